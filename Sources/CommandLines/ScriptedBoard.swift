@@ -54,7 +54,7 @@ package actor ScriptedBoard: EventSink {
   ///
   /// Canceling the task does not end the wait, but ``end()`` does.
   ///
-  /// - Parameter line: A command in words or in JSON; if it has a request id, the id is replaced.
+  /// - Parameter line: A command in text or JSON form. If it has a request id, the id is replaced.
   /// - Returns: The answer.
   /// - Throws: The error that the board answers; `ending` if the board ends before the answer.
   @discardableResult
@@ -100,7 +100,7 @@ package actor ScriptedBoard: EventSink {
     await sharedBoard?.requestEnd()
   }
 
-  /// Waits for the event that the board is ready; nil if the board ends before the event.
+  /// Waits until the board is ready, and returns the event; nil if the board ends first.
   package func ready() async -> BoardEvent.Ready? {
     guard await sees({ if case .ready = $0 { true } else { false } }) else { return nil }
     for case .ready(let ready) in events {

@@ -73,7 +73,7 @@ public struct Bytes16: FixedBytes {
   private let high: UInt64
   private let low: UInt64
 
-  /// Zero in all bytes.
+  /// The value whose bytes are all zero.
   public static let zero = Bytes16(high: 0, low: 0)
 
   private init(high: UInt64, low: UInt64) {

@@ -1,7 +1,7 @@
-/// An identifier of a fixed number of bytes, whose text is base32.
+/// An identifier with a fixed number of bytes and a base32 text form.
 ///
-/// Identifiers of different kinds that have the same bytes convert to each other by their values: the id of a
-/// member is `MemberID(peer.value)`.
+/// To convert an identifier to another type with the same bytes, pass its value: `MemberID(peer.value)` is the member
+/// id of a peer.
 public protocol Identifier: Hashable, Sendable, CustomStringConvertible {
   /// The type of the bytes.
   associatedtype Value: FixedBytes

@@ -1,4 +1,4 @@
-/// A count of the combining marks of the current character, which limits them.
+/// A counter that limits the combining marks of each character.
 struct MarkLimit {
   /// The maximum number of marks of one character.
   private static let maximum = 2

@@ -10,7 +10,7 @@ public struct UntrustedText: Hashable, Sendable {
   /// Never write it to a terminal, a log, a window title, a path or a shell.
   public let raw: String
 
-  /// Wraps a received text.
+  /// Wraps received text.
   public init(_ raw: some StringProtocol) { self.raw = String(raw) }
 
   /// Wraps received bytes, and replaces invalid UTF-8 with U+FFFD.

@@ -96,7 +96,7 @@ package struct DemoCompanion: Sendable {
   private static func draw(as ada: ScriptedBoard) async throws(CommandError) {
     try await ada.perform("wait peers=1")
     for line in welcome { try await ada.perform(line) }
-    // Draw a flower from time to time, until the meadow is full.
+    // Draw flowers periodically, until the meadow is full.
     for index in 0..<9 {
       try await ada.perform("wait 4")
       for line in flower(Double(index * 52 - 208)) { try await ada.perform(line) }

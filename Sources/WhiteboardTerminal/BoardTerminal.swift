@@ -78,7 +78,7 @@ package actor BoardTerminal: EventSink {
       self.lobby?.setBoards(await lobby.boards())
       frames.invalidate()
       wakeUp.yield()
-      // The code below waits for this task after the choice.
+      // The code below waits for this task after the user has chosen a board.
       let browsing = Task { await self.browse(lobby.discovery) }
       let choice = await nextChoice()
       browsing.cancel()
@@ -300,7 +300,9 @@ package actor BoardTerminal: EventSink {
 
   // MARK: - Events of the board
 
-  /// The contents of events without objects, whose changes ``boardChanged(_:)`` receives.
+  /// The contents that events must include.
+  ///
+  /// Objects are not among them, because ``boardChanged(_:)`` receives their changes.
   package nonisolated var contents: EventContents { .chat }
 
   package func write(_ events: [BoardEvent]) async throws(OutputError) {
@@ -385,7 +387,7 @@ package actor BoardTerminal: EventSink {
     wakeUp.yield()
   }
 
-  /// Draws again after half a second if the screen shows messages or seconds that change with time.
+  /// Draws again after half a second if a part of the screen changes without input.
   private func scheduleNext() {
     guard board?.isTicking ?? lobby?.isTicking ?? false, !isTickDue else { return }
     isTickDue = true

@@ -9,7 +9,7 @@ import WhiteboardKit
 final class ChangeQueue: Sendable {
   private let changes = Mutex<[BoardChange]>([])
 
-  /// The number of changes at which the queue is thinned out.
+  /// The number of changes at which outdated changes are removed from the queue.
   private static let limit = 4096
 
   func append(_ change: BoardChange) {

@@ -172,7 +172,7 @@ enum ArrangingCommands {
 }
 
 extension StackPlace {
-  /// Creates a position from its name, if the position does not depend on another object; nil for other words.
+  /// Creates a position from `front`, `back`, `forward` or `backward`; nil for other words.
   init?(_ word: some StringProtocol) {
     switch word {
     case "front": self = .front

@@ -41,7 +41,7 @@ extension CommandParser {
     )
   }
 
-  /// Returns whether a text looks like an object id, for example a mistyped one.
+  /// Returns whether a string looks like an object id, for example a mistyped one.
   private static func hasFormOfID(_ text: String) -> Bool {
     let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
     return parts.count == 2 && UInt64(parts[0]) != nil

@@ -29,7 +29,7 @@ struct LineArguments {
     return word
   }
 
-  /// Reads the last word of the line as a text.
+  /// Reads the last word of the line as text.
   mutating func words(_ what: String) throws(CommandError) -> String {
     let word = try next(what)
     try expectEnd(after: word)
@@ -156,7 +156,7 @@ struct LineArguments {
     return try CommandLimits.checkedPosition(Int64(value) ?? -1, key: key)
   }
 
-  /// Removes the option for a distance, and returns the distance.
+  /// Removes an option whose value is a distance, and returns the distance.
   ///
   /// The value can begin with a `+`, as in `move`.
   mutating func removeDistance(_ key: String) throws(CommandError) -> BoardPoint? {
@@ -197,7 +197,7 @@ struct LineArguments {
     return true
   }
 
-  /// Removes every pair of an option and a value, and returns the values.
+  /// Removes every occurrence of an option together with its value, and returns the values.
   mutating func removeOptions(_ name: String, what: String) throws(CommandError) -> [String] {
     var values: [String] = []
     while let index = words.firstIndex(where: { !$0.isQuoted && $0.text == name }) {
@@ -222,8 +222,9 @@ struct LineArguments {
     )
   }
 
-  /// Throws an error if there is another word; the error explains that a text needs quotes, if that
-  /// is likely.
+  /// Throws an error if there is another word.
+  ///
+  /// If the previous word is not quoted, the error explains that text with spaces needs quotes.
   func expectEnd(after word: LineWords.Word) throws(CommandError) {
     guard index < words.count else { return }
     guard !word.isQuoted else {

@@ -5,7 +5,7 @@ import WhiteboardKit
 extension EventText {
   /// Returns the line of an event; nil if the event is only for programs.
   ///
-  /// Names of other peers are shown without their unsafe characters, and other texts with escapes.
+  /// Names of other peers are shown without their unsafe characters, and all other text with escapes.
   package static func line(_ event: BoardEvent) -> String? {
     switch event {
     case .ready, .peerFound, .peerUpdated, .peerLost, .peerState, .joining, .caughtUp,
@@ -26,11 +26,11 @@ extension EventText {
     case .error(let failure):
       "! \(failure.line.map { "line \($0): " } ?? "")\(UntrustedText(failure.message).escaped())"
     case .note(let remark) where remark.code == "help":
-      // The text of the help comes from this program, so it needs no cleaning.
+      // The text of the help comes from this program, so it needs no escaping.
       remark.message
     case .note(let remark) where remark.code == BoardEvent.Remark.savedAgain,
       .warning(let remark) where remark.code == BoardEvent.Remark.notSaved:
-      // No line is needed, because the save state reports this at the same time.
+      // No line is needed, because the save state changes at the same time and has its own line.
       nil
     case .note(let remark):
       "- \(UntrustedText(remark.message).escaped())"

@@ -79,7 +79,7 @@ extension EventText {
   }
 
   private static func profileLine(_ profile: BoardEvent.Profile) -> String {
-    // Show the emoji of a known icon unchanged, since it may contain a joiner, which cleaning would remove.
+    // Show the emoji of a known icon unchanged, since it may contain a joiner, which `displayed` would remove.
     let shown = profile.icon.map {
       ProfileIcon(rawValue: $0.raw)?.emoji ?? $0.displayed(width: 16)
     }

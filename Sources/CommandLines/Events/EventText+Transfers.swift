@@ -57,7 +57,7 @@ extension EventText {
 
   /// Returns the description of a resource.
   ///
-  /// The names of this product's own resources are replaced by words for users.
+  /// The structured names of board resources are replaced by readable descriptions.
   private static func resource(_ name: UntrustedText) -> String {
     guard let known = try? ResourceDTO(name: name.raw) else {
       return name.quoted(limit: 80)

@@ -3,8 +3,8 @@ import WhiteboardKit
 
 /// An encoder of values as JSON on one line, with the keys of each object in ascending order.
 ///
-/// It is several times as fast as Foundation's encoder. This matters when thousands of objects change at once. Code
-/// points that a terminal might interpret are escaped.
+/// It is several times as fast as Foundation's encoder. This matters when thousands of objects change at the same time.
+/// Code points that a terminal might interpret are escaped.
 final class LineEncoder: Encoder {
   private enum Content {
     case none

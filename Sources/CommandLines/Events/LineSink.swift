@@ -25,7 +25,7 @@ package struct LineSink: EventSink {
         bytes.append(contentsOf: line.utf8)
         bytes.append(UInt8(ascii: "\n"))
       }
-      // Lines are written in pieces, so that many large lines are not in memory at once.
+      // Lines are written in pieces, so that many large lines are not in memory at the same time.
       guard bytes.count >= Self.pieceLength else { continue }
       try await writer.write(bytes)
       bytes = []

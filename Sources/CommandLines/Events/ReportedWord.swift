@@ -1,8 +1,8 @@
 import WhiteboardKit
 
-/// A word with which the programs report the state of the user's work, such as whether it is saved, and its guarantee.
+/// A status word in the output of the programs, such as `saved`, with the guarantee that it gives to the user.
 ///
-/// The manual prints these rows, and `Protocol/README.md` has the same table with the tests.
+/// The manual prints all status words. `Protocol/README.md` has the same table with the tests.
 package struct ReportedWord: Sendable {
   /// The word, as events and answers spell it.
   package let word: String
@@ -10,7 +10,7 @@ package struct ReportedWord: Sendable {
   package let meaning: String
   /// The faults that the guarantee survives, or its limits.
   package let limits: String
-  /// The tests that show the guarantee: suites, and files or directories of the repository.
+  /// The tests that verify the guarantee: names of suites, and paths in the repository.
   package let tests: [String]
 
   /// All reported words.

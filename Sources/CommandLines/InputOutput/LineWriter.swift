@@ -1,11 +1,11 @@
 import Dispatch
 import WhiteboardKit
 
-/// A writer of whole lines to a file descriptor, in their order.
+/// A writer of whole lines to a file descriptor, in order.
 ///
 /// Lines wait in a bounded buffer. If the reader at the other end is slow and the buffer is full, ``write(_:)`` waits
-/// until the buffer has room again. In this way, a slow reader also slows down the source of the lines, and the links
-/// of the session.
+/// until the buffer has room again. A slow reader therefore slows down the source of the lines, and the links of the
+/// session.
 package actor LineWriter {
   private let descriptor: Int32
   private let capacity: Int

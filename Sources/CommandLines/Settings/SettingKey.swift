@@ -26,7 +26,7 @@ package struct SettingKey<Value: Sendable>: Sendable {
   ///   - standard: The default.
   ///   - flag: The command-line option for the setting; nil for `--` followed by its name.
   ///   - choices: All values, if they can be listed.
-  ///   - otherwise: A variable of other programs that implies a value if it is set.
+  ///   - otherwise: An environment variable of other programs that implies a value if it is set.
   ///   - isSecret: Whether the value is secret, so that no output shows it.
   ///   - parse: A function that parses a value.
   package init(
@@ -107,7 +107,7 @@ package struct SettingEntry: Sendable {
   package enum Standard: Sendable {
     /// This value.
     case value(String)
-    /// A default that depends on something else, described in words.
+    /// A default that depends on other values, described in words.
     case words(String)
   }
 
@@ -141,7 +141,7 @@ package struct SettingEntry: Sendable {
   package let otherwise: Presence?
   /// Whether the value is secret, so that no output shows it.
   package let isSecret: Bool
-  /// A function that throws an error if a text is not an allowed value.
+  /// A function that throws an error if a string is not an allowed value.
   package let check: @Sendable (String) throws(SettingFault) -> Void
 
   /// The environment variable for the setting.

@@ -39,7 +39,7 @@ extension SettingKey<String> {
     try nonempty(PlainText.line(text))
   }
 
-  /// Parses a text that is not empty.
+  /// Parses a string that is not empty.
   @Sendable package static func nonempty(_ text: String) throws(SettingFault) -> String {
     guard !text.isEmpty else { throw SettingFault() }
     return text
@@ -177,7 +177,7 @@ extension SettingKey<Logger.Level> {
 }
 
 extension SettingEntry {
-  /// The settings of a shared board and of the program around it.
+  /// The settings of a shared board and of the program that runs it.
   package static let ofBoard: [SettingEntry] = [
     SettingKey.personName.entry, SettingKey.dataDirectory.entry, SettingKey.listen.entry,
     SettingKey.interface.entry, SettingKey.announce.entry, SettingKey.admission.entry,

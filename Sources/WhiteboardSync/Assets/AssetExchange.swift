@@ -1,9 +1,9 @@
 import Whiteboard
 
-/// The requests for missing assets: each asset is requested from one member at a time, and from the next member
-/// if that member fails.
+/// The requests for missing assets.
 ///
-/// Implements SYN-35 to SYN-37.
+/// The replica requests each asset from one member at a time. If that member fails, the replica requests the asset from
+/// the next member. Implements SYN-35 to SYN-37.
 struct AssetExchange {
   /// An action for the replica.
   enum Effect: Equatable {
@@ -11,14 +11,15 @@ struct AssetExchange {
     case ask(AssetID, MemberID)
   }
 
-  /// The maximum number of assets that are requested at once.
+  /// The maximum number of assets that are requested at the same time.
   static let parallel = 4
-  /// The maximum number of assets that are requested at once from one member, so that a member that never sends
-  /// does not delay all others.
+  /// The maximum number of assets that are requested from one member at the same time.
+  ///
+  /// It is lower than ``parallel``, so that a member that never sends does not delay all other assets.
   static let parallelOfMember = 3
   /// The time without progress after which the next member is asked, in milliseconds.
   static let patience: UInt64 = 30_000
-  /// The time after which all members are asked again for an asset that none of them had, in milliseconds.
+  /// The time in milliseconds after which all members are asked again for an asset that no member had.
   static let retry: UInt64 = 10_000
 
   /// The maximum number of missing assets that are tracked.
@@ -37,7 +38,7 @@ struct AssetExchange {
   private var wants: [AssetID: Want] = [:]
   private var order: [AssetID] = []
   private var members: Set<MemberID> = []
-  /// Whether an asset was left out because too many assets are missing.
+  /// Whether a missing asset is not tracked because ``most`` assets are tracked already.
   private(set) var hasOverflowed = false
   /// The time when ``tick(_:)`` must be called next.
   ///
@@ -47,7 +48,7 @@ struct AssetExchange {
   /// Returns whether this asset was requested from this member and has not arrived yet.
   func isAsking(_ id: AssetID, from member: MemberID) -> Bool { wants[id]?.asking == member }
 
-  /// Returns the properties of a missing asset, as the first object that shows the asset states them.
+  /// Returns the properties of a missing asset, as stated by the first object that shows the asset.
   func reference(of id: AssetID) -> AssetReference? { wants[id]?.reference }
 
   /// Whether an asset is being requested, or can be requested from another member.
@@ -105,7 +106,7 @@ struct AssetExchange {
   /// The caller then requests all missing assets again.
   mutating func beginAgain() { hasOverflowed = false }
 
-  /// Removes an asset that some member did not have, so that unavailable assets do not block others.
+  /// Stops tracking an asset that a member could not send, so that unavailable assets do not block others.
   ///
   /// Returns false if there is no such asset.
   private mutating func makeRoom() -> Bool {
@@ -157,8 +158,7 @@ struct AssetExchange {
     return effects
   }
 
-  /// Returns whether the deadline of a missing asset has an effect: at that time, either the current request is
-  /// given up, or all members are asked again.
+  /// Returns whether a missing asset has a deadline, at which its request is given up or all members are asked again.
   private func isTimed(_ want: Want) -> Bool {
     want.asking != nil || (!members.isEmpty && members.isSubset(of: want.tried))
   }

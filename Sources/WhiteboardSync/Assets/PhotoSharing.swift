@@ -3,7 +3,7 @@ import Whiteboard
 /// The exchange of photo bytes: decides which photos to request from which member, and which to send (SYN-35 to
 /// SYN-37, BRD-38).
 final class PhotoSharing {
-  /// The time between two checks whether there is room now for photos that were left out, in milliseconds.
+  /// The interval in milliseconds at which photos that exceeded the budget are checked again.
   private static let checkInterval: UInt64 = 60_000
   /// The maximum number of assets that are sent to one member at the same time.
   private static let assetsPerMember = 64
@@ -12,11 +12,11 @@ final class PhotoSharing {
   private let actions: ActionQueue
   private(set) var exchange = AssetExchange()
   private var budget = PhotoBudget()
-  /// Whether photos were left out since the last check.
+  /// Whether photos exceeded the budget since the last check.
   private var leavesOutPhotos = false
-  /// The authors whose left-out photos were reported.
+  /// The authors for which a photo that exceeded the budget was reported.
   private var reportedAuthors: Set<MemberID> = []
-  /// The time of the next check whether there is room for photos that were left out.
+  /// The time of the next check of photos that exceeded the budget.
   private var nextCheck: UInt64 = 0
   /// The assets that are being sent to each member.
   private var sending: [MemberID: Set<AssetID>] = [:]
@@ -46,7 +46,7 @@ final class PhotoSharing {
     }
   }
 
-  /// Requests missing photos again if some were left out earlier.
+  /// Requests missing photos again if some could not be tracked or exceeded the budget earlier.
   func retryIfNeeded(_ now: Moment) {
     guard exchange.hasOverflowed || (leavesOutPhotos && now.uptime >= nextCheck) else { return }
     nextCheck = now.uptime + Self.checkInterval
@@ -61,7 +61,7 @@ final class PhotoSharing {
 
   /// Returns whether a photo of this size is within the budget of its author and of the board.
   ///
-  /// Local photos always are.
+  /// The result is always true for a local photo.
   func hasRoom(for id: AssetID, bytes: Int) -> Bool {
     let author = author(of: id)
     return author == board.member || budget.hasRoom(for: bytes, of: author)
@@ -100,8 +100,8 @@ final class PhotoSharing {
     exchange.isAsking(id, from: member)
   }
 
-  /// Returns the properties of an asset, as the objects of the board state them; empty if the asset was not
-  /// requested from this member.
+  /// Returns the properties of an asset, as stated by the board's objects; empty if the asset was not requested from
+  /// this member.
   func expectedAsset(_ id: AssetID, from member: MemberID) -> Set<AssetReference> {
     guard isRequesting(id, from: member) else { return [] }
     return Set(board.state.records.compactMap { $0.1.asset }.filter { $0.id == id })
@@ -150,7 +150,7 @@ final class PhotoSharing {
     request(asset, of: object, preferring: nil, now)
   }
 
-  /// Returns the properties of an asset, as one of its objects states them.
+  /// Returns the properties of an asset, as stated by one of the objects that show it.
   func reference(of id: AssetID) -> AssetReference? {
     if let asset = objects[id].flatMap({ board.state.record($0)?.asset }), asset.id == id {
       return asset

@@ -27,7 +27,7 @@ public final class Author {
   private var signer: Signer
   private var random: any RandomNumberGenerator
   private var records: [Incarnation: AuthorRecord] = [:]
-  /// The pending signature requests, by the incarnation whose record lacks a signature.
+  /// The pending requests for record signatures, by incarnation.
   private var unsigned: [Incarnation: SigningID] = [:]
 
   /// Creates an author that signs with a local key.
@@ -49,7 +49,9 @@ public final class Author {
     self.init(board, Signer(key), role, grant, random)
   }
 
-  /// Creates an author without a local key, whose signatures are requested from the owner of the replica.
+  /// Creates an author without a local key.
+  ///
+  /// The replica requests its signatures from the owner of the replica.
   ///
   /// - Parameters:
   ///   - board: The board that the author writes on.
@@ -120,11 +122,11 @@ public final class Author {
     return record
   }
 
-  /// Returns the position of the missing signature in the bytes of a record; empty if the record is complete.
+  /// Returns the position of the signature that a record still lacks, as an array with at most one element.
   /// - Parameters:
-  ///   - record: The record, local or not.
-  ///   - trailing: The number of other bytes that follow the record.
-  /// - Returns: The position, or an empty array.
+  ///   - record: The record of a local or remote author.
+  ///   - trailing: The number of bytes that follow the record.
+  /// - Returns: The position; empty if the record is signed.
   func gaps(in record: AuthorRecord, trailing: Int = 0) -> [SignatureGap] {
     unsigned[record.incarnation].map { [SignatureGap($0, trailing: trailing)] } ?? []
   }
@@ -132,7 +134,7 @@ public final class Author {
   /// Whether any record lacks its signature.
   var hasUnsignedRecord: Bool { !unsigned.isEmpty }
 
-  /// Uses a record that was created elsewhere, to replay a recording.
+  /// Adopts a record that another replica of this author created, to replay a recording.
   package func adopt(_ record: AuthorRecord) {
     records[record.incarnation] = record
     if let grant = record.grant { adopt(grant) }
@@ -168,9 +170,9 @@ public final class Author {
   /// Removes and returns the signature requests that the owner has not received yet.
   func removeSigningRequests() -> [SigningRequest] { signer.removeNewRequests() }
 
-  /// Handles a signature from the owner, and fills it in if it belongs to a record.
-  /// - Returns: Whether the signature was requested, and the record that it completed; nil if it completed no
-  ///   record.
+  /// Handles a signature from the owner, and adds it to a record if it belongs to one.
+  /// - Returns: Whether the request was pending, and the record that is now signed. The record is nil if the signature
+  ///   belongs to something else.
   func didSign(_ id: SigningID, _ signature: [UInt8]) -> (wasPending: Bool, AuthorRecord?) {
     guard signer.didSign(id) else { return (false, nil) }
     guard let incarnation = unsigned.first(where: { $0.value == id })?.key else {

@@ -5,12 +5,12 @@ import Whiteboard
 public enum Role: UInt8, Hashable, Sendable {
   /// Can write, send requests and answer them.
   case editor = 1
-  /// Can only view the board. Changes and answers of a viewer do not count.
+  /// Can only view the board. Other members ignore changes and answers by a viewer.
   case viewer = 2
   /// Has the rights of an editor. A relay is always online.
   case relay = 3
 
-  /// Whether operations of authors with this role count.
+  /// Whether authors with this role may change the board.
   public var mayWrite: Bool { self != .viewer }
 }
 
@@ -110,7 +110,7 @@ public struct AuthorRecord: Hashable, Sendable {
   ///   - board: The board for which the record is valid.
   ///   - role: The role of the incarnation.
   ///   - key: The key of the author.
-  ///   - range: The range of the incarnation. A smaller range needs more attempts.
+  ///   - range: The range that must contain the incarnation. A smaller range needs more attempts.
   ///   - random: Generates nonces.
   /// - Returns: The record.
   package static func make(

@@ -2,9 +2,9 @@ import Whiteboard
 
 /// The incarnations in a context that have no record (BRD-37).
 public struct UnrecordedAuthors: Error, Hashable, Sendable {
-  /// The number of incarnations that were removed from the context because nothing of them was on the board.
+  /// The number of incarnations that were removed from the context because the board contained none of their changes.
   public var forgotten = 0
-  /// The number of incarnations that stay in the context because the board has something of them.
+  /// The number of incarnations that stay in the context because the board contains some of their changes.
   ///
   /// Other replicas refuse changes by these incarnations.
   public var kept = 0
@@ -158,8 +158,8 @@ final class AuthorRegistry {
   }
 
   /// Throws an error if there is no room for more records.
-  /// - Throws: `boardFull` if one author would have too many incarnations, or if authors that are not
-  ///   joined would occupy the room that is reserved for joined members.
+  /// - Throws: `boardFull` if one author would have too many incarnations, or if authors that are not connected would
+  ///   use the room reserved for connected members.
   private func requireRoom(for new: [AuthorRecord]) throws(BoardError) {
     guard !new.isEmpty else { return }
     var counts: [MemberID: Int] = [:]

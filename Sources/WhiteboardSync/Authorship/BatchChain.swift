@@ -47,8 +47,7 @@ public struct BatchChain: Hashable, Sendable {
   /// - Complexity: One SHA-256 of the batch.
   public mutating func append(_ batch: [UInt8], through last: UInt64) {
     var next = SHA256()
-    // One call of `update` costs less than two. The buffer has room for both parts, and no pointer escapes the
-    // closure.
+    // One call of `update` is faster than two. The buffer has room for both parts, and no pointer escapes the closure.
     withUnsafeTemporaryAllocation(byteCount: hashed.count + batch.count, alignment: 1) { bytes in
       hashed.withUnsafeBytes { bytes.copyMemory(from: $0) }
       batch.withUnsafeBytes {

@@ -63,7 +63,7 @@ final class BatchPublisher {
 
   /// Sends all members the records of the incarnations whose objects a batch purges.
   ///
-  /// A purge adds the id of an object to contexts, even if no member knows the author of the object.
+  /// A purge adds an object's id to the contexts of other members, even if they do not know the object's author.
   private func sendRecords(ofPurgesIn batch: Batch) {
     guard !peers.isEmpty else { return }
     for operation in batch.operations where operation.property.isPurge {
@@ -95,7 +95,8 @@ final class BatchPublisher {
   /// - Parameters:
   ///   - batch: The next batch.
   ///   - record: The record of its incarnation, which has the key of this author.
-  ///   - earlier: The head of the chain of that incarnation when another replica of this author last wrote.
+  ///   - earlier: The chain head that another replica of this author reached under that incarnation; nil if there is
+  ///     none.
   func continueChain(
     of batch: Batch,
     under record: AuthorRecord,
@@ -147,19 +148,18 @@ final class BatchPublisher {
 
   // MARK: - Heads
 
-  /// The time when the next head is due; nil if nothing was written since the last head.
+  /// The time when the next head is due; nil if there are no batches since the last head.
   var nextDeadline: UInt64? {
     isBehindBoard ? 0 : heads.nextDeadline(chain, peers.headInterval)
   }
 
-  /// Signs and sends the head of the chain if something was written since the last head, at most once in
-  /// each interval.
+  /// Signs and sends the head of the chain if there are new batches, at most once in each interval.
   func sendHeadIfDue(_ now: Moment) {
     guard let due = heads.nextDeadline(chain, peers.headInterval), now.uptime >= due else { return }
     sendHead(now)
   }
 
-  /// Signs and sends the head of the chain if something was written since the last head.
+  /// Signs and sends the head of the chain if there are batches since the last head.
   func sendHead(_ now: Moment) {
     guard heads.isNew(chain) else { return }
     let head = heads.nextHead(of: chain, by: author, now: now.uptime)
@@ -187,8 +187,8 @@ struct OwnHeads {
   private var sentAt: UInt64
   /// The part of the interval, in 256ths, after which the first head is sent.
   ///
-  /// It differs between members. Otherwise, members that join together would always sign at the same moment,
-  /// and each member would have to verify the heads of all others at once.
+  /// It differs between members. Otherwise, members that joined at the same time would always sign at the same time,
+  /// and each member would have to verify all heads in a burst.
   private let phase: UInt64
   private var isFirst = true
 
@@ -197,12 +197,12 @@ struct OwnHeads {
     phase = UInt64(member.bytes[0]) + 1
   }
 
-  /// Returns the time when the next head is due; nil if nothing was written since the last head.
+  /// Returns the time when the next head is due; nil if there are no batches since the last head.
   func nextDeadline(_ chain: BatchChain, _ interval: UInt64) -> UInt64? {
     isNew(chain) ? sentAt + (isFirst ? interval * phase / 256 : interval) : nil
   }
 
-  /// Returns whether something was written since the last head.
+  /// Returns whether there are batches since the last head.
   func isNew(_ chain: BatchChain) -> Bool { chain.sequence > 0 && sent != chain }
 
   /// Fills in the signature of the last head, if this is the requested one.

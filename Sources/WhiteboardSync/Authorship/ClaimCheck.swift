@@ -1,10 +1,9 @@
 import Whiteboard
 
-/// Detects changes that an answer or a batch refers to, but that their connected author has not sent yet
-/// (BRD-39).
+/// Detects changes that an answer or a batch refers to, but that their connected author has not sent yet (BRD-39).
 ///
-/// While the author of an incarnation is connected, everything that it wrote arrives on its own link, in order.
-/// A claim about a later change is therefore either early or false.
+/// While the author of an incarnation is connected, all its changes arrive in order on the link to the author. A claim
+/// about a later change is therefore either early or false.
 final class ClaimCheck {
   /// The minimum time between two new incarnations that begin because of false claims, in milliseconds.
   static let renewalInterval: UInt64 = 30_000

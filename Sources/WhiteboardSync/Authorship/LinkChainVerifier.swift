@@ -6,7 +6,7 @@ import Whiteboard
 final class LinkChainVerifier {
   /// The record of the current author; nil until the member has introduced itself.
   private(set) var record: AuthorRecord?
-  /// Whether the author's rights were revoked, so that its answers do not count.
+  /// Whether the author's rights were revoked, so that its answers are ignored.
   var isRevoked = false
   private var chain: BatchChain?
   /// The final heads of earlier chains on the link, by incarnation.

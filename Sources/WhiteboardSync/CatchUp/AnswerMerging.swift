@@ -21,7 +21,7 @@ struct AnswerMerging {
     replacing = role.mayWrite ? 0 : buckets
   }
 
-  /// Decodes how the answer that follows was merged.
+  /// Decodes a value that is stored before an answer.
   init(_ reader: inout ByteReader) throws(CodecError) {
     switch try reader.byte() {
     case 0: (comparesAll, replacing) = (false, 0)

@@ -5,8 +5,8 @@ import Whiteboard
 final class ContextReports {
   /// The time between two comparisons of contexts and bucket sums, in milliseconds.
   static let interval: UInt64 = 5000
-  /// The number of members that receive bucket sums at each comparison, and the number of members that are
-  /// asked.
+  /// The maximum number of members to which one comparison sends bucket sums, and the maximum number that it asks for
+  /// changes.
   private static let membersAtOnce = 8
   /// The time after a revocation during which boards are expected to differ, in milliseconds (AUT-15).
   private static let repairTime: UInt64 = 60_000
@@ -23,9 +23,9 @@ final class ContextReports {
   private var reportToAllDue: UInt64?
   private var divergenceCheck = DivergenceCheck()
   private var nextComparison: UInt64
-  /// The turns in which members receive the local bucket sums.
+  /// Selects the members that receive the local bucket sums, in turn.
   private var receivingSums: Turn
-  /// The turns in which members are asked for missing changes.
+  /// Selects the members that are asked for missing changes, in turn.
   private var asked: Turn
   private var activity = Activity()
   /// Whether members with an equal context immediately receive the local bucket sums.
@@ -95,11 +95,11 @@ final class ContextReports {
     reportToAll(by: now.uptime + peers.reportDelay)
   }
 
-  /// Sends the local bucket sums to some members, and asks some members for missing changes, if a comparison is
-  /// due (SYN-15).
+  /// Compares boards with some members if a comparison is due (SYN-15).
   ///
-  /// Only members with a different context are asked. The number of members at each comparison is limited, so
-  /// that a large board needs no more messages than a small one. Other members follow at the next comparison.
+  /// Some members receive the local bucket sums. Some members with a different context are asked for missing changes.
+  /// Both numbers are limited, so that a large board needs no more messages than a small one. Other members follow at
+  /// the next comparison.
   /// - Returns: Whether a comparison was due.
   func compareIfDue(_ now: Moment) -> Bool {
     guard !peers.isEmpty, now.uptime >= nextComparison else { return false }
@@ -121,7 +121,7 @@ final class ContextReports {
       && !requests.contains(member) && now.uptime >= peer.askAgain
   }
 
-  /// Expects boards to differ for a while, because a revocation arrived, or a member that may not know one.
+  /// Expects boards to differ for a while, because a revocation arrived, or a new member may lack a revocation.
   func expectDifferences(_ now: Moment) { differencesExpectedUntil = now.uptime + Self.repairTime }
 
   /// Handles a report from a member.

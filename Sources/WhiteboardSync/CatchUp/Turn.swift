@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// A selection of members in turn, in the order of their ids.
+/// A round-robin selection of members, in the order of their ids.
 struct Turn {
   private var last: MemberID
 

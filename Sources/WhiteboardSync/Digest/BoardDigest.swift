@@ -11,7 +11,7 @@ public enum BoardDigest {
   /// Returns the digest, which is equal on replicas with equal contexts, and different if any cell differs.
   ///
   /// It covers every cell of every object that is not deleted, in order, except selections.
-  /// - Complexity: O(*n* log *n*) in the objects.
+  /// - Complexity: O(*n* log *n*), where *n* is the number of objects.
   public static func digest(of state: BoardState) -> Bytes32 {
     var hash = SHA256()
     hash.update(data: Array(domain.utf8))
@@ -25,7 +25,7 @@ public enum BoardDigest {
     return digest
   }
 
-  /// Returns the bytes of one object that enter the hash.
+  /// Returns the bytes that represent one object in the hash.
   package static func encode(_ id: ObjectID, _ record: ObjectRecord) -> [UInt8] {
     var writer = ByteWriter()
     for entry in record.entries where !entry.property.isSelection {

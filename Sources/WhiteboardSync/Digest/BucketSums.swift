@@ -8,7 +8,7 @@ public enum BucketSums {
   /// Returns the sum of each bucket.
   ///
   /// The sums cover every cell except selections. Cells of deleted objects and of orphans are included.
-  /// - Complexity: O(cells); nothing is cached.
+  /// - Complexity: O(*n*), where *n* is the number of cells. Nothing is cached.
   public static func sums(of state: BoardState) -> [UInt64] {
     var sums = [UInt64](repeating: 0, count: BucketHash.buckets)
     let start = start(of: state.context)
@@ -64,7 +64,7 @@ extension BucketHash {
     combine(dot.sequence)
   }
 
-  /// Adds the length of the encoded value, and its bytes in words.
+  /// Adds the length of the encoded value, and its bytes as 64-bit words.
   fileprivate mutating func combine(_ value: Value) {
     switch value {
     case .none: combine(0)

@@ -8,7 +8,7 @@ struct DivergenceCheck {
 
   /// Discards the cached sums.
   ///
-  /// They may be wrong, because a memory fault changes cells but not the revision.
+  /// They may be wrong, because a memory fault can change cells without changing the revision.
   mutating func begin(_ state: BoardState) { sums = nil }
 
   /// Returns the sum of each bucket.

@@ -7,8 +7,8 @@ import Whiteboard
 package struct Answer {
   /// The maximum number of bytes in an answer.
   static let byteLimit = 256 << 20
-  /// The maximum number of records in an answer: those of a full context, and that of the answering
-  /// incarnation.
+  /// The maximum number of records in an answer: one for each incarnation in a full context, and one for the
+  /// incarnation that answers.
   static let recordLimit = BoardLimits.incarnations + 1
   private static let domain = Array("whiteboard-answer-1\n".utf8)
   private static let endMarker: UInt8 = 0xFF
@@ -90,8 +90,7 @@ package struct Answer {
   }
 }
 
-/// Author records and cells without a signature, which are the content of an answer and of a keyframe in a
-/// document.
+/// The unsigned content of an answer or of a keyframe in a document: author records and cells.
 ///
 /// A keyframe can also contain the grant of the local author, and revocations.
 struct KeptState {

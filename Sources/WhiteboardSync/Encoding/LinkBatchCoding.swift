@@ -4,7 +4,7 @@ import Whiteboard
 ///
 /// Implements SYN-28.
 ///
-/// One writer can serve several links if they had the same messages since the last author message.
+/// One writer can serve several links if the same messages were sent on them since the last author message.
 public struct LinkBatchWriter: Sendable {
   private var aliases: [Incarnation: Int] = [:]
   private var milliseconds: UInt64 = 0
@@ -12,7 +12,7 @@ public struct LinkBatchWriter: Sendable {
   /// Creates a writer for new links.
   public init() {}
 
-  /// Starts again after an author message: later batches do not refer to earlier messages.
+  /// Resets the encoder after an author message, so that later batches do not refer to earlier messages.
   public mutating func beginAuthor() { self = LinkBatchWriter() }
 
   /// Whether no batch was written since the last author message.
@@ -67,7 +67,7 @@ public struct LinkBatchReader: Sendable {
   /// Creates a reader for a new link.
   public init() {}
 
-  /// Starts again after an author message: later batches do not refer to earlier messages.
+  /// Resets the decoder after an author message, because later batches do not refer to earlier messages.
   ///
   /// The next batch is by `author` and follows the operation `lastSequence`.
   public mutating func beginAuthor(_ author: Incarnation, lastSequence: UInt64) {

@@ -59,7 +59,7 @@ struct OperationEncoder {
 
   /// Returns the number that encodes an object (SYN-23).
   ///
-  /// It is at most 2^49 times 12,289, so that twice the number fits in 64 bits.
+  /// It is at most 2^49 times 12,289, so twice the number fits in 64 bits.
   private mutating func number(of object: ObjectID, as dot: Dot) -> UInt64 {
     guard object.dot != dot else { return 0 }
     let index = UInt64(table.index(of: object.dot.incarnation))

@@ -6,14 +6,14 @@ import Whiteboard
 package enum SyncMessage: Hashable, Sendable {
   /// The kind byte of a batch.
   package static let batchKind: UInt8 = 0x01
-  /// The kind byte of a message of the application.
+  /// The kind byte of an application message.
   static let applicationKind: UInt8 = 0x10
 
   /// The next batch of the sender in link form, which refers to earlier messages.
   case batch([UInt8])
   /// A request for the changes that are not in the context of the sender.
   case request(CatchUpRequest)
-  /// The answer to the request with this number if the sender has no changes that the receiver lacks.
+  /// An answer to a request if the receiver of this message lacks no changes, with the number of the request.
   case nothingLacking(UInt64)
   /// A report of the sender's context.
   case state(ReplicaReport)
@@ -193,7 +193,7 @@ package struct CatchUpRequest: Hashable, Sendable {
   ///
   /// Each sender counts its requests to each receiver from 1.
   package let number: UInt64
-  /// The buckets whose cells must all be sent, one bit for each bucket; 0 unless the request is for a repair.
+  /// The buckets of which all cells must be sent, one bit for each bucket; 0 unless the request is for a repair.
   package let buckets: UInt16
   /// The context of the replica that sends the request.
   package let context: Context
@@ -218,7 +218,7 @@ package struct CatchUpRequest: Hashable, Sendable {
 package struct ReplicaReport: Hashable, Sendable {
   /// The first 8 bytes of the SHA-256 of the sender's context in its binary form.
   package let contextHash: UInt64
-  /// The number of the sender's latest request to the receiver whose answer the sender has applied.
+  /// The number of the sender's last request to the receiver whose answer was applied.
   ///
   /// It is 0 in a report to several members.
   package let applied: UInt64

@@ -2,9 +2,9 @@ import Whiteboard
 
 /// The numbers of changes that were refused, by reason.
 public struct Refusals: Hashable, Sendable {
-  /// Batches of viewers.
+  /// The number of refused changes from viewers.
   public internal(set) var viewer = 0
-  /// The number of batches and answers from members whose rights were revoked.
+  /// The number of refused batches and answers from members whose rights were revoked.
   public internal(set) var revoked = 0
 
   /// No refusals.
@@ -38,9 +38,9 @@ final class Permissions {
   private var admissions: [MemberID: Admission] = [:]
   /// The last grant in the restored document, even if it is not for the local member.
   private var restoredGrant: Grant?
-  /// The grants from a document that are not verified yet, in their order.
+  /// The grants from a document that are not verified yet, in stored order.
   private var unverifiedGrants: [Grant] = []
-  /// The results of the checks for the first of these grants.
+  /// The verification state of the first grant in ``unverifiedGrants``.
   private var grantVerification = VerificationState()
   /// The local revocations that still lack their signatures.
   private var unsignedRevocations: [SigningID: Revocation] = [:]
@@ -181,7 +181,7 @@ final class Permissions {
 
   // MARK: - The local rights
 
-  /// Returns whether a grant is that of this board's owner, and the owner is the local author.
+  /// Returns whether a grant is the owner's grant for this board, and the local author is the owner.
   ///
   /// The id of a board determines its owner.
   func isOwners(_ grant: Grant) -> Bool {
@@ -286,12 +286,10 @@ final class Permissions {
 
   /// Returns whether the rights of an author were revoked.
   ///
-  /// Answers of such an author do not count.
+  /// The replica ignores answers by that author.
   func isRevoked(_ record: AuthorRecord) -> Bool { revocations.limit(of: record) != nil }
 
-  /// Returns whether an author's answer counts.
-  ///
-  /// If not, the refusal is counted.
+  /// Returns whether an author's answer is accepted, and counts a refusal.
   func admitsAnswer(by record: AuthorRecord) -> Bool {
     guard isRevoked(record) else { return true }
     // The author may not have received the revocation yet, so this is not a protocol violation.
@@ -299,12 +297,10 @@ final class Permissions {
     return false
   }
 
-  /// Counts the refusal of a change that a viewer sent.
+  /// Counts a change that was refused because a viewer sent it.
   func viewerWasRefused() { refusals.viewer += 1 }
 
-  /// Returns whether a batch from a link counts.
-  ///
-  /// If not, the refusal is counted.
+  /// Returns whether a batch from a link is accepted, and counts a refusal.
   func admitsBatch(_ batch: Batch, from link: LinkChainVerifier) -> Bool {
     guard !revocations.isEmpty, let record = link.record,
       let limit = revocations.limit(of: record)
@@ -373,7 +369,7 @@ final class Permissions {
     if grantVerification.didVerify(id, isValid: isValid) { verifyRestoredGrants(now) }
   }
 
-  /// Verifies the restored grants one after the other, and adopts the valid ones.
+  /// Verifies the restored grants one by one, and adopts the valid ones.
   func verifyRestoredGrants(_ now: Moment) {
     while let grant = unverifiedGrants.first, !grantVerification.isPending {
       let isValid = verifier.check(&grantVerification, for: author.member) { self.isValid(grant) }

@@ -19,9 +19,9 @@ public struct Revocation: Hashable, Sendable {
   public let member: MemberID
   /// The greatest serial number of the revoked certificates.
   let serial: UInt64
-  /// The last sequence number that still counts, for each incarnation.
+  /// For each incarnation, the last sequence number that remains valid.
   ///
-  /// Changes by other incarnations do not count.
+  /// No changes by other incarnations of the member remain valid.
   let counted: [Incarnation: UInt64]
   /// The public key of the signer.
   let issuer: [UInt8]

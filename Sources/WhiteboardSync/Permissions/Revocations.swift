@@ -41,7 +41,7 @@ struct Revocations {
     return true
   }
 
-  /// Returns the last sequence number of an incarnation that counts; nil if no changes are revoked.
+  /// Returns the last sequence number of an incarnation that remains valid; nil if none of its changes are revoked.
   func limit(of record: AuthorRecord) -> UInt64? {
     guard !counting.isEmpty else { return nil }
     var least: UInt64?

@@ -40,7 +40,7 @@ public struct ClockReport: Hashable, Sendable {
 struct ClockSamples {
   /// The minimum interval between two samples, in milliseconds.
   static let interval: UInt64 = 900
-  /// The time after a member joined for which the comparison waits for samples, in milliseconds.
+  /// The time in milliseconds for which the comparison waits for samples of a new member.
   static let timeout: UInt64 = 15_000
   /// The maximum number of samples.
   private static let limit = 8
@@ -74,7 +74,7 @@ struct ClockSamples {
   }
 }
 
-/// A comparison of all wall clocks, which reports each member whose clock is far off once (SYN-43).
+/// A comparison of all wall clocks, which reports each inaccurate clock once (SYN-43).
 struct ClockComparison {
   /// The maximum number of remembered findings.
   ///

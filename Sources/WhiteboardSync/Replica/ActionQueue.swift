@@ -21,9 +21,9 @@ extension Signed {
 
 /// The actions that the owner of the replica has not received yet, in order.
 ///
-/// An action whose bytes lack a signature waits, and all later actions wait behind it. So the owner gets the
-/// actions in the same order, however long signing takes. Only datagrams do not wait, because they may also
-/// overtake messages on the network.
+/// An action whose bytes lack a signature waits, and all later actions wait behind it. The owner therefore gets the
+/// actions in the same order, however long signing takes. Only datagrams do not wait, because they can overtake
+/// messages on the network anyway.
 final class ActionQueue {
   private struct Waiting {
     var action: ReplicaAction
@@ -94,7 +94,7 @@ final class ActionQueue {
     release()
   }
 
-  /// Removes the waiting actions that would send something to a member that has left.
+  /// Removes the waiting actions that send data to a member that has left.
   ///
   /// If the member joins again, it must not get messages for its previous link.
   func memberLeft(_ member: MemberID) {

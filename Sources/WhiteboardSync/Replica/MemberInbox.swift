@@ -2,9 +2,9 @@ import Whiteboard
 
 /// A queue of one member's messages that wait because the first of them cannot be handled yet.
 ///
-/// The first message is waiting either for the verification of its signatures, or for another author: it is
-/// then a batch that purges an object, but the batches of the object's author have not arrived yet (BRD-39).
-/// All later messages wait behind it, so that messages are handled in the order in which they arrived.
+/// The first message waits for one of two reasons: its signatures are being verified, or it purges an object and the
+/// batches of the object's author have not arrived yet (BRD-39). Later messages wait behind it, so that messages are
+/// handled in order of arrival.
 struct MemberInbox {
   /// The first message, and the reason why it waits.
   private enum First {

@@ -2,7 +2,7 @@ import Whiteboard
 
 /// Handles the answers of members to catch-up requests (SYN-13, SYN-29).
 extension MessageHandler {
-  /// Returns whether a resource that a member offers is the expected answer of that member (SYN-13).
+  /// Returns whether a resource that a member offers is the answer that the replica expects from it (SYN-13).
   func expectsAnswer(_ name: ResourceDTO, from member: MemberID) -> Bool {
     guard let peer = replica.peers[member], let request = peer.requestInFlight,
       peer.unverifiedAnswer == nil
@@ -129,7 +129,7 @@ extension MessageHandler {
   ///   - buckets: The buckets that the request asked for; 0 unless it was a repair.
   ///   - member: The member that answered.
   ///   - now: The time.
-  /// - Returns: Whether the answer counts, which is false if the rights of its author were revoked.
+  /// - Returns: Whether the answer was merged; false if it was ignored because its author's rights were revoked.
   /// - Throws: `BoardError` if there is no room for the answer.
   private func mergeAnswer(
     _ answer: CheckedAnswer,

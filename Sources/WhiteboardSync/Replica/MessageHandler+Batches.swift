@@ -85,7 +85,7 @@ extension MessageHandler {
 
   /// Stores the signed head of a member's chain, which was checked.
   func handleHead(_ head: SignedHead, from member: MemberID) {
-    // Batches that did not fit were not stored, so they need no proof.
+    // Batches that did not fit or were revoked were not stored, so their head is not needed.
     guard let incarnation = replica.peers[member]?.link.record?.incarnation,
       replica.registry[incarnation] != nil,
       replica.board.state.limits[incarnation].map({ head.sequence <= $0 }) ?? true

@@ -2,9 +2,9 @@ import Whiteboard
 
 /// Handles the messages, datagrams and answers of members, and rejects those that violate the protocol.
 ///
-/// If the signatures of a message must be verified first, or a batch is early, it waits in the inbox of its
-/// member. Later messages of that member wait behind it. The handler owns no state: it applies what a message
-/// contains, or passes it to the part of the replica that owns the state.
+/// A message waits in its member's inbox if its signatures must be verified first, or if it is an early batch. Later
+/// messages of that member wait behind it. The handler owns no state: it applies what a message contains, or passes it
+/// to the part of the replica that owns the state.
 struct MessageHandler {
   let replica: Replica
 
@@ -92,7 +92,7 @@ struct MessageHandler {
 
   /// Checks the signatures in a message, and whether the member may send it.
   ///
-  /// Nothing is changed.
+  /// The check has no side effects.
   private func check(
     _ message: SyncMessage,
     from member: MemberID
@@ -197,11 +197,11 @@ struct MessageHandler {
 
   /// Handles the batches that are no longer early or have waited for too long, and the messages behind them.
   ///
-  /// If a batch has waited for too long, its early purges are left out. If the objects are created later,
-  /// boards differ until the repair (SYN-42) removes the objects.
+  /// If a batch has waited for too long, its early purges are left out. If the objects are created later, boards differ
+  /// until the repair (SYN-42) removes the objects.
   ///
-  /// Call this function only after an input from outside. It uses a loop instead of recursion, because a member
-  /// can let any number of early batches wait.
+  /// Call this function only while an input of the replica is handled, and not recursively. It uses a loop, because any
+  /// number of early batches of a member can be waiting.
   func releaseEarlyBatches(_ now: Moment) {
     var isProgress = replica.peers.states.contains { $0.inbox.earlyBatch != nil }
     while isProgress {

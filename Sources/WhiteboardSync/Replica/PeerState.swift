@@ -4,7 +4,7 @@ import Whiteboard
 ///
 /// It is a class, because it is large and is changed in place. It belongs to one replica.
 final class PeerState {
-  /// The time without progress of an answer after which another member is asked, in milliseconds.
+  /// The time in milliseconds after which another member is asked if an answer makes no progress.
   private static let requestTimeout: UInt64 = 5000
   /// The time after which other members are asked even though an answer is still arriving, in milliseconds.
   private static let slowAnswer: UInt64 = 30_000
@@ -106,7 +106,7 @@ final class PeerState {
   /// Whether messages or an answer wait for the verification of signatures.
   var isAwaitingVerification: Bool { inbox.isVerifying || unverifiedAnswer != nil }
 
-  /// Closes the link: drops everything that waits, and ignores further messages.
+  /// Closes the link: discards all pending work, and ignores further messages.
   func close() {
     isClosed = true
     inbox = MemberInbox()
@@ -126,7 +126,7 @@ final class PeerState {
 
   // MARK: - Requests to the member
 
-  /// Whether the member introduced itself as an author whose answers count (SYN-12).
+  /// Whether the member introduced itself as an author whose answers are accepted (SYN-12).
   var mayBeAsked: Bool { !isClosed && link.role?.mayWrite ?? false }
 
   /// Whether the member was asked, and the answer has arrived or is expected.

@@ -4,7 +4,7 @@ import Whiteboard
 extension Replica {
   // MARK: - Answers of members
 
-  /// Returns whether a resource that a member offers is the expected answer of that member (SYN-13).
+  /// Returns whether a resource that a member offers is the answer that the replica expects from it (SYN-13).
   public func expectsAnswer(_ name: ResourceDTO, from member: MemberID) -> Bool {
     messages.expectsAnswer(name, from: member)
   }
@@ -30,7 +30,7 @@ extension Replica {
     return finish(now)
   }
 
-  /// Handles an expected answer, of which all bytes have arrived.
+  /// Handles an expected answer after all its bytes have arrived.
   ///
   /// The answer is applied completely or not at all. An answer to a request that was given up is ignored.
   public func receivedAnswer(
@@ -57,7 +57,7 @@ extension Replica {
     answerSender.setBacklogged(member, isBacklogged)
   }
 
-  /// Records that an action `sendAnswer` has ended, whether it succeeded or failed.
+  /// Records that a `sendAnswer` action has ended, whether it succeeded or failed.
   public func answerSent(request: UInt64, to member: MemberID, now: Moment) -> [ReplicaAction] {
     begin(now)
     answerSender.ended(request, to: member)
@@ -68,8 +68,8 @@ extension Replica {
 
   /// Starts or stops proving that boards are equal, for an application that waits for equality (SYN-44).
   ///
-  /// While it is started, the replica immediately sends its bucket sums to each member that reports the same
-  /// context. The member answers with its own bucket sums.
+  /// While it is on, the replica immediately sends its bucket sums to each member that reports the same context. The
+  /// member answers with its own bucket sums.
   public func proveEquality(_ isWanted: Bool, now: Moment) -> [ReplicaAction] {
     begin(now)
     reports.proveEquality(isWanted, now)

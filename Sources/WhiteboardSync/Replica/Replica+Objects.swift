@@ -70,7 +70,7 @@ extension Replica {
     return finish(now)
   }
 
-  /// Returns the properties of an asset, as one of its objects states them.
+  /// Returns the properties of an asset, as stated by one of the objects that show it.
   public func reference(of id: AssetID) -> AssetReference? { photos.reference(of: id) }
 
   /// Returns whether an asset was requested from this member.
@@ -78,11 +78,11 @@ extension Replica {
     photos.isRequesting(id, from: member)
   }
 
-  /// Returns the properties of an asset, as the objects of the board state them.
+  /// Returns the properties of an asset, as stated by the board's objects.
   ///
-  /// The set is empty if the asset was not requested from this member. Objects can state false properties, so
-  /// the asset needs to match only one element of the set.
-  /// - Complexity: O(*n*) in the objects.
+  /// The set is empty if the asset was not requested from this member. Objects can state false properties, so the asset
+  /// needs to match only one element of the set.
+  /// - Complexity: O(*n*), where *n* is the number of objects.
   public func expectedAsset(_ id: AssetID, from member: MemberID) -> Set<AssetReference> {
     photos.expectedAsset(id, from: member)
   }
@@ -105,7 +105,7 @@ extension Replica {
     return finish(now)
   }
 
-  /// Records that an action `sendAsset` has ended, whether it succeeded or failed.
+  /// Records that a `sendAsset` action has ended, whether it succeeded or failed.
   public func assetSent(_ id: AssetID, to member: MemberID, now: Moment) -> [ReplicaAction] {
     begin(now)
     photos.sent(id, to: member)
@@ -114,7 +114,7 @@ extension Replica {
 
   /// Returns whether a photo of this size is within the budget of its author and of the board.
   ///
-  /// Local photos always are.
+  /// The result is always true for a local photo.
   public func hasRoom(forPhoto id: AssetID, bytes: Int) -> Bool {
     photos.hasRoom(for: id, bytes: bytes)
   }
@@ -130,7 +130,7 @@ extension Replica {
   ///
   /// Deleted photos count until they are purged.
   /// - Throws: `photosUsed`.
-  /// - Complexity: O(*n*) in the objects.
+  /// - Complexity: O(*n*), where *n* is the number of objects.
   package func requireRoom(for photo: AssetReference) throws(BoardError) {
     try photos.requireRoom(for: photo)
   }

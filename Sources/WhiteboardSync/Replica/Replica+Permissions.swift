@@ -22,13 +22,13 @@ extension Replica {
 
   /// Sets the rights with which a member was admitted.
   ///
-  /// If the local member may grant these rights, it does so immediately, or when the member joins. A viewer is
-  /// informed of its role. A member that already may write remains an editor.
+  /// If the local member may grant these rights, it does so immediately, or when the member joins. A viewer is informed
+  /// of its role. A member that may already write remains an editor.
   /// - Parameters:
   ///   - member: The member.
   ///   - rights: The rights; nil for a viewer.
-  ///   - isAsked: Whether a user chose these rights. If not, the rights do not replace chosen ones. A member
-  ///     whose rights were revoked becomes a viewer, so that it does not regain them by joining again.
+  ///   - isAsked: Whether a user chose these rights. If not, the rights do not replace chosen ones. A member whose
+  ///     rights were revoked becomes a viewer, so that it does not regain them by joining again.
   ///   - now: The time.
   /// - Returns: The actions.
   public func admit(
@@ -45,9 +45,10 @@ extension Replica {
 
   /// Revokes the rights of a member.
   ///
-  /// Changes of the member that have already arrived on this replica remain valid. Later changes do not count.
-  /// - Returns: Whether the rights were revoked, and the actions. Only a member that may grant rights can revoke them. Only the
-  ///   owner can revoke the rights of another member that may grant. A board has room for 4,096 revocations.
+  /// Changes of the member that have already arrived on this replica remain valid. Later changes are ignored. Only a
+  /// member that may grant rights can revoke them. Only the owner can revoke the rights of another member that may
+  /// grant. A board has room for 4,096 revocations.
+  /// - Returns: Whether the rights were revoked, and the actions.
   public func revoke(
     _ member: MemberID,
     now: Moment

@@ -124,7 +124,8 @@ public final class Replica {
 
   /// Applies local edits immediately, and sends them to every member.
   ///
-  /// The edits form one batch. If they overwrite times far ahead of the wall clock, they form several (BRD-32).
+  /// The edits form one batch. If they overwrite cells whose times are far ahead of the wall clock, they form several
+  /// batches (BRD-32).
   ///
   /// - Returns: The value that `body` returns, and the actions.
   /// - Throws: The error of `body`. In that case, no edit is applied.
@@ -187,12 +188,13 @@ public final class Replica {
     return removeActions()
   }
 
-  /// Writes a batch from a recording again, as its author did (REC-10).
+  /// Replays a batch of this author from a recording (REC-10).
   ///
   /// - Parameters:
   ///   - batch: The batch. The batches of each incarnation must be written in order and without gaps.
   ///   - record: The record of its incarnation, which has the key of this author.
-  ///   - earlier: The head of the chain of that incarnation when another replica of this author last wrote.
+  ///   - earlier: The chain head that another replica of this author reached under that incarnation; nil if there is
+  ///     none.
   ///   - now: The time.
   /// - Returns: The actions.
   /// - Throws: `boardFull`. In that case, nothing is written.
@@ -235,12 +237,12 @@ public final class Replica {
     return removeActions()
   }
 
-  /// The time when ``tick(now:)`` must be called next, as ``Moment/uptime``; nil if no work is due before the
-  /// next input.
+  /// The time when ``tick(now:)`` must be called next, as ``Moment/uptime``; nil if no work is due before the next
+  /// input.
   ///
   /// Any input can make the deadline earlier, including inputs about assets, answers and backlogs. While there are
   /// actions that no input has returned, such as the signing requests of a new replica, the deadline is 0.
-  /// - Complexity: O(members).
+  /// - Complexity: O(*n*), where *n* is the number of members.
   public var nextDeadline: UInt64? {
     if actions.hasReady || author.hasSigningRequests { return 0 }
     var earliest = Earliest()

@@ -3,10 +3,10 @@ import Whiteboard
 
 /// A copy of a board's content that can be stored on another board.
 ///
-/// Author records are valid on one board only (AUT-1), so one author of the other board becomes the author of
-/// all content. That author creates a new incarnation for each incarnation in the content, in the same order.
-/// The context of the copy contains only these incarnations, whatever the original context contained (BRD-37).
-/// Games start again, because a move counts only for the member that made it.
+/// Author records are valid on one board only (AUT-1), so one author of the other board becomes the author of all
+/// content. That author creates a new incarnation for each incarnation in the content, in the same order. The context
+/// of the copy contains only these new incarnations (BRD-37). Games start again, because a move is valid only if its
+/// author is the player.
 struct BoardCopy {
   /// The content, encoded as a keyframe for a replica of the other board.
   let keyframe: [UInt8]

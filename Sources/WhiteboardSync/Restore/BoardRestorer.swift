@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// Applies the stored changes of a document to the board of a replica, its authors and its rights.
+/// Applies the stored changes of a document to a replica's board, authors and rights.
 struct BoardRestorer {
   let replica: Replica
 

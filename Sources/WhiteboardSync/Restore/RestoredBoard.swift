@@ -1,9 +1,9 @@
 import PeerCore
 import Whiteboard
 
-/// A board that was restored from a document, for viewing it as it was at any time.
+/// A board restored from a document, used to view the board as it was at a given time.
 ///
-/// It is a value type. A copy costs little, and does not change with the original.
+/// It is a value type. Copies are cheap and independent of the original.
 public struct RestoredBoard: Sendable {
   /// The id of the board.
   public let id: BoardID

@@ -9,11 +9,14 @@ public enum StoredChange: Hashable, Sendable {
   case author([UInt8], Incarnation)
   /// A batch, in its full form.
   case batch(EncodedBatch)
-  /// A merged answer, a grant or a revocation, after a byte that states the kind.
+  /// A merged answer, a grant or a revocation.
   ///
-  /// The byte 0 is an answer. 1 is an answer whose cells were all compared with the stored cells (SYN-42). 2 is
-  /// such an answer too, and the next two bytes are the buckets whose cells were replaced. 3 is a grant, and 4
-  /// is a revocation.
+  /// The first byte states the kind:
+  /// - 0: An answer.
+  /// - 1: An answer whose cells were all compared with the stored cells (SYN-42).
+  /// - 2: An answer like 1. The next two bytes are the buckets whose cells were replaced.
+  /// - 3: A grant.
+  /// - 4: A revocation.
   case answer([UInt8])
   /// A signed head of an incarnation's chain, up to the operation `sequence`.
   case head([UInt8], Incarnation, sequence: UInt64)

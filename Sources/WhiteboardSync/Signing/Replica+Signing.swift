@@ -2,8 +2,8 @@ import Whiteboard
 
 /// Signatures that the owner creates and verifies, which may take any amount of time.
 ///
-/// Messages of a member wait behind the first message that is being verified. Actions wait behind the first
-/// action that lacks a signature. So the replica behaves as with a local key, but on slower links.
+/// Messages of a member wait behind the first message that is being verified. Actions wait behind the first action that
+/// lacks a signature. The replica therefore behaves as if it had a local key and slower links.
 extension Replica {
   // MARK: - Signing
 
@@ -12,7 +12,7 @@ extension Replica {
   /// Actions may be waiting for it.
   public var isAwaitingSignature: Bool { author.isAwaitingSignature }
 
-  /// Accepts a signature from the owner that ``ReplicaAction/sign(_:)`` requested.
+  /// Accepts a signature that ``ReplicaAction/sign(_:)`` requested from the owner.
   ///
   /// A signature for an unknown request is ignored.
   /// - Parameters:
@@ -53,7 +53,7 @@ extension Replica {
   /// Accepts the result of a check that ``ReplicaAction/verify(_:)`` requested.
   ///
   /// The result of an unknown request is ignored, for example if the member has left. If a member leaves, its
-  /// unverified messages are lost, as with a lost link.
+  /// unverified messages are discarded, as if its link were lost.
   public func verified(_ id: VerificationID, isValid: Bool, now: Moment) -> [ReplicaAction] {
     begin(now)
     if id.member == author.member {

@@ -13,9 +13,9 @@ public struct VerificationID: Hashable, Sendable {
 public struct VerificationRequest: Hashable, Sendable {
   /// The key or signature to check.
   public enum Subject: Hashable, Sendable {
-    /// Whether these bytes are a public key: a point on P-256, uncompressed as in SEC 1.
+    /// Check whether these bytes are a public key: a point on P-256, uncompressed as in SEC 1.
     case key([UInt8])
-    /// Whether the owner of the key made this signature of these bytes, with ECDSA and SHA-256.
+    /// Check whether the owner of the key signed these bytes, with ECDSA and SHA-256.
     case signature([UInt8], of: [UInt8], by: [UInt8])
   }
 
@@ -51,11 +51,11 @@ struct UnverifiedAnswer {
   var verification: VerificationState
 }
 
-/// The verifier of a replica: it has a local verifier, or requests results from the owner and gets them later.
+/// The verifier of a replica: it uses a local verifier, or requests results from the owner.
 ///
-/// In the second case, it collects the keys and signatures that have no result yet while a message is being
-/// checked, and assumes that they are valid. If there are any, the message waits for the results and is then
-/// checked again. So the check has the same result as with a local verifier.
+/// Without a local verifier, it assumes during a check that keys and signatures without a result are valid, and
+/// collects them. If it has collected any, the message waits for their results and is then checked again. The check
+/// therefore has the same result as with a local verifier.
 final class ReplicaVerifier: SignatureVerifier {
   /// The local verifier; nil if the owner verifies signatures.
   private let local: (any SignatureVerifier)?

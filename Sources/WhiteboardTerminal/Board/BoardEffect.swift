@@ -22,7 +22,7 @@ enum BoardEffect: Equatable, Sendable {
   case stopFollowing
   /// Begin to type in an existing text object.
   case typeIn(ObjectSnapshot)
-  /// Begin to type a new text object at a place.
+  /// Begin to type a new text object at a point on the board.
   case typeText(at: Point)
   /// Open the prompt.
   case openPrompt(Prompt.Purpose)

@@ -63,7 +63,7 @@ struct BoardScene: Sendable {
 
   func snapshot(_ id: ObjectID) -> ObjectSnapshot? { canvas.item(id)?.snapshot }
 
-  /// Returns the frontmost object at a place, with a tolerance of one cell.
+  /// Returns the frontmost object at a point, with a tolerance of one cell.
   func object(at place: Point) -> ObjectID? {
     canvas.objects.last { id in
       guard let snapshot = snapshot(id) else { return false }
@@ -84,7 +84,7 @@ struct BoardScene: Sendable {
     return canvas.objects.filter { id in snapshot(id).map { view.touches($0.bounds) } ?? false }
   }
 
-  /// Returns an object by its id, by the first part of its id, or by words that a text contains.
+  /// Returns the object with an id or id prefix, or otherwise an object whose text contains the words.
   func object(matching words: String) -> ObjectID? {
     if let id = ObjectID(words) ?? canvas.objects.first(where: { "\($0)".hasPrefix(words + "-") }),
       canvas.item(id) != nil
@@ -141,7 +141,7 @@ struct BoardScene: Sendable {
     SelectionFrame(snapshots, in: viewport) { canvas.words(of: $0) }
   }
 
-  /// Returns the movement of the selection when it is dragged from one place to another.
+  /// Returns the movement of the selection when it is dragged from one point to another.
   func snapping(from: Point, to: Point, isSnapping: Bool) -> Snapping {
     let offset = Point(x: to.x - from.x, y: to.y - from.y)
     let bounds = selectedSnapshots.map(\.bounds)
@@ -164,8 +164,9 @@ struct BoardScene: Sendable {
     )
   }
 
-  /// Returns the rotation in degrees if the knob of a frame is dragged to a place; with snapping, in
-  /// steps of 15°.
+  /// Returns the rotation in degrees if the knob of a frame is dragged to a point.
+  ///
+  /// With snapping, the rotation is in steps of 15°.
   func degrees(_ frame: SelectionFrame, to place: Point, isSnapping: Bool) -> Double {
     let by = frame.degrees(to: place)
     guard isSnapping else { return by }

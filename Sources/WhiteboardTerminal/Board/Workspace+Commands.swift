@@ -2,7 +2,7 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// The commands of keys, the menu and the buttons that change the board, the tool or the view.
+/// Commands that change the board, the tool or the view. Keys, the menu and the buttons run them.
 extension Workspace {
   // MARK: - Tools
 
@@ -84,7 +84,7 @@ extension Workspace {
     scene.neighbor(step).map { go(to: $0) } ?? []
   }
 
-  /// Edits the selected text, or asks for a move in the selected game.
+  /// Edits the selected text object, or asks for a move in the selected game.
   mutating func editSelection() -> [BoardEffect] {
     guard scene.selection.count == 1, let snapshot = scene.onlySelected else {
       return [.message("select one text to edit it")]
@@ -98,9 +98,9 @@ extension Workspace {
 
   // MARK: - Board
 
-  /// Moves the keyboard pen, the selection or the view by -1, 0 or 1 steps to the right and down.
+  /// Moves the keyboard pen, the selection or the view.
   ///
-  /// A wide step is larger.
+  /// `dx` and `dy` are -1, 0 or 1 step to the right and down. A wide step is larger.
   mutating func move(_ dx: Int, _ dy: Int, isWide: Bool) -> [BoardEffect] {
     let cell = scene.viewport.cellWidth
     let (right, down) = isWide ? (cell, cell * 2) : (cell / 2, cell / 2)

@@ -2,7 +2,7 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// Presses, drags and releases of the mouse and the keyboard pen.
+/// Gestures of the mouse and the keyboard pen: presses, drags and releases.
 extension Workspace {
   // MARK: - Press
 
@@ -27,7 +27,7 @@ extension Workspace {
     }
   }
 
-  /// Presses the tool with the keyboard pen, or releases it.
+  /// Presses the keyboard pen, or ends the gesture in progress.
   mutating func pressOrRelease(now: Duration) -> [BoardEffect] {
     toolbox.gesture == nil ? pressTool(at: target, now: now) : endGesture()
   }
@@ -57,7 +57,7 @@ extension Workspace {
     return []
   }
 
-  /// Adopts the color and width of the object at a place, and chooses the tool that draws it.
+  /// Adopts the color and width of the object at a point, and chooses the tool that draws it.
   private mutating func pickInk(at place: Point) -> [BoardEffect] {
     guard let id = scene.object(at: place), let snapshot = scene.snapshot(id) else {
       return [.message("there is no object here")]
@@ -92,9 +92,9 @@ extension Workspace {
     return moving
   }
 
-  /// Continues the gesture at a place.
+  /// Continues the gesture at a point.
   ///
-  /// With Alt, a resize leaves the center where it is; with Ctrl, it makes lines wider too.
+  /// With Alt, a resize keeps the center fixed. With Ctrl, it scales line widths too.
   mutating func dragTool(to place: Point, _ modifiers: InputEvent.Modifiers = []) {
     switch toolbox.gesture {
     case .stroke(var stroke):

@@ -18,7 +18,7 @@ extension Workspace {
     return [.stopFollowing] + (scene.selection.isEmpty ? [] : requests.issue(.deselect))
   }
 
-  /// Selects the object at a place, or grabs a handle or the selection itself.
+  /// Selects the object at a point, or grabs a handle or the selection itself.
   mutating func pressSelection(
     at place: Point,
     _ modifiers: InputEvent.Modifiers,

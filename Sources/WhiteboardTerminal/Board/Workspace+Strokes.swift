@@ -3,7 +3,7 @@ import WhiteboardKit
 
 /// The stroke that the user is drawing.
 extension Workspace {
-  /// Begins a stroke at a place, and returns the command for it.
+  /// Begins a stroke at a point, and returns the command for it.
   mutating func pressPen(at place: Point) -> [BoardEffect] {
     toolbox.gesture = .stroke(Gesture.Stroke(request: requests.nextID, at: place))
     let pen = toolbox.pen

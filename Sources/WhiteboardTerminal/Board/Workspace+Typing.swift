@@ -7,14 +7,14 @@ extension Workspace {
   /// Begins to type in an existing text object.
   mutating func beginTyping(in snapshot: ObjectSnapshot) -> [BoardEffect] {
     typing = TextTyping(snapshot)
-    // End the selection, because other members cannot edit a selected text.
+    // End the selection, because other members cannot edit a selected text object.
     return scene.selection.isEmpty ? [] : requests.issue(.deselect)
   }
 
   /// Begins to type a new text object.
   mutating func beginTyping(at place: Point) { typing = TextTyping(at: place) }
 
-  /// Handles a key while the user types in a text.
+  /// Handles a key while the user types in a text object.
   mutating func type(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> [BoardEffect] {
     guard let isOver = typing?.handle(key, modifiers) else { return [] }
     // Hide the pointer, which would cover the text.
@@ -23,10 +23,9 @@ extension Workspace {
     return hiding + sendTyping() + (isOver ? endTyping() : [])
   }
 
-  /// Inserts a pasted text in the text that is being typed.
+  /// Inserts pasted text into the text that is being typed.
   ///
-  /// If no text is being typed, creates a new text on the board, or a photo if the pasted text is the
-  /// path of a photo file.
+  /// If no text is being typed, creates a text object, or a photo if the pasted text is the path of a photo file.
   mutating func paste(_ text: String) -> [BoardEffect] {
     let pasted = PastedText(text)
     guard typing == nil else {
@@ -53,7 +52,7 @@ extension Workspace {
     }
   }
 
-  /// Ends the typing, and deletes the text if nothing is left of it.
+  /// Ends the typing, and deletes the text object if it is empty.
   mutating func endTyping() -> [BoardEffect] {
     defer { typing = nil }
     return typing?.deletion.map { requests.issue($0) } ?? []

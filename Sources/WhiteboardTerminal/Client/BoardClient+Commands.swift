@@ -3,7 +3,7 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// The commands of keys, the menu, the buttons and the prompt.
+/// Commands that the user runs with a key, the menu, a button or the prompt.
 extension BoardClient {
   // MARK: - Keys
 

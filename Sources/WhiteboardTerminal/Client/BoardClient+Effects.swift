@@ -1,7 +1,7 @@
 import PeerCore
 import WhiteboardKit
 
-/// Effects that the parts of the client request.
+/// The effects that parts of the client request.
 extension BoardClient {
   /// Performs the effects of a part of the client.
   ///

@@ -2,7 +2,7 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// Keys and the mouse, which go to the prompt, an overlay, the text being typed, or the board.
+/// Input from the keyboard and the mouse, which goes to the prompt, an overlay, the text being typed, or the board.
 extension BoardClient {
   /// Handles an input at a time on the client's clock.
   package mutating func handleInput(_ event: InputEvent, now: Duration) -> [Action] {
@@ -29,7 +29,7 @@ extension BoardClient {
     }
   }
 
-  /// Returns whether a key suspends the program even while a text, the prompt or an overlay is open.
+  /// Returns whether a key suspends the program even while the user types text, or the prompt or an overlay is open.
   ///
   /// A key without Ctrl does not, because the user may type it as text.
   private func isSuspending(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Bool {
@@ -57,7 +57,7 @@ extension BoardClient {
     }
     if let answer = session.questions.answer(key) { return send(answer) }
     guard let command = keys.command(key, modifiers) else { return [] }
-    // With the keyboard pen, Space and Enter press and release.
+    // With the keyboard pen, Space and Enter press and release the pen.
     if workspace.toolbox.isKeyboardPen, command == .menu || command == .edit {
       return perform(workspace.pressOrRelease(now: now))
     }

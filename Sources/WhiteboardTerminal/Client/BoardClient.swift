@@ -17,7 +17,7 @@ package struct BoardClient: Sendable {
     case redraw
     /// Suspend the program (SIGTSTP).
     case suspend
-    /// Copy a text to the clipboard.
+    /// Copy text to the clipboard.
     case clipboard(String)
     /// Find the files whose paths begin with this text, for ``BoardClient/complete(files:for:)``.
     case findFiles(String)
@@ -122,7 +122,7 @@ package struct BoardClient: Sendable {
   /// Returns the photos in view.
   func photosInView() -> PhotosInView { screen.photosInView(under: overlay) }
 
-  /// Whether a part of the screen changes with time alone.
+  /// Whether a part of the screen changes without input, as time passes.
   package var isTicking: Bool {
     messages.notice != nil || session.connection != nil || session.members.isTicking(at: now)
   }
@@ -138,7 +138,7 @@ package struct BoardClient: Sendable {
   /// Does the periodic work, and sends the points drawn since the last call.
   package mutating func tick(now: Duration) -> [Action] {
     self.now = now
-    // While the program is connecting, messages are not visible, so their time must not run out.
+    // While the program is connecting, messages are not visible, so they must not expire.
     if session.connection == nil {
       messages.expire(at: now, in: layout)
     } else {
@@ -192,7 +192,7 @@ package struct BoardClient: Sendable {
 
   // MARK: - Leaving
 
-  /// Leaves the board; asks first if that would lose work.
+  /// Leaves the board, but asks the user first if work would be lost.
   package mutating func leave() -> [Action] {
     guard saveStatus.mustAskBeforeLeaving else { return [.quit] }
     prompt.close()
@@ -200,7 +200,9 @@ package struct BoardClient: Sendable {
     return []
   }
 
-  /// Leaves the board after a request to end the program; a second request does not ask.
+  /// Leaves the board after a request to end the program.
+  ///
+  /// If the user is already being asked about unsaved work, leaves immediately.
   package mutating func leaveAtRequest() -> [Action] {
     overlay == .unsavedQuestion ? [.quit] : leave()
   }

@@ -27,7 +27,9 @@ struct PendingRequests: Hashable, Sendable {
 }
 
 extension RequestMark {
-  /// The id as a number; nil if it is a word, as it is in no request of the client.
+  /// The id as a number; nil if it is a word.
+  ///
+  /// The client's own request ids are always numbers.
   var number: Int64? {
     if case .number(let number) = self { number } else { nil }
   }

@@ -9,10 +9,10 @@ enum FileCompletion {
   /// The maximum number of entries of a directory that are read.
   private static let limit = 10_000
 
-  /// Returns the paths that begin with the given text, in no particular order; the path of a directory ends with a
-  /// slash.
+  /// Returns the paths that begin with the given text, in no particular order.
   ///
-  /// A file whose name begins with a dot is returned only if the user typed the dot.
+  /// The path of a directory ends with a slash. A file whose name begins with a dot is returned only if the user typed
+  /// the dot.
   static func paths(beginning: String) -> [String] {
     let slash = beginning.lastIndex(of: "/")
     let folder = slash.map { String(beginning[...$0]) } ?? ""

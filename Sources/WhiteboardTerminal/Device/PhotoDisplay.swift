@@ -11,7 +11,7 @@ struct PhotosInView {
   var byCells: Set<AssetID> = []
 }
 
-/// The photos of a board on the terminal: which are read, at which size, and how they are shown.
+/// The state of a board's photos on the terminal: which photos are read, at which size, and how they are shown.
 ///
 /// This type reads no files. It returns requests, and the caller passes the results back.
 struct PhotoDisplay {
@@ -34,7 +34,9 @@ struct PhotoDisplay {
     }
   }
 
-  /// The result of reading a photo; nil if the file cannot be shown.
+  /// The result of reading a photo.
+  ///
+  /// The value of a case is nil if the file cannot be shown.
   enum Reading: Sendable {
     case cells(PhotoPixels?)
     case pixels(TerminalPhoto?)
@@ -123,7 +125,7 @@ struct PhotoDisplay {
     repainted: [CellArea],
     isCleared: Bool
   ) -> GraphicsLayer.Update? {
-    // When the terminal clears the screen, it removes the pictures.
+    // When the terminal clears the screen, it removes the photos.
     if isCleared { layer?.reset() }
     let photos = photos
     return layer?.update(to: placements, photo: { photos[$0] }, repainted: repainted)

@@ -2,8 +2,9 @@ import PeerCore
 import WhiteboardDoctor
 import WhiteboardKit
 
-/// The doctor's finding about the terminal, from the environment alone; the terminal is not
-/// queried.
+/// The doctor's check of the terminal.
+///
+/// It uses only the environment, and does not query the terminal.
 package struct TerminalCheck: Sendable {
   private let reading: SystemReading
   private let settings: TerminalSettings
@@ -94,7 +95,7 @@ package struct TerminalCheck: Sendable {
 
   /// The graphics protocol that the environment suggests.
   ///
-  /// Only a reply of the terminal would be certain.
+  /// Only the terminal's reply to a query would be certain.
   private var graphics: String? {
     let term = reading.environment("TERM") ?? ""
     let program = reading.environment("TERM_PROGRAM") ?? ""

@@ -3,15 +3,15 @@ import WhiteboardRendering
 /// The features of a terminal, according to the environment and the terminal's replies.
 ///
 /// The program begins to draw with the features that the environment indicates. It uses the replies as soon as they
-/// arrive, and also works with a terminal that never replies.
+/// arrive, and works even with a terminal that never replies.
 package struct TerminalFeatures: Hashable, Sendable {
   /// The protocol for pixels.
   package enum Graphics: Hashable, Sendable {
     /// Pixels cannot be shown; photos are drawn in cells.
     case none
-    /// Sixels.
+    /// Sixel graphics.
     case sixel
-    /// The graphics protocol of kitty.
+    /// The kitty graphics protocol.
     case kitty
   }
 
@@ -28,7 +28,7 @@ package struct TerminalFeatures: Hashable, Sendable {
 
   /// The colors of the terminal.
   package var depth: ColorDepth
-  /// The characters that show lines.
+  /// The characters with which lines are drawn.
   package var dotStyle: DotStyle
   /// The protocol with which the terminal shows pixels.
   package private(set) var graphics = Graphics.none
@@ -117,7 +117,7 @@ package struct TerminalFeatures: Hashable, Sendable {
     return modes + mouseModes + (mouse == .pixel ? finerMouse : "") + "\u{1B}[>1u"
   }
 
-  /// The sequences that undo the setup, in such an order that each prefix leaves a usable terminal.
+  /// The sequences that undo the setup, ordered so that each prefix leaves a usable terminal.
   static let leave =
     "\u{1B}[<u\u{1B}[?1016l\u{1B}[?1006l\u{1B}[?1003l\u{1B}[?1002l\u{1B}[?1004l\u{1B}[?2004l\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l"
 }

@@ -11,7 +11,7 @@ extension SettingKey<TerminalSettings.Graphics> {
 }
 
 extension SettingKey<TerminalSettings.Pen> {
-  /// The characters that show lines.
+  /// The characters with which lines are drawn.
   package static let pen = SettingKey("pen", "How lines are drawn", standard: .value("auto"))
 }
 
@@ -21,7 +21,7 @@ extension SettingKey<TerminalSettings.Mouse> {
 }
 
 extension SettingKey<TerminalSettings.Color> {
-  /// Number of colors.
+  /// The number of colors.
   package static let color = SettingKey(
     "color",
     "Number of colors",

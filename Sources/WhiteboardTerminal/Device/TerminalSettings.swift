@@ -8,17 +8,17 @@ package struct TerminalSettings: Hashable, Sendable {
   package enum Graphics: String, Hashable, Sendable, CaseIterable {
     /// The best way that the terminal supports.
     case auto
-    /// The graphics protocol of kitty.
+    /// The kitty graphics protocol.
     case kitty
-    /// Sixels.
+    /// Sixel graphics.
     case sixel
     /// Colored cells.
     case blocks
-    /// Only a label.
+    /// A label instead of the photo.
     case none
   }
 
-  /// The characters that show lines.
+  /// The characters with which lines are drawn.
   package enum Pen: String, Hashable, Sendable, CaseIterable {
     /// The finest characters that the locale and the terminal support.
     case auto
@@ -39,13 +39,13 @@ package struct TerminalSettings: Hashable, Sendable {
     case auto
     /// Positions in pixels, even if the terminal does not report that it supports them.
     case pixel
-    /// In cells.
+    /// Positions in cells.
     case cell
     /// No reporting; the terminal uses the mouse for its own selection.
     case off
   }
 
-  /// Number of colors.
+  /// The number of colors.
   package enum Color: String, Hashable, Sendable, CaseIterable {
     /// The number of colors that the environment indicates.
     case auto
@@ -64,11 +64,11 @@ package struct TerminalSettings: Hashable, Sendable {
 
   /// The way in which photos are shown.
   package var graphics = Graphics.auto
-  /// The characters that show lines.
+  /// The characters with which lines are drawn.
   package var pen = Pen.auto
   /// Mouse reporting.
   package var mouse = Mouse.auto
-  /// Number of colors.
+  /// The number of colors.
   package var color = Color.auto
   /// Whether movement is shown, such as the trail of a laser pointer; otherwise only the final position is shown.
   package var allowsMotion = true

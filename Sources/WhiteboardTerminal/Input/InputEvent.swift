@@ -110,6 +110,6 @@ package enum TerminalReply: Hashable, Sendable {
   case windowSize(height: Int, width: Int)
   /// The background color, `0xRRGGBB`.
   case background(UInt32)
-  /// Whether the terminal accepted a picture of the kitty protocol.
+  /// Whether the terminal accepted an image sent with the kitty graphics protocol.
   case graphics(Bool)
 }

@@ -11,7 +11,7 @@ package struct InputParser: Sendable {
 
   /// The maximum number of bytes of one sequence.
   private static let sequenceLimit = 4096
-  /// The maximum number of bytes of one paste; the rest is dropped.
+  /// The maximum number of bytes of one paste; further bytes are dropped.
   package static let pasteLimit = 1 << 20
 
   package init() {}
@@ -215,7 +215,7 @@ package struct InputParser: Sendable {
 
   /// Parses numbers separated by `;`; returns nil if one is too large.
   ///
-  /// Of a number with `:`, only the first part counts.
+  /// If a number has subparameters separated by `:`, only the part before the first `:` is parsed.
   private static func numbers(_ bytes: ArraySlice<UInt8>) -> [Int]? {
     guard bytes.count <= 64 else { return nil }
     var numbers: [Int] = []

@@ -47,7 +47,7 @@ struct LobbyBoards: Sendable {
     if nearby[id]?.isEmpty == true { nearby[id] = nil }
   }
 
-  /// Returns the announcement of a board with the most participants.
+  /// Returns the announcement of a board that states the most participants.
   private func announcement(of board: String) -> BoardEvent.FoundBoard? {
     nearby[board]?.values.max {
       ($0.participants ?? 0, $1.peer) < ($1.participants ?? 0, $0.peer)

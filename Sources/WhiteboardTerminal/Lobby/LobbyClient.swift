@@ -179,6 +179,6 @@ package struct LobbyClient: Sendable {
     }
   }
 
-  /// Whether something on the screen changes with time alone.
+  /// Whether a part of the screen changes without input, as time passes.
   package var isTicking: Bool { boards.hasNoneNearby && now < .seconds(600) }
 }

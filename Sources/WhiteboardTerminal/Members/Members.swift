@@ -46,11 +46,11 @@ struct Members: Sendable {
   private(set) var all: [MemberID: Member] = [:]
   /// The member whose view is shown.
   private(set) var followed: MemberID?
-  /// The presence of members whose joining the board has not reported yet.
+  /// The presence of members that the board has not reported as joined yet.
   private var earlyPresences: [MemberID: Presence] = [:]
   /// The members that are reconnecting through another route.
   private var rerouted: Set<MemberID> = []
-  /// The display names of announcing peers, by board and by the announced beginning of the peer id.
+  /// The display names of announcing peers, by board and by the announced prefix of the peer id.
   private var announcers: [String: [String: UntrustedText]] = [:]
 
   var isEmpty: Bool { all.isEmpty }
@@ -190,10 +190,10 @@ struct Members: Sendable {
 
   // MARK: - Time
 
-  /// The times for which a pointer that does not move is shown: first with its name, and then without it.
+  /// The times without movement after which a pointer loses its name, and after which it disappears.
   static let pointerRest = (faded: Duration.seconds(3), gone: Duration.seconds(15))
 
-  /// Returns whether the screen shows something about a member that changes with time.
+  /// Returns whether a member's pointer or connection state must be redrawn as time passes.
   func isTicking(at now: Duration) -> Bool {
     all.values.contains { member in
       member.silentSince != nil

@@ -43,7 +43,7 @@ struct SessionState: Sendable {
 
   /// Returns the display names of peers that announce this board and are not connected.
   func missing(ownID: MemberID?) -> [String] {
-    // A user whom the host removed waits for no other members.
+    // After the host has removed the user, other members are no longer expected to connect.
     removal.removal == nil ? members.missing(from: board.id, ownID: ownID) : []
   }
 

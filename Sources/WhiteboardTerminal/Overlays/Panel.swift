@@ -12,7 +12,7 @@ struct Panel: Hashable, Sendable {
     case chat
   }
 
-  /// A text at a column of a row.
+  /// Text at a column of a row.
   struct Part: Hashable, Sendable {
     /// The column, counted from the left edge of the rows.
     var column = 0

@@ -1,7 +1,7 @@
 import PeerCore
 import WhiteboardRendering
 
-/// The rows of a panel for a number of columns.
+/// The rows of a panel with a given number of columns.
 struct PanelRows {
   private let columns: Int
 

@@ -26,7 +26,7 @@ struct SaveStatus: Sendable {
   /// Whether the question about unsaved work is no longer necessary.
   var isQuestionObsolete: Bool { state?.wouldLoseWork == false && state != .saving }
 
-  /// The answer to the question whether everything is saved; nil if the board must try to save again.
+  /// The message about the save state; nil if the board must try to save again.
   var message: String? {
     switch state {
     case .saved: "every change is saved at once; :export FILE saves a picture of the board"

@@ -20,7 +20,7 @@ struct ActivityBar: Sendable {
     markers = recording.markers.map(\.elapsed)
   }
 
-  /// Returns the time in milliseconds that a column stands for.
+  /// Returns the time in milliseconds that a column represents.
   func time(atColumn column: Int, of columns: Int) -> Int64 {
     Int64(Double(duration) * Double(column) / Double(max(columns - 1, 1)))
   }

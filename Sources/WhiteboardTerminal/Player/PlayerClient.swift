@@ -109,7 +109,7 @@ package struct PlayerClient: Sendable {
       Self.speeds.indices.min { abs(Self.speeds[$0] - speed) < abs(Self.speeds[$1] - speed) } ?? 3
   }
 
-  /// Lets time pass.
+  /// Advances the player by a duration.
   package mutating func advance(by time: Duration) {
     elapsed += time / .milliseconds(1)
     guard isPlaying else { return }
@@ -284,7 +284,7 @@ package struct PlayerClient: Sendable {
     case .home: seek(to: 0)
     case .end:
       seek(to: recording.duration)
-      // If all steps have the same time, that time is also the beginning, where no step is applied.
+      // If all steps have the same time, seeking to that time would go to the beginning, where no step is applied.
       go(to: recording.count)
     case .character("n"): seekMarker(forward: true)
     case .character("N"): seekMarker(forward: false)

@@ -79,7 +79,7 @@ package actor PlayerTerminal {
     bytes += writer.bytes(from: before, to: screen)
     shown = screen
     guard !bytes.isEmpty else { return }
-    // Terminals that support synchronized output (mode 2026) show the frame all at once.
+    // Terminals that support synchronized output (mode 2026) show the frame in one step.
     terminal.write(Array("\u{1B}[?2026h\u{1B}[?25l".utf8) + bytes + Array("\u{1B}[?2026l".utf8))
   }
 

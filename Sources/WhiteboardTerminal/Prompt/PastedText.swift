@@ -1,7 +1,7 @@
 import Whiteboard
 import WhiteboardKit
 
-/// A text that the user pasted, cut at a limit.
+/// Text that the user pasted, truncated to a maximum length.
 struct PastedText: Hashable, Sendable {
   /// The object that the pasted text creates on the board.
   enum Content: Hashable, Sendable {

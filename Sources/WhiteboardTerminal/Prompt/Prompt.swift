@@ -36,7 +36,7 @@ struct Prompt: Sendable {
     case none
     /// The user entered a command.
     case command(PromptCommand)
-    /// The user entered a text that is not a command.
+    /// The user entered text that is not a valid command.
     case failure(PromptCommand.Failure)
     /// Find the files whose paths begin with this text.
     case findFiles(String)
@@ -107,7 +107,7 @@ struct Prompt: Sendable {
     }
   }
 
-  /// Returns the command for an entered text, which depends on the purpose of the prompt.
+  /// Returns the command for the entered text, which depends on the purpose of the prompt.
   private func command(_ text: String) throws(PromptCommand.Failure) -> PromptCommand? {
     switch purpose {
     case .command: return try PromptCommand(text.trimmed)
@@ -160,13 +160,13 @@ struct Prompt: Sendable {
     }
   }
 
-  /// Completes a path with the files that were found for its beginning.
+  /// Completes a path with the files whose paths begin with the typed text.
   mutating func complete(files: [String], for beginning: String) -> Outcome {
     guard editor?.word == beginning || editor?.text == beginning else { return .none }
     return complete(files, after: "", isWhole: editor?.text == beginning)
   }
 
-  /// Completes the longest common prefix of all matching names, and lists the names if there are several.
+  /// Inserts the longest common prefix of all matching names, and lists the names if there are several.
   private mutating func complete(
     _ names: [String],
     after: String,

@@ -7,7 +7,7 @@ import WhiteboardRendering
 enum PromptCommand: Sendable {
   case quit(isAnyway: Bool)
   case suspend
-  /// Go to an object by its id, or to a text by its words.
+  /// Go to the object with an id, or to an object whose text contains the words.
   case go(String)
   case follow(String)
   case fit

@@ -3,9 +3,9 @@ import WhiteboardKit
 
 /// Text that the user types into a text object, which all members see while it is typed.
 ///
-/// Other members may type in the same text at the same time. Their changes are preserved, and move the caret.
+/// Other members may type in the same object at the same time. Their changes are preserved, and move the caret.
 struct TextTyping: Sendable {
-  /// The reference to the text object in commands; nil before the first letter of a new text.
+  /// The reference to the text object in commands; nil before the first letter of a new text object.
   private(set) var reference: ObjectReference?
   /// The id of the text object, as soon as it is known.
   private(set) var id: ObjectID?
@@ -20,13 +20,13 @@ struct TextTyping: Sendable {
   /// The requests that the board has not answered.
   private var pending: Set<Int64> = []
 
-  /// Begins a new text at a place.
+  /// Begins a new text object at a point.
   init(at place: Point) {
     self.place = place
     (scalars, sent, caret) = ([], [], 0)
   }
 
-  /// Begins to type at the end of an existing text.
+  /// Begins to type at the end of an existing text object.
   init(_ snapshot: ObjectSnapshot) {
     place = snapshot.centerPosition
     id = snapshot.id

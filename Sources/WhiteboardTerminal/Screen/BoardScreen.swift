@@ -2,7 +2,7 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// The screen of a board, composed of the drawings of its parts.
+/// The screen of a board, which draws each of its parts.
 struct BoardScreen {
   /// A cell of the terminal.
   typealias Position = (x: Int, y: Int)

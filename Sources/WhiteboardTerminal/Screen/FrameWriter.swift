@@ -1,7 +1,7 @@
 import WhiteboardPictures
 import WhiteboardRendering
 
-/// A writer of frames, as the bytes that change the terminal from the previous frame to the next.
+/// An encoder of frames, which returns the bytes that update the terminal from the previous frame to the next.
 struct FrameWriter {
   private let writer: ScreenWriter
   /// The frame that the terminal shows; nil if the next one must be drawn completely.
@@ -42,7 +42,7 @@ struct FrameWriter {
     bytes += (pictures?.bytes ?? []) + writer.bytes(from: before, to: screen)
     let hasCursorMoved = cursor?.x != shownCursor?.x || cursor?.y != shownCursor?.y
     guard !bytes.isEmpty || hasCursorMoved else { return nil }
-    // Terminals that support synchronized output (mode 2026) show the frame all at once. Other terminals ignore the
+    // Terminals that support synchronized output (mode 2026) show the frame in one step. Other terminals ignore the
     // mode.
     let hiding = shownCursor == nil && shown != nil ? "" : "\u{1B}[?25l"
     bytes = Array("\u{1B}[?2026h\(hiding)".utf8) + bytes

@@ -69,7 +69,7 @@ struct ScreenLayout: Hashable, Sendable {
     return CellArea(x: 0, y: top, width: columns, height: rows - top - bottom)
   }
 
-  /// Returns the place on the board that a position of the mouse, in cells, points at.
+  /// Returns the point on the board at a mouse position in cells.
   func place(atColumn column: Double, row: Double, in viewport: Viewport) -> Point {
     viewport.place(
       atColumn: column - Double(board.columns.lowerBound),
@@ -77,7 +77,7 @@ struct ScreenLayout: Hashable, Sendable {
     )
   }
 
-  /// Returns the cell that shows a place on the board; nil if it is out of view.
+  /// Returns the cell that shows a point on the board; nil if it is out of view.
   func cell(of place: Point, in viewport: Viewport) -> (x: Int, y: Int)? {
     let cell = viewport.cell(of: place)
     let (x, y) = (cell.x + board.columns.lowerBound, cell.y + board.rows.lowerBound)

@@ -45,7 +45,7 @@ struct TitleBar {
       keys: keys,
       tool: tool,
       ink: ink,
-      // The warning about unsaved work takes the room of the tools.
+      // The warning about unsaved work covers the columns of the tools.
       titleRoom: hasProblem
         ? nil : (leftEndWidth + 2, layout.columns - CharacterWidth.columns(rightEnd) - 3)
     )

@@ -17,7 +17,7 @@ struct ToolButtons {
   let keys: KeyMap
   let tool: Tool
   let ink: UInt32?
-  /// The columns in the title: the first one, and the one after the last; nil if there is no room.
+  /// The first column for buttons in the title, and the column after the last; nil if there is no room.
   let titleRoom: (start: Int, end: Int)?
 
   /// The buttons for which there is room.

@@ -59,7 +59,7 @@ enum Gesture: Hashable, Sendable {
 }
 
 extension Tool {
-  /// Returns the points of a shape that is dragged from one place to another.
+  /// Returns the points of a shape that is dragged from one point to another.
   func outline(from: Point, to: Point) -> [Point] {
     switch self {
     case .rectangle:

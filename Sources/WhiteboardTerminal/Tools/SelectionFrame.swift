@@ -9,7 +9,8 @@ import Musl
 
 /// The frame around the selected objects, at a distance of one cell, and its handles.
 struct SelectionFrame: Hashable, Sendable {
-  /// The sides of the frame that a resize handle moves: 1 or -1 along each axis, or 0 if it moves no side there.
+  /// The sides of the frame that a resize handle moves: 1 or -1 along each axis, or 0 if it moves no side along that
+  /// axis.
   struct Grip: Hashable, Sendable {
     let x: Int
     let y: Int
@@ -22,7 +23,7 @@ struct SelectionFrame: Hashable, Sendable {
   enum Handle: Hashable, Sendable {
     /// A handle at a corner or in the middle of a side, which resizes the selection.
     case resize(Grip)
-    /// The knob turns.
+    /// The knob, which rotates the selection.
     case knob
   }
 
@@ -104,7 +105,7 @@ struct SelectionFrame: Hashable, Sendable {
   /// - Parameters:
   ///   - snapshots: The objects.
   ///   - viewport: The visible part of the board.
-  ///   - words: The place of an object's words, which may be larger than the object.
+  ///   - words: Returns the rectangle that an object's text covers, which may be larger than the object.
   init?(
     _ snapshots: [ObjectSnapshot],
     in viewport: Viewport,
@@ -203,9 +204,9 @@ struct SelectionFrame: Hashable, Sendable {
     return viewport.place(atColumn: Double(column) + 0.5, row: Double(row) + 0.5)
   }
 
-  /// Returns the handle at a place, or the nearest handle at a distance of one cell.
+  /// Returns the handle at a point, or the nearest handle within one cell.
   ///
-  /// Inside the selection, a handle must be exactly at the place.
+  /// Inside the selection, a handle must be exactly at the point.
   func handle(at place: Point) -> Handle? {
     let cell = viewport.cell(of: place)
     let isInside = isInside(place)
@@ -270,7 +271,7 @@ struct SelectionFrame: Hashable, Sendable {
     }
   }
 
-  /// Returns the clockwise rotation in degrees if the knob is dragged to a place.
+  /// Returns the clockwise rotation in degrees if the knob is dragged to a point.
   func degrees(to place: Point) -> Double {
     func angle(_ place: Point) -> Double { atan2(place.y - center.y, place.x - center.x) }
     return (angle(place) - angle(knob)) * 180 / .pi

@@ -39,7 +39,7 @@ struct SelectionTransforms: Sendable {
     )
   }
 
-  /// Resizes the selection by the drag of a handle, about the place that does not move.
+  /// Resizes the selection after a handle was dragged, about the point that stays fixed.
   ///
   /// Lines keep their width, unless the drag scales them too.
   mutating func resize(

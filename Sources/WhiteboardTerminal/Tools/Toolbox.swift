@@ -15,7 +15,7 @@ struct Toolbox: Sendable {
   var isSnapping = true
   /// Whether the keyboard pen is on: keys move it and press the tool.
   var isKeyboardPen = false
-  /// The place on the board that the mouse or the keyboard pen points at.
+  /// The point on the board that the mouse or the keyboard pen points at.
   var pointer: Point?
   /// The gesture in progress.
   var gesture: Gesture?
