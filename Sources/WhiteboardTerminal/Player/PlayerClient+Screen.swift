@@ -107,10 +107,10 @@ extension PlayerClient {
     "0 to 9           go to 0% to 90%; Home: the start; End: the end",
     "n N              go to the next or the previous marker",
     "i                skip pauses",
-    "[ ] \\            start, end of a part to repeat; stop repeating",
+    "[ ] \\            set the start and the end of a loop; end the loop",
     "p f              show only one member's objects; follow the changes",
     "h j k l z        move the view, show everything; the wheel zooms",
-    "?                these keys",
+    "?                show all keys",
     "q, Escape        leave",
   ]
 }
