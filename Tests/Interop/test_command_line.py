@@ -203,7 +203,7 @@ class CommandLine(InteropCase):
                 self.run_program(*words, status=64)
                 self.assertIn(f"did you mean {meant}?", self.errors)
         self.run_program("text", "0,0", "hi", status=64)
-        self.assertIn("typed on a board", self.errors)
+        self.assertIn("a command for an open board", self.errors)
         self.run_program("join", "--cod", "x", status=64)
         self.assertIn("--code", self.errors)
         for name, words, meant in [("relay", ["drian"], "drain"), ("relay", ["boards", "crate"], "boards create"),
