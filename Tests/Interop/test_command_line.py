@@ -222,7 +222,7 @@ class CommandLine(InteropCase):
 
         status, shown = check("--boards", "any", "--max-boards-per-host", "3")
         self.assertEqual(status, 0, shown)
-        self.assertRegex(shown, r"boards of one stranger +3 ")
+        self.assertRegex(shown, r"boards of one peer that is not in `allow` +3 ")
         self.assertRegex(shown, r"fewer than 18 boards")
         self.assertRegex(shown, r"time without a visitor to a board +90 days")
         status, shown = check("--reserved-boards", "20")
