@@ -41,7 +41,7 @@ package actor ScriptedBoard: EventSink {
   private func over() {
     isOver = true
     for answer in answers.values {
-      answer.resume(returning: .failure(CommandError(.ending, "the board has ended")))
+      answer.resume(returning: .failure(CommandError(.ending, "the board is closed")))
     }
     answers = [:]
     for watcher in watchers {
@@ -70,7 +70,7 @@ package actor ScriptedBoard: EventSink {
   /// - Throws: The errors of ``perform(_:)-(String)``.
   @discardableResult
   package func perform(_ command: Command) async throws(CommandError) -> BoardEvent.Done {
-    guard !isOver else { throw CommandError(.ending, "the board has ended") }
+    guard !isOver else { throw CommandError(.ending, "the board is closed") }
     requestCount += 1
     let mark = requestCount
     let result = await withCheckedContinuation { continuation in

@@ -22,11 +22,11 @@ public enum IdentityError: Error, Equatable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .damaged(let file, let why):
-      "The identity in \(file) is damaged: \(why). Put it back from a copy, or move it away to "
-        + "begin as a new peer: mv \(shellQuoted(file)) \(shellQuoted(file + ".old"))"
+      "The identity in \(file) is damaged: \(why). Restore the file from a copy, or move it "
+        + "somewhere else to start with a new identity: mv \(shellQuoted(file)) \(shellQuoted(file + ".old"))"
     case .wrongKind(let file):
-      "The key in \(file) is not a P-256 key. Move it away to begin as a new peer: "
-        + "mv \(shellQuoted(file)) \(shellQuoted(file + ".old"))"
+      "The key in \(file) is not a P-256 key. Move the file somewhere else "
+        + "to start with a new identity: mv \(shellQuoted(file)) \(shellQuoted(file + ".old"))"
     case .notPrivate(_, let message), .notOurs(_, let message), .system(_, let message):
       message
     }
@@ -192,7 +192,7 @@ public struct PeerIdentity: Sendable {
     }
     self.init(key: key, certificateDER: certificates[0].derBytes)
     guard named == peerID else {
-      throw .damaged(file: file, why: "its certificate belongs to another key")
+      throw .damaged(file: file, why: "its certificate belongs to a different key")
     }
   }
 

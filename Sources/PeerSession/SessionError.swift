@@ -36,7 +36,7 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
     case kicked
     /// The peer left the session.
     case left
-    /// The peer's program ended.
+    /// The peer's program exited.
     case shuttingDown = "shutting-down"
     /// The peer disconnected the local peer, but not the others.
     case disconnected
@@ -132,7 +132,7 @@ extension SessionError {
     let (code, sentence): (Code, String) =
       switch closeCode {
       case .left: (.left, "The peer left the session.")
-      case .shuttingDown: (.shuttingDown, "The peer's program ended.")
+      case .shuttingDown: (.shuttingDown, "The peer's program exited.")
       case .disconnected: (.disconnected, "The peer disconnected from this peer.")
       case .kicked: (.kicked, "The host removed this peer from the session.")
       case .declined: (.declined, "The invitation was declined.")
@@ -145,7 +145,7 @@ extension SessionError {
       case .notCarried: (.notCarried, "The relay does not relay this session.")
       case .wrongCode: (.wrongCode, "The code is wrong.")
       case .lockedOut: (.lockedOut, "Too many wrong codes; try again in a minute.")
-      case .notKnown: (.notKnown, "The host admits only peers it knows.")
+      case .notKnown: (.notKnown, "The host admits only peers that it knows.")
       case .notVerified:
         (
           .notVerified,
@@ -161,8 +161,8 @@ extension SessionError {
         (
           .busy,
           isOurs
-            ? "The peer sent more than this relay forwards."
-            : "This peer sent more than the relay forwards; try again later."
+            ? "The peer sent data faster than this relay forwards it."
+            : "This peer sent data faster than the relay forwards it; try again later."
         )
       case .tooSlow:
         (

@@ -192,9 +192,9 @@ public enum RecordingLines {
           throw wrong("traffic must be a kind from 0 to \(TrafficEntry.Kind.allCases.count - 1)")
         }
         var peers: [[UInt8]] = []
-        for peer in line.peers ?? [] { peers.append(try bytes(peer, "a peer")) }
+        for peer in line.peers ?? [] { peers.append(try bytes(peer, "a peer id")) }
         guard peers.allSatisfy({ $0.count == TrafficEntry.peerLength }) else {
-          throw wrong("a peer must have \(TrafficEntry.peerLength) bytes")
+          throw wrong("a peer id must have \(TrafficEntry.peerLength) bytes")
         }
         traffic.append(
           TrafficEntry(

@@ -7,7 +7,7 @@ package enum ExitStatus {
     ("70", "internal error"), ("71", "a system call failed"), ("73", "cannot create a file"),
     ("74", "reading or writing failed"), ("75", "timed out, or nothing was found"),
     ("76", "version or protocol mismatch"), ("77", "not admitted"), ("78", "invalid setting"),
-    ("128+N", "ended by a second signal, whose number is N"),
+    ("128+N", "stopped by a second signal; N is its number"),
   ]
 
   /// The exit statuses as a section of the help text, with two statuses in each line.

@@ -62,7 +62,7 @@ package struct Demo: Sendable {
         group.addTask { try await host.run(hostConfiguration) }
         guard let ready = await host.ready() else {
           try await group.next()
-          throw WhiteboardError(.internal, "the host ended before its board was open")
+          throw WhiteboardError(.internal, "the host stopped before its board was open")
         }
         var target = JoinTarget.name(boardName)
         if problem != nil {

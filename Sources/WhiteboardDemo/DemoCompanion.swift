@@ -46,7 +46,7 @@ package struct DemoCompanion: Sendable {
         group.addTask { try await ada.run(hostConfiguration) }
         guard let ready = await ada.ready() else {
           try await group.next()
-          throw WhiteboardError(.internal, "the demo ended before its board was open")
+          throw WhiteboardError(.internal, "the demo stopped before its board was open")
         }
         // The drawing task ends when Ada's board ends.
         group.addTask { try? await Self.draw(as: ada) }

@@ -123,7 +123,7 @@ package struct Doctor: Sendable {
         check: "interfaces",
         verdict: .fault,
         seen: "No network interface is up with an address.",
-        advice: "Connect to a network. Boards on this machine work without one."
+        advice: "Connect to a network. Boards on this machine work without a network."
       )
     }
     let list = outward.map { "\($0.name) (\($0.addresses.joined(separator: ", ")))" }

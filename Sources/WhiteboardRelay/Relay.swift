@@ -83,7 +83,7 @@ package actor Relay {
 
   /// The reasons why new peers should not be routed to this relay; empty while it serves normally.
   package var hindrances: [String] {
-    if isEnding { return ["the relay is ending"] }
+    if isEnding { return ["the relay is shutting down"] }
     guard isReady else { return ["boards are still being opened"] }
     // If saving fails, new changes exist only in memory, so new peers should not be routed to this
     // relay.

@@ -201,7 +201,7 @@ enum BoardName {
     guard !BoardFile.isMeant(by: name) else {
       throw WhiteboardError(
         .usage,
-        "a board's name cannot contain / or end in .\(BoardFile.fileExtension): that means a file"
+        "a board's name cannot contain / or end in .\(BoardFile.fileExtension), like the path of a file"
       )
     }
     return name

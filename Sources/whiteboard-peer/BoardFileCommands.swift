@@ -96,7 +96,7 @@ extension BoardsCommand {
       }
       try common.say(
         "board-retained",
-        days.map { "The board keeps the history of \($0) days." }
+        days.map { "The board keeps the history of the last \($0) days." }
           ?? "The board keeps all of its history.",
         path: path
       )
@@ -167,7 +167,7 @@ extension BoardsCommand {
 
     /// Returns advice about what to do with the damaged file and the recovered one.
     private static func advice(_ source: String, _ target: String) -> String {
-      "Use this file from now on, and move the damaged one away: mv "
+      "Use this file from now on, and move the damaged file somewhere else: mv "
         + "\(UntrustedText(source).quoted(limit: 4096))* SOME-OTHER-DIRECTORY/"
         + (target == BoardLibrary.recoveredPath(of: source)
           ? "" : ", then move this file to the old path.")

@@ -34,7 +34,7 @@ struct ExportCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The format, if it is not the one that the extension of FILE sets: "
+      "The format; by default, the extension of FILE sets it. The formats are "
         + ExportFormat.allCases.map(\.rawValue).joined(separator: ", ") + ".",
       valueName: "KIND"
     )

@@ -26,7 +26,7 @@ struct NearbyCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "How long to search: 3 by default; with --watch, until the program ends.",
+      "How long to search: 3 by default; with --watch, until the program exits.",
       valueName: "SECONDS"
     )
   )

@@ -78,7 +78,7 @@ struct PeersCommand: AsyncParsableCommand {
   /// `whiteboard-peer peers trust`.
   struct Trust: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Trust a peer: boards that admit known peers will admit it."
+      abstract: "Trust a peer, so that boards with `admit` set to `known` admit it."
     )
 
     @Argument(help: "The whole id of the peer (52 characters).")
@@ -90,7 +90,7 @@ struct PeersCommand: AsyncParsableCommand {
     )
     var name = ""
 
-    @Flag(help: "If `admit` is ask, admit the peer without asking you.")
+    @Flag(help: "If `admit` is `ask`, admit the peer without asking you.")
     var always = false
 
     @OptionGroup var common: CommonOptions
@@ -114,8 +114,8 @@ struct PeersCommand: AsyncParsableCommand {
         try Console.tell(
           common.json
             ? KnownPeerLine(known).json
-            : "\(who) is now admitted to boards that admit known peers"
-              + (always ? ", and to boards that ask you.\n" : ".\n")
+            : "\(who) is now admitted if `admit` is `known`"
+              + (always ? ", and admitted without asking you if it is `ask`.\n" : ".\n")
         )
       } catch {
         throw WhiteboardError(error, inDataDirectory: directory)
@@ -139,7 +139,7 @@ struct PeersCommand: AsyncParsableCommand {
         throw WhiteboardError(
           .no,
           meant.count > 1
-            ? "\(meant.count) peers have ids that start like this; give more of the id"
+            ? "\(meant.count) peers have ids that start with these characters; give more of the id"
             : "there is no such peer; give at least 4 characters of its id"
         )
       }

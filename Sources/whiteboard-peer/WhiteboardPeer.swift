@@ -65,7 +65,8 @@ struct WhiteboardPeer: DocumentedProgram {
     }
     try CommandSpelling.check(arguments, of: Self.self) { word in
       guard CommandName(rawValue: word) == nil else {
-        return "it is typed on a board; `whiteboard-peer help verbs` lists the board commands"
+        return
+          "it is a command for an open board; `whiteboard-peer help verbs` lists the board commands"
       }
       return "`whiteboard-peer help` lists the commands, "
         + "`whiteboard-peer help verbs` lists the commands for an open board"

@@ -117,7 +117,9 @@ struct BoardsCommand: AsyncParsableCommand {
     @Argument(help: "The name of the board.")
     var name: String
 
-    @Option(help: ArgumentHelp("How peers are admitted: code, known or anyone.", valueName: "HOW"))
+    @Option(
+      help: ArgumentHelp("How peers are admitted: `code`, `known` or `anyone`.", valueName: "HOW")
+    )
     var admit: String?
 
     @Option(
@@ -147,7 +149,7 @@ struct BoardsCommand: AsyncParsableCommand {
   struct Invite: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Create an additional code for a board.",
-      discussion: "A board has at most 16 codes. Additional codes expire when the relay ends."
+      discussion: "A board has at most 16 codes. Additional codes expire when the relay stops."
     )
 
     @OptionGroup var board: BoardOptions
@@ -213,7 +215,9 @@ struct BoardsCommand: AsyncParsableCommand {
     @Flag(help: "Also remove the members that the peer admitted, directly or indirectly.")
     var withAdmitted = false
 
-    @Flag(help: "Keep the code of the board; otherwise, it gets a new one, which is printed.")
+    @Flag(
+      help: "Keep the code of the board. By default, the board gets a new code, which is printed."
+    )
     var keepCode = false
 
     mutating func run() async throws {

@@ -25,7 +25,7 @@ struct HealthCommand: AsyncParsableCommand {
     guard case .at(let address) = try place.settings(flags).value(.http) ?? .standard else {
       throw WhiteboardError(
         .usage,
-        "http is none, so the relay serves no health checks; set it to ADDR:PORT"
+        "`http` is `none`, so the relay serves no health checks; set `http` to ADDR:PORT"
       )
     }
     let answer: HealthProbe.Answer

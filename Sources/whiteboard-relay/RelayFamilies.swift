@@ -18,7 +18,7 @@ extension MetricFamily {
     .counter("whiteboard_joins_total", help: "Number of times that a peer joined a board."),
     .counter(
       "whiteboard_departures_total",
-      help: "Number of times that a peer left a board, by the reason of the session protocol.",
+      help: "Number of times that a peer left a board, by the reason in the session protocol.",
       labels: ["reason"]
     ),
     .counter(
@@ -29,7 +29,7 @@ extension MetricFamily {
     ),
     .counter(
       "whiteboard_boards_refused_total",
-      help: "Boards of other hosts that were refused, by the limit.",
+      help: "Boards of other hosts that the relay refused, by reason.",
       labels: ["reason"]
     ),
     .counter(

@@ -253,8 +253,8 @@ extension RelayConfiguration.Limits {
     if let reservedBoards, reservedBoards >= maximumBoards {
       throw WhiteboardError(
         .badConfiguration,
-        "reserved-boards is \(reservedBoards), which must be less than max-boards (\(maximumBoards)): "
-          + "lower it, or raise max-boards"
+        "reserved-boards (\(reservedBoards)) must be less than max-boards (\(maximumBoards)): "
+          + "lower reserved-boards, or raise max-boards"
       )
     }
     maximumPeople = settings.value(.maximumPeople) ?? maximumPeople

@@ -138,7 +138,7 @@ struct AnonymizeCommand: AsyncParsableCommand {
 
   @OptionGroup var input: RecordingArgument
 
-  @Flag(help: "Also replace the letters of texts and chat by x.") var words = false
+  @Flag(help: "Also replace the letters of texts and chat with x.") var words = false
 
   @Flag(help: "Keep the photos.") var photos = false
 

@@ -203,7 +203,7 @@ class CommandLine(InteropCase):
                 self.run_program(*words, status=64)
                 self.assertIn(f"did you mean {meant}?", self.errors)
         self.run_program("text", "0,0", "hi", status=64)
-        self.assertIn("typed on a board", self.errors)
+        self.assertIn("a command for an open board", self.errors)
         self.run_program("join", "--cod", "x", status=64)
         self.assertIn("--code", self.errors)
         for name, words, meant in [("relay", ["drian"], "drain"), ("relay", ["boards", "crate"], "boards create"),
@@ -222,7 +222,7 @@ class CommandLine(InteropCase):
 
         status, shown = check("--boards", "any", "--max-boards-per-host", "3")
         self.assertEqual(status, 0, shown)
-        self.assertRegex(shown, r"boards of one stranger +3 ")
+        self.assertRegex(shown, r"boards of one peer that is not in `allow` +3 ")
         self.assertRegex(shown, r"fewer than 18 boards")
         self.assertRegex(shown, r"time without a visitor to a board +90 days")
         status, shown = check("--reserved-boards", "20")

@@ -134,9 +134,9 @@ class DamagedFile(InteropCase):
                 )
                 if not target.exists():
                     self.assertEqual(done.returncode, 65)
-                    self.assertIn("nothing of a whiteboard can be read from it; move it away", done.stderr)
+                    self.assertIn("no board data can be read from it; move it somewhere else", done.stderr)
                     continue
-                self.assertIn("Use this file from now on, and move the damaged one away", done.stdout)
+                self.assertIn("Use this file from now on, and move the damaged file somewhere else", done.stdout)
                 shown = self.boards("show", target)[0]["count"]
                 self.assertIn(f"The board has {shown} object", done.stdout)
                 listed = {board["path"]: board for board in self.boards("list")}

@@ -19,16 +19,19 @@ struct RelayBoundTests {
     let bounds = RelayBound.all(limits, passing)
     func limit(_ what: String) -> String? { bounds.first { $0.what == what }?.limit }
     #expect(limit("boards") == "17")
-    #expect(limit("boards of one stranger") == "3")
-    #expect(limit("boards of strangers at one address") == "16")
-    #expect(limit("boards of all strangers")?.contains("15 boards") == true)
+    #expect(limit("boards of one peer that is not in `allow`") == "3")
+    #expect(limit("boards of peers at one address that are not in `allow`") == "16")
+    #expect(limit("boards of all peers that are not in `allow`")?.contains("15 boards") == true)
     #expect(limit("time without a visitor to a board") == "90 days")
     #expect(limit("message copies made for a member") == "1234 a second")
     #expect(limit("bytes copied for a member") == "5 MB a second")
     #expect(Set(bounds.map(\.what)).count == bounds.count)
     limits.boards = .allowList
     let closed = RelayBound.all(limits, passing)
-    #expect(closed.first { $0.what == "boards of one stranger" }?.limit == "none are accepted")
+    #expect(
+      closed.first { $0.what == "boards of one peer that is not in `allow`" }?.limit
+        == "none are accepted"
+    )
   }
 
   @Test(

@@ -14,7 +14,7 @@ extension CommandParser {
     guard word == "keep" else {
       throw CommandError(
         .badArgument,
-        "the value of line can only be keep; leave it out to scale the width of lines too"
+        "the value of line must be keep; without line=keep, the width of lines is scaled too"
       )
     }
     return true

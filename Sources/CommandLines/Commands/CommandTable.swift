@@ -86,14 +86,14 @@ package enum CommandTable {
       "",
       "ID is an alias, `last`, an object id (SEQ-INCARNATION), or just its SEQ if that is unique.",
       "`selected` means all selected objects. The id of a group means all its objects.",
-      "PEER and INVITATION are an id, or an id prefix or a name that matches only one.",
+      "PEER and INVITATION are an id, an id prefix or a name. A prefix or name must match only one.",
       #"Put words with spaces in double quotes: \" is a quote, \\ a backslash, \n a new line."#,
-      "A double quote opens a text only at the start of a word or right after =.",
+      "A double quote starts a quoted text only at the start of a word or right after =.",
       #"Elsewhere, a quote is an ordinary character, as in --name {"a":1}."#,
-      "If you join a board by name or address and its host admits by `ask`, both users compare words and `accept`.",
+      "If you join by name or address and the host's `admit` is `ask`, both users compare words and type `accept`.",
       "X and Y are board units from -33554432 to just below 33554432. Y points down.",
       "A # at the start of a word begins a comment, except in a color.",
-      "request=ID adds a request id, which the answer repeats.",
+      "request=ID adds a request id. The answer repeats it.",
       #"A line that begins with { is JSON: {"verb":"move","id":"last","to":[10,20],"request":1}"#,
     ]
     return lines.joined(separator: "\n")

@@ -52,7 +52,7 @@ enum EditingCommands {
     arguments: #"ID AT "WORDS" [replacing=N] [was="WORDS"]"#,
     summary: "insert words into a text after AT characters, replacing N characters",
     notes: [
-      "was= is the text in which AT was counted. If others changed it since, the position is adjusted.",
+      "was= is the text in which you counted AT. If others have changed the text since, the position is adjusted.",
       "Inserts into the same text within a second of each other are one step for `undo`.",
     ],
     keys: ["id", "at", "text", "replacing", "was"],

@@ -60,7 +60,7 @@ enum FileCommands {
   static let export = CommandEntry(
     .export,
     arguments: "FILE [region=X,Y,W,H] [scale=N] [force]",
-    summary: "write the board, or a part, as .svg, .png, .pdf, .json, .excalidraw or .txt",
+    summary: "write the board, or a part of it, as .svg, .png, .pdf, .json, .excalidraw or .txt",
     notes: [
       "A region has its upper left corner at X,Y, the width W and the height H. All objects that touch it are written.",
       "scale is the number of pixels per board unit in a .png file, at most 64.",

@@ -68,7 +68,7 @@ enum MemberCommands {
       "admit a peer that asks to join, confirm verification words, or accept an offered file",
     notes: [
       "With `always`, you are not asked again when the peer joins a board that you open with --admit ask.",
-      "`kick` or `whiteboard-peer peers forget` takes back this permission.",
+      "`kick` or `whiteboard-peer peers forget` revokes this permission.",
       "FILE is the id of the transfer, the name of the file, or the name of the member that offers it.",
     ],
     keys: ["target", "always"],
@@ -102,10 +102,10 @@ enum MemberCommands {
     summary: "remove a peer from the board, and refuse it from now on",
     notes: [
       "The peer cannot return, even after a restart, and is no longer a known peer. On a board that you own,",
-      "its later changes are rejected. --with-admitted also removes the members that the peer admitted, and the",
-      "members that these admitted, as far as this program knows. A board with a join code gets a new code,",
-      "which is printed. This program and its relay then refuse older codes, but members that know an older",
-      "code still admit peers by that code. --keep-code keeps the codes.",
+      "later changes by the peer are rejected. --with-admitted also removes the members that the peer admitted,",
+      "and the members that they admitted, as far as this program knows. A board with a join code gets a new",
+      "code, which is printed. This program and its relay then refuse older codes, but members that know an",
+      "older code still admit peers with that code. --keep-code keeps the codes.",
     ],
     keys: ["target", "reason", "withAdmitted", "keepCode"],
     words: { arguments throws(CommandError) in
@@ -134,7 +134,7 @@ enum MemberCommands {
     arguments: "PEER",
     summary: "hide the objects, pointer and chat of a present or former member",
     notes: [
-      "This hides them only on your screen, but on all boards, even after a restart.",
+      "The member is hidden only on your screen, but on all boards, even after a restart.",
       "`objects`, exports and JSON events still include the hidden objects.",
     ],
     keys: ["target"],
@@ -164,8 +164,8 @@ enum MemberCommands {
     arguments: "PEER editor|viewer",
     summary: "set whether a peer can edit a board that you own",
     notes: [
-      "Only for boards created with --owned. If an editor becomes a viewer, the changes that have reached you",
-      "stay, and its later changes are rejected.",
+      "Only for boards created with --owned. If an editor becomes a viewer, its changes that have reached you",
+      "stay on the board. Later changes by this member are rejected.",
     ],
     keys: ["target", "role"],
     words: { arguments throws(CommandError) in

@@ -15,7 +15,7 @@ enum MessageCommands {
     .send,
     arguments: #"[--to PEER] [--unreliable] "WORDS""#,
     summary:
-      "send a message to all peers or to one; the answer comes when it has arrived or failed",
+      "send a message to all peers or to one; the answer comes when the message has arrived or failed",
     keys: ["text", "base64", "to", "unreliable"],
     words: { arguments throws(CommandError) in
       let to = try arguments.removeOptions("--to", what: "the peer")
@@ -63,7 +63,8 @@ enum MessageCommands {
   static let stream = CommandEntry(
     .stream,
     arguments: "NAME FILE [--to PEER]",
-    summary: "send a file through a byte stream; the answer comes when the receiver has read it",
+    summary:
+      "send a file through a byte stream; the answer comes when the receiver has read the file",
     keys: ["name", "file", "to"],
     words: { arguments throws(CommandError) in
       let to = try arguments.removeOptions("--to", what: "the peer")

@@ -12,7 +12,7 @@ enum ProgramCommands {
     .continue,
     summary: "continue on your own copy of a board from which the host removed you",
     notes: [
-      "Until you use this command, your changes are refused. Changes after it are not sent to other members."
+      "Until you use this command, your changes are refused. Your later changes are not sent to other members."
     ]
   )
 
@@ -20,7 +20,7 @@ enum ProgramCommands {
     .wait,
     arguments: "peers=N|objects=N|synced|SECONDS [timeout=SECONDS]",
     summary:
-      "wait until there are at least N peers or objects (0: none at all), all boards are equal, or SECONDS pass",
+      "wait until there are at least N peers or objects (0: none at all), all boards are equal, or SECONDS have passed",
     keys: ["peers", "objects", "synced", "seconds", "timeout"],
     words: { arguments throws(CommandError) in
       let timeout = try arguments.removeSeconds("timeout")

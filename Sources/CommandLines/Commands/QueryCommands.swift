@@ -26,7 +26,7 @@ enum QueryCommands {
         guard !isInside else {
           throw CommandError(
             .missingArgument,
-            "give two corners with `inside`, which needs a rectangle"
+            "`inside` needs a rectangle; give two corners"
           )
         }
         return .find(.point(corner))
@@ -40,7 +40,7 @@ enum QueryCommands {
         guard !isInside else {
           throw CommandError(
             .missingArgument,
-            #"give "at" and "to" with "inside", which needs a rectangle"#
+            #""inside" needs a rectangle; give "at" and "to""#
           )
         }
         return .find(.point(corner))

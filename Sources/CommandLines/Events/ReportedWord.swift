@@ -18,7 +18,7 @@ package struct ReportedWord: Sendable {
     ReportedWord(
       word: "done",
       meaning: "The change is on the board and in the board's file.",
-      limits: "Survives kill -9. After a power cut the last second may be lost.",
+      limits: "Survives kill -9. A power cut can lose the last second of changes.",
       tests: ["SavingTests", "Tests/Interop/test_saving.py", "Tests/Chaos"]
     ),
     ReportedWord(
@@ -32,7 +32,7 @@ package struct ReportedWord: Sendable {
       word: "done (send)",
       meaning: "The program of every recipient has the message, even if it came through a relay.",
       limits:
-        "Survives broken links. A recipient that is killed immediately may not have read the message. "
+        "Survives broken links. A recipient that is killed immediately might not have read the message. "
         + "With --unreliable, it only means that the message was handed to the network.",
       tests: ["SendingTests", "DeliveryTests", "RelayDeliveryTests", "Tests/Chaos"]
     ),
@@ -44,20 +44,21 @@ package struct ReportedWord: Sendable {
     ),
     ReportedWord(
       word: "delivered",
-      meaning: "The receiver has the whole file, and the file's hash is right.",
+      meaning: "The receiver has the whole file, and its hash matches.",
       limits: "Survives broken links: the transfer continues unless the peer is lost.",
       tests: ["ResourceTests", "Tests/LAN"]
     ),
     ReportedWord(
       word: "not-saved",
-      meaning: "The change is on the board and sent to the others, but not on this disk.",
+      meaning:
+        "The change is on the board and was sent to the other members, but it is not saved on this disk.",
       limits: "The program keeps trying, and reports when everything is saved.",
       tests: ["SavingTests", "Tests/Interop/test_saving.py"]
     ),
     ReportedWord(
       word: "saved",
-      meaning: "Every change, photo and member that this program knows of is on this disk.",
-      limits: "Survives kill -9. The removal of the file is noticed within 5 s.",
+      meaning: "Every change, photo and member that this program knows of is saved on this disk.",
+      limits: "Survives kill -9. If the file is removed, the program notices this within 5 s.",
       tests: [
         "PersistenceQueueTests", "SavingTests", "Tests/Terminal/saving.py",
         "Tests/Interop/test_saving.py",
@@ -72,14 +73,14 @@ package struct ReportedWord: Sendable {
     ),
     ReportedWord(
       word: "caught-up",
-      meaning: "Everything that the named member had when it answered is on this board.",
-      limits: "Changes that the member makes later follow immediately.",
+      meaning: "Everything that was on the named member's board when it answered is on this board.",
+      limits: "The member sends its later changes as soon as it makes them.",
       tests: ["CatchUpTests"]
     ),
     ReportedWord(
       word: "whole, ok",
       meaning: "Every byte of the file and of the WAL file was read and checked.",
-      limits: "Later damage is not covered.",
+      limits: "Damage that happens after the check is not detected.",
       tests: [
         "DamagedFileTests", "WriteAheadLogTests", "Tests/Interop/test_damaged_file.py",
         "Tests/Chaos",
@@ -88,16 +89,17 @@ package struct ReportedWord: Sendable {
     ReportedWord(
       word: "suspect, reconnecting",
       meaning:
-        "No data arrived from the peer for 2 s (suspect) or 6 s (reconnecting). Messages to it are kept.",
+        "No data has arrived from the peer for 2 s (suspect) or 6 s (reconnecting). Messages to the peer are kept.",
       limits: "The next report about the peer is connected or left.",
       tests: ["Tests/LAN"]
     ),
     ReportedWord(
       word: "lost",
-      meaning: "By the local clock, the peer was unreachable for the time of --lost-after (60 s).",
+      meaning:
+        "By the local clock, the peer was unreachable for the time set with --lost-after (by default 60 s).",
       limits:
-        "A lost member that discovery shows again is connected within 10 s. Other lost members are dialed less "
-        + "and less often, for an hour.",
+        "If discovery finds a lost member again, the program connects to it within 10 s. It dials other lost "
+        + "members less and less often, for an hour.",
       tests: ["DeliveryTests", "Tests/Chaos"]
     ),
     ReportedWord(
@@ -111,12 +113,13 @@ package struct ReportedWord: Sendable {
       word: "left",
       meaning: "The peer left the session, for the reported reason.",
       limits:
-        "A peer that returns is connected again, whichever side restarted, unless the host removed it (kicked).",
+        "If the peer returns, it is connected again, whichever side restarted, unless the host removed it (kicked).",
       tests: ["MembershipModelTests", "Tests/LAN", "Tests/Chaos"]
     ),
     ReportedWord(
       word: "full",
-      meaning: "The board holds as many peers as its host allows: 16, or --max-peers.",
+      meaning:
+        "The board has as many peers as its host allows: 16, or the number set with --max-peers.",
       limits: "A relay (--relay auto) supports more peers with less traffic.",
       tests: ["Tests/Interop/test_against_swift.py"]
     ),

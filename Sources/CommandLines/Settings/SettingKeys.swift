@@ -145,7 +145,7 @@ extension SettingKey<Duration> {
   /// The time after which a peer that sends nothing counts as lost.
   package static let lostAfter = SettingKey(
     "lost-after",
-    "The number of seconds after which an unreachable peer counts as lost",
+    "The number of seconds after which an unreachable peer is considered lost",
     allowed: "a number of seconds from 7 to 86400",
     standard: .value("60")
   ) { text throws(SettingFault) in

@@ -70,7 +70,7 @@ extension SettingsFile {
       throw WhiteboardError(.badConfiguration, error.message)
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw WhiteboardError(.badConfiguration, "\(place.path): the file is not text in UTF-8")
+      throw WhiteboardError(.badConfiguration, "\(place.path): the file is not UTF-8 text")
     }
     do throws(Fault) {
       try self.init(text, path: place.path)

@@ -42,8 +42,8 @@ public enum PeerStoreError: Error, Equatable, Sendable, CustomStringConvertible 
   public var description: String {
     switch self {
     case .damaged(let file):
-      "The list of known peers in \(file) is damaged. Put it back from a copy, or move it away to "
-        + "begin a new one: mv \(shellQuoted(file)) \(shellQuoted(file + ".old"))"
+      "The list of known peers in \(file) is damaged. Restore the file from a copy, or move it "
+        + "somewhere else to start with an empty list: mv \(shellQuoted(file)) \(shellQuoted(file + ".old"))"
     case .unusable(_, let message): message
     }
   }

@@ -97,7 +97,7 @@ final class Joining {
   ) {
     guard let peer = link.facts.peer, let exporter = link.facts.exporter else {
       return fail(
-        SessionError(.internalError, "The TLS handshake ended without a key of the peer.")
+        SessionError(.internalError, "The TLS handshake ended without the peer's key.")
       )
     }
     guard peer != transport.localPeer else {

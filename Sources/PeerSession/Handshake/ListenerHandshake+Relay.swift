@@ -27,7 +27,7 @@ extension ListenerHandshake {
     }
     let request = question.request
     if let session = transport.sessions[request.session], session.host != peer {
-      return link.close(.notCarried, "On this relay, another peer is the host of that session.")
+      return link.close(.notCarried, "On this relay, that session has a different host.")
     }
     relayRequest = .asked
     rearm(in: TimeAmount(AdmissionTimes.carry)) {

@@ -190,17 +190,17 @@ extension PrivateFile.Failure {
     case .system(let call, let path, let number):
       "\(call) failed on \(path): \(String(cString: strerror(number)))."
     case .wrongKind(let path):
-      "\(path) has the wrong type, such as a directory in place of a file. Move it away: "
+      "\(path) has the wrong type, such as a directory in place of a file. Move it somewhere else: "
         + "mv \(shellQuoted(path)) \(shellQuoted(path + ".old"))"
     case .notOurs(let path):
       "\(path) belongs to another user. Choose a directory of your own with --data-dir, or: "
         + "sudo chown \(geteuid()) \(shellQuoted(path))"
     case .tooOpen(let path, isDirectory: true):
-      "Others may write in \(path). Run: chmod 700 \(shellQuoted(path))"
+      "Other users can write to \(path). Run: chmod 700 \(shellQuoted(path))"
     case .tooOpen(let path, isDirectory: false):
-      "Others may read or write \(path). Run: chmod 600 \(shellQuoted(path))"
+      "Other users can read or write \(path). Run: chmod 600 \(shellQuoted(path))"
     case .tooLarge(let path, let limit):
-      "\(path) has more than \(limit) bytes. Move it away: "
+      "\(path) has more than \(limit) bytes. Move the file somewhere else: "
         + "mv \(shellQuoted(path)) \(shellQuoted(path + ".old"))"
     }
   }

@@ -112,7 +112,7 @@ extension MembershipRecord: Codable {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     guard let data = try? encoder.encode(self) else {
-      preconditionFailure("a record contains only texts, numbers and arrays of these")
+      preconditionFailure("a record contains only strings, numbers and arrays of them")
     }
     return String(decoding: data, as: UTF8.self)
   }

@@ -63,7 +63,7 @@ extension RelaySide {
         entry.id,
         .tooFast,
         .refused(SessionError(closeCode: .tooFast, message: "", isOurs: true)),
-        message: "You sent more than this relay forwards."
+        message: "You sent data faster than this relay forwards it."
       )
     }
   }
@@ -110,7 +110,7 @@ extension RelaySide {
       !queue.hasOneMessage
     {
       session.logger.info(
-        "Routes ended because a member read too slowly.",
+        "Routes closed because a member read too slowly.",
         metadata: ["peer": "\(peer.short)"]
       )
       tally.overruns += 1

@@ -215,7 +215,7 @@ final class Tunnels {
     let timeout = session.eventLoop.scheduleTask(in: .seconds(10)) {
       // Remove the waiter, so that the next leg is not given to a caller that no longer waits.
       bound.value.waiters[key]?.removeAll { $0.number == number }
-      promise.fail(SessionError(.timedOut, "The peer did not open another connection."))
+      promise.fail(SessionError(.timedOut, "The peer did not open an additional connection."))
     }
     promise.futureResult.whenComplete { _ in timeout.cancel() }
     return promise.futureResult.hop(to: session.eventLoop)

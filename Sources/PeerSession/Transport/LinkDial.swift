@@ -155,8 +155,8 @@ final class LinkDial: LinkDelegate {
         failed(
           SessionError(
             .wrongPeer,
-            "The peer at \(address) has another key (\(wrong.short)…) than the expected one"
-              + " (\(expected?.short ?? "")…). Another program uses the address now, or the peer has a"
+            "The peer at \(address) has the key \(wrong.short)…, not the expected key"
+              + " \(expected?.short ?? "")…. Another program uses the address now, or the peer has a"
               + " new key."
           )
         )

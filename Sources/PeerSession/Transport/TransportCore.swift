@@ -265,7 +265,7 @@ final class TransportCore {
     else { return nil }
     return SessionWarning(
       code: "changed-key",
-      message: "\(name) has another key (\(peer.short)…) than the \(name) known from before"
+      message: "\(name) has a different key (\(peer.short)…) from the \(name) seen before"
         + " (\(other.short)…): it may be a new device, or another person with the same name.",
       peer: peer
     )

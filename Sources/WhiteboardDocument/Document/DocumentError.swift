@@ -89,7 +89,7 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     let (code, text): (Code, String) =
       switch database.resultCode {
       case .SQLITE_FULL:
-        (.full, "the disk is full; nothing saved before is lost; free some space")
+        (.full, "the disk is full; saved changes are not lost; free some space")
       case .SQLITE_CORRUPT, .SQLITE_ERROR, .SQLITE_SCHEMA:
         (
           .damaged,
@@ -101,7 +101,7 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
           "this is not a whiteboard; if it was one, 'whiteboard-peer boards recover' tries to save what can still be read"
         )
       case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
-        (.readOnly, "the file is not writable; nothing saved before is lost")
+        (.readOnly, "the file is not writable; saved changes are not lost")
       case .SQLITE_BUSY, .SQLITE_LOCKED:
         (
           .inUse,
@@ -115,7 +115,7 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
           "it cannot be opened; if its directory is read-only, copy the file elsewhere"
         )
       case .SQLITE_MISUSE:
-        (.closed, "the file was closed; nothing saved before is lost; open it again")
+        (.closed, "the file was closed; saved changes are not lost; open it again")
       default:
         (.inputOutput, "reading or writing failed; unacknowledged changes were not saved")
       }
@@ -144,7 +144,7 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
 
   /// Returns the error for a document that was closed.
   static func closed(_ path: String) -> DocumentError {
-    DocumentError(.closed, "\(path): it was closed; nothing saved before is lost; open it again")
+    DocumentError(.closed, "\(path): it was closed; saved changes are not lost; open it again")
   }
 
   /// Returns the error for a row that does not match its checksum.

@@ -121,7 +121,7 @@ struct HistoryReader {
       noteLoss()
     } else if let chain, stored.sum != stored.row.sum(after: chain) {
       let time = LogReader.moment(stored.row.time)
-      damage("row \(number) of the log, of \(time), does not follow the row before it")
+      damage("row \(number) of the log, written at \(time), does not follow the row before it")
       noteLoss()
     }
     chain = UInt32(truncatingIfNeeded: stored.sum)
@@ -191,7 +191,7 @@ struct HistoryReader {
   }
 
   private static func place(_ time: Int64?, after last: Int64?) -> String {
-    if let time { return "of \(LogReader.moment(time))" }
+    if let time { return "written at \(LogReader.moment(time))" }
     return last.map { "after \(LogReader.moment($0))" } ?? "at the beginning"
   }
 

@@ -186,8 +186,8 @@ extension BoardLibrary {
       throw DocumentError(
         .ambiguous,
         "\(meant.count) files hold a board of that name or id: "
-          + "\(meant.prefix(4).map(\.path).joined(separator: ", ")); give the file, or move all but "
-          + "one out of the directory"
+          + "\(meant.prefix(4).map(\.path).joined(separator: ", ")); give the path of one file, "
+          + "or move the others out of the directory"
       )
     }
     return meant.first?.path

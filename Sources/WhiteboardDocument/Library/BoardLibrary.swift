@@ -234,13 +234,13 @@ public struct BoardLibrary: Sendable {
     let isDamaged = isUnreadable || !found.isEmpty || !DamagedCopies.all(of: path).isEmpty
     if isDamaged, access(recovered, F_OK) == 0 {
       return "The file was damaged. Its recovered data is in \(recovered). Move the damaged file "
-        + "and its copies away."
+        + "and its copies somewhere else."
     }
     let recover = "Run 'whiteboard-peer boards recover \(path)' to save what can still be read of"
     if let first = found.first { return "\(first) \(recover) the file." }
     return DamagedCopies.all(of: path).last.map { copy in
       "The file was damaged, and some changes may be missing. A copy is saved as \(copy). "
-        + "\(recover) both, then move the copy away."
+        + "\(recover) both, then move the copy somewhere else."
     }
   }
 }

@@ -77,7 +77,7 @@ public actor PersonalSettings {
       throw DocumentError(
         .damaged,
         "\(path): it is not a JSON object and was not changed; fix it with an editor, or "
-          + "move it away to start again",
+          + "move it somewhere else to start with default settings",
         cause: error
       )
     }

@@ -16,12 +16,12 @@ enum DiskCondition {
   /// Returns the message for the `errno` of a failed write; nil if the cause is unknown.
   static func words(_ number: Int32) -> String? {
     switch number {
-    case ENOSPC: "the disk is full; nothing saved before is lost; free some space"
-    case EDQUOT: "the disk quota is used up; nothing saved before is lost; free some space"
+    case ENOSPC: "the disk is full; saved changes are not lost; free some space"
+    case EDQUOT: "the disk quota is used up; saved changes are not lost; free some space"
     case EROFS:
-      "the disk is read-only; nothing saved before is lost; make it writable, or save a copy elsewhere"
+      "the disk is read-only; saved changes are not lost; make it writable, or save a copy elsewhere"
     case EACCES, EPERM:
-      "the file is not writable; nothing saved before is lost; make it writable, or save a copy elsewhere"
+      "the file is not writable; saved changes are not lost; make it writable, or save a copy elsewhere"
     case EIO: "the disk reports an error; unacknowledged changes were not saved"
     default: nil
     }

@@ -21,7 +21,7 @@ enum DocumentFile {
     guard stat(path, &status) == 0 else {
       let (code, words) = (errno, systemMessage())
       let hasLog = code == ENOENT && size(of: path + "-wal") ?? 0 > 0
-      let advice = "; its log exists; 'whiteboard-peer boards recover' saves the data in it"
+      let advice = "; its -wal file exists; 'whiteboard-peer boards recover' saves the data in it"
       throw DocumentError(
         code == ENOENT ? .notFound : .inputOutput,
         "\(path): \(words)" + (hasLog ? advice : "")
@@ -54,8 +54,8 @@ enum DocumentFile {
     guard end != [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7] else {
       throw DocumentError(
         .wrongKind,
-        "\(path): the file beside it that ends in -journal does not belong to a whiteboard; remove it, or "
-          + "ask the person who sent you both files; nothing was changed"
+        "\(path): the file beside it that ends in -journal does not belong to a whiteboard; remove that file, "
+          + "or ask the person who sent you both files; nothing was changed"
       )
     }
   }

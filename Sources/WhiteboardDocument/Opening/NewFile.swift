@@ -51,8 +51,8 @@ enum NewFile {
       where DocumentFile.size(of: beside) ?? 0 > 0 {
         throw DocumentError(
           .exists,
-          "\(beside) exists, but the file of its board is missing; run 'whiteboard-peer boards recover "
-            + "\(path)' to save its changes, or move it away; nothing was changed"
+          "\(beside) exists, but the board's file is missing; run 'whiteboard-peer boards recover "
+            + "\(path)' to save the changes in it, or move it somewhere else; nothing was changed"
         )
       }
       let temporary = "\(path).\(UUID().uuidString).part"

@@ -49,7 +49,7 @@ struct OpenedDocument: Sendable {
     guard journal == "wal" else {
       throw DocumentError(
         .inputOutput,
-        "\(path): this file system does not support the log of a whiteboard; move the file to another disk"
+        "\(path): this file system does not support the log that a whiteboard needs; move the file to another disk"
       )
     }
     try db.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY")
@@ -84,7 +84,7 @@ struct DocumentFacts: Sendable {
     guard expected == nil || expected == board else {
       throw DocumentError(
         .wrongBoard,
-        "\(path): it is a different board with that name; it was not changed"
+        "\(path): the file contains a different board; it was not changed"
       )
     }
   }

@@ -112,7 +112,7 @@ struct WriterInspection: Sendable {
       throw DocumentError(
         .damaged,
         "\(path): its -journal file is damaged, or belongs to another file; "
-          + "move it away and try again; nothing was changed",
+          + "move that file somewhere else and try again; nothing was changed",
         cause: error
       )
     }

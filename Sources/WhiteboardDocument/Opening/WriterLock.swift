@@ -23,7 +23,7 @@ final class WriterLock: Sendable {
         close(descriptor)
         throw DocumentError(
           .inUse,
-          "\(document): it is open for writing already; close it there, or open it for reading"
+          "\(document): it is already open for writing; close it first, or open it for reading"
         )
       }
       // The previous holder may have removed the file between `open` and `flock`. Other processes would not find the

@@ -29,7 +29,8 @@ enum DamagedCopies {
       throw DocumentError(
         .exists,
         "\(path): the file is damaged, and there are \(limit) copies of it already; run 'whiteboard-peer "
-          + "boards recover', then move the files that end in damaged-1 to damaged-\(limit) away; nothing was changed"
+          + "boards recover', then move the files that end in damaged-1 to damaged-\(limit) somewhere else; "
+          + "nothing was changed"
       )
     }
     var made: [String] = []

@@ -81,7 +81,7 @@ final class PageScanner {
     if let found, found.damage != nil || found.isForeign {
       logDamage =
         found.isComplete && !found.isForeign
-        ? nil : "the contents of damaged parts of the log beside the file"
+        ? nil : "the contents of damaged parts of the WAL file"
     }
     guard !frames.isEmpty else { return }
     var (own, logged) = (DocumentIdentity(), DocumentIdentity())
@@ -92,7 +92,7 @@ final class PageScanner {
     known = []
     if found?.isForeign ?? false || !logged.isPart(of: own) {
       leavesOutLog = true
-      logDamage = "the contents of the log beside the file, which belongs to another file"
+      logDamage = "the contents of a WAL file that belongs to a different board file"
     }
   }
 

@@ -77,7 +77,7 @@ struct Salvage: Sendable {
     guard hasContent else {
       throw DocumentError(
         .damaged,
-        "\(source): nothing of a whiteboard can be read from it; move it away, then restore it from a "
+        "\(source): no board data can be read from it; move it somewhere else, then restore it from a "
           + "backup, or join the board again through another member"
       )
     }

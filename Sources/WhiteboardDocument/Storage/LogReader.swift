@@ -31,7 +31,7 @@ struct LogReader {
         found.sum == found.row.sum(after: chain), let unpacked = try? found.row.unpack()
       else {
         let at = columns.dropFirst().first?.integer.map(Self.moment) ?? "an unknown time"
-        throw DocumentError.damagedRow("row \(number) of the log, of \(at),", at: path)
+        throw DocumentError.damagedRow("row \(number) of the log, written at \(at),", at: path)
       }
       chain = UInt32(truncatingIfNeeded: found.sum)
       next += 1
@@ -100,7 +100,7 @@ struct LogReader {
       }
       passedOver = max(passedOver, log)
       let name = id.map { "\($0)" } ?? "?"
-      notes.append("keyframe \(name) is damaged; an earlier one and the log after it replace it")
+      notes.append("keyframe \(name) is damaged; an earlier keyframe and the log are used instead")
     }
     guard !rows.isEmpty else { return (nil, 0) }
     if try Int64.fetchOne(db, sql: "SELECT min(id) FROM log") == 1 { return (nil, passedOver) }

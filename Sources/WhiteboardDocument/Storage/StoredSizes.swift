@@ -50,7 +50,7 @@ enum StoredSizes {
       let sql = "SELECT \(length) FROM \(table) WHERE \(length) > \(limit) LIMIT 1"
       do {
         guard let size = try number(sql, db) else { continue }
-        throw tooLarge("\(what) has \(size) bytes, and at most \(limit) are possible", at: path)
+        throw tooLarge("\(what) has \(size) bytes, but at most \(limit) are allowed", at: path)
       } catch let error as DatabaseError where error.resultCode == .SQLITE_TOOBIG {
         throw tooLarge("\(what) has more than \(value) bytes", at: path)
       }

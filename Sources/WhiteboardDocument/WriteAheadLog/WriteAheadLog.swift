@@ -73,7 +73,8 @@ struct WriteAheadLog: Sendable {
     guard let log, log.size > 0 else {
       guard let index, index.committed > 0 else { return nil }
       pageSize = index.pageSize
-      damage = "it is \(log == nil ? "gone" : "empty"), with \(Self.pages(index.committed)) in it"
+      damage =
+        "it is \(log == nil ? "missing" : "empty"), but should contain \(Self.pages(index.committed))"
       isComplete = false
       return
     }
@@ -93,7 +94,7 @@ struct WriteAheadLog: Sendable {
     judge(header, current, slots)
     let isOfIndex = current != nil || index?.committed ?? 0 == 0
     if damage == nil, !isOfIndex {
-      damage = "its index (the file that ends in -shm) belongs to another log"
+      damage = "its index (the file that ends in -shm) belongs to a different log"
     }
     isIndexed = isOfIndex && current?.committed ?? 0 <= frames.count
     isComplete = isIndexed && content.isIntact
@@ -199,7 +200,7 @@ extension WriteAheadLog {
   static func foreignError(_ path: String) -> DocumentError {
     DocumentError(
       .damaged,
-      "\(path): its -wal file belongs to another file; move it away and try again; "
+      "\(path): its -wal file belongs to a different file; move it somewhere else and try again; "
         + "nothing was changed"
     )
   }

@@ -203,8 +203,8 @@ package enum BoardFile {
     } catch {
       throw DocumentError(
         .tooLarge,
-        "\(path): the board has changes from too many program runs to be copied (\(error.code)); "
-          + "delete and purge objects on it first"
+        "\(path): the board cannot be copied, because it has changes from too many program runs "
+          + "(\(error.code)); delete and purge objects on it first"
       )
     }
   }

@@ -15,7 +15,7 @@ extension EventText {
     let left = (done.left ?? [:]).sorted { $0.key < $1.key }.map { reason, number in
       switch reason {
       case "overwritten":
-        " \(count(number, "change")) skipped: others changed the same later."
+        " \(count(number, "change")) skipped: others changed the same values later."
       case "purged":
         " \(count(number, "change")) skipped: the object was purged."
       case "played":
@@ -42,7 +42,7 @@ extension EventText {
       let what = names.count > 3 ? count(names.count, "step") : listed(names)
       let why =
         switch reason {
-        case "overwritten": "others changed the same later"
+        case "overwritten": "others changed the same values later"
         case "purged": "the object was purged"
         case "played": "moves were made in the game"
         case "unchanged": "nothing to change"

@@ -49,7 +49,7 @@ package enum InvitationRequest {
     guard let bytes = try? JSONEncoder().encode(terms), write(bytes, to: places.question) else {
       throw WhiteboardError(
         .cannotCreate,
-        "the request to the program that has the board open cannot be written"
+        "cannot send the request to the program that has the board open"
       )
     }
     let clock = ContinuousClock()

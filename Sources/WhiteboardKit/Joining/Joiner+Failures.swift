@@ -35,15 +35,15 @@ extension Joiner {
     case .withdrawn where request.code == nil && runtime.ending == nil:
       return WhiteboardError(
         .notAllowed,
-        "This board admits by a code\(WhiteboardError.codeAdvice)"
+        "This board requires a join code\(WhiteboardError.codeAdvice)"
       )
     case .notVerified where request.trust == .unverified:
       let advice = "Join by its link, or choose it by name from `whiteboard-peer nearby`"
       return WhiteboardError(
         .notAllowed,
         request.code == nil
-          ? "There is no proof of whose board is at that address: it admits without a code and without "
-            + "words to compare. \(advice), or let the board admit by code."
+          ? "The host at that address cannot prove its identity, because the board admits peers without a code "
+            + "or verification words. \(advice), or ask the host to use --admit code."
           : "The board at that address did not prove that it knows the code. \(advice)."
       )
     case .full:
@@ -56,7 +56,7 @@ extension Joiner {
     case .selfDialled:
       return WhiteboardError(
         .unreachable,
-        "You host that board yourself. To join it as another peer, use another --data-dir."
+        "You host that board yourself. To join it as another peer, use a different --data-dir."
       )
     default:
       return error
@@ -100,7 +100,7 @@ extension Joiner {
     if refusals.allSatisfy({ $0.error.code == .unreachable }), refusals.count == 1 {
       return WhiteboardError(
         .unreachable,
-        first.error.message + " The board is announced, but nothing answers there: "
+        first.error.message + " The board is announced, but no program answers at its address: "
           + "`whiteboard-peer doctor` looks for the cause."
       )
     }
@@ -122,7 +122,7 @@ extension Joiner {
     if let own = discovery.ownBoard, boards.isEmpty, name.map({ $0 == own.raw }) ?? true {
       message +=
         " but this peer's own, \(own.quoted()); to join it as another peer, "
-        + "use another --data-dir"
+        + "use a different --data-dir"
     } else if let problem = discovery.problem {
       message += ". \(problem.description)"
     } else if name != nil, !boards.isEmpty {

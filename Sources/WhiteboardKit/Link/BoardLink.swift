@@ -153,10 +153,10 @@ public enum LinkError: Error, Equatable, Sendable, CustomStringConvertible {
     case .notALink: "a link starts with whiteboard://"
     case .tooLong: "the link is longer than \(BoardLink.maximumLength) bytes"
     case .badAddress: "the link's address is not HOST:PORT (IPv6 in brackets, its scope after %25)"
-    case .badBoard: "the link's board is not 26 letters and digits"
-    case .badPeer: "the link's peer is not 52 letters and digits"
-    case .badPass: "the link's pass is not 26 letters and digits"
-    case .badCode: "the link's code is not words joined by -"
+    case .badBoard: "the link's board id must have 26 letters and digits"
+    case .badPeer: "the link's peer id must have 52 letters and digits"
+    case .badPass: "the link's pass must have 26 letters and digits"
+    case .badCode: "the link's code must be words joined by -"
     case .badPort: "HOST:PORT needs a port from 1 to 65535, and an IPv6 address must be in brackets"
     }
   }

@@ -53,14 +53,14 @@ final class BoardAdmission {
     guard isByCode else {
       throw CommandError(
         .refused,
-        "this board does not admit by code; host it with --admit code"
+        "this board does not admit peers by code; host it with --admit code"
       )
     }
     if terms.isView {
       guard replica.isOwned else {
         throw CommandError(
           .refused,
-          "on this board every admitted peer can edit; host a new one with --owned for view-only codes"
+          "every peer admitted to this board can edit it; for view-only codes, host a new board with --owned"
         )
       }
       guard replica.mayGrant else {

@@ -204,7 +204,7 @@ final class Invitations {
     guard let question = pending[id] else {
       throw CommandError(
         .noSuchInvitation,
-        "the request is over, so there is nothing left to answer"
+        "the request has ended, so there is nothing left to answer"
       )
     }
     switch question.question {
@@ -226,7 +226,7 @@ final class Invitations {
       answerComparison(id, isSame: answer == .accept)
     case .incoming(let invitation):
       pending[id] = nil
-      remember(question, id, "The request of \(question.label) was answered already.")
+      remember(question, id, "The request of \(question.label) has already been answered.")
       let session = runtime.call { $0.session }
       do throws(SessionError) {
         try await session?.respond(to: invitation, answer)

@@ -108,7 +108,7 @@ final class LocalRemoval {
       .removed,
       isOwnedByAnother
         ? "read-only: \(removal.host) removed you and owns this board; "
-          + "`whiteboard-peer boards duplicate` makes one of your own"
+          + "`whiteboard-peer boards duplicate` makes a board of your own"
         : "read-only: \(removal.host) removed you; use `continue` to edit your own copy"
     )
   }

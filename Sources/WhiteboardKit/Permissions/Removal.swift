@@ -49,7 +49,7 @@ package struct Removal: Codable, Equatable, Sendable {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     guard let data = try? encoder.encode(self) else {
-      preconditionFailure("texts, numbers and flags can be encoded as JSON")
+      preconditionFailure("strings, numbers and flags can be encoded as JSON")
     }
     return String(decoding: data, as: UTF8.self)
   }

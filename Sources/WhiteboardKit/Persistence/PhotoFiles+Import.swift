@@ -32,7 +32,7 @@ extension PhotoFiles {
       case .tooManyPixels:
         throw CommandError(
           .tooBig,
-          "\(shown) has too many pixels; at most \(BoardLimits.photoPixels) fit"
+          "\(shown) has too many pixels; at most \(BoardLimits.photoPixels) are allowed"
         )
       case .tooManyBytes:
         throw CommandError(

@@ -19,7 +19,7 @@ extension BoardEvent.Remark {
   static func boardFull(for member: String) -> Self {
     Self(
       code: "board-full",
-      message: "The board is full: there is no room here for changes of \(member). Purge deleted "
+      message: "The board is full: there is no room here for changes by \(member). Purge deleted "
         + "objects on either side. The missing data then arrives within a minute."
     )
   }

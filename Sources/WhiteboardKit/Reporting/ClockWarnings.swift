@@ -60,15 +60,16 @@ enum ClockText {
     let side = report.difference < 0 ? "behind" : "ahead of"
     switch (report.finding, name) {
     case (.isOff, nil):
-      return "The clock of this computer is \(difference) \(side) the clocks of most others here. "
+      return
+        "The clock of this computer is \(difference) \(side) the clocks of most other members. "
         + "Set the clock, or what you write will show wrong times."
     case (.isOff, let name?):
-      return "The clock of \(name) is \(difference) \(side) the clocks of most others here. "
+      return "The clock of \(name) is \(difference) \(side) the clocks of most other members. "
         + "Until that clock is set, what this member writes will show wrong times."
     case (.differs, _):
       let other = name ?? "another member"
       return "The clock of \(other) is \(difference) \(side) the clock of this computer. "
-        + "Check the date and time on both."
+        + "Check the date and time on both computers."
     case (.isRight, nil):
       return "The clock of this computer agrees with the others again."
     case (.isRight, let name?):

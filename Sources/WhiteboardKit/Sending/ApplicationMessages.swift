@@ -70,7 +70,7 @@ final class ApplicationMessages {
       throw CommandError(
         .tooBig,
         "with --unreliable, a message may have at most \(CommandLimits.maximumDatagramLength) bytes; "
-          + "without it, this one can be sent"
+          + "this message can be sent without --unreliable"
       )
     }
     active.perform(

@@ -58,7 +58,7 @@ extension CommandError {
     case .clockExhausted:
       self.init(
         .refused,
-        "a property has the latest possible timestamp, so it cannot be changed; `unlock` replaces the object by a "
+        "a property has the latest possible timestamp, so it cannot be changed; `unlock` replaces the object with a "
           + "copy that can be changed"
       )
     }
@@ -68,11 +68,12 @@ extension CommandError {
     switch reason {
     case .unknownGame: "this version of the program does not know the game"
     case .malformedSetup: "the setup of this game is invalid, so it cannot be played"
-    case .foreignList: "this game was begun with another list of words, so it cannot be played here"
+    case .foreignList:
+      "this game was started with a different word list, so it cannot be played here"
     case .unknownLanguage(let tag):
-      "there is no list of words for the language \(UntrustedText(tag).quoted()); use `set language en`"
+      "there is no word list for the language \(UntrustedText(tag).quoted()); use `set language en`"
     case .malformedMove: "this game does not have that move"
-    case .unknownWord(let word): "\(UntrustedText(word).quoted()) is not in the list of words"
+    case .unknownWord(let word): "\(UntrustedText(word).quoted()) is not in the word list"
     case .repeatedWord(let word):
       "you have guessed \(UntrustedText(word).quoted()) before; try another word"
     case .columnFull: "that column is full"

@@ -118,6 +118,6 @@ package enum ControlClient {
     } catch {
       throw WhiteboardError(.inputOutput, "the relay's answer cannot be read: \(error)")
     }
-    throw WhiteboardError(.unreachable, "the relay ended before it answered")
+    throw WhiteboardError(.unreachable, "the relay stopped before it answered")
   }
 }

@@ -44,7 +44,7 @@ extension Relay {
       guard let meant = BoardConfiguration.Admission(rawValue: word) else {
         throw WhiteboardError(
           .usage,
-          "a relay cannot ask a user; admit peers by code, known or anyone"
+          "a relay cannot ask a user; set `admit` to `code`, `known` or `anyone`"
         )
       }
       admission = meant

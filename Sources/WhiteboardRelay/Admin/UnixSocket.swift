@@ -24,7 +24,7 @@ final class UnixSocket: Sendable {
       throw WhiteboardError(
         errno == EACCES ? .notAllowed : .unreachable,
         errno == EACCES
-          ? "no permission for \(path): run the command as the user of the relay, or as root"
+          ? "no permission for \(path): run the command as the relay's user, or as root"
           : "no relay answers at \(path): start it with `whiteboard-relay serve`, or give its "
             + "directory with --data-dir"
       )

@@ -88,8 +88,8 @@ package struct BoardRegister: Sendable {
     } catch {
       throw WhiteboardError(
         .badData,
-        "\(file.path) is damaged: repair it, or move it away and create its boards "
-          + "again with `whiteboard-relay boards create`"
+        "\(file.path) is damaged: repair it, or move it somewhere else and create its "
+          + "boards again with `whiteboard-relay boards create`"
       )
     }
   }

@@ -31,7 +31,7 @@ extension Relay {
     guard admission != .ask else {
       throw WhiteboardError(
         .usage,
-        "a relay cannot ask a user; admit peers by code, known or anyone"
+        "a relay cannot ask a user; set `admit` to `code`, `known` or `anyone`"
       )
     }
     guard register.entries.count < limits.maximumBoards else {

@@ -35,7 +35,7 @@ package struct SystemdUnit: Hashable, Sendable {
   ///   control character.
   package init(executable: String, arguments: [String] = []) throws(CommandError) {
     guard executable.hasPrefix("/") else {
-      throw CommandError(description: "the executable must be an absolute path")
+      throw CommandError(description: "the path of the executable must be absolute")
     }
     for word in [executable] + arguments
     where word.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {

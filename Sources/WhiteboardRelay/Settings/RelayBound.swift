@@ -30,24 +30,26 @@ package struct RelayBound: Encodable, Sendable {
     let retention =
       switch limits.retention {
       case .auto:
-        isOpen ? "\(BoardRetention.daysOfStrangers) days if a stranger created the board" : "kept"
+        isOpen
+          ? "\(BoardRetention.daysOfStrangers) days if a peer that is not in `allow` created the board"
+          : "kept"
       case .never: "kept"
       case .days(let days): "\(days) days"
       }
     return [
       RelayBound("boards", "\(limits.maximumBoards)", "further boards are refused"),
       RelayBound(
-        "boards of one stranger",
+        "boards of one peer that is not in `allow`",
         isOpen ? "\(limits.maximumBoardsPerHost)" : "none are accepted",
         "further boards are refused"
       ),
       RelayBound(
-        "boards of strangers at one address",
+        "boards of peers at one address that are not in `allow`",
         isOpen ? "\(limits.maximumBoardsPerAddress)" : "none are accepted",
         "further boards are refused"
       ),
       RelayBound(
-        "boards of all strangers",
+        "boards of all peers that are not in `allow`",
         isOpen
           ? "accepted while there are fewer than \(limits.boardsForStrangers) boards"
           : "none are accepted",

@@ -69,7 +69,8 @@ extension SettingKey<[PeerID]> {
   /// The peers whose boards are accepted.
   package static let allow = SettingKey(
     "allow",
-    "The peers whose boards are accepted under allow-list, and exempt from the limits for strangers under any",
+    "The peers whose boards are accepted if boards = allow-list, and exempt from the limits on other peers' "
+      + "boards if boards = any",
     allowed: "peer ids of 52 characters, separated by commas",
     standard: .words("none")
   ) { text throws(SettingFault) in
@@ -216,7 +217,7 @@ extension SettingKey<BoardRetention> {
   package static let retain = SettingKey(
     "retain",
     "The number of days without a visitor after which a board that is not pinned is removed; auto means "
-      + "\(BoardRetention.daysOfStrangers) days for boards of strangers if boards = any, otherwise never",
+      + "\(BoardRetention.daysOfStrangers) days if boards = any and the board's host is not in allow, otherwise never",
     allowed: "a number of days from 1 to 36500, auto, or never",
     standard: .value("auto")
   ) { text throws(SettingFault) in

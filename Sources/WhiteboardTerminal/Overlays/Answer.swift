@@ -80,7 +80,7 @@ enum Answer {
     case .export:
       let count = done.objects.map { $0 == 1 ? "1 object" : "\($0) objects" } ?? "the board"
       return "Exported \(count): \(done.file ?? "")"
-    case .saveAs: return "the copy is written"
+    case .saveAs: return "the copy was saved"
     case .wait, .import: return EventText.line(.done(done)).map(withoutSymbol)
     default: return nil
     }

@@ -29,7 +29,7 @@ struct SaveStatus: Sendable {
   /// The message about the save state; nil if the board must try to save again.
   var message: String? {
     switch state {
-    case .saved: "every change is saved at once; :export FILE saves a picture of the board"
+    case .saved: "every change is saved immediately; :export FILE saves a picture of the board"
     case .saving: "saving"
     case .off: "this board is not saved; :export FILE saves a copy"
     case .notSaved, nil: nil
@@ -55,7 +55,7 @@ struct SaveStatus: Sendable {
   private func question(hasMembers: Bool) -> [String] {
     guard let problem else {
       return [
-        "Saving. The program quits when everything is saved.", "", "x quit at once   Esc stay",
+        "Saving. The program quits when everything is saved.", "", "x quit now   Esc stay",
       ]
     }
     let loss =

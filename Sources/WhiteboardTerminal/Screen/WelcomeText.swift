@@ -13,7 +13,7 @@ struct WelcomeText {
         + "\(keys.label(for: .tool(.select))) selects, \(keys.label(for: .undo)) undoes.",
       isAlone ? "\(keys.label(for: .invite)) shows how others join." : "",
       "\(keys.label(for: .menu)) shows a menu, \(keys.label(for: .help)) all keys. "
-        + (isSaved ? "Everything is saved at once." : ""),
+        + (isSaved ? "Everything is saved immediately." : ""),
     ].filter { !$0.isEmpty }
   }
 

@@ -35,7 +35,7 @@ package enum Tool: String, Hashable, Sendable, CaseIterable {
     case .pen: "drag to draw"
     case .line, .arrow: "drag from one end to the other"
     case .rectangle, .ellipse: "drag from corner to corner"
-    case .text: "click and type; Enter ends, Alt+Enter starts a new line"
+    case .text: "click and type; Enter finishes, Alt+Enter starts a new line"
     case .eraser: "drag over the parts of lines to erase"
     case .remover: "drag over objects to delete them"
     case .picker: "click an object to draw with its color and width"

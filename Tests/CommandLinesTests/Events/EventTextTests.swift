@@ -78,7 +78,7 @@ struct EventTextTests {
     done.left = ["overwritten": 2]
     #expect(
       EventText.line(.done(done))
-        == "ok: Undone: move. 2 changes skipped: others changed the same later."
+        == "ok: Undone: move. 2 changes skipped: others changed the same values later."
     )
     #expect(
       String(decoding: EventLine.json(.done(done)), as: UTF8.self)
@@ -103,7 +103,7 @@ struct EventTextTests {
     ]
     #expect(
       EventText.line(.done(done))
-        == "ok: Redone: resize. Skipped: resize and move (others changed the same later). "
+        == "ok: Redone: resize. Skipped: resize and move (others changed the same values later). "
         + "Skipped: text (the object was purged)."
     )
     #expect(

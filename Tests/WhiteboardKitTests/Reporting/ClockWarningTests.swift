@@ -26,18 +26,18 @@ struct ClockWarningTests: BoardSuite {
     let member = try #require(MemberID(bytes: [UInt8](repeating: 1, count: 32)))
     #expect(
       ClockText.message(.init(member: member, finding: .isOff, difference: -7_200_000), of: nil)
-        == "The clock of this computer is 2 hours behind the clocks of most others here. "
+        == "The clock of this computer is 2 hours behind the clocks of most other members. "
         + "Set the clock, or what you write will show wrong times."
     )
     #expect(
       ClockText.message(.init(member: member, finding: .isOff, difference: 7_200_000), of: "ben")
-        == "The clock of ben is 2 hours ahead of the clocks of most others here. "
+        == "The clock of ben is 2 hours ahead of the clocks of most other members. "
         + "Until that clock is set, what this member writes will show wrong times."
     )
     #expect(
       ClockText.message(.init(member: member, finding: .differs, difference: 360_000), of: "ben")
         == "The clock of ben is 6 minutes ahead of the clock of this computer. "
-        + "Check the date and time on both."
+        + "Check the date and time on both computers."
     )
     #expect(
       ClockText.message(.init(member: member, finding: .isRight, difference: 1), of: "ben")

@@ -242,7 +242,7 @@ struct CatchUpTests: BoardSuite {
           ]
         )
         let message = try #require(outcome.error?.message)
-        #expect(message.contains("mute did not send it"), "\(message)")
+        #expect(message.contains("mute did not send the board"), "\(message)")
         #expect(message.contains("--sync-timeout") && message.contains("--offline"))
         await session.leave()
         await reading.value

@@ -107,7 +107,9 @@ struct KeyMapTests {
     both(.panel, state: ["panel": "false"])
     both(
       .saved,
-      state: ["notice": "every change is saved at once; :export FILE saves a picture of the board"]
+      state: [
+        "notice": "every change is saved immediately; :export FILE saves a picture of the board"
+      ]
     )
     both(.redraw, "REDRAW")
     both(.quit, "QUIT")

@@ -120,14 +120,14 @@ struct LobbyClientTests {
     #expect(
       Self.type("a192.0.2.1:26273\r", &lobby) == [.join(target: "192.0.2.1:26273", code: nil)]
     )
-    lobby.fail("This board admits by a code: add --code WORDS", wantsCodeFor: "teamid")
-    #expect(lobby.frame().screen.lines.contains { $0.contains("This board admits by a code.") })
+    lobby.fail("This board requires a join code: add --code WORDS", wantsCodeFor: "teamid")
+    #expect(lobby.frame().screen.lines.contains { $0.contains("This board requires a join code.") })
     #expect(!lobby.frame().screen.lines.contains { $0.contains("--code") })
     #expect(lobby.frame().cursor?.y == 15)
     #expect(lobby.frame().screen.lines.last == "join code (four words):")
     #expect(Self.type("a-b-c-d\r", &lobby) == [.join(target: "teamid", code: "a-b-c-d")])
     lobby.clearError()
-    #expect(!lobby.frame().screen.lines.contains { $0.contains("admits by a code") })
+    #expect(!lobby.frame().screen.lines.contains { $0.contains("requires a join code") })
     lobby.fail("no", wantsCodeFor: "teamid")
     #expect(Self.type("^", &lobby) == [], "Escape leaves the prompt")
     #expect(Self.type("q", &lobby) == [.quit])

@@ -74,13 +74,13 @@ final class BulkDial<Attached: Sendable>: LinkDelegate, Sendable {
         self.promise.fail(
           SessionError(
             .unreachable,
-            "Cannot open another connection with the peer: \(reason(of: error))."
+            "Cannot open an additional connection to the peer: \(reason(of: error))."
           )
         )
       }
     let promise = promise
     let timeout = eventLoop.scheduleTask(in: .seconds(10)) {
-      promise.fail(SessionError(.timedOut, "Another connection was not opened in time."))
+      promise.fail(SessionError(.timedOut, "The additional connection was not opened in time."))
     }
     promise.futureResult.whenComplete { _ in timeout.cancel() }
     return promise.futureResult
@@ -112,7 +112,9 @@ final class BulkDial<Attached: Sendable>: LinkDelegate, Sendable {
     if case .closed(let code, let message) = reason {
       promise.fail(SessionError(closeCode: code, message: message))
     } else {
-      promise.fail(SessionError(.unreachable, "Another connection broke before it was attached."))
+      promise.fail(
+        SessionError(.unreachable, "The additional connection broke before it was attached.")
+      )
     }
   }
 }

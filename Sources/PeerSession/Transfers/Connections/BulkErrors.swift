@@ -64,7 +64,7 @@ enum BulkEnd: Error, Sendable {
     case .closed(let code, let message):
       switch code {
       case .left: SessionError(.left, "The peer left the session.")
-      case .shuttingDown: SessionError(.shuttingDown, "The peer's program ended.")
+      case .shuttingDown: SessionError(.shuttingDown, "The peer's program exited.")
       case .protocolError, .unknownFrame, .tooLarge:
         SessionError(
           .protocolError,
@@ -98,7 +98,8 @@ extension SessionError {
     case .cancelled: self.init(.transferCancelled, "The peer canceled the transfer.\(words)")
     case .refused: self.init(.declined, "The peer refused the transfer.\(words)")
     case .busy: self.init(.busy, "The peer has too many transfers in progress.\(words)")
-    case .sourceChanged: self.init(.sourceChanged, "The file changed while it was sent.\(words)")
+    case .sourceChanged:
+      self.init(.sourceChanged, "The file changed while it was being sent.\(words)")
     case .sourceUnreadable:
       self.init(.sourceUnreadable, "The sender cannot read the file.\(words)")
     case .diskFull: self.init(.diskFull, "There is no space left at the receiver.\(words)")

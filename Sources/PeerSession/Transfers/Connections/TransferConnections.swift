@@ -161,7 +161,7 @@ final class TransferConnections {
     let timeout = session.eventLoop.scheduleTask(in: .seconds(10)) {
       // Remove the waiter, so that the next link is not given to a caller that no longer waits.
       bound.value.attachWaiters[peer]?.removeAll { $0.number == number }
-      promise.fail(SessionError(.timedOut, "The peer did not open another connection."))
+      promise.fail(SessionError(.timedOut, "The peer did not open an additional connection."))
     }
     promise.futureResult.whenComplete { _ in timeout.cancel() }
     return promise.futureResult

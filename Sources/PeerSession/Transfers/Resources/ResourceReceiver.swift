@@ -313,7 +313,10 @@ actor ResourceReceiver {
     } catch {
       guard self.batch === batch else { return }
       self.batch = nil
-      await fail(error as? SessionError ?? SessionError(.system, "The disk could not be written."))
+      await fail(
+        error as? SessionError
+          ?? SessionError(.system, "The file could not be written to the disk.")
+      )
     }
   }
 

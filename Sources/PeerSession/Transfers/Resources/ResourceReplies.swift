@@ -79,7 +79,7 @@ final class ResourceReplies: BulkFrameSink {
       let accept = try Control.ResourceAccept.decode(frame)
       guard accept.id == id else { return try late(frame, link) }
       guard accept.offset <= size else {
-        throw .protocolError("The receiver accepts from an offset beyond the end of the file.")
+        throw .protocolError("The receiver asks for an offset beyond the end of the file.")
       }
       reply = .accepted(accept)
     case .resourceDone:

@@ -129,7 +129,7 @@ final class ResourceSource: Sendable {
       descriptor,
       count: count,
       isCancelled: isCancelled,
-      shortRead: SessionError(.sourceChanged, "\(path) became shorter while it was sent.")
+      shortRead: SessionError(.sourceChanged, "\(path) became shorter while it was being sent.")
     )
     try checkUnchanged()
     return hash
@@ -151,7 +151,7 @@ final class ResourceSource: Sendable {
   }
 
   private var changed: SessionError {
-    SessionError(.sourceChanged, "\(path) changed while it was sent.")
+    SessionError(.sourceChanged, "\(path) changed while it was being sent.")
   }
 
   private func fill(
