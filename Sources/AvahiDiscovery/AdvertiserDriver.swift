@@ -7,8 +7,8 @@ import PeerDiscovery
 final class AdvertiserDriver: AvahiDriver {
   /// The maximum number of new names within `renamePeriod`.
   ///
-  /// This prevents a service that takes every new name from making the local peer flood the
-  /// network.
+  /// The limit prevents the local peer from flooding the network if another service takes every new
+  /// name.
   private static let maximumRenames = 8
   private static let renamePeriod = Duration.seconds(10)
 

@@ -12,7 +12,9 @@ package struct AvahiConfiguration: Sendable {
   ]
   /// The path of the system bus socket, or `nil` if it is unknown.
   package var busSocket = SystemBus.socketPath
-  /// The delay before the first reconnection attempt; it doubles after each attempt.
+  /// The delay before the first reconnection attempt.
+  ///
+  /// The delay doubles after each attempt.
   package var shortestPause = Duration.milliseconds(200)
   /// The maximum delay before a reconnection attempt.
   package var longestPause = Duration.seconds(5)

@@ -71,7 +71,7 @@ final class AvahiThread: Sendable {
   private nonisolated(nonsending) func stop() async {
     state.withLock { $0.isStopRequested = true }
     wake()
-    // No code awaits this task, which only resumes the continuation. It is canceled below.
+    // No code awaits this task. The task only resumes the continuation, and is canceled below.
     let timer = Task.detached { [self] in
       try? await Task.sleep(for: configuration.farewell)
       resumeWaiter()

@@ -128,9 +128,9 @@ final class BrowserDriver: AvahiDriver {
 
   /// Closes the resolvers of sightings that the table evicted.
   ///
-  /// - Parameter areWaiting: Whether the instances are resolved again when there is room. This must
-  ///   be false if the peer has too many sightings. Otherwise, the instance would displace the next
-  ///   sighting of the same peer.
+  /// - Parameter areWaiting: Whether the instances are resolved again when there is room. The value
+  ///   must be false if the peer has too many sightings. Otherwise, the instance would displace the
+  ///   next sighting of the same peer.
   private func dropEvicted(areWaiting: Bool) {
     for key in table.takeEvictions() {
       guard let evicted = stopResolving(key), areWaiting else { continue }

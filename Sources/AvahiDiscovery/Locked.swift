@@ -1,9 +1,10 @@
 import Glibc
 
-/// A value protected by a pthread mutex, which must be held only briefly.
+/// A value protected by a pthread mutex.
 ///
-/// This target does not use the lock in NIO, because it does not import NIO. It does not use
-/// `Synchronization.Mutex`, because the thread sanitizer on Linux does not support it.
+/// Callers must hold the mutex only briefly. This target does not use the lock in NIO, because it
+/// does not import NIO. It does not use `Synchronization.Mutex`, because the thread sanitizer on
+/// Linux does not support it.
 // Unchecked Sendable is safe: the value is accessed only while the mutex is held, and the mutex
 // never moves.
 final class Locked<Value>: @unchecked Sendable {

@@ -42,7 +42,7 @@ public struct Announcement: Hashable, Sendable {
   }
   /// The number of participants that the peer claims; `nil` if it announces no number.
   public var participants: UInt16?
-  /// The other key-value pairs, which are either set by ``setExtra(_:)`` or unknown keys from a
+  /// The other key-value pairs: those set by ``setExtra(_:)``, and those with unknown keys from a
   /// newer version.
   public private(set) var extra = DiscoveryInfo()
 

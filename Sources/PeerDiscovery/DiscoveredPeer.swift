@@ -2,8 +2,8 @@
 ///
 /// There is one value for each pair of peer and session, even if the peer is announced on several
 /// interfaces, over several protocols or under several names. If the peer restarts, the id remains
-/// the same. The value is only a hint: connect to the peer to verify its identity and that it is
-/// reachable.
+/// the same. The value is only a hint: to verify the identity of the peer and that it is reachable,
+/// connect to it.
 public struct DiscoveredPeer: Hashable, Sendable, Identifiable {
   /// The identity of a discovered peer: its claimed peer id and its session.
   public struct ID: Hashable, Sendable {

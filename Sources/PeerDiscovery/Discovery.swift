@@ -121,8 +121,8 @@ public struct BrowserQuery: Hashable, Sendable {
   /// - Parameters:
   ///   - service: The DNS-SD service type to look for.
   ///   - relaysOnly: Whether to find only relays.
-  ///   - own: The id of the local peer, which is ignored (DSC-14). If it is `nil`, no peer is
-  ///     ignored.
+  ///   - own: The id of the local peer, so that the browser ignores the local peer (DSC-14). `nil`
+  ///     means to ignore no peer.
   ///   - preference: The peers and sessions to resolve first and forget last.
   public init(
     service: ServiceType = .whiteboard,

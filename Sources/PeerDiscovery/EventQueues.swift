@@ -1,6 +1,7 @@
 /// The unread events of a browser.
 ///
-/// It holds at most one event for each peer, and one about the discovery system. Implements DSC-19.
+/// The queue holds at most one event for each peer, and one about the discovery system. Implements
+/// DSC-19.
 package struct BrowserQueue: Sendable {
   private enum Pending {
     case found(DiscoveredPeer)
@@ -74,7 +75,7 @@ package struct BrowserQueue: Sendable {
 package struct AdvertiserQueue: Sendable {
   /// The maximum number of unread events.
   ///
-  /// Adding another one drops the oldest.
+  /// If a further event is added, the oldest is dropped.
   package static let limit = 16
 
   private var events: [AdvertiserEvent] = []

@@ -1,6 +1,6 @@
 /// A host on an `InMemoryNetwork`, with an advertiser and a browser.
 public struct InMemoryHost: Advertiser, Browser {
-  /// The name of the host, which the network's methods use to select it.
+  /// The name by which the network's methods select the host.
   public let name: String
   /// The only interface of the host.
   public let interface: NetworkInterface

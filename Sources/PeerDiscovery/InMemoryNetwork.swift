@@ -1,10 +1,10 @@
 import PeerCore
 
-/// An in-memory network in virtual time, which simulates discovery over mDNS.
+/// An in-memory network that simulates discovery over mDNS in virtual time.
 ///
 /// Time passes only in `advance(by:)`, which processes delayed events. The network renames services
 /// after a name collision, remembers silent peers for 130 s, and can simulate the faults that
-/// discovery must survive. It allows programs to be tested without a daemon.
+/// discovery must survive. Programs can thus be tested without a daemon.
 ///
 /// ```swift
 /// let network = InMemoryNetwork(seed: 1)
@@ -14,8 +14,8 @@ import PeerCore
 public actor InMemoryNetwork {
   /// How long a silent peer is remembered (DSC-17).
   ///
-  /// It is the lifetime of a cached SRV record, plus the time of a failed attempt to renew the
-  /// record.
+  /// The value is the lifetime of a cached SRV record, plus the duration of a failed attempt to
+  /// renew the record.
   public static let silence = Duration.seconds(130)
 
   struct ID: Hashable, Comparable {
@@ -324,7 +324,7 @@ public actor InMemoryNetwork {
 
   /// Sends the withdrawal of an announcement to all reachable listeners.
   ///
-  /// The other listeners detect the silence.
+  /// The other listeners remove the announcement after ``silence``.
   private func sayGoodbye(_ id: ID) {
     guard let registration = registrations[id] else { return }
     for (listenerID, listener) in listeners.sorted(by: { $0.key < $1.key })

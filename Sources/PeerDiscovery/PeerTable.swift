@@ -51,8 +51,8 @@ package struct PeerTable: Sendable {
   /// Creates an empty table.
   ///
   /// - Parameters:
-  ///   - own: The id of the local peer, which is ignored (DSC-14); if it is `nil`, no peer is
-  ///     ignored.
+  ///   - own: The id of the local peer, so that the table ignores the local peer (DSC-14). `nil`
+  ///     means to ignore no peer.
   ///   - preference: The peers and sessions to forget last.
   package init(
     excluding own: AnnouncedPeerID?,
@@ -125,9 +125,10 @@ package struct PeerTable: Sendable {
     if !owners.isEmpty { dropAll = dropAll ?? now + Self.patience }
   }
 
-  /// Handles the return of the discovery system, which then reports all instances again.
+  /// Records that the discovery system is available again.
   ///
-  /// Peers that are not seen again within ``confirmation`` are removed (DSC-17).
+  /// The discovery system then reports all instances again. Peers that are not seen again within
+  /// ``confirmation`` are removed (DSC-17).
   package mutating func becameAvailable(now: Duration) {
     dropAll = nil
     if !owners.isEmpty { dropUnconfirmed = now + Self.confirmation }
@@ -178,8 +179,8 @@ package struct PeerTable: Sendable {
   /// with the most peers, and removes the least recently seen peer at this address. An advertiser
   /// that floods the network from one address thus evicts only its own instances.
   ///
-  /// - Parameter newcomer: The rank and address of the peer that needs room. This peer counts as
-  ///   one of the peers at its address.
+  /// - Parameter newcomer: The rank and address of the peer that needs room. This peer is included
+  ///   in the number of peers at its address.
   /// - Returns: Whether a peer was removed; false if the table is empty or all its peers have
   ///   priority over the newcomer.
   @discardableResult

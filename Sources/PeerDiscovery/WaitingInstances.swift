@@ -26,7 +26,7 @@ package struct WaitingInstances: Sendable {
 
   /// The maximum number of instances.
   ///
-  /// Adding another instance drops the last one in the order.
+  /// If a further instance is added, the last instance in the order is dropped.
   package static let maximum = 4096
 
   private let peers: Set<Substring>

@@ -22,7 +22,7 @@ public enum AdmissionPolicy: Sendable {
 public enum JoinTrust: Sendable, Equatable {
   /// The key is verified: a join link, a member of the session or an earlier admission named it.
   case pinnedByLink
-  /// Discovery announced the key: another key is refused, but this key is not verified.
+  /// Discovery announced the key. Any other key is refused, but the announced key is not verified.
   case discovered
   /// The key is unknown: a join code or verification words must verify it (HEL-4).
   case unverified

@@ -36,10 +36,10 @@ public struct TransferID: Identifier {
   public init(_ value: Bytes16) { self.value = value }
 }
 
-/// A 16-byte secret in the join link of a host that asks its user (HEL-9).
+/// A 16-byte secret in the join link of a host that asks its user about newcomers (HEL-9).
 ///
-/// An invitation that shows it can use a reserved place in the host's queue. The pass does not
-/// admit its holder. The text has 26 lower-case base32 characters.
+/// An invitation that contains the pass can use a reserved slot in the host's queue. The pass does
+/// not admit its holder. The text has 26 lower-case base32 characters.
 public struct InvitationPass: Identifier {
   /// The 16 bytes.
   public let value: Bytes16

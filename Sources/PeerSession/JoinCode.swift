@@ -43,7 +43,7 @@ public struct JoinCode: Hashable, Sendable {
   /// Reads a code that a user typed or pasted, in any case and with any number of spaces and dashes
   /// (4.2).
   ///
-  /// - Throws: ``JoinCodeError``, which names the word that is not in the list.
+  /// - Throws: ``JoinCodeError``; if a word is not in the list, the error names the word.
   public init(words: String) throws(JoinCodeError) {
     guard words.utf8.count <= 256 else { throw .tooLong }
     let pieces = words.unicodeScalars
@@ -100,7 +100,7 @@ public struct JoinCode: Hashable, Sendable {
 }
 
 extension JoinCode: CustomStringConvertible, CustomReflectable {
-  /// A description without the words, which are secret; see ``text``.
+  /// A description without the words, because the words are secret; see ``text``.
   public var description: String { "JoinCode(4 words)" }
 
   /// A mirror without children, because the words are secret.

@@ -1,6 +1,6 @@
 import PeerWire
 
-/// The session to join, its addresses, and how to prove and verify the peers.
+/// A request to join a session, with the listener's addresses and the data for admission.
 public struct JoinRequest: Sendable {
   /// The session; `nil` means the only one that the listener serves.
   public var session: SessionID?
@@ -12,17 +12,16 @@ public struct JoinRequest: Sendable {
   public var peer: PeerID?
   /// How to verify the key.
   public var trust: JoinTrust
-  /// Whether to accept, with a warning, a host that proves nothing and whose key was not known
-  /// before.
+  /// Whether to accept, with a warning, a host that proves nothing and whose key is unknown.
   ///
   /// This applies only if the trust is `unverified` and there is no code. Otherwise, such a host is
   /// refused (HEL-4).
   public var allowsUnproved = false
   /// The session's code, if the user has one.
   public var code: JoinCode?
-  /// The pass of the join link, which reserves a slot among the host's pending invitations (HEL-9).
+  /// The pass from the join link, to reserve a slot among the host's pending invitations (HEL-9).
   ///
-  /// It is sent only with trust `pinnedByLink`.
+  /// The pass is sent only if `trust` is `pinnedByLink`.
   public var pass: InvitationPass?
   /// Data for the host's application; at most 1,024 bytes.
   public var context: [UInt8] = []
@@ -31,7 +30,7 @@ public struct JoinRequest: Sendable {
   /// How long to keep dialing a listener that is busy, fails, or does not answer HELLO.
   ///
   /// The delays between dials are those of LIV-3. A listener that received too many wrong codes
-  /// accepts none for a minute. Such a listener is dialed again for at least 75 s. Zero means to
+  /// accepts no code for a minute. Such a listener is dialed again for at least 75 s. Zero means to
   /// dial only once in every case.
   public var redialLimit: Duration = .seconds(30)
   /// How long the listener may take to admit or refuse the peer, not counting the time in which a

@@ -152,9 +152,9 @@ public struct PeerIdentity: Sendable {
     }
   }
 
-  /// Returns the pass in join links to this peer for a session (HEL-9).
+  /// Returns the pass that a session's join links to this peer contain (HEL-9).
   ///
-  /// It is derived from the private key, so it is the same after a restart.
+  /// The pass is derived from the private key, so it is the same after a restart.
   public func invitationPass(for session: SessionID) -> InvitationPass {
     InvitationPass(derivedFrom: key, for: session)
   }

@@ -35,13 +35,14 @@ public final class PeerStream: Sendable {
 
   /// Sends bytes to the peer, after the bytes of earlier calls.
   ///
-  /// If the peer does not read, calls suspend once about 1 MiB is waiting, in addition to the
+  /// If the peer does not read, calls suspend when about 1 MiB is queued, in addition to the
   /// system's buffers. Bytes of concurrent calls are not interleaved. When the call returns, the
-  /// peer may not have received the bytes yet.
+  /// peer might not have received the bytes yet.
   ///
-  /// - Throws: `cancelled` if the task was canceled before any byte of this call was sent. After
-  ///   that, cancellation resets the stream, because bytes would be missing, and the error is
-  ///   `reset`. `sessionEnded` after ``finish()``. Otherwise the reason why the connection broke.
+  /// - Throws: `cancelled` if the task was canceled before any byte of this call was sent. If some
+  ///   bytes were already sent, cancellation resets the stream, and the error is `reset`. After
+  ///   ``finish()``, the error is `sessionEnded`. Otherwise, it is the reason why the connection
+  ///   broke.
   public func write(_ bytes: [UInt8]) async throws(SessionError) {
     try await observed { () throws(SessionError) in try await core.write(bytes) }
     observation.report(.streamBytes(bytes, of: self, isSent: true))
@@ -49,8 +50,8 @@ public final class PeerStream: Sendable {
 
   /// Ends the local direction; the peer's direction continues.
   ///
-  /// - Throws: The reason why the stream had already ended; `reset` if the task is canceled, which
-  ///   resets the stream.
+  /// - Throws: The reason why the stream had already ended; `reset` if the task is canceled; the
+  ///   stream is then reset.
   public func finish() async throws(SessionError) {
     try await observed { () throws(SessionError) in try await core.finish() }
     observation.report(.streamFinished(self, isSent: true))
@@ -58,8 +59,8 @@ public final class PeerStream: Sendable {
 
   /// Ends both directions immediately, and drops undelivered bytes.
   ///
-  /// - Parameter code: A code for the peer's application; a peer that has too many streams uses
-  ///   code 1.
+  /// - Parameter code: A code for the peer's application. Code 1 also means that too many streams
+  ///   are open (STR-3).
   public func reset(code: UInt32) {
     core.reset(code: code)
     observation.report(.streamBroke(self, SessionError(.reset, "This peer reset the stream.")))
@@ -91,11 +92,11 @@ public final class PeerStream: Sendable {
   ///
   /// At most 1 MiB is buffered for a slow reader; beyond that, the writer must wait. The sequence
   /// ends when the peer finishes, and throws an error if the stream is reset or breaks. Canceling a
-  /// read throws `cancelled` without losing bytes, which a new iterator can then read.
+  /// read throws `cancelled` without losing bytes. A new iterator can then read these bytes.
   public struct Inbound: AsyncSequence, Sendable {
     let stream: PeerStream
 
-    /// Takes bytes.
+    /// An iterator over the bytes of the peer.
     public struct AsyncIterator: AsyncIteratorProtocol {
       let stream: PeerStream
 
@@ -112,7 +113,7 @@ public final class PeerStream: Sendable {
       }
     }
 
-    /// Starts taking.
+    /// Creates an iterator over the bytes of the peer.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(stream: stream) }
   }
 }

@@ -149,28 +149,30 @@ public final class PeerTransport: Sendable {
     )
   }
 
-  /// Returns the local IP addresses for other peers, best first, without port and scope; at most
-  /// 16.
+  /// Returns the IP addresses at which other peers can reach the local peer, best first.
+  ///
+  /// There are at most 16 addresses, without port and scope.
   public func addresses() async -> [String] {
     let core = core
     return (try? await eventLoop.submit { core.value.advertisedAddresses() }.get()) ?? []
   }
 
-  /// Returns the addresses that a transport would have with these settings, best first; at most 16.
+  /// Returns the addresses at which other peers could reach a transport with these settings.
   ///
   /// - Parameters:
   ///   - listen: The only address to listen on; `nil` for all.
   ///   - interface: The only interface whose addresses to return; `nil` for all.
-  /// - Returns: IP literals without port and scope.
+  /// - Returns: At most 16 IP literals without port and scope, best first.
   package static func addresses(listen: PeerAddress?, interface: String?) -> [String] {
     Array(LocalAddresses.current(listen: listen, interface: interface).prefix(Limits.addresses))
   }
 
   /// Begins to accept connections at a relay (``TransportConfiguration/carries``).
   ///
-  /// After a restart, call it when the earlier sessions are restored. If a peer dials before that,
-  /// its session is refused as not served, and the peer might not dial again soon. Other transports
-  /// accept connections as soon as they have a session.
+  /// After a restart, call this method when the earlier sessions are restored. If the relay
+  /// accepted connections earlier, it would refuse sessions that are not restored yet, and the
+  /// refused peers might not dial again soon. Other transports accept connections as soon as they
+  /// have a session.
   public func startAccepting() async {
     let core = core
     try? await eventLoop.submit { core.value.startAccepting() }.get()
@@ -181,7 +183,8 @@ public final class PeerTransport: Sendable {
   /// - Parameters:
   ///   - id: The session's id; pass the previous id to continue a session.
   ///   - admission: The admission policy.
-  ///   - name: The name of the session, which peers receive when they join; truncated to 128 bytes.
+  ///   - name: The name of the session, truncated to 128 bytes. Peers receive the name when they
+  ///     join.
   ///   - membership: The stored membership (MEM-7). The host in it remains the host. If another
   ///     peer created the session, the local peer continues as a member and dials the other
   ///     members.
@@ -264,10 +267,10 @@ public final class PeerTransport: Sendable {
   /// - Throws: `unreachable`; `wrongPeer` or `selfDialled` if the key differs from the one named;
   ///   `notVerified` if the host gives no proof or the words differ; `wrongCode`, `lockedOut`,
   ///   `declined`, `timedOut`, `full`, `busy`, `notKnown`, `kicked`, `noSuchSession` or
-  ///   `versionMismatch` if the host refuses for this reason; `withdrawn` if the host wants a code
+  ///   `versionMismatch` if the host refuses for that reason; `withdrawn` if the host wants a code
   ///   and the request has none; `messageTooLarge` if the context exceeds 1,024 bytes;
-  ///   `internalError` if this process serves the session already; `cancelled` after a
-  ///   cancellation, which withdraws the invitation.
+  ///   `internalError` if this process serves the session already; `cancelled` if the task is
+  ///   canceled; the invitation is then withdrawn.
   public func join(
     _ request: JoinRequest,
     progress: @escaping @Sendable (JoinStep) -> Void = { _ in },

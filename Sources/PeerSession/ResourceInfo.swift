@@ -5,9 +5,9 @@ import PeerDiscovery
 public struct ResourceInfo: Sendable, Hashable {
   /// The direction of the bytes.
   public enum Direction: String, Sendable {
-    /// From the peer to the local peer.
+    /// From the other peer to the local peer.
     case incoming
-    /// From the local peer to the peer.
+    /// From the local peer to the other peer.
     case outgoing
   }
 

@@ -18,22 +18,23 @@ public final class ResourceTransfer: Sendable {
     progress = sender.progress
   }
 
-  /// Waits until the receiver has the whole resource and verified it.
+  /// Waits until the receiver has received and verified the whole resource.
   ///
-  /// A broken link does not end a transfer: it continues from where it stopped, unless the peer is
-  /// lost (RES-5). Canceling the waiting task does not cancel the transfer.
+  /// If a link breaks, the transfer continues from where it stopped, unless the peer is lost
+  /// (RES-5). Canceling the waiting task does not cancel the transfer.
   ///
-  /// - Returns: The size and the hash; the sender's side has no path.
-  /// - Throws: `transferCancelled`, `declined`, `busy`, `sourceChanged`, `sourceUnreadable`,
-  ///   `diskFull`, `quota`, `hashMismatch`, `system`; `peerLost` if the peer is out of the session;
-  ///   `sessionEnded` if the local peer left the session; `cancelled` if the waiting task is
-  ///   canceled.
+  /// - Returns: The size and the hash of the resource; `path` is `nil`.
+  /// - Throws: The reason why the transfer failed: `transferCancelled`, `declined`, `busy`,
+  ///   `sourceChanged`, `sourceUnreadable`, `diskFull`, `quota`, `hashMismatch` or `system`;
+  ///   `peerLost` if the peer is out of the session; `sessionEnded` if the local peer left the
+  ///   session; `cancelled` if the waiting task is canceled.
   public func result() async throws(SessionError) -> ReceivedResource {
     try await sender.outcome.value()
   }
 
-  /// Cancels the transfer, which ends with `transferCancelled`; the receiver drops its bytes.
+  /// Cancels the transfer.
   ///
-  /// Does nothing if the transfer has ended.
+  /// The transfer fails with `transferCancelled`, and the receiver drops the received bytes. If the
+  /// transfer has already ended, this method does nothing.
   public func cancel() { sender.cancel() }
 }

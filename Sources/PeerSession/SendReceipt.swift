@@ -1,8 +1,8 @@
-/// A receipt for a reliable message, which reports whether each recipient confirmed it.
+/// A receipt that reports whether each recipient has confirmed a reliable message.
 ///
-/// ``Session/send(_:to:mode:)`` returns it. A receipt stays valid after a peer leaves the session.
-/// A message that is unconfirmed when the peer leaves counts as undelivered;
-/// ``SessionEvent/peerLeft(_:_:undelivered:)`` reports the number of such messages.
+/// ``Session/send(_:to:mode:)`` returns a receipt. A receipt stays valid after a peer leaves the
+/// session. ``SessionEvent/peerLeft(_:_:undelivered:)`` reports the number of messages that a peer
+/// had not confirmed when it left.
 public struct SendReceipt: Sendable {
   struct Track: Sendable {
     var peer: PeerID
@@ -57,7 +57,7 @@ extension Outbox {
 }
 
 extension Session {
-  /// Waits until a peer's process has a message.
+  /// Waits until a peer's process has received a message.
   ///
   /// A relayed peer is asked for a confirmation (RLY-9).
   ///

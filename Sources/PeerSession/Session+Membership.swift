@@ -17,13 +17,13 @@ extension Session {
 
   /// Admits a peer from now on without asking the user (ADM-10).
   ///
-  /// The choice holds for every session of this transport, and is saved with the known peers.
+  /// The choice applies to every session of this transport, and is saved with the known peers.
   ///
   /// - Parameters:
   ///   - peer: The peer.
   ///   - name: The peer's display name.
-  /// - Throws: ``PeerStoreError`` if the choice cannot be saved. The choice then holds until the
-  ///   program ends.
+  /// - Throws: ``PeerStoreError`` if the choice cannot be saved. The choice is then valid until the
+  ///   program exits.
   public func alwaysAdmit(_ peer: PeerID, name: String) async throws {
     let store = try await onLoop { core in
       core.admission.alwaysAdmit(peer)
@@ -32,7 +32,7 @@ extension Session {
     try await store?.alwaysAdmit(peer, name: name)
   }
 
-  /// Gives the session a name, which peers receive when they join.
+  /// Sets the name of the session that peers receive when they join.
   ///
   /// - Parameter name: The name; truncated to 128 bytes.
   package func setName(_ name: String) async {
@@ -59,10 +59,10 @@ extension Session {
 
   /// Stops or resumes reading the link of one peer, so that TCP slows down only that peer (MSG-5).
   ///
-  /// This lasts until the session is left or the peer joins again. Calls take effect in their
-  /// order, soon after they return. Data that was read before still arrives as events. The call does
-  /// nothing for a relayed peer, which has no link of its own, and for a peer that is not in the
-  /// session.
+  /// The setting lasts until the local peer leaves the session or the peer joins again. Calls take
+  /// effect in order, soon after they return. Data that was read before still arrives as events.
+  /// The call does nothing for a relayed peer, because it has no link of its own, or for a peer
+  /// that is not in the session.
   ///
   /// - Parameters:
   ///   - reads: Whether to read the link.

@@ -28,7 +28,7 @@ public final class Session: Sendable {
   private let datagrams = DatagramQueue()
   private let observation = TrafficObservation()
 
-  /// Ourselves.
+  /// The id of the local peer.
   public let localPeer: PeerID
   /// The incarnation of the local peer in this session.
   public let incarnation: SessionIncarnation
@@ -66,10 +66,10 @@ public final class Session: Sendable {
 
   /// The session's id.
   ///
-  /// If a joiner did not know it, the host supplied it.
+  /// If the local peer joined without knowing the id, the host supplied it.
   public var id: SessionID { published.withLockedValue { $0.id } }
   /// The name of the session, as received from the host or the peer that admitted the local peer;
-  /// empty if it has none.
+  /// empty if the session has no name.
   public var name: UntrustedText { published.withLockedValue { $0.name } }
   /// The peer that created the session.
   public var hostPeer: PeerID { published.withLockedValue { $0.host } }
@@ -164,9 +164,9 @@ public final class Session: Sendable {
     return receipt
   }
 
-  /// Sends a message and waits until every peer's process has it (MSG-4).
+  /// Sends a message and waits until every peer's process has received it (MSG-4).
   ///
-  /// It does not show whether the applications have read it.
+  /// The call does not show whether the applications have read the message.
   ///
   /// - Throws: The errors of ``send(_:to:mode:)``, including while waiting for the acknowledgement.
   ///   The message may arrive even if the call throws. Cancellation does not withdraw it.

@@ -10,7 +10,7 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
     case wrongCode = "wrong-code"
     /// Too many wrong codes were sent; wait a minute.
     case lockedOut = "locked-out"
-    /// A user declined.
+    /// A user declined the request.
     case declined
     /// No answer arrived in time.
     case timedOut = "timed-out"
@@ -24,7 +24,7 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
     case versionMismatch = "version-mismatch"
     /// The other end does not serve this session.
     case noSuchSession = "no-such-session"
-    /// The relay does not relay the session; its message states the reason.
+    /// The relay does not relay the session; the relay's message states the reason.
     case notCarried = "not-carried"
     /// The host admits only peers that it knows.
     case notKnown = "not-known"
@@ -36,9 +36,9 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
     case kicked
     /// The peer left the session.
     case left
-    /// The peer's program exited.
+    /// The peer's program shut down.
     case shuttingDown = "shutting-down"
-    /// The peer disconnected the local peer, but not the others.
+    /// The peer disconnected only the local peer.
     case disconnected
     /// No address of the peer answered.
     case unreachable
@@ -82,11 +82,11 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
     case system
     /// The link of a stream broke.
     case linkLost = "link-lost"
-    /// Anything else.
+    /// An error that no other code describes.
     case internalError = "internal-error"
   }
 
-  /// Which failure.
+  /// The kind of failure.
   public var code: Code
   /// A sentence that states what happened and what to do.
   ///

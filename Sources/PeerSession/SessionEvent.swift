@@ -14,11 +14,11 @@ public enum SessionEvent: Sendable {
   /// The state of the connection to a peer changed. The end of the connection is reported as
   /// `peerLeft`.
   case peerStateChanged(PeerID, PeerState)
-  /// A peer is out of the session; it did not confirm the last `undelivered` messages (LIV-4).
+  /// A peer left the session without confirming the last `undelivered` messages (LIV-4).
   ///
-  /// ``SendReceipt/isConfirmed(by:)`` reports this for each message. A relayed peer confirms only
-  /// on request (``Session/confirmation(of:by:)``), so messages sent after the last request count
-  /// as undelivered.
+  /// ``SendReceipt/isConfirmed(by:)`` returns whether a message was confirmed. A relayed peer
+  /// confirms only on request (``Session/confirmation(of:by:)``), so `undelivered` includes all
+  /// messages sent after the last request.
   indirect case peerLeft(PeerID, DepartureReason, undelivered: Int)
   /// A reliable message arrived. Messages are delivered exactly once, and in order for each sender.
   case message([UInt8], from: PeerID)
@@ -96,7 +96,7 @@ public struct Peer: Sendable {
   public var id: PeerID
   /// The peer's display name, which is not verified.
   public var name: UntrustedText
-  /// Its present process.
+  /// The current incarnation of the peer.
   public var incarnation: SessionIncarnation
   /// Whether the peer calls itself a relay.
   public var isRelay: Bool
@@ -113,11 +113,11 @@ public struct Peer: Sendable {
 
 /// The basis on which a peer was admitted.
 public enum PeerAdmission: Sendable, Equatable {
-  /// The local peer admitted the peer. If it used a code of ``Session/invite(_:label:for:)``,
-  /// `label` is that code's label.
+  /// The local peer admitted the peer. If the peer used a code from
+  /// ``Session/invite(_:label:for:)``, `label` is that code's label.
   case here(label: String?)
-  /// The given peer, which is a member or the local peer itself, admitted the peer earlier and
-  /// vouches for it.
+  /// A member or the local peer itself admitted the peer earlier and vouches for it. The value is
+  /// the id of that member or of the local peer.
   case vouched(by: PeerID)
 }
 
@@ -125,7 +125,7 @@ public enum PeerAdmission: Sendable, Equatable {
 public enum PeerState: String, Sendable {
   /// The peer is being dialed for the first time.
   case connecting
-  /// Heard lately.
+  /// The link is open, and the peer is not silent.
   case connected
   /// The peer was silent for 2 s (LIV-2).
   case suspect
@@ -161,9 +161,9 @@ public enum DisconnectionCause: Sendable {
 
 /// The reason why a peer left the session.
 public enum DepartureReason: Sendable, Equatable {
-  /// It left the session.
+  /// The peer left the session.
   case left
-  /// Its program ended.
+  /// The peer's program shut down.
   case shuttingDown
   /// The host removed the peer or the local peer, for this reason.
   case kicked(reason: UntrustedText)
@@ -181,10 +181,10 @@ public enum DepartureReason: Sendable, Equatable {
   /// The relay dropped messages, because too many bytes were queued for one of the two peers. The
   /// peer may join again (RLY-12).
   case overrun
-  /// The peer's link was refused, or violated the protocol.
+  /// A link to the peer was refused, or the peer violated the protocol.
   case refused(SessionError)
 
-  /// The word for the reason in events and logs.
+  /// The name of the reason in events and logs.
   public var word: String {
     switch self {
     case .left: "left"
@@ -203,7 +203,7 @@ public enum DepartureReason: Sendable, Equatable {
 
 /// A warning about a session, for the user.
 public struct SessionWarning: Sendable {
-  /// A stable word for programs.
+  /// A stable code for programs.
   public var code: String
   /// A sentence for users; text from other peers in it is made safe for display.
   public var message: String
@@ -215,7 +215,7 @@ public struct SessionWarning: Sendable {
 public struct PeerStatus: Sendable {
   /// The peer.
   public var peer: Peer
-  /// Its connection.
+  /// The state of the connection to the peer.
   public var state: PeerState
   /// The path of unreliable messages to the peer.
   public var datagramPath: DatagramPath

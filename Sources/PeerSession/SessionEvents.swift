@@ -6,15 +6,15 @@ import NIOConcurrencyHelpers
 /// session stops reading its links until the events are read (MSG-5). A slow consumer therefore
 /// slows down the senders, but no event is lost or reordered.
 ///
-/// Messages larger than 1 MiB share a limit of 16 MiB while they arrive or wait. A message counts
-/// toward this limit until the consumer requests the next event.
+/// Messages larger than 1 MiB share a limit of 16 MiB while they arrive or wait. A message is
+/// included in this limit until the consumer requests the next event.
 ///
 /// The sequence ends when the session is over or the reading task is canceled.
 public struct SessionEvents: AsyncSequence, Sendable {
   let queue: EventQueue
   let observation: TrafficObservation
 
-  /// Returns events one at a time.
+  /// An iterator over the events.
   public struct AsyncIterator: AsyncIteratorProtocol {
     let queue: EventQueue
     let observation: TrafficObservation

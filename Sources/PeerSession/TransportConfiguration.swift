@@ -19,7 +19,7 @@ public struct TransportConfiguration: Sendable {
   public var listen: PeerAddress?
   /// Whether to listen for connections.
   ///
-  /// If false, ``listen`` has no effect, and links result only from local dials.
+  /// If false, ``listen`` has no effect, and a link opens only if the local peer dials.
   public var isListening = true
   /// Whether other peers may dial the local peer.
   ///
@@ -35,8 +35,8 @@ public struct TransportConfiguration: Sendable {
   public var inboxDirectory: String
   /// The maximum size of the inbox in bytes, including unfinished transfers.
   ///
-  /// When the inbox is full, abandoned transfers are removed first; then offers are refused with
-  /// `quota`.
+  /// When the inbox is full, abandoned transfers are removed. If that does not free enough space,
+  /// offers are refused with `quota`.
   public var inboxQuota = 8 << 30
   /// The part of the inbox quota that one peer may use, in bytes; `nil` means a quarter.
   public var inboxQuotaPerPeer: Int?
@@ -44,7 +44,7 @@ public struct TransportConfiguration: Sendable {
   public var inboxQuotaPerSession: Int?
   /// The number of bytes that must stay free on the disk after a resource is received.
   ///
-  /// The default is 256 MiB. At most 2 % of the disk are reserved.
+  /// The default is 256 MiB. At most 2 % of the disk is reserved.
   ///
   /// Offers that would leave less space are refused with `diskFull`. The reserve does not apply to
   /// requested resources.
@@ -54,8 +54,7 @@ public struct TransportConfiguration: Sendable {
   ///
   /// A requested resource is accepted without calling ``wantsResource``. The quotas and the limit
   /// of eight transfers count requested resources separately, so that a hostile peer cannot block
-  /// them with its own offers. The closure is called for every offer, as ``wantsResource`` is, and
-  /// must return immediately.
+  /// them with its own offers. The closure is called for every offer and must return immediately.
   public var isRequestedResource: (@Sendable (SessionID, ResourceInfo) async -> Bool)?
   /// A closure that returns whether to accept the resource that a peer offers; `nil` means to
   /// accept all.
@@ -76,11 +75,12 @@ public struct TransportConfiguration: Sendable {
   public var isTemporaryResource: (@Sendable (UntrustedText) -> Bool)?
   /// How long a peer with a broken link stays in the session before it is declared lost (LIV-4).
   public var lostAfter = Duration.seconds(60)
-  /// The maximum number of peers in a session that the local peer hosts, including itself; a joiner
-  /// uses the host's value.
+  /// The maximum number of peers in a session that the local peer hosts, including the local peer;
+  /// a joiner uses the host's value.
   public var maximumPeers = 16
-  /// The number of unacknowledged bytes to one peer above which `send` suspends; one message of any
-  /// size fits.
+  /// The number of unacknowledged bytes to one peer above which `send` suspends.
+  ///
+  /// If all earlier messages are acknowledged, a message of any size fits.
   public var outboxCapacity = 4 << 20
   /// Whether the local peer calls itself a relay.
   ///

@@ -1,6 +1,6 @@
 import PeerCore
 
-/// The payload of an ACK frame, which is the number of the last message part received (MSG-4).
+/// The payload of an ACK frame: the number of the last message part received (MSG-4).
 public enum Acknowledgement {
   /// Decodes the payload of an ACK frame.
   ///

@@ -1,5 +1,4 @@
-/// The head of a packet's sealed content, which consists of a kind and its fields
-/// (`Protocol/session.md`, 7.2).
+/// The head of a packet's sealed content: a kind and its fields (`Protocol/session.md`, 7.2).
 public enum DatagramContent: Equatable, Sendable {
   /// The bytes that follow are a whole message.
   case message

@@ -3,7 +3,7 @@
 ///
 /// The assembler stores no bytes, so a message in one part is never copied. The caller appends,
 /// drops or delivers the bytes according to the outcome. An assembler belongs to the delivery state
-/// of a pair of incarnations, which may span several links (3.4). Implements MSG-1 to MSG-3.
+/// of a pair of incarnations. This state may span several links (3.4). Implements MSG-1 to MSG-3.
 public struct MessageAssembler: Equatable, Sendable {
   /// How to handle the bytes of a part.
   public enum Outcome: Equatable, Sendable {
@@ -36,7 +36,7 @@ public struct MessageAssembler: Equatable, Sendable {
 
   /// The number of the last part received, or 0 if none was received.
   ///
-  /// A peer sends it in `resume` (RSM-2).
+  /// A peer sends this number in `resume` (RSM-2).
   public private(set) var received: UInt64
 
   private var unfinished: Unfinished?

@@ -17,7 +17,7 @@ public struct PacketHeader: Equatable, Sendable {
   public var epoch: UInt8
   /// The identifier of the link and direction to which the packet belongs.
   ///
-  /// It is the big-endian integer of the 8 bytes in 7.1.
+  /// The value is the 8 bytes of 7.1, read as a big-endian integer.
   public var keyID: UInt64
   /// The packet's number within its epoch.
   public var counter: UInt64

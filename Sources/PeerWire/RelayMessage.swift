@@ -190,9 +190,9 @@ public enum RouteEnd: UInt8, Sendable, CaseIterable {
   case overrun = 1
   /// The other peer left the session.
   case left = 2
-  /// The other peer's program ended.
+  /// The other peer's program shut down.
   case shuttingDown = 3
-  /// The other peer disconnected from the local peer only.
+  /// The other peer disconnected only the local peer.
   case disconnected = 4
   /// The host removed the other peer.
   case kicked = 5

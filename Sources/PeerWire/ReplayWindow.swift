@@ -1,8 +1,8 @@
 /// Records which of the latest 2,048 packet counters of one epoch were received (DGM-3).
 ///
-/// The window is a ring of words as in RFC 6479, so advancing it clears whole words instead of
-/// shifting bits. The caller must record a counter only after decrypting the packet, because
-/// headers can be forged.
+/// The window is a ring of 64-bit words as in RFC 6479, so advancing the window clears whole words
+/// instead of shifting bits. The caller must record a counter only after decrypting the packet,
+/// because headers can be forged.
 public struct ReplayWindow: Equatable, Sendable {
   /// The number of counters in the window, including the greatest counter.
   public static let size: UInt64 = 2_048

@@ -1,4 +1,4 @@
-/// A set of route numbers, which identify the recipients of a member's message
+/// A set of route numbers that identify the recipients of a member's message
 /// (`Protocol/session.md`, 11.2).
 ///
 /// The encoding is a bitmap, preceded by one byte with its length (1 to 32). Bit i of byte j stands

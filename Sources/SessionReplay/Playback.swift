@@ -10,7 +10,7 @@ public struct Playback: Sendable {
   public enum Tolerance: Hashable, Sendable {
     /// Move to exactly the target position.
     case exact
-    /// Move to the nearest cached state, which is fast.
+    /// Move quickly, to the nearest cached state.
     case nearest
   }
 

@@ -2,8 +2,8 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// A recorded session, which contains every change of a board in the order in which one peer
-/// applied the changes, with their times.
+/// A recorded session: every change of a board, with its time, in the order in which one peer
+/// applied the changes.
 ///
 /// Implements REC-1 to REC-6 of `Protocol/recording.md`.
 public struct Recording: Sendable {
@@ -64,7 +64,8 @@ public struct Recording: Sendable {
   ///   - board: The id of the board.
   ///   - name: The name of the board.
   ///   - start: The time of the first change, in milliseconds since 1970.
-  /// - Throws: `damaged` if the board id is invalid, which is impossible for a `BoardID`.
+  /// - Throws: `damaged` if the board id is invalid. This never happens, because a `BoardID` is
+  ///   always valid.
   public init(
     of changes: [StoredChange],
     on board: BoardID,

@@ -162,7 +162,8 @@ public struct RecordingReplay: Sendable {
 
   /// Returns the batches as a recording.
   ///
-  /// - Throws: `damaged` if the board id is invalid, which is impossible for a `BoardID`.
+  /// - Throws: `damaged` if the board id is invalid. This never happens, because a `BoardID` is
+  ///   always valid.
   public func recording(name: String) throws(DocumentError) -> Recording {
     var steps: [DocumentHistory.Step] = []
     for part in parts {
@@ -291,7 +292,9 @@ struct ReplayedKey: AuthorKey {
 /// A verifier that accepts signatures of ``ReplayedKey``, and signatures from the recording.
 struct ReplayedVerifier: SignatureVerifier {
   private let real = P256SignatureVerifier()
-  /// The signatures of the records in the recording, which were checked during the recording.
+  /// The signatures of the records in the recording.
+  ///
+  /// They were checked when the session was recorded.
   private let recorded: Set<[UInt8]>
 
   init(_ replay: RecordingReplay) {

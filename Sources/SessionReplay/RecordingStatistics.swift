@@ -30,7 +30,7 @@ public struct RecordingStatistics: Sendable {
   public let people: [Person]
   /// The number of batches in the recording.
   public let batches: Int
-  /// The number of answers and keyframes, which contain whole states.
+  /// The number of steps that contain a whole state: answers and keyframes.
   public let states: Int
   /// The number of operations in the batches.
   public let operations: Int

@@ -19,7 +19,9 @@ public struct ReplayOutcome: Sendable {
   public let disturbed: Int
   /// The duration in milliseconds, on the clock of the session.
   public let duration: Int64
-  /// The SHA-256 of the trace, which depends only on the seed; empty if there is no trace.
+  /// The SHA-256 of the trace; empty if there is no trace.
+  ///
+  /// The trace depends only on the seed.
   public let trace: [UInt8]
 
   /// Creates an outcome.

@@ -61,7 +61,7 @@ public struct Verification: Sendable {
   public let mismatches: [Mismatch]
   /// The steps that could not be applied.
   public let faults: [Playback.Fault]
-  /// The replicas whose final boards differ.
+  /// The replicas whose final boards differ from the recorded one.
   public let divergences: [Divergence]
 
   /// Whether no problem was found.
@@ -76,7 +76,7 @@ public struct Verification: Sendable {
   /// - Parameters:
   ///   - recording: The recording to verify.
   ///   - damages: Further damage that was found in the file.
-  ///   - replicas: The number of replicas, to which the four orders are assigned in turn.
+  ///   - replicas: The number of replicas. The four orders are assigned to the replicas in turn.
   ///   - seed: The seed of the random orders.
   /// - Complexity: O(n) for each replica.
   public init(

@@ -16,7 +16,7 @@ package actor Relay {
   let started = ContinuousClock().now
   let metrics = RelayMetrics()
   private var isReady = false
-  /// The error to throw at the end if some changes are not on disk.
+  /// The error that ``run(ready:)`` throws if some changes are not on disk.
   private var loss: WhiteboardError?
 
   private(set) var isEnding = false
@@ -130,7 +130,7 @@ package actor Relay {
     await untilNoBoard { board in
       if case .failed = board.state { false } else { true }
     }
-    // A board that ended without an error is no longer in `boards`.
+    // A board that was closed without an error is no longer in `boards`.
     let unsaved = served.count { boards[$0] != nil }
     if unsaved > 0 {
       let causes = served.compactMap { id -> SaveProblem.Cause? in

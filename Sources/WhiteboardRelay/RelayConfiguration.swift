@@ -36,7 +36,7 @@ package struct RelayConfiguration: Sendable {
     /// The hosts that the operator allows.
     ///
     /// Under ``BoardsTaken/allowList``, boards from all other hosts are refused. Under
-    /// ``BoardsTaken/any``, boards from all other hosts count as boards from strangers.
+    /// ``BoardsTaken/any``, stricter limits apply to boards from all other hosts.
     package var allowed: [PeerID] = []
     /// The maximum number of boards.
     package var maximumBoards = 100
@@ -44,12 +44,14 @@ package struct RelayConfiguration: Sendable {
     package var maximumPeople = 128
     /// The maximum size of a board's file, in megabytes.
     package var maximumBoardMegabytes = 1_024
-    /// The maximum number of boards from one stranger under ``BoardsTaken/any``.
+    /// The maximum number of boards from each host that is not in ``allowed``, under
+    /// ``BoardsTaken/any``.
     package var maximumBoardsPerHost = 8
-    /// The maximum number of boards from all strangers at one address under ``BoardsTaken/any``.
+    /// The maximum number of boards from all hosts at one address that are not in ``allowed``,
+    /// under ``BoardsTaken/any``.
     package var maximumBoardsPerAddress = 16
-    /// The number of boards, out of the maximum, that are reserved under ``BoardsTaken/any`` and
-    /// not available to strangers; `nil` means a tenth.
+    /// The number of boards, out of the maximum, that are reserved for the operator and the hosts
+    /// in ``allowed``, under ``BoardsTaken/any``; `nil` means a tenth.
     package var reservedBoards: Int?
     /// How long an unpinned board is kept without a visitor.
     package var retention = BoardRetention.auto
@@ -90,7 +92,7 @@ package struct RelayConfiguration: Sendable {
 }
 
 extension RelayConfiguration {
-  /// The configuration of the transport, which does not carry boards yet.
+  /// The configuration of the transport, without the closures that the relay sets later.
   var transportConfiguration: TransportConfiguration {
     var transport = TransportConfiguration(
       identity: identity,

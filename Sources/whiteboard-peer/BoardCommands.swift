@@ -257,7 +257,7 @@ enum Program {
     }
   }
 
-  /// Runs a shared board until it ends.
+  /// Runs a shared board until it stops.
   ///
   /// - Throws: ``WhiteboardError`` with the exit status of the program.
   static func run(
@@ -355,7 +355,7 @@ enum Program {
     try await body(screen)
   }
 
-  /// An actor that passes requests to end to the shared board.
+  /// An actor that asks the shared board to stop.
   private actor EndRequest {
     private var sharedBoard: SharedBoard?
 
@@ -363,9 +363,9 @@ enum Program {
       self.sharedBoard = sharedBoard
     }
 
-    /// Asks the shared board to end.
+    /// Asks the shared board to stop.
     ///
-    /// - Returns: Whether the board ends; false if it asks the user first.
+    /// - Returns: Whether the board stops; false if it asks the user first.
     func request(asksFirst: Bool) async -> Bool {
       guard asksFirst, let sharedBoard else {
         await sharedBoard?.requestEnd()

@@ -74,7 +74,8 @@ struct BoardLine: Encodable {
   /// - Parameters:
   ///   - boards: The boards.
   ///   - withHead: Whether the first line has the names of the columns.
-  /// - Returns: The table. If a board is damaged or cannot be read, the next line gives the reason.
+  /// - Returns: The table. If a board is damaged or cannot be read, the next line states the
+  ///   reason.
   static func table(_ boards: [BoardLine], withHead: Bool = true) -> String {
     let isOpen = boards.contains { $0.line != nil }
     var head = ["NAME", "OBJECTS", "PEOPLE", "CHANGED", "BYTES"]

@@ -118,7 +118,7 @@ struct ImportCommand: AsyncParsableCommand {
 private struct ImportSink: EventSink {
   let lines: LineSink
   /// Whether failures are printed as lines of JSON; otherwise the program reports them when it
-  /// ends.
+  /// exits.
   let isJSON: Bool
 
   var contents: EventContents { [] }

@@ -14,7 +14,7 @@ extension Console {
 
 /// The lines that a user types on a terminal.
 ///
-/// At the end of input, the program ends, unless changes would be lost.
+/// At the end of input, the program exits, unless changes would be lost.
 struct TerminalLines: LineSource {
   let reader: LineReader
   let ended: @Sendable () async -> Bool

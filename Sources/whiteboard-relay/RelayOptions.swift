@@ -8,7 +8,9 @@ import WhiteboardCommands
 import WhiteboardKit
 import WhiteboardRelay
 
-/// The options that locate a relay, which are enough to send requests to a running one.
+/// The options that locate a relay.
+///
+/// They are enough to send requests to a running relay.
 struct PlaceOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

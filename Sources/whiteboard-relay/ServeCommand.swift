@@ -39,7 +39,7 @@ struct ServeCommand: AsyncParsableCommand {
     do throws(WhiteboardError) {
       try await serve(settings, metrics, output)
     } catch {
-      // A blocked reader of the log must not delay the end of the program.
+      // A blocked reader of the log must not delay the exit of the program.
       log.write("\(WhiteboardRelayProgram.complaint(error))\n")
       throw ExitCode(error.code.rawValue)
     }

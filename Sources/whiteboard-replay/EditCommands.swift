@@ -16,7 +16,7 @@ struct NewRecording: ParsableArguments {
   )
   var output: String
 
-  /// Writes a recording to the file, with the photos from `files` that it shows.
+  /// Writes a recording to the file, with the photos from `files` that the recording shows.
   func write(_ recording: Recording, photosOf files: [String]) async throws(WhiteboardError) {
     var photos: [[UInt8]: [UInt8]] = [:]
     for file in files {
@@ -26,7 +26,7 @@ struct NewRecording: ParsableArguments {
     try await write(recording, photos)
   }
 
-  /// Writes a recording to the file, with the photos that it shows.
+  /// Writes a recording to the file, with the photos that the recording shows.
   func write(_ recording: Recording, _ photos: [[UInt8]: [UInt8]]) async throws(WhiteboardError) {
     let path = BoardFile.absolute(output)
     guard path.hasSuffix(".\(BoardFile.fileExtension)") else {

@@ -70,7 +70,7 @@ extension Recording {
     }
   }
 
-  /// Returns the time that an argument names, which must be within the recording.
+  /// Returns the time that an argument names, after checking that it is within the recording.
   func askedWithin(_ word: String) throws(WhiteboardError) -> Int64 {
     let moment = try asked(word)
     // Times are shown in tenths of a second, so a time that was shown can be slightly beyond the

@@ -2,9 +2,9 @@ import NIOCore
 
 /// The part of an IP address to which per-address limits apply (LNK-6, HEL-5, ADM-3).
 ///
-/// An IPv6 customer usually has a whole /64, so all addresses in a /64 count as one. Each
-/// link-local address counts separately, because all peers of a network share the same /64. An IPv4
-/// address counts as itself, even if it is written as an IPv6 address.
+/// An IPv6 customer usually has a whole /64, so all addresses in a /64 form one block. Each
+/// link-local address is a separate block, because all peers of a network share the same /64. Each
+/// IPv4 address is a separate block, even if it is written as an IPv6 address.
 struct AddressBlock: Hashable, Sendable {
   /// The text of the IPv4 address, the 8 bytes of the /64 in hex, or the link-local address with its
   /// scope.

@@ -42,7 +42,7 @@ enum AdmissionBasis: Equatable, Sendable {
 enum AdmissionTimes {
   /// The time limit for each step after HELLO that does not wait for a user.
   static let step = Duration.seconds(5)
-  /// The time limit for a relay's answer to `carry`, which includes asking the relay's application
-  /// (RLY-2).
+  /// The time limit for a relay's answer to `carry`, including the time to ask the relay's
+  /// application (RLY-2).
   static let carry = Duration.seconds(10)
 }

@@ -5,7 +5,7 @@ import PeerWire
 /// It counts wrong proofs by ``AddressBlock`` and by key. `now` is the time since an arbitrary
 /// reference point.
 struct AttemptLimiter: Sendable {
-  /// How long a wrong proof counts toward a lock, and how long a lock lasts.
+  /// How long the limiter remembers a wrong proof, and how long it locks out an address or a key.
   static let window = Duration.seconds(60)
   /// The maximum number of stored addresses and keys.
   ///

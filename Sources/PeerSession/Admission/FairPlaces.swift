@@ -35,7 +35,7 @@ struct FairPlaces<ID: Hashable & Sendable>: Sendable {
   /// The entries, oldest first.
   private var entries: [Entry] = []
 
-  /// Creates empty places.
+  /// Creates a set of free slots.
   init(maximum: Int, maximumPerBlock: Int, reserved: Int, eviction: Eviction) {
     self.maximum = maximum
     self.maximumPerBlock = maximumPerBlock
@@ -46,7 +46,7 @@ struct FairPlaces<ID: Hashable & Sendable>: Sendable {
   /// The number of slots in use.
   var count: Int { entries.count }
 
-  /// Returns whether a newcomer gets a slot, and which entry is evicted for it.
+  /// Returns whether a newcomer gets a slot, and which entry must be evicted to free the slot.
   ///
   /// - Complexity: O(*n*) in the number of slots in use.
   func decision(from block: AddressBlock, isKnown: Bool) -> Decision {
@@ -56,7 +56,7 @@ struct FairPlaces<ID: Hashable & Sendable>: Sendable {
     if entries.count < maximum, isKnown || strangers.count < maximum - reserved {
       return .place(evicting: nil)
     }
-    // A stranger never takes the slot of a known peer.
+    // An unknown peer never takes the slot of a known peer.
     let candidates = isKnown ? entries : strangers
     let counts = Dictionary(candidates.map { ($0.block, 1) }, uniquingKeysWith: +)
     let most = counts.values.max() ?? 0

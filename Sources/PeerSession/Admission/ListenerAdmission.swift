@@ -168,8 +168,8 @@ struct ListenerAdmission: Sendable {
         try membership.check(ticket, of: facts.remote, by: facts.mode.admitters)
         return admit(answering: own, basis: .ticket, as: .vouched(by: ticket.admitter))
       } catch {
-        // If the ticket's signer may not admit peers, handle the dialler like one without a ticket
-        // (TCK-2).
+        // If the ticket's signer is not allowed to admit peers, handle the dialler like one without
+        // a ticket (TCK-2).
         guard error == .unknownAdmitter else {
           return close(.protocolError, "The signature of the ticket is not valid.")
         }

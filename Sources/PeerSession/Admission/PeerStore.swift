@@ -98,7 +98,7 @@ public actor PeerStore {
   ///   - name: Its display name; truncated to 64 characters.
   ///   - how: How its key was verified.
   /// - Throws: ``PeerStoreError`` if the file cannot be written. The peer is then remembered until
-  ///   the program ends.
+  ///   the program exits.
   public func remember(
     _ peer: PeerID,
     name: String,
@@ -138,8 +138,8 @@ public actor PeerStore {
   ///   - peer: The peer.
   ///   - name: The peer's display name, used only if the peer is not saved yet; truncated to 64
   ///     characters.
-  /// - Throws: ``PeerStoreError`` if the file cannot be written. The choice then holds until the
-  ///   program ends.
+  /// - Throws: ``PeerStoreError`` if the file cannot be written. The choice is then valid until the
+  ///   program exits.
   public func alwaysAdmit(_ peer: PeerID, name: String) throws {
     if peers[peer] == nil { try remember(peer, name: name, how: .ask) }
     try change { $0[peer]?.isAlwaysAdmitted = true }
@@ -149,14 +149,14 @@ public actor PeerStore {
   ///
   /// - Returns: Whether the peer was saved.
   /// - Throws: ``PeerStoreError`` if the file cannot be written. The peer is then forgotten until
-  ///   the program ends.
+  ///   the program exits.
   public func forget(_ peer: PeerID) throws -> Bool {
     guard peers[peer] != nil else { return false }
     try change { $0[peer] = nil }
     return true
   }
 
-  /// Returns a saved peer with the same display name and another key, so that the user can be
+  /// Returns a saved peer with the same display name but a different key, so that the user can be
   /// warned of an impostor.
   ///
   /// The comparison ignores case and spacing. There is no warning if the peer is already saved

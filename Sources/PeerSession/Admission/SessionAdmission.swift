@@ -85,7 +85,7 @@ final class SessionAdmission {
   /// Adds a code that admits peers until it expires.
   func add(_ code: InvitationCode) { invitationCodes.append(code) }
 
-  /// Replaces the code of the session, and ends all additional codes (MEM-12).
+  /// Replaces the code of the session, and removes all additional codes (MEM-12).
   func replaceCode(with code: JoinCode, _ key: CodeKey?) {
     policy = .code(code)
     codeKey = key
@@ -132,7 +132,7 @@ final class SessionAdmission {
     if verification != .anyone { transport.proved.insert(peer) }
     guard let store = session.configuration.peerStore else { return }
     let logger = session.logger
-    // No code awaits this task. If the peer could not be saved, it is treated as a stranger next
+    // No code awaits this task. If the peer could not be saved, it is treated as unknown the next
     // time.
     Task {
       do {

@@ -4,7 +4,7 @@ import PeerWire
 
 /// The reason for rejecting a ticket.
 ///
-/// It determines the next step of admission (TCK-2).
+/// The reason determines the next step of admission (TCK-2).
 enum TicketError: Error, Equatable, Sendable {
   /// A signature does not verify; the link is closed with `protocol-error`.
   case invalid
@@ -22,7 +22,7 @@ struct Ticket: Equatable, Sendable {
   /// The maximum number of bytes of a signature: a DER signature on P-256 has at most 72.
   fileprivate static let maximumSignature = 80
 
-  /// A signature by `admitter`, which confirms that the previous peer in the chain belongs to the
+  /// A signature with which `admitter` confirms that the previous peer in the chain belongs to the
   /// session.
   struct Signature: Equatable, Sendable {
     /// The peer that signed.
@@ -32,7 +32,7 @@ struct Ticket: Equatable, Sendable {
     /// The ECDSA signature on P-256 with SHA-256, in DER.
     var bytes: [UInt8]
 
-    /// Creates a signature which confirms that `member` belongs to `session`.
+    /// Creates a signature that confirms that `member` belongs to `session`.
     init(by identity: PeerIdentity, session: SessionID, member: PeerID) {
       admitter = identity.peerID
       key = identity.publicKeyDER
@@ -59,7 +59,7 @@ struct Ticket: Equatable, Sendable {
   /// The list may be empty.
   var via: [Signature]
 
-  /// The signer of the ticket, which admitted the ticket's holder.
+  /// The peer that signed the ticket and admitted its holder.
   var admitter: PeerID { signature.admitter }
   /// The number of signatures in the chain from the ticket's holder toward the host.
   var length: Int { via.count + 1 }
@@ -76,8 +76,8 @@ struct Ticket: Equatable, Sendable {
   ///   - identity: The admitter.
   ///   - session: The session.
   ///   - member: The peer that will show the ticket.
-  ///   - own: The admitter's own ticket, which the new ticket includes if the chain is not too long
-  ///     (TCK-3); `nil` for the host.
+  ///   - own: The admitter's own ticket; `nil` for the host. The new ticket includes it if the
+  ///     chain is not too long (TCK-3).
   /// - Returns: The ticket.
   static func make(
     by identity: PeerIdentity,
@@ -97,8 +97,8 @@ struct Ticket: Equatable, Sendable {
   /// - Parameters:
   ///   - session: The session.
   ///   - member: The peer at the other end of the link.
-  ///   - mayAdmit: Returns whether a peer may admit: the host, the local peer, or a peer that has
-  ///     proved that it belongs to the session.
+  ///   - mayAdmit: Returns whether a peer may admit others. This is true for the host, the local
+  ///     peer, and each peer that has proved its membership.
   ///   - isRemoved: Returns whether the host removed a peer. A chain through a removed peer is not
   ///     valid.
   /// - Throws: ``TicketError``.

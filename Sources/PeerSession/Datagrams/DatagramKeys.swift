@@ -14,12 +14,12 @@ enum DatagramSender: String, Sendable {
 
 /// The packet keys for one direction of a control link (`Protocol/session.md`, 7.1).
 ///
-/// The keys end with their link (DGM-5). The type has no textual description, because that could
-/// reveal the keys.
+/// The keys are valid only while the link is open (DGM-5). The type has no textual description,
+/// because that could reveal the keys.
 struct DatagramKeys: Sendable {
   /// The keys that seal the packets of one epoch.
   struct Epoch: Sendable {
-    /// Which one.
+    /// The number of the epoch.
     let number: UInt8
     let key: SymmetricKey
     private let iv: [UInt8]

@@ -4,7 +4,7 @@ import PeerWire
 
 /// Sends and receives the datagrams of one control link (7).
 ///
-/// Confined to the control event loop. This object ends with its link (DGM-5).
+/// Confined to the control event loop. This object is used only while its link is open (DGM-5).
 final class DatagramLink {
   private let transport: TransportCore
   private let link: ControlLink
@@ -21,10 +21,10 @@ final class DatagramLink {
 
   /// Creates the datagram state of an open link, or returns `nil` if the link has no TLS exporter.
   ///
-  /// `remote` is the peer's UDP address, which is derived from its TCP address; it is `nil` if the
-  /// peer does not listen. `received` is called for each message. Its `isRelays` is true for a
-  /// message between a member and a relay. `pathChanged` is called when messages start to use
-  /// another path.
+  /// `remote` is the peer's UDP address, derived from its TCP address, or `nil` if the peer does
+  /// not listen. `received` is called for each message. The argument `isRelays` is true for a
+  /// message between a member and a relay. `pathChanged` is called when messages start to use a
+  /// different path.
   init?(
     _ transport: TransportCore,
     _ link: ControlLink,

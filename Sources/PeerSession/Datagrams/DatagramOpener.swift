@@ -19,14 +19,15 @@ struct OpenedDatagram: Equatable, Sendable {
 /// Packets may arrive in any order, more than once, or forged. A packet that cannot be opened does
 /// not change the state. The caller passes the time in milliseconds, which must never decrease.
 struct DatagramOpener: Sendable {
-  /// How long the keys of an epoch remain after the next epoch began, in milliseconds (DGM-1).
+  /// How long the keys of an epoch are stored after the next epoch has begun, in milliseconds
+  /// (DGM-1).
   static let timeout: UInt64 = 10_000
 
   /// The reason why a packet is dropped silently (DGM-2).
   enum OpenError: Error, Equatable, Sendable {
     /// The packet is too short or too long.
     case length
-    /// Another version.
+    /// The packet has an unsupported version.
     case version
     /// The key id belongs to another link or direction.
     case keyID
@@ -37,7 +38,7 @@ struct DatagramOpener: Sendable {
     case open
     /// The packet was seen before, or is older than the replay window (DGM-3).
     case replay
-    /// The packet was opened, but the kind of its content is unknown.
+    /// The packet was opened, but the head of its content is invalid.
     case content(DatagramContent.DecodingError)
   }
 

@@ -17,9 +17,9 @@ struct DatagramPathState: Sendable {
   struct Action: Equatable, Sendable {
     /// The content of a probe to send now.
     var probe: UInt64?
-    /// Whether to use packets from now on; `nil` means no change to report.
+    /// Whether to use packets from now on; `nil` if there is nothing to report.
     ///
-    /// It is set if the choice changed or the first attempt failed.
+    /// The value is set if the choice changed or the first attempt failed.
     var usesPackets: Bool?
   }
 
@@ -74,8 +74,8 @@ struct DatagramPathState: Sendable {
 
   /// Handles the answer to a probe.
   ///
-  /// An answer counts if it belongs to a probe that was sent after the last answered probe, because
-  /// answers may arrive late on a slow path. Other answers are ignored.
+  /// An answer is accepted if its probe was sent after the last answered probe, even if newer
+  /// probes were sent since. Answers can arrive late on a slow path. All other answers are ignored.
   mutating func answered(_ probe: UInt64, now: UInt64) -> Action {
     let ahead = probe &- lastAnswered
     guard ahead >= 1, ahead <= lastSent &- lastAnswered else { return Action() }

@@ -55,7 +55,7 @@ struct DatagramSealer: Sendable {
   ///
   /// - Parameters:
   ///   - content: The kind of packet.
-  ///   - bytes: Its bytes: a message of at most 1,165 bytes, or a piece.
+  ///   - bytes: The bytes of the packet: a message of at most 1,165 bytes, or a piece.
   ///   - packet: Receives the whole UDP payload.
   /// - Throws: ``SealError``; the content of `packet` is then undefined, and the packet counter is
   ///   unchanged.

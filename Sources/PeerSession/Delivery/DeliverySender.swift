@@ -16,12 +16,12 @@ struct DeliverySender {
 
   /// The approximate number of bytes in a chunk.
   ///
-  /// A chunk is one write to TLS, which is fastest with 16 to 64 KiB.
+  /// A chunk is one write to TLS. Writes of 16 to 64 KiB are the fastest.
   private static let chunkSize = 49_152
 
   /// The number of unacknowledged bytes above which senders wait.
   ///
-  /// One message of any size always fits.
+  /// If all earlier messages are acknowledged, a message of any size fits.
   let capacity: Int
   /// The number of unacknowledged bytes, including headers.
   private(set) var usedBytes = 0

@@ -3,7 +3,7 @@ import PeerWire
 
 /// Assembles the messages that one peer sends from their parts (MSG-1 to MSG-3).
 ///
-/// It lives as long as the delivery state of the pair, over any number of links (3.4).
+/// The inbox exists as long as the delivery state of the two peers, over any number of links (3.4).
 struct MessageInbox {
   /// The result of one part.
   enum Outcome: Equatable {
@@ -45,7 +45,7 @@ struct MessageInbox {
   /// Receives the payload of a MESSAGE frame.
   ///
   /// - Parameter payload: The payload.
-  /// - Returns: The part, and what it completes.
+  /// - Returns: The part, and its outcome for the message.
   /// - Throws: ``Violation`` if the payload breaks a rule; the state is then unchanged.
   mutating func receive(_ payload: ByteBuffer) throws(Violation) -> Part {
     var offset = 0

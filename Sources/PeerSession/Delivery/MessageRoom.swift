@@ -70,7 +70,7 @@ struct MessageRoom {
 
   /// Records that the link of a member is read again.
   ///
-  /// The preceding pause does not count against its message.
+  /// The time limit of its message restarts, because no bytes could arrive during the pause.
   mutating func resumed(_ peer: PeerID, now: NIODeadline) { places[peer]?.since = now }
 
   /// The time at which the first message is overdue, or `nil` if no message can become overdue.

@@ -184,16 +184,16 @@ final class MessageSender: Sendable {
     }
   }
 
-  /// Sends one copy of a message to a relay for all recipients behind it.
+  /// Sends one copy of a message to the relay that forwards it to the recipients.
   ///
   /// The call then waits until the relay's rate limit allows further messages (RLY-14).
   ///
   /// - Parameters:
   ///   - bytes: The message.
-  ///   - group: The recipients; those that left or joined again in the meantime are skipped.
+  ///   - group: The recipients. A recipient that left or joined again in the meantime is skipped.
   ///   - isNamed: Whether it is an error if a recipient is skipped.
-  ///   - token: If present, CONFIRM is sent instead of a message.
-  /// - Returns: The track of the message to each recipient.
+  ///   - token: If it is not `nil`, CONFIRM is sent instead of a message.
+  /// - Returns: The delivery track for each recipient.
   /// - Throws: The errors of ``Session/send(_:to:mode:)``.
   @discardableResult
   private nonisolated(nonsending) func sendRelayed(

@@ -9,7 +9,7 @@ struct ReadingControl {
   var isApplicationBehind = false
   /// The peers that exceed this relay's rate limit (RLY-14).
   private var throttled: Set<PeerID> = []
-  /// The peers that the application stopped reading for now (MSG-5).
+  /// The peers whose links are not read at the application's request (MSG-5).
   private var stopped: Set<PeerID> = []
   /// The memory for large messages.
   private var room = MessageRoom()
@@ -33,16 +33,16 @@ struct ReadingControl {
 
   // MARK: The application
 
-  /// Stops reading a peer at the application's request.
+  /// Stops reading from a peer at the application's request.
   mutating func stop(_ peer: PeerID) { stopped.insert(peer) }
 
-  /// Resumes reading a peer at the application's request.
+  /// Resumes reading from a peer at the application's request.
   mutating func start(_ peer: PeerID) { stopped.remove(peer) }
 
   /// Records that the application handled a large message of a peer.
   ///
-  /// The message frees its room, unless the application stopped reading the peer. In that case, the
-  /// message still waits in the application's own queue.
+  /// The room of the message becomes free, unless the application stopped reading from the peer. In
+  /// that case, the message still waits in the application's own queue.
   ///
   /// - Returns: The peers whose links may be read again.
   mutating func messageHandled(of peer: PeerID, now: NIODeadline) -> [PeerID] {
@@ -61,7 +61,7 @@ struct ReadingControl {
 
   /// Records that the local relay handled a large message addressed to it.
   ///
-  /// The message frees its room even if the application stopped reading the peer.
+  /// The room of the message becomes free even if the application stopped reading from the peer.
   ///
   /// - Returns: The peers whose links may be read again.
   mutating func relayMessageHandled(of peer: PeerID, now: NIODeadline) -> [PeerID] {
@@ -77,7 +77,7 @@ struct ReadingControl {
 
   /// Records that a link is read again.
   ///
-  /// The preceding pause does not count against its large message.
+  /// The time limit of its large message restarts, because no bytes could arrive during the pause.
   mutating func resumed(_ peer: PeerID, now: NIODeadline) { room.resumed(peer, now: now) }
 
   /// The time at which the first large message is overdue; `nil` if none can become overdue.

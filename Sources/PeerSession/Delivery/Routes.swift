@@ -4,7 +4,7 @@ struct Route: Sendable {
   var outbox: Outbox
   /// The route through a relay; `nil` if there is a link to the peer.
   var relayed: RelayRoute?
-  /// Counts the messages sent to a peer behind a relay.
+  /// The ledger that counts the messages to a relayed peer; `nil` if there is a link to the peer.
   var ledger: RouteLedger?
   /// The join generation of the peer.
   var joinGeneration: UInt64

@@ -178,7 +178,8 @@ final class DiallerHandshake: LinkDelegate {
         ticket: opening.hello.ticket
       )
     )
-    // If the listener is a relay, it may reach all of these members. It soon reports which (RLY-6).
+    // If the listener is a relay, it may reach all of these members. The relay soon reports which
+    // members it reaches (RLY-6).
     session.directory.learn(
       accept.members,
       from: peer,

@@ -21,7 +21,7 @@ final class Joining {
     self.transport = transport
     self.request = request
     self.progress = progress
-    // Until ACCEPT names the host, the dialed peer counts as the host.
+    // Until ACCEPT names the host, the dialed peer is treated as the host.
     self.session = SessionCore(
       transport: transport,
       id: request.session ?? .unnamed,

@@ -11,8 +11,8 @@ enum LinkSide: Sendable, Equatable {
 
 /// The results of a connection's TLS handshake: the peer's key and the TLS exporter (1.1).
 ///
-/// The TLS callbacks set the results on the connection's event loop. That event loop and the
-/// dialler read them.
+/// The TLS callbacks set the results on the connection's event loop. The same event loop and the
+/// dialler read the results.
 final class LinkFacts: Sendable {
   struct Facts {
     var peer: PeerID?

@@ -15,7 +15,7 @@ enum PeerCertificateError: Error, Equatable, Sendable {
 extension PeerID {
   /// The maximum number of bytes of a peer's certificate.
   ///
-  /// The local certificate has about 400.
+  /// The local certificate has about 400 bytes.
   private static let maximumCertificate = 16_384
 
   /// Creates the id of the peer whose certificate is `certificateDER` (LNK-2).

@@ -172,7 +172,7 @@ package struct PrivateFile {
   }
 }
 
-/// Calls `read(2)`, which a method of the same name hides inside the type.
+/// Calls `read(2)`, because inside the type a method named `read` hides the system call.
 private func systemRead(_ descriptor: Int32, _ buffer: inout [UInt8], _ count: Int) -> Int {
   buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, count) }
 }

@@ -15,7 +15,7 @@ struct TLSExporter: Sendable {
     case datagram = "EXPORTER-whiteboard-p2p datagram"
   }
 
-  /// The hash of the negotiated cipher suite, which follows from the secret's length.
+  /// The hash function of the negotiated cipher suite, determined by the length of the secret.
   private enum Suite {
     case sha256
     case sha384

@@ -5,7 +5,7 @@ import PeerWire
 // The messages that admit a dialler: proofs, verification words and ACCEPT (3.3, 4).
 
 extension Control {
-  /// The first message to an admitted dialler, which opens the link (3.3).
+  /// The first message to an admitted dialler; ACCEPT opens the link (3.3).
   struct Accept: ControlPayload {
     static let frameType = FrameType.accept
 

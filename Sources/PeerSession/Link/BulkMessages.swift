@@ -36,7 +36,7 @@ extension Control {
     static let frameType = FrameType.attach
 
     var session: SessionID
-    /// The dialler's.
+    /// The dialler's incarnation.
     var incarnation: SessionIncarnation
     var opener: Opener
     var proof: ProofBytes
@@ -157,7 +157,7 @@ extension Control {
     }
   }
 
-  /// The receiver's confirmation that it has the whole resource and verified it (8.2).
+  /// The receiver's confirmation that it has received and verified the whole resource (8.2).
   struct ResourceDone: ControlPayload {
     static let frameType = FrameType.resourceDone
     var id: TransferID

@@ -17,7 +17,7 @@ enum CloseMessage {
     return "The \(type.name) frame is not valid: \(fault)."
   }
 
-  /// Describes that a session has no room (HEL-5).
+  /// Describes a session that has no room for another peer (HEL-5).
   static func full(_ maximum: Int) -> String {
     "It holds at most \(maximum) \(maximum == 1 ? "peer" : "peers")."
   }
@@ -64,7 +64,7 @@ enum CloseMessage {
     return "The relay message is not valid: \(fault)."
   }
 
-  /// Describes a relay message that decodes and breaks a rule of routes (11.4).
+  /// Describes a relay message that decodes but breaks a rule for routes (11.4).
   static func invalidRoute(_ error: any Error) -> String {
     switch error {
     case RelayedPeers.Violation.number(let number):

@@ -186,7 +186,7 @@ enum Base64 {
 let maximumControlInteger = 1 << 53 - 1
 
 extension KeyedDecodingContainer {
-  /// Returns whether an optional key has a value; `null` does not count as a value (FRM-5).
+  /// Returns whether an optional key has a value; `null` is treated as no value (FRM-5).
   func isPresent(_ key: Key) throws -> Bool {
     try contains(key) && !decodeNil(forKey: key)
   }

@@ -263,9 +263,9 @@ extension Control {
     ///
     /// - Parameters:
     ///   - dialler: The dialler's incarnation of that state.
-    ///   - since: The number of the link that began it.
+    ///   - since: The number of the link that began that state.
     ///   - listener: The listener's incarnation.
-    /// - Returns: Whether the listener resumes it.
+    /// - Returns: Whether the listener resumes the delivery state.
     func resumes(
       deliveryOf dialler: SessionIncarnation,
       since: Int,

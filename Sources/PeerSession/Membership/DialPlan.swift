@@ -8,13 +8,13 @@ import PeerWire
 struct DialPlan: Sendable, Equatable {
   /// The reason for not dialing a peer.
   enum Bar: Sendable, Equatable {
-    /// The peer left, or refused for a reason that may not apply after a restart. The bar ends when
-    /// the peer restarts.
+    /// The peer left, or refused for a reason that might not apply after a restart. The peer can be
+    /// dialed again after it restarts.
     case untilRestart(of: SessionIncarnation)
-    /// The peer rejected the local proof of membership, or gave none of its own. The bar ends when
-    /// either side has a better proof, or when the peer restarts.
+    /// The peer rejected the local proof of membership, or gave none of its own. The peer can be
+    /// dialed again when either side has a better proof, or after the peer restarts.
     case untilProof(of: SessionIncarnation)
-    /// A user declined, or the host removed one of the two peers. The bar never ends.
+    /// A user declined, or the host removed one of the two peers. The peer is never dialed again.
     case always
   }
 
@@ -135,7 +135,9 @@ struct DialPlan: Sendable, Equatable {
     set(1_000, now, jitter)
   }
 
-  /// Records that another peer returned, which suggests that the network has recovered (LIV-4).
+  /// Records that another peer returned.
+  ///
+  /// The network has probably recovered, so a lost peer is dialed soon (LIV-4).
   mutating func otherPeerReturned(now: NIODeadline) {
     guard isLost, !isBarred, !isDialling else { return }
     next = min(next ?? .distantFuture, now)
@@ -147,7 +149,9 @@ struct DialPlan: Sendable, Equatable {
     next = nil
   }
 
-  /// Handles a CLOSE from either side, whose code determines when to dial again (3.6).
+  /// Handles a CLOSE from either side.
+  ///
+  /// The code of the CLOSE determines when to dial again (3.6).
   ///
   /// - Parameters:
   ///   - redial: The code's rule for the next dial.
@@ -239,7 +243,7 @@ struct DialPlan: Sendable, Equatable {
   ///
   /// The delay doubles after each failure, up to 5 minutes.
   ///
-  /// The first `quick` failures do not count.
+  /// The first `quick` failures do not increase the delay.
   private mutating func planRarely(now: NIODeadline, jitter: Double, after quick: Int = 0) {
     let exponent = min(max(Int64(failures - quick), 0), 5)
     set(min(15_000 << exponent, 300_000), now, jitter)

@@ -9,7 +9,7 @@ final class MemberDialler {
   private unowned let session: SessionCore
   /// The dials whose TLS is complete, but whose ACCEPT has not arrived.
   private(set) var handshakes: [ObjectIdentifier: DiallerHandshake] = [:]
-  /// The decisions.
+  /// The policy that decides which peers to dial, and when.
   var policy: RedialPolicy
 
   init(_ session: SessionCore) {

@@ -30,7 +30,7 @@ final class MemberDirectory {
   ///
   /// - Parameters:
   ///   - id: The session's id, or ``SessionID/unnamed``.
-  ///   - host: The host, or the peer that counts as the host until ACCEPT names it.
+  ///   - host: The host, or the peer to treat as the host until ACCEPT names the host.
   func begin(_ id: SessionID, host: PeerID) {
     membership.session = id
     membership.host = host
@@ -118,7 +118,8 @@ final class MemberDirectory {
     from source: PeerID? = nil,
     dialAfter delay: TimeAmount = .seconds(3)
   ) {
-    // If members may not admit peers, a peer needs more than being named by a member (TCK-5).
+    // If members are not allowed to admit peers, a report by a member does not vouch for a peer
+    // (TCK-5).
     let isVouching =
       switch session.admission.policy.admitters {
       case .members: true
@@ -248,8 +249,8 @@ final class MemberDirectory {
         member: Control.Member(
           peer: member.peer,
           name: member.name,
-          // No process has this placeholder incarnation, so any real incarnation of the peer lifts
-          // a bar.
+          // No process has this placeholder incarnation, so a bar is lifted when a real incarnation
+          // of the peer appears.
           incarnation: SessionIncarnation(0),
           port: 0,
           addresses: [],
@@ -307,7 +308,7 @@ final class MemberDirectory {
     if update({ $0.received(ticket) }) { proofChanged() }
   }
 
-  /// Lifts the bar on peers that rejected the local proof of membership or gave no proof.
+  /// Allows dials to peers that rejected the local proof of membership or gave no proof.
   private func proofChanged() {
     session.dialler.policy.proofChanged(now: .now())
     session.planTick()

@@ -20,7 +20,9 @@ struct Membership: Sendable {
 
   /// The local peer.
   let local: PeerID
-  /// The session id; if the local peer does not know it, the first ACCEPT supplies it.
+  /// The session id.
+  ///
+  /// If the local peer does not know the id, the first ACCEPT supplies it.
   var session: SessionID
   /// The peer that created the session.
   var host: PeerID
@@ -28,7 +30,7 @@ struct Membership: Sendable {
   private(set) var members: [MembershipRecord.Member]
   /// The peers that the host removed, with the reasons.
   ///
-  /// Tickets signed by them are not accepted (MEM-3).
+  /// Tickets signed by these peers are not accepted (MEM-3).
   private(set) var removed = Removals()
   /// The relays that showed the host's RELAY-GRANT (RLY-1).
   private(set) var relays: Set<PeerID> = []
@@ -85,8 +87,8 @@ struct Membership: Sendable {
     !isRemoved(peer) && (peer == host || peer == local || contains(peer))
   }
 
-  /// Returns whether the local peer accepts tickets signed by `peer` even if members may not admit
-  /// peers (TCK-5).
+  /// Returns whether the local peer accepts tickets signed by `peer` even if members are not
+  /// allowed to admit peers (TCK-5).
   func maySpeakForHost(_ peer: PeerID) -> Bool {
     !isRemoved(peer) && (peer == host || peer == local || relays.contains(peer))
   }
@@ -155,8 +157,7 @@ struct Membership: Sendable {
   ///
   /// - Parameters:
   ///   - peer: The peer.
-  ///   - reason: The host's reason, which the peer receives on each attempt to return; may be
-  ///     empty.
+  ///   - reason: The host's reason, possibly empty. The peer receives it on each attempt to return.
   ///   - signature: The host's signature; `nil` if the removal came without one.
   mutating func remove(
     _ peer: PeerID,
@@ -217,8 +218,8 @@ struct Membership: Sendable {
       case (true, false): return false
       case (false, true): break
       case (true, true), (false, false):
-        // A ticket signed by the host or a relay is accepted even if members may not admit peers
-        // (TCK-5).
+        // A ticket signed by the host or a relay is accepted even if members are not allowed to
+        // admit peers (TCK-5).
         switch (maySpeakForHost(ticket.admitter), maySpeakForHost(new.admitter)) {
         case (true, false): return false
         case (false, true): break

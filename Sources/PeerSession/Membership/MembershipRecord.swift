@@ -3,11 +3,12 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// A record of a session's membership, which a program stores to return after a restart (MEM-7).
+/// A record of a session's membership that lets a program return after a restart (MEM-7).
 ///
-/// ``Session/membership`` delivers a record whenever it changes. After a restart, pass it to
-/// ``PeerTransport/host(_:admission:name:membership:)`` or ``JoinRequest/membership``. It contains the
-/// local peer's ticket, which admits only that peer, and addresses of other members.
+/// ``Session/membership`` delivers a record whenever the membership changes. The program stores the
+/// record and, after a restart, passes it to ``PeerTransport/host(_:admission:name:membership:)``
+/// or ``JoinRequest/membership``. A record contains addresses of other members, and the local
+/// peer's ticket. The ticket admits only the local peer.
 public struct MembershipRecord: Equatable, Sendable {
   /// A peer that proved that it belongs to the session.
   public struct Member: Equatable, Sendable {

@@ -100,7 +100,7 @@ struct RedialPolicy: Sendable {
   /// - Parameters:
   ///   - peer: The peer.
   ///   - incarnation: The peer's incarnation.
-  ///   - isMoved: Whether the peer has an address that was not known before.
+  ///   - isMoved: Whether the peer has a new address.
   ///   - hasLink: Whether there is a link with the peer.
   ///   - now: The time.
   mutating func discovered(
@@ -117,7 +117,9 @@ struct RedialPolicy: Sendable {
   /// Records that discovery no longer shows a peer.
   mutating func vanished(_ peer: PeerID) { contacts[peer]?.plan.vanished() }
 
-  /// Records that a peer returned, which suggests that the network has recovered (LIV-4).
+  /// Records that a peer returned.
+  ///
+  /// The network has probably recovered, so lost peers are dialed soon (LIV-4).
   mutating func peerReturned(now: NIODeadline) {
     for peer in contacts.keys { contacts[peer]?.plan.otherPeerReturned(now: now) }
   }
@@ -258,8 +260,8 @@ struct RedialPolicy: Sendable {
 
   // MARK: Time
 
-  /// Ignores the time in which the program was suspended, because it could not dial any peer
-  /// (LIV-4).
+  /// Ignores the time in which the program was suspended, because the program could not dial any
+  /// peer then (LIV-4).
   mutating func excuse(_ delay: TimeAmount) {
     for (peer, contact) in contacts {
       if let brokenAt = contact.brokenAt { contacts[peer]?.brokenAt = brokenAt + delay }

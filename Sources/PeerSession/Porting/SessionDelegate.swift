@@ -30,9 +30,10 @@ public protocol SessionDelegate: AnyObject, Sendable {
   /// Called when a reliable or unreliable message arrived.
   func session(_ session: Session, didReceive data: [UInt8], fromPeer peer: PeerID) async
 
-  /// Called when a peer opened a stream, which is already open and needs no run loop.
+  /// Called when a peer opened a stream.
   ///
-  /// Read ``PeerStream/inbound`` in a task of its own, because later events wait for this method.
+  /// The stream is already open and needs no run loop. Read ``PeerStream/inbound`` in a separate
+  /// task, because later events wait for this method.
   func session(
     _ session: Session,
     didReceive stream: PeerStream,
@@ -51,7 +52,7 @@ public protocol SessionDelegate: AnyObject, Sendable {
   /// Called when a resource arrived and was verified, or failed; exactly one of `path` and `error`
   /// is not `nil`.
   ///
-  /// The file stays in the inbox, and counts toward its quota, until the program moves or removes
+  /// The file stays in the inbox, and is included in its quota, until the program moves or removes
   /// it.
   func session(
     _ session: Session,
@@ -68,7 +69,7 @@ public protocol SessionDelegate: AnyObject, Sendable {
   /// `advertiser(_:didReceiveInvitationFromPeer:withContext:invitationHandler:)`.
   func session(_ session: Session, didReceiveInvitation invitation: Invitation) async
 
-  /// Called for any other event, for which MultipeerConnectivity has no callback.
+  /// Called for each event that has no callback in MultipeerConnectivity.
   ///
   /// Examples are a warning, the reason why a peer left, a link that reconnects, or an outgoing
   /// resource.
@@ -122,7 +123,9 @@ extension SessionDelegate {
   public func session(_ session: Session, didObserve event: SessionEvent) async {}
 }
 
-/// An incoming resource for a ``SessionDelegate``, which replaces Foundation's `Progress`.
+/// An incoming resource for a ``SessionDelegate``, with its progress.
+///
+/// This type replaces Foundation's `Progress`.
 public final class IncomingResource: Sendable {
   /// The properties of the resource that are known before its bytes arrive.
   public let info: ResourceInfo

@@ -10,7 +10,7 @@ struct RateLimiter: Sendable {
   static let overhead = 64
   /// The capacity of a bucket, in seconds of refill at its rate.
   private static let burst = 2.0
-  /// The level below which a bucket counts as empty, in seconds of refill at its rate.
+  /// The level below which a bucket is treated as empty, in seconds of refill at its rate.
   private static let low = 0.1
   /// How long a bucket may stay empty before the link is closed.
   static let timeout = Duration.seconds(10)
@@ -31,7 +31,7 @@ struct RateLimiter: Sendable {
 
   /// How the relay must treat a member after a message.
   enum Verdict: Equatable {
-    /// Continue reading it.
+    /// Continue reading the member's link.
     case pass
     /// Read the member's link again only after this time.
     case wait(Duration)

@@ -6,7 +6,9 @@ import PeerWire
 public struct CarryRequest: Sendable {
   /// The session.
   public var session: SessionID
-  /// The host of the session, which sent the request; its key is proved.
+  /// The host of the session.
+  ///
+  /// The host sent the request, and its key is proved.
   public var host: PeerID
   /// The host's display name, which is not verified.
   public var hostName: UntrustedText

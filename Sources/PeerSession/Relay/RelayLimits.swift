@@ -50,7 +50,7 @@ public struct RelayRate: Codable, Sendable, Equatable {
 public struct RelayTally: Sendable, Equatable {
   /// The number of copies; a message has one copy for each recipient.
   public var copies = 0
-  /// Their bytes.
+  /// The total number of bytes in all copies.
   public var bytes = 0
   /// The number of times a member's routes ended because too many bytes were queued for it
   /// (RLY-12).

@@ -22,7 +22,7 @@ final class RelayMove {
   /// - Parameters:
   ///   - addresses: The addresses of the relay.
   ///   - relay: The relay's key, if it is known.
-  /// - Returns: The relay, once it relays the session.
+  /// - Returns: The relay's id, available after the relay has begun to relay the session.
   func start(_ addresses: [PeerAddress], relay: PeerID?) -> EventLoopFuture<PeerID> {
     guard !session.hasEnded else {
       promise.fail(SessionError(.sessionEnded, "This peer left the session."))

@@ -15,7 +15,9 @@ struct RelayQueue {
   /// The number of queued bytes in messages from other members.
   private(set) var dataBytes = 0
 
-  /// Whether the queue contains a single message, which may exceed any limit.
+  /// Whether the queue contains exactly one message.
+  ///
+  /// A single message may exceed any limit.
   var hasOneMessage: Bool { items.count == 1 }
 
   /// Whether the queue is empty.

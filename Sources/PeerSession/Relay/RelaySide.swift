@@ -82,7 +82,7 @@ final class RelaySide {
     if entry.id == session.host, entry.member.role == .relay { gained(entry) }
   }
 
-  /// Handles a grant, by which a peer proves that the host made it a relay (RLY-1).
+  /// Handles a grant with which a peer proves that the host made it a relay (RLY-1).
   func grantReceived(_ grant: RelayGrant, _ entry: PeerEntry, _ link: ControlLink) {
     guard !entry.isSessionRelay else { return }
     guard grant.isValid(session: session.id, host: session.host, relay: entry.id) else {

@@ -25,7 +25,7 @@ struct TunnelLeg: Sendable {
   }
 }
 
-/// A tunnel through this relay, which forwards the bytes of a bulk link between two members.
+/// A tunnel that forwards the bytes of a bulk link between two members through this relay.
 ///
 /// Each direction is read only as fast as the receiver reads it. Only the bytes being written are
 /// in memory.
@@ -40,7 +40,7 @@ final class Tunnel: Sendable {
     self.far = far
   }
 
-  /// Forwards bytes both ways until one side ends, then ends the other.
+  /// Forwards bytes in both directions until one leg ends, and then ends the other leg.
   func run() async {
     let (near, far) = (near.channel, far.channel)
     // Ignore errors here, because the peers at both ends of the tunnel detect them.
@@ -104,7 +104,7 @@ final class Tunnels {
     self.bulk = bulk
   }
 
-  /// Accepts a link with a valid ATTACH that a member dialed as a leg.
+  /// Accepts a leg that a member dialed and for which it sent a valid ATTACH.
   func attach(
     _ link: ControlLink,
     _ opener: Control.Opener,
@@ -135,7 +135,7 @@ final class Tunnels {
     }
   }
 
-  /// Opens tunnels for a member that needs its legs dialed by the relay.
+  /// Opens tunnels for a member that asks the relay to dial its legs.
   ///
   /// The relay dials the member after the far legs are open.
   func requested(_ count: Int, from entry: PeerEntry, to far: PeerID) {

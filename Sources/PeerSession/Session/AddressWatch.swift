@@ -1,6 +1,7 @@
 import NIOCore
 
-/// Detects changes of the local addresses, which must then be sent to the peers (MEM-4).
+/// Detects changes of the local addresses, so that the session can send the new addresses to the
+/// peers (MEM-4).
 struct AddressWatch {
   /// How often the addresses are compared.
   static let interval = TimeAmount.milliseconds(2_500)

@@ -2,7 +2,7 @@ import NIOCore
 import PeerDiscovery
 import PeerWire
 
-/// The delivery state shared with one incarnation of a peer; it outlives links (3.4).
+/// The delivery state shared with one incarnation of a peer, across links (3.4).
 final class Delivery {
   let incarnation: SessionIncarnation
   let outbox: Outbox
@@ -31,7 +31,7 @@ struct RelayedPresence {
   let incarnation: SessionIncarnation
   /// The join generation of the peer.
   let joinGeneration: UInt64
-  /// Counts the messages sent to the peer, and those that it confirmed.
+  /// The ledger that counts the messages sent to the peer, and those that it confirmed.
   let ledger = RouteLedger()
 }
 
@@ -40,7 +40,7 @@ struct RelayedPresence {
 /// Confined to the session's event loop.
 final class PeerEntry {
   let id: PeerID
-  /// Its latest introduction.
+  /// The peer's latest introduction.
   var member: Control.Member
   /// The delivery state; present while the peer is in the session, from `peerJoined` to `peerLeft`.
   var delivery: Delivery?
@@ -81,7 +81,7 @@ final class PeerEntry {
   /// Whether a member or the stored membership named the peer.
   ///
   /// A peer that only discovery reported must prove its membership when it is dialed (MEM-8). If
-  /// members may not admit peers, the host or a relay must have named the peer.
+  /// members are not allowed to admit peers, the host or a relay must have named the peer.
   var isVouched = false
   /// The member that named the peer first; `nil` if the local peer met it in another way.
   var namedBy: PeerID?
@@ -89,7 +89,9 @@ final class PeerEntry {
   var knownRemovals: Set<PeerID> = []
   /// Whether signed removals are waiting for the link to become writable.
   var owesRemovals = false
-  /// Whether the peer refused the session's code, which is then not offered again (ADM-3).
+  /// Whether the peer refused the session's code.
+  ///
+  /// If so, the code is not offered again (ADM-3).
   var hasRefusedCode = false
 
   /// The acknowledgements that are due on the open link (MSG-4).

@@ -55,14 +55,15 @@ extension SessionCore {
   /// Performs the work that is due: liveness checks, reconnections and dials.
   func tick(_ now: NIODeadline) {
     // A suspended process cannot receive data. After it resumes, it first reads the data that waits
-    // in its sockets, which may include a CLOSE. Only then does it treat a peer as silent (LIV-2).
-    // The process counts as suspended if this timer is at least 0.5 s late.
+    // in its sockets. This data may include a CLOSE. Only then does the process treat a peer as
+    // silent (LIV-2). The process is assumed to have been suspended if this timer is at least 0.5 s
+    // late.
     let delay = ticker.map { now - $0.at } ?? .zero
     let wasStopped = delay >= .milliseconds(500)
     ticker = nil
     relaying.tick(now)
     announceAddresses(now)
-    // Time in suspension does not count against a peer, because the peer could not be dialed
+    // Exclude the time in suspension from the timeouts of peers, because no peer could be dialed
     // (LIV-4).
     if wasStopped { dialler.policy.excuse(delay) }
     for entry in entries.values {

@@ -5,8 +5,9 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// The core of a session, which passes events to the parts that make decisions, and performs their
-/// decisions.
+/// The core of a session.
+///
+/// It passes events to the parts that make decisions, and performs their decisions.
 ///
 /// Confined to its event loop, on which every control link of the session runs. The public
 /// ``Session`` switches to that event loop. No method blocks or awaits. ``MemberDirectory`` owns
@@ -22,7 +23,7 @@ final class SessionCore {
   let incarnation = SessionIncarnation.random()
   let logger: Logger
 
-  /// The name of the session, which a dialler receives in ACCEPT (3.3); empty if it has none.
+  /// The name of the session, sent to a dialler in ACCEPT (3.3); empty if the session has no name.
   var name = UntrustedText("") {
     didSet { published.withLockedValue { [name] in $0.name = name } }
   }
@@ -189,7 +190,7 @@ final class SessionCore {
 
   // MARK: Reading
 
-  /// Stops or resumes reading one peer at the application's request (MSG-5).
+  /// Stops or resumes reading from one peer at the application's request (MSG-5).
   func setReading(_ reads: Bool, from peer: PeerID) {
     guard let entry = entries[peer], entry.delivery != nil else { return }
     if reads {
@@ -215,7 +216,7 @@ final class SessionCore {
     for peer in peers { entries[peer].map(updateReading) }
   }
 
-  /// Pauses the link of a peer until there is room for its large message.
+  /// Pauses reading a peer's link until there is room for its large message.
   func largeMessageBegan(_ total: Int, from entry: PeerEntry) {
     reading.messageBegan(total, from: entry.id, now: .now())
     updateReading(entry)

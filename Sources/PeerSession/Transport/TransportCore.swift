@@ -11,7 +11,7 @@ import PeerWire
 ///
 /// Confined to the control event loop.
 final class TransportCore {
-  /// The number of queued bytes in the channel at which a control link counts as full.
+  /// The number of queued bytes in the channel at which a control link is treated as full.
   static let controlWatermark = ChannelOptions.Types.WriteBufferWaterMark(
     low: 32_768,
     high: 131_072
@@ -45,7 +45,7 @@ final class TransportCore {
   var datagramLinks: [UInt64: DatagramLink] = [:]
 
   private var listeners: [any Channel] = []
-  /// Whether connections are accepted, which starts with the first session.
+  /// Whether the transport accepts connections; false until ``startAccepting()`` is called.
   ///
   /// Until then, connections wait in the system's queue. Otherwise, a program that has just
   /// restarted would refuse a dialler's session as not served, and the dialler would not dial
@@ -238,7 +238,8 @@ final class TransportCore {
 
   // MARK: Addresses and known peers
 
-  /// Returns the local addresses for other peers, best first, without scopes.
+  /// Returns the addresses at which other peers can reach the local peer, best first, without
+  /// scopes.
   ///
   /// The result is cached for two seconds.
   func advertisedAddresses() -> [String] {

@@ -3,7 +3,7 @@ import PeerCore
 
 /// The answer to an HTTP request.
 ///
-/// It is thrown as an error if the request is invalid.
+/// If the request is invalid, the answer is thrown as an error.
 struct HealthAnswer: Error, Equatable {
   var status: HTTPResponseStatus
   var contentType: String

@@ -19,7 +19,7 @@ final class HealthClients: Sendable {
   ///
   /// If the limit is reached, the connection of the oldest client with an incomplete request is
   /// closed, so that silent connections cannot block a health check. A client for which there is no
-  /// room still counts toward the limit until its connection is closed.
+  /// room is included in the limit until its connection is closed.
   func admit(_ channel: any Channel) -> Bool {
     let id = ObjectIdentifier(channel)
     let (isAdmitted, dropped) = state.withLockedValue { state -> (Bool, (any Channel)?) in

@@ -64,8 +64,8 @@ private final class HealthConnection: ChannelInboundHandler {
   func channelActive(context: ChannelHandlerContext) {
     close(context, in: TimeAmount(configuration.connectionTimeout))
     guard !clients.admit(context.channel) else { return }
-    // Do not wait until the client closes its side, because it may be part of a flood of
-    // connections.
+    // Do not wait until the client closes its side, because the client may be one of a flood of
+    // clients.
     isInputClosed = true
     answer(.text(.serviceUnavailable, "too many connections"), context)
   }
@@ -96,7 +96,7 @@ private final class HealthConnection: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // Ignore input after the request, for which the decoder reports further errors.
+    // Ignore further errors. The decoder reports them for input that follows the request.
     guard case .reading = state else { return }
     clients.endReading(context.channel)
     switch error as? HTTPParserError {

@@ -2,7 +2,8 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// A client that requests one path of a ``HealthServer``, as for a container's health check.
+/// A client that requests one path of a ``HealthServer``, for example for a container's health
+/// check.
 public struct HealthProbe: Sendable {
   /// The server's answer.
   public struct Answer: Hashable, Sendable {

@@ -57,7 +57,7 @@ public func withHealthServer<Result>(
   let clients = HealthClients(limit: configuration.maximumConnections)
   let listener: any Channel
   do {
-    // Use one event loop, because there are few connections, which must be counted in order of
+    // Use one event loop, because there are few connections, and they must be counted in order of
     // arrival.
     listener = try await ServerBootstrap(group: group.next())
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)

@@ -28,10 +28,10 @@ public final class LogWriter: Sendable {
   private let state = NIOLockedValueBox(State())
   private let queue = DispatchQueue(label: "whiteboard.log")
 
-  /// Creates a writer for a descriptor, which must stay open.
+  /// Creates a writer for a descriptor.
   ///
   /// - Parameters:
-  ///   - descriptor: The descriptor.
+  ///   - descriptor: The descriptor. It must stay open while the writer exists.
   ///   - dropped: A closure that is called for each line that is dropped because the queue is full.
   public convenience init(descriptor: Int32, dropped: @escaping @Sendable () -> Void = {}) {
     self.init(descriptor: descriptor, limit: 1 << 20, dropped: dropped)

@@ -1,8 +1,8 @@
 /// A group of metrics with the same name, a description, and the labels that distinguish its
 /// series.
 ///
-/// The program declares all families before it records measurements. A family that violates a rule
-/// below is a programming error, which stops the program.
+/// The program declares all families before it records measurements. If a family violates a rule
+/// below, the program stops with a programming error.
 public struct MetricFamily: Hashable, Sendable {
   /// The kind of a metric.
   public enum Kind: Hashable, Sendable {
@@ -12,8 +12,8 @@ public struct MetricFamily: Hashable, Sendable {
     case gauge
     /// A distribution of values.
     ///
-    /// For each bound, it counts the values up to that bound. It also contains the sum of all
-    /// values.
+    /// For each bound, the histogram has the number of values up to that bound. It also has the sum
+    /// of all values.
     case histogram(upperBounds: [Double])
   }
 

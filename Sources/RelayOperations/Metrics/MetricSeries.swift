@@ -13,7 +13,9 @@ protocol MetricSeries: AnyObject, Sendable {
 /// The value of a series at one moment.
 enum MetricReading: Equatable {
   case number(MetricNumber)
-  /// The number of values in each bucket, which lies between a bound and the previous bound.
+  /// The number of values in each bucket.
+  ///
+  /// A bucket contains the values between two successive bounds.
   ///
   /// The last bucket contains the values beyond all bounds.
   case observations(counts: [UInt64], sum: Double)

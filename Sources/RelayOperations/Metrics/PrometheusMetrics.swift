@@ -48,7 +48,7 @@ public final class PrometheusMetrics: MetricsFactory {
 
   /// Creates a factory for exactly the given families.
   ///
-  /// Two families with the same name are a programming error, which stops the program.
+  /// If two families have the same name, the program stops with a programming error.
   public init(_ families: [MetricFamily]) {
     let families = (families + [Self.refusals]).sorted { $0.name < $1.name }
     precondition(

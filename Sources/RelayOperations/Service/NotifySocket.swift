@@ -39,7 +39,7 @@ struct NotifySocket: Sendable {
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
     // An abstract name has no terminator, so its end follows from the length of the address. A path
-    // ends with a zero byte, which the length need not include.
+    // ends with a zero byte, and the length need not include this byte.
     let length = socklen_t(MemoryLayout<sockaddr_un>.size - Self.capacity + name.count)
     let bytes = Array(text.utf8)
     let sent = withUnsafePointer(to: &address) {

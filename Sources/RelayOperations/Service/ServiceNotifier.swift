@@ -37,8 +37,7 @@ public struct ServiceNotifier: Sendable {
     watchdogTimeout = isOurs && socket != nil ? .microseconds(microseconds) : nil
   }
 
-  /// Reports that the program is ready, which means that it has recovered its store and is
-  /// listening.
+  /// Reports that the program is ready: it has recovered its store and is listening.
   ///
   /// Also call this method when a reload announced by ``reloading()`` is complete.
   @discardableResult
@@ -67,11 +66,11 @@ public struct ServiceNotifier: Sendable {
     send(["STOPPING=1"] + (status.map { [Self.assignment(status: $0)] } ?? []))
   }
 
-  /// Sends watchdog notifications, which tell the service manager that the program is alive, until
-  /// the task is canceled.
+  /// Sends watchdog notifications until the task is canceled.
   ///
-  /// Two notifications are sent in each ``watchdogTimeout``. If the service manager does not
-  /// monitor this process, the method returns immediately.
+  /// The notifications tell the service manager that the program is alive. Two notifications are
+  /// sent in each ``watchdogTimeout``. If the service manager does not monitor this process, the
+  /// method returns immediately.
   ///
   /// - Parameters:
   ///   - clock: The clock that measures the intervals.

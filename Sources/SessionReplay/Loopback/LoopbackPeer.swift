@@ -63,7 +63,7 @@ actor LoopbackPeer {
       now: now
     )
     do throws(RestoreError) {
-      // The keys of a replay sign at once, so there are no actions.
+      // The keys of a replay sign immediately, so there are no actions to perform.
       _ = try replica.restore(replay.parts[part].beginning, now: now)
     } catch {
       complaints.append("\(name) cannot restore the initial board: \(error)")

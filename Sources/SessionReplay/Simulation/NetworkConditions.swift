@@ -45,7 +45,7 @@ public struct NetworkConditions: Hashable, Sendable {
 
   /// The maximum delay, in milliseconds.
   ///
-  /// A peer that answers much later would count as silent (LIV-2).
+  /// A peer that answers much later would be treated as silent (LIV-2).
   private static let longestDelay = 2000.0
 
   /// Creates conditions without faults.

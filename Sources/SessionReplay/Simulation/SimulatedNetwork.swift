@@ -3,7 +3,7 @@ import WhiteboardSync
 
 /// The connections between simulated peers, and the faults of the packets on them.
 struct SimulatedNetwork {
-  /// One direction of the connection between two peers, which are identified by their indices.
+  /// One direction of the connection between two peers, each identified by its index.
   struct Link: Hashable {
     let from: Int
     let to: Int
@@ -44,7 +44,9 @@ struct SimulatedNetwork {
   /// The number of the current connection on each link.
   private var connections: [Link: Int] = [:]
   private var lastConnection = 0
-  /// The arrival time of the last message on each link, before which no later message may arrive.
+  /// The arrival time of the last message on each link.
+  ///
+  /// Later messages must not arrive before that time.
   private var lastArrival: [Link: UInt64] = [:]
   /// The number of packets that were sent.
   private(set) var messages = 0

@@ -24,7 +24,7 @@ public struct RecordedPresence: Sendable {
     let presence: Presence?
   }
 
-  /// The time after which the presence of a silent member ends, in milliseconds.
+  /// The time after which a silent member is treated as absent, in milliseconds.
   private static let patience: Int64 = 10_000
 
   private var changes: [MemberID: [Change]] = [:]

@@ -5,8 +5,7 @@ import WhiteboardDocument
 
 /// The part of a session's traffic that is recorded.
 public enum TrafficScope: Sendable {
-  /// Only joins and leaves, and the whiteboard's datagrams, which contain pointers and unfinished
-  /// strokes.
+  /// Only joins, leaves, and the whiteboard's datagrams with pointers and unfinished strokes.
   case presence
   /// All traffic of the session.
   case all

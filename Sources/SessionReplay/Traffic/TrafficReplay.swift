@@ -91,7 +91,7 @@ public struct TrafficReplay: Sendable {
   /// Replays the recording against a program.
   ///
   /// - Parameters:
-  ///   - request: The request to join the program's session, which must admit every peer.
+  ///   - request: The request to join the program's session. The session must admit every peer.
   ///   - logger: The logger of the peers' transports.
   /// - Returns: The differences from the recording.
   /// - Throws: `SessionError` if a peer cannot join or loses its connection to the program;

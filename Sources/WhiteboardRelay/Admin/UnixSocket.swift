@@ -17,7 +17,8 @@ final class UnixSocket: Sendable {
 
   /// Connects to the relay that listens at a path.
   ///
-  /// - Throws: ``WhiteboardError`` if no process listens there, or if this user may not connect.
+  /// - Throws: ``WhiteboardError`` if no process listens there, or if this user is not allowed to
+  ///   connect.
   static func connect(to path: String) throws(WhiteboardError) -> UnixSocket {
     let socket = try make()
     guard (try withAddress(path) { Glibc.connect(socket.descriptor, $0, $1) }) == 0 else {
@@ -36,7 +37,7 @@ final class UnixSocket: Sendable {
   ///
   /// Only this user and root can connect.
   ///
-  /// If a process left a socket at the path when it died, the socket is replaced.
+  /// If a process that exited left a socket at the path, the socket is replaced.
   ///
   /// - Throws: ``WhiteboardError`` if another process listens there, or if the socket cannot be created.
   static func listen(at path: String) throws(WhiteboardError) -> UnixSocket {

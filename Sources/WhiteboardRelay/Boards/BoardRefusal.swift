@@ -6,15 +6,15 @@ enum BoardRefusal: Equatable {
   case notAllowed
   /// The relay accepts no boards from other hosts.
   case noBoards
-  /// The relay already has this number of boards, which is the maximum.
+  /// The relay already has the maximum number of boards; the value is that maximum.
   case full(Int)
-  /// The relay has no more room for boards from strangers, because it reserves this number of
-  /// boards for its operator.
+  /// The relay has room only for the operator and the allowed peers; the value is the number of
+  /// boards that are reserved for them.
   case reserved(Int)
-  /// The relay already has this number of boards from the host, which is the maximum.
+  /// The relay already has the maximum number of boards from the host; the value is that maximum.
   case host(Int)
-  /// The relay already has this number of boards from hosts at the same address, which is the
-  /// maximum.
+  /// The relay already has the maximum number of boards from hosts at the same address; the value
+  /// is that maximum.
   case address(Int)
 
   /// The short message to the host, which states the limit and the remedy.
@@ -50,7 +50,8 @@ enum BoardRefusal: Equatable {
 }
 
 extension RelayConfiguration.Limits {
-  /// The number of boards at which the relay stops accepting boards from strangers.
+  /// The number of boards at which the relay stops accepting boards from hosts that are not on the
+  /// allow list.
   var boardsForStrangers: Int {
     max(maximumBoards - (reservedBoards ?? maximumBoards / 10), 0)
   }

@@ -1,7 +1,7 @@
 import WhiteboardKit
 
-/// Receives the events of one board, and passes on only joins, leaves and problems, which are all
-/// that the relay needs.
+/// Receives the events of one board, and passes on only those that the relay needs: joins, leaves
+/// and problems.
 struct BoardSink: EventSink {
   let take: @Sendable (BoardEvent) async -> Void
 

@@ -32,7 +32,7 @@ struct ServedBoard {
   var refused = (viewer: 0, revoked: 0)
   /// The relayed messages that are already included in the metrics.
   var passed = RelayTally()
-  /// The error because of which the board is no longer served; `nil` if there is none.
+  /// The error that made the relay stop serving the board; `nil` if there is none.
   var problem: WhiteboardError?
 }
 

@@ -9,7 +9,7 @@ package struct SystemdUnit: Hashable, Sendable {
     package let description: String
   }
 
-  /// The name of the service, which is also the name of its user and its directories.
+  /// The name of the service, of its user, and of its directories.
   package static let name = "whiteboard-relay"
   /// The directory for the service's files.
   package static let stateDirectory = "/var/lib/whiteboard-relay"
@@ -23,8 +23,7 @@ package struct SystemdUnit: Hashable, Sendable {
   package var maximumMemory = "1G"
   /// The maximum number of file descriptors of the service, for connections and boards.
   package var maximumOpenFiles = 8_192
-  /// The watchdog timeout, after which systemd restarts the service if it has sent no watchdog
-  /// notification.
+  /// How long systemd waits for a watchdog notification before it restarts the service.
   package var watchdog: Duration = .seconds(30)
 
   private let command: String
@@ -130,8 +129,8 @@ package struct SystemdUnit: Hashable, Sendable {
     """
   }
 
-  /// Returns a word in the syntax of systemd.service(5), which is quoted if necessary and has its
-  /// specifiers escaped.
+  /// Returns a word in the syntax of systemd.service(5): quoted if necessary, and with escaped
+  /// specifiers.
   private static func quoted(_ word: String) -> String {
     let word = word.replacing("%", with: "%%")
     let isPlain = !word.isEmpty && word != ";" && !word.contains { " \"'\\".contains($0) }

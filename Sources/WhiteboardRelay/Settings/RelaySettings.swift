@@ -115,21 +115,22 @@ extension SettingKey<Int> {
     in: 1...10_000,
     standard: 100
   )
-  /// The maximum number of boards from one stranger.
+  /// The maximum number of boards from each host that is not on the allow list.
   package static let maximumBoardsPerHost = count(
     "max-boards-per-host",
     "The maximum number of boards of one peer, if boards = any",
     in: 1...10_000,
     standard: 8
   )
-  /// The maximum number of boards from all strangers at one address.
+  /// The maximum number of boards from all hosts at one address that are not on the allow list.
   package static let maximumBoardsPerAddress = count(
     "max-boards-per-address",
     "The maximum number of boards of peers at one IP address (IPv6: one /64), if boards = any",
     in: 1...10_000,
     standard: 16
   )
-  /// The number of boards, out of the maximum, that are not available to strangers.
+  /// The number of boards, out of the maximum, that are reserved for the operator and the hosts on
+  /// the allow list.
   package static let reservedBoards = SettingKey(
     "reserved-boards",
     "The number of boards that are reserved for the operator and allowed peers, if boards = any",
@@ -200,15 +201,15 @@ extension SettingKey<Int> {
 
 /// How long an unpinned board is kept without a visitor.
 package enum BoardRetention: Equatable, Sendable {
-  /// A stranger's board is kept for ``daysOfStrangers`` days, and every other board is kept
-  /// forever.
+  /// If the host of a board is not on the allow list, the board is kept for ``daysOfStrangers``
+  /// days. Every other board is kept forever.
   case auto
   /// Every board is kept forever.
   case never
   /// Every board is kept for this number of days.
   case days(Int)
 
-  /// The default number of days that a stranger's board is kept.
+  /// How many days a board is kept by default if its host is not on the allow list.
   package static let daysOfStrangers = 90
 }
 

@@ -194,7 +194,7 @@ final class BulkEndpoint: Sendable {
   }
 
   private func senderCancelled(_ sender: ResourceSender) {
-    // Start the canceled sender, which then only reports its end.
+    // Start the canceled sender, so that it reports its end.
     if state.withLockedValue({ $0.transfers.removeWaiting(sender) }) { start(sender) }
   }
 
@@ -273,7 +273,7 @@ final class BulkEndpoint: Sendable {
   /// Ends transfers that stall or are too slow, until the task is canceled.
   private func breakStalled() async {
     while !Task.isCancelled {
-      // The sleep is canceled together with the endpoint, which closes all links.
+      // The sleep is canceled only together with the endpoint. The endpoint then closes all links.
       try? await context.time.sleep(TransferPace.interval)
       let now = context.time.now()
       for receiver in state.withLockedValue({ $0.transfers.receivers }) {

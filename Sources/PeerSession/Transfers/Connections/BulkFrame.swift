@@ -9,7 +9,9 @@ import PeerWire
 struct BulkFrame: Sendable, Equatable {
   /// The type.
   var type: FrameType
-  /// The bytes, in order; at least one piece, which may be empty.
+  /// The bytes, in order.
+  ///
+  /// There is at least one piece, and a piece may be empty.
   private(set) var pieces: [ByteBuffer]
   /// The number of bytes in the pieces.
   private(set) var count: Int

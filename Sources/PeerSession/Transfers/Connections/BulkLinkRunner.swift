@@ -25,7 +25,7 @@ final class BulkLinkRunner: Sendable {
     var lateIDs: [TransferID] = []
   }
 
-  /// The maximum number of remembered ended transfers, whose last frames may still arrive.
+  /// The maximum number of ended transfers to remember, because their last frames may still arrive.
   private static let lateLimit = 8
   /// How long the last frame may take to be sent before the link is cut.
   private static let flushLimit = TimeAmount.seconds(2)
@@ -137,7 +137,7 @@ final class BulkLinkRunner: Sendable {
   /// A transfer on it may continue over another link.
   func abandon() { writer.channel.close(promise: nil) }
 
-  /// Sends one last frame, then closes the link after the peer has closed it, or after 2 s.
+  /// Sends one last frame, and closes the link if the peer has not closed it after 2 s.
   func cut(after last: ByteBuffer, _ error: SessionError) {
     state.withLockedValue { $0.endedByUs = $0.endedByUs ?? error }
     let channel = writer.channel
@@ -194,7 +194,7 @@ final class BulkLinkRunner: Sendable {
   }
 }
 
-/// Handles frames on an idle outgoing link, on which only late answers may arrive (BLK-2).
+/// Handles frames on an idle outgoing link; only late answers are allowed there (BLK-2).
 final class IdleLinkSink: BulkFrameSink {
   func receive(
     _ frame: BulkFrame,

@@ -37,7 +37,7 @@ final class BulkPool: Sendable {
   /// The number of idle links.
   var idleCount: Int { state.withLockedValue { $0.idle.count } }
 
-  /// The error that ended the pool; no link can be opened after it.
+  /// The reason why the pool opens no more links.
   var endError: SessionError {
     state.withLockedValue { $0.endError } ?? SessionError(.sessionEnded, "The session has ended.")
   }
@@ -99,7 +99,7 @@ final class BulkPool: Sendable {
   /// Closes links that were idle for a while, until the task is canceled.
   func closeUnused() async {
     while !Task.isCancelled {
-      // The sleep is canceled together with the endpoint, which closes all links.
+      // The sleep is canceled only together with the endpoint. The endpoint then closes all links.
       try? await time.sleep(Self.idleTime)
       let limit = time.now() - Self.idleTime
       let unused = state.withLockedValue { state in

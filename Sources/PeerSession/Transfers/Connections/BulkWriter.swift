@@ -1,11 +1,11 @@
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// The writing side of a bulk link, which limits the number of bytes that wait to be sent.
+/// The writer of a bulk link, with a limit on the number of bytes that wait to be sent.
 ///
-/// Bytes count from the moment they are pushed until the channel has passed them to the kernel. The
-/// limit therefore holds even if the writers are far ahead of the event loop. Writers take turns in
-/// order of arrival.
+/// Bytes are included from the moment they are pushed until the channel has passed them to the
+/// kernel. The limit is therefore effective even if the writers are far ahead of the event loop.
+/// Writers take turns in order of arrival.
 final class BulkWriter: Sendable {
   /// The number of waiting bytes above which a writer must wait.
   static let limit = 1_048_576
@@ -154,7 +154,7 @@ final class BulkWriter: Sendable {
         }
         waiter?.resume(throwing: SessionError.cancelled)
       }
-      // Remove the identifier, which a late cancellation may have added.
+      // Remove the identifier, because a late cancellation may have added it.
       state.withLockedValue { _ = $0.cancelled.remove(id) }
     } catch {
       state.withLockedValue { _ = $0.cancelled.remove(id) }

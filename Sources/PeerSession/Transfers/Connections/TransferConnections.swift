@@ -54,7 +54,8 @@ final class TransferConnections {
   /// Starts the bulk endpoint of a peer that joined through a relay (11.6).
   func routeOpened(_ peer: PeerID) { start(peer) }
 
-  /// Repeats the requests sent on the previous link, which the peer may never have read (BLK-5).
+  /// Repeats the requests that were sent on the previous link, because the peer might not have read
+  /// them (BLK-5).
   private func askAgain(
     _ peer: PeerID,
     _ route: PeerID?,

@@ -6,7 +6,7 @@ import PeerWire
 /// At most ``Limits/resources`` transfers run in each direction. Requested transfers are counted
 /// separately (RES-6).
 struct TransferTable {
-  /// The end of an incoming transfer, which must be reported to the application.
+  /// The end of an incoming transfer, to be reported to the application.
   struct End {
     var info: ResourceInfo
     var result: Result<ReceivedResource, SessionError>
@@ -48,7 +48,7 @@ struct TransferTable {
 
   /// Removes a sender that ended.
   ///
-  /// - Returns: The next waiting sender, if any, which now runs.
+  /// - Returns: The waiting sender that runs next; `nil` if there is none.
   mutating func senderEnded(_ sender: ResourceSender) -> ResourceSender? {
     running[sender.id] = nil
     guard let index = waiting.firstIndex(where: { hasRoom(forRequested: $0.isRequested) }) else {

@@ -6,7 +6,7 @@ struct InboxQuota: Sendable {
     case peer = "one peer"
     /// One session.
     case session = "one session"
-    /// Everything together.
+    /// All peers and sessions together.
     case total = "all received files"
   }
 
@@ -27,7 +27,8 @@ struct InboxQuota: Sendable {
     self.diskReserve = diskReserve
   }
 
-  /// Returns the number of bytes that must stay free on a disk, which is at most 2 % of its size.
+  /// Returns the number of bytes that must stay free on a disk: the reserve, but at most 2 % of the
+  /// disk's size.
   func reserve(ofDisk size: Int?) -> Int { min(diskReserve, (size ?? .max) / 50) }
 
   /// Returns the error for a resource that exceeds a quota.

@@ -1,4 +1,4 @@
-/// Limits the progress reports of a transfer to one in 100 ms, but always reports the last byte.
+/// Limits the progress reports of a transfer to one every 100 ms, but always reports the last byte.
 struct ProgressThrottle {
   /// The minimum time between two reports.
   static let interval = Duration.milliseconds(100)
@@ -8,7 +8,7 @@ struct ProgressThrottle {
 
   /// Returns whether to report `bytes` now.
   ///
-  /// If so, `bytes` count as reported.
+  /// If so, `bytes` is recorded as reported.
   mutating func reports(_ bytes: Int, now: Duration) -> Bool {
     if let last, now - last < Self.interval { return false }
     last = now

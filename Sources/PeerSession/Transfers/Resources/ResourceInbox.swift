@@ -14,7 +14,7 @@ actor ResourceInbox {
     var file: StagingFile?
     /// The number of stored bytes.
     var offset: Int
-    /// Their hash.
+    /// The hash of the stored bytes.
     var hash: SHA256
     /// The finished file, if the resource was delivered before.
     var delivered: ReceivedResource?
@@ -78,10 +78,10 @@ actor ResourceInbox {
 
   /// Opens the inbox, or creates it with access for its owner only.
   ///
-  /// Removes unfinished transfers that have not changed for seven days before `now`, which is in
-  /// seconds since 1970. Also removes unfinished transfers of ended processes if `isTemporary`
-  /// returned true for their names. `quota` limits the finished and unfinished resources. `threads`
-  /// run blocking disk operations. `calls` are the system calls that can fail if the disk is full.
+  /// Removes unfinished transfers that have not changed for seven days before `now` (in seconds
+  /// since 1970). Also removes unfinished transfers of exited processes if `isTemporary` returned
+  /// true for their names. `quota` limits the finished and unfinished resources. `threads` run
+  /// blocking disk operations. `calls` are the system calls that can fail if the disk is full.
   ///
   /// - Throws: `system`.
   static func open(
@@ -147,7 +147,8 @@ actor ResourceInbox {
     var survey = try await Self.run(threads) { () throws(SessionError) in
       try directory.survey()
     }
-    // Another process's transfer counts toward the quota, but is neither resumed nor removed here.
+    // A transfer of another process is included in the quota, but is neither resumed nor removed
+    // here.
     let foreign = survey.partials.filter { part in
       part.isInUse && active[part.id] == nil && !busy.contains(part.id)
     }

@@ -1,7 +1,7 @@
 import PeerDiscovery
 import PeerWire
 
-// The answer to an offer, which the application and the inbox decide (RES-8).
+// The decision on an offer, made by the application and the inbox (RES-8).
 extension ResourceReceiver {
   /// Answers the offer after the application and the inbox have decided.
   ///

@@ -13,7 +13,7 @@ import PeerWire
 /// (RES-1, RES-5).
 actor ResourceReceiver {
   enum Phase {
-    /// The application is deciding about the offer, which does not use space in the inbox yet
+    /// The application is deciding about the offer. The offer uses no space in the inbox yet
     /// (RES-8).
     case deciding
     /// The inbox is checking the offer.
@@ -44,9 +44,9 @@ actor ResourceReceiver {
   nonisolated let peer: PeerID
   nonisolated let inbox: ResourceInbox
   nonisolated let endpoint: BulkEndpoint
-  /// The reason for a local cancellation, which the sender receives.
+  /// The reason for a local cancellation, sent to the sender.
   ///
-  /// It is set before this actor handles the cancellation.
+  /// The reason is set before this actor handles the cancellation.
   nonisolated let cancelReason = NIOLockedValueBox<String?>(nil)
   /// An outcome that is set if the offer ends before the application has decided.
   nonisolated let withdrawn = Outcome<Void>()
@@ -143,7 +143,7 @@ actor ResourceReceiver {
     )
   }
 
-  /// Prevents delivery before ``cancel(reason:)`` is done.
+  /// Prevents the delivery of the resource until ``cancel(reason:)`` runs.
   nonisolated func willCancel(reason: String) {
     cancelReason.withLockedValue { $0 = $0 ?? reason }
   }

@@ -13,13 +13,15 @@ final class ResourceReplies: BulkFrameSink {
     case interrupted
   }
 
-  /// The last message of the sender, which determines the allowed answers.
+  /// The sender's last message.
+  ///
+  /// The message determines the allowed answers.
   enum Phase: Sendable {
     case offered
     case started
     case finished
-    /// The local side sent CANCEL. A message that the receiver sent before it received CANCEL
-    /// counts as an answer.
+    /// The local side sent CANCEL. A message that the receiver sent before it received CANCEL is
+    /// accepted as an answer.
     case cancelled
     /// The last answer arrived.
     case over

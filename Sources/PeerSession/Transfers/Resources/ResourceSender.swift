@@ -52,7 +52,7 @@ final class ResourceSender: Sendable {
   private let peer: PeerID
   let context: BulkContext
   private let reports: AsyncStream<ResourceProgress>.Continuation
-  /// The reason for the cancellation, which is sent to the receiver.
+  /// The reason for the cancellation, sent to the receiver.
   private let cancellation = Outcome<String>()
   private let onCancel: @Sendable (ResourceSender) -> Void
   private let state: NIOLockedValueBox<State>

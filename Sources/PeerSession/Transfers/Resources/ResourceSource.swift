@@ -17,7 +17,7 @@ import Musl
 final class ResourceSource: Sendable {
   /// The number of bytes in one read.
   ///
-  /// A read fills eight frames, which are one write to the link.
+  /// A read fills eight frames, and the eight frames are one write to the link.
   static let blockSize = 8 * Limits.framePayload
 
   /// A range of the file, encoded as CHUNK frames.
@@ -216,9 +216,9 @@ func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
 }
 
 extension SHA256 {
-  /// The digest so far.
+  /// The digest of the bytes hashed so far.
   var digest: [UInt8] { Array(finalize()) }
 
-  /// The digest so far, in the form of the protocol.
+  /// The digest of the bytes hashed so far, in the hexadecimal format of the protocol.
   var text: String { hexadecimal(finalize()) }
 }

@@ -6,7 +6,7 @@ import Glibc
 import Musl
 #endif
 
-/// The metadata of an unfinished transfer, which is stored in a file next to its bytes (RES-1).
+/// The metadata of an unfinished transfer, stored in a file next to the bytes (RES-1).
 struct StagingRecord: Codable, Equatable, Sendable {
   /// The peer that sends the resource.
   var sender: PeerID
@@ -36,7 +36,7 @@ final class StagingDirectory: Sendable {
   struct Partial: Sendable {
     var id: TransferID
     var size: Int
-    /// Seconds since 1970.
+    /// The time of the last change, in seconds since 1970.
     var modified: Int
     var record: StagingRecord?
     /// Whether a process is using the transfer.

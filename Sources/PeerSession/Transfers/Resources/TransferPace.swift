@@ -1,8 +1,7 @@
 /// Measures how fast the bytes of an incoming transfer arrive (RES-7).
 ///
-/// A transfer is slow only if both the window and a number of checks have passed. Therefore, the
-/// time in which the receiver is suspended does not count against the sender. The endpoint checks
-/// at each ``interval``.
+/// A transfer is slow only if both the window and a number of checks have passed. Suspending the
+/// receiver therefore does not make a transfer slow. The endpoint checks at each ``interval``.
 struct TransferPace: Sendable {
   /// The result of a check.
   enum Verdict: Equatable, Sendable {

@@ -131,7 +131,9 @@ final class StreamCore: BulkFrameSink {
     )
   }
 
-  /// Handles the release of the stream by the application, which reads and writes no more bytes.
+  /// Handles the release of the stream by the application.
+  ///
+  /// The application reads and writes no more bytes.
   func release() {
     enum Step {
       case none
