@@ -50,7 +50,7 @@ extension DocumentedProgram {
 
   /// Configures the signals and the memory allocator of the process.
   private static func prepareProcess() {
-    // If the reader closes the output, the write must fail, but the signal must not end the
+    // If the reader closes the output, the write must fail, but the signal must not terminate the
     // program.
     signal(SIGPIPE, SIG_IGN)
     #if canImport(Glibc)

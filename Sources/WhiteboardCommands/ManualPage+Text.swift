@@ -4,7 +4,7 @@ extension ManualPage {
   /// Returns the page as plain text, as `man` shows it.
   ///
   /// - Parameter columns: The width. Verbatim lines may be wider.
-  /// - Returns: The text, ended by a line feed.
+  /// - Returns: The text, with a line feed at the end.
   package func text(columns: Int) -> String {
     var page = PlainPage(columns: max(columns, 40))
     for element in elements { page.add(element) }

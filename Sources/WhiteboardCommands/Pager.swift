@@ -33,8 +33,8 @@ package enum Pager {
   package static func show(_ text: String) throws(WhiteboardError) {
     guard let command = command(environment: { Environment[$0] }), let pipe = popen(command, "w")
     else { return try Console.tell(text) }
-    // Only the pager handles Ctrl+C. Otherwise this program would end, and the shell would use the
-    // terminal before the pager has restored it.
+    // Only the pager handles Ctrl+C. Otherwise, this program would exit, and the shell would use
+    // the terminal before the pager has restored it.
     let interrupt = signal(SIGINT, SIG_IGN)
     defer { signal(SIGINT, interrupt) }
     let bytes = Array(text.utf8)

@@ -8,7 +8,7 @@ import Dispatch
 
 /// A handler of SIGTERM, SIGINT and SIGHUP.
 ///
-/// The first signal asks the program to end. A second signal ends the process immediately.
+/// The first signal asks the program to exit. A second signal terminates the process immediately.
 package final class Termination {
   private let source: any DispatchSourceRead
 
@@ -18,7 +18,7 @@ package final class Termination {
   ///
   /// - Parameters:
   ///   - ask: Called for the first signal, in a separate task.
-  ///   - reload: Called for each SIGHUP; nil if SIGHUP ends the program.
+  ///   - reload: Called for each SIGHUP; nil if SIGHUP terminates the program.
   package convenience init(
     _ ask: @escaping @Sendable () async -> Void,
     reload: (@Sendable () async -> Void)? = nil
@@ -29,11 +29,11 @@ package final class Termination {
     }
   }
 
-  /// Starts handling signals in a program that may ask its user whether to end.
+  /// Starts handling signals in a program that may ask its user whether to exit.
   ///
   /// - Parameters:
-  ///   - reload: Called for each SIGHUP; nil if SIGHUP ends the program.
-  ///   - ask: Called for a signal, in a separate task. It returns whether the program ends. After
+  ///   - reload: Called for each SIGHUP; nil if SIGHUP terminates the program.
+  ///   - ask: Called for a signal, in a separate task. It returns whether the program exits. After
   ///     it has returned false, it is called for the next signal too.
   package init(
     reload: (@Sendable () async -> Void)? = nil,
@@ -61,7 +61,7 @@ package final class Termination {
         return
       }
       let status = 128 + Int32(number)
-      // This task finishes when the board has received the request to end. The code that runs the
+      // This task finishes when the board has received the request to close. The code that runs the
       // board awaits its end.
       Task {
         guard await first.begin() else { exit(status) }
@@ -85,7 +85,7 @@ package final class Termination {
   private actor FirstSignal {
     private var isPast = false
 
-    /// Returns whether this is the first signal that ends the program.
+    /// Returns whether this is the first signal that asks the program to exit.
     func begin() -> Bool {
       defer { isPast = true }
       return !isPast

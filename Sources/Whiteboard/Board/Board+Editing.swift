@@ -130,7 +130,7 @@ extension Board {
     }
   }
 
-  /// Deselects objects that the local member selected, or that were selected by a member who is offline.
+  /// Deselects objects that the local member or an offline member has selected.
   /// - Throws: `unknownObject`, `held`.
   public func deselect(_ ids: [ObjectID]) throws(BoardError) {
     try gesture { () throws(BoardError) in

@@ -57,7 +57,7 @@ public struct BoardDiff: Hashable, Sendable {
     }
   }
 
-  /// The objects that differ, by ascending id.
+  /// The objects that differ, in ascending order of id.
   public let changes: [Change]
 
   /// Whether the two states have no differences.

@@ -44,11 +44,11 @@ public enum BoardError: Error, Hashable, Sendable {
   case nothingToRedo(skipped: [SkippedStep] = [])
   /// The board has reached its size limit.
   case boardFull
-  /// The local member uses as much storage as one author may use on a board that other members write on too.
+  /// The local member has used up the storage that one author may use on a board with other authors.
   case shareUsed
   /// The photos of one author on the board would exceed their limit.
   case photosUsed
-  /// The time of the cell is so great that no write can follow it.
+  /// The time of the cell is so late that no write can follow it.
   case clockExhausted
   /// The local member is a viewer and cannot edit.
   case viewer

@@ -15,7 +15,7 @@ public enum BoardLimits {
   @inlinable public static var valueBytes: Int { 1 << 16 }
   /// The maximum property number.
   @inlinable public static var property: UInt16 { 1023 }
-  /// The number of objects at which local edits stop creating more.
+  /// The number of objects at which local edits can no longer create objects.
   ///
   /// It includes chat lines and deleted objects.
   public static let objects = 100_000
@@ -93,13 +93,15 @@ public enum BoardLimits {
   public static let erasureBytes = 1 << 18
   /// The maximum number of points in the path of an eraser.
   public static let eraserPoints = 4096
-  /// The time in milliseconds that an object must have been deleted before it may be purged.
+  /// The minimum time between the deletion of an object and its purge, in milliseconds.
   public static let purgeDelay: UInt64 = 600_000
   /// The maximum nesting depth of groups.
   ///
   /// Enclosing groups beyond this depth are ignored.
   public static let groupDepth = 64
-  /// The maximum number of points in one chunk of a stroke, which is the value of one cell.
+  /// The maximum number of points in one chunk of a stroke.
+  ///
+  /// A chunk is the value of one cell.
   public static let pointsPerChunk = 128
   /// The maximum number of points in one stroke.
   public static let pointsPerStroke = 65_536
@@ -123,10 +125,8 @@ public enum BoardLimits {
   public static let photoBytes = 32 << 20
   /// The maximum number of pixels in a photo.
   public static let photoPixels = 64_000_000
-  /// The milliseconds by which a time may be ahead of the local wall clock and still advance the hybrid clock
-  /// (BRD-7).
+  /// The maximum time, in milliseconds, by which the hybrid clock may be ahead of the local wall clock (BRD-7).
   public static let drift: UInt64 = 60_000
-  /// The milliseconds by which the wall clocks of members may differ before users are warned
-  /// (SYN-43).
+  /// The difference between the wall clocks of members, in milliseconds, above which users are warned (SYN-43).
   public static let clockDifference: UInt64 = 300_000
 }

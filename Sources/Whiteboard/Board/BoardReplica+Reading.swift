@@ -83,7 +83,7 @@ extension BoardReplica {
 
   /// Returns the chat line with this id, or nil.
   ///
-  /// If the author field of a line names a member other than its signer, the line does not count.
+  /// If the author field of a line names a member other than its signer, the line is ignored.
   public func chatLine(_ id: ObjectID) -> ChatLine? { ChatLine(id, on: state, authors: authors) }
 
   /// The chat lines in order.

@@ -5,7 +5,7 @@ extension BoardReplica {
 
   /// Returns the member that has an object selected (BRD-22); nil if the object is not selected.
   ///
-  /// The member may be offline. A selection counts only if the member that it names has written it.
+  /// The member may be offline. A selection is valid only if the member that it names has written it.
   public func selection(of id: ObjectID) -> MemberID? {
     guard let record = state.record(id), let member = record.selection,
       let cell = record[.selection], authors[cell.dot.incarnation] == member
@@ -16,7 +16,7 @@ extension BoardReplica {
   /// Selects an object for the local member.
   func writeSelection(of id: ObjectID) throws(BoardError) {
     guard selection(of: id) != member else { return }
-    // A cell that names the local member does not count if another member wrote it, so write it again.
+    // A cell that names the local member is not valid if another member wrote it, so write it again.
     try stageAlone(id, .selection, .bytes(member.bytes))
   }
 

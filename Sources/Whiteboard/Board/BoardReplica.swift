@@ -102,8 +102,8 @@ public class BoardReplica {
   /// Begins a new incarnation if the context contains dots of the current one that this replica never wrote
   /// (BRD-25).
   ///
-  /// A peer can claim such a dot by purging an object that never existed, or in the context of an answer. The
-  /// claim counts on every replica: peers would skip an edit that used the dot.
+  /// A peer can claim such a dot by purging an object that never existed, or in the context of an answer. Every
+  /// replica accepts the claim, so peers would skip an edit that used the dot.
   final func leaveClaimedIncarnation() {
     if localAuthor.isClaimed(in: cells.context) { beginIncarnation() }
   }
@@ -220,7 +220,7 @@ public class BoardReplica {
 
   /// Returns whether the settings may have changed since the last call.
   ///
-  /// Changes count only after `takeChanges` has returned them.
+  /// A change is considered only after `takeChanges` has returned it.
   public final func takeSettingsChange() -> Bool { output.removeSettingsChange() }
 
   // MARK: - Gestures
@@ -293,9 +293,9 @@ public class BoardReplica {
     output.send(batches)
   }
 
-  /// Replays a batch of a recording, under the incarnation of the batch, as if it were made on this board now.
+  /// Replays a batch of a recording, as if its edits were made on this board now.
   ///
-  /// The batch is not an undo step.
+  /// The edits keep the incarnation of the batch. They are not an undo step.
   ///
   /// - Throws: `boardFull`. If it throws, nothing is written.
   package final func reenact(_ batch: Batch) throws(BoardError) {

@@ -40,7 +40,7 @@ extension BoardState {
     return cell.map { !latest.beats($0) } ?? false
   }
 
-  /// The settings objects that are stored and not deleted, by ascending id.
+  /// The settings objects that are stored and not deleted, in ascending order of id.
   /// - Complexity: O(*n*).
   package var settingsIDs: [ObjectID] { objects.settings.objects.elements }
 }

@@ -15,7 +15,7 @@ struct GroupIndex: Sendable {
 
   private var entries = ChunkedSortedArray<Entry>()
 
-  /// Returns the objects whose `group` cells name this group, by ascending id.
+  /// Returns the objects whose `group` cells name this group, in ascending order of id.
   func members(of group: ObjectID) -> [ObjectID] {
     var members: [ObjectID] = []
     var position = entries.position { $0.group < group }

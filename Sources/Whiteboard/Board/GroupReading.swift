@@ -32,7 +32,7 @@ extension BoardState {
     return Array(path.dropFirst())
   }
 
-  /// Returns, for each of these groups, the shown objects and the groups inside it, by ascending id.
+  /// Returns, for each of these groups, the shown objects and the groups inside it, in ascending order of id.
   /// - Complexity: O(*n* log *n*), where *n* is the number of objects inside the groups.
   package func contents(of groups: Set<ObjectID>) -> [ObjectID: [ObjectID]] {
     var contents: [ObjectID: [ObjectID]] = [:]
@@ -46,7 +46,8 @@ extension BoardState {
     return contents
   }
 
-  /// Returns the objects inside these groups, through at most `BoardLimits.groupDepth` levels, by ascending id.
+  /// Returns the objects inside these groups, through at most `BoardLimits.groupDepth` levels, in ascending
+  /// order of id.
   ///
   /// Rings of groups are not cut.
   /// - Complexity: O(*n* log *n*), where *n* is the number of returned objects.

@@ -118,7 +118,7 @@ package enum ZIndex {
 
   /// Returns the four bytes at an offset as a number.
   ///
-  /// Missing bytes count as 0.
+  /// Missing bytes are read as 0.
   private static func number(in place: [UInt8], at offset: Int) -> UInt32 {
     (offset..<offset + 4).reduce(0) { ($0 << 8) | ($1 < place.count ? UInt32(place[$1]) : 0) }
   }

@@ -12,7 +12,7 @@ public enum CodecError: Error, Hashable, Sendable {
   case overLimit(String)
   /// The item named by the associated value is valid, but not in its canonical form.
   case notCanonical(String)
-  /// The item named by the associated value has a value that is reserved.
+  /// The item named by the associated value has a reserved value.
   case reserved(String)
   /// A string is not valid UTF-8.
   case notText

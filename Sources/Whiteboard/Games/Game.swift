@@ -52,7 +52,8 @@ package protocol Game: Sendable {
 }
 
 extension Game {
-  /// Returns the bytes of a move by `member` with the operation `dot`, and checks that it would count now.
+  /// Returns the bytes of a move by `member` with the operation `dot`, and checks that the move would be valid
+  /// now.
   /// - Throws: The reason why the move would be ignored.
   func bytes(of move: GameMove, by member: MemberID, as dot: Dot) throws(GameError) -> [UInt8] {
     let bytes = try encode(move, by: member, as: dot)
@@ -90,7 +91,7 @@ package struct GameFold: Sendable {
   package private(set) var game: any Game
   /// The number of moves that counted.
   package private(set) var acceptedCount = 0
-  /// The moves that do not count, in order.
+  /// The moves that were ignored, in order.
   package private(set) var ignored: [IgnoredMove] = []
 
   /// Applies `moves` in their order to the state before the first move.
@@ -126,13 +127,13 @@ extension GameFold {
   }
 }
 
-/// A move that does not count on any replica.
+/// A move that every replica ignores.
 public struct IgnoredMove: Hashable, Sendable {
   /// The dot of the operation that made the move.
   public let dot: Dot
   /// The member that made the move.
   public let member: MemberID
-  /// The reason why the move does not count.
+  /// The reason why the move is ignored.
   public let reason: GameError
 }
 
@@ -153,7 +154,7 @@ public enum GameError: Error, Hashable, Sendable {
   case unknownWord(String)
   /// The member has guessed the word before.
   ///
-  /// A repeated guess is refused on the local replica, but counts if it comes from a peer.
+  /// The local replica refuses a repeated guess by the local member, but accepts one from a peer.
   case repeatedWord(String)
   /// The column is full.
   case columnFull

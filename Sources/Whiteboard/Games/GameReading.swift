@@ -39,7 +39,7 @@ extension ObjectRecord {
       guard let author, let member = author.member,
         author.count <= BoardLimits.gameMovesPerIncarnation
       else { continue }
-      // A value that is not bytes counts as a malformed move.
+      // A value that is not bytes is treated as a malformed move.
       var bytes: [UInt8] = []
       if case .bytes(let value) = cell.value { bytes = value }
       result.append(PlacedMove(dot: cell.dot, time: cell.time, member: member, bytes: bytes))

@@ -26,7 +26,7 @@ public struct GameView: Hashable, Sendable {
   public let winners: [GameWinner]
   /// The number of moves that counted.
   public let moveCount: Int
-  /// The moves that did not count, with the reasons.
+  /// The moves that were ignored, with the reasons.
   public let ignoredMoves: [IgnoredMove]
 
   /// The view as one line of JSON (GAM-8).

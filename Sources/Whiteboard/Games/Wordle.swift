@@ -120,7 +120,9 @@ package struct Wordle: Game {
     )
   }
 
-  /// Updates the keyboard, which shows for each letter the best mark of any guess.
+  /// Updates the keyboard.
+  ///
+  /// For each letter, the keyboard shows the best mark of any guess.
   private static func press(
     _ guess: WordleWord,
     _ marks: [WordleMark],

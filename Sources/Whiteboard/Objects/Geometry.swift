@@ -38,10 +38,10 @@ public struct Angle: Hashable, Sendable {
   /// The angle in degrees; a full turn is 360.
   public var degrees: Double { radians * 180 / .pi }
 
-  /// Returns the angle of this many degrees, which may exceed a full turn.
+  /// Returns the angle of the given number of degrees, even if it exceeds a full turn.
   public static func degrees(_ degrees: Double) -> Angle { Angle(radians: degrees * .pi / 180) }
 
-  /// Returns the angle of this many radians, which may exceed a full turn.
+  /// Returns the angle of the given number of radians, even if it exceeds a full turn.
   public static func radians(_ radians: Double) -> Angle { Angle(radians: radians) }
 }
 
@@ -98,12 +98,14 @@ package enum FixedPoint {
     return .unsigned(UInt64((scale * Self.scale).rounded()))
   }
 
-  /// Returns the cell value of an angle, which may exceed a full turn.
+  /// Returns the cell value of an angle, even if the angle exceeds a full turn.
   package static func angle(_ angle: Angle) throws(BoardError) -> Value {
     .unsigned(try angleSteps(angle.radians))
   }
 
-  /// Returns an angle in radians, which may exceed a full turn, in steps of 1/4096 turn.
+  /// Converts an angle in radians to steps of 1/4096 turn.
+  ///
+  /// The angle may exceed a full turn.
   package static func angleSteps(_ radians: Double) throws(BoardError) -> UInt64 {
     guard radians.isFinite, radians.magnitude <= 1e6 else { throw .outOfRange("angle") }
     let steps = Int64((radians / fullTurn * turn).rounded())

@@ -1,6 +1,8 @@
 /// An object read from a file that is not on a board yet.
 package struct ObjectDraft: Hashable, Sendable {
-  /// The content of an object, which also determines its kind.
+  /// The content of an object.
+  ///
+  /// It also determines the kind of the object.
   package enum Content: Hashable, Sendable {
     /// A text object.
     ///
@@ -18,11 +20,12 @@ package struct ObjectDraft: Hashable, Sendable {
   package var content: Content
   /// The center of the object.
   ///
-  /// If it is nil, a drawing is centered on its points, and any other object on the board.
+  /// If it is nil, a drawing is centered on its points, and any other object is placed at the
+  /// center of the board.
   package var center: Point?
   /// The scale factor.
   ///
-  /// A factor of 1 shows the object at its size.
+  /// A factor of 1 shows the object at its original size.
   package var scale = 1.0
   /// The rotation in radians, clockwise.
   package var angle = 0.0

@@ -5,7 +5,7 @@ public struct ObjectKind: RawRepresentable, Hashable, Sendable, CustomStringConv
   /// The number of the kind in the protocol.
   public let rawValue: UInt64
 
-  /// Creates a kind from its number, which may be unknown.
+  /// Creates a kind from its number, even if the number is unknown.
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 
   /// A text object.

@@ -143,7 +143,7 @@ public struct ChatLine: Hashable, Sendable {
   public let name: String?
   /// The author's icon when the line was written: usually one emoji, but a peer can send any text.
   public let icon: String?
-  /// The text of the line, which may come from a peer.
+  /// The line's text, possibly from a peer.
   public let text: String
   /// The time of sending by the author's wall clock, in milliseconds since 1970.
   public let sentAt: UInt64
@@ -156,7 +156,7 @@ public struct ChatLine: Hashable, Sendable {
 extension ChatLine {
   /// Creates the chat line that an object holds; nil if the object is not a complete chat line.
   ///
-  /// If the author field of a line names a member other than its signer, the line does not count.
+  /// If the author field of a line names a member other than its signer, the line is ignored.
   init?(_ id: ObjectID, on state: BoardState, authors: [Incarnation: MemberID]) {
     guard state.isVisible(id), let record = state.record(id), record.kind == .chat,
       let line = record.chatLine, let time = record[.kind]?.time,

@@ -13,7 +13,7 @@ public struct BoardState: Sendable {
   /// A number that increases whenever a batch or an answer adds something.
   public private(set) var revision: UInt64 = 0
 
-  /// The last sequence number that still counts, for each incarnation whose rights were revoked (AUT-14).
+  /// For each incarnation whose rights were revoked, the last sequence number that remains valid (AUT-14).
   package private(set) var limits: [Incarnation: UInt64] = [:]
 
   /// Creates an empty board.
@@ -91,7 +91,7 @@ public struct BoardState: Sendable {
       let operation = batch.operations[index]
       let dot = batch.dot(at: index)
       if mayBeSeen, context.contains(dot) { continue }
-      // A purged id may be the dot of a later operation of this batch, which must then be ignored.
+      // A purged id may be the dot of a later operation of this batch. That operation must then be ignored.
       if !purged.isEmpty, purged.contains(dot) { continue }
       if operation.property.isPurge {
         // An id beyond the limit of its incarnation must not enter the context.

@@ -131,7 +131,9 @@ struct ChunkedSortedArray<Element: Sendable>: Sendable {
     }
   }
 
-  /// Removes the element at a position, which must not be the end.
+  /// Removes the element at a position.
+  ///
+  /// The position must not be the end.
   mutating func remove(at position: Position) {
     count -= 1
     if position.piece > 0 {

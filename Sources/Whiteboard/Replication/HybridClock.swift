@@ -127,7 +127,7 @@ public struct HybridClock: Sendable {
     floor.map { $0.rawValue >= limit } ?? false
   }
 
-  /// Returns the latest time that counts as plausible when the wall clock shows `wall`.
+  /// Returns the latest time that is considered plausible when the wall clock shows `wall`.
   private static func limit(_ wall: UInt64) -> UInt64 {
     // Prevent an overflow, because the wall clock may have any value.
     let (sum, isTooMuch) = wall.addingReportingOverflow(BoardLimits.drift)

@@ -33,7 +33,9 @@ struct ObjectTable: Sendable {
     places = Array(repeating: 0, count: size)
   }
 
-  /// Adds the last id of `ids`, which must be new.
+  /// Adds the last id of `ids`.
+  ///
+  /// The id must be new.
   mutating func appended(to ids: [ObjectID]) {
     if ids.count * 2 > places.count {
       places = Array(repeating: 0, count: max(16, places.count * 2))

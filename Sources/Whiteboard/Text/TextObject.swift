@@ -2,7 +2,7 @@
 ///
 /// Its text is edited by character, so that edits of several members are merged (BRD-14).
 public final class TextObject: WhiteboardObject {
-  /// The text of the object, which may come from a peer.
+  /// The object's text, possibly from a peer.
   public var text: String { record.text }
 
   /// Replaces the visible characters (Unicode scalars) in `range` with `text`.

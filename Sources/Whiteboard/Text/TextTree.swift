@@ -107,7 +107,7 @@ package struct TextTree {
     }
   }
 
-  /// Returns the text of an object that has one run and no deletions, which is the usual case; nil for other
+  /// Returns the text of an object that has one run and no deletions, as most objects do; nil for other
   /// objects.
   package static func onlyRun(of record: ObjectRecord) -> String? {
     let runs = record.entries(of: 128, upTo: 2)

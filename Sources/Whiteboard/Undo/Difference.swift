@@ -4,7 +4,7 @@ public struct Difference: Hashable, Sendable {
   public struct Entry: Hashable, Sendable {
     /// The id of the object.
     public let object: ObjectID
-    /// The cells of the object that the other replica lacks, by ascending property.
+    /// The cells of the object that the other replica lacks, in ascending order of property.
     public var cells: [PropertyCell]
 
     /// Creates an entry for an object.
@@ -20,7 +20,7 @@ public struct Difference: Hashable, Sendable {
   ///
   /// An id in `context` that is missing in this set was purged.
   public var living = DotSet()
-  /// The cells that the other replica lacks, by ascending object id.
+  /// The cells that the other replica lacks, in ascending order of object id.
   public var entries: [Entry] = []
 
   /// Creates an answer with a context and no cells.
@@ -28,7 +28,7 @@ public struct Difference: Hashable, Sendable {
 
   /// Returns the answer without dots after the given sequence numbers.
   ///
-  /// Objects with a removed dot then count neither as living nor as purged.
+  /// In the result, objects with a removed dot are neither living nor purged.
   package func limited(to last: [Incarnation: UInt64]) -> Difference {
     var limited = self
     for (incarnation, last) in last {

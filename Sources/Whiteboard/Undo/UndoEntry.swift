@@ -111,8 +111,7 @@ struct UndoEntry {
 
   /// Records a write.
   ///
-  /// If a cell is written several times, only the state before the first write and the last value
-  /// count.
+  /// If a cell is written several times, only the state before the first write and the last value are recorded.
   mutating func addWrite(_ item: UndoItem) {
     // The cells of a new object are removed and restored together with the object.
     if created.contains(item.object), item.property != .deleted { return }

@@ -63,7 +63,7 @@ struct UndoPlan {
     }
     let standing = history.standing(of: item.key, in: state)
     guard standing == from.standing else {
-      // If an undo kept this game on the board, its cell is unchanged and does not count as overwritten.
+      // If an undo kept this game on the board, its cell is unchanged and is not treated as overwritten.
       let isThere = from.standing == .uncreated && standing == to.standing
       if !isThere { outcome.overwritten += 1 }
       return

@@ -291,15 +291,15 @@ extension DocumentContent {
   /// Restores the content of a document to a replica.
   ///
   /// - Returns: Descriptions of the damage and of unsigned authors, for the user.
-  /// - Throws: `damaged` if the content cannot be restored; the message names the command that
-  ///   recovers it.
+  /// - Throws: `damaged` if the content cannot be restored. The error message names the command
+  ///   that recovers the file.
   func restore(
     to replica: Replica,
     from document: BoardDocument,
     now: Moment
   ) throws(DocumentError) -> [String] {
     do {
-      // An author with a local key requests no signatures, so there are no actions.
+      // An author with a local key requests no signatures, so the replica returns no actions.
       _ = try replica.restore(beginning, now: now, isWhole: false)
       let isRight = keyframe.map { $0.digest == replica.digest.bytes } ?? true
       _ = try replica.restore(changes(), now: now)

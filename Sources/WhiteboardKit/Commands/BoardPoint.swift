@@ -1,4 +1,6 @@
-/// A point in board units, finite and within the board; y grows downward.
+/// A finite point within the board, in board units.
+///
+/// The y axis points down.
 public struct BoardPoint: Equatable, Sendable {
   /// The distance to the right of the origin, in board units.
   public let x: Double

@@ -31,9 +31,9 @@ public enum Command: Equatable, Sendable {
   case deselect
   /// Moves the center of one object, or the common center of several.
   case move([ObjectReference], Movement)
-  /// Sets the scale of one object, or scales several about their common center.
+  /// Sets the scale of one object, or scales several objects together.
   ///
-  /// `about` is the fixed point of the scaling; nil means the center.
+  /// `about` is the point that does not move; nil means the center.
   case scale(
     [ObjectReference],
     factor: Double,
@@ -61,8 +61,8 @@ public enum Command: Equatable, Sendable {
   case edit(ObjectReference, words: String)
   /// Replaces a range of characters in a text object.
   ///
-  /// The position and the length of the range count Unicode scalars of `was`, or of the current
-  /// text if `was` is nil. If the text was changed since `was`, the position is adjusted.
+  /// The position and the length of the range are measured in Unicode scalars of `was`, or of the
+  /// current text if `was` is nil. If the text was changed since `was`, the position is adjusted.
   case insert(ObjectReference, at: Int, words: String, replacing: Int, was: String? = nil)
   /// Erases the parts of strokes that are within a distance of a path, in board units.
   case erase(points: [BoardPoint], radius: Double)
@@ -97,7 +97,7 @@ public enum Command: Equatable, Sendable {
   case accept(target: String, isAlways: Bool = false)
   /// Refuses a peer, reports that the verification words differ, or declines an offered file.
   case decline(target: String, reason: String?)
-  /// Disconnects a peer and does not readmit it; only the host can do this.
+  /// Disconnects a peer and does not admit it again. Only the host can run this command.
   ///
   /// If `withAdmitted` is true, every member that the peer admitted is removed too. A board with a
   /// join code gets a new code, unless `keepsCode` is true.
@@ -108,7 +108,7 @@ public enum Command: Equatable, Sendable {
   case invite(InvitationTerms)
   /// Cancels a transfer, incoming or outgoing.
   case cancel(target: String, reason: String?)
-  /// Leaves the board; the program continues.
+  /// Leaves the board without exiting the program.
   case leave
   /// Allows changes to the local copy of a board from which the host removed this peer.
   case `continue`
@@ -173,10 +173,10 @@ public enum Command: Equatable, Sendable {
 
   /// Waits until a condition holds, or for at most `timeout` seconds.
   case wait(WaitCondition, timeout: Double?)
-  /// Leaves the board and ends the program; fails if a user typed the command and work would be
+  /// Leaves the board and exits the program. Fails if a user typed the command and work would be
   /// lost.
   case quit
-  /// Leaves the board and ends the program, even if work is lost.
+  /// Leaves the board and exits the program, even if work is lost.
   case quitAnyway
   /// Reports the help text, which the command parser supplies.
   case help(text: String)

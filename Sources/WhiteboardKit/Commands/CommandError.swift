@@ -91,7 +91,7 @@ public struct CommandError: Error, Equatable, Sendable {
     case refused
     /// No peer has this id or name.
     case noSuchPeer = "no-such-peer"
-    /// There is no such invitation, or it has ended.
+    /// There is no such invitation, or it is no longer pending.
     case noSuchInvitation = "no-such-invitation"
     /// There is no such transfer, or it has ended.
     case noSuchTransfer = "no-such-transfer"
@@ -121,7 +121,7 @@ public struct CommandError: Error, Equatable, Sendable {
     case undelivered
     /// The command ran, but its changes could not be saved.
     case notSaved = "not-saved"
-    /// The program is ending.
+    /// The board is closed or is being closed.
     case ending
     /// An error in this program.
     case `internal`

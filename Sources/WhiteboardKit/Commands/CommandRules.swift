@@ -1,4 +1,6 @@
-/// The rules for running a command, which depend only on its name.
+/// The rules for running a command.
+///
+/// They depend only on the name of the command.
 struct CommandRules: Equatable, Sendable {
   /// The requirement that a joined peer must meet before the command runs.
   enum Requirement: Equatable, Sendable {

@@ -33,7 +33,9 @@ final class BoardDiscovery {
 
   // MARK: - Browsing
 
-  /// Searches for boards until the board ends; a relay does not search.
+  /// Searches for boards until the local board closes.
+  ///
+  /// A relay does not search.
   ///
   /// - Parameters:
   ///   - own: The local peer. When it joins a board, it also receives announcements of its own
@@ -94,7 +96,7 @@ final class BoardDiscovery {
 
   // MARK: - Peers of the local board
 
-  /// Reports the peers that announce the board of a session to that session (MEM-9).
+  /// Passes the peers that announce the board of a session to the session (MEM-9).
   func reportPeers(to session: Session) {
     for peer in nearby.announcers(of: session.id) { report(peer, to: session) }
   }
@@ -155,7 +157,7 @@ final class BoardDiscovery {
   /// Updates the number of participants in the announcement.
   func membersChanged() { memberChangeSource.yield() }
 
-  /// Ends the announcement, because the local peer no longer admits peers.
+  /// Stops the announcement, because the local peer no longer admits peers.
   func stopAnnouncing() {
     memberChangeSource.finish()
     isAnnouncing = false

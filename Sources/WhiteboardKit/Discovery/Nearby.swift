@@ -49,7 +49,7 @@ package struct Nearby: Sendable {
 
     /// The display names of the peers that announce the board.
     ///
-    /// A name has an id prefix only if several peers use it.
+    /// If several peers have the same name, an id prefix is added to each.
     package var names: [String] {
       let names = peers.map(\.announcement.hostName)
       return zip(names, peers).map { name, peer in

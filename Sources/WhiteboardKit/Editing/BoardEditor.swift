@@ -184,9 +184,9 @@ final class BoardEditor {
 
   /// Replaces characters in a text object.
   ///
-  /// Edits of the same object within a second are one undo step. The offset counts the Unicode
-  /// scalars of `base`, or of the current text if `base` is nil. It is adjusted for the changes
-  /// made since `base`.
+  /// Edits of the same object within a second are one undo step. The offset is measured in Unicode
+  /// scalars of `base`, or of the current text if `base` is nil. The offset is adjusted for the
+  /// changes made since `base`.
   func insert(
     into reference: ObjectReference,
     at offset: Int,

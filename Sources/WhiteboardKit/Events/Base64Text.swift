@@ -1,6 +1,8 @@
 import WhiteboardRendering
 
-/// Bytes that JSON contains as base64; they are encoded only when they are written.
+/// Bytes that are base64 in JSON.
+///
+/// They are encoded only when the JSON is written.
 package struct Base64Text: Encodable, Sendable, Equatable {
   /// The bytes.
   package let bytes: ArraySlice<UInt8>

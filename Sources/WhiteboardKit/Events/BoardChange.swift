@@ -16,6 +16,6 @@ package enum BoardChange: Sendable {
   ///
   /// ``SharedBoard/openPhoto(_:)`` returns the path of its file.
   case photo(AssetID)
-  /// The save state changed; first reported when the board's file is open.
+  /// The save state changed. The first report follows the opening of the board's file.
   case saving(SaveState)
 }

@@ -159,10 +159,11 @@ extension BoardEvent {
     package var peer: String?
     /// The number of seconds by which the peer's clock is ahead; negative if it is behind.
     package var difference: Double?
-    /// The id of the ended invitation, in a note with the code `invitation-ended`.
+    /// The id of the invitation that is no longer pending, in a note with the code
+    /// `invitation-ended`.
     package var invitation: String?
 
-    /// The code of the note that a request to join has ended.
+    /// The code of the note that a request to join is no longer pending.
     package static let invitationEnded = "invitation-ended"
     /// The code of the note that a file offer was declined, as configured.
     package static let fileRefused = "file-refused"

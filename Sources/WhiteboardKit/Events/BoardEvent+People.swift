@@ -107,7 +107,7 @@ extension BoardEvent {
     package var direction: Direction
     /// Whether the user must answer with `accept` or `decline` before the request proceeds.
     package var mustAnswer: Bool
-    /// The time at which the request ends, in RFC 3339 format.
+    /// The time at which the request expires, in RFC 3339 format.
     package var deadline: String?
     /// True if one of the two peers has already admitted the other with the same verified key.
     ///

@@ -38,7 +38,7 @@ extension BoardEvent {
     package var name: UntrustedText
     /// The size of the file, in bytes.
     package var size: UInt64
-    /// The time at which the offer ends, in RFC 3339 format.
+    /// The time at which the offer expires, in RFC 3339 format.
     package var deadline: String
 
     /// Creates an offer.

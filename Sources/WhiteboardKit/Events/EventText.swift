@@ -36,7 +36,8 @@ package enum EventText {
     number == 1 ? "1 \(one)" : "\(number) \(many ?? one + "s")"
   }
 
-  /// Returns the sync line, such as `synced with ada, ben; not synced with cy (reconnecting)`.
+  /// Returns a line that lists the synced members and the others, such as `synced with ada, ben;
+  /// not synced with cy (reconnecting)`.
   package static func syncLine(
     _ synced: [BoardEvent.SyncedMember],
     _ others: [BoardEvent.SyncedMember]

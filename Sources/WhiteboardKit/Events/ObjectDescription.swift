@@ -111,7 +111,7 @@ extension BoardEvent.ObjectDescription {
       isAssetAvailable: snapshot.isAssetAvailable,
       path: path,
       erased: snapshot.erasedSpans.flatMap { spans in
-        // An empty list carries no information.
+        // Omit an empty list, because it contains no information.
         spans.isEmpty
           ? nil : spans.map { [Double($0.lowerBound) / 16, Double($0.upperBound) / 16] }
       },

@@ -5,9 +5,10 @@ import WhiteboardSync
 
 /// Performing the actions of the replica.
 extension ActiveBoard {
-  /// Performs the actions that an input of the replica returned, and schedules the next timed work.
+  /// Performs the actions that the replica returned for an input, and schedules the next timed
+  /// work.
   ///
-  /// It must be called after each input, even if the input returned no actions.
+  /// Call this function after each input, even if the replica returned no actions.
   func perform(_ actions: [ReplicaAction]) {
     for action in actions { dispatch(action) }
     if reports.reportSettings() {

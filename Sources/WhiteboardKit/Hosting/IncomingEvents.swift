@@ -21,7 +21,7 @@ struct IncomingEvents {
   ///
   /// The limit allows for bytes that were read from the link before reading stopped.
   static let mostBytes = 48 << 20
-  /// The overhead of a queued message, in bytes, which is added to the message length.
+  /// The number of bytes that are added to the length of each queued message, for its overhead.
   private static let overhead = 64
 
   /// The action for the link of a member after an event is queued.
@@ -77,12 +77,13 @@ struct IncomingEvents {
   /// Whether nothing is queued.
   var isEmpty: Bool { count == 0 }
 
-  /// Whether more should be read from the session.
+  /// Whether more events should be read from the session.
   var hasRoom: Bool { count < Self.events }
 
   /// Adds an event.
   ///
-  /// A datagram is dropped if its member has used up its share, or has too many queued events.
+  /// A datagram is dropped if its member has used up its processor time, or has too many queued
+  /// events.
   ///
   /// - Returns: The action for the link of its member.
   mutating func append(_ event: SessionEvent, now: Duration) -> Verdict {

@@ -2,7 +2,7 @@ import PeerCore
 import PeerSession
 import WhiteboardSync
 
-/// The state of a board in use: the board, and the information by which other peers join it.
+/// A board in use, with the information that other peers need to join it.
 ///
 /// Confined to the actor of its board.
 final class Serving {
@@ -51,7 +51,7 @@ final class Serving {
   /// - Returns: Whether the file could be written.
   @discardableResult
   func showOpenBoard(_ configuration: BoardConfiguration) -> Bool {
-    // The previous file object holds the lock until it is released.
+    // The previous file object holds the lock until the object is released.
     openBoard = nil
     openBoard = OpenBoardFile(
       OpenBoard(

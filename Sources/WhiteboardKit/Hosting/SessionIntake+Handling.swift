@@ -87,8 +87,7 @@ extension SessionIntake {
       }
     guard members.setState(shown, of: peer) else { return }
     runtime.emit(.peerState(.init(peer: peer.text, name: members.name(of: peer), state: shown)))
-    // The member may already have accepted data too slowly for too long, so check the deadlines
-    // now.
+    // The member may have been accepting data too slowly for some time, so check the deadlines now.
     runtime.wakeNow()
   }
 

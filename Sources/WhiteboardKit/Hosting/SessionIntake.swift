@@ -6,7 +6,7 @@ import PeerSession
 /// The events of each member are handled in order. The members take turns, so that no member uses
 /// more than its share of processor time. Confined to the actor of its board.
 final class SessionIntake {
-  /// The processor time, in seconds, after which other tasks of the board may run.
+  /// The processor time, in seconds, after which the intake lets other tasks of the board run.
   private static let workAtOnce = 0.005
   /// The estimated processor time, in seconds, for writing a byte of output.
   private static let workPerByte = 40e-9
@@ -17,8 +17,9 @@ final class SessionIntake {
   let localRemoval: LocalRemoval
   let discovery: BoardDiscovery
   private var incoming = IncomingEvents()
-  /// A stream that yields an element whenever there may be an event to handle; ends with the
-  /// session.
+  /// A stream that yields an element whenever there may be an event to handle.
+  ///
+  /// It ends when the session ends.
   private let signals: AsyncStream<Void>
   private let signalSource: AsyncStream<Void>.Continuation
   /// Whether event handling has ended.

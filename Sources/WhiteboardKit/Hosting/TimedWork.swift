@@ -26,7 +26,7 @@ final class TimedWork {
     nextPurge = runtime.start + Self.purgeInterval
   }
 
-  /// Performs timed work when it is due, until the board ends.
+  /// Performs timed work when it is due, until the board closes.
   nonisolated(nonsending) func run() async {
     while runtime.ending == nil {
       reportBacklogs()

@@ -9,9 +9,8 @@ import Musl
 
 /// A request to another program of the same user for an additional join code of an open board.
 ///
-/// The request is a file beside the ``OpenBoard`` of the program that has the board open, and the
-/// answer is a second file. Like the user's key, both files can be written only by the user, so the
-/// request needs no other authentication.
+/// The request is a file beside the ``OpenBoard`` file of that program, and the answer is a second
+/// file. Only the user can write these files, so the request needs no other authentication.
 package enum InvitationRequest {
   /// The answer to a request.
   package struct Answer: Codable, Equatable, Sendable {

@@ -9,9 +9,9 @@ import Musl
 
 /// The description of a board that a program has open, for other programs of the same user.
 ///
-/// It is stored in `open/BOARD-ID.json` in the data directory, which only the user can read. The
-/// program holds a lock on the file. The lock ends with the program, even if it crashes, so readers
-/// ignore a file without a lock.
+/// It is stored in `open/BOARD-ID.json` in the data directory. Only the user can read the data
+/// directory. The program holds a lock on the file. When the program exits or crashes, the system
+/// releases the lock, so readers ignore a file without a lock.
 package struct OpenBoard: Codable, Equatable, Sendable {
   /// The id of the board.
   package var board: String
@@ -42,7 +42,9 @@ package struct OpenBoard: Codable, Equatable, Sendable {
   }
 }
 
-/// The file of an ``OpenBoard``; it exists until this object is released.
+/// The file of an ``OpenBoard``.
+///
+/// The file exists until this object is released.
 final class OpenBoardFile: Sendable {
   private let path: String
   private let descriptor: Int32
@@ -74,8 +76,8 @@ final class OpenBoardFile: Sendable {
     close(descriptor)
   }
 
-  // F_OFD_GETLK and F_OFD_SETLK of fcntl(2): locks of an open file. Swift does not import these
-  // macros.
+  // F_OFD_GETLK and F_OFD_SETLK of fcntl(2), the commands for open file description locks. Swift
+  // does not import these macros.
   private static let (getLock, setLock): (Int32, Int32) = (36, 37)
 
   /// The exclusive lock on the whole file.

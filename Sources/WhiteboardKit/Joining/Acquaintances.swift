@@ -3,7 +3,7 @@ import PeerSession
 
 /// The peers and boards that this computer knows.
 ///
-/// A search asks them first.
+/// A search tries them first.
 struct Acquaintances: Sendable {
   /// The peers whose keys were verified before.
   var peers: Set<PeerID> = []

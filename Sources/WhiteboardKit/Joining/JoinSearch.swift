@@ -153,7 +153,7 @@ struct JoinSearch: Sendable {
   ///   - id: The candidate that was asked.
   ///   - error: The reason for the failure.
   ///   - time: The time that a local or remote user took to answer a question during the attempt.
-  ///     It does not count toward limits.
+  ///     The limits do not include this time.
   ///   - now: The current time.
   ///   - jitter: The fraction of the maximum jitter to add before the next attempt, from 0 to 1.
   /// - Returns: Whether the candidate will be asked again.
@@ -183,8 +183,8 @@ struct JoinSearch: Sendable {
 
   /// The announced candidates that were not asked yet at their current addresses.
   ///
-  /// If some of the boards are known, candidates of unknown boards are excluded when only known
-  /// boards may be tried.
+  /// If only known boards may be tried and at least one board is known, candidates of unknown
+  /// boards are excluded.
   private var new: [Candidate] {
     guard attempts < Self.maximumCandidates else { return [] }
     let new = shown.filter { starts[$0.id] == nil || hasMoved($0) }
@@ -193,7 +193,7 @@ struct JoinSearch: Sendable {
       ? new.filter { known.contains($0.id.board) } : new
   }
 
-  /// Returns whether a peer with another key answered at the candidate's addresses, and the
+  /// Returns whether a peer with a different key answered at the candidate's addresses, and the
   /// candidate now has new addresses.
   private func hasMoved(_ candidate: Candidate) -> Bool {
     guard case .refused(let error)? = outcomes[candidate.id], error.code == .wrongPeer,

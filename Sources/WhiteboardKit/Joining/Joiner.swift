@@ -82,8 +82,8 @@ final class Joiner {
 
   /// Joins the board at an address.
   ///
-  /// If a known board had a member at this address before, and the peer still has that board, joins
-  /// it. Otherwise, joins the peer's only board.
+  /// If a known board had a member at this address before, and the peer there still has that board,
+  /// joins that board. Otherwise, joins the peer's only board.
   private nonisolated(nonsending) func join(
     at address: PeerAddress
   ) async throws -> BoardSession {

@@ -4,7 +4,7 @@ import WhiteboardDocument
 
 /// The stored copies of boards, for joining the boards again.
 ///
-/// A copy that cannot be read counts as missing, since a board can be joined without it.
+/// A copy that cannot be read is treated as missing, since a board can be joined without it.
 struct StoredCopies: Sendable {
   /// The data in a copy that helps to join its board again.
   struct Member: Sendable {
@@ -49,7 +49,7 @@ struct StoredCopies: Sendable {
     return stored
   }
 
-  /// Returns the stored data of the boards that had a member at an address, last changed first.
+  /// Returns the stored data of the boards that had a member at an address, most recently changed first.
   ///
   /// An address does not identify a board, but the board that is there now is probably one of these
   /// boards.

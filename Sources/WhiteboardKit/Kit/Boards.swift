@@ -43,7 +43,7 @@ public struct Boards: Sendable {
     /// the function returns before the stream has ended, the stream is reset. The function's task
     /// is canceled when the program leaves the board.
     public var readStream: (@Sendable (PeerStream, SharedBoard) async -> Void)?
-    /// The time after which a member whose link is broken counts as lost.
+    /// The time after which a member whose link is broken is considered lost.
     public var lostAfter = Duration.seconds(60)
     /// The logger; by default, nothing is logged.
     public var logger = Logger(label: "whiteboard") { _ in SwiftLogNoOpLogHandler() }
@@ -54,7 +54,7 @@ public struct Boards: Sendable {
 
   /// The peers that a hosted board admits.
   public enum Admission: Sendable {
-    /// Peers that know the code, which the board's link contains.
+    /// Peers that know the join code. The board's link contains the code.
     case code(JoinCode)
     /// Peers that were admitted before, according to ``Options/knownPeers``.
     case known
@@ -208,7 +208,8 @@ private actor OpenBoards {
 
   /// Runs a board, and waits until its session is open.
   ///
-  /// - Throws: The error of a board that ended before its session was open, or `CancellationError`.
+  /// - Throws: The error of a board that was closed before its session was open, or
+  ///   `CancellationError`.
   func start(_ configuration: BoardConfiguration) async throws -> SharedBoard {
     guard !isClosed, !Task.isCancelled else { throw CancellationError() }
     let board = SharedBoard(configuration, input: nil, sink: NoEvents())
@@ -227,7 +228,7 @@ private actor OpenBoards {
       Task { await board.requestEnd() }
     }
     guard isOpen else {
-      // The caller gets the error now, so that `close` does not report it again.
+      // This call throws the error, so `close` must not throw it again.
       defer { boards.removeAll { $0.board === board } }
       try await task.value
       throw CancellationError()

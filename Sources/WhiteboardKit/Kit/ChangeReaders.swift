@@ -9,7 +9,9 @@ final class ChangeReaders: Sendable {
     var isFinished = false
   }
 
-  /// A weak reference to a buffer, which lives as long as its reader.
+  /// A weak reference to a buffer.
+  ///
+  /// The buffer lives as long as its reader.
   private struct Weak: Sendable {
     weak var buffer: ChangeBuffer?
   }
@@ -116,7 +118,7 @@ final class ChangeBuffer: Sendable {
       return nil
     }
 
-    /// Removes the nil elements that replaced presence updates left.
+    /// Removes the nil elements, each of which marks a replaced presence update.
     private mutating func removeGaps() {
       changes = changes[start...].filter { $0 != nil }
       start = 0

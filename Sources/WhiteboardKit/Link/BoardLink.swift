@@ -12,7 +12,7 @@ public struct BoardLink: Equatable, Sendable, CustomStringConvertible {
   ///
   /// Without it, only a code or verification words can prove the identity of that peer.
   public var peer: String?
-  /// The pass, 26 characters of base32, which lets a peer request admission from the host's user
+  /// The pass: 26 characters of base32, with which a peer can ask the host's user for admission
   /// (HEL-9); nil if there is none.
   public var pass: String?
   /// The words of the join code; empty if the link has no code.
@@ -277,11 +277,11 @@ public enum JoinTarget: Equatable, Sendable {
 
   /// Parses the argument of a command that joins a board.
   ///
-  /// A string that has a port or is an IP address counts as an address. To join a board whose name
-  /// looks like an address, use its id prefix.
+  /// A string that has a port or is an IP address is treated as an address. To join a board whose
+  /// name looks like an address, use its id prefix.
   ///
   /// - Parameter text: The argument; nil for ``nearby``.
-  /// - Throws: ``LinkError`` if the text is a malformed link, a link with another scheme, or an
+  /// - Throws: ``LinkError`` if the text is a malformed link, a link with a different scheme, or an
   ///   address with an invalid port.
   public init(_ text: String?) throws(LinkError) {
     guard let text, !text.isEmpty else {

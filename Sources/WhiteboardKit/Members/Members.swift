@@ -8,7 +8,9 @@ import Whiteboard
 final class Members: Sequence {
   /// A peer of the session.
   struct Member {
-    /// The display name from the member's handshake, by which commands find it.
+    /// The display name from the member's handshake.
+    ///
+    /// Commands find the member by this name.
     var name: UntrustedText
     var state: BoardEvent.PeerState.State
     var address: String?

@@ -3,7 +3,7 @@ import PeerSession
 
 /// The pending questions to the user: requests to join, and verification words to compare.
 ///
-/// Also stores the questions that ended most recently. Confined to the actor of its board.
+/// Also stores the questions that were closed most recently. Confined to the actor of its board.
 final class Invitations {
   private enum Question {
     /// A peer asks to join.
@@ -21,16 +21,18 @@ final class Invitations {
     var label: String { EventText.person(name, peer.text) }
   }
 
-  /// An ended question, which is stored to explain a late answer.
+  /// A question that is no longer pending.
+  ///
+  /// It is stored to explain a late answer.
   private struct Ended {
     let id: String
     let peer: PeerID
     let name: UntrustedText
-    /// A sentence that says how the question ended.
+    /// A sentence that says how the question was closed.
     let sentence: String
   }
 
-  /// The maximum number of ended questions that are stored.
+  /// The maximum number of closed questions that are stored.
   private static let endedLimit = 16
 
   private let runtime: BoardRuntime
@@ -77,11 +79,11 @@ final class Invitations {
     }
   }
 
-  /// Ends a question, because the peer no longer waits for an answer.
+  /// Closes a question, because the peer is no longer waiting for an answer.
   ///
   /// - Parameters:
   ///   - id: The question.
-  ///   - error: The reason why the question ended.
+  ///   - error: The reason why the question was closed.
   func end(_ id: String, because error: SessionError) {
     guard let question = pending.removeValue(forKey: id) else { return }
     let sentence =
@@ -104,7 +106,7 @@ final class Invitations {
     )
   }
 
-  /// Ends all requests to join, because the session has ended.
+  /// Closes all pending requests to join, because the session has ended.
   func endRequests() {
     for (id, question) in pending.sorted(by: { $0.key < $1.key }) {
       guard case .incoming = question.question else { continue }
@@ -117,7 +119,7 @@ final class Invitations {
     if ended.count > Self.endedLimit { ended.removeFirst() }
   }
 
-  // MARK: - Words to compare
+  // MARK: - Verification words
 
   /// Returns an id for a new question about verification words.
   func nextComparisonID() -> String {
@@ -159,13 +161,15 @@ final class Invitations {
     continuation.resume(returning: isSame)
   }
 
-  /// Ends all questions, because the board ends; can be called again.
+  /// Closes all questions, because the board is closing.
+  ///
+  /// It can be called more than once.
   func close() {
     for id in comparisons { answerComparison(id, isSame: false) }
     pending = [:]
   }
 
-  // MARK: - Answers of the user
+  // MARK: - Answers from the user
 
   /// Returns the pending question that an argument of `accept` or `decline` names.
   ///

@@ -6,9 +6,9 @@ import WhiteboardDocument
 /// The removal of the local peer by the host, and the permission to continue using the local copy
 /// of the board.
 ///
-/// The host's decision is stored with the board. Only the session decides that the peer is removed:
-/// on an owned board, the revocation of its role may arrive earlier, later or never. Confined to
-/// the actor of its board.
+/// The host's decision is stored with the board. Only the session determines that the peer was
+/// removed. On an owned board, the revocation of its role may arrive earlier, later or never.
+/// Confined to the actor of its board.
 final class LocalRemoval {
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration
@@ -58,7 +58,7 @@ final class LocalRemoval {
 
   /// Reports that another member refused the local peer because the host had removed it.
   ///
-  /// Such a member only repeats what it received, so the local peer does not count as removed.
+  /// Such a member only repeats what it received, so the local peer is not treated as removed.
   func reportRefusal(by member: PeerID, because error: SessionError) {
     let why = error.remark.isEmpty ? "" : ": \(UntrustedText(error.remark).escaped(limit: 512))"
     runtime.emit(
@@ -175,7 +175,7 @@ final class LocalRemoval {
   ///   - error: The refusal.
   ///   - request: The request that was refused.
   ///   - hostName: The display name of the peer that refused; may be empty.
-  /// - Returns: The error with which the program ends.
+  /// - Returns: The error with which the program exits.
   nonisolated(nonsending) func explanation(
     of error: SessionError,
     _ request: JoinRequest,

@@ -57,7 +57,7 @@ extension Persistence {
       .filter { replica.board.assets.contains($0.id) }
     defer { for asset in assets { photos.close(asset.id) } }
     for asset in assets {
-      // A photo that cannot be read counts as missing in the copy.
+      // A photo that cannot be read is treated as missing in the copy.
       files[asset.id.bytes] = await photos.open(asset.id) ?? photos.path(asset.id, asset.format)
     }
     // The state is collected now, before the board changes.

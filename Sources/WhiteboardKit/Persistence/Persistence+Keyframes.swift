@@ -260,8 +260,8 @@ extension Persistence {
     sendAnswers()
   }
 
-  /// Ends the board with the error that work was not saved, unless it already ends with another
-  /// error.
+  /// Closes the board with the error that work was not saved, unless the board is already closing
+  /// with another error.
   private func endUnsaved(_ problem: SaveProblem) {
     if case .failed(let failure) = runtime.ending, failure.code != .no { return }
     runtime.replaceEnding(.failed(WhiteboardError(problem)))

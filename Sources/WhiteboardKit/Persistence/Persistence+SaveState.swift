@@ -51,7 +51,7 @@ extension Persistence {
 
   /// Saves all unsaved work.
   ///
-  /// - Returns: Whether ending the program now would still lose work.
+  /// - Returns: Whether exiting the program now would still lose work.
   nonisolated(nonsending) func wouldLoseWork() async -> Bool {
     if state == .saving || state.wouldLoseWork { await saveNow() }
     return state.wouldLoseWork

@@ -52,8 +52,7 @@ final class Persistence {
   var reportedState: SaveState?
   /// The reported problem; nil if it was solved.
   var reportedProblem: SaveProblem?
-  /// Whether the user was warned that ending the program loses work, and nothing was saved since
-  /// then.
+  /// Whether the user was warned that exiting the program loses work, and nothing was saved since then.
   var wasAskedBeforeEnding = false
 
   /// The interval between two checks that the file is still at its path.
@@ -82,7 +81,9 @@ final class Persistence {
 
   // MARK: - Recording
 
-  /// Records a change of the board; it is written within milliseconds, together with other changes.
+  /// Records a change of the board.
+  ///
+  /// The change is written within milliseconds, together with other changes.
   func record(_ change: StoredChange) {
     queue.record(DocumentEntry(change, time: BoardFile.now))
     scheduleKeyframe()

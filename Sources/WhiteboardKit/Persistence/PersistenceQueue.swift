@@ -289,7 +289,7 @@ struct PersistenceQueue {
     guard isOpen, !isPaused else { return .off }
     if let loss {
       // The copy is complete if no change of the board was recorded after the copy was started;
-      // other items do not count.
+      // other items do not matter.
       let isCopied = copy.map { $0.mark >= changed } ?? false
       return .notSaved(
         SaveProblem(loss, copy: isCopied ? copy?.path : nil, hasUnsavedWork: hasUnsavedWork)

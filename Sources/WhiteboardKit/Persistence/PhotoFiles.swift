@@ -60,10 +60,10 @@ final class PhotoFiles {
     runtime.sink.boardChanged(.photo(id))
   }
 
-  /// Returns the path of a photo's file, which exists until ``close(_:)``; nil if there is no
-  /// photo.
+  /// Returns the path of a photo's file; nil if there is no photo.
   ///
-  /// Each call needs a matching call of ``close(_:)``, even if it returns nil.
+  /// The file exists until ``close(_:)``. Each call needs a matching call of ``close(_:)``, even if
+  /// it returns nil.
   nonisolated(nonsending) func open(_ id: AssetID) async -> String? {
     readers[id, default: 0] += 1
     if let path = paths[id] { return path }

@@ -20,7 +20,7 @@ package enum SaveState: Hashable, Sendable {
     if case .notSaved(let problem) = self { problem } else { nil }
   }
 
-  /// Whether ending the program now would lose work that is in no file.
+  /// Whether exiting the program now would lose work that is in no file.
   package var wouldLoseWork: Bool { problem.map { $0.hasUnsavedWork && $0.copy == nil } ?? false }
 
   /// The state in one or two words, for a status line.

@@ -77,7 +77,9 @@ final class CommandBuffer {
 
   // MARK: - The end
 
-  /// Closes the buffer and resumes both waiting tasks; can be called again.
+  /// Closes the buffer and resumes both waiting tasks.
+  ///
+  /// It can be called more than once.
   func close() {
     isClosed = true
     resumeConsumer()

@@ -1,8 +1,9 @@
 /// The commands that were read and have not run yet, in order.
 ///
-/// `accept`, `decline` and `cancel` refer to a request, an offer or a transfer. If it is pending,
-/// these commands run immediately, even while another command waits. Otherwise, they run in order.
-/// The meaning of a script therefore does not depend on how fast it is read.
+/// `accept`, `decline` and `cancel` refer to a request, an offer or a transfer. Such a command runs
+/// immediately if its request, offer or transfer is pending, even while another command waits.
+/// Otherwise, it runs in order. The meaning of a script therefore does not depend on how fast it is
+/// read.
 struct CommandQueue: Sendable {
   private var entries: [CommandInput] = []
   private var head = 0

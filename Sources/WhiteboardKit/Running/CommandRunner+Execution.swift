@@ -226,8 +226,8 @@ extension CommandRunner {
 
   /// Runs a command that changes the board, and adds to its result whether the board changed.
   ///
-  /// If `endsStroke`, the current stroke ends first, since its undo step must contain no other
-  /// change.
+  /// If `endsStroke` is true, the current stroke ends first, since its undo step must contain no
+  /// other change.
   private nonisolated(nonsending) func withEditor(
     endsStroke: Bool = true,
     _ body: nonisolated(nonsending) (BoardEditor) async throws(CommandError) -> CommandOutcome
@@ -264,7 +264,7 @@ extension CommandRunner {
 
   /// Accepts a file, a peer that asks to join, or the verification words (ADM-8).
   ///
-  /// If `isAlways`, the peer is admitted without asking from now on.
+  /// If `isAlways` is true, the peer is admitted without asking from now on.
   private nonisolated(nonsending) func accept(
     _ target: String,
     isAlways: Bool

@@ -2,7 +2,8 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// Reads the commands of the input and runs them in order, until the input or the board ends.
+/// Reads the commands of the input and runs them in order, until the input ends or the board
+/// closes.
 ///
 /// Owns the queued commands, and applies the rules for the end of a script. Confined to the actor
 /// of its board.
@@ -135,7 +136,7 @@ final class CommandRunner {
   /// Sets the board on which commands run.
   func begin(on board: ActiveBoard) { openBoard = board }
 
-  /// Runs commands in order on a board, until the input or the board ends.
+  /// Runs commands in order on a board, until the input ends or the board closes.
   nonisolated(nonsending) func runCommands(on board: ActiveBoard) async {
     while let input = await buffer.nextCommand(), runtime.ending == nil {
       // While this command runs, the commands after it may answer a pending question or transfer.
@@ -187,14 +188,14 @@ final class CommandRunner {
 
   // MARK: - The end
 
-  /// Leaves the session; if there is no session, ends the board.
+  /// Leaves the session; if there is no session, closes the board.
   nonisolated(nonsending) func leave() async {
     guard let session = runtime.call({ $0.session }) else { return runtime.end(.asked) }
     await finishMessages()
     await session.leave()
   }
 
-  /// Waits until all messages are answered, then answers `quit` and ends the board.
+  /// Waits until all messages are answered, then answers `quit` and closes the board.
   nonisolated(nonsending) func quit(_ request: CommandRequest) async {
     await finishMessages()
     answers.succeed(request, CommandOutcome())
@@ -214,10 +215,10 @@ final class CommandRunner {
     throw CommandError(.notSaved, persistence.unsavedAdvice)
   }
 
-  /// Ends the board after the last command, if the input was a script or `quit` was refused.
+  /// Closes the board after the last command, if the input was a script or `quit` was refused.
   private nonisolated(nonsending) func inputEnded(_ board: ActiveBoard) async {
     guard case .run = configuration.script else {
-      // No other command can follow, so the board ends as soon as no work would be lost.
+      // No other command can follow, so the board closes as soon as no work would be lost.
       if isQuitRefused, await runtime.wait(until: { !self.persistence.state.wouldLoseWork }) {
         runtime.end(.asked)
       }

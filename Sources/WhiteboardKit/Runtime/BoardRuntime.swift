@@ -9,7 +9,7 @@ final class BoardRuntime {
   /// An asynchronous function that runs on the board's actor, concurrently with the other jobs.
   typealias Job = @Sendable (isolated SharedBoard) async -> Void
 
-  /// The reason why the board ends.
+  /// The reason why the board closes.
   enum Ending: Equatable {
     case asked
     case failed(WhiteboardError)
@@ -35,7 +35,7 @@ final class BoardRuntime {
   /// The jobs to run; the board adds them to its task group.
   let jobs: AsyncStream<Job>
 
-  /// The reason why the board ends; nil while it runs.
+  /// The reason why the board closes; nil while it is running.
   private(set) var ending: Ending?
 
   /// The board, which owns the runtime; a strong reference would keep the board alive.
@@ -67,7 +67,7 @@ final class BoardRuntime {
 
   // MARK: - Jobs
 
-  /// Runs a job until it returns or the board ends.
+  /// Runs a job until it returns or the board closes.
   func spawn(_ job: @escaping Job) { jobSource.yield(job) }
 
   /// Ends the stream of jobs; later jobs are ignored.
@@ -75,19 +75,21 @@ final class BoardRuntime {
 
   // MARK: - The end
 
-  /// Ends the board for the given reason; later calls do nothing.
+  /// Closes the board for the given reason; later calls do nothing.
   func end(_ reason: Ending) {
     guard ending == nil else { return }
     ending = reason
     finish()
   }
 
-  /// Replaces the reason why the board ends; does nothing while it runs.
+  /// Replaces the reason why the board closes; does nothing while the board is running.
   func replaceEnding(_ reason: Ending) {
     if ending != nil { ending = reason }
   }
 
-  /// Resumes every waiter of the runtime and the board; can be called again.
+  /// Resumes every waiter of the runtime and the board.
+  ///
+  /// It can be called more than once.
   func finish() {
     guard ending != nil else { return }
     endWaiter?.resume()
@@ -98,16 +100,17 @@ final class BoardRuntime {
     wakeNow()
   }
 
-  /// Waits until the board ends.
+  /// Waits until the board closes.
   nonisolated(nonsending) func untilEnding() async {
     guard ending == nil else { return }
     await withCheckedContinuation { endWaiter = $0 }
   }
 
-  /// Returns the time until which the board may delay its end to send pending messages; the first
-  /// call sets it.
+  /// Returns the time until which the board may delay closing to send pending messages.
   ///
-  /// The delay is as long as a user would wait for a program to end.
+  /// The first call sets this time.
+  ///
+  /// The delay is as long as a user would wait for a program to exit.
   func limitOfGoodbye() -> ContinuousClock.Instant {
     let limit = goodbyeLimit ?? clock.now + .seconds(2)
     goodbyeLimit = limit
@@ -181,7 +184,7 @@ final class BoardRuntime {
   ///   - endsWhenCanceled: Whether the wait ends when the task is canceled.
   ///   - holds: The condition; checked now and after each ``changed()``.
   /// - Returns: True if the condition held; false if the wait timed out or was canceled, or the
-  ///   board ends.
+  ///   board closes.
   nonisolated(nonsending) func wait(
     timeout: Duration? = nil,
     endsWhenCanceled: Bool = false,

@@ -97,7 +97,9 @@ struct EventPump {
 }
 
 extension BoardEvent {
-  /// The subject of an event, which decides whether it can be merged.
+  /// The subject of an event.
+  ///
+  /// It determines whether the event can be merged.
   fileprivate enum Subject {
     /// An object was added, changed or removed.
     case object(String)

@@ -53,6 +53,8 @@ package struct OutputError: Error, Equatable, Sendable {
   /// Creates an error with the system's error number.
   package init(number: Int32) { self.number = number }
 
-  /// Whether the reader of the output closed its end, which is not an error of this program.
+  /// Whether the reader of the output closed its end.
+  ///
+  /// This is not an error in this program.
   package var isReaderGone: Bool { number == EPIPE }
 }

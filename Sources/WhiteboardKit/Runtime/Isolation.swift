@@ -1,5 +1,6 @@
-/// Checks that the code runs on an actor, which also keeps the function on the actor until it
-/// returns.
+/// Checks that the code runs on an actor.
+///
+/// The check also keeps the function on the actor until it returns.
 ///
 /// With optimization, Swift 6.3 omits the switch back to the caller's actor after the last `await`
 /// of a `nonisolated(nonsending)` function, so that the caller would continue on another thread.

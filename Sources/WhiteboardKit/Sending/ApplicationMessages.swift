@@ -89,8 +89,8 @@ final class ApplicationMessages {
     to words: [String],
     answering request: CommandRequest
   ) async throws(CommandError) {
-    // Later commands wait too, so that the messages to a slow peer stay bounded and none is
-    // dropped.
+    // Later commands wait too, so that the number of messages to a slow peer is bounded and no
+    // message is dropped.
     _ = await runtime.wait { self.deliveries.hasRoom }
     guard runtime.ending == nil else { throw CommandError(.ending, "the program ends") }
     let peers = try recipients(words)
@@ -118,7 +118,8 @@ final class ApplicationMessages {
       do throws(SessionError) {
         try await session.confirmation(of: receipt, by: peer)
       } catch {
-        // Either the peer left, which the next event of the session reports, or the board ended.
+        // The peer left, or the board was closed. The next event of the session reports that the
+        // peer left.
         return
       }
       answer(deliveries.confirmed(upTo: number, by: peer))

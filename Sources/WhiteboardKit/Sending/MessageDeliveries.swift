@@ -88,8 +88,8 @@ struct MessageDeliveries {
   /// Returns the last message that the session accepted for a recipient, if the recipient has not
   /// confirmed it.
   ///
-  /// If there is none, the recipient has no pending confirmation request until the session accepts
-  /// another message for it.
+  /// If the result is nil, the recipient has no pending confirmation request until the session
+  /// accepts another message for it.
   mutating func lastTaken(for peer: PeerID) -> (number: Int, receipt: SendReceipt)? {
     guard let recipient = recipients[peer], recipient.taken > 0,
       let receipt = recipient.messages[recipient.taken - 1].receipt

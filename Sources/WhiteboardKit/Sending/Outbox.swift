@@ -98,7 +98,7 @@ final class Outbox {
   /// Whether no message waits on the route to a member.
   func isEmpty(to peer: PeerID) -> Bool { routes[peer].flatMap { queues[$0]?.isEmpty } ?? true }
 
-  /// Returns the next time at which a queue counts as stalled; nil if nothing waits.
+  /// Returns the next time at which a queue becomes stalled; nil if no message is waiting.
   func nextDeadline(after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
     queues.values.compactMap { $0.nextDeadline(after: now) }.min()
   }
@@ -171,7 +171,7 @@ final class Outbox {
 
   // MARK: - Datagrams
 
-  /// Queues a datagram to the given peers, without waiting; it may be lost.
+  /// Queues a datagram to the given peers, without waiting; the datagram may be lost.
   func enqueueDatagram(_ bytes: [UInt8], to peers: [PeerID]) {
     datagramSource.yield(Datagram(bytes: bytes, peers: peers))
   }

@@ -53,7 +53,7 @@ struct SendQueue {
   static let standstill = Duration.seconds(5)
   /// The time after which a connected peer that accepts data too slowly is disconnected (MSG-5).
   static let tooSlow = Duration.seconds(30)
-  /// The number of bytes that a peer must accept within a time limit; otherwise it counts as
+  /// The number of bytes that a peer must accept within a time limit; otherwise it is considered
   /// stalled.
   static let pace = 256 * 1024
   /// The number of queued bytes at which the peer is disconnected, however fast it accepts data.
@@ -61,7 +61,7 @@ struct SendQueue {
 
   init(number: Int) { self.number = number }
 
-  /// The load of a queue, which depends on the number of queued bytes.
+  /// The load of a queue, derived from the number of queued bytes.
   enum Load: Int, Comparable {
     case light
     /// Local commands wait.
@@ -72,7 +72,7 @@ struct SendQueue {
     static func < (one: Load, other: Load) -> Bool { one.rawValue < other.rawValue }
   }
 
-  /// The load of the queue, which depends on the number of queued bytes.
+  /// The load of the queue, derived from the number of queued bytes.
   var load: Load {
     byteCount >= SendQueue.limit ? .excessive : byteCount >= SendQueue.patience ? .heavy : .light
   }
@@ -86,7 +86,7 @@ struct SendQueue {
     load > .light && ContinuousClock.now - movedAt >= duration
   }
 
-  /// Returns the next time at which the queue counts as stalled, or its peer as too slow; nil if
+  /// Returns the next time at which the queue is considered stalled, or its peer too slow; nil if
   /// few bytes are queued.
   func nextDeadline(after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
     guard load > .light else { return nil }

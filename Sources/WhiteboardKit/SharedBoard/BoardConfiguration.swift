@@ -46,10 +46,10 @@ package struct BoardConfiguration: Sendable {
 
   /// The behavior at the end of the input, and after a failed command.
   package enum Script: Sendable, Equatable {
-    /// The board runs until it is requested to end.
+    /// The board runs until it is requested to close.
     case none
-    /// The board ends when all members have received it. A failed command ends it immediately or,
-    /// with `keepsGoing`, at the end of the input.
+    /// The board closes when all members have received its changes. After a failed command, it closes
+    /// immediately or, if `keepsGoing` is true, at the end of the input.
     case run(keepsGoing: Bool)
   }
 
@@ -85,7 +85,7 @@ package struct BoardConfiguration: Sendable {
   package var displayName: String
   /// The key of the local peer.
   package var identity: PeerIdentity
-  /// The peers that are known from earlier sessions; nil if none are remembered.
+  /// The peers that were seen in earlier sessions; nil if no peers are remembered.
   package var peerStore: PeerStore?
   /// The data directory; if it is missing, it is created, and only its owner can access it.
   package var dataDirectory: String
@@ -145,14 +145,13 @@ package struct BoardConfiguration: Sendable {
   var answerInvitation: (@Sendable (Invitation) async -> InvitationAnswer)?
   /// Reads a byte stream that a member opened; nil if events report its bytes.
   var readStream: (@Sendable (PeerStream, SharedBoard) async -> Void)?
-  /// The time after which a peer whose link is broken counts as lost (LIV-4).
+  /// The time after which a peer whose link is broken is considered lost (LIV-4).
   package var lostAfter = Duration.seconds(60)
   /// The maximum time that piped commands of a joined peer wait for the board's contents.
   package var catchUpTimeout = Duration.seconds(30)
   /// Whether to use a copy of another peer's board offline, without announcing or searching.
   package var isOffline = false
-  /// The time after which a new member that sent no introduction counts as a member without a
-  /// board.
+  /// The time after which a new member that sent no introduction is treated as a member without a board.
   var introductionTime = Duration.seconds(5)
   /// A function that runs before the board reads the first event of its session.
   ///

@@ -1,7 +1,7 @@
 import PeerSession
 import WhiteboardSync
 
-/// The key of the local peer, with which it signs changes of a board.
+/// The key with which the local peer signs changes of a board.
 package struct IdentityKey: AuthorKey {
   let identity: PeerIdentity
 

@@ -1,4 +1,4 @@
-/// Converts pictures to photos, if boards do not support their format.
+/// A converter of pictures in other formats to photos that boards support.
 ///
 /// The conversion needs libraries that not every program contains.
 package protocol PhotoConverter: Sendable {

@@ -13,7 +13,9 @@ struct ReferenceResolver<Value: Sendable>: Sendable {
   /// The minimum length of an id prefix.
   static var shortestPrefix: Int { 4 }
 
-  /// Adds a target with its id and its names, which other targets can share.
+  /// Adds a target with its id and its names.
+  ///
+  /// Several targets can have the same name.
   mutating func add(id: String, names: [UntrustedText], value: Value) {
     entries.append(Entry(id: id, names: names, value: value))
   }

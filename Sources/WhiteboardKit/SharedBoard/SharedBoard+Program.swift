@@ -52,10 +52,10 @@ extension SharedBoard {
 
   // MARK: - Photos
 
-  /// Returns the path of a photo's file, which exists until ``closePhoto(_:)``; nil if there is no
-  /// photo.
+  /// Returns the path of a photo's file; nil if there is no photo.
   ///
-  /// Each call needs a matching call of ``closePhoto(_:)``, even if it returns nil.
+  /// The file exists until ``closePhoto(_:)``. Each call needs a matching call of
+  /// ``closePhoto(_:)``, even if it returns nil.
   package func openPhoto(_ id: AssetID) async -> String? { await photos.open(id) }
 
   /// Releases a photo's file; call it once for each ``openPhoto(_:)``.
@@ -149,9 +149,11 @@ extension SharedBoard {
     )
   }
 
-  /// Ends the board at the user's request; if that would lose work, the first request only warns.
+  /// Closes the board at the user's request.
   ///
-  /// - Returns: Whether the board ends.
+  /// If that would lose work, the first request only warns.
+  ///
+  /// - Returns: Whether the board closes.
   package func requestEndUnlessUnsaved() async -> Bool {
     if ending == nil, !persistence.wasAskedBeforeEnding, await persistence.wouldLoseWork() {
       persistence.wasAskedBeforeEnding = true

@@ -7,7 +7,7 @@ import WhiteboardSync
 
 /// The phases of a running board: hosting or joining, serving, and leaving.
 extension SharedBoard {
-  /// Hosts or joins a board, and serves it until the user, the script or an error ends it.
+  /// Hosts or joins a board, and serves it until it is closed by the user, the script or an error.
   ///
   /// - Throws: ``WhiteboardError`` if the board cannot be opened, or cannot continue.
   func serve() async throws(WhiteboardError) {
@@ -70,7 +70,7 @@ extension SharedBoard {
 
   // MARK: - Beginning
 
-  /// Hosts or joins the board, and announces it; returns early if the board ends before it is
+  /// Hosts or joins the board, and announces it; returns early if the board is closed before it is
   /// joined.
   ///
   /// - Throws: ``WhiteboardError`` or ``SessionError``.
@@ -131,7 +131,7 @@ extension SharedBoard {
       // find it after its host has left (DSC-23).
       if isAnnounced, board.admission != .known { discovery.announce(board, transport) }
     }
-    // If the board ends, this task withdraws the request to join.
+    // If the board closes, this task withdraws the request to join.
     spawn { sharedBoard in
       _ = await sharedBoard.wait { sharedBoard.joiner == nil }
       if sharedBoard.ending != nil { joining.cancel() }
@@ -230,7 +230,7 @@ extension SharedBoard {
     }
   }
 
-  /// Starts the jobs that run until the session or the board ends.
+  /// Starts the jobs that run until the session ends or the board closes.
   private func start(_ session: Session) {
     spawn { sharedBoard in await sharedBoard.runIntake(of: session) }
     spawn { sharedBoard in await sharedBoard.storeMembership(of: session) }
@@ -286,7 +286,7 @@ extension SharedBoard {
       runtime.replaceEnding(.failed(firstFailure))
     }
     await serving.board.session.leave(untilNextStart: comesBack)
-    // A change that arrives while the file is being closed would count as unsaved work.
+    // A change that arrives while the file is being closed would be unsaved work.
     await serving.intake.finish(before: runtime.clock.now + .seconds(1))
     await persistence.close()
   }

@@ -195,7 +195,7 @@ extension SharedBoard {
 
   /// Waits until the session is open.
   ///
-  /// - Returns: False if the board ends before its session is open.
+  /// - Returns: False if the board closes before its session is open.
   func opened() async -> Bool { await wait { self.serving != nil } }
 
   /// Leaves the board: sends an exit message to the members, and closes the file.
@@ -209,14 +209,14 @@ extension SharedBoard {
 
   // MARK: - Saving
 
-  /// Waits until the board accepts more changes, so that a fast caller does not fill the memory.
+  /// Waits until the board accepts more changes, so that a fast caller does not exhaust the memory.
   private func room() async {
     await runtime.room()
     await outbox.room()
     await persistence.room()
   }
 
-  /// Ends the wait of a caller of ``perform(_:)``.
+  /// Resumes a caller of ``perform(_:)`` whose task was canceled.
   private func cancel(_ caller: Int) { answers.answer(caller, with: .failure(.callerCanceled)) }
 
   /// Waits until everything recorded so far is on disk.

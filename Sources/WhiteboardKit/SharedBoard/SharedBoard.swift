@@ -93,16 +93,17 @@ public actor SharedBoard {
     self.sink = sink
   }
 
-  /// Runs the board until it is requested to end, its script ends, or it fails; can be called only
-  /// once.
+  /// Runs the board until it is requested to close, its script ends, or it fails.
+  ///
+  /// It can be called only once.
   ///
   /// The function leaves the session properly and emits every event before it returns. Canceling
-  /// the task requests the end.
+  /// the task requests that the board close.
   ///
   /// - Throws: ``WhiteboardError`` if the board cannot be opened, cannot continue, or its script
   ///   failed.
   package func run() async throws(WhiteboardError) {
-    // A separate task, which is awaited below but not canceled with the caller: a board that ends
+    // A separate task, which is awaited below but not canceled with the caller: a closing board
     // must still leave the session and write the file.
     let running = Task { await self.live() }
     life = running
@@ -124,12 +125,14 @@ public actor SharedBoard {
       for await job in runtime.jobs {
         group.addTask { await job(self) }
       }
-      // The board has ended, so its remaining jobs are not needed.
+      // The board is closing, so cancel the remaining jobs.
       group.cancelAll()
     }
   }
 
-  /// Requests that the board leaves its session and ends; ``run()`` returns when it has.
+  /// Requests that the board leave its session and close.
+  ///
+  /// ``run()`` returns when the board is closed.
   ///
   /// - Parameter untilNextStart: Whether the program will serve the board again when it is next
   ///   started, so that the members try to reconnect.
@@ -138,7 +141,7 @@ public actor SharedBoard {
     end(.asked)
   }
 
-  /// Runs a job concurrently until it returns or the board ends.
+  /// Runs a job concurrently until it returns or the board closes.
   func spawn(_ job: @escaping BoardRuntime.Job) { runtime.spawn(job) }
 
   private func main() async {
@@ -185,10 +188,10 @@ public actor SharedBoard {
 
   // MARK: - Ending
 
-  /// The reason why the board ends; nil while it runs.
+  /// The reason why the board closes; nil while it is running.
   var ending: BoardRuntime.Ending? { runtime.ending }
 
-  /// Ends the board for the given reason; later calls do nothing.
+  /// Closes the board for the given reason; later calls do nothing.
   func end(_ reason: BoardRuntime.Ending) { runtime.end(reason) }
 
   /// Resumes all waiters whose condition can no longer become true.
@@ -209,7 +212,7 @@ public actor SharedBoard {
 
   /// Waits until a condition holds.
   ///
-  /// - Returns: Whether the condition held; false if the time ran out or the board ends.
+  /// - Returns: Whether the condition held; false if the wait timed out or the board closes.
   func wait(timeout: Duration? = nil, until holds: @escaping () -> Bool) async -> Bool {
     await runtime.wait(timeout: timeout, until: holds)
   }

@@ -1,4 +1,4 @@
-/// An error that prevents a board from opening, or that ends a running board.
+/// An error that prevents a board from opening, or that closes a running board.
 public struct WhiteboardError: Error, Equatable, Sendable {
   /// The kind of error; its raw value is the exit status of the programs.
   public let code: Code
@@ -28,7 +28,7 @@ public struct WhiteboardError: Error, Equatable, Sendable {
     problem = nil
   }
 
-  /// Creates the error for a board that ended with unsaved work.
+  /// Creates the error for a board that was closed with unsaved work.
   package init(_ problem: SaveProblem) {
     code = .inputOutput
     message = problem.sentence
@@ -58,7 +58,7 @@ public struct WhiteboardError: Error, Equatable, Sendable {
     case inputOutput = 74
     /// The operation timed out; a retry may help.
     case timedOut = 75
-    /// The peer uses another protocol version, or violates the protocol.
+    /// The peer uses a different protocol version, or violates the protocol.
     case `protocol` = 76
     /// The peer does not admit the local peer.
     case notAllowed = 77

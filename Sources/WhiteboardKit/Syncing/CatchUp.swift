@@ -107,7 +107,7 @@ final class CatchUp {
       || replica.members.contains { replica.hasSameContext(as: $0) && hasArrived(from: $0) }
   }
 
-  /// Returns whether the board of a member counts as the whole board.
+  /// Returns whether the board of a member is treated as the whole board.
   ///
   /// A member that has just joined also has an empty board. Only the host and relays know whether
   /// the board itself is empty.

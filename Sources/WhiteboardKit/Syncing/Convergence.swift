@@ -117,7 +117,7 @@ final class Convergence {
 
   /// Returns whether no local work is pending, and each compared member is synced.
   private func isSettled(_ scope: SyncScope) -> Bool {
-    // Application messages do not count, since their recipients may be offline for a long time.
+    // Ignore application messages, because their recipients may be offline for a long time.
     guard !runtime.call({ $0.commandRunner.hasConcurrentCommands }),
       scope == .connected || messages.isEmpty
     else { return false }

@@ -6,7 +6,7 @@ import Glibc
 import Musl
 #endif
 
-/// A catch-up answer in a private file, from which a transfer sends it.
+/// A private file from which a transfer sends a catch-up answer.
 ///
 /// The file is locked while the transfer needs it, and then removed. If the process dies, the
 /// system releases the lock, so the next process can remove the file.
@@ -31,7 +31,7 @@ final class AnswerFile: Sendable {
     close(descriptor)
   }
 
-  /// Removes the file of a process that ended.
+  /// Removes the file of a process that exited.
   ///
   /// - Parameter path: The path of the file. A file that a process still locks is not removed.
   static func removeAbandoned(atPath path: String) {

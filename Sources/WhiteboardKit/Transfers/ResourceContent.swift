@@ -1,7 +1,7 @@
 import Whiteboard
 import WhiteboardSync
 
-/// The contents of a resource, which its name describes.
+/// The contents of a resource, as described by its name.
 enum ResourceContent {
   /// A catch-up answer with its name and request number (SYN-13).
   case answer(ResourceDTO, request: UInt64)

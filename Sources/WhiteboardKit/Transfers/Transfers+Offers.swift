@@ -113,7 +113,7 @@ extension Transfers {
     offer.decision.resume(returning: false)
   }
 
-  /// Ends all offers, because the board ends.
+  /// Closes all offers, because the board is closing.
   func endFileOffers() {
     for id in offers.keys.sorted(by: { $0.text < $1.text }) { endOffer(id, .over) }
   }

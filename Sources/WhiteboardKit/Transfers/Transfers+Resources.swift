@@ -79,7 +79,7 @@ extension Transfers {
     _ result: Result<ReceivedResource, SessionError>
   ) {
     let known = pending.removeValue(forKey: info.id)
-    // A transfer may end before it starts.
+    // A transfer can end without having started.
     let content = known?.content ?? ResourceContent(named: info.name.raw)
     if case .answer(_, let request) = content {
       if info.direction == .incoming { answerFinished(request: request, from: info.peer, result) }

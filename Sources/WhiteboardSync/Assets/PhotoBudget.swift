@@ -15,7 +15,7 @@ struct PhotoBudget {
 
   /// Counts a photo whose bytes are stored locally.
   ///
-  /// It counts for the author of the first object that showed it.
+  /// Its size is counted for the author of the first object that showed the photo.
   mutating func count(_ id: AssetID, _ bytes: Int, of author: MemberID?) {
     remove(id)
     photos[id] = Photo(author: author, bytes: bytes)

@@ -9,7 +9,9 @@ public enum ResourceDTOError: Error, Hashable, Sendable {
   case malformed
 }
 
-/// The content of a resource name, which is JSON (BRD-20, SYN-13).
+/// The content of a resource name.
+///
+/// The name is JSON (BRD-20, SYN-13).
 public struct ResourceDTO: Hashable, Sendable {
   /// The kind of resource.
   public enum Kind: String, Hashable, Sendable, CaseIterable {

@@ -1,7 +1,9 @@
 import PeerCore
 import Whiteboard
 
-/// The role of a member on a board, which is fixed for one incarnation (AUT-4).
+/// The role of a member on a board.
+///
+/// An incarnation cannot change its role (AUT-4).
 public enum Role: UInt8, Hashable, Sendable {
   /// Can write, send requests and answer them.
   case editor = 1

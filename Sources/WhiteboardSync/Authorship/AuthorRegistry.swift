@@ -99,7 +99,7 @@ final class AuthorRegistry {
     let seen = board.state.context
     return sorted { record in
       if let limit = board.state.limits[record.incarnation] {
-        // Include the authors of revoked changes, because the other replica may not know them yet.
+        // Include the authors of revoked changes, because the other replica might not know them yet.
         if context.last(of: record.incarnation) ?? 0 > limit { return true }
         guard seen.contains(record.incarnation) else { return false }
       }

@@ -2,7 +2,9 @@ import Crypto
 import PeerCore
 import Whiteboard
 
-/// The head of the hash chain of one incarnation's batches, which the next batch extends.
+/// The head of the hash chain of one incarnation's batches.
+///
+/// The next batch extends the chain.
 ///
 /// Each hash covers the previous one. A signature of the last hash therefore covers every batch. Implements
 /// AUT-6.

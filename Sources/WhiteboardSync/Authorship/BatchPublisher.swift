@@ -16,7 +16,7 @@ final class BatchPublisher {
   ///
   /// All members receive the same bytes.
   private var writer = LinkBatchWriter()
-  /// Whether a member has joined that does not know the incarnations that `writer` refers to.
+  /// Whether a new member does not know the incarnations to which `writer` refers.
   private var hasNewcomer = false
   /// The incarnations whose records were sent to all members ahead of purges (SYN-48).
   private var sentAhead: Set<Incarnation> = []
@@ -94,7 +94,7 @@ final class BatchPublisher {
   ///
   /// - Parameters:
   ///   - batch: The next batch.
-  ///   - record: The record of its incarnation, which has the key of this author.
+  ///   - record: The record of its incarnation. The record contains the key of this author.
   ///   - earlier: The chain head that another replica of this author reached under that incarnation; nil if there is
   ///     none.
   func continueChain(

@@ -47,8 +47,8 @@ final class ClaimCheck {
 
   /// Returns the part of an answer's difference that the connected authors do not contradict.
   ///
-  /// If a claim was only early, the change arrives on the author's own link. A member's claims about itself
-  /// count, because the member signed the answer.
+  /// If a claim was only early, the change arrives on the author's own link. A member's claims about itself are
+  /// accepted, because the member signed the answer.
   func removingContradictedClaims(
     from difference: Difference,
     by member: MemberID,

@@ -18,7 +18,7 @@ final class LinkChainVerifier {
   /// Creates the state of a new link, on which at most `limit` incarnations can be introduced.
   init(limit: Int = BoardLimits.incarnations) { self.limit = limit }
 
-  /// Handles the introduction of an incarnation, whose signatures were verified.
+  /// Handles a verified introduction of an incarnation.
   /// - Throws: `brokenChain` if the introduction contradicts earlier messages on the link.
   func introduce(
     _ record: AuthorRecord,
@@ -59,7 +59,8 @@ final class LinkChainVerifier {
   /// The role of the member; nil until it has introduced itself.
   var role: Role? { record.map { isRevoked ? .viewer : $0.role } }
 
-  /// Throws `noAuthor` if the member has not introduced itself, and `viewer` if the member may not write.
+  /// Throws `noAuthor` if the member has not introduced itself, and `viewer` if the member has no right to
+  /// write.
   func requireWriter() throws(ReplicaError) {
     guard let role = record?.role else { throw .noAuthor }
     guard role.mayWrite else { throw .viewer }

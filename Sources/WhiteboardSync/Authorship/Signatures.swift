@@ -60,7 +60,9 @@ extension MemberID {
     0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
   ]
 
-  /// Creates the member id of a public key, which is uncompressed as in SEC 1 (AUT-3).
+  /// Creates the member id of a public key (AUT-3).
+  ///
+  /// The key is uncompressed, as in SEC 1.
   package init(publicKey: [UInt8]) {
     self.init(Bytes32.sha256(Self.keyPrefix + publicKey))
   }

@@ -25,7 +25,9 @@ final class AnswerSender {
     self.actions = actions
   }
 
-  /// Handles a request from a member, which replaces the member's earlier request.
+  /// Handles a request from a member.
+  ///
+  /// The request replaces the member's earlier request.
   ///
   /// A viewer does not answer.
   func receive(_ request: CatchUpRequest, from member: MemberID, _ now: Moment) {

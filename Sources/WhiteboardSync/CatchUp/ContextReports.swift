@@ -225,7 +225,7 @@ final class ContextReports {
   }
 }
 
-/// A record of when the board changed, which shows whether it is changing now.
+/// A record of the times when the board changed, used to determine whether it is changing now.
 struct Activity {
   private(set) var revision: UInt64 = 0
   private var since: UInt64 = 0

@@ -8,7 +8,9 @@ import Whiteboard
 public enum BoardDigest {
   private static let domain = "whiteboard-digest-1\n"
 
-  /// Returns the digest, which is equal on replicas with equal contexts, and different if any cell differs.
+  /// Returns the digest.
+  ///
+  /// Replicas with equal contexts have equal digests. If any cell differs, the digests differ.
   ///
   /// It covers every cell of every object that is not deleted, in order, except selections.
   /// - Complexity: O(*n* log *n*), where *n* is the number of objects.

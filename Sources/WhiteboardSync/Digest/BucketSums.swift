@@ -1,7 +1,9 @@
 import PeerCore
 import Whiteboard
 
-/// The sixteen sums over all cells of a board, which replicas compare every few seconds.
+/// The sixteen sums over all cells of a board.
+///
+/// Replicas compare the sums every few seconds.
 ///
 /// Implements SYN-41.
 public enum BucketSums {
@@ -22,7 +24,9 @@ public enum BucketSums {
     return sums
   }
 
-  /// Returns the initial value of all cell hashes, which depends on the whole context.
+  /// Returns the initial value of all cell hashes.
+  ///
+  /// The value depends on the whole context.
   ///
   /// If an attacker constructs cells with equal sums, the sums differ again after the next change.
   package static func start(of context: Context) -> BucketHash {

@@ -12,7 +12,9 @@ public enum BatchCoding {
   }
 }
 
-/// A batch together with its full form, which documents store and chains hash (AUT-6).
+/// A batch together with its full form.
+///
+/// Documents store the full form, and the hashes of chains cover it (AUT-6).
 ///
 /// The operations have the same bytes in the full form and in the link form. Only the headers differ, so the
 /// operations are encoded once for all links.

@@ -1,6 +1,8 @@
 import Whiteboard
 
-/// An encoder of batches in link form, which refers to earlier messages on the link.
+/// An encoder of batches in link form.
+///
+/// The link form refers to earlier messages on the link.
 ///
 /// Implements SYN-28.
 ///
@@ -76,7 +78,7 @@ public struct LinkBatchReader: Sendable {
     self.lastSequence = lastSequence
   }
 
-  /// Decodes the next batch from the content of a message, which begins at `offset`.
+  /// Decodes the next batch from a message whose content begins at `offset`.
   /// - Throws: `CodecError` unless the bytes are the canonical encoding of a legal batch, and an author message
   ///   preceded them.
   public mutating func decode(

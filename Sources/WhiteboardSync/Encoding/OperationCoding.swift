@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// The coding state between two operations of a batch, which encoders and decoders share (SYN-22).
+/// The state that both encoders and decoders carry from one operation of a batch to the next (SYN-22).
 private struct OperationContext {
   /// The property number and value shape of the previous operation.
   ///
@@ -79,7 +79,9 @@ struct OperationEncoder {
   }
 }
 
-/// A decoder of the operations of one batch, which accepts only the canonical encoding.
+/// A decoder of the operations of one batch.
+///
+/// It accepts only the canonical encoding.
 struct OperationDecoder {
   private let author: Incarnation
   private let others: [Incarnation]

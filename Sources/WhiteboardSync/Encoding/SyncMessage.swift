@@ -9,11 +9,11 @@ package enum SyncMessage: Hashable, Sendable {
   /// The kind byte of an application message.
   static let applicationKind: UInt8 = 0x10
 
-  /// The next batch of the sender in link form, which refers to earlier messages.
+  /// The next batch of the sender, in the link form that refers to earlier messages.
   case batch([UInt8])
   /// A request for the changes that are not in the context of the sender.
   case request(CatchUpRequest)
-  /// An answer to a request if the receiver of this message lacks no changes, with the number of the request.
+  /// The answer to the request with this number, if the receiver of this message lacks no changes.
   case nothingLacking(UInt64)
   /// A report of the sender's context.
   case state(ReplicaReport)
@@ -218,7 +218,7 @@ package struct CatchUpRequest: Hashable, Sendable {
 package struct ReplicaReport: Hashable, Sendable {
   /// The first 8 bytes of the SHA-256 of the sender's context in its binary form.
   package let contextHash: UInt64
-  /// The number of the sender's last request to the receiver whose answer was applied.
+  /// Of the sender's requests to the receiver, the number of the last one whose answer was applied.
   ///
   /// It is 0 in a report to several members.
   package let applied: UInt64
@@ -253,14 +253,16 @@ package struct ReplicaReport: Hashable, Sendable {
   }
 }
 
-/// A datagram between replicas, which may be lost.
+/// A datagram between replicas.
+///
+/// It may be lost.
 ///
 /// Implements SYN-30 to SYN-34.
 package enum SyncDatagram: Hashable, Sendable {
   /// The presence of the sender. `counter` increases with each datagram. `wall` is the time of the sender's
   /// wall clock, if it is included.
   case presence(counter: UInt64, Presence, wall: UInt64? = nil)
-  /// Points of a stroke that may not be committed yet.
+  /// Points of a stroke that might not be committed yet.
   case preview(stroke: ObjectID, first: Int, points: [InkPoint])
   /// Bytes that the application sends.
   case application([UInt8])

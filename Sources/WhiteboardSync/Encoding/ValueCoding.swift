@@ -9,7 +9,7 @@ struct IncarnationTable {
   /// The index of each incarnation; empty if there are at most `few`.
   private var indices: [Incarnation: Int] = [:]
 
-  /// Returns the index of an incarnation, which is added if it is new.
+  /// Returns the index of an incarnation, and adds the incarnation if it is new.
   mutating func index(of incarnation: Incarnation) -> Int {
     let known =
       incarnations.count <= Self.few

@@ -59,6 +59,6 @@ public struct BoardOwner: Hashable, Sendable {
 extension BoardID {
   /// Whether the board has an owner that decides which members may write (AUT-9).
   ///
-  /// On other boards every member may write.
+  /// On other boards, every member may write.
   public var isOwned: Bool { bytes.starts(with: BoardOwner.prefix) }
 }

@@ -40,7 +40,9 @@ public struct Grant: Hashable, Sendable {
     self.certificates = certificates
   }
 
-  /// Decodes the grant of a known holder, which must fill `bytes`.
+  /// Decodes the grant of a known holder.
+  ///
+  /// The grant must fill `bytes`.
   init(for holder: [UInt8], _ bytes: [UInt8]) throws(CodecError) {
     var reader = ByteReader(bytes)
     try self.init(for: holder, &reader)

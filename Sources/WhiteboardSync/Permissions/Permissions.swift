@@ -227,7 +227,7 @@ final class Permissions {
     adopt(grant, now)
   }
 
-  /// Switches to another grant and a new incarnation, because an incarnation cannot change its role.
+  /// Switches to a different grant and a new incarnation, because an incarnation cannot change its role.
   private func adopt(_ grant: Grant, _ now: Moment) {
     publisher.sendHead(now)
     author.adopt(grant)
@@ -292,7 +292,7 @@ final class Permissions {
   /// Returns whether an author's answer is accepted, and counts a refusal.
   func admitsAnswer(by record: AuthorRecord) -> Bool {
     guard isRevoked(record) else { return true }
-    // The author may not have received the revocation yet, so this is not a protocol violation.
+    // The author might not have received the revocation yet, so this is not a protocol violation.
     refusals.revoked += 1
     return false
   }
@@ -307,7 +307,7 @@ final class Permissions {
     else { return true }
     if board.state.limits[record.incarnation] != limit { limitBoard() }
     if batch.firstSequence <= limit { return true }
-    // The author may not have received the revocation yet, so this is not a protocol violation.
+    // The author might not have received the revocation yet, so this is not a protocol violation.
     refusals.revoked += 1
     return false
   }

@@ -118,7 +118,8 @@ public struct Revocation: Hashable, Sendable {
   /// Whether the owner of the board signed the revocation.
   var isOwners: Bool { grant.certificates.isEmpty }
 
-  /// Throws an error if the revocation is for another board, or if its issuer may not revoke these rights.
+  /// Throws an error if the revocation is for another board, or if its issuer is not allowed to revoke these
+  /// rights.
   func verify(board: BoardID, with verifier: any SignatureVerifier) throws(ReplicaError) {
     guard self.board == board else { throw .wrongBoard }
     guard verifier.isKey(issuer) else { throw .wrongKey }

@@ -74,7 +74,9 @@ struct ClockSamples {
   }
 }
 
-/// A comparison of all wall clocks, which reports each inaccurate clock once (SYN-43).
+/// A comparison of all wall clocks.
+///
+/// It reports each inaccurate clock once (SYN-43).
 struct ClockComparison {
   /// The maximum number of remembered findings.
   ///
@@ -82,15 +84,15 @@ struct ClockComparison {
   private static let remembered = 256
 
   private let own: MemberID
-  /// The last reported finding of each member whose clock is not right.
+  /// The last reported finding of each member whose clock is inaccurate.
   private var reported: [MemberID: ClockReport.Finding] = [:]
 
   init(own: MemberID) { self.own = own }
 
   /// Compares all clocks.
-  /// - Parameter differences: The milliseconds by which the clock of each other member is ahead of the local
-  ///   clock.
-  /// - Returns: The new reports, by ascending member.
+  /// - Parameter differences: For each other member, the number of milliseconds by which its clock is ahead of
+  ///   the local clock.
+  /// - Returns: The new reports, in ascending order of member.
   mutating func judge(_ differences: [MemberID: Int64]) -> [ClockReport] {
     guard !differences.isEmpty else { return [] }
     var all = differences
@@ -107,10 +109,10 @@ struct ClockComparison {
       if difference.magnitude > BoardLimits.clockDifference {
         finding = majority == nil ? .differs : .isOff
       } else if difference.magnitude > BoardLimits.clockDifference / 2 {
-        // A clock that was reported counts as right again only when it is well within the limit.
+        // A reported clock is considered accurate again only when it is well within the limit.
         finding = before
       }
-      // Without a majority the local clock cannot be judged.
+      // Without a majority, the local clock cannot be judged.
       if member == own, majority == nil { finding = before }
       guard finding != before else { continue }
       reported[member] = finding

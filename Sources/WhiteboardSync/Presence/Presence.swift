@@ -53,7 +53,7 @@ public struct Presence: Hashable, Sendable {
   }
 }
 
-// MARK: - Its binary form (SYN-30, SYN-34)
+// MARK: - Binary form (SYN-30, SYN-34)
 
 extension Presence {
   private static let laserFlag: UInt8 = 1

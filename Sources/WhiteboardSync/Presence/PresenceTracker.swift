@@ -126,7 +126,9 @@ struct PresenceState {
   private static let idleInterval: UInt64 = 1000
   /// The time between two datagrams while the presence changes, in milliseconds.
   private static let changeInterval: UInt64 = 33
-  /// The upper bounds of the two intervals, which otherwise grow with the number of members.
+  /// The upper bounds of the two intervals.
+  ///
+  /// Up to these bounds, the intervals grow with the number of members.
   private static let (longestIdleInterval, longestChangeInterval): (UInt64, UInt64) = (2000, 250)
 
   private(set) var shown = Presence()

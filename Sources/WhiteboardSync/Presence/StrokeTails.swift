@@ -33,8 +33,8 @@ struct StrokeTails {
     for (offset, point) in points.enumerated() {
       let index = first + offset
       guard index >= committed, index < committed + Self.points else { continue }
-      // If several previews contain a point, the first one counts, so that visible points do not move until
-      // they are committed.
+      // If several previews contain a point, the first preview is used, so that visible points do not move
+      // until they are committed.
       if tail.points[index] == nil { tail.points[index] = point }
     }
     tails[stroke] = tail

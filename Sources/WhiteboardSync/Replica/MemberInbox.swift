@@ -67,7 +67,7 @@ struct MemberInbox {
   /// Adds a message at the end.
   ///
   /// Below the limit, one message of any size is accepted.
-  /// - Returns: Whether there was room for it.
+  /// - Returns: Whether there was room for the message.
   mutating func append(_ message: [UInt8]) -> Bool {
     guard byteCount < Self.byteLimit || !isVerifying else { return false }
     byteCount += message.count + Self.overhead
@@ -77,9 +77,10 @@ struct MemberInbox {
 
   // MARK: - Removing
 
-  /// Records the result of a check for the first message, and removes the message if no more results are
-  /// missing.
-  /// - Returns: The message and all its results; nil if it still waits.
+  /// Records the result of a check for the first message.
+  ///
+  /// If all its results are known, removes the message.
+  /// - Returns: The message and all its results; nil if the message is still waiting.
   mutating func didVerify(
     _ id: VerificationID,
     isValid: Bool

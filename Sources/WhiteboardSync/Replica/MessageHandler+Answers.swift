@@ -75,7 +75,7 @@ extension MessageHandler {
     replica.peers[member]?.report(by: now.uptime)
   }
 
-  /// Handles an answer whose signatures were being verified, if no more results are missing.
+  /// Handles an answer whose signatures were being verified, if all results are known.
   func handleVerifiedAnswer(of member: MemberID, _ now: Moment) {
     guard let peer = replica.peers[member], let request = peer.requestInFlight,
       let answer = peer.unverifiedAnswer, !answer.verification.isPending
@@ -111,7 +111,7 @@ extension MessageHandler {
       known.insert(record.incarnation)
     }
     // The author of a move affects the game, so the author must be proven by a record. On an owned board, only
-    // changes of authors with a record count.
+    // changes of authors with a record are valid.
     for entry in answer.difference.entries {
       for new in entry.cells where replica.permissions.isOwned || new.property.isMove {
         guard known.contains(new.cell.dot.incarnation) else { throw ReplicaError.noAuthor }
@@ -125,7 +125,7 @@ extension MessageHandler {
   /// If it throws, nothing is merged.
   ///
   /// - Parameters:
-  ///   - answer: The answer, which was checked.
+  ///   - answer: The checked answer.
   ///   - buckets: The buckets that the request asked for; 0 unless it was a repair.
   ///   - member: The member that answered.
   ///   - now: The time.

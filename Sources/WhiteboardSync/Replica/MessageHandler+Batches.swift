@@ -17,7 +17,7 @@ extension MessageHandler {
     return record
   }
 
-  /// Handles the introduction of an incarnation, whose record and head were checked.
+  /// Handles a checked introduction of an incarnation.
   func handleIntroduction(
     _ record: AuthorRecord,
     _ head: SignedHead,
@@ -28,7 +28,9 @@ extension MessageHandler {
     peer.reader.beginAuthor(record.incarnation, lastSequence: head.sequence)
   }
 
-  /// Applies the next batch of a member, which begins at `offset` in `bytes`.
+  /// Applies the next batch of a member.
+  ///
+  /// The batch begins at `offset` in `bytes`.
   ///
   /// If the batch is early, it waits, and later messages of the same member wait behind it.
   /// - Throws: `ReplicaError`, or `BoardError.boardFull`, which is not a protocol violation of the member.
@@ -83,7 +85,7 @@ extension MessageHandler {
     try replica.peers[member]?.link.check(head, with: replica.verifier)
   }
 
-  /// Stores the signed head of a member's chain, which was checked.
+  /// Stores the checked head of a member's chain.
   func handleHead(_ head: SignedHead, from member: MemberID) {
     // Batches that did not fit or were revoked were not stored, so their head is not needed.
     guard let incarnation = replica.peers[member]?.link.record?.incarnation,

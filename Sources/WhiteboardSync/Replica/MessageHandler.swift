@@ -61,7 +61,7 @@ struct MessageHandler {
     replica.publishChanges(from: member, now)
   }
 
-  /// Runs `body`, and handles an error that it throws as an error in a message of a member.
+  /// Runs `body`, and handles an error from it as a fault in a member's message.
   private func handling(of member: MemberID, _ now: Moment, _ body: () throws -> Void) {
     do {
       try body()

@@ -21,8 +21,8 @@ public struct Moment: Hashable, Sendable {
 
   /// Returns the current readings of the system's clocks.
   ///
-  /// The uptime does not count the time in which the system is suspended. If the wall clock shows a time before
-  /// 1970, `wall` is zero.
+  /// The uptime does not include the time in which the system is suspended. If the wall clock shows a time
+  /// before 1970, `wall` is zero.
   public static func now() -> Moment {
     Moment(wall: read(CLOCK_REALTIME), uptime: read(CLOCK_MONOTONIC))
   }

@@ -57,7 +57,7 @@ final class PeerState {
   private var nextRepair: UInt64 = 0
   /// The time until which the member is not asked, because there was no room for its last answer.
   private(set) var askAgain: UInt64 = 0
-  /// The number of the last request to the member whose answer was applied.
+  /// Of the requests to the member, the number of the last one whose answer was applied.
   private(set) var applied: UInt64 = 0
   /// The value of `applied` in the last report to the member.
   private var reportedApplied: UInt64 = 0
@@ -71,7 +71,7 @@ final class PeerState {
   var isBacklogged = false
   private var answered: UInt64 = 0
   private var lastAnswerAt: UInt64?
-  /// The number of the member's last request whose answer the member has applied.
+  /// Of the member's requests, the number of the last one whose answer the member has applied.
   var confirmed: UInt64 = 0
 
   private var reportDue: UInt64?

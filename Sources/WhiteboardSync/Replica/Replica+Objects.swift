@@ -128,7 +128,7 @@ extension Replica {
 
   /// Throws an error if another local photo would exceed the budget of one author (BRD-38).
   ///
-  /// Deleted photos count until they are purged.
+  /// Deleted photos are included until they are purged.
   /// - Throws: `photosUsed`.
   /// - Complexity: O(*n*), where *n* is the number of objects.
   package func requireRoom(for photo: AssetReference) throws(BoardError) {

@@ -61,7 +61,8 @@ extension Replica {
 
   /// Makes the local member the owner of the board.
   ///
-  /// - Returns: Whether the local member is the owner, and the actions. The id of a board determines its owner.
+  /// - Returns: Whether the local member is the owner, and the actions. The local member is not the owner if
+  ///   the id of the board belongs to a different key.
   public func own(_ grant: Grant, now: Moment) -> (isOwner: Bool, actions: [ReplicaAction]) {
     guard permissions.isOwners(grant) else { return (false, []) }
     guard permissions.isBetter(grant) else { return (true, []) }

@@ -4,9 +4,9 @@ import Whiteboard
 /// A replica of a board, which decides what to send to which member, and when.
 ///
 /// A replica does no I/O. Its owner passes in events together with the current time, and performs the actions
-/// that each input returns, in order. The owner also calls ``tick(now:)`` at the time ``nextDeadline``. A replica
-/// is not `Sendable`; it has one owner. While a member is joined, its messages must arrive in order and exactly
-/// once. If a link is permanently lost, its member counts as having left, and must join again.
+/// that each input returns, in order. The owner also calls ``tick(now:)`` at the time ``nextDeadline``. A
+/// replica is not `Sendable`; it has one owner. While a member is joined, its messages must arrive in order and
+/// exactly once. If a link is permanently lost, its member is treated as having left, and must join again.
 ///
 /// If an input throws an error, actions that became due before the error are returned by the next input. The
 /// deadline is then 0, so that the owner calls ``tick(now:)``.
@@ -192,7 +192,7 @@ public final class Replica {
   ///
   /// - Parameters:
   ///   - batch: The batch. The batches of each incarnation must be written in order and without gaps.
-  ///   - record: The record of its incarnation, which has the key of this author.
+  ///   - record: The record of its incarnation. The record contains the key of this author.
   ///   - earlier: The chain head that another replica of this author reached under that incarnation; nil if there is
   ///     none.
   ///   - now: The time.

@@ -42,7 +42,7 @@ extension Replica {
 
   /// Returns the content of the board as a keyframe for another board, and the photos in it.
   ///
-  /// - Parameter author: An author of the other board, which becomes the author of the content.
+  /// - Parameter author: An author of the other board. This author becomes the author of the content.
   /// - Returns: The keyframe, its digest and the photos.
   /// - Throws: `boardFull` if more incarnations wrote on the board than one author may have.
   public func snapshotForAnotherBoard(

@@ -1,6 +1,8 @@
 import Whiteboard
 
-/// Signatures that the owner creates and verifies, which may take any amount of time.
+/// Signatures that the owner creates and verifies.
+///
+/// Both steps may take any amount of time.
 ///
 /// Messages of a member wait behind the first message that is being verified. Actions wait behind the first action that
 /// lacks a signature. The replica therefore behaves as if it had a local key and slower links.

@@ -31,7 +31,9 @@ struct Signed<Value> {
   }
 }
 
-/// A signer for an author, which signs with a local key or requests signatures from the owner of the replica.
+/// A signer for an author.
+///
+/// It signs with a local key, or requests signatures from the owner of the replica.
 struct Signer {
   /// The public key of the author.
   let publicKey: [UInt8]
