@@ -22,7 +22,8 @@ package enum Pager {
     if let chosen = environment("PAGER") { return chosen }
     let directories = (environment("PATH") ?? "/usr/bin:/bin").split(separator: ":")
     guard directories.contains(where: { exists("\($0)/less") }) else { return nil }
-    // As in git, less exits immediately if the text fits on the screen, and leaves the text there.
+    // The options are those that git uses: if the text fits on the screen, less exits immediately,
+    // and the text stays visible.
     return environment("LESS") == nil ? "LESS=FRX less" : "less"
   }
 
@@ -33,7 +34,7 @@ package enum Pager {
   package static func show(_ text: String) throws(WhiteboardError) {
     guard let command = command(environment: { Environment[$0] }), let pipe = popen(command, "w")
     else { return try Console.tell(text) }
-    // Only the pager handles Ctrl+C. Otherwise this program would end, and the shell would use the
+    // Only the pager handles Ctrl+C. Otherwise this program would exit, and the shell would use the
     // terminal before the pager has restored it.
     let interrupt = signal(SIGINT, SIG_IGN)
     defer { signal(SIGINT, interrupt) }
