@@ -27,10 +27,10 @@ package actor ScriptedBoard: EventSink {
     self.narrate = narrate
   }
 
-  /// Runs a board until it ends; call this only once.
+  /// Runs a board until it is closed; call this only once.
   ///
   /// - Parameter configuration: The configuration of the board.
-  /// - Throws: The error that ended the board.
+  /// - Throws: The error that closed the board.
   package func run(_ configuration: BoardConfiguration) async throws(WhiteboardError) {
     let sharedBoard = SharedBoard(configuration, input: feed, sink: self)
     self.sharedBoard = sharedBoard
@@ -56,7 +56,7 @@ package actor ScriptedBoard: EventSink {
   ///
   /// - Parameter line: A command in text or JSON form. If it has a request id, the id is replaced.
   /// - Returns: The answer.
-  /// - Throws: The error that the board answers; `ending` if the board ends before the answer.
+  /// - Throws: The error that the board answers; `ending` if the board is closed before the answer.
   @discardableResult
   package func perform(_ line: String) async throws(CommandError) -> BoardEvent.Done {
     guard let request = try CommandParser.parse(line) else {
@@ -84,7 +84,7 @@ package actor ScriptedBoard: EventSink {
   ///
   /// Returns immediately if there already was such an event.
   ///
-  /// - Returns: Whether there was such an event before the board ended.
+  /// - Returns: Whether there was such an event before the board was closed.
   package func sees(_ matches: @escaping @Sendable (BoardEvent) -> Bool) async -> Bool {
     if events.contains(where: matches) {
       return true
@@ -93,14 +93,14 @@ package actor ScriptedBoard: EventSink {
     return await withCheckedContinuation { watchers.append((matches, $0)) }
   }
 
-  /// Asks the board to end.
+  /// Asks the board to close.
   ///
-  /// When it has ended, ``run(_:)`` returns.
+  /// When it has closed, ``run(_:)`` returns.
   package func end() async {
     await sharedBoard?.requestEnd()
   }
 
-  /// Waits until the board is ready, and returns the event; nil if the board ends first.
+  /// Waits until the board is ready, and returns the event; nil if the board is closed first.
   package func ready() async -> BoardEvent.Ready? {
     guard await sees({ if case .ready = $0 { true } else { false } }) else { return nil }
     for case .ready(let ready) in events {

@@ -22,7 +22,8 @@ package enum Pager {
     if let chosen = environment("PAGER") { return chosen }
     let directories = (environment("PATH") ?? "/usr/bin:/bin").split(separator: ":")
     guard directories.contains(where: { exists("\($0)/less") }) else { return nil }
-    // As in git, less exits immediately if the text fits on the screen, and leaves the text there.
+    // The options are those that git uses: if the text fits on the screen, less exits immediately,
+    // and the text stays visible.
     return environment("LESS") == nil ? "LESS=FRX less" : "less"
   }
 

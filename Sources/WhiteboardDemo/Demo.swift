@@ -5,7 +5,7 @@ import PeerDiscovery
 import PeerSession
 import WhiteboardKit
 
-/// Two real peers that find each other, draw together, and end with the same board.
+/// Two real peers that find each other, draw together, and have the same board at the end.
 package struct Demo: Sendable {
   /// The discovery with which the peers find each other.
   package var discovery: any Discovery

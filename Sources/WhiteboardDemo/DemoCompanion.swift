@@ -48,7 +48,7 @@ package struct DemoCompanion: Sendable {
           try await group.next()
           throw WhiteboardError(.internal, "the demo stopped before its board was open")
         }
-        // The drawing task ends when Ada's board ends.
+        // The drawing task ends when Ada's board is closed.
         group.addTask { try? await Self.draw(as: ada) }
         let target: JoinTarget =
           await Nearby.problem(of: discovery) == nil

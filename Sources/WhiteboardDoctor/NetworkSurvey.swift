@@ -128,7 +128,7 @@ package enum NetworkSurvey {
       defer { close(descriptor) }
       var yes: Int32 = 1
       if kind == SOCK_STREAM {
-        // Set SO_REUSEADDR, as the listener does, so that a port in the state TIME_WAIT counts as free.
+        // Set SO_REUSEADDR, as the listener does, so that a port in the state TIME_WAIT can be opened.
         setsockopt(
           descriptor,
           SOL_SOCKET,

@@ -4,8 +4,7 @@ package enum ImportError: Error, Hashable, Sendable {
   case tooLong(limit: Int)
   /// The file is not valid JSON; the value is the offset of the first invalid byte.
   case malformed(at: Int)
-  /// The file has too many nested lists and objects; the value is the offset where the limit is
-  /// exceeded.
+  /// Lists and objects in the file are nested too deeply; the value is the offset where the limit is exceeded.
   case tooDeep(at: Int)
   /// The file has more values than the limit.
   case tooManyValues

@@ -55,9 +55,9 @@ package actor BoardTerminal: EventSink {
     (wake, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// Runs one shared board until it ends, and shows it.
+  /// Runs one shared board until it is closed, and shows it.
   ///
-  /// - Throws: The error that ended the board.
+  /// - Throws: The error that closed the board.
   package func run(_ configuration: BoardConfiguration) async throws(WhiteboardError) {
     let tasks = start()
     defer { stop(tasks) }
@@ -97,7 +97,7 @@ package actor BoardTerminal: EventSink {
   /// Opens the chosen board.
   ///
   /// - Returns: Whether a board was opened; false if the user quits.
-  /// - Throws: The error that ended the board.
+  /// - Throws: The error that closed the board.
   private func open(_ choice: LobbyClient.Choice, _ lobby: Lobby) async throws(WhiteboardError)
     -> Bool
   {
@@ -113,7 +113,7 @@ package actor BoardTerminal: EventSink {
       guard error.code == .unreachable || error.code == .timedOut || error.isRemoval,
         let own = try await lobby.configuration(.host(path))
       else { throw error }
-      // Omit the notice after a removal, because the local copy of the board reports the removal itself.
+      // Omit the notice after a removal, because the opened board shows the removal itself.
       let notice = "No member answered. This is your own copy. \(error.message)"
       try await openBoard(own, notice: error.isRemoval ? nil : notice)
     }
@@ -192,18 +192,18 @@ package actor BoardTerminal: EventSink {
     choice = nil
   }
 
-  /// Ends the current screen and then the program.
+  /// Closes the current screen, and then exits the program.
   package func requestEnd() async {
     isEnding = true
     choose(.quit)
     await sharedBoard?.requestEnd()
   }
 
-  /// Ends the current screen and then the program.
+  /// Closes the current screen, and then exits the program.
   ///
   /// If work would be lost, asks the user first, but only once.
   ///
-  /// - Returns: Whether the screen ends without a question.
+  /// - Returns: Whether the screen is closed without a question.
   package func requestEndUnlessUnsaved() async -> Bool {
     isEnding = true
     choose(.quit)

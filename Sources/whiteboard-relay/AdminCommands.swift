@@ -257,7 +257,7 @@ struct BoardsCommand: AsyncParsableCommand {
   struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract:
-        "Copy a board to a file that whiteboard-peer can open, while the relay serves the board."
+        "Copy a board to a file for whiteboard-peer; the relay continues to serve the board."
     )
 
     @OptionGroup var board: BoardOptions

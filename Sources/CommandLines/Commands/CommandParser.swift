@@ -1,7 +1,7 @@
 import PeerCore
 import WhiteboardKit
 
-/// A parser of commands, which are lines from a script, the prompt or a program.
+/// A parser for lines with commands, from a script, the prompt or a program.
 ///
 /// A line is JSON if its first character that is not a space is `{`. Any other line is in text form.
 package enum CommandParser {

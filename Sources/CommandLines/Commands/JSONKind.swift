@@ -19,7 +19,7 @@ enum JSONKind {
   /// A list of object ids.
   case objects
 
-  /// Creates the type of a key, which can depend on the command; nil if no command has such a key.
+  /// Creates the type of a key in a command; nil if no command has such a key.
   init?(key: String, verb: String?) {
     switch (key, verb) {
     case ("at", "insert"): self = .number

@@ -1,6 +1,6 @@
 import WhiteboardKit
 
-/// A source of commands, which it parses from lines.
+/// A command source that parses lines.
 package actor LineCommands: CommandSource {
   private let lines: any LineSource
   private let areNumbered: Bool

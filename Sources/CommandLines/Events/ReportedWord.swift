@@ -1,12 +1,12 @@
 import WhiteboardKit
 
-/// A status word in the output of the programs, such as `saved`, with the guarantee that it gives to the user.
+/// A status word in the output of the programs, such as `saved`, with its guarantee to the user.
 ///
 /// The manual prints all status words. `Protocol/README.md` has the same table with the tests.
 package struct ReportedWord: Sendable {
   /// The word, as events and answers spell it.
   package let word: String
-  /// The guarantee that the word gives at the time of the report.
+  /// The guarantee at the time when the word is reported.
   package let meaning: String
   /// The faults that the guarantee survives, or its limits.
   package let limits: String
@@ -24,7 +24,7 @@ package struct ReportedWord: Sendable {
     ReportedWord(
       word: "ok: ...",
       meaning:
-        "In line mode, ok means the same as done: the command that is named after it succeeded.",
+        "In line mode, ok means the same as done: the command named in the line succeeded.",
       limits: "The same limits as for done.",
       tests: ["SavingTests", "EventLineTests"]
     ),

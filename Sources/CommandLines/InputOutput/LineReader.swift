@@ -7,7 +7,7 @@ import WhiteboardKit
 @preconcurrency import Musl
 #endif
 
-/// A reader of lines from a file descriptor, which reads no faster than lines are requested.
+/// A reader that returns the lines from a file descriptor, and reads no faster than lines are requested.
 ///
 /// A line that is longer than the limit is reported as ``Line/tooLong``. Its bytes are skipped, so they use no memory.
 package actor LineReader {

@@ -73,7 +73,7 @@ package actor LineWriter {
         failure = FileWriting.writeAll(line, to: descriptor)
       }
       let bytes = lines.reduce(0) { $0 + $1.count }
-      // No code waits for this task; it ends when the actor has the result.
+      // No code waits for this task. The task ends when the actor has the result.
       Task { [failure] in await self.wrote(bytes, failure) }
     }
   }

@@ -142,7 +142,7 @@ extension SettingKey<BoardConfiguration.Carrier?> {
 }
 
 extension SettingKey<Duration> {
-  /// The time after which a peer that sends nothing counts as lost.
+  /// The time after which a peer that sends nothing is considered lost.
   package static let lostAfter = SettingKey(
     "lost-after",
     "The number of seconds after which an unreachable peer is considered lost",

@@ -82,7 +82,7 @@ extension BoardDocument {
     guard case .success(let (after, isThere)) = result else { return result.failure }
     tail = after
     groupsCommitted += 1
-    // SQLite also writes to a removed file, but no program can open that file again.
+    // SQLite continues to write to a removed file, but no program can open that file again.
     return isThere ? nil : .removed(path)
   }
 }

@@ -1,8 +1,8 @@
 extension BoardDocument {
   /// Writes the whole document with its history to a new file.
   ///
-  /// The document can be used while the copy is made. The copy has all entries that were appended before. It does not
-  /// have the join code, the membership and the removal, because users share copies with others.
+  /// The document can be used while the copy is made. The copy has all entries that were appended before the call. It
+  /// does not have the join code, the membership record or the removal record, because users share copies with others.
   /// - Throws: `exists`, `full`, `readOnly`, `damaged`, `closed`. If it throws, there is no new file.
   public func save(as path: String) async throws(DocumentError) {
     try await prepareCopy()

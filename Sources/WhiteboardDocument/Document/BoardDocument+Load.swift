@@ -7,7 +7,7 @@ extension BoardDocument {
     try await read { [path] db in try LogReader(db, path: path).content(upTo: nil) }
   }
 
-  /// Reads the content of the board at `time`, which includes all entries applied until that time.
+  /// Reads the content of the board at `time`: the result of all entries applied until then.
   /// - Throws: The errors of ``load()``; `notFound` if the history of that time is no longer
   ///   stored.
   public func load(at time: Int64) async throws(DocumentError) -> DocumentContent {

@@ -36,7 +36,7 @@ extension BoardDocument {
     try checkOpen()
     guard mode == .reading else { return self }
     let document = try await openAgain()
-    // The board in memory does not have the other program's changes, so saving it would hide them.
+    // The board in memory does not have the other program's changes, so saving that board would hide these changes.
     guard await document.tail.text == tail.text else {
       try? await document.close()
       throw DocumentError(

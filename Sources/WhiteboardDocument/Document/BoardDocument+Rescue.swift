@@ -34,7 +34,7 @@ extension BoardDocument {
     guard files.canBeMade else { throw .removed(path) }
     try await DocumentCopier(connection).copyOpenFile(to: path)
     let document = try await openAgain()
-    // Closing notices that the files were removed, and leaves the files of the new document alone.
+    // `close` detects that the files were removed, and does not touch the files of the new document.
     try? await close()
     return document
   }

@@ -39,8 +39,7 @@ extension BoardDocument {
     }
   }
 
-  /// Returns the session's membership that ``setMembership(_:code:)`` stored; copies do not contain
-  /// it.
+  /// Returns the membership record that ``setMembership(_:code:)`` stored; copies of the document do not contain it.
   /// - Throws: `damaged`, `closed`.
   public func membership() async throws(DocumentError) -> String? {
     try await read { [path] db in try Meta.get(db, .membership, at: path) }

@@ -24,7 +24,7 @@ public actor BoardDocument {
   public nonisolated let board: [UInt8]
   /// The kind of access for which the document was opened.
   public nonisolated let mode: Mode
-  /// Whether the last process that wrote the document ended without closing it.
+  /// Whether the last process that wrote the document exited without closing it.
   public nonisolated let wasLeftOpen: Bool
   /// Descriptions of the damage that was found while opening.
   ///
@@ -121,7 +121,7 @@ public actor BoardDocument {
   /// - Parameter end: The end of the recorded time in milliseconds since 1970 (REC-6), which may be
   ///   later than the last entry; nil if it is unknown.
   /// - Throws: `full`, `inputOutput`. The document is closed even if this throws. Acknowledged entries stay in the WAL
-  ///   file, from which they are read when the document is opened again.
+  ///   file, and are read from there when the document is opened again.
   public func close(recordedUntil end: Int64? = nil) async throws(DocumentError) {
     guard !isClosed else { return }
     // Enqueue a group even if it is empty. When `enqueue` returns, all earlier appends are finished.
@@ -140,7 +140,7 @@ public actor BoardDocument {
     }.get()
   }
 
-  /// Makes every write fail, as on a broken disk, until it is called with nil; for tests.
+  /// Makes every write fail, as on a broken disk, until this method is called with nil; for tests.
   package func failWrites(with error: DocumentError?) { injectedFailure = error }
 
   /// Runs `body` in one read transaction.

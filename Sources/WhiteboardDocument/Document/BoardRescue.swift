@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// The complete state of a board in memory, which is saved if the board's file does not have the last changes.
+/// The complete state of a board in memory, for saving the board if its file does not have the last changes.
 public struct BoardRescue: Sendable {
   /// The state of the board, encoded as a keyframe.
   public let bytes: [UInt8]

@@ -105,7 +105,7 @@ struct DocumentConnection: Sendable {
       try db.execute(sql: "PRAGMA busy_timeout = 50")
       try Self.emptyLog(db)
       // Without a WAL file, the document can be copied as one file, and can be opened in a read-only directory. If a
-      // reader still uses the WAL file, it stays, which does no harm.
+      // reader still uses the WAL file, the file is not removed; this does no harm.
       _ = try? String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE")
     }.failure
     let closing = await Blocking.result(path) { [database] in

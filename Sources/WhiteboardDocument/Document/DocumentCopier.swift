@@ -13,7 +13,7 @@ struct DocumentCopier: Sendable {
 
   /// Copies the file through a separate connection, so that no other call has to wait.
   ///
-  /// The copy does not have the join code, the membership and the removal.
+  /// The copy does not have the join code, the membership record or the removal record.
   /// - Parameters:
   ///   - path: The path of the new file.
   ///   - edit: A closure that changes the copy, and sets the end of its log. The space of deleted data is freed. Nil
@@ -78,7 +78,9 @@ struct DocumentCopier: Sendable {
     try Meta.set(db, .changed, String(now))
   }
 
-  /// Copies the document through the open connection, which works even if the file was removed.
+  /// Copies the document through the open connection.
+  ///
+  /// This works even if the file was removed.
   /// - Throws: `exists`, `full`, `readOnly`, `inputOutput`. If it throws, there is no new file.
   func copyOpenFile(to path: String) async throws(DocumentError) {
     try await publishOpenFile(at: path) { db, tail in

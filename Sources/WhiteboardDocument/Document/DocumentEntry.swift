@@ -9,15 +9,15 @@ public enum DocumentEntry: Hashable, Sendable {
   case batch(bytes: [UInt8], time: Int64)
   /// A catch-up answer that was merged into the board.
   case answer(bytes: [UInt8], time: Int64)
-  /// The signed record of an incarnation, which is stored only once.
+  /// The signed record of an incarnation. Each record is stored only once.
   case author(record: [UInt8], incarnation: UInt64)
   /// A signed head of an author's chain; only the head with the highest sequence number is stored.
   case head(bytes: [UInt8], incarnation: UInt64, sequence: UInt64)
-  /// A named position in the recording, which a user can find again during playback.
+  /// A named position that a user can find again while the recording is played.
   case marker(name: String, time: Int64)
   /// A period in which nothing was recorded; its changes are only in the next keyframe.
   case gap(from: Int64, to: Int64)
-  /// The end of the recording, which may be later than the last entry.
+  /// The end of the recording. It may be later than the last entry.
   case end(time: Int64)
   /// The display name of a member, and the member's id as text; the newest name replaces older
   /// ones.
@@ -38,7 +38,9 @@ public enum DocumentEntry: Hashable, Sendable {
   }
 }
 
-/// The batches and answers in one row of the log, which one transaction stored.
+/// The batches and answers in one row of the log.
+///
+/// A single transaction stored them.
 ///
 /// Entries share a row to save space, since each row adds about 20 bytes. Implements REC-5.
 package struct LogRow: Hashable, Sendable {
@@ -119,7 +121,7 @@ package struct LogRow: Hashable, Sendable {
 
   /// The first byte of a packed body.
   ///
-  /// A body that is not packed begins with the header of its first entry, which is 0 or 1.
+  /// A body that is not packed begins with 0 or 1, the header of its first entry.
   private static let packedMark: UInt8 = 2
 
   private static func plain(

@@ -28,7 +28,8 @@ public struct TrafficEntry: Hashable, Sendable {
     case resource = 8
     /// The recording peer began to send a resource to the peer; `text` is its name.
     case sentResource = 9
-    /// A resource ended. If the resource is complete, `text` is empty; otherwise `text` is the code of the error.
+    /// The transfer of a resource ended. If the resource is complete, `text` is empty; otherwise `text` is the code of
+    /// the error.
     case resourceEnded = 10
     /// The peer opened a stream; `text` is its name.
     case stream = 11
@@ -91,7 +92,7 @@ public struct TrafficEntry: Hashable, Sendable {
 
   /// Creates an entry for an event.
   ///
-  /// Fields that its kind does not have are not stored.
+  /// Fields that this kind of event does not have are not stored.
   public init(
     _ kind: Kind,
     _ peers: [[UInt8]],

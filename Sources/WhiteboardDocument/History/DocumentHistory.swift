@@ -104,7 +104,7 @@ public struct DocumentHistory: Sendable {
   public internal(set) var names: [String: String] = [:]
   /// The recorded events of the session, in order; empty if the session was not recorded.
   public internal(set) var traffic: [TrafficEntry] = []
-  /// The end of the recording, in milliseconds since 1970; nil if the recording was not ended.
+  /// The end of the recording, in milliseconds since 1970; nil if the file does not contain the end.
   public internal(set) var end: Int64?
 
   /// Creates a history from its parts, such as those from another file.
@@ -159,7 +159,7 @@ extension DocumentHistory {
 }
 
 extension BoardDocument {
-  /// Reads the whole history from the log, while the document can be written.
+  /// Reads the whole history from the log, even while the document is being written.
   ///
   /// Data that does not match its checksum is left out and reported. The other batches are still
   /// valid, since batches apply in any order. The next keyframe replaces the missing data.

@@ -2,7 +2,9 @@ import GRDB
 
 /// A reader that reads a log to its end, even if parts of it are missing.
 struct HistoryReader {
-  /// A mark or a keyframe, whose position is between two rows of the log.
+  /// A mark or a keyframe.
+  ///
+  /// Its position is between two rows of the log.
   private enum Annotation {
     case mark(StoredMark)
     case keyframe(StoredKeyframe)
@@ -157,7 +159,7 @@ struct HistoryReader {
 
   private mutating func add(_ mark: StoredMark) {
     guard mark.kind < 2 else {
-      // Skip unknown kinds of marks, which later releases can write.
+      // Skip unknown kinds of marks. Later releases can write them.
       if mark.kind == 2 { history.end = mark.time }
       return
     }

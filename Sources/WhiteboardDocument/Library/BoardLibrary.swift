@@ -25,8 +25,8 @@ public struct DocumentSummary: Hashable, Sendable {
   public let thumbnail: String?
   /// The error that keeps the file from being read; nil if it can be read.
   public let error: DocumentError?
-  /// A description of the known damage, which names the copies of damaged files and the remedy; nil if no damage is
-  /// known.
+  /// A description of the known damage, with the names of the copies of damaged files and the remedy; nil if no damage
+  /// is known.
   ///
   /// A listing reads the whole WAL file, but not the whole database file. Therefore nil does not mean that the file is
   /// undamaged.
@@ -92,7 +92,9 @@ public struct BoardLibrary: Sendable {
   /// The path of the library's directory.
   public let directory: String
 
-  /// Creates a library for a directory, which need not exist yet.
+  /// Creates a library for a directory.
+  ///
+  /// The directory does not have to exist yet.
   public init(directory: String) { self.directory = directory }
 
   /// Returns the file name for a board, made from the board's name and a part of its id.

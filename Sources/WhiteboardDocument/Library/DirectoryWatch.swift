@@ -6,8 +6,8 @@ import Foundation
 /// the directory does not exist, the watch ticks every second instead.
 package final class DirectoryWatch: Sendable {
   private let stream: AsyncStream<Void>
-  // `nonisolated(unsafe)` is safe because the property is set once. After that, the sources are only canceled, which is
-  // allowed on any thread.
+  // `nonisolated(unsafe)` is safe because the property is set once. After that, the sources are only canceled, and any
+  // thread may cancel them.
   nonisolated(unsafe) private let sources: [any DispatchSourceProtocol]
   private let turn = TurnTaker()
 

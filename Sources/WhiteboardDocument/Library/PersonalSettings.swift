@@ -11,7 +11,7 @@ public actor PersonalSettings {
   /// The path of the settings file.
   public nonisolated let path: String
 
-  /// Creates an accessor for the settings file at `path`, which may be missing.
+  /// Creates an accessor for the settings file at `path`; the file may be missing.
   ///
   /// Its directory must exist.
   public init(path: String) { self.path = path }

@@ -12,9 +12,9 @@ enum Connector {
 
   /// Opens the database at `path`, and returns descriptions of the damage in its WAL file.
   ///
-  /// If a process was killed while it began or ended writing, its last transaction must be rolled back first. A reader
-  /// rolls it back on a copy, since reading must not write to a recording (REC-1). If the WAL file is damaged, a reader
-  /// gets a copy that contains all of its readable pages (REC-16).
+  /// A process that was killed may have left a transaction that must be rolled back. Reading must not write to a
+  /// recording (REC-1), so in the mode `reading` the transaction is rolled back in a copy of the file. If the WAL file
+  /// is damaged, the mode `reading` opens a copy that contains all readable pages of the WAL file (REC-16).
   static func connectReportingDamage(
     _ path: String,
     _ mode: BoardDocument.Mode

@@ -40,8 +40,8 @@ enum DocumentFile {
 
   /// Checks that SQLite cannot remove another file when it rolls back the journal.
   ///
-  /// A journal can end with the name of another file, which SQLite removes. The journals of this
-  /// program contain no such name.
+  /// A journal can end with the name of another file, and SQLite removes that file. The journals of this program
+  /// contain no such name.
   static func checkJournal(of path: String) throws {
     let descriptor = open(path + "-journal", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return }

@@ -35,7 +35,7 @@ enum NewFile {
 
   /// Creates a file at `path`.
   ///
-  /// `make` writes a temporary file, which gets its name when it is complete and on the disk.
+  /// `make` writes a temporary file. The file gets its final name when it is complete and on the disk.
   /// - Returns: The result of `make`.
   @discardableResult
   static func publish<Result: Sendable>(

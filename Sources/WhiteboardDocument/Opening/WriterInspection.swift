@@ -40,7 +40,8 @@ struct WriterInspection: Sendable {
       return (facts, LogReader(db, path: path).damages())
     }
     try facts.check(expected, at: path)
-    // Make a copy only if there is none yet. The damage may stay in the file, and each opening would copy it again.
+    // Make a copy only if there is none yet. The damage may stay in the file, and each opening would copy the file
+    // again.
     if !found.isEmpty, DamagedCopies.all(of: path).isEmpty { _ = try DamagedCopies.make(of: path) }
     self.facts = facts
     damages = (repair.map { [$0] } ?? []) + Self.messages(about: found, path)

@@ -4,7 +4,7 @@ import Synchronization
 /// The exclusive right to write a document, among all processes and within this one.
 ///
 /// It is an `flock` on a separate lock file in the same directory. The document itself cannot be locked: closing any
-/// descriptor of it would release all of SQLite's locks. The kernel releases the lock when the process ends for any
+/// descriptor of it would release all of SQLite's locks. The kernel releases the lock when the process exits for any
 /// reason. A lock file that is left behind has no effect. Readers ignore the lock.
 final class WriterLock: Sendable {
   private let descriptor: Mutex<CInt?>

@@ -3,13 +3,13 @@ import GRDB
 import Whiteboard
 
 extension BoardDocument {
-  /// Reads all stored data, plays it on a board, and describes all damage; implements REC-18.
+  /// Reads all stored data, applies the history to a board, and describes all damage; implements REC-18.
   ///
   /// A file is *whole* if this function returns an empty list. The check covers the WAL file, and all pages, rows,
   /// photos and indexes. Each stored state must match its digest and the board that the log produces.
   /// - Parameters:
   ///   - path: The path of the file; it is only read.
-  ///   - played: The type of board on which the document is played.
+  ///   - played: The type of the board to which the history is applied.
   /// - Returns: One line for each problem; empty if the file is whole.
   /// - Throws: An error if the file cannot be read at all.
   /// - Complexity: O(*n*), where *n* is the size of the file.
@@ -32,19 +32,19 @@ extension BoardDocument {
   }
 }
 
-/// A replay of a document on a board, which compares the board with the stored digests.
+/// A replay of a document's history on a board, with checks of the stored digests.
 struct Replay {
-  /// A stored state that differs from the played board at its position.
+  /// A stored state that differs from the replayed board at its position.
   struct Mismatch {
     let check: DocumentHistory.Check
     /// The index of the step that loads the state; nil if no step loads it.
     let step: Int?
-    /// The digest of the played board at this position.
+    /// The digest of the replayed board at this position.
     let digest: [UInt8]
     let keyframe: [UInt8]
   }
 
-  /// The result of playing a document.
+  /// The result of a replay.
   struct Outcome {
     var mismatches: [Mismatch] = []
     /// The indices of the steps that cannot be applied.
@@ -73,7 +73,7 @@ struct Replay {
     self.board = board
   }
 
-  /// Reads all stored data, plays it on a board of the given type, and describes all damage.
+  /// Reads all stored data, applies the history to a board of the given type, and describes all damage.
   /// - Parameters:
   ///   - known: Descriptions of the damage that was found before; the result begins with them.
   ///   - kind: The type of board.
@@ -87,7 +87,7 @@ struct Replay {
     return stored + outcome.problems
   }
 
-  /// Plays the document to its end on a new board of the given type.
+  /// Applies the whole history to a new board of the given type.
   /// - Throws: An error if the document cannot be read.
   func play(_ kind: any PlayedBoard.Type) throws -> Outcome { try play(on: kind) }
 
@@ -197,7 +197,7 @@ struct WholenessRepair {
     return losses
   }
 
-  /// Removes the keyframes with a stored digest that is wrong.
+  /// Removes the keyframes whose content does not match their digest.
   private func drop(_ check: DocumentHistory.Check) throws {
     try db.execute(
       sql: "DELETE FROM keyframe WHERE digest = ? AND time = ? AND name IS ?",

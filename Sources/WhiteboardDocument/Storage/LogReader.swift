@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// A reader of the log and its related tables, which checks everything that it reads.
+/// A reader that checks everything that it reads from the log and its related tables.
 struct LogReader {
   let db: Database
   let path: String

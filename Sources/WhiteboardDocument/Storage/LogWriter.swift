@@ -200,7 +200,7 @@ enum LogWriter {
     )
   }
 
-  /// Removes the third newest keyframe, unless seeking needs it or a gap ends with it.
+  /// Removes the third newest keyframe, unless seeking needs this keyframe or a gap ends with it.
   private static func thin(_ db: Database) throws {
     let newest = try Row.fetchAll(
       db,

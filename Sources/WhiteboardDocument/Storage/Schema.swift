@@ -138,7 +138,7 @@ enum MetaKey: String, CaseIterable {
   case hosted
   /// The join code, if the board was hosted with one; a secret.
   case code
-  /// The membership record of the board's session. It contains a ticket, which admits a single key.
+  /// The membership record of the board's session. It contains a ticket that admits a single key.
   case membership
   /// The title that members gave the board; absent if it has none.
   case title
@@ -179,7 +179,7 @@ enum Meta {
     return value
   }
 
-  /// Removes the join code, the membership and the removal, which must not be in a copy for other users.
+  /// Removes the join code, the membership record and the removal record, which must not be in a copy for other users.
   static func removeMembership(_ db: Database) throws {
     for key in [MetaKey.code, .membership, .removal] { try set(db, key, nil) }
   }

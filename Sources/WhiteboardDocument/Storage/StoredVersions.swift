@@ -1,6 +1,8 @@
 import GRDB
 
-/// A named state of the board, which is stored until it is deleted.
+/// A named state of the board.
+///
+/// It is stored until a user deletes it.
 public struct DocumentVersion: Hashable, Sendable {
   /// The version's name, which is unique in its document.
   public let name: String

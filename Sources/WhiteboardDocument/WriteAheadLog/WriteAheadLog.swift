@@ -12,7 +12,7 @@ import Foundation
 /// - A frame of the current round whose checksum fails is damaged if another frame of the round follows it, or if the
 ///   WAL index (`-shm`) shows that it was committed.
 /// - If the checksum of the last frame fails, the frame is damaged, or it was only partly written over an older frame.
-///   The WAL index of the killed writer shows which is the case. Without that index, the frame counts as damaged.
+///   The WAL index of the killed writer shows which is the case. Without that index, the frame is treated as damaged.
 struct WriteAheadLog: Sendable {
   /// The size of a page, in bytes.
   let pageSize: Int

@@ -6,7 +6,7 @@ import WhiteboardRendering
 /// Strokes are freehand lines, words are text, and photos are images with their files. Excalidraw has no erasures and
 /// no games. A partly erased stroke becomes its remaining lines, and a game becomes text.
 package enum ExcalidrawFile {
-  /// Returns the Excalidraw file of a board as JSON, which ends with a line feed.
+  /// Returns the Excalidraw file of a board: JSON with a line feed at the end.
   package static func text(_ export: BoardExport) -> String {
     var writer = ExcalidrawWriter(export)
     for item in export.picture.items { writer.add(item) }

@@ -9,7 +9,7 @@ package indirect enum JSONTree: Hashable, Sendable {
   case numbers([Double])
   /// A list that is empty, or contains values that are not numbers.
   case list([JSONTree])
-  /// An object; if a key occurs twice, the last value counts.
+  /// An object; if a key occurs twice, its last value is used.
   case object([String: JSONTree])
 
   /// Returns the member of an object; nil if it is missing or null.

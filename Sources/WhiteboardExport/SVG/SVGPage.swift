@@ -155,7 +155,7 @@ package struct SVGPage {
   }
 
   private static func data(_ line: PageLine) -> String {
-    // A dot becomes a line without length, which has round ends.
+    // A dot becomes a line of length zero with round ends.
     guard !line.pieces.isEmpty else { return "M\(text(line.start))h0" }
     var data = "M\(text(line.start))"
     for piece in line.pieces {

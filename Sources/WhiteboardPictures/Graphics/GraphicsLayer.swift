@@ -1,7 +1,7 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// A layer of photos that a terminal shows as pixels, which encodes their changes as bytes.
+/// A layer that shows photos as pixels on a terminal, and encodes their changes as bytes.
 ///
 /// Photos are drawn below text, so the cells over a visible photo must be blank. The layer returns the bytes to write,
 /// and the caller writes them to the terminal. Do not place sixels in the last row of the screen, since a terminal
@@ -50,7 +50,9 @@ package struct GraphicsLayer: Sendable {
     var lastShown: Int
   }
 
-  /// The version of a photo, which changes if its resolution changes.
+  /// The version of a photo.
+  ///
+  /// It changes if the photo's resolution changes.
   private struct Version: Hashable, Sendable {
     let width: Int
     let height: Int

@@ -54,7 +54,9 @@ struct PagePainter {
     }
   }
 
-  /// Sets the object's own coordinates, whose origin is its center.
+  /// Sets the object's own coordinates.
+  ///
+  /// Their origin is the object's center.
   private func enter(_ snapshot: ObjectSnapshot) {
     cairo_translate(page, snapshot.centerPosition.x, snapshot.centerPosition.y)
     cairo_rotate(page, snapshot.angle)

@@ -99,7 +99,9 @@ extension PhotoDecoder {
     return (info.width, info.height)
   }
 
-  /// Returns the RGB color of a CMYK pixel, whose values are inverted in the file.
+  /// Returns the RGB color of a CMYK pixel.
+  ///
+  /// The file contains the inverted values of the pixel.
   private static func color(_ pixel: UInt32) -> UInt32 {
     let black = pixel >> 24
     func channel(_ shift: UInt32) -> UInt32 { (pixel >> shift & 0xFF) * black / 255 }

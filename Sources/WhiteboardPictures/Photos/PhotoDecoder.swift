@@ -16,7 +16,7 @@ package enum PhotoDecoder {
   ///   - width: The maximum width of the result, in pixels.
   ///   - height: The maximum height of the result, in pixels.
   ///   - paper: The color under transparent parts, `0xRRGGBB`.
-  /// - Returns: The pixels; never more than those of the photo.
+  /// - Returns: The pixels; never more than the photo has.
   /// - Throws: ``PictureError`` if the file cannot be decoded.
   /// - Complexity: O(*n*), where *n* is the number of pixels of the photo. Call this function off the main loop.
   package static func pixels(

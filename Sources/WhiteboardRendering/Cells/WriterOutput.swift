@@ -153,7 +153,8 @@ struct WriterOutput {
       return
     }
     if !ended.isEmpty {
-      // If a color stays, end the attributes one by one. After a reset, the color would have to be sent again.
+      // If a color does not change, turn the attributes off one by one. After a reset, the color would have to be sent
+      // again.
       let isKept =
         (wanted.foreground == told.foreground && told.foreground != .terminal)
         || (wanted.background == told.background && told.background != .terminal)

@@ -37,8 +37,9 @@ extension BoardCanvas {
     screen.takeClusters(of: ground)
   }
 
-  /// Returns whether a line may replace the glyph of a cell, which is true for spaces and parts of
-  /// photos.
+  /// Returns whether a line may replace the glyph of a cell.
+  ///
+  /// This applies to spaces and parts of photos.
   private static func isBare(_ glyph: Glyph) -> Bool {
     glyph == .space || glyph == .upperHalf || glyph == .lowerHalf
   }

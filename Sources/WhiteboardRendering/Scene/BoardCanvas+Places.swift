@@ -55,8 +55,8 @@ extension BoardCanvas {
     return self.place(of: id)?.label?.area.contains(x: cell.x, y: cell.y) ?? false
   }
 
-  /// Returns the area of the uncommitted points and of the last committed points, whose appearance
-  /// they change.
+  /// Returns the area of the uncommitted points and of the last committed points, because new points change how the
+  /// last ones are drawn.
   func area(ofPreview item: Item) -> CellArea? {
     guard !item.preview.isEmpty else { return nil }
     return area(of: (item.snapshot.ink?.suffix(Self.reach) ?? []) + item.preview, item)

@@ -41,7 +41,9 @@ package struct BoardCanvas: Sendable {
       layOut { $0.game != nil }
     }
   }
-  /// The background of the terminal, which determines the colors that are visible on it.
+  /// The background of the terminal.
+  ///
+  /// Line colors are adapted to be visible on it.
   package var paper = Paper.unknown {
     didSet { if paper != oldValue { layOut { _ in true } } }
   }
@@ -77,7 +79,9 @@ package struct BoardCanvas: Sendable {
     let id: ObjectID
     /// The cells of the object; empty if it is not in view.
     var area: CellArea
-    /// The label of the object, which is always painted completely.
+    /// The label of the object.
+    ///
+    /// A label is always painted completely.
     var label: PlacedLabel?
     /// The color of the object's lines.
     let color: CellColor

@@ -89,8 +89,7 @@ extension PhotoPixels {
     )
   }
 
-  /// Returns the largest size with the picture's aspect ratio that fits `limit` and is not
-  /// enlarged.
+  /// Returns the largest size with the picture's aspect ratio that fits into `limit` and does not enlarge the picture.
   package static func size(
     of picture: (width: Int, height: Int),
     within limit: (width: Int, height: Int)

@@ -2,7 +2,7 @@
 package enum DotStyle: String, Hashable, Sendable, CaseIterable {
   /// Eight dots per cell, the finest style.
   case braille
-  /// Two blocks per cell, which are bolder and have one color each.
+  /// Two blocks per cell. Blocks are bolder than dots, and each block has one color.
   case half
   /// ASCII characters, which every terminal has.
   case ascii

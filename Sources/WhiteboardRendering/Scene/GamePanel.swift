@@ -62,7 +62,9 @@ package enum GamePanel {
     return label
   }
 
-  /// Returns a letter of a guess in brackets, which show without colors whether the letter is correct.
+  /// Returns a letter of a guess in brackets.
+  ///
+  /// The brackets show whether the letter is correct, even without colors.
   private static func tile(_ letter: Character, _ mark: WordleMark) -> String {
     switch mark {
     case .correct: "[\(letter)]"
@@ -114,7 +116,7 @@ package enum GamePanel {
 
   /// Returns whose turn it is.
   ///
-  /// It is `Your turn` only if `name` calls the local member `you`, as on the member's own screen.
+  /// It is `Your turn` only if `name` returns `you` for the local member, as on the member's own screen.
   private static func turn(
     of member: MemberID,
     _ game: ConnectFourView,

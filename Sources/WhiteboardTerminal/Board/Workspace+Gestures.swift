@@ -81,7 +81,7 @@ extension Workspace {
     return moveView { $0.pan(byDots: dots.x, dots.y) }
   }
 
-  /// Moves the keyboard pen, which stays in view.
+  /// Moves the keyboard pen within the view.
   mutating func movePen(by step: Point) -> [BoardEffect] {
     let place = Point(x: target.x + step.x, y: target.y + step.y)
     toolbox.pointer = place

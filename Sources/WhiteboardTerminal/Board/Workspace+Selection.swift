@@ -3,7 +3,7 @@ import WhiteboardKit
 
 /// The selection of objects by the user.
 extension Workspace {
-  /// Selects exactly the given objects; ends the selection if there are none.
+  /// Selects exactly the given objects; clears the selection if there are none.
   mutating func select(_ ids: [ObjectID]) -> [BoardEffect] {
     guard ids.isEmpty else { return requests.issue(.select(ids.map { .id($0) })) }
     return deselect()
@@ -11,7 +11,7 @@ extension Workspace {
 
   /// Cancels the gesture.
   ///
-  /// If there is no gesture, turns off the keyboard pen and ends the selection.
+  /// If there is no gesture, turns off the keyboard pen and clears the selection.
   mutating func deselect() -> [BoardEffect] {
     if toolbox.gesture != nil { return cancelGesture() }
     toolbox.isKeyboardPen = false

@@ -7,7 +7,7 @@ extension Workspace {
   /// Begins to type in an existing text object.
   mutating func beginTyping(in snapshot: ObjectSnapshot) -> [BoardEffect] {
     typing = TextTyping(snapshot)
-    // End the selection, because other members cannot edit a selected text object.
+    // Clear the selection, because other members cannot edit a selected text object.
     return scene.selection.isEmpty ? [] : requests.issue(.deselect)
   }
 

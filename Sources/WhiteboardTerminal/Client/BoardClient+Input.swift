@@ -2,7 +2,7 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// Input from the keyboard and the mouse, which goes to the prompt, an overlay, the text being typed, or the board.
+/// Input from the keyboard and the mouse. It goes to the prompt, an overlay, the text being typed, or the board.
 extension BoardClient {
   /// Handles an input at a time on the client's clock.
   package mutating func handleInput(_ event: InputEvent, now: Duration) -> [Action] {

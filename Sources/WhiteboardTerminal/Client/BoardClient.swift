@@ -2,7 +2,7 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// The user interface of a board, which turns input and events into commands and a screen.
+/// A client that turns user input and board events into commands and a screen.
 ///
 /// It uses no terminal, no clock and no ``SharedBoard``. Each part of the state has an owner, such as ``Workspace`` or
 /// ``SessionState``. The client passes input and events to the owners, and performs the effects that they return.
@@ -41,7 +41,9 @@ package struct BoardClient: Sendable {
       if oldValue == nil, overlay != nil, messages.isBoxed(in: layout) { messages.notice = nil }
     }
   }
-  /// The time of the first Ctrl+C, after which a second Ctrl+C leaves the board.
+  /// The time of the first Ctrl+C.
+  ///
+  /// A second Ctrl+C soon after it leaves the board.
   private var interruptedAt: Duration?
 
   /// The time within which a second Ctrl+C leaves the board.

@@ -6,7 +6,9 @@ struct PendingRequests: Hashable, Sendable {
   private(set) var nextID: Int64 = 1
   private var pending: Set<Int64> = []
 
-  /// Returns a command with a new request id, which is pending until the board answers it.
+  /// Returns a command with a new request id.
+  ///
+  /// The request is pending until the board answers it.
   ///
   /// - Throws: ``CommandError`` if a value of the command is outside its limits.
   mutating func request(_ command: Command) throws(CommandError) -> CommandRequest {

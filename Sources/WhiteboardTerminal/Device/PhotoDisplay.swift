@@ -133,7 +133,9 @@ struct PhotoDisplay {
 }
 
 extension PhotoDisplay.Request {
-  /// Reads and decodes the photo's file, which can take a second.
+  /// Reads and decodes the photo's file.
+  ///
+  /// This can take a second.
   func decode(_ path: String, on background: UInt32) -> PhotoDisplay.Reading {
     guard let bytes = try? FileReading.whole(path, limit: BoardLimits.photoBytes) else {
       return graphics == nil ? .cells(nil) : .pixels(nil)

@@ -106,7 +106,7 @@ package final class Terminal: @unchecked Sendable {
     ) == 0
   }
 
-  /// The columns and rows; 80 x 24 if they are unknown.
+  /// The numbers of columns and rows; 80 x 24 if they are unknown.
   package var size: (columns: Int, rows: Int) {
     guard let window else { return (80, 24) }
     return (Int(window.ws_col), Int(window.ws_row))

@@ -15,7 +15,7 @@ package struct TerminalCheck: Sendable {
   /// - Parameters:
   ///   - reading: The state of the machine.
   ///   - settings: The user's settings for the terminal.
-  ///   - size: The columns and rows; nil if standard input or output is not a terminal.
+  ///   - size: The numbers of columns and rows; nil if standard input or output is not a terminal.
   package init(
     _ reading: SystemReading,
     _ settings: TerminalSettings,

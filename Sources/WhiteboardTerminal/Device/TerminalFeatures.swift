@@ -64,7 +64,9 @@ package struct TerminalFeatures: Hashable, Sendable {
 
   // MARK: - Queries
 
-  /// The queries for modes, the background color, the cell size and graphics, which are sent once.
+  /// The queries for modes, the background color, the cell size and graphics.
+  ///
+  /// They are sent once.
   ///
   /// A terminal ignores unknown queries. Every terminal answers the last one.
   static let questions =

@@ -4,7 +4,7 @@ package enum InputEvent: Hashable, Sendable {
   case key(Key, Modifiers)
   /// A button was pressed or released, or the mouse or its wheel moved.
   case mouse(MouseEvent)
-  /// A text was pasted; it is cut off at ``InputParser/pasteLimit``.
+  /// Text was pasted; text longer than ``InputParser/pasteLimit`` is truncated.
   case paste(String)
   /// The terminal got or lost the focus.
   case focus(Bool)

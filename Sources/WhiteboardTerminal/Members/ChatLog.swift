@@ -4,7 +4,7 @@ import WhiteboardRendering
 
 /// The chat, with remarks about members between its lines.
 struct ChatLog: Hashable, Sendable {
-  /// A line of a member, or a remark.
+  /// A chat line of a member, or a remark.
   struct Line: Hashable, Sendable {
     /// The author's display name; empty for a remark.
     var name = UntrustedText("")

@@ -117,7 +117,9 @@ struct Members: Sendable {
     all[id]?.show(presence, now: now)
   }
 
-  /// Counts a local change for each unreachable member, which receives it later.
+  /// Counts a local change for each unreachable member.
+  ///
+  /// The member receives the change later.
   mutating func countWaitingChange() {
     for (id, member) in all where member.silentSince != nil {
       all[id]?.waitingChanges += 1

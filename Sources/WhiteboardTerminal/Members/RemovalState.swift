@@ -30,7 +30,7 @@ struct RemovalState: Sendable {
     shownSince = removed.readOnly ? now : nil
   }
 
-  /// Ends the removal if the member that joined is the host, which admitted the local member again.
+  /// Clears the removal if the member that joined is the host: the host has admitted the local member again.
   mutating func joined(_ peer: String) {
     if peer == removal?.peer { (removal, shownSince) = (nil, nil) }
   }

@@ -15,7 +15,9 @@ struct SessionState: Sendable {
 
   // MARK: - Connecting
 
-  /// Begins an attempt to join, which is shown until the session is connected.
+  /// Begins an attempt to join.
+  ///
+  /// The attempt is shown until the session is connected.
   mutating func connect(to target: String, now: Duration) {
     connection = ConnectionAttempt(to: target, since: now)
     board.isAwaited = true

@@ -2,16 +2,16 @@ import SessionReplay
 import Whiteboard
 import WhiteboardRendering
 
-/// A recording of a terminal that plays a board recording, in the asciicast v2 format
+/// A terminal recording in which a board recording is played, in the asciicast v2 format
 /// (docs.asciinema.org/manual/asciicast/v2).
 package struct Asciicast {
-  /// The columns of the terminal.
+  /// The width of the terminal, in columns.
   package var columns = 100
-  /// The rows of the terminal.
+  /// The height of the terminal, in rows.
   package var rows = 30
   /// The number of frames per second.
   package var rate = 15
-  /// The speed, one of ``PlayerClient/speeds``.
+  /// The playback speed, one of ``PlayerClient/speeds``.
   package var speed = 1.0
   /// Whether pauses are skipped.
   package var skipsIdle = true
@@ -25,7 +25,7 @@ package struct Asciicast {
   ///   - photos: The decoded photos.
   ///   - from: The start, in milliseconds from the beginning of the recording.
   ///   - to: The end, in milliseconds.
-  ///   - write: A function that writes a line, which ends with a line feed.
+  ///   - write: A function that writes a line, including its line feed.
   package func write(
     _ recording: Recording,
     photos: [AssetID: PhotoPixels] = [:],

@@ -203,7 +203,7 @@ package struct PlayerClient: Sendable {
 
   private mutating func showChanges() {
     let changes = playback.takeChanges()
-    // This copy must be released before the next step, which would otherwise copy all storage.
+    // Release this copy before the next step. Otherwise, that step would copy all storage.
     let board = playback.board.shown(photos: photos)
     for change in changes {
       switch change {

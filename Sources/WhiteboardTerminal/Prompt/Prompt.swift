@@ -107,7 +107,9 @@ struct Prompt: Sendable {
     }
   }
 
-  /// Returns the command for the entered text, which depends on the purpose of the prompt.
+  /// Returns the command for the entered text.
+  ///
+  /// The command depends on the purpose of the prompt.
   private func command(_ text: String) throws(PromptCommand.Failure) -> PromptCommand? {
     switch purpose {
     case .command: return try PromptCommand(text.trimmed)

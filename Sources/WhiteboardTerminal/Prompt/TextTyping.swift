@@ -1,7 +1,9 @@
 import Whiteboard
 import WhiteboardKit
 
-/// Text that the user types into a text object, which all members see while it is typed.
+/// Text that the user types into a text object.
+///
+/// All members see the text while it is typed.
 ///
 /// Other members may type in the same object at the same time. Their changes are preserved, and move the caret.
 struct TextTyping: Sendable {
@@ -11,7 +13,7 @@ struct TextTyping: Sendable {
   private(set) var id: ObjectID?
   /// The center of the text object.
   let place: Point
-  /// The text that the user sees, which includes changes that are not sent yet.
+  /// The text that the user sees, including changes that are not sent yet.
   private(set) var scalars: [Unicode.Scalar]
   /// The index at which the next letter is inserted.
   private(set) var caret: Int

@@ -2,7 +2,7 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// The screen of a board, which draws each of its parts.
+/// A value that draws all parts of a board's screen.
 struct BoardScreen {
   /// A cell of the terminal.
   typealias Position = (x: Int, y: Int)

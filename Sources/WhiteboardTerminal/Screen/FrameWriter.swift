@@ -1,7 +1,7 @@
 import WhiteboardPictures
 import WhiteboardRendering
 
-/// An encoder of frames, which returns the bytes that update the terminal from the previous frame to the next.
+/// An encoder that returns the bytes for updating the terminal from the previous frame to the next.
 struct FrameWriter {
   private let writer: ScreenWriter
   /// The frame that the terminal shows; nil if the next one must be drawn completely.

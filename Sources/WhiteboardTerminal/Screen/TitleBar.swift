@@ -38,7 +38,7 @@ struct TitleBar {
     screen.put(right, x: start + 2, y: 0, .bar, in: area)
   }
 
-  /// The buttons of tools and colors, which are in this row or in their own.
+  /// The buttons of tools and colors, in this row or in a separate one.
   var toolButtons: ToolButtons {
     ToolButtons(
       layout: layout,

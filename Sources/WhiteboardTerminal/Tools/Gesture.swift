@@ -4,7 +4,7 @@ import WhiteboardRendering
 
 /// An action of the mouse or the keyboard pen between press and release.
 enum Gesture: Hashable, Sendable {
-  /// A stroke of the pen, which the other members see while it is drawn.
+  /// A stroke of the pen. The other members see the stroke while it is drawn.
   case stroke(Stroke)
   case shape(Tool, from: Point, to: Point)
   /// A drag that moves the view, with the last position of the mouse in cells.

@@ -21,9 +21,9 @@ struct SelectionFrame: Hashable, Sendable {
 
   /// A handle of the frame.
   enum Handle: Hashable, Sendable {
-    /// A handle at a corner or in the middle of a side, which resizes the selection.
+    /// A handle at a corner or in the middle of a side, for resizing the selection.
     case resize(Grip)
-    /// The knob, which rotates the selection.
+    /// The round handle, for rotating the selection.
     case knob
   }
 

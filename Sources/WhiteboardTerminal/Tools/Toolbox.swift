@@ -43,7 +43,9 @@ struct Toolbox: Sendable {
 
   // MARK: - Gestures
 
-  /// Begins to move the board with the mouse, whose position is in cells.
+  /// Begins to move the board with the mouse.
+  ///
+  /// The position of the mouse is in cells.
   mutating func beginPan(x: Double, y: Double) { gesture = .pan(lastX: x, lastY: y) }
 
   /// Continues to move the board.
