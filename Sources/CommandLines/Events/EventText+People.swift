@@ -158,7 +158,7 @@ extension EventText {
     } else if let words = invitation.words {
       line += " Both screens must show: \(UntrustedText(words).escaped(limit: 128))."
       if invitation.direction == .outgoing, invitation.mustAnswer {
-        line += " Are they the same on both?"
+        line += " Are they the same on both screens?"
       }
     }
     if let warning = invitation.warning {

@@ -90,7 +90,7 @@ package struct ReportedWord: Sendable {
       word: "suspect, reconnecting",
       meaning:
         "No data has arrived from the peer for 2 s (suspect) or 6 s (reconnecting). Messages to the peer are kept.",
-      limits: "The next report about the peer is connected or left.",
+      limits: "The next event about the peer reports that it is connected again, or that it left.",
       tests: ["Tests/LAN"]
     ),
     ReportedWord(

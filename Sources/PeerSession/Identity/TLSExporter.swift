@@ -92,7 +92,7 @@ struct HKDFLabel {
     let full = Array("tls13 ".utf8) + Array(label.utf8)
     precondition(
       full.count <= 255 && context.count <= 255,
-      "a label or context of the protocol is short"
+      "an exporter label or context has at most 255 bytes"
     )
     var bytes = [UInt8(truncatingIfNeeded: length >> 8), UInt8(truncatingIfNeeded: length)]
     bytes.append(UInt8(full.count))

@@ -85,7 +85,7 @@ struct StagedOperations {
 
   /// Adds an operation.
   ///
-  /// The gesture must not have written its cell before.
+  /// The gesture must not have written the operation's cell before.
   /// - Parameters:
   ///   - operation: The operation.
   ///   - floor: A time that the operation's own time must exceed.

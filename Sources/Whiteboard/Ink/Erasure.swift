@@ -1,10 +1,10 @@
 /// The effect of erasing parts of a stroke.
 enum Erasure: Equatable {
-  /// No visible part is removed.
+  /// The eraser removes no visible part.
   case nothing
-  /// No visible part is left.
+  /// The eraser leaves no visible part.
   case wholeStroke
-  /// Visible parts are removed. The associated erasures must be written.
+  /// The eraser removes visible parts; the caller must write the given erasures.
   case parts([Value])
 
   /// Computes the effect of an erasure.

@@ -20,7 +20,7 @@ final class BoardEditor {
 
   var aliases: [ObjectAlias: ObjectID] = [:]
   private(set) var lastObject: ObjectID?
-  /// The stroke that is currently drawn point by point.
+  /// The stroke that is being drawn point by point.
   var stroke: ObjectID?
 
   var board: Board { replica.board }

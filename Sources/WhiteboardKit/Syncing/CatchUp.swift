@@ -124,7 +124,7 @@ final class CatchUp {
     let cause =
       names.isEmpty
       ? "no member is connected after \(seconds) s"
-      : "\(names.joined(separator: ", ")) did not send the board, or did not have it yet, within \(seconds) s"
+      : "\(names.joined(separator: ", ")) did not send the board within \(seconds) s, or does not have it yet"
     return
       "the board has not arrived yet: \(cause). Try again, wait longer (--sync-timeout SECONDS), "
       + "or use the copy on this computer (--offline)"

@@ -69,7 +69,9 @@ final class AnswerSender {
     peers[member]?.answerInFlight = nil
   }
 
-  /// Sets whether too many bytes are queued for a member, so that the member gets no answers for now.
+  /// Pauses or resumes answers to a member.
+  ///
+  /// Answers pause while too many bytes are queued for the member.
   func setBacklogged(_ member: MemberID, _ isBacklogged: Bool) {
     peers[member]?.isBacklogged = isBacklogged
   }

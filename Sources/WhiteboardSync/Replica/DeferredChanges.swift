@@ -8,9 +8,9 @@ import Whiteboard
 struct DeferredChanges {
   /// The time between two deferred reports, in milliseconds.
   static let interval: UInt64 = 250
-  /// The number of cells up to which changes of an object are reported immediately.
+  /// The maximum number of cells of an object whose changes are reported immediately.
   static let cells = 4096
-  /// The number of bytes in values up to which changes of an object are reported immediately.
+  /// The maximum size of the values of an object whose changes are reported immediately, in bytes.
   static let bytes = 1 << 20
 
   private var changes: [ObjectID: (change: ObjectChange, member: MemberID?)] = [:]

@@ -7,7 +7,7 @@ final class PeerTable {
   /// The state of the link to a member; nil if it is not joined.
   subscript(member: MemberID) -> PeerState? { peers[member] }
 
-  /// Whether no member is joined.
+  /// Whether no member has joined.
   var isEmpty: Bool { peers.isEmpty }
 
   /// The number of joined members.

@@ -122,7 +122,7 @@ extension LobbyClient {
           }
         }()
       let ownCopy = isOwn ? "  o only your copy" : ""
-      let hints = " Enter open\(ownCopy)  n new board  N by a name  a link or address  q leave"
+      let hints = " Enter open\(ownCopy)  n new board  N new board with a name  a join by link  q leave"
       screen.put(hints, x: 0, y: rows - 1, CellStyle.bar, in: bottom)
       return (screen, nil)
     }
