@@ -121,8 +121,8 @@ extension LobbyClient {
             false
           }
         }()
-      let ownCopy = isOwn ? "  o only your copy" : ""
-      let hints = " Enter open\(ownCopy)  n new board  N new board with a name  a join by link  q leave"
+      let ownCopy = isOwn ? "  o own copy" : ""
+      let hints = " Enter open\(ownCopy)  n new board  N named board  a join by link  q leave"
       screen.put(hints, x: 0, y: rows - 1, CellStyle.bar, in: bottom)
       return (screen, nil)
     }

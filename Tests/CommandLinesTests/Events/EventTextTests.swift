@@ -237,7 +237,7 @@ struct EventTextTests {
     #expect(
       invitation(.outgoing, mustAnswer: true)
         == "Asking ada (abcdefgh) to admit you. Both screens must show: one two three. "
-        + "Are they the same on both?\n  accept to-1   or   decline to-1"
+        + "Are they the same on both screens?\n  accept to-1   or   decline to-1"
     )
     #expect(invitation(.outgoing, mustAnswer: false)?.contains("accept") == false)
     #expect(invitation(.incoming, mustAnswer: true)?.contains("accept to-1") == true)
