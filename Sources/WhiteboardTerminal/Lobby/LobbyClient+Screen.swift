@@ -72,14 +72,14 @@ extension LobbyClient {
     let seconds = Int(now / .seconds(1))
     guard seconds >= 5 else {
       return [
-        Line(text: " looking for boards…  n new board  a link or address", style: .plain)
+        Line(text: " looking for boards…  n new board  a join by link", style: .plain)
       ]
     }
     return [
       Line(text: " no board was found on this network in \(seconds) s", style: .plain),
       Line(
         text:
-          " n new board  a link or address; to find the cause: whiteboard-peer doctor",
+          " n new board  a join by link; to find the cause: whiteboard-peer doctor",
         style: .plain
       ),
     ]

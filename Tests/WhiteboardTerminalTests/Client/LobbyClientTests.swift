@@ -104,7 +104,7 @@ struct LobbyClientTests {
     #expect(
       Self.type("^[B\r", &lobby) == [.rejoin(board: "teamid", path: "/boards/team.whiteboard")]
     )
-    #expect(lobby.frame().screen.lines.last?.contains("o only your copy") == true)
+    #expect(lobby.frame().screen.lines.last?.contains("o own copy") == true)
     #expect(Self.type("o", &lobby) == [.host("/boards/team.whiteboard")])
     lobby.lost(.init(peer: "adaid", name: "Ada", board: "teamid"))
     lobby.lost(.init(peer: "benid", name: "Ben", board: "teamid"))
