@@ -1,5 +1,4 @@
 import PeerCore
-import PeerDiscovery
 import PeerSession
 
 /// `chat NAME` hosts a chat and prints its session, port and key; `chat NAME SESSION PORT KEY` joins it.
