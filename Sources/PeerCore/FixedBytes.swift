@@ -14,11 +14,11 @@ public protocol FixedBytes: Hashable, Comparable, Sendable {
 }
 
 /// A value of 32 bytes, such as a hash.
-public struct Bytes32: FixedBytes {
+@frozen public struct Bytes32: FixedBytes {
   /// The number of bytes.
   public static let byteCount = 32
 
-  private let words: [4 of UInt64]
+  @usableFromInline let words: [4 of UInt64]
 
   private init(words: [4 of UInt64]) { self.words = words }
 
@@ -46,13 +46,13 @@ public struct Bytes32: FixedBytes {
   }
 
   /// Returns whether both values have the same bytes.
-  public static func == (left: Bytes32, right: Bytes32) -> Bool {
+  @inlinable public static func == (left: Bytes32, right: Bytes32) -> Bool {
     left.words[0] == right.words[0] && left.words[1] == right.words[1]
       && left.words[2] == right.words[2] && left.words[3] == right.words[3]
   }
 
   /// Compares two values byte by byte.
-  public static func < (left: Bytes32, right: Bytes32) -> Bool {
+  @inlinable public static func < (left: Bytes32, right: Bytes32) -> Bool {
     for index in 0..<4 where left.words[index] != right.words[index] {
       return left.words[index] < right.words[index]
     }
@@ -60,18 +60,18 @@ public struct Bytes32: FixedBytes {
   }
 
   /// Hashes all bytes.
-  public func hash(into hasher: inout Hasher) {
+  @inlinable public func hash(into hasher: inout Hasher) {
     for index in 0..<4 { hasher.combine(words[index]) }
   }
 }
 
 /// A value of 16 bytes, such as the id of a board.
-public struct Bytes16: FixedBytes {
+@frozen public struct Bytes16: FixedBytes {
   /// The number of bytes.
   public static let byteCount = 16
 
-  private let high: UInt64
-  private let low: UInt64
+  @usableFromInline let high: UInt64
+  @usableFromInline let low: UInt64
 
   /// The value whose bytes are all zero.
   public static let zero = Bytes16(high: 0, low: 0)
@@ -104,13 +104,13 @@ public struct Bytes16: FixedBytes {
   }
 
   /// Compares two values byte by byte.
-  public static func < (left: Bytes16, right: Bytes16) -> Bool {
+  @inlinable public static func < (left: Bytes16, right: Bytes16) -> Bool {
     (left.high, left.low) < (right.high, right.low)
   }
 }
 
 /// A value of 8 bytes: an integer, the most significant byte first.
-public struct Bytes8: FixedBytes {
+@frozen public struct Bytes8: FixedBytes {
   /// The number of bytes.
   public static let byteCount = 8
 
@@ -118,7 +118,7 @@ public struct Bytes8: FixedBytes {
   public let number: UInt64
 
   /// Creates a value from an integer.
-  public init(_ number: UInt64) { self.number = number }
+  @inlinable public init(_ number: UInt64) { self.number = number }
 
   /// Creates a value; nil if `bytes` does not have exactly 8 bytes.
   public init?(_ bytes: some Collection<UInt8>) {
@@ -140,7 +140,9 @@ public struct Bytes8: FixedBytes {
   }
 
   /// Compares two values as integers, which is also the order of their bytes.
-  public static func < (left: Bytes8, right: Bytes8) -> Bool { left.number < right.number }
+  @inlinable public static func < (left: Bytes8, right: Bytes8) -> Bool {
+    left.number < right.number
+  }
 }
 
 extension UInt64 {

@@ -10,7 +10,7 @@ extension ActiveBoard {
   ///
   /// Call this function after each input, even if the replica returned no actions.
   func perform(_ actions: [ReplicaAction]) {
-    for action in actions { dispatch(action) }
+    for action in actions { fulfill(action) }
     if reports.reportSettings() {
       runtime.spawn { sharedBoard in await sharedBoard.board?.storeTitle() }
     }
@@ -19,7 +19,7 @@ extension ActiveBoard {
   }
 
   /// Passes an action to the component that performs it.
-  private func dispatch(_ action: ReplicaAction) {
+  private func fulfill(_ action: ReplicaAction) {
     publisher.publish(action)
     switch action {
     // The board

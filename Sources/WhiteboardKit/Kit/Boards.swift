@@ -29,6 +29,8 @@ public struct Boards: Sendable {
     /// Whether hosted boards are announced on the local network.
     public var isAnnounced = true
     /// The service that announces and finds boards; nil for no announcements and no search.
+    ///
+    /// Without an Avahi daemon, boards are not announced or found, and joining by a link still works.
     public var discovery: (any Discovery)? = AvahiDiscovery()
     /// The known peers, for ``Admission/known``; nil if no peers are remembered.
     public var knownPeers: PeerStore?
