@@ -9,39 +9,39 @@ extension BoardClient {
 
   mutating func perform(_ command: KeyMap.Command) -> [Action] {
     switch command {
-    case .tool(let tool): return perform(workspace.choose(tool))
-    case .color(let index): return perform(workspace.chooseColor(index))
-    case .thinner: return perform(workspace.changeWidth(by: -1))
-    case .broader: return perform(workspace.changeWidth(by: 1))
+    case .tool(let tool): return apply(workspace.choose(tool))
+    case .color(let index): return apply(workspace.chooseColor(index))
+    case .thinner: return apply(workspace.changeWidth(by: -1))
+    case .broader: return apply(workspace.changeWidth(by: 1))
     case .arrow(let dx, let dy, let isWide):
-      return perform(workspace.move(dx, dy, isWide: isWide))
-    case .zoomIn: return perform(workspace.zoom(by: 1.25))
-    case .zoomOut: return perform(workspace.zoom(by: 0.8))
-    case .actualSize: return perform(workspace.zoom(by: 1 / workspace.scene.viewport.zoom))
-    case .fit: return perform(workspace.showEverything())
+      return apply(workspace.move(dx, dy, isWide: isWide))
+    case .zoomIn: return apply(workspace.zoom(by: 1.25))
+    case .zoomOut: return apply(workspace.zoom(by: 0.8))
+    case .actualSize: return apply(workspace.zoom(by: 1 / workspace.scene.viewport.zoom))
+    case .fit: return apply(workspace.showEverything())
     case .undo: return send(.undo)
     case .redo: return send(.redo)
     case .delete: return changeSelection { .delete($0) }
     case .duplicate: return changeSelection { .duplicate($0, by: .duplicate, alias: nil) }
     case .copy where workspace.scene.selection.isEmpty: return copyLink()
     case .copy: return changeSelection { .copy($0) }
-    case .paste: return perform(workspace.pasteObjects())
+    case .paste: return apply(workspace.pasteObjects())
     case .group: return changeSelection { .group($0, alias: nil) }
-    case .ungroup: return perform(workspace.ungroup())
-    case .lock: return perform(workspace.toggleLock())
+    case .ungroup: return apply(workspace.ungroup())
+    case .lock: return apply(workspace.toggleLock())
     case .raise: return changeSelection { .order($0, .front) }
     case .lower: return changeSelection { .order($0, .back) }
-    case .turn(let degrees): return perform(workspace.rotate(by: degrees))
-    case .scale(let percent): return perform(workspace.scale(byPercent: percent))
-    case .next: return perform(workspace.goToNeighbor(1))
-    case .previous: return perform(workspace.goToNeighbor(-1))
-    case .selectAll: return perform(workspace.select(workspace.scene.objectsInView))
-    case .selectNone: return perform(workspace.deselect())
-    case .edit: return perform(workspace.editSelection())
-    case .keyboardPen: return perform(workspace.toggleKeyboardPen())
-    case .snap: return perform(workspace.toggleSnapping())
-    case .game: return perform(workspace.play(.wordle))
-    case .connectFour: return perform(workspace.play(.connectFour))
+    case .turn(let degrees): return apply(workspace.rotate(by: degrees))
+    case .scale(let percent): return apply(workspace.scale(byPercent: percent))
+    case .next: return apply(workspace.goToNeighbor(1))
+    case .previous: return apply(workspace.goToNeighbor(-1))
+    case .selectAll: return apply(workspace.select(workspace.scene.objectsInView))
+    case .selectNone: return apply(workspace.deselect())
+    case .edit: return apply(workspace.editSelection())
+    case .keyboardPen: return apply(workspace.toggleKeyboardPen())
+    case .snap: return apply(workspace.toggleSnapping())
+    case .game: return apply(workspace.play(.wordle))
+    case .connectFour: return apply(workspace.play(.connectFour))
     case .saved: return showSaved()
     case .interrupt: return interrupt()
     case .quit: return leave()
@@ -52,7 +52,7 @@ extension BoardClient {
     case .command: prompt.open(.command)
     case .photo: prompt.open(.photo(at: workspace.target))
     case .export: prompt.open(.export)
-    case .menu: return perform([.openMenu(at: nil)])
+    case .menu: return apply([.openMenu(at: nil)])
     case .help: open(Panel("Keys", .keys))
     case .readChat: openChat()
     case .invite: overlay = .invitation
@@ -64,7 +64,7 @@ extension BoardClient {
   }
 
   private mutating func changeSelection(_ command: ([ObjectReference]) -> Command) -> [Action] {
-    perform(workspace.changeSelection(command))
+    apply(workspace.changeSelection(command))
   }
 
   private mutating func copyLink() -> [Action] {
@@ -104,7 +104,7 @@ extension BoardClient {
     case .quit(let isAnyway): return isAnyway ? [.quit] : leave()
     case .suspend: return [.suspend]
     case .go(let words):
-      if let id = workspace.scene.object(matching: words) { return perform(workspace.go(to: id)) }
+      if let id = workspace.scene.object(matching: words) { return apply(workspace.go(to: id)) }
       say("no object has this id, and no text contains these words", isBad: true)
     case .follow(let name):
       if let member = session.members.member(named: name) {
@@ -112,9 +112,9 @@ extension BoardClient {
       } else {
         say("no member is called \(UntrustedText(name))", isBad: true)
       }
-    case .fit: return perform(workspace.showEverything())
+    case .fit: return apply(workspace.showEverything())
     case .zoom(let factor):
-      return perform(
+      return apply(
         workspace.moveView { $0.zoom(by: factor / $0.zoom, around: $0.center) }
       )
     case .dotStyle(let style):

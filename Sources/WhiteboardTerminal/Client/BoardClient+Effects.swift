@@ -3,14 +3,14 @@ import WhiteboardKit
 
 /// The effects that parts of the client request.
 extension BoardClient {
-  /// Performs the effects of a part of the client.
+  /// Applies the effects of a part of the client.
   ///
   /// - Returns: The actions that the owner of the client must perform.
-  mutating func perform(_ effects: [BoardEffect]) -> [Action] {
-    effects.flatMap { perform($0) }
+  mutating func apply(_ effects: [BoardEffect]) -> [Action] {
+    effects.flatMap { apply($0) }
   }
 
-  private mutating func perform(_ effect: BoardEffect) -> [Action] {
+  private mutating func apply(_ effect: BoardEffect) -> [Action] {
     switch effect {
     case .command(let request): return [.command(request)]
     case .message(let text): say(text)
@@ -23,7 +23,7 @@ extension BoardClient {
     case .chatReceived(let author, let text): announce(text, by: author)
     case .viewMoved: stopFollowing()
     case .stopFollowing: session.members.stopFollowing()
-    case .typeIn(let snapshot): return perform(workspace.beginTyping(in: snapshot))
+    case .typeIn(let snapshot): return apply(workspace.beginTyping(in: snapshot))
     case .typeText(let place): workspace.beginTyping(at: place)
     case .openPrompt(let purpose): prompt.open(purpose)
     case .openMenu(let cell): overlay = .menu(workspace.menu(at: cell))
@@ -38,7 +38,7 @@ extension BoardClient {
 
   /// Sends a command and awaits its answer.
   mutating func send(_ command: Command) -> [Action] {
-    perform(workspace.requests.issue(command))
+    apply(workspace.requests.issue(command))
   }
 
   /// Shows a chat line as a message if no chat is visible.

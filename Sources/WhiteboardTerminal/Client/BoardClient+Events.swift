@@ -18,8 +18,8 @@ extension BoardClient {
     if let time { now = time }
     // These effects change the screen, and send no command.
     switch change {
-    case .shown(let snapshot, let game): _ = perform(workspace.showObject(snapshot, game))
-    case .removed(let id): _ = perform(workspace.remove(id))
+    case .shown(let snapshot, let game): _ = apply(workspace.showObject(snapshot, game))
+    case .removed(let id): _ = apply(workspace.remove(id))
     case .preview(let preview):
       workspace.scene.canvas.preview(preview.points, from: preview.first, of: preview.stroke)
     case .presence(let member, let presence):
@@ -73,7 +73,7 @@ extension BoardClient {
       say("\(selected.name?.displayed ?? "a member") has selected it")
     case .warning(let warning): show(warning)
     case .note(let note): show(note: note)
-    default: actions = perform(session.receive(event, now: now))
+    default: actions = apply(session.receive(event, now: now))
     }
     workspace.scene.canvas.names = session.names(ownID: workspace.scene.ownID)
     return actions

@@ -19,12 +19,12 @@ extension BoardClient {
     case .key(let key, let modifiers): return handleKey(key, modifiers)
     case .mouse(let event): return handleMouse(event)
     case .paste(let text):
-      guard prompt.isOpen else { return perform(workspace.paste(text)) }
+      guard prompt.isOpen else { return apply(workspace.paste(text)) }
       prompt.insert(text)
       return []
     case .focus(false):
       workspace.toolbox.pointer = nil
-      return perform([workspace.presence.leave()])
+      return apply([workspace.presence.leave()])
     case .focus(true), .reply: return []
     }
   }
@@ -44,7 +44,7 @@ extension BoardClient {
   ) -> [Action] {
     if let answer = session.removal.answer(key, modifiers, now: now) { return perform(answer) }
     if prompt.isOpen { return edit(key, modifiers) }
-    if workspace.typing != nil { return perform(workspace.type(key, modifiers)) }
+    if workspace.typing != nil { return apply(workspace.type(key, modifiers)) }
     if key == .escape, messages.isBoxed(in: layout) {
       // Escape closes the message together with the menu or panel below it.
       messages.notice = nil
@@ -59,7 +59,7 @@ extension BoardClient {
     guard let command = keys.command(key, modifiers) else { return [] }
     // With the keyboard pen, Space and Enter press and release the pen.
     if workspace.toolbox.isKeyboardPen, command == .menu || command == .edit {
-      return perform(workspace.pressOrRelease(now: now))
+      return apply(workspace.pressOrRelease(now: now))
     }
     return perform(command)
   }
@@ -141,17 +141,17 @@ extension BoardClient {
       if let overlay { return perform(overlay.press(atX: event.x, y: event.y, in: layout)) }
       if messages.close(atX: event.x, y: event.y, in: layout, isTyping: prompt.isOpen) { return [] }
       return isOnBoard
-        ? perform(workspace.press(button, event, at: place, now: now))
+        ? apply(workspace.press(button, event, at: place, now: now))
         : pressOutside(button, event)
-    case .drag: return perform(workspace.drag(event, to: place))
-    case .release: return perform(workspace.endGesture())
+    case .drag: return apply(workspace.drag(event, to: place))
+    case .release: return apply(workspace.endGesture())
     case .move: return []
     case .scroll(let dx, let dy):
       guard overlay == nil else {
         overlay?.scroll(dy)
         return []
       }
-      return perform(workspace.scroll(dx, dy, event.modifiers, at: place))
+      return apply(workspace.scroll(dx, dy, event.modifiers, at: place))
     }
   }
 
@@ -160,6 +160,6 @@ extension BoardClient {
     guard button == .left,
       let command = titleBar.toolButtons.command(atX: event.x, y: event.y)
     else { return [] }
-    return perform(workspace.endEditing()) + perform(command)
+    return apply(workspace.endEditing()) + perform(command)
   }
 }

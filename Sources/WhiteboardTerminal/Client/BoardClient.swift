@@ -152,7 +152,7 @@ package struct BoardClient: Sendable {
       overlay = nil
       return [.quit]
     }
-    return perform(workspace.collectUpdates(hasReaders: !session.members.isEmpty, now: now))
+    return apply(workspace.collectUpdates(hasReaders: !session.members.isEmpty, now: now))
   }
 
   // MARK: - Messages
@@ -217,6 +217,6 @@ package struct BoardClient: Sendable {
       "Press Ctrl+C again to leave the board"
         + (saveStatus.isSaved ? "; all changes are saved" : "")
     )
-    return perform(workspace.endGesture())
+    return apply(workspace.endGesture())
   }
 }
