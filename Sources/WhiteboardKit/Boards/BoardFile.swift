@@ -197,7 +197,7 @@ package enum BoardFile {
     for other: SessionID,
     at path: String
   ) throws(DocumentError) -> (keyframe: [UInt8], digest: Bytes32, assets: Set<AssetID>) {
-    let author = Author(board: BoardID(other), key: IdentityKey(identity: .ephemeral()))
+    let author = Author(board: BoardID(other), key: PeerIdentity.ephemeral())
     do throws(BoardError) {
       return try replica.snapshotForAnotherBoard(by: author)
     } catch {
@@ -242,7 +242,7 @@ package enum BoardFile {
       throw DocumentError(.damaged, "\(document.path): the file has no valid board id")
     }
     let replica = Replica(
-      author: Author(board: board, key: IdentityKey(identity: .ephemeral())),
+      author: Author(board: board, key: PeerIdentity.ephemeral()),
       now: moment
     )
     let notes = try content.restore(to: replica, from: document, now: moment)

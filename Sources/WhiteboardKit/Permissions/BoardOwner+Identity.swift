@@ -9,7 +9,7 @@ extension BoardOwner {
   ///   - salt: The salt of the board; if it is nil or has the wrong length, a random salt is used.
   init(identity: PeerIdentity, salt: [UInt8]?) {
     let salt = salt.flatMap { $0.count == Self.saltBytes ? $0 : nil }
-    self.init(salt: salt ?? Self.randomSalt(), key: IdentityKey(identity: identity).publicKey)
+    self.init(salt: salt ?? Self.randomSalt(), key: identity.publicKey)
   }
 
   /// The id of the board's session.

@@ -169,7 +169,7 @@ extension SharedBoard {
     let replica = Replica(
       author: Author(
         board: id,
-        key: IdentityKey(identity: configuration.identity),
+        key: configuration.identity,
         role: id.isOwned && configuration.isRelay ? .relay : .editor
       ),
       now: now

@@ -79,7 +79,7 @@ actor Guest {
     joinWaiter?.resume()
     joinWaiter = nil
     replica = Replica(
-      author: Author(board: BoardID(session.id), key: IdentityKey(identity: identity)),
+      author: Author(board: BoardID(session.id), key: identity),
       now: moment
     )
     await withTaskExecutorPreference(session.executor) {
