@@ -23,47 +23,6 @@ public actor InMemoryNetwork {
     static func < (one: ID, other: ID) -> Bool { one.value < other.value }
   }
 
-  private struct Machine {
-    var problem: DiscoveryProblem?
-    var isPlugged = true
-  }
-
-  private struct Registration {
-    let host: InMemoryHost
-    let service: ServiceType
-    let port: UInt16
-    let signal: AsyncStream<Void>.Continuation
-    var announcement: Announcement
-    var name: InstanceName
-    var isAnnounced = false
-    var announcing: Duration?
-    var queue = AdvertiserQueue()
-  }
-
-  private struct Copy {
-    var announcement: Announcement
-    var name: InstanceName
-    var expiry: Duration?
-  }
-
-  private struct Listener {
-    let host: InMemoryHost
-    let query: BrowserQuery
-    let signal: AsyncStream<Void>.Continuation
-    var table: PeerTable
-    var queue = BrowserQueue()
-    var copies: [ID: Copy] = [:]
-    var isAvailable = false
-  }
-
-  private struct Delivery {
-    let due: Duration
-    let registration: ID
-    let listener: ID
-    /// The announcement, or `nil` for its withdrawal (an mDNS goodbye).
-    let copy: Copy?
-  }
-
   private let latency: Duration
   private var random: SplitMix64
   private var now = Duration.zero
