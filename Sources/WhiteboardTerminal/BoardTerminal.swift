@@ -5,8 +5,7 @@ import WhiteboardRendering
 
 /// The user interface on a terminal: it passes the user's input to a shared board, and draws the board's events.
 ///
-/// It owns a ``BoardClient`` and a ``LobbyClient``. After a change it draws a frame, at most sixty times a second.
-/// While nothing changes, it does nothing.
+/// It owns a ``BoardClient`` and a ``LobbyClient``. After a change it draws a frame, at most 60 times a second.
 package actor BoardTerminal: EventSink {
   private let terminal: Terminal
   private let settings: TerminalSettings

@@ -2,7 +2,6 @@ import Crypto
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
-import PeerDiscovery
 import PeerWire
 
 /// Receives one offered resource over one link (8.2).
