@@ -4,13 +4,11 @@ import PeerWire
 
 /// Sends and receives the reliable messages of a session: MESSAGE and ACK frames (6).
 ///
-/// Confined to the session's event loop. ``Delivery`` holds the state of each peer.
+/// Confined to the session's event loop. ``Delivery`` holds the state of each peer. The functions get the session from
+/// their caller, because a stored reference would be retained and released for each message.
 final class MessageDelivery {
-  private unowned let session: SessionCore
   /// The join generation that was assigned last.
   private var joinCount: UInt64 = 0
-
-  init(_ session: SessionCore) { self.session = session }
 
   /// Returns the join generation of a peer that joins now.
   func nextJoinGeneration() -> UInt64 {
@@ -21,7 +19,8 @@ final class MessageDelivery {
   /// Resumes the delivery state shared with a peer, or creates a new one (RSM-2 to RSM-6).
   func linkOpened(
     _ entry: PeerEntry,
-    _ opening: SessionCore.Opening
+    _ opening: SessionCore.Opening,
+    in session: SessionCore
   ) throws(AcknowledgementError) {
     let incarnation = opening.introduction.incarnation
     if let delivery = entry.delivery, delivery.incarnation == incarnation {
@@ -86,7 +85,12 @@ final class MessageDelivery {
   // MARK: Receiving
 
   /// Handles a MESSAGE frame.
-  func messageReceived(_ link: ControlLink, _ entry: PeerEntry, _ payload: ByteBuffer) {
+  func messageReceived(
+    _ link: ControlLink,
+    _ entry: PeerEntry,
+    _ payload: ByteBuffer,
+    in session: SessionCore
+  ) {
     guard let delivery = entry.delivery else { return }
     let part: MessageInbox.Part
     do throws(MessageInbox.Violation) {
@@ -110,7 +114,12 @@ final class MessageDelivery {
   }
 
   /// Handles an ACK frame.
-  func acknowledgementReceived(_ link: ControlLink, _ entry: PeerEntry, _ payload: ByteBuffer) {
+  func acknowledgementReceived(
+    _ link: ControlLink,
+    _ entry: PeerEntry,
+    _ payload: ByteBuffer,
+    in session: SessionCore
+  ) {
     guard let sequence = try? Acknowledgement.read(payload: payload.readableBytesUInt8Span) else {
       return session.fail(link, entry, .protocolError, "An ACK is malformed.")
     }
@@ -123,7 +132,7 @@ final class MessageDelivery {
   }
 
   /// Acknowledges the messages that were read, immediately or after a short delay (MSG-4).
-  func readCompleted(_ link: ControlLink, _ entry: PeerEntry) {
+  func readCompleted(_ link: ControlLink, _ entry: PeerEntry, in session: SessionCore) {
     switch entry.acknowledgements.readCompleted() {
     case .nothing: break
     case .send:

@@ -54,7 +54,7 @@ extension SessionCore {
 
     let joinedBefore = entry.delivery?.outbox.joinGeneration
     do throws(AcknowledgementError) {
-      try messages.linkOpened(entry, opening)
+      try messages.linkOpened(entry, opening, in: self)
     } catch {
       entry.link = nil
       return fail(
@@ -115,8 +115,8 @@ extension SessionCore: LinkDelegate {
   func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer) {
     guard let entry = link.entry, entry.link === link else { return }
     switch type {
-    case .message: messages.messageReceived(link, entry, payload)
-    case .ack: messages.acknowledgementReceived(link, entry, payload)
+    case .message: messages.messageReceived(link, entry, payload, in: self)
+    case .ack: messages.acknowledgementReceived(link, entry, payload, in: self)
     case .ping:
       guard payload.readableBytes == 8 else {
         return fail(link, entry, .protocolError, "A PING must have 8 bytes.")
@@ -149,7 +149,7 @@ extension SessionCore: LinkDelegate {
 
   func linkReadComplete(_ link: ControlLink) {
     guard let entry = link.entry, entry.link === link else { return deliverEvents() }
-    messages.readCompleted(link, entry)
+    messages.readCompleted(link, entry, in: self)
     if entry.state == .suspect {
       setState(entry, .connected)
       publish()

@@ -29,7 +29,7 @@ final class SessionCore {
   }
   private(set) lazy var directory = MemberDirectory(self)
   private(set) lazy var dialler = MemberDialler(self)
-  private(set) lazy var messages = MessageDelivery(self)
+  let messages = MessageDelivery()
   private(set) lazy var relaying = RelaySide(self)
   let confirmations = Confirmations()
   private(set) lazy var admission = SessionAdmission(self, policy: initialPolicy)
