@@ -24,24 +24,25 @@ WIDTH = 29
 INTRODUCTION = """\
 # Walkthrough: one session, byte by byte
 
-Start here if you write a peer. Ben joins Anna's board with a code, receives its content, writes a text and leaves.
-Every frame is shown with all its bytes. The keys, nonces and signatures are fixed, so your program must produce
-the same bytes or accept them.
+Start here if you write a peer. Ben joins Anna's board with a code, receives the board's content, writes a text and
+leaves. This document shows every frame with all its bytes. The keys, nonces and signatures are fixed, so your program
+must either produce the same bytes or accept these bytes.
 
-`make_walkthrough.py` in `Tests/Interop` writes this file and `Vectors/walkthrough.json`, which has the same frames
-without the explanations. Tests read both with two independent implementations.
+`make_walkthrough.py` in `Tests/Interop` writes this file and `Vectors/walkthrough.json`, which contains the same
+frames without the explanations. Tests read both files with two independent implementations.
 
 ## 1. How to use it
 
-1. Decode the frames in order. Check that you read the values that are shown.
+1. Decode the frames in order. Check that your program reads the values that are shown here.
 2. Encode the values. The binary frames must be the same. JSON objects may have their keys in any order and may have
    white space: compare their values.
-3. Verify each signature. Your own signatures differ, because ECDSA uses a random number. The signatures here are
-   those of RFC 6979.
+3. Verify each signature. Your own signatures differ, because ECDSA uses a random number. The signatures here follow
+   RFC 6979.
 4. Act as Ben against a program that acts as Anna, then as Anna against a program that acts as Ben.
 
-Each line of a table is `bytes | field | value`; values are decimal. Long byte strings are shortened with `…`; the
-whole frame then follows in hex. The JSON of a control frame is one line on the wire; here it is split between keys.
+Each line of a table has the format `bytes | field | value`; values are decimal. Long byte strings are shortened with
+`…`. In this case the complete frame follows in hex. The JSON of a control frame is one line on the wire; this document
+splits the line between keys.
 
 ## 2. The two peers
 
@@ -53,8 +54,9 @@ examples: only the keys in them matter.
 
 ## 3. The values from TLS
 
-Ben opens a TCP connection to Anna's port and performs a TLS 1.3 handshake: both peers present their certificate, and
-ALPN is `whiteboard-p2p`. The bytes of TLS are not shown. This document assumes these exporters (`session.md` 1.1):
+Ben opens a TCP connection to Anna's port and performs a TLS 1.3 handshake: both peers present their certificates, and
+ALPN is `whiteboard-p2p`. This document does not show the bytes of TLS, and assumes that the exporters have these values
+(`session.md` 1.1):
 
 """
 
@@ -161,7 +163,7 @@ def document(told):
         "## 4. The frames",
         "",
         "The frames of the two directions may also alternate in other ways. Acknowledgements and reports may arrive at other",
-        "points, and there may be more of them.",
+        "points, and there may be more acknowledgements and reports.",
         "",
     ]
     for number, step in enumerate(told["steps"], 1):
@@ -184,9 +186,10 @@ def document(told):
         "",
         "## 6. Recipes",
         "",
-        "In each recipe, Ben sends his first batch at 1,700,000,000,000 ms since 1970. Before it, he has sent only his author",
-        "message on the channel. Send the message to each member (SYN-10), and hash the full form into your chain (AUT-6).",
-        "The digest is that of a board that has only this object. `board.md` lists the properties and their units.",
+        "In each recipe, Ben sends his first batch at 1,700,000,000,000 ms since 1970. Before this batch, he has sent only his",
+        "author message on the channel. Send the message to each member (SYN-10), and hash the full form into your chain",
+        "(AUT-6). Each recipe shows the digest of a board that contains only this object. `board.md` lists the properties and",
+        "their units.",
         "",
     ]
     for number, recipe in enumerate(told["recipes"], 1):
@@ -203,8 +206,8 @@ def value_text(value):
 
 
 NOTES = {
-    "text": "The value of the run is its anchor, 0 for the root, and the text in UTF-8. Each later insertion is a separate "
-    "run (BRD-14).",
+    "text": "The value of the run consists of the run's anchor, which is 0 for the root, and the text in UTF-8. Each later "
+    "insertion is a separate run (BRD-14).",
     "stroke": "A longer stroke has a piece of `ink` for each 128 points; the qualifier is the index of the piece's first "
     "point. A stroke that is still being drawn gets its `end` later (SYN-31).",
     "photo": "Send the file to each member that requests it (SYN-36). Its bytes are below.",

@@ -508,8 +508,8 @@ def walkthrough():
     )
     script.message(
         ben, "head", bytes([messages.HEAD]) + ben.author.head(),
-        "Ben signs the end of his chain, at most once a second and before he leaves (AUT-7). Anna compares it "
-        "with the batches that she received.",
+        "Ben signs the end of his chain at most once a second, and once more before he leaves (AUT-7). Anna compares "
+        "the end with the batches that she received.",
     )
     for sender, kind, title in ((ben, wire.PING, "PING"), (anna, wire.PONG, "PONG")):
         why = "Ben has sent nothing for 1 s (LIV-1)."
@@ -574,7 +574,7 @@ def carry_answer(script, boards):
     bulk(
         ben, "ATTACH", wire.ATTACH, attach,
         "Ben has opened a second TLS connection to the same port; this is its first frame. Anna requested the "
-        "link, so she is the opener: `listener`.",
+        "link, so `opener` is `listener`.",
     )
     bulk(
         anna, "ATTACHED", wire.ATTACHED, {},
@@ -584,11 +584,11 @@ def carry_answer(script, boards):
         anna, "RESOURCE-OFFER", wire.RESOURCE_OFFER, offer,
         "`name` is a string that contains JSON (SYN-13). The `id` in it is the board id, which is the session id.",
     )
-    bulk(ben, "RESOURCE-ACCEPT", wire.RESOURCE_ACCEPT, {"id": identifier, "offset": 0}, "Ben requests the whole resource.")
+    bulk(ben, "RESOURCE-ACCEPT", wire.RESOURCE_ACCEPT, {"id": identifier, "offset": 0}, "Ben requests the complete resource.")
     bulk(anna, "RESOURCE-START", wire.RESOURCE_START, {"id": identifier, "offset": 0}, "")
     bulk(
         anna, "CHUNK", wire.CHUNK, answer,
-        "This frame has the whole answer. It includes Anna's record, which Ben needs to check the answer.",
+        "This frame contains the complete answer. It includes Anna's record, which Ben needs to check the answer.",
         walk_answer(answer, script.person_of),
     )
     bulk(
