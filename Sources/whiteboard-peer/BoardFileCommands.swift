@@ -157,7 +157,7 @@ extension BoardsCommand {
       abstract:
         "Save the intact data of a damaged file to a new file; the damaged file is not changed.",
       discussion: """
-        The command also reads the copies that were kept when damage to the file was found earlier (FILE.damaged-1 \
+        The command also reads the copies that were saved when the file was found damaged (FILE.damaged-1 \
         and so on). It verifies the new file, and lists the data that is lost.
 
         Afterwards, use the new file. Move the damaged file and its copies out of the data directory, so \
