@@ -31,7 +31,7 @@ extension Board {
   /// - Parameters:
   ///   - path: The positions of the eraser; at least one.
   ///   - radius: Half the width of the eraser, in board units.
-  /// - Returns: The strokes of which a part was erased, from back to front.
+  /// - Returns: The strokes that lost a part, from back to front.
   /// - Throws: `outOfRange`, `empty`, `tooLong`, `tooManyOperations`, `boardFull`.
   @discardableResult
   public func erase(along path: [Point], radius: Double) throws(BoardError) -> [ObjectID] {

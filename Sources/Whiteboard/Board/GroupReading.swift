@@ -96,7 +96,7 @@ extension BoardState {
     return Set(groups + inside).sorted()
   }
 
-  /// Returns the groups that show at least two objects, all of which are in `objects`.
+  /// Returns the groups that show at least two objects, and only objects in `objects`.
   func wholeGroups(of objects: Set<ObjectID>) -> Set<ObjectID> {
     let around = Set(objects.flatMap { self.groups(of: $0) })
     let whole = self.contents(of: around).filter { _, contents in

@@ -3,7 +3,7 @@ import GRDB
 
 /// An error of a document.
 ///
-/// Its message states what is lost, and what the user can do. Callers switch on ``code``. Two errors are equal if they
+/// Its message states the loss, if any, and a remedy. Callers switch on ``code``. Two errors are equal if they
 /// have the same code.
 public struct DocumentError: Error, Equatable, CustomStringConvertible {
   /// The kinds of errors.

@@ -118,7 +118,7 @@ final class ChangeBuffer: Sendable {
       return nil
     }
 
-    /// Removes the nil elements, each of which marks a replaced presence update.
+    /// Removes the nil elements, which mark replaced presence updates.
     private mutating func removeGaps() {
       changes = changes[start...].filter { $0 != nil }
       start = 0

@@ -193,7 +193,7 @@ package struct CatchUpRequest: Hashable, Sendable {
   ///
   /// Each sender counts its requests to each receiver from 1.
   package let number: UInt64
-  /// The buckets of which all cells must be sent, one bit for each bucket; 0 unless the request is for a repair.
+  /// The buckets whose cells must all be sent, one bit for each bucket; 0 unless the request is for a repair.
   package let buckets: UInt16
   /// The context of the replica that sends the request.
   package let context: Context
