@@ -57,9 +57,7 @@ final class ChangePublisher {
 
   /// Returns the public description of the author of a change; nil means the local member.
   private func author(of member: MemberID?) -> SharedBoard.Change.Author {
-    guard let member = member.map({ self.member($0) }), member.id != localPeer else {
-      return .me
-    }
-    return .other(member)
+    guard let member, PeerID(member) != localPeer else { return .me }
+    return .other(self.member(member))
   }
 }
