@@ -41,7 +41,7 @@ package final class CommandFeed: CommandSource {
   ///
   /// Canceling the task also ends the feed.
   package func nextInput() async -> CommandInput? {
-    await withTaskCancellationHandler {
+    await withCancellation {
       await withCheckedContinuation { continuation in
         let next: CommandInput?? = state.withLockedValue { state in
           guard state.inputs.isEmpty else { return state.inputs.removeFirst() }

@@ -223,7 +223,7 @@ private actor OpenBoards {
       boards.removeAll { $0.board === board }
     }
     boards.append(Running(board: board, task: task))
-    let isOpen = await withTaskCancellationHandler {
+    let isOpen = await withCancellation {
       await board.opened()
     } onCancel: {
       // This task returns soon, so no code awaits it.

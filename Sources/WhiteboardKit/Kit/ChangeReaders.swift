@@ -162,7 +162,7 @@ final class ChangeBuffer: Sendable {
 
   /// Returns the next change; nil at the end, or if the task is canceled.
   func next() async -> SharedBoard.Change? {
-    await withTaskCancellationHandler {
+    await withCancellation {
       await withCheckedContinuation { continuation in
         let next: SharedBoard.Change?? = state.withLockedValue { state in
           if let change = state.next() { return change }

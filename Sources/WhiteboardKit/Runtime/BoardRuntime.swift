@@ -121,6 +121,7 @@ final class BoardRuntime {
 
   /// Emits an event after all earlier events.
   func emit(_ event: BoardEvent) {
+    sharedBoard.preconditionIsolated()
     pump.append(event)
     deliver()
   }
@@ -171,6 +172,7 @@ final class BoardRuntime {
 
   /// Checks the conditions of all waiters; must be called after each change of state.
   func changed() {
+    sharedBoard.preconditionIsolated()
     for (key, condition) in conditions where condition.holds() {
       conditions[key] = nil
       condition.resume(true)
@@ -202,8 +204,9 @@ final class BoardRuntime {
         jobSource.yield { $0.runtime.giveUp(key) }
       }
     }
-    return await withTaskCancellationHandler {
+    return await withCancellation {
       await withCheckedContinuation {
+        sharedBoard.preconditionIsolated()
         conditions[key] = Condition(holds: holds, continuation: $0, timer: timer)
       }
     } onCancel: { [jobSource] in
@@ -240,7 +243,7 @@ final class BoardRuntime {
     }
     // Sleep for at least 1 ms, since the clock of replicas counts milliseconds.
     let sleeper = wakeTimer.begin(until: max(due, clock.now + .milliseconds(1)))
-    await withTaskCancellationHandler {
+    await withCancellation {
       await sleeper.value
     } onCancel: {
       sleeper.cancel()

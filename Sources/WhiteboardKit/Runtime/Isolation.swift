@@ -9,3 +9,30 @@
 ///
 /// - Parameter actor: The actor; nil for none.
 func checkIsolation(_ actor: (any Actor)?) { actor?.preconditionIsolated() }
+
+/// Calls an operation on the caller's actor, with a handler for the cancellation of the task.
+///
+/// Use this function instead of `withTaskCancellationHandler`. In a `nonisolated(nonsending)`
+/// function, the operation of the latter runs on no actor, and the compiler of Swift 6.3 does not
+/// report that it uses state of the caller's actor.
+///
+/// - Parameters:
+///   - isolation: The caller's actor; nil for none.
+///   - operation: The operation.
+///   - cancel: The handler. If the task is canceled, the handler is called immediately, on any
+///     thread.
+/// - Returns: The result of the operation.
+func withCancellation<Result>(
+  isolation: isolated (any Actor)? = #isolation,
+  _ operation: nonisolated(nonsending) () async -> Result,
+  onCancel cancel: @Sendable () -> Void
+) async -> Result {
+  defer { checkIsolation(isolation) }
+  return await withTaskCancellationHandler {
+    // A closure is isolated only to an actor that it captures.
+    defer { checkIsolation(isolation) }
+    return await operation()
+  } onCancel: {
+    cancel()
+  }
+}

@@ -99,7 +99,7 @@ extension SharedBoard {
     guard ending == nil, let board else { throw .closed }
     if command.name.changesBoard { await board.roles.waitForRole() }
     let caller = answers.reserveCaller()
-    let result = await withTaskCancellationHandler {
+    let result = await withCancellation {
       await withCheckedContinuation { continuation in
         answers.add(caller, continuation)
         if Task.isCancelled {

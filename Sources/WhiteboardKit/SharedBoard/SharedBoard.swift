@@ -107,7 +107,7 @@ public actor SharedBoard {
     // must still leave the session and write the file.
     let running = Task { await self.live() }
     life = running
-    await withTaskCancellationHandler {
+    await withCancellation {
       await running.value
     } onCancel: {
       // This task returns soon, so no code awaits it.

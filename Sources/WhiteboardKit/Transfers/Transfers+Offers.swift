@@ -51,7 +51,7 @@ extension Transfers {
     lastOffer += 1
     let number = lastOffer
     let sharedBoard = runtime.sharedBoard
-    return await withTaskCancellationHandler {
+    return await withCancellation {
       await withCheckedContinuation { decision in
         guard runtime.ending == nil, !Task.isCancelled else {
           return decision.resume(returning: false)
