@@ -27,7 +27,7 @@ struct DeliveryTests {
           for side in world.sides { try await side.send() }
           for side in world.sides { side.proxy.cut(next: [(isUpstream, offset)]) }
           for side in world.sides { try await side.send() }
-          for side in world.sides { try await side.confirm() }
+          try await world.settle()
           for side in world.sides { try #require(side.book.departures.isEmpty, "offset \(offset)") }
         }
       }
@@ -63,7 +63,7 @@ struct DeliveryTests {
           for side in world.sides { try await side.confirm() }
         }
       }
-      for side in world.sides { try await side.confirm() }
+      try await world.settle()
       try await world.expectExactlyOnce()
       let departures = world.sides.flatMap(\.book.departures)
       #expect(departures.contains { $0.reason == .reset })
@@ -86,7 +86,7 @@ struct DeliveryTests {
       for side in world.sides { side.proxy.cut(next: Array(repeating: (true, 1), count: 3)) }
       for _ in 0..<5 { try await world.bob.send() }
       #expect(try await world.alice.giveUp())
-      for side in world.sides { try await side.confirm() }
+      try await world.settle()
       #expect(world.alice.book.departures.map(\.reason) == [.lost])
       #expect(world.bob.book.departures.map(\.reason) == [.reset])
       #expect(world.bob.book.departures.map(\.undelivered) == [5])
@@ -99,8 +99,8 @@ extension DeliveryWorld {
   /// Expects that each side received every confirmed message once and in order, and that every
   /// other message was counted as undelivered.
   func expectExactlyOnce() async throws {
+    try await settle()
     for (sender, receiver) in [(alice, bob), (bob, alice)] {
-      try await sender.confirm()
       let received = receiver.book.received
       for (one, next) in zip(received, received.dropFirst()) {
         try #require(one < next, "\(next) came after \(one)")

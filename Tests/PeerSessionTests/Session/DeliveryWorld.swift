@@ -55,6 +55,15 @@ struct DeliveryWorld: Sendable {
   }
 }
 
+extension DeliveryWorld {
+  /// Waits until each side has confirmed a marker, and all events before the marker are in its book.
+  func settle() async throws {
+    for (sender, receiver) in [(alice, bob), (bob, alice)] {
+      await receiver.book.waitForMarker(try await sender.confirm())
+    }
+  }
+}
+
 extension DeliveryWorld.Side {
   /// Sends the next number, if the other peer is in the session.
   func send() async throws {
@@ -68,11 +77,17 @@ extension DeliveryWorld.Side {
     }
   }
 
-  /// Waits until the other peer has joined, and has confirmed a number sent to it.
-  func confirm() async throws {
+  /// Waits until the other peer has joined, and has confirmed a marker sent to it.
+  ///
+  /// - Returns: The marker.
+  @discardableResult
+  func confirm() async throws -> UInt32 {
     while true {
+      let marker = book.nextMarker()
+      let bytes = withUnsafeBytes(of: marker.bigEndian) { Array($0) }
       do throws(SessionError) {
-        return try await session.sendConfirmed([], to: [other])
+        try await session.sendConfirmed(bytes, to: [other])
+        return marker
       } catch {
         guard error.code == .notConnected || error.code == .peerLost else { throw error }
         try await dial()
@@ -117,6 +132,9 @@ final class DeliveryBook: Sendable {
     var sent: [(number: UInt64, receipt: SendReceipt)] = []
     var received: [UInt64] = []
     var departures: [(reason: DepartureReason, undelivered: Int)] = []
+    var lastMarker: UInt32 = 0
+    var receivedMarker: UInt32 = 0
+    var waiter: (marker: UInt32, continuation: CheckedContinuation<Void, Never>)?
   }
 
   private let state = NIOLockedValueBox(State())
@@ -125,6 +143,13 @@ final class DeliveryBook: Sendable {
     state.withLockedValue {
       $0.last += 1
       return $0.last
+    }
+  }
+
+  func nextMarker() -> UInt32 {
+    state.withLockedValue {
+      $0.lastMarker += 1
+      return $0.lastMarker
     }
   }
 
@@ -138,10 +163,34 @@ final class DeliveryBook: Sendable {
       case .message(let bytes, _) where bytes.count == 8:
         let number = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         state.withLockedValue { $0.received.append(number) }
+      case .message(let bytes, _) where bytes.count == 4:
+        receivedMarker(bytes.reduce(0) { $0 << 8 | UInt32($1) })
       case .peerLeft(_, let reason, let undelivered):
         state.withLockedValue { $0.departures.append((reason, undelivered)) }
       default: break
       }
+    }
+  }
+
+  private func receivedMarker(_ marker: UInt32) {
+    let waiter = state.withLockedValue { state -> CheckedContinuation<Void, Never>? in
+      state.receivedMarker = marker
+      guard let waiter = state.waiter, waiter.marker <= marker else { return nil }
+      state.waiter = nil
+      return waiter.continuation
+    }
+    waiter?.resume()
+  }
+
+  /// Waits until the other side's marker has been read from the events.
+  func waitForMarker(_ marker: UInt32) async {
+    await withCheckedContinuation { continuation in
+      let isReceived = state.withLockedValue { state in
+        let isReceived = state.receivedMarker >= marker
+        if !isReceived { state.waiter = (marker, continuation) }
+        return isReceived
+      }
+      if isReceived { continuation.resume() }
     }
   }
 
