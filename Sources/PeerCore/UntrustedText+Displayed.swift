@@ -34,7 +34,7 @@ private struct Line {
 
   var text: String {
     var result = String.UnicodeScalarView()
-    result.append(contentsOf: scalars.lazy.map(\.scalar))
+    result.append(contentsOf: scalars.lazy.map { $0.scalar })
     return String(result)
   }
 

@@ -23,31 +23,16 @@ public struct UntrustedText: Hashable, Sendable {
   package var byteCount: Int { raw.utf8.count }
 }
 
-extension UntrustedText: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension UntrustedText: CustomStringConvertible, CustomDebugStringConvertible {
   /// A textual representation, equal to `displayed`.
   public var description: String { displayed }
 
   /// A textual representation for debugging, equal to `displayed`.
   public var debugDescription: String { displayed }
 
-  /// A mirror with only `displayed`, so that `dump` does not show `raw`.
-  public var customMirror: Mirror { Mirror(self, children: ["displayed": displayed]) }
 }
 
 extension UntrustedText: Comparable {
   /// Compares the received texts.
   public static func < (left: Self, right: Self) -> Bool { left.raw < right.raw }
-}
-
-extension UntrustedText: Codable {
-  /// Decodes the text from a single string.
-  public init(from decoder: any Decoder) throws {
-    raw = try decoder.singleValueContainer().decode(String.self)
-  }
-
-  /// Encodes `raw` as a single string.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(raw)
-  }
 }

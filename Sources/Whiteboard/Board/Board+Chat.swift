@@ -1,3 +1,5 @@
+import PeerCore
+
 /// The chat.
 ///
 /// Its lines are objects that are not shown on the board (BRD-21).

@@ -1,3 +1,5 @@
+import PeerCore
+
 /// The differences between two states of a board that are visible to users.
 ///
 /// Chat lines, groups and settings are included. A deleted object appears only as removed.
@@ -43,8 +45,8 @@ public struct BoardDiff: Hashable, Sendable {
       json.add("change", string: fate.rawValue)
       json.add("id", string: id.description)
       json.add("type", string: kind.name)
-      if fate != .added { json.add("before", json: Self.object(fields, \.before)) }
-      if fate != .removed { json.add("after", json: Self.object(fields, \.after)) }
+      if fate != .added { json.add("before", json: Self.object(fields) { $0.before }) }
+      if fate != .removed { json.add("after", json: Self.object(fields) { $0.after }) }
       return json.text
     }
 

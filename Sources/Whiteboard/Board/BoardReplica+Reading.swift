@@ -12,7 +12,7 @@ extension BoardReplica {
       .sorted {
         $0.zIndex == $1.zIndex ? $0.id < $1.id : ZIndex.isBehind($0.zIndex, $1.zIndex)
       }
-      .map(\.id)
+      .map { $0.id }
   }
 
   /// The objects that the local member has selected, from back to front.

@@ -1,3 +1,5 @@
+import PeerCore
+
 /// The members that hold objects, and the checks that refuse local edits.
 extension BoardReplica {
   /// Returns the member to which an incarnation belongs; nil if its author record is unknown.

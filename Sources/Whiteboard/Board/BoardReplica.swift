@@ -347,7 +347,7 @@ public class BoardReplica {
     // A purge frees space, so it is allowed even on a full board.
     guard property.isPurge || cells.hasRoom(for: growth ?? BoardGrowth()) else { throw .boardFull }
     let agreed = draft?.original(of: id) ?? cells.record(id)
-    let floor = [agreed?[property]?.time, earlier].compactMap(\.self).max()
+    let floor = [agreed?[property]?.time, earlier].compactMap { $0 }.max()
     if let floor, !floor.canBeFollowed { throw .clockExhausted }
     staged?.append(operation, after: floor)
   }

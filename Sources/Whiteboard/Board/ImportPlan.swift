@@ -104,7 +104,7 @@ struct ImportPlan {
   /// - Returns: The new groups and objects, in their order.
   func write(on board: BoardReplica) throws(BoardError) -> [ObjectID] {
     var made: [ObjectID] = []
-    for run in changes.batches(length: \.change.length) {
+    for run in changes.batches(length: { $0.change.length }) {
       try board.gesture { () throws(BoardError) in
         for (index, change) in run { try Self.stage(change, at: index, of: &made, on: board) }
       }

@@ -1,3 +1,5 @@
+import PeerCore
+
 /// A game of Connect Four for two players; other members watch (GAM-9, GAM-10).
 package struct ConnectFour: Game {
   package static let name = "connect-four"

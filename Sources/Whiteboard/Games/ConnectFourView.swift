@@ -1,3 +1,5 @@
+import PeerCore
+
 /// A game of Connect Four as one member sees it.
 public struct ConnectFourView: Hashable, Sendable {
   /// The result of the game so far.

@@ -21,13 +21,6 @@ package struct PlacedMove: Hashable, Comparable, Sendable {
 /// The state depends only on the setup and the moves, so replicas with the same cells have the same
 /// state. A move that throws does not change the state.
 package protocol Game: Sendable {
-  /// The name of the game, as in the `game` cell of its object.
-  static var name: String { get }
-
-  /// Creates the state before the first move.
-  /// - Throws: `malformedSetup`, `foreignList`.
-  init(setup: [UInt8], of id: ObjectID) throws(GameError)
-
   /// Applies a move.
   ///
   /// Throws the reason if the move must be ignored.
@@ -66,20 +59,67 @@ extension Game {
   }
 }
 
-/// The games that this program supports.
-package enum GameRegistry {
-  /// The types of the supported games.
-  package static let games: [any Game.Type] = [Wordle.self, ConnectFour.self]
+/// The state of a game that this program supports.
+///
+/// An enumeration instead of `any Game`, because Embedded Swift has no existential types.
+package enum SupportedGame: Game {
+  case wordle(Wordle)
+  case connectFour(ConnectFour)
 
-  /// Returns the state of a game before its first move.
+  /// The names of the supported games.
+  package static let names = [Wordle.name, ConnectFour.name]
+
+  /// Creates the state of a game before its first move.
   /// - Throws: `unknownGame`, or an error about the setup.
-  package static func start(
-    _ name: String,
-    setup: [UInt8],
-    of id: ObjectID
-  ) throws(GameError) -> any Game {
-    for game in games where game.name == name { return try game.init(setup: setup, of: id) }
-    throw .unknownGame
+  package init(_ name: String, setup: [UInt8], of id: ObjectID) throws(GameError) {
+    switch name {
+    case Wordle.name: self = .wordle(try Wordle(setup: setup, of: id))
+    case ConnectFour.name: self = .connectFour(try ConnectFour(setup: setup, of: id))
+    default: throw .unknownGame
+    }
+  }
+
+  package mutating func apply(_ move: PlacedMove) throws(GameError) {
+    switch consume self {
+    case .wordle(var game):
+      defer { self = .wordle(game) }
+      try game.apply(move)
+    case .connectFour(var game):
+      defer { self = .connectFour(game) }
+      try game.apply(move)
+    }
+  }
+
+  package func encode(
+    _ move: GameMove,
+    by member: MemberID,
+    as dot: Dot
+  ) throws(GameError) -> [UInt8] {
+    switch self {
+    case .wordle(let game): try game.encode(move, by: member, as: dot)
+    case .connectFour(let game): try game.encode(move, by: member, as: dot)
+    }
+  }
+
+  package func lastTime(before member: MemberID) -> HybridTime? {
+    switch self {
+    case .wordle(let game): game.lastTime(before: member)
+    case .connectFour(let game): game.lastTime(before: member)
+    }
+  }
+
+  package var winners: [GameWinner] {
+    switch self {
+    case .wordle(let game): game.winners
+    case .connectFour(let game): game.winners
+    }
+  }
+
+  package func detail(for member: MemberID, isRevealing: Bool) -> GameView.Detail {
+    switch self {
+    case .wordle(let game): game.detail(for: member, isRevealing: isRevealing)
+    case .connectFour(let game): game.detail(for: member, isRevealing: isRevealing)
+    }
   }
 }
 
@@ -88,7 +128,7 @@ package enum GameRegistry {
 /// Replicas with the same cells compute the same result.
 package struct GameFold: Sendable {
   /// The state of the game after all moves.
-  package private(set) var game: any Game
+  package private(set) var game: SupportedGame
   /// The number of moves that counted.
   package private(set) var acceptedCount = 0
   /// The moves that were ignored, in order.
@@ -97,7 +137,7 @@ package struct GameFold: Sendable {
   /// Applies `moves` in their order to the state before the first move.
   ///
   /// The array may be unsorted.
-  package init(_ start: any Game, moves: [PlacedMove]) {
+  package init(_ start: SupportedGame, moves: [PlacedMove]) {
     game = start
     for move in moves.sorted() {
       do throws(GameError) {
@@ -122,7 +162,7 @@ extension GameFold {
     _ record: ObjectRecord,
     authors: [Incarnation: MemberID]
   ) throws(GameError) {
-    let start = try GameRegistry.start(record.gameName ?? "", setup: record.setup ?? [], of: id)
+    let start = try SupportedGame(record.gameName ?? "", setup: record.setup ?? [], of: id)
     self.init(start, moves: record.moves { authors[$0] })
   }
 }

@@ -47,7 +47,7 @@ public final class GameObject: WhiteboardObject {
   public func play(_ text: String) throws(BoardError) {
     guard board.state.isVisible(id) else { throw .unknownObject(id) }
     guard let move = GameMove(text, in: game ?? "") else {
-      let isKnown = GameRegistry.games.contains { $0.name == game }
+      let isKnown = SupportedGame.names.contains(game ?? "")
       throw .gameRefused(isKnown ? .malformedMove : .unknownGame)
     }
     try play(move)

@@ -1,3 +1,5 @@
+import PeerCore
+
 /// A game as one member sees it.
 ///
 /// The value can leave the board's isolation.
@@ -39,7 +41,7 @@ public struct GameView: Hashable, Sendable {
     case .wordle(let view): view.add(to: &json)
     case .connectFour(let view): view.add(to: &json)
     }
-    json.add("winners", list: winners.map(\.json))
+    json.add("winners", list: winners.map { $0.json })
     json.add("moves", Double(moveCount))
     json.add("ignoredMoves", Double(ignoredMoves.count))
     return json.text

@@ -1,3 +1,5 @@
+import PeerCore
+
 /// The mark of one letter in a guess.
 public enum WordleMark: Int, Hashable, Comparable, Sendable {
   /// The letter is not in the answer, or occurs there less often than in the guess.
@@ -31,7 +33,7 @@ public struct WordleView: Hashable, Sendable {
     public let marks: [WordleMark]
 
     /// The marks as a string of five characters.
-    public var symbols: String { marks.map(\.symbol).joined() }
+    public var symbols: String { marks.map { $0.symbol }.joined() }
 
     var json: String {
       var json = JSONObject()
@@ -55,7 +57,7 @@ public struct WordleView: Hashable, Sendable {
     var json: String {
       var json = JSONObject()
       json.add("member", string: member.description)
-      json.add("rows", list: rows.map(\.json))
+      json.add("rows", list: rows.map { $0.json })
       json.add("hasWon", hasWon)
       json.add("isDone", isDone)
       return json.text
@@ -77,7 +79,7 @@ public struct WordleView: Hashable, Sendable {
   func add(to json: inout JSONObject) {
     json.add("member", string: member.description)
     json.add("answer", string: answer)
-    json.add("players", list: players.map(\.json))
+    json.add("players", list: players.map { $0.json })
     var keys = JSONObject()
     for key in keyboard.keys.sorted() { keys.add(key, string: keyboard[key]?.symbol) }
     json.add("keyboard", json: keys.text)

@@ -22,7 +22,7 @@ extension ObjectSnapshot {
     if let lineWidth { json.add("lineWidth", lineWidth) }
     if let isFinished { json.add("isFinished", isFinished) }
     if let erased { json.add("erased", spans: erased.ranges) }
-    json.add("groups", strings: groups.map(\.description))
+    json.add("groups", strings: groups.map { $0.description })
     json.add("isLocked", isLocked)
     if let game { json.add("game", string: game) }
     if let asset {

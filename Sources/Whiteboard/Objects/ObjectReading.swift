@@ -1,3 +1,5 @@
+import PeerCore
+
 /// Reading the cells of an object.
 ///
 /// If a cell is missing or has a value of the wrong type, the default value is used (BRD-18).

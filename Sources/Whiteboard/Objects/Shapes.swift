@@ -252,7 +252,7 @@ struct Segment {
       )
       if let along, let across, along.overlaps(across) { parts.append(along.clamped(to: across)) }
     }
-    return parts.compactMap(\.self).reduce(nil) { whole, part in
+    return parts.compactMap { $0 }.reduce(nil) { whole, part in
       guard let whole else { return part }
       return min(whole.lowerBound, part.lowerBound)...max(whole.upperBound, part.upperBound)
     }

@@ -135,7 +135,7 @@ public struct BoardState: Sendable {
     let ids = objects.ids
     let order = ids.indices.sorted { ids[$0] < ids[$1] }
     difference.living = DotSet(
-      ascending: order.lazy.map { ids[$0] }.filter { !objects.orphans.contains($0) }.map(\.dot)
+      ascending: order.lazy.map { ids[$0] }.filter { !objects.orphans.contains($0) }.map { $0.dot }
     )
     for index in order {
       let id = ids[index]

@@ -79,7 +79,7 @@ package struct TextTree {
     }
     hasRootRun = !roots.isEmpty
     hasRightRun = Set(rights.keys)
-    lengths = runs.mapValues(\.scalars.count)
+    lengths = runs.mapValues { $0.scalars.count }
 
     enum Step {
       case enter(Element)
@@ -143,7 +143,7 @@ package struct TextTree {
 
   /// The visible characters.
   package var scalars: [Unicode.Scalar] {
-    items.lazy.filter { !$0.isDeleted }.map(\.scalar)
+    items.lazy.filter { !$0.isDeleted }.map { $0.scalar }
   }
 
   /// The number of characters, including deleted ones.

@@ -93,7 +93,7 @@ extension BoardReplica {
       var outcome = plan.outcome
       guard outcome.changed > 0 else {
         skipped.append(SkippedStep(label: entry.label, reason: outcome.obstacle))
-        if outcome.overwritten > 0 { changedByOthers.formUnion(entry.items.map(\.object)) }
+        if outcome.overwritten > 0 { changedByOthers.formUnion(entry.items.map { $0.object }) }
         continue
       }
       for entry in passed {

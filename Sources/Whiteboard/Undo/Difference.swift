@@ -38,7 +38,7 @@ public struct Difference: Hashable, Sendable {
     for index in limited.entries.indices {
       limited.entries[index].cells.removeAll { !$0.cell.dot.isWithin(last) }
     }
-    limited.entries.removeAll(where: \.cells.isEmpty)
+    limited.entries.removeAll(where: { $0.cells.isEmpty })
     return limited
   }
 

@@ -14,7 +14,7 @@ extension RestorePlan {
       let property: Property = if case .write(let property, _) = change { property } else { .kind }
       try board.requireChangeable(id, property, isUnlocked: false)
     }
-    try board.requireRoom(values: changes.map(\.change.length))
+    try board.requireRoom(values: changes.map { $0.change.length })
   }
 
   /// Makes the changes, in as few batches as possible.
@@ -22,7 +22,7 @@ extension RestorePlan {
     var replaced: [ObjectID: ObjectID] = [:]
     var changed: Set<ObjectID> = []
     var deleted: Set<ObjectID> = []
-    for run in changes.batches(length: \.change.length) {
+    for run in changes.batches(length: { $0.change.length }) {
       try board.gesture { () throws(BoardError) in
         for (place, change) in run {
           switch (place, change) {

@@ -115,7 +115,7 @@ struct RestorePlan {
     // A replacement must already have equal values in the cells that only the creator may write, because these
     // cells cannot be written again.
     if here != id, Self.creation(of: old) != Self.creation(of: now) { return false }
-    let wanted = Set(Self.erasures(of: old).map(\.value))
+    let wanted = Set(Self.erasures(of: old).map { $0.value })
     return Self.erasures(of: now).allSatisfy {
       wanted.contains($0.value) || $0.property.dot?.incarnation == incarnation
     }
@@ -154,7 +154,8 @@ struct RestorePlan {
     at place: Place
   ) throws(BoardError) {
     if now.isDeleted { changes.append((place, .write(.deleted, .unsigned(0)))) }
-    for property in Set(now.entries.map(\.property)).union(old.entries.map(\.property)).sorted()
+    for property in Set(now.entries.map { $0.property }).union(old.entries.map { $0.property })
+      .sorted()
     where Self.isPlain(property) {
       let value = resolved(old[property]?.value ?? .none, of: property)
       if now[property]?.value ?? .none != value {
@@ -165,8 +166,9 @@ struct RestorePlan {
     for (property, value) in after where !before.contains(where: { $0.value == value }) {
       changes.append((place, .write(property, .none)))
     }
-    for value in Set(before.map(\.value)).subtracting(after.map(\.value)).sorted(by: Self.precedes)
-    {
+    for value in Set(before.map { $0.value }).subtracting(after.map { $0.value }).sorted(
+      by: Self.precedes
+    ) {
       changes.append((place, .erasure(value)))
     }
     if old.kind == .text { try changeText(now, to: old.text, at: place) }

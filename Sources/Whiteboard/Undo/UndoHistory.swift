@@ -129,7 +129,7 @@ struct UndoHistory {
     }
     // Do not undo the creation of an object that replaces a purged one, because its content would
     // be lost.
-    let purged = Set(written.lazy.filter { $0.1.property.isPurge }.map(\.1.object))
+    let purged = Set(written.lazy.filter { $0.1.property.isPurge }.map { $0.1.object })
     var left = Set(
       written.lazy.filter { _, operation in
         guard operation.property == .replaces, case .dot(let dot) = operation.value else {
@@ -137,7 +137,7 @@ struct UndoHistory {
         }
         return purged.contains(ObjectID(dot))
       }
-      .map(\.1.object)
+      .map { $0.1.object }
     )
     for (dot, operation) in written {
       let id = operation.object
@@ -219,7 +219,7 @@ struct UndoHistory {
   private mutating func forgetStandings() {
     let named = done.reduce(0) { $0 + $1.items.count }
     guard standings.count > 2 * named + 64 else { return }
-    let keys = Set(done.lazy.flatMap { $0.items.lazy.map(\.key) })
+    let keys = Set(done.lazy.flatMap { $0.items.lazy.map { $0.key } })
     standings = standings.filter { keys.contains($0.key) }
   }
 

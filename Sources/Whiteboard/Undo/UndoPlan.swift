@@ -103,7 +103,7 @@ struct UndoPlan {
     try requireWritable(on: board)
     board.history.isReplaying = true
     defer { board.history.isReplaying = false }
-    for run in writes.batches(length: \.to.value.length) {
+    for run in writes.batches(length: { $0.to.value.length }) {
       let dots = try board.gesture { () throws(BoardError) in
         var dots: [Dot] = []
         for write in run {
@@ -139,7 +139,7 @@ struct UndoPlan {
         isUnlocked: unlocked.contains(item.object) || isFreeOfLock(write, on: board)
       )
     }
-    try board.requireRoom(values: writes.map(\.to.value.length))
+    try board.requireRoom(values: writes.map { $0.to.value.length })
   }
 
   /// Returns whether the write is allowed despite a lock.

@@ -154,7 +154,7 @@ struct AssetExchange {
       asked[next, default: 0] += 1
       effects.append(.ask(id, next))
     }
-    nextDeadline = wants.values.lazy.filter(isTimed).map(\.deadline).min()
+    nextDeadline = wants.values.lazy.filter(isTimed).map { $0.deadline }.min()
     return effects
   }
 

@@ -204,5 +204,5 @@ final class PhotoSharing {
   func isSending(to member: MemberID) -> Bool { sending[member]?.isEmpty == false }
 
   /// Whether assets are being sent to any member.
-  var isSending: Bool { !sending.values.allSatisfy(\.isEmpty) }
+  var isSending: Bool { !sending.values.allSatisfy { $0.isEmpty } }
 }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Whiteboard
 
 /// The reason why a resource name is invalid.
@@ -70,33 +69,39 @@ public struct ResourceDTO: Hashable, Sendable {
   ///
   /// Unknown fields are skipped.
   public init(name: String) throws(ResourceDTOError) {
-    struct Form: Decodable {
-      let id: String
-      let type: String
-      let isDeleted: Bool?
-      let sha256: String?
-      let request: UInt64?
-      let byteCount: Int?
-    }
     guard name.utf8.count <= Self.byteLimit else { throw .tooLong }
-    guard Self.isShallow(name),
-      let form = try? JSONDecoder().decode(Form.self, from: Data(name.utf8)),
-      let type = Kind(rawValue: form.type), !form.id.isEmpty, form.id.utf8.count <= Self.idLimit
+    guard let fields = JSONFields(name), case .string(let id)? = fields["id"],
+      case .string(let word)? = fields["type"], let type = Kind(rawValue: word),
+      !id.isEmpty, id.utf8.count <= Self.idLimit
     else { throw .malformed }
-    var sha256: AssetID?
-    if let hex = form.sha256 {
-      guard let id = AssetID(hex: hex) else { throw .malformed }
-      sha256 = id
+    self.id = id
+    self.type = type
+    switch fields["isDeleted"] {
+    case nil: isDeleted = false
+    case .flag(let flag)?: isDeleted = flag
+    default: throw .malformed
     }
-    if let byteCount = form.byteCount, byteCount < 0 { throw .malformed }
-    self.init(
-      id: form.id,
-      type: type,
-      isDeleted: form.isDeleted ?? false,
-      sha256: sha256,
-      request: form.request,
-      byteCount: form.byteCount
-    )
+    switch fields["sha256"] {
+    case nil: sha256 = nil
+    case .string(let hex)?:
+      guard let asset = AssetID(hex: hex) else { throw .malformed }
+      sha256 = asset
+    default: throw .malformed
+    }
+    switch fields["request"] {
+    case nil: request = nil
+    case .number(let number?)?:
+      guard let number = UInt64(exactly: number) else { throw .malformed }
+      request = number
+    default: throw .malformed
+    }
+    switch fields["byteCount"] {
+    case nil: byteCount = nil
+    case .number(let number?)?:
+      guard number >= 0, let count = Int(exactly: number) else { throw .malformed }
+      byteCount = count
+    default: throw .malformed
+    }
   }
 
   /// The name as one line of JSON.
@@ -109,27 +114,5 @@ public struct ResourceDTO: Hashable, Sendable {
     if let request { json.add("request", Double(request)) }
     if let byteCount { json.add("byteCount", Double(byteCount)) }
     return json.text
-  }
-
-  /// Returns whether brackets are nested at most 8 levels deep, so that the parser cannot overflow the stack.
-  private static func isShallow(_ name: String) -> Bool {
-    var depth = 0
-    var isQuoted = false
-    var isEscaped = false
-    for byte in name.utf8 {
-      if isEscaped {
-        isEscaped = false
-      } else if isQuoted, byte == UInt8(ascii: "\\") {
-        isEscaped = true
-      } else if byte == UInt8(ascii: "\"") {
-        isQuoted.toggle()
-      } else if !isQuoted, byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
-        depth += 1
-        if depth > 8 { return false }
-      } else if !isQuoted, byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") {
-        depth -= 1
-      }
-    }
-    return true
   }
 }

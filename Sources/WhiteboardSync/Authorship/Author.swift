@@ -25,7 +25,8 @@ public final class Author {
   /// A grant may limit it.
   private let wanted: Role
   private var signer: Signer
-  private var random: any RandomNumberGenerator
+  /// Generates nonces.
+  private let random: () -> UInt64
   private var records: [Incarnation: AuthorRecord] = [:]
   /// The pending requests for record signatures, by incarnation.
   private var unsigned: [Incarnation: SigningID] = [:]
@@ -41,12 +42,13 @@ public final class Author {
   ///     its introduction can claim its dots (BRD-25).
   public convenience init(
     board: BoardID,
-    key: any AuthorKey,
+    key: some AuthorKey,
     role: Role = .editor,
     grant: Grant? = nil,
-    random: any RandomNumberGenerator = SystemRandomNumberGenerator()
+    random: some RandomNumberGenerator = SystemRandomNumberGenerator()
   ) {
-    self.init(board, Signer(key), role, grant, random)
+    var random = random
+    self.init(board, Signer(key), role, grant) { random.next() }
   }
 
   /// Creates an author without a local key.
@@ -64,9 +66,10 @@ public final class Author {
     publicKey: [UInt8],
     role: Role = .editor,
     grant: Grant? = nil,
-    random: any RandomNumberGenerator = SystemRandomNumberGenerator()
+    random: some RandomNumberGenerator = SystemRandomNumberGenerator()
   ) {
-    self.init(board, Signer(publicKey: publicKey), role, grant, random)
+    var random = random
+    self.init(board, Signer(publicKey: publicKey), role, grant) { random.next() }
   }
 
   private init(
@@ -74,7 +77,7 @@ public final class Author {
     _ signer: Signer,
     _ role: Role,
     _ grant: Grant?,
-    _ random: any RandomNumberGenerator
+    _ random: @escaping () -> UInt64
   ) {
     self.board = board
     self.signer = signer
@@ -93,7 +96,7 @@ public final class Author {
   package func makeIncarnation() -> Incarnation {
     while true {
       let nonce = (0..<AuthorRecord.nonceBytes / 8).flatMap { _ in
-        let bits = random.next()
+        let bits = random()
         return (0..<8).map { UInt8(truncatingIfNeeded: bits >> (8 * $0)) }
       }
       guard

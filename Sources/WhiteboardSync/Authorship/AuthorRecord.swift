@@ -69,7 +69,7 @@ public struct AuthorRecord: Hashable, Sendable {
   ///   - role: The role of the incarnation.
   ///   - grant: The grant of that role on an owned board; nil for a viewer.
   ///   - key: The key of the author.
-  init?(board: BoardID, nonce: [UInt8], role: Role, grant: Grant? = nil, key: any AuthorKey) {
+  init?(board: BoardID, nonce: [UInt8], role: Role, grant: Grant? = nil, key: some AuthorKey) {
     var signer = Signer(key)
     guard let record = Self.make(board: board, nonce: nonce, role: role, grant: grant, &signer)
     else { return nil }
@@ -118,7 +118,7 @@ public struct AuthorRecord: Hashable, Sendable {
   package static func make(
     board: BoardID,
     role: Role,
-    key: any AuthorKey,
+    key: some AuthorKey,
     in range: ClosedRange<UInt64>,
     using random: inout some RandomNumberGenerator
   ) -> AuthorRecord {
@@ -186,7 +186,7 @@ public struct AuthorRecord: Hashable, Sendable {
   /// Throws an error if the record is for another board, or if a signature in it is not valid.
   package func verify(
     board: BoardID,
-    with verifier: any SignatureVerifier
+    with verifier: some SignatureVerifier
   ) throws(ReplicaError) {
     guard self.board == board else { throw .wrongBoard }
     guard verifier.isKey(key), granter.map(verifier.isKey) ?? true else { throw .wrongKey }

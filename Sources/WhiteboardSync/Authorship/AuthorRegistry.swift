@@ -1,7 +1,7 @@
 import Whiteboard
 
 /// The incarnations in a context that have no record (BRD-37).
-public struct UnrecordedAuthors: Error, Hashable, Sendable {
+public struct UnrecordedAuthors: Hashable, Sendable {
   /// The number of incarnations that were removed from the context because the board contained none of their changes.
   public var forgotten = 0
   /// The number of incarnations that stay in the context because the board contains some of their changes.
@@ -119,8 +119,11 @@ final class AuthorRegistry {
   /// Returns the records that a batch would add to the registry.
   ///
   /// - Throws: `noAuthor` if the batch purges an object of an incarnation without a record, and
-  ///   `BoardError.boardFull` if there is no room for one of the records.
-  func newRecords(for batch: Batch, from link: LinkChainVerifier) throws -> [AuthorRecord] {
+  ///   `boardFull` if there is no room for one of the records.
+  func newRecords(
+    for batch: Batch,
+    from link: LinkChainVerifier
+  ) throws(ReceiveError) -> [AuthorRecord] {
     var new: [AuthorRecord] = []
     if records[batch.author] == nil, let record = link.record { new.append(record) }
     for operation in batch.operations where operation.property.isPurge {
@@ -129,10 +132,10 @@ final class AuthorRegistry {
         !board.state.context.contains(incarnation),
         !new.contains(where: { $0.incarnation == incarnation })
       else { continue }
-      guard let record = link.recordAhead(of: incarnation) else { throw ReplicaError.noAuthor }
+      guard let record = link.recordAhead(of: incarnation) else { throw .violation(.noAuthor) }
       new.append(record)
     }
-    try requireRoom(for: new)
+    try receiving { () throws(BoardError) in try requireRoom(for: new) }
     return new
   }
 
@@ -140,21 +143,21 @@ final class AuthorRegistry {
   ///
   /// The caller checks signatures later.
   ///
-  /// - Throws: ``UnrecordedAuthors`` if one of the incarnations has no record, `BoardError.boardFull` if there
-  ///   is no room for the record of one of them.
-  func requireRecords(in answer: Answer) throws {
+  /// - Throws: `unrecorded` if one of the incarnations has no record, `boardFull` if there is no room for the
+  ///   record of one of them.
+  func requireRecords(in answer: Answer) throws(ReceiveError) {
     let context = board.state.context
     let new = answer.difference.context.incarnations.filter {
       !context.contains($0) && records[$0] == nil
     }
     guard !new.isEmpty else { return }
-    let brought = Dictionary(
-      answer.records.map { ($0.incarnation, $0) },
-      uniquingKeysWith: { first, _ in first }
-    )
+    var brought: [Incarnation: AuthorRecord] = [:]
+    for record in answer.records where brought[record.incarnation] == nil {
+      brought[record.incarnation] = record
+    }
     let found = new.compactMap { brought[$0] }
-    guard found.count == new.count else { throw UnrecordedAuthors() }
-    try requireRoom(for: found)
+    guard found.count == new.count else { throw .unrecorded }
+    try receiving { () throws(BoardError) in try requireRoom(for: found) }
   }
 
   /// Throws an error if there is no room for more records.

@@ -82,7 +82,7 @@ final class ClaimCheck {
 
   /// Returns whether a batch purges objects that their connected authors have not created yet.
   func isEarly(_ batch: Batch, _ now: Moment) -> Bool {
-    guard batch.operations.contains(where: \.property.isPurge) else { return false }
+    guard batch.operations.contains(where: { $0.property.isPurge }) else { return false }
     let last = lastWritten(now)
     return batch.operations.contains { operation in
       let dot = operation.object.dot

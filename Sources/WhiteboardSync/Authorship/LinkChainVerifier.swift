@@ -72,7 +72,7 @@ final class LinkChainVerifier {
   }
 
   /// Throws an error if a head does not match the current chain, or if its signature is not valid.
-  func check(_ head: SignedHead, with verifier: any SignatureVerifier) throws(ReplicaError) {
+  func check(_ head: SignedHead, with verifier: some SignatureVerifier) throws(ReplicaError) {
     guard let record, let chain else { throw .noAuthor }
     guard head.sequence == chain.sequence, head.hash == chain.hash else { throw .brokenChain }
     try head.verify(by: record, with: verifier)

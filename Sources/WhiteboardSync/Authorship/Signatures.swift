@@ -23,23 +23,18 @@ public protocol SignatureVerifier {
   func isValid(_ signature: [UInt8], of bytes: [UInt8], by key: [UInt8]) -> Bool
 }
 
-/// A verifier of ECDSA signatures on P-256 with SHA-256, as AUT-1 requires.
-public struct P256SignatureVerifier: SignatureVerifier {
-  /// Creates a verifier.
-  public init() {}
+/// The functions of a verifier.
+///
+/// Functions instead of `any SignatureVerifier`, because Embedded Swift has no existential types.
+package struct LocalVerifier {
+  let isKey: ([UInt8]) -> Bool
+  /// Takes a signature, the signed bytes and the key.
+  let isValid: ([UInt8], [UInt8], [UInt8]) -> Bool
 
-  /// Returns whether the bytes are a point on the curve in uncompressed form.
-  public func isKey(_ bytes: [UInt8]) -> Bool {
-    bytes.count == AuthorRecord.keyBytes && bytes.first == 4
-      && (try? P256.Signing.PublicKey(x963Representation: bytes)) != nil
-  }
-
-  /// Returns whether the signature is valid.
-  public func isValid(_ signature: [UInt8], of bytes: [UInt8], by key: [UInt8]) -> Bool {
-    guard let key = try? P256.Signing.PublicKey(x963Representation: key),
-      let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
-    else { return false }
-    return key.isValidSignature(signature, for: bytes)
+  /// Wraps a verifier.
+  package init(_ verifier: some SignatureVerifier) {
+    isKey = { verifier.isKey($0) }
+    isValid = { verifier.isValid($0, of: $1, by: $2) }
   }
 }
 

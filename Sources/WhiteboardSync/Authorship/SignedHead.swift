@@ -56,7 +56,7 @@ package struct SignedHead: Hashable, Sendable {
   /// Throws an error if the author of a record did not sign this head.
   func verify(
     by record: AuthorRecord,
-    with verifier: any SignatureVerifier
+    with verifier: some SignatureVerifier
   ) throws(ReplicaError) {
     let chain = BatchChain(record.incarnation, sequence: sequence, hash: hash)
     guard

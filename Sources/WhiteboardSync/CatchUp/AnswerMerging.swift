@@ -33,6 +33,13 @@ struct AnswerMerging {
     }
   }
 
+  /// Decodes a stored answer, and how it is merged.
+  static func decode(_ bytes: [UInt8]) throws(CodecError) -> (AnswerMerging, Answer) {
+    var reader = ByteReader(bytes)
+    let merging = try AnswerMerging(&reader)
+    return (merging, try Answer(reader.rest()))
+  }
+
   /// The bytes that are stored before the answer.
   var bytes: [UInt8] {
     if replacing != 0 { return [2, UInt8(replacing >> 8), UInt8(replacing & 0xFF)] }

@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 /// Answers the requests of members for changes that they lack (SYN-12, SYN-29).

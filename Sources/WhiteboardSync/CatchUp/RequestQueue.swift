@@ -65,6 +65,6 @@ final class RequestQueue {
   /// The time when the next member is asked; nil if no member can be asked.
   var nextDeadline: UInt64? {
     guard waiting.contains(where: { peers[$0]?.requestInFlight == nil }) else { return nil }
-    return peers.states.compactMap(\.slowDeadline).max() ?? 0
+    return peers.states.compactMap { $0.slowDeadline }.max() ?? 0
   }
 }

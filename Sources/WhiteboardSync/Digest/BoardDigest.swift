@@ -21,7 +21,7 @@ public enum BoardDigest {
       guard let record = state.record(id), record.kind != nil, !record.isDeleted else { continue }
       hash.update(data: encode(id, record))
     }
-    guard let digest = Bytes32(Array(hash.finalize())) else {
+    guard let digest = hash.finalize().withUnsafeBytes({ Bytes32($0) }) else {
       preconditionFailure("a SHA-256 hash has 32 bytes")
     }
     return digest

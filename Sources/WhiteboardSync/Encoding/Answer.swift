@@ -70,7 +70,7 @@ package struct Answer {
   /// Throws an error if the author of `record` did not sign this answer.
   func verify(
     by record: AuthorRecord,
-    with verifier: any SignatureVerifier
+    with verifier: some SignatureVerifier
   ) throws(ReplicaError) {
     let text = Self.text(of: content, as: incarnation, on: record.board)
     guard verifier.isValid(signature, of: text, by: record.key) else { throw .wrongSignature }

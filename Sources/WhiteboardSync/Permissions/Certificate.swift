@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 /// The rights that a certificate gives its holder (AUT-10).
@@ -97,7 +98,7 @@ public struct Certificate: Hashable, Sendable {
   }
 
   /// Returns whether the owner of the key `issuer` signed the certificate.
-  func isSigned(by issuer: [UInt8], on board: BoardID, _ verifier: any SignatureVerifier) -> Bool {
+  func isSigned(by issuer: [UInt8], on board: BoardID, _ verifier: some SignatureVerifier) -> Bool {
     verifier.isValid(signature, of: Self.text(holder, rights, serial, board), by: issuer)
   }
 

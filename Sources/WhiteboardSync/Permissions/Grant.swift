@@ -73,7 +73,7 @@ public struct Grant: Hashable, Sendable {
   }
 
   /// Throws an error if the grant is for another board, or if a certificate in it is not valid.
-  func verify(board: BoardID, with verifier: any SignatureVerifier) throws(ReplicaError) {
+  func verify(board: BoardID, with verifier: some SignatureVerifier) throws(ReplicaError) {
     guard verifier.isKey(owner.key), certificates.allSatisfy({ verifier.isKey($0.holder) }) else {
       throw .wrongKey
     }

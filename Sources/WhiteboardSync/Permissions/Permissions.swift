@@ -107,7 +107,7 @@ final class Permissions {
   func revoke(_ member: MemberID, _ now: Moment) -> Bool {
     var serial = now.wall
     var counted: [Incarnation: UInt64] = [:]
-    for record in Array(registry.all) + peers.states.compactMap(\.link.record) {
+    for record in Array(registry.all) + peers.states.compactMap({ $0.link.record }) {
       for held in record.certificates where held.holder == member {
         serial = max(serial, held.serial)
         counted[record.incarnation] = board.state.context.last(of: record.incarnation)

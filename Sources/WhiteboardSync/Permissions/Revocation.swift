@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 /// A revocation of a member's rights.
@@ -120,7 +121,7 @@ public struct Revocation: Hashable, Sendable {
 
   /// Throws an error if the revocation is for another board, or if its issuer is not allowed to revoke these
   /// rights.
-  func verify(board: BoardID, with verifier: any SignatureVerifier) throws(ReplicaError) {
+  func verify(board: BoardID, with verifier: some SignatureVerifier) throws(ReplicaError) {
     guard self.board == board else { throw .wrongBoard }
     guard verifier.isKey(issuer) else { throw .wrongKey }
     try grant.verify(board: board, with: verifier)

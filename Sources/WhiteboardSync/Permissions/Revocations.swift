@@ -31,7 +31,7 @@ struct Revocations {
     guard !isFull, known.insert(.sha256(revocation.body)).inserted else { return false }
     all.append(revocation)
     counting = [:]
-    let owners = all.filter(\.isOwners)
+    let owners = all.filter { $0.isOwners }
     for next in all {
       let isVoid = next.grant.certificates.contains { certificate in
         owners.contains { $0.takesBack(HeldCertificate(certificate)) }
@@ -63,5 +63,5 @@ struct Revocations {
   }
 
   /// Returns the greatest serial number that was revoked for a member; nil if none was.
-  func serial(of member: MemberID) -> UInt64? { counting[member]?.map(\.serial).max() }
+  func serial(of member: MemberID) -> UInt64? { counting[member]?.map { $0.serial }.max() }
 }

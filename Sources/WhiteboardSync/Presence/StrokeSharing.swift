@@ -81,7 +81,7 @@ final class StrokeSharing {
   }
 
   /// The time when ``advanceAll(_:)`` must be called next; nil if no stroke has pending points.
-  var nextDeadline: UInt64? { strokes.values.compactMap(\.nextDeadline).min() }
+  var nextDeadline: UInt64? { strokes.values.compactMap { $0.nextDeadline }.min() }
 
   /// Returns the visible points of a stroke: the committed points, followed by the previewed points.
   func visibleInk(of id: ObjectID) -> [InkPoint] {

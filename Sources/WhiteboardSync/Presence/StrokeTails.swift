@@ -65,7 +65,7 @@ struct StrokeTails {
   /// Removes the strokes of a member that has left.
   /// - Returns: The ids of these strokes.
   mutating func memberLeft(_ member: MemberID) -> [ObjectID] {
-    let gone = tails.filter { $0.value.member == member }.map(\.key).sorted()
+    let gone = tails.filter { $0.value.member == member }.map { $0.key }.sorted()
     for stroke in gone { tails[stroke] = nil }
     return gone
   }

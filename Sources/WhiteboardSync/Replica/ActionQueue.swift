@@ -108,7 +108,7 @@ final class ActionQueue {
 
   private func release() {
     let end = waiting.firstIndex { !$0.gaps.isEmpty } ?? waiting.endIndex
-    ready += waiting[..<end].map(\.action)
+    ready += waiting[..<end].map { $0.action }
     waiting.removeSubrange(..<end)
   }
 }

@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 /// Handles the answers of members to catch-up requests (SYN-13, SYN-29).
@@ -23,10 +24,10 @@ extension MessageHandler {
     _ now: Moment
   ) {
     guard let peer = replica.peers[member], peer.requestInFlight == request else { return }
-    do {
+    do throws(ReceiveError) {
       var verification = verification
       let checked = try replica.verifier.check(&verification, for: member) {
-        () throws -> CheckedAnswer in try checkAnswer(bytes, from: member)
+        () throws(ReceiveError) -> CheckedAnswer in try checkAnswer(bytes, from: member)
       }
       guard let checked else {
         peer.unverifiedAnswer = UnverifiedAnswer(bytes: bytes, verification: verification)
@@ -38,18 +39,18 @@ extension MessageHandler {
         didApplyAnswer(to: request, of: member, now)
         replica.reports.reportSoonToAll(now)
       }
-    } catch let error as CodecError {
-      close(member, for: .malformed(error))
-    } catch let error as ReplicaError {
-      close(member, for: error)
-    } catch is UnrecordedAuthors {
-      peer.endRequest()
-      replica.actions.append(.unrecorded(member))
-      peer.postponeRequests(now.uptime)
     } catch {
-      peer.endRequest()
-      reportFull(member, now)
-      peer.postponeRequests(now.uptime)
+      switch error {
+      case .violation(let error): close(member, for: error)
+      case .unrecorded:
+        peer.endRequest()
+        replica.actions.append(.unrecorded(member))
+        peer.postponeRequests(now.uptime)
+      case .boardFull:
+        peer.endRequest()
+        reportFull(member, now)
+        peer.postponeRequests(now.uptime)
+      }
     }
     // Send the next request last, so that its context includes the changes of this answer.
     replica.requests.sendNext(now)
@@ -87,34 +88,40 @@ extension MessageHandler {
   // MARK: - Checking and merging
 
   /// Checks an answer completely before any of it is merged.
-  /// - Throws: `CodecError` and `ReplicaError` for a protocol violation, ``UnrecordedAuthors``, and
-  ///   `BoardError` if there is no room for the authors in the answer.
-  private func checkAnswer(_ bytes: [UInt8], from member: MemberID) throws -> CheckedAnswer {
-    let answer = try Answer(bytes)
+  /// - Throws: ``ReceiveError``.
+  private func checkAnswer(
+    _ bytes: [UInt8],
+    from member: MemberID
+  ) throws(ReceiveError) -> CheckedAnswer {
+    let answer = try receiving { () throws(CodecError) in try Answer(bytes) }
     let record =
       answer.records.first { $0.incarnation == answer.incarnation }
       ?? replica.registry[answer.incarnation]
       ?? replica.peers[member]?.link.record.flatMap {
         $0.incarnation == answer.incarnation ? $0 : nil
       }
-    guard let record else { throw ReplicaError.noAuthor }
-    try record.verify(board: replica.author.board, with: replica.verifier)
-    guard record.member == member else { throw ReplicaError.forgedAuthor }
-    guard record.role.mayWrite else { throw ReplicaError.viewer }
-    try answer.verify(by: record, with: replica.verifier)
+    guard let record else { throw .violation(.noAuthor) }
+    try receiving { () throws(ReplicaError) in
+      try record.verify(board: replica.author.board, with: replica.verifier)
+      guard record.member == member else { throw .forgedAuthor }
+      guard record.role.mayWrite else { throw .viewer }
+      try answer.verify(by: record, with: replica.verifier)
+    }
     let checked = CheckedAnswer(bytes, answer, by: record)
     guard !replica.permissions.isRevoked(record) else { return checked }
     try replica.registry.requireRecords(in: answer)
     var known = replica.registry.incarnations
     for record in answer.records where replica.registry[record.incarnation]?.bytes != record.bytes {
-      try record.verify(board: replica.author.board, with: replica.verifier)
+      try receiving { () throws(ReplicaError) in
+        try record.verify(board: replica.author.board, with: replica.verifier)
+      }
       known.insert(record.incarnation)
     }
     // The author of a move affects the game, so the author must be proven by a record. On an owned board, only
     // changes of authors with a record are valid.
     for entry in answer.difference.entries {
       for new in entry.cells where replica.permissions.isOwned || new.property.isMove {
-        guard known.contains(new.cell.dot.incarnation) else { throw ReplicaError.noAuthor }
+        guard known.contains(new.cell.dot.incarnation) else { throw .violation(.noAuthor) }
       }
     }
     return checked
@@ -130,13 +137,13 @@ extension MessageHandler {
   ///   - member: The member that answered.
   ///   - now: The time.
   /// - Returns: Whether the answer was merged; false if it was ignored because its author's rights were revoked.
-  /// - Throws: `BoardError` if there is no room for the answer.
+  /// - Throws: `boardFull` if there is no room for the answer.
   private func mergeAnswer(
     _ answer: CheckedAnswer,
     repairing buckets: UInt16,
     from member: MemberID,
     _ now: Moment
-  ) throws -> Bool {
+  ) throws(ReceiveError) -> Bool {
     guard replica.permissions.admitsAnswer(by: answer.author) else { return false }
     let merging = AnswerMerging(repairing: buckets, by: replica.author.role)
     let (records, claimed) = (answer.records, answer.difference)
@@ -148,11 +155,13 @@ extension MessageHandler {
         || replica.board.state.context.contains(record.incarnation)
     }
     replica.permissions.limitBoard(for: seen)
-    try replica.board.receive(
-      difference,
-      comparesAll: merging.comparesAll,
-      replacing: merging.replacing
-    )
+    try receiving { () throws(BoardError) in
+      try replica.board.receive(
+        difference,
+        comparesAll: merging.comparesAll,
+        replacing: merging.replacing
+      )
+    }
     for record in seen { replica.registry.insert(record) }
     if replica.board.state.revision != revision || replica.registry.count != known {
       // If a part of the answer was left out, the document must not contain that part either. The local author

@@ -33,16 +33,18 @@ extension MessageHandler {
   /// The batch begins at `offset` in `bytes`.
   ///
   /// If the batch is early, it waits, and later messages of the same member wait behind it.
-  /// - Throws: `ReplicaError`, or `BoardError.boardFull`, which is not a protocol violation of the member.
+  /// - Throws: ``ReceiveError``; `boardFull` is not a protocol violation of the member.
   func handleBatch(
     _ bytes: [UInt8],
     at offset: Int,
     from member: MemberID,
     _ now: Moment
-  ) throws {
+  ) throws(ReceiveError) {
     guard let peer = replica.peers[member] else { return }
-    try peer.link.requireWriter()
-    let encoded = try peer.reader.decode(bytes, from: offset)
+    try receiving { () throws(ReplicaError) in try peer.link.requireWriter() }
+    let encoded = try receiving { () throws(CodecError) in
+      try peer.reader.decode(bytes, from: offset)
+    }
     // The batch is part of the chain even if the board has no room for it.
     peer.link.append(encoded.bytes, through: encoded.batch.sequences.upperBound)
     if replica.claims.isEarly(encoded.batch, now) {
@@ -59,19 +61,21 @@ extension MessageHandler {
   ///   - last: The last sequence number of each incarnation. Purges of later objects are left out (BRD-39).
   ///   - member: The member.
   ///   - now: The time.
-  /// - Throws: `ReplicaError`, or `BoardError` if there is no room for the batch.
+  /// - Throws: ``ReceiveError``.
   func applyBatch(
     _ encoded: EncodedBatch,
     purgingWithin last: [Incarnation: UInt64] = [:],
     from member: MemberID,
     _ now: Moment
-  ) throws {
+  ) throws(ReceiveError) {
     guard let peer = replica.peers[member] else { return }
     let batch = encoded.batch
     guard replica.permissions.admitsBatch(batch, from: peer.link) else { return }
     let new = try replica.registry.newRecords(for: batch, from: peer.link)
-    try replica.board.requireShare(for: batch, of: member)
-    try replica.board.receive(batch, purgingWithin: last)
+    try receiving { () throws(BoardError) in
+      try replica.board.requireShare(for: batch, of: member)
+      try replica.board.receive(batch, purgingWithin: last)
+    }
     for record in new {
       replica.registry.insertAndStore(record)
       peer.link.forgetAhead(record.incarnation)

@@ -38,17 +38,21 @@ struct MessageHandler {
     _ verification: VerificationState,
     _ now: Moment
   ) {
-    handling(of: member, now) {
+    handling(of: member, now) { () throws(ReceiveError) in
       if bytes.first == SyncMessage.batchKind {
         // Decode batches in place, because most messages are batches.
         try handleBatch(bytes, at: 1, from: member, now)
       } else if bytes.first == SyncMessage.applicationKind {
         // Do not copy the message, because it can be large.
         replica.actions.append(.data(bytes.dropFirst(), from: member, isReliable: true))
-      } else if let message = try SyncMessage.decode(bytes) {
+      } else if let message = try receiving({ () throws(CodecError) in
+        try SyncMessage.decode(bytes)
+      }) {
         var verification = verification
-        let checked = try replica.verifier.check(&verification, for: member) {
-          () throws(ReplicaError) -> CheckedMessage in try check(message, from: member)
+        let checked = try receiving { () throws(ReplicaError) in
+          try replica.verifier.check(&verification, for: member) {
+            () throws(ReplicaError) -> CheckedMessage in try check(message, from: member)
+          }
         }
         guard let checked else {
           replica.peers[member]?.inbox.wait(bytes, for: verification)
@@ -62,16 +66,20 @@ struct MessageHandler {
   }
 
   /// Runs `body`, and handles an error from it as a fault in a member's message.
-  private func handling(of member: MemberID, _ now: Moment, _ body: () throws -> Void) {
-    do {
+  private func handling(
+    of member: MemberID,
+    _ now: Moment,
+    _ body: () throws(ReceiveError) -> Void
+  ) {
+    do throws(ReceiveError) {
       try body()
-    } catch let error as CodecError {
-      close(member, for: .malformed(error))
-    } catch let error as ReplicaError {
-      if error == .viewer { replica.permissions.viewerWasRefused() }
-      close(member, for: error)
     } catch {
-      reportFull(member, now)
+      switch error {
+      case .violation(let error):
+        if error == .viewer { replica.permissions.viewerWasRefused() }
+        close(member, for: error)
+      case .unrecorded, .boardFull: reportFull(member, now)
+      }
     }
   }
 
@@ -114,15 +122,18 @@ struct MessageHandler {
     _ message: CheckedMessage,
     from member: MemberID,
     _ now: Moment
-  ) throws {
+  ) throws(ReceiveError) {
     switch message {
     case .author(let record, let head):
-      try handleIntroduction(record, head, from: member)
+      try receiving { () throws(ReplicaError) in
+        try handleIntroduction(record, head, from: member)
+      }
       memberIntroducedItself(member, now)
     case .head(let head): handleHead(head, from: member)
     case .grant(let grant): replica.permissions.receive(grant, now)
     case .revocation(let revocation): replica.permissions.receive(revocation, from: member, now)
-    case .record(let record): try handleRecordAhead(record, from: member)
+    case .record(let record):
+      try receiving { () throws(ReplicaError) in try handleRecordAhead(record, from: member) }
     case .unsigned(let message): try handleUnsigned(message, from: member, now)
     }
   }
@@ -131,11 +142,14 @@ struct MessageHandler {
     _ message: SyncMessage,
     from member: MemberID,
     _ now: Moment
-  ) throws {
+  ) throws(ReceiveError) {
     switch message {
     case .batch(let bytes): try handleBatch(bytes, at: 0, from: member, now)
     case .request(let request): replica.answerSender.receive(request, from: member, now)
-    case .nothingLacking(let number): try handleNothingLacking(number, from: member, now)
+    case .nothingLacking(let number):
+      try receiving { () throws(ReplicaError) in
+        try handleNothingLacking(number, from: member, now)
+      }
     case .state(let report): replica.reports.receive(report, from: member, now)
     case .assetRequest(let id): replica.photos.serve(id, to: member)
     case .assetUnavailable(let id): replica.photos.unavailable(id, from: member, now)
@@ -213,7 +227,7 @@ struct MessageHandler {
         isProgress = true
         let last = isOverdue ? replica.claims.lastWritten(now) : [:]
         peer.inbox.removeEarlyBatch()
-        handling(of: member, now) {
+        handling(of: member, now) { () throws(ReceiveError) in
           try applyBatch(early, purgingWithin: last, from: member, now)
         }
         replica.publishChanges(from: member, now)

@@ -43,15 +43,15 @@ public final class Replica {
   /// - Parameters:
   ///   - author: The local author.
   ///   - now: The time.
-  ///   - verifier: Verifies signatures immediately; nil if the owner verifies them (see
+  ///   - localVerifier: Verifies signatures immediately; nil if the owner verifies them (see
   ///     ``ReplicaAction/verify(_:)``).
-  public init(
+  package init(
     author: Author,
     now: Moment,
-    verifier: (any SignatureVerifier)? = P256SignatureVerifier()
+    localVerifier: LocalVerifier?
   ) {
     self.author = author
-    self.verifier = ReplicaVerifier(verifier, actions)
+    verifier = ReplicaVerifier(localVerifier, actions)
     board = Board(
       incarnation: author.makeIncarnation(),
       member: author.member,
@@ -71,7 +71,7 @@ public final class Replica {
     permissions = Permissions(
       board,
       author,
-      self.verifier,
+      verifier,
       peers,
       registry,
       publisher,

@@ -1,3 +1,5 @@
+import Whiteboard
+
 extension ReplicaError {
   /// A sentence for users that describes the protocol violation.
   public var message: String {

@@ -20,11 +20,11 @@ struct BoardCopy {
   init(of original: BoardState, by author: Author) throws(BoardError) {
     var found = original.difference(since: Context())
     for index in found.entries.indices {
-      found.entries[index].cells.removeAll(where: \.property.isMove)
+      found.entries[index].cells.removeAll(where: { $0.property.isMove })
     }
     let created = found.living
     found.entries.removeAll { $0.cells.isEmpty || !created.contains($0.object.dot) }
-    found.living = DotSet(ascending: found.entries.map(\.object.dot))
+    found.living = DotSet(ascending: found.entries.map { $0.object.dot })
     found.context = Self.context(of: found.entries)
     let named = found.context.incarnations
     guard named.count < BoardLimits.incarnationsPerAuthor else { throw .boardFull }

@@ -32,44 +32,46 @@ struct BoardRestorer {
   }
 
   private func restore(_ change: StoredChange) throws(RestoreError) {
-    do {
-      switch change {
-      case .author(let bytes, _): try restore(AuthorRecord(bytes))
-      case .batch(let encoded): try replica.board.receive(encoded.batch)
-      case .answer(let bytes): try restoreAnswer(bytes)
-      case .keyframe(let bytes):
-        let state = try KeptState(bytes)
-        for record in state.records { try restore(record) }
-        for revocation in state.revocations { try restore(revocation) }
+    switch change {
+    case .author(let bytes, _):
+      try restore(RestoreError.decoding { () throws(CodecError) in try AuthorRecord(bytes) })
+    case .batch(let encoded):
+      try RestoreError.merging { () throws(BoardError) in try replica.board.receive(encoded.batch) }
+    case .answer(let bytes): try restoreAnswer(bytes)
+    case .keyframe(let bytes):
+      let state = try RestoreError.decoding { () throws(CodecError) in try KeptState(bytes) }
+      for record in state.records { try restore(record) }
+      for revocation in state.revocations { try restore(revocation) }
+      try RestoreError.merging { () throws(BoardError) in
         try replica.board.receive(state.difference)
-        if let grant = state.grant { replica.permissions.restore(grant) }
-      case .head: break
       }
-    } catch let error as CodecError {
-      throw .damaged(error)
-    } catch let error as RestoreError {
-      throw error
-    } catch {
-      throw .boardFull
+      if let grant = state.grant { replica.permissions.restore(grant) }
+    case .head: break
     }
   }
 
-  private func restoreAnswer(_ bytes: [UInt8]) throws {
+  private func restoreAnswer(_ bytes: [UInt8]) throws(RestoreError) {
     let content = Array(bytes.dropFirst())
     switch bytes.first {
     case AnswerMerging.grant:
-      replica.permissions.restore(try Grant(for: replica.author.publicKey, content))
-    case AnswerMerging.revocation: try restore(try Revocation(content))
+      let grant = try RestoreError.decoding { () throws(CodecError) in
+        try Grant(for: replica.author.publicKey, content)
+      }
+      replica.permissions.restore(grant)
+    case AnswerMerging.revocation:
+      try restore(RestoreError.decoding { () throws(CodecError) in try Revocation(content) })
     default:
-      var reader = ByteReader(bytes)
-      let merging = try AnswerMerging(&reader)
-      let answer = try Answer(reader.rest())
+      let (merging, answer) = try RestoreError.decoding { () throws(CodecError) in
+        try AnswerMerging.decode(bytes)
+      }
       for record in answer.records { try restore(record) }
-      try replica.board.receive(
-        answer.difference,
-        comparesAll: merging.comparesAll,
-        replacing: merging.replacing
-      )
+      try RestoreError.merging { () throws(BoardError) in
+        try replica.board.receive(
+          answer.difference,
+          comparesAll: merging.comparesAll,
+          replacing: merging.replacing
+        )
+      }
     }
   }
 

@@ -34,39 +34,29 @@ public struct RestoredBoard: Sendable {
   /// Only the format and the board id of the change are checked.
   /// - Throws: ``RestoreError``. In that case, the change was not applied.
   public mutating func apply(_ change: StoredChange) throws(RestoreError) {
-    do {
-      switch change {
-      case .author(let bytes, _): try take(AuthorRecord(bytes))
-      case .batch(let encoded): try state.apply(encoded.batch, changes: &changes)
-      case .answer(let bytes): try apply(answer: bytes)
-      case .keyframe(let bytes):
-        let kept = try KeptState(bytes)
-        for record in kept.records { try take(record) }
-        for revocation in kept.revocations { try take(revocation) }
-        try merge(kept.difference)
-      case .head: break
+    switch change {
+    case .author(let bytes, _):
+      try take(RestoreError.decoding { () throws(CodecError) in try AuthorRecord(bytes) })
+    case .batch(let encoded):
+      try RestoreError.merging { () throws(BoardError) in
+        try state.apply(encoded.batch, changes: &changes)
       }
-    } catch let error as CodecError {
-      throw .damaged(error)
-    } catch let error as RestoreError {
-      throw error
-    } catch {
-      throw .boardFull
+    case .answer(let bytes): try apply(answer: bytes)
+    case .keyframe(let bytes):
+      let kept = try RestoreError.decoding { () throws(CodecError) in try KeptState(bytes) }
+      for record in kept.records { try take(record) }
+      for revocation in kept.revocations { try take(revocation) }
+      try merge(kept.difference)
+    case .head: break
     }
   }
 
   /// Merges another copy of the same board into this one.
   /// - Throws: ``RestoreError``.
   public mutating func join(_ other: RestoredBoard) throws(RestoreError) {
-    do {
-      for record in other.records.values { try take(record) }
-      for revocation in other.revocations.all { try take(revocation) }
-      try merge(other.state.difference(since: state.context))
-    } catch let error as RestoreError {
-      throw error
-    } catch {
-      throw .boardFull
-    }
+    for record in other.records.values { try take(record) }
+    for revocation in other.revocations.all { try take(revocation) }
+    try merge(other.state.difference(since: state.context))
   }
 
   /// The whole content, encoded as a keyframe.
@@ -92,15 +82,16 @@ public struct RestoredBoard: Sendable {
     KeptState.encode([], renaming.difference(state.difference(since: Context()), changed))
   }
 
-  private mutating func apply(answer bytes: [UInt8]) throws {
+  private mutating func apply(answer bytes: [UInt8]) throws(RestoreError) {
     let content = Array(bytes.dropFirst())
     switch bytes.first {
     case AnswerMerging.grant: break
-    case AnswerMerging.revocation: try take(Revocation(content))
+    case AnswerMerging.revocation:
+      try take(RestoreError.decoding { () throws(CodecError) in try Revocation(content) })
     default:
-      var reader = ByteReader(bytes)
-      let merging = try AnswerMerging(&reader)
-      let answer = try Answer(reader.rest())
+      let (merging, answer) = try RestoreError.decoding { () throws(CodecError) in
+        try AnswerMerging.decode(bytes)
+      }
       for record in answer.records { try take(record) }
       try merge(
         answer.difference,
@@ -114,13 +105,15 @@ public struct RestoredBoard: Sendable {
     _ difference: Difference,
     comparingAll: Bool = false,
     replacing: UInt16 = 0
-  ) throws(BoardError) {
-    try state.merge(
-      difference,
-      comparingAll: comparingAll,
-      replacing: replacing,
-      changes: &changes
-    )
+  ) throws(RestoreError) {
+    try RestoreError.merging { () throws(BoardError) in
+      try state.merge(
+        difference,
+        comparingAll: comparingAll,
+        replacing: replacing,
+        changes: &changes
+      )
+    }
   }
 
   private mutating func take(_ record: AuthorRecord) throws(RestoreError) {

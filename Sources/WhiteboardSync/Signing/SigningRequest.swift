@@ -37,7 +37,8 @@ struct Signed<Value> {
 struct Signer {
   /// The public key of the author.
   let publicKey: [UInt8]
-  private let key: (any AuthorKey)?
+  /// Signs with the local key; nil if the owner signs.
+  private let signature: (([UInt8]) -> [UInt8])?
   private var lastNumber: UInt64 = 0
   /// The requests that the owner has not received yet.
   private var newRequests: [SigningRequest] = []
@@ -45,22 +46,22 @@ struct Signer {
   private var pending: Set<SigningID> = []
 
   /// Creates a signer that signs immediately with a local key.
-  init(_ key: any AuthorKey) {
-    self.key = key
+  init(_ key: some AuthorKey) {
+    signature = { key.signature(of: $0) }
     publicKey = key.publicKey
   }
 
   /// Creates a signer that requests signatures from the owner of the replica.
   init(publicKey: [UInt8]) {
-    key = nil
+    signature = nil
     self.publicKey = publicKey
   }
 
   /// Signs bytes, or requests the signature.
   /// - Returns: The signature, or a placeholder and the request for it.
   mutating func sign(_ bytes: [UInt8]) -> Signed<[UInt8]> {
-    if let key {
-      let signature = key.signature(of: bytes)
+    if let signature {
+      let signature = signature(bytes)
       precondition(signature.count == AuthorRecord.signatureBytes, "a signature has 64 bytes")
       return Signed(value: signature, request: nil)
     }

@@ -58,7 +58,7 @@ struct UnverifiedAnswer {
 /// therefore has the same result as with a local verifier.
 final class ReplicaVerifier: SignatureVerifier {
   /// The local verifier; nil if the owner verifies signatures.
-  private let local: (any SignatureVerifier)?
+  private let local: LocalVerifier?
   private let actions: ActionQueue
   /// The known results for the running check.
   private var results: [VerificationRequest.Subject: Bool] = [:]
@@ -66,7 +66,7 @@ final class ReplicaVerifier: SignatureVerifier {
   private var missing: [VerificationRequest.Subject] = []
   private var lastNumber: UInt64 = 0
 
-  init(_ local: (any SignatureVerifier)?, _ actions: ActionQueue) {
+  init(_ local: LocalVerifier?, _ actions: ActionQueue) {
     self.local = local
     self.actions = actions
   }
@@ -116,7 +116,7 @@ final class ReplicaVerifier: SignatureVerifier {
   }
 
   func isValid(_ signature: [UInt8], of bytes: [UInt8], by key: [UInt8]) -> Bool {
-    if let local { return local.isValid(signature, of: bytes, by: key) }
+    if let local { return local.isValid(signature, bytes, key) }
     return result(of: .signature(signature, of: bytes, by: key))
   }
 

@@ -165,7 +165,7 @@ struct GameVectors: Decodable {
     let setup = try #require(Hexadecimal.decode(vector.setup))
     var found: String?
     do throws(GameError) {
-      _ = try GameRegistry.start(vector.game, setup: setup, of: id)
+      _ = try SupportedGame(vector.game, setup: setup, of: id)
     } catch {
       found = error.code
     }
@@ -190,7 +190,7 @@ struct GameVectors: Decodable {
     let moves = try vector.moves.map { try $0.placed() }
     var random = SeededGenerator(seed: 1)
     for _ in 0..<5 {
-      let start = try GameRegistry.start(vector.game, setup: setup, of: id)
+      let start = try SupportedGame(vector.game, setup: setup, of: id)
       let fold = GameFold(start, moves: moves.shuffled(using: &random))
       #expect(fold.ignored.map { [$0.dot.description, $0.reason.code] } == vector.ignored)
       #expect(fold.acceptedCount + fold.ignored.count == moves.count)

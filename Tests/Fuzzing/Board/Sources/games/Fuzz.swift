@@ -20,7 +20,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     }
   }
   guard
-    let game = try? GameRegistry.start(
+    let game = try? SupportedGame(
       isWordle ? Wordle.name : ConnectFour.name,
       setup: setup,
       of: id
