@@ -18,5 +18,5 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
   }
 
   /// Returns the next random number from 0 up to but not including 1.
-  public mutating func fraction() -> Double { Double(next() >> 11) / Double(1 << 53) }
+  public mutating func fraction() -> Double { Double(next() >> 11) / 0x1p53 }
 }

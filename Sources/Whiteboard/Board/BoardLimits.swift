@@ -32,9 +32,9 @@ public enum BoardLimits {
   /// The maximum number of bytes in the values that one author may write on a board that others use too.
   public static let bytesPerAuthor = storedBytes / 2
   /// The maximum number of bytes in the photos of one author on a board (BRD-38).
-  public static let photoBytesPerAuthor = 512 << 20
+  public static let photoBytesPerAuthor: Int64 = 512 << 20
   /// The maximum number of bytes in all photos of a board that a replica requests (BRD-38).
-  public static let photoBytesOfBoard = 2 << 30
+  public static let photoBytesOfBoard: Int64 = 2 << 30
   /// The maximum number of incarnations in a context.
   public static let incarnations = 1 << 16
   /// The maximum number of incarnations of one author in a context (BRD-37).

@@ -41,7 +41,8 @@ package struct Wordle: Game {
 
   /// Returns the encoded setup of a game whose answer `random` chooses.
   static func setup(of id: ObjectID, using random: inout some RandomNumberGenerator) -> [UInt8] {
-    let answer = WordleList.answers[Int.random(in: 0..<WordleList.answers.count, using: &random)]
+    let count = UInt64(WordleList.answers.count)
+    let answer = WordleList.answers[Int(UInt64.random(in: 0..<count, using: &random))]
     return setup(of: id, answer: answer)
   }
 

@@ -6,17 +6,17 @@ import Whiteboard
 struct PhotoBudget {
   private struct Photo {
     let author: MemberID?
-    let bytes: Int
+    let bytes: Int64
   }
 
   private var photos: [AssetID: Photo] = [:]
-  private var ofAuthor: [MemberID: Int] = [:]
-  private var total = 0
+  private var ofAuthor: [MemberID: Int64] = [:]
+  private var total: Int64 = 0
 
   /// Counts a photo whose bytes are stored locally.
   ///
   /// Its size is counted for the author of the first object that showed the photo.
-  mutating func count(_ id: AssetID, _ bytes: Int, of author: MemberID?) {
+  mutating func count(_ id: AssetID, _ bytes: Int64, of author: MemberID?) {
     remove(id)
     photos[id] = Photo(author: author, bytes: bytes)
     total += bytes
@@ -29,7 +29,7 @@ struct PhotoBudget {
   }
 
   /// Returns whether a photo of an author can be requested without exceeding a limit.
-  func hasRoom(for bytes: Int, of author: MemberID?) -> Bool {
+  func hasRoom(for bytes: Int64, of author: MemberID?) -> Bool {
     let authors = author.flatMap { ofAuthor[$0] } ?? 0
     return authors + bytes <= BoardLimits.photoBytesPerAuthor
       && total + bytes <= BoardLimits.photoBytesOfBoard

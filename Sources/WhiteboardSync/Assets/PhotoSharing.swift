@@ -64,17 +64,17 @@ final class PhotoSharing {
   /// The result is always true for a local photo.
   func hasRoom(for id: AssetID, bytes: Int) -> Bool {
     let author = author(of: id)
-    return author == board.member || budget.hasRoom(for: bytes, of: author)
+    return author == board.member || budget.hasRoom(for: Int64(bytes), of: author)
   }
 
   /// Throws an error if another local photo would exceed the budget of one author (BRD-38).
   func requireRoom(for photo: AssetReference) throws(BoardError) {
-    var seen: [AssetID: Int] = [photo.id: photo.byteCount]
+    var seen: [AssetID: Int64] = [photo.id: Int64(photo.byteCount)]
     for (id, record) in board.state.records {
       guard let asset = record.asset, board.member(of: id.dot.incarnation) == board.member else {
         continue
       }
-      seen[asset.id] = asset.byteCount
+      seen[asset.id] = Int64(asset.byteCount)
     }
     guard seen.values.reduce(0, +) <= BoardLimits.photoBytesPerAuthor else { throw .photosUsed }
   }
@@ -133,7 +133,7 @@ final class PhotoSharing {
 
   /// Records that the bytes of an asset were stored.
   func stored(_ id: AssetID, bytes: Int?, _ now: Moment) {
-    budget.count(id, bytes ?? reference(of: id)?.byteCount ?? 0, of: author(of: id))
+    budget.count(id, Int64(bytes ?? reference(of: id)?.byteCount ?? 0), of: author(of: id))
     guard board.assets.insert(id).inserted else { return }
     perform(exchange.arrived(id, now: now.uptime))
     for object in board.objectIDs where board.state.record(object)?.asset?.id == id {

@@ -10,6 +10,7 @@ import SessionReplay
 // Runs seeded worlds and prints their outcomes:
 //
 //     board-worlds [FIRST] [COUNT] [--replicas | --owned] [--slow-signatures] [--until-failure] [--record]
+//     board-worlds [FIRST] [COUNT] --fingerprints [--replicas | --owned] [--slow-signatures]
 //     board-worlds COUNT --room
 //
 // The worlds consist of boards; with --replicas, of replicas with their protocol; with --owned, of
@@ -17,20 +18,24 @@ import SessionReplay
 // time. The exit status is 0 if every world passed, and 1 if one failed. Its seed repeats it. With
 // --record, the file world-SEED.whiteboard has the stored changes of the members of a world of
 // replicas, for `whiteboard-replay verify` and `run`. With --room, it prints how many messages and
-// bytes a room of COUNT replicas costs.
+// bytes a room of COUNT replicas costs. With --fingerprints, it prints a hash of each world, to
+// compare it with the program for the browser.
 
 let arguments = CommandLine.arguments.dropFirst()
 let words = arguments.filter { !$0.hasPrefix("--") }
 let numbers = words.compactMap { UInt64($0) }
 let isKnown = arguments.allSatisfy {
   !$0.hasPrefix("--")
-    || ["--replicas", "--owned", "--slow-signatures", "--until-failure", "--record", "--room"]
-      .contains($0)
+    || [
+      "--replicas", "--owned", "--slow-signatures", "--until-failure", "--record", "--room",
+      "--fingerprints",
+    ]
+    .contains($0)
 }
 guard isKnown, numbers.count == words.count, numbers.count <= 2 else {
   print(
     "usage: board-worlds [FIRST] [COUNT] [--replicas | --owned] [--slow-signatures] [--until-failure] "
-      + "[--record] | COUNT --room"
+      + "[--record] [--fingerprints] | COUNT --room"
   )
   exit(64)
 }
@@ -62,6 +67,16 @@ func record(_ seed: UInt64) async throws {
   print("\(path) is written")
 }
 
+if CommandLine.arguments.contains("--fingerprints") {
+  for seed in first..<(first + count) {
+    print(
+      isOfReplicas
+        ? ReplicaWorld.line(of: seed, isOwned: isOwned, hasSlowSignatures: hasSlowSignatures)
+        : BoardWorld.line(of: seed)
+    )
+  }
+  exit(0)
+}
 var tally = BoardWorld.Tally()
 var ran: UInt64 = 0
 var failures: UInt64 = 0

@@ -51,7 +51,7 @@ extension BoardWorld {
     for batch in batches { covered.insert(batch.sequences, of: batch.author) }
     // Dots from a purge or an answer are in no log, so only a difference can transfer them.
     guard covered.isSuperset(of: peers[other].board.state.context) else { return false }
-    for batch in batches.shuffled(using: &random) {
+    for batch in random.shuffled(batches) {
       try receive(batch, BatchCoding.encode(batch), at: one)
     }
     tally[.logs] += 1

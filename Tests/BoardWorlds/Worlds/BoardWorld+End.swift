@@ -1,3 +1,4 @@
+import PeerCore
 import PeerTestKit
 import Whiteboard
 import WhiteboardSync
@@ -54,7 +55,7 @@ extension BoardWorld {
 
   /// Checks that all boards read the same, and that each reading agrees with its cells (I1).
   private func checkReadings() throws(Failure) {
-    let members = peers.map(\.member)
+    let members = peers.map { $0.member }
     let two = [peers[0], peers[1 + random.below(peers.count - 1)]]
     for peer in two {
       peer.board.authors = authors
@@ -103,7 +104,7 @@ extension BoardWorld {
   private func checkRepair() throws(Failure) {
     let state = peers[0].board.state
     let ids = state.storedIDs.filter { !state.orphans.contains($0) }.sorted()
-    guard let id = ids.randomElement(using: &random) else { return }
+    guard let id = random.element(of: ids) else { return }
     let author = Incarnation.random(using: &random)
     let wall = (clock + 2_000_000_000_000) << 16
     let property = [Property.position, .color, .zIndex, .title, Property(40)][random.below(5)]
@@ -113,39 +114,49 @@ extension BoardWorld {
     guard values[0] != values[1] else { return }
     var boards = [state, state]
     var changes = ChangeLog()
-    do {
-      for index in 0..<2 {
-        let batch = try Batch(
+    for index in 0..<2 {
+      let batch = try valid { () throws(CodecError) in
+        try Batch(
           author: author,
           firstSequence: 1,
           time: HybridTime(wall),
           operations: [Operation(id, property, values[index])]
         )
-        try boards[index].apply(batch, changes: &changes)
       }
-      let sums = boards.map { BucketSums.sums(of: $0) }
-      guard sums[0] != sums[1] else { throw fail("I1", "\(property) of \(id) is in no sum") }
-      guard
-        !state.isVisible(id)
-          || BoardDigest.digest(of: boards[0]) != BoardDigest.digest(of: boards[1])
-      else { throw fail("I1", "\(property) of \(id) is not in the digest") }
-      var buckets: UInt16 = 0
-      for bucket in 0..<16 where sums[0][bucket] != sums[1][bucket] { buckets |= 1 << bucket }
-      let answers = try boards.map { board in
-        try DifferenceCoding.decode(
-          DifferenceCoding.encode(board.difference(since: board.context, buckets: buckets))
-        )
+      try valid { () throws(BoardError) in try boards[index].apply(batch, changes: &changes) }
+    }
+    let sums = boards.map { BucketSums.sums(of: $0) }
+    guard sums[0] != sums[1] else { throw fail("I1", "\(property) of \(id) is in no sum") }
+    guard
+      !state.isVisible(id)
+        || BoardDigest.digest(of: boards[0]) != BoardDigest.digest(of: boards[1])
+    else { throw fail("I1", "\(property) of \(id) is not in the digest") }
+    var buckets: UInt16 = 0
+    for bucket in 0..<16 where sums[0][bucket] != sums[1][bucket] { buckets |= 1 << bucket }
+    var answers: [Difference] = []
+    for board in boards {
+      let answer = DifferenceCoding.encode(
+        board.difference(since: board.context, buckets: buckets)
+      )
+      answers.append(
+        try valid { () throws(CodecError) in try DifferenceCoding.decode(answer) }
+      )
+    }
+    for (one, other) in [(0, 1), (1, 0)] {
+      try valid { () throws(BoardError) in
+        try boards[one].merge(answers[other], comparingAll: true, changes: &changes)
       }
-      try boards[0].merge(answers[1], comparingAll: true, changes: &changes)
-      try boards[1].merge(answers[0], comparingAll: true, changes: &changes)
-    } catch let failure as Failure {
-      throw failure
-    } catch {
-      throw fail("I1", "a repair is refused: \(error)")
     }
     guard Oracle.dump(boards[0]) == Oracle.dump(boards[1]) else {
       throw fail("I1", "a repair leaves \(Oracle.difference(boards[0], boards[1]))")
     }
     tally[.repairs] += 1
+  }
+
+  /// Calls a function of a repair, which must not fail.
+  private func valid<Result, Problem: Error>(
+    _ body: () throws(Problem) -> Result
+  ) throws(Failure) -> Result {
+    do throws(Problem) { return try body() } catch { throw fail("I1", "a repair is refused") }
   }
 }

@@ -15,7 +15,7 @@ extension BoardWorld {
       tally[.refusals] += 1
     }
     let batches = board.takeBatches()
-    for operation in batches.flatMap(\.operations) {
+    for operation in batches.flatMap({ $0.operations }) {
       if let what = Self.trespass(operation, before, board) { throw fail("I9", what) }
     }
     if !batches.isEmpty { tally[.undos] += 1 }

@@ -1,3 +1,4 @@
+import PeerCore
 import PeerTestKit
 import Whiteboard
 import WhiteboardSync
@@ -56,8 +57,9 @@ public final class BoardWorld {
   var packets: [Packet] = []
   var clock: UInt64 = 1_700_000_000_000
   var oracle = Oracle()
-  /// The member of every incarnation so far.
-  var authors: [Incarnation: MemberID] = [:]
+  /// The incarnations so far.
+  let incarnations = Incarnations()
+  var authors: [Incarnation: MemberID] { incarnations.authors }
   var strangers: [Stranger] = []
   let checksEveryStep: Bool
   /// The number of events so far.
@@ -82,22 +84,31 @@ public final class BoardWorld {
   func newBoard(_ member: MemberID) -> Board {
     let first = Incarnation.random(using: &random)
     var generator = SeededGenerator(seed: random.next())
-    authors[first] = member
+    incarnations.authors[first] = member
     return Board(
       incarnation: first,
       member: member,
       wallClock: 0,
-      newIncarnation: { [unowned self] in
+      newIncarnation: { [incarnations] in
         let next = Incarnation.random(using: &generator)
-        authors[next] = member
-        tally[.claims] += 1
+        incarnations.authors[next] = member
+        incarnations.claims += 1
         return next
       }
     )
   }
 
+  /// The incarnations of the boards of a world.
+  final class Incarnations {
+    /// The member of each incarnation.
+    var authors: [Incarnation: MemberID] = [:]
+    /// The number of incarnations that replaced one whose dots another peer claimed.
+    var claims = 0
+  }
+
   /// Runs the world to its end and checks the invariants.
   public func run() throws(Failure) {
+    defer { tally[.claims] += incarnations.claims }
     if seed % Flood.every == Flood.every - 1 { try Flood(self).run() }
     if seed % 4 == 2 { try undoAlone() }
     let steps = 60 + random.below(120)
@@ -145,7 +156,7 @@ public final class BoardWorld {
     board.authors = authors
     // Sometimes the other members are connected, and their selections count.
     let isAmongOthers = random.chance(20)
-    board.presentMembers = isAmongOthers ? Set(peers.map(\.member)) : []
+    board.presentMembers = isAmongOthers ? Set(peers.map { $0.member }) : []
     board.presentMembers.remove(board.member)
   }
 
@@ -262,17 +273,23 @@ public final class BoardWorld {
   }
 
   func restore(_ entry: Stored, to peer: Peer) throws(Failure) {
-    do {
-      switch entry {
-      case .batch(let bytes):
-        let batch = try BatchCoding.decode(bytes)
-        try peer.board.receive(batch)
-        peer.log.append(batch)
-      case .answer(let bytes):
-        try peer.board.receive(try DifferenceCoding.decode(bytes))
-      }
-    } catch {
-      throw fail("I11", "what was stored is not read: \(error)")
+    switch entry {
+    case .batch(let bytes):
+      let batch = try stored { () throws(CodecError) in try BatchCoding.decode(bytes) }
+      try stored { () throws(BoardError) in try peer.board.receive(batch) }
+      peer.log.append(batch)
+    case .answer(let bytes):
+      let difference = try stored { () throws(CodecError) in try DifferenceCoding.decode(bytes) }
+      try stored { () throws(BoardError) in try peer.board.receive(difference) }
+    }
+  }
+
+  /// Calls a function with stored bytes, which must not fail.
+  private func stored<Result, Problem: Error>(
+    _ body: () throws(Problem) -> Result
+  ) throws(Failure) -> Result {
+    do throws(Problem) { return try body() } catch {
+      throw fail("I11", "what was stored is not read")
     }
   }
 

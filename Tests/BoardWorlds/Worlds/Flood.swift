@@ -14,7 +14,7 @@ struct Flood {
 
   func run() throws(BoardWorld.Failure) {
     world.tally[.floods] += 1
-    try fill("objects") { number in
+    try fill("objects") { number throws(CodecError) in
       // Cells of 4096 objects that are never created.
       try Batch(
         author: Incarnation(7),
@@ -25,7 +25,7 @@ struct Flood {
         }
       )
     }
-    try fill("bytes") { number in
+    try fill("bytes") { number throws(CodecError) in
       try Batch(
         author: Incarnation(7),
         firstSequence: number * 15 + 1,
@@ -39,7 +39,7 @@ struct Flood {
         }
       )
     }
-    try fill("ranges") { number in
+    try fill("ranges") { number throws(CodecError) in
       // Every second dot, so that each is a range of its own.
       try Batch(
         author: Incarnation(7),
@@ -48,7 +48,7 @@ struct Flood {
         operations: [Operation(ObjectID(Dot(Incarnation(8), 1)), .position, .pair(1, 1))]
       )
     }
-    try fill("incarnations") { number in
+    try fill("incarnations") { number throws(CodecError) in
       try Batch(
         author: Incarnation(number + 10),
         firstSequence: 1,
@@ -61,35 +61,34 @@ struct Flood {
   /// Applies batches until one is refused, and checks that the refused one changed nothing.
   private func fill(
     _ what: String,
-    _ batch: (UInt64) throws -> Batch
+    _ batch: (UInt64) throws(CodecError) -> Batch
   ) throws(BoardWorld.Failure) {
     var state = BoardState()
     var changes = ChangeLog()
-    do {
-      for number in UInt64(0)...(2 << 20) {
-        let batch = try batch(number)
-        // Compares only counts: a copy of the ranges would make each insertion copy them.
-        let before = (state.context.rangeCount, state.cellCount, state.revision)
-        do throws(BoardError) {
-          try state.apply(batch, changes: &changes)
-        } catch {
-          guard before == (state.context.rangeCount, state.cellCount, state.revision) else {
-            throw world.fail("I12", "what was refused for its \(what) changed the board")
-          }
-          return
-        }
-        changes = ChangeLog()
-        guard state.objectCount <= BoardLimits.storedObjects,
-          state.cellCount <= BoardLimits.storedCells,
-          state.valueBytes <= BoardLimits.storedBytes,
-          state.context.rangeCount <= BoardLimits.ranges,
-          state.context.incarnationCount <= BoardLimits.incarnations
-        else { throw world.fail("I12", "the board passes its limits of \(what)") }
+    for number in UInt64(0)...(2 << 20) {
+      let next: Batch
+      do throws(CodecError) {
+        next = try batch(number)
+      } catch {
+        throw world.fail("I12", "the flood of \(what) is not legal: \(error)")
       }
-    } catch let failure as BoardWorld.Failure {
-      throw failure
-    } catch {
-      throw world.fail("I12", "the flood of \(what) is not legal: \(error)")
+      // Compares only counts: a copy of the ranges would make each insertion copy them.
+      let before = (state.context.rangeCount, state.cellCount, state.revision)
+      do throws(BoardError) {
+        try state.apply(next, changes: &changes)
+      } catch {
+        guard before == (state.context.rangeCount, state.cellCount, state.revision) else {
+          throw world.fail("I12", "what was refused for its \(what) changed the board")
+        }
+        return
+      }
+      changes = ChangeLog()
+      guard state.objectCount <= BoardLimits.storedObjects,
+        state.cellCount <= BoardLimits.storedCells,
+        state.valueBytes <= BoardLimits.storedBytes,
+        state.context.rangeCount <= BoardLimits.ranges,
+        state.context.incarnationCount <= BoardLimits.incarnations
+      else { throw world.fail("I12", "the board passes its limits of \(what)") }
     }
     throw world.fail("I12", "\(what) never end")
   }

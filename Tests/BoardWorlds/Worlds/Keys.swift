@@ -1,4 +1,3 @@
-import Crypto
 import Whiteboard
 import WhiteboardSync
 
@@ -48,27 +47,45 @@ package struct SimulatedVerifier: SignatureVerifier {
   }
 }
 
-/// A real P-256 key; the same number gives the same key.
-package struct RealKey: AuthorKey {
-  private let key: P256.Signing.PrivateKey
+/// The key of a member of a simulated world.
+///
+/// An enumeration instead of `any AuthorKey`, because Embedded Swift has no existential types.
+package enum WorldKey: AuthorKey {
+  case simulated(SimulatedKey)
+  case real(RealKey)
 
   /// Creates a key; the same number gives the same key.
-  package init(_ number: UInt8) {
-    let bytes = [UInt8](repeating: number &+ 1, count: 32)
-    guard let key = try? P256.Signing.PrivateKey(rawRepresentation: bytes) else {
-      preconditionFailure("a small number is a private key")
-    }
-    self.key = key
+  init(_ number: UInt64, isReal: Bool) {
+    self =
+      isReal ? .real(RealKey(UInt8(truncatingIfNeeded: number))) : .simulated(SimulatedKey(number))
   }
 
-  /// The public key, 65 bytes.
-  package var publicKey: [UInt8] { Array(key.publicKey.x963Representation) }
-
-  /// Returns a signature of 64 bytes.
-  package func signature(of bytes: [UInt8]) -> [UInt8] {
-    guard let signature = try? key.signature(for: bytes) else {
-      preconditionFailure("a P-256 key can sign any bytes")
+  package var publicKey: [UInt8] {
+    switch self {
+    case .simulated(let key): key.publicKey
+    case .real(let key): key.publicKey
     }
-    return Array(signature.rawRepresentation)
+  }
+
+  package func signature(of bytes: [UInt8]) -> [UInt8] {
+    switch self {
+    case .simulated(let key): key.signature(of: bytes)
+    case .real(let key): key.signature(of: bytes)
+    }
+  }
+}
+
+/// The verifier of the signatures of a simulated world.
+struct WorldVerifier: SignatureVerifier {
+  let isReal: Bool
+
+  func isKey(_ bytes: [UInt8]) -> Bool {
+    isReal ? RealKey.verifier.isKey(bytes) : SimulatedVerifier().isKey(bytes)
+  }
+
+  func isValid(_ signature: [UInt8], of bytes: [UInt8], by key: [UInt8]) -> Bool {
+    isReal
+      ? RealKey.verifier.isValid(signature, of: bytes, by: key)
+      : SimulatedVerifier().isValid(signature, of: bytes, by: key)
   }
 }

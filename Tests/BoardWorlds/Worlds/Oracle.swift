@@ -66,7 +66,7 @@ struct Oracle {
     }
     // An object that was created and seen is missing only if it was purged.
     let purged = Set(
-      writes.values.filter { $0.operation.property == .purge }.map(\.operation.object)
+      writes.values.filter { $0.operation.property == .purge }.map { $0.operation.object }
     )
     for (dot, write) in writes
     where write.operation.property == .kind && state.context.contains(dot) {

@@ -1,3 +1,4 @@
+import PeerCore
 import PeerTestKit
 import Whiteboard
 
@@ -79,7 +80,7 @@ struct RandomEdit {
   /// Continues an own unfinished stroke, or finishes it.
   private mutating func draw(_ ids: [ObjectID]) throws(BoardError) {
     let strokes = ids.filter { board.object($0).map { $0 is DrawingObject } ?? false }
-    guard let id = strokes.randomElement(using: &random),
+    guard let id = random.element(of: strokes),
       let stroke = board.object(id) as? DrawingObject
     else { return }
     let place = try InkPoint(point())
@@ -151,9 +152,7 @@ struct RandomEdit {
   }
 
   private mutating func remove(_ id: ObjectID, _ ids: [ObjectID]) throws(BoardError) {
-    let gone = ids.filter { board.state.record($0)?.isDeleted ?? false }.randomElement(
-      using: &random
-    )
+    let gone = random.element(of: ids.filter { board.state.record($0)?.isDeleted ?? false })
     switch random.below(5) {
     case 0, 1: try board.delete(id)
     case 2, 3: try board.undelete(gone ?? id)
@@ -163,7 +162,7 @@ struct RandomEdit {
 
   /// Returns a random object of a kind.
   private mutating func some(of kind: ObjectKind, _ ids: [ObjectID]) -> ObjectID? {
-    ids.filter { board.state.record($0)?.kind == kind }.randomElement(using: &random)
+    random.element(of: ids.filter { board.state.record($0)?.kind == kind })
   }
 
   private mutating func adjust() throws(BoardError) {
@@ -185,7 +184,7 @@ struct RandomEdit {
 
   private mutating func play(_ ids: [ObjectID]) throws(BoardError) {
     let games = ids.filter { board.object($0).map { $0 is GameObject } ?? false }
-    guard let id = games.randomElement(using: &random) else { return }
+    guard let id = random.element(of: games) else { return }
     let words = ["speed", "eerie", "level", "llama", "abbey", "crane", "sleet", "geese"]
     if case .connectFour? = board.gameView(id, for: board.member)?.detail {
       try board.game(id).play(random.chance(3) ? .resign : .drop(column: 1 + random.below(7)))

@@ -26,7 +26,7 @@ extension ReplicaWorld {
     case .diverged(let member, _):
       nodes[number].divergences += 1
       guard !isBetrayed, !isRevoked, let other = index(of: member) else { return }
-      let states = [nodes[number], nodes[other]].map(\.replica.board.state)
+      let states = [nodes[number], nodes[other]].map { $0.replica.board.state }
       complaints.append(
         "I1: \(number) differs from \(other): \(Oracle.difference(states[0], states[1]))"
       )

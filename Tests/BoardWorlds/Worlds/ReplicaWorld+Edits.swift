@@ -33,7 +33,7 @@ extension ReplicaWorld {
     let replica = node.replica
     let now = now(number)
     let ids = replica.board.state.storedIDs.sorted()
-    let id = ids.randomElement(using: &random)
+    let id = random.element(of: ids)
     let place = Point(x: Double(random.below(9000)) / 7, y: Double(random.below(9000)) / 7 - 600)
     switch (id == nil ? random.below(3) : random.below(16), id) {
     case (0, _):

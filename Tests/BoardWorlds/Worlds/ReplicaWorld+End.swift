@@ -19,24 +19,42 @@ extension ReplicaWorld {
     isOwned: Bool = false,
     hasSlowSignatures: Bool = false
   ) throws(BoardWorld.Failure) -> BoardWorld.Tally {
-    let world = ended(seed: seed, isOwned: isOwned, hasSlowSignatures: hasSlowSignatures)
+    try passed(seed: seed, isOwned: isOwned, hasSlowSignatures: hasSlowSignatures).tally
+  }
+
+  /// Returns the world of a seed at its end.
+  ///
+  /// - Throws: The invariant that did not hold.
+  static func passed(
+    seed: UInt64,
+    isOwned: Bool,
+    hasSlowSignatures: Bool,
+    hasRealKeys: Bool = true
+  ) throws(BoardWorld.Failure) -> ReplicaWorld {
+    let world = ended(
+      seed: seed,
+      isOwned: isOwned,
+      hasSlowSignatures: hasSlowSignatures,
+      hasRealKeys: hasRealKeys
+    )
     if let complaint = world.complaints.first {
       let invariant = complaint.prefix { $0 != ":" }
       throw BoardWorld.Failure(seed: seed, invariant: String(invariant), what: complaint)
     }
-    return world.tally
+    return world
   }
 
   /// Returns the stored changes of all members at the end of the world of a seed, even if it
   /// failed.
   public static func documents(seed: UInt64, isOwned: Bool = false) -> [[StoredChange]] {
-    ended(seed: seed, isOwned: isOwned).nodes.map(\.document)
+    ended(seed: seed, isOwned: isOwned).nodes.map { $0.document }
   }
 
   private static func ended(
     seed: UInt64,
     isOwned: Bool,
-    hasSlowSignatures: Bool = false
+    hasSlowSignatures: Bool = false,
+    hasRealKeys: Bool = true
   ) -> ReplicaWorld {
     var weather = Weather()
     if hasSlowSignatures { weather.signingTime = [1, 40, 400, 4000][Int(seed / 5 % 4)] }
@@ -52,7 +70,8 @@ extension ReplicaWorld {
       nodes: 2 + Int(seed % 3),
       weather: weather,
       // A viewer forwards nothing, so it may only be at the end of a line.
-      topology: Topology(rawValue: isOwned ? Int(seed / 3 % 2) * 2 : Int(seed / 3 % 3)) ?? .mesh
+      topology: Topology(rawValue: isOwned ? Int(seed / 3 % 2) * 2 : Int(seed / 3 % 3)) ?? .mesh,
+      hasRealKeys: hasRealKeys
     )
     world.connectAll()
     for _ in 0..<(100 + world.random.below(150)) { world.happen() }
@@ -72,7 +91,7 @@ extension ReplicaWorld {
 
   /// Describes why the world does not settle.
   private var unrest: String {
-    let states = nodes.map(\.replica.board.state)
+    let states = nodes.map { $0.replica.board.state }
     let parts = nodes.indices.map { number in
       let replica = nodes[number].replica
       let members = nodes.filter { replica.isSynced(with: $0.member, now: now(number)) }
@@ -150,11 +169,14 @@ extension ReplicaWorld {
   }
 
   private static func withoutSelection(_ snapshot: ObjectSnapshot) -> String {
-    let json = snapshot.json
-    guard let key = json.firstRange(of: "\"selectedBy\":"),
-      let end = json[key.upperBound...].firstIndex(where: { $0 == "," || $0 == "}" })
-    else { return json }
-    return String(json[..<key.lowerBound] + json[end...])
+    let (json, key) = (Array(snapshot.json.utf8), Array("\"selectedBy\":".utf8))
+    let starts = json.indices.dropLast(key.count)
+    guard let start = starts.first(where: { json[$0...].starts(with: key) }),
+      let end = json[(start + key.count)...].firstIndex(where: {
+        $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "}")
+      })
+    else { return snapshot.json }
+    return String(decoding: json[..<start] + json[end...], as: UTF8.self)
   }
 
   /// Checks that each available asset was delivered once to every node that shows it.

@@ -1,3 +1,4 @@
+import PeerCore
 import PeerTestKit
 import Whiteboard
 import WhiteboardSync
@@ -16,8 +17,7 @@ extension ReplicaWorld {
 
   func newScriptedReplica(role: Role = .editor, board: BoardID? = nil) -> ScriptedReplica {
     let number = random.next() | 1 << 63
-    let key: any AuthorKey =
-      isReal ? RealKey(UInt8(100 + number % 100)) : SimulatedKey(number)
+    let key = WorldKey(isReal ? 100 + number % 100 : number, isReal: isReal)
     return ScriptedReplica(
       Author(
         board: board ?? self.board,
@@ -53,7 +53,7 @@ extension ReplicaWorld {
 
   /// Sends a forbidden message on one link, and checks that it is refused and has no effect.
   private func lie(to number: Int) {
-    guard let lie = Lie.allCases.randomElement(using: &random) else { return }
+    guard let lie = random.element(of: Lie.allCases) else { return }
     var scriptedReplica = newScriptedReplica(
       role: lie == .viewer ? .viewer : .editor,
       board: lie == .otherBoard ? Self.otherBoard : board
@@ -198,7 +198,7 @@ extension ReplicaWorld {
     say(text, left, other)
     var right = left
     let ids = nodes[one].replica.board.state.storedIDs.sorted()
-    let id = ids.randomElement(using: &random) ?? ObjectID(Dot(left.incarnation, 1))
+    let id = random.element(of: ids) ?? ObjectID(Dot(left.incarnation, 1))
     let time = 1_700_000_000_000 + uptime + random.next() % 4_000_000
     let next = ObjectID(Dot(left.incarnation, left.chain.sequence + 1))
     let isAboutBeing = random.chance(25)

@@ -22,10 +22,9 @@ extension ReplicaWorld {
   }
 
   /// Returns the owner's grant for a member that is not one of the nodes.
-  func grant(for key: any AuthorKey) -> Grant? {
+  func grant(for key: WorldKey) -> Grant? {
     guard let owner else { return nil }
-    let first: any AuthorKey = isReal ? RealKey(0) : SimulatedKey(0)
-
+    let first = WorldKey(0, isReal: isReal)
     return Author(board: owner.board, key: first, grant: Grant(owner: owner))
       .grant(.editor, to: key.publicKey, serial: 1_700_000_000_000 + uptime)
   }

@@ -1,3 +1,4 @@
+import PeerCore
 import PeerTestKit
 import Whiteboard
 import WhiteboardSync
@@ -34,14 +35,14 @@ extension ReplicaWorld {
       let due = nodes[number].signatures.indices.filter {
         nodes[number].signatures[$0].at <= uptime
       }
-      guard let index = due.randomElement(using: &signing) else { return }
+      guard let index = signing.element(of: due) else { return }
       finish(nodes[number].signatures.remove(at: index).request, number)
     }
   }
 
   /// Finishes all signatures of a node at once, and those that follow from them.
   func finishAllSignatures(_ number: Int) {
-    while let index = nodes[number].signatures.indices.randomElement(using: &signing) {
+    while let index = signing.element(of: nodes[number].signatures.indices) {
       finish(nodes[number].signatures.remove(at: index).request, number)
     }
   }

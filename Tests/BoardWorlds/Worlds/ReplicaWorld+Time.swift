@@ -135,7 +135,7 @@ extension ReplicaWorld {
   }
 
   private var hasNoPendingSignature: Bool {
-    nodes.allSatisfy(\.signatures.isEmpty)
+    nodes.allSatisfy { $0.signatures.isEmpty }
       && packets.values.joined().allSatisfy { if case .message = $0.kind { false } else { true } }
   }
 

@@ -1,3 +1,4 @@
+import PeerCore
 import PeerTestKit
 import Whiteboard
 import WhiteboardSync
@@ -58,7 +59,7 @@ public final class ReplicaWorld {
 
   package final class Node {
     /// The node's key.
-    package let key: any AuthorKey
+    package let key: WorldKey
     /// The node's member id.
     package let member: MemberID
     /// The number of milliseconds by which the node's wall clock is ahead.
@@ -86,7 +87,7 @@ public final class ReplicaWorld {
     /// The incarnations whose records its current program has stored.
     var storedAuthors: Set<Incarnation> = []
 
-    init(key: any AuthorKey, skew: Int64, replica: Replica) {
+    init(key: WorldKey, skew: Int64, replica: Replica) {
       self.key = key
       member = MemberID(publicKey: key.publicKey)
       self.skew = skew
@@ -193,7 +194,8 @@ public final class ReplicaWorld {
     seed: UInt64,
     nodes count: Int,
     weather: Weather = Weather(),
-    topology: Topology = .mesh
+    topology: Topology = .mesh,
+    hasRealKeys: Bool = true
   ) {
     random = SeededGenerator(seed: seed)
     clocks = SeededGenerator(seed: ~seed)
@@ -201,8 +203,8 @@ public final class ReplicaWorld {
     self.seed = seed
     self.weather = weather
     self.topology = topology
-    isReal = seed % 64 == 63
-    let first: any AuthorKey = isReal ? RealKey(0) : SimulatedKey(0)
+    isReal = hasRealKeys && seed % 64 == 63
+    let first = WorldKey(0, isReal: isReal)
     owner =
       weather.isOwned
       ? BoardOwner(salt: [UInt8](repeating: 7, count: 8), key: first.publicKey) : nil
@@ -210,8 +212,7 @@ public final class ReplicaWorld {
   }
 
   func addNode(_ number: Int) {
-    let key: any AuthorKey =
-      isReal ? RealKey(UInt8(number)) : SimulatedKey(UInt64(number))
+    let key = WorldKey(UInt64(number), isReal: isReal)
     let skew = newSkew(using: &random)
     let now = Moment(wall: wall(skew), uptime: uptime)
     nodes.append(Node(key: key, skew: skew, replica: replica(key, now)))
@@ -230,25 +231,25 @@ public final class ReplicaWorld {
   }
 
   /// Creates an empty replica with a new incarnation.
-  package func replica(_ key: any AuthorKey, _ now: Moment) -> Replica {
+  package func replica(_ key: WorldKey, _ now: Moment) -> Replica {
     let grant = owner.flatMap { $0.key == key.publicKey ? Grant(owner: $0) : nil }
     let random = SeededGenerator(seed: random.next())
     if weather.signingTime != nil {
       return Replica(
         author: Author(board: board, publicKey: key.publicKey, grant: grant, random: random),
         now: now,
-        verifier: nil
+        localVerifier: nil
       )
     }
     return Replica(
       author: Author(board: board, key: key, grant: grant, random: random),
       now: now,
-      verifier: verifier
+      localVerifier: LocalVerifier(verifier)
     )
   }
 
   /// The verifier of the signatures of this world.
-  var verifier: any SignatureVerifier { isReal ? P256SignatureVerifier() : SimulatedVerifier() }
+  var verifier: WorldVerifier { WorldVerifier(isReal: isReal) }
 
   /// Returns the readings of both clocks of a node.
   package func now(_ number: Int) -> Moment {

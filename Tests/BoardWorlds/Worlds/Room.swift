@@ -1,3 +1,4 @@
+import PeerCore
 import PeerTestKit
 import Whiteboard
 import WhiteboardSync
@@ -64,7 +65,7 @@ public final class Room {
           random: SeededGenerator(seed: UInt64(number))
         ),
         now: now,
-        verifier: SimulatedVerifier()
+        localVerifier: LocalVerifier(SimulatedVerifier())
       )
     }
     numbers = Dictionary(
@@ -119,7 +120,7 @@ public final class Room {
   public func pass(_ milliseconds: UInt64) {
     let end = uptime + milliseconds
     while uptime < end {
-      let due = replicas.compactMap(\.nextDeadline).min() ?? end
+      let due = replicas.compactMap { $0.nextDeadline }.min() ?? end
       uptime = min(max(due, uptime + 1), end)
       for number in replicas.indices
       where replicas[number].nextDeadline.map({ $0 <= uptime }) ?? false {

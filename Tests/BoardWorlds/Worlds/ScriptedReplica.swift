@@ -44,7 +44,7 @@ package struct ScriptedReplica {
   package mutating func send(
     _ operations: [Operation],
     time: UInt64 = 1_700_000_000_000
-  ) throws -> [UInt8] {
+  ) throws(CodecError) -> [UInt8] {
     let batch = try Batch(
       author: incarnation,
       firstSequence: chain.sequence + 1,
@@ -57,7 +57,7 @@ package struct ScriptedReplica {
   }
 
   /// Returns the message of a batch that creates a text.
-  package mutating func sendText() throws -> [UInt8] {
+  package mutating func sendText() throws(CodecError) -> [UInt8] {
     let id = ObjectID(Dot(incarnation, chain.sequence + 1))
     return try send([
       Operation(id, .kind, .unsigned(1)), Operation(id, .position, .pair(64, -64)),

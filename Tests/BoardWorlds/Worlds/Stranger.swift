@@ -1,3 +1,4 @@
+import PeerCore
 import PeerTestKit
 import Whiteboard
 
@@ -19,7 +20,7 @@ struct Stranger {
     _ random: inout SeededGenerator
   ) -> Batch? {
     let ids = state.storedIDs.sorted()
-    guard let id = ids.randomElement(using: &random) else { return nil }
+    guard let id = random.element(of: ids) else { return nil }
     var time = HybridTime(wall << 16)
     var operations: [Operation] = []
     let next = Dot(incarnation, sequence + 1)

@@ -71,7 +71,9 @@ extension BoardWorld {
     }
 
     /// Adds the events of another tally.
-    public mutating func add(_ other: Tally) { counts.merge(other.counts, uniquingKeysWith: +) }
+    public mutating func add(_ other: Tally) {
+      for (event, count) in other.counts { counts[event, default: 0] += count }
+    }
 
     /// All counts in one line.
     public var description: String {
