@@ -1,5 +1,6 @@
 import BoardWorlds
 import SessionReplay
+import Whiteboard
 
 #if canImport(Glibc)
 @preconcurrency import Glibc
@@ -11,6 +12,7 @@ import SessionReplay
 //
 //     board-worlds [FIRST] [COUNT] [--replicas | --owned] [--slow-signatures] [--until-failure] [--record]
 //     board-worlds [FIRST] [COUNT] --fingerprints [--replicas | --owned] [--slow-signatures]
+//     board-worlds --decode
 //     board-worlds COUNT --room
 //
 // The worlds consist of boards; with --replicas, of replicas with their protocol; with --owned, of
@@ -19,7 +21,8 @@ import SessionReplay
 // --record, the file world-SEED.whiteboard has the stored changes of the members of a world of
 // replicas, for `whiteboard-replay verify` and `run`. With --room, it prints how many messages and
 // bytes a room of COUNT replicas costs. With --fingerprints, it prints a hash of each world, to
-// compare it with the program for the browser.
+// compare it with the program for the browser. With --decode, it reads lines of hexadecimal digits
+// from standard input, and prints what each decoder makes of the bytes.
 
 let arguments = CommandLine.arguments.dropFirst()
 let words = arguments.filter { !$0.hasPrefix("--") }
@@ -35,7 +38,7 @@ let isKnown = arguments.allSatisfy {
 guard isKnown, numbers.count == words.count, numbers.count <= 2 else {
   print(
     "usage: board-worlds [FIRST] [COUNT] [--replicas | --owned] [--slow-signatures] [--until-failure] "
-      + "[--record] [--fingerprints] | COUNT --room"
+      + "[--record] [--fingerprints] | COUNT --room | --decode"
   )
   exit(64)
 }
@@ -67,6 +70,16 @@ func record(_ seed: UInt64) async throws {
   print("\(path) is written")
 }
 
+if CommandLine.arguments.contains("--decode") {
+  while let line = readLine() {
+    guard let bytes = Hexadecimal.decode(line) else {
+      print("not hexadecimal: \(line)")
+      exit(64)
+    }
+    print(Decoders.line(of: bytes))
+  }
+  exit(0)
+}
 if CommandLine.arguments.contains("--fingerprints") {
   for seed in first..<(first + count) {
     print(
