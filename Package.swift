@@ -218,13 +218,13 @@ let package = Package(
     ),
     .target(
       name: "BoardWorlds",
-      dependencies: ["PeerTestKit", "Whiteboard", "WhiteboardSync", crypto],
+      dependencies: ["PeerCore", "PeerTestKit", "Whiteboard", "WhiteboardSync", crypto],
       path: "Tests/BoardWorlds/Worlds",
       swiftSettings: settings
     ),
     .executableTarget(
       name: "board-worlds",
-      dependencies: ["BoardWorlds", "SessionReplay"],
+      dependencies: ["BoardWorlds", "SessionReplay", "Whiteboard"],
       path: "Tests/BoardWorlds/Program",
       swiftSettings: settings
     ),
