@@ -1,4 +1,6 @@
 import BoardWorlds
+import FoundationEssentials
+import PeerTestKit
 import Testing
 
 @testable import Whiteboard
@@ -66,5 +68,87 @@ import Testing
       }
     }
     #expect(accepted < name.utf8.count * 8)
+  }
+
+  @Test(
+    "[BRD-20] all of JSON is understood",
+    arguments: [
+      (#" { "id" : "x" , "type" : "text" } "#, "x", nil),
+      (#"{"id":"\u0041\n\/\ud83d\ude00","type":"text"}"#, "A\n/😀", nil),
+      (#"{"type":"text","id":"a","id":"x"}"#, "x", nil),
+      (#"{"id":"x","type":"text","a":[{"b":[-0.5e+3,true,false,null,"\""]}]}"#, "x", nil),
+      (#"{"id":"x","type":"text","sha256":null,"request":null}"#, "x", nil),
+      (#"{"id":"x","type":"text","request":7.0}"#, "x", 7),
+      (#"{"id":"x","type":"text","request":1.50e2}"#, "x", 150),
+      (#"{"id":"x","type":"text","request":120e-1}"#, "x", 12),
+      (#"{"id":"x","type":"text","request":9223372036854775807}"#, "x", 9_223_372_036_854_775_807),
+    ] as [(String, String, UInt64?)]
+  )
+  func json(name: String, id: String, request: UInt64?) throws {
+    let dto = try ResourceDTO(name: name)
+    #expect(dto.id == id && dto.type == .text && dto.request == request)
+  }
+
+  @Test(
+    "[BRD-20] a name that is not JSON, or has a value of the wrong kind, is rejected",
+    arguments: [
+      #"{"id":"x","type":"text",}"#, #"{"id":"x" "type":"text"}"#, #"{"id":"x","type":"text""#,
+      #"{"id":"x\q","type":"text"}"#, #"{"id":"\ud83d","type":"text"}"#,
+      #"{"id":"\ude00","type":"text"}"#, #"{"id":"\u12","type":"text"}"#,
+      "{\"id\":\"a\u{1}\",\"type\":\"text\"}", #"{"id":"x","type":"text","n":01}"#,
+      #"{"id":"x","type":"text","n":1.}"#, #"{"id":"x","type":"text","n":+1}"#,
+      #"{"id":"x","type":"text","n":.5}"#, #"{"id":"x","type":"text","n":1e}"#,
+      #"{"id":"x","type":"text","n":tru}"#, #"{"id":"x","type":"text","a":[1,]}"#,
+      #"{"id":"x","type":"text","request":-1}"#, #"{"id":"x","type":"text","request":1.5}"#,
+      #"{"id":"x","type":"text","request":"1"}"#, #"{"id":"x","type":"text","request":1e999999}"#,
+      #"{"id":"x","type":"text","byteCount":-1}"#, #"{"id":"x","type":"text","sha256":7}"#,
+      #"{"id":"x","type":"text","isDeleted":1}"#, #"{"id":null,"type":"text"}"#,
+    ]
+  )
+  func notJSON(name: String) {
+    #expect(throws: ResourceDTOError.malformed) { try ResourceDTO(name: name) }
+  }
+
+  @Test func `a damaged name is JSON to the parser if it is JSON to Foundation`() throws {
+    let seed = UInt64.random(in: .min ... .max)
+    print("seed \(seed)")
+    var random = SeededGenerator(seed: seed)
+    let names = [
+      #"{"id":"x","type":"text","a":[{"b":[-0.5e+3,true,false,null,"\"\u0041"]}],"request":12}"#,
+      ResourceDTO(id: "1-a", type: .imageData, sha256: World.asset(1).id, request: 3).name,
+    ]
+    let signs = Array(#"{}[]",:\u0d8ent.+-1e "#.utf8)
+    for _ in 0..<4000 {
+      var bytes = Array(names[random.below(names.count)].utf8)
+      for _ in 0...random.below(3) {
+        let place = random.below(bytes.count)
+        switch random.below(3) {
+        case 0: bytes.remove(at: place)
+        case 1: bytes.insert(signs[random.below(signs.count)], at: place)
+        default: bytes[place] = signs[random.below(signs.count)]
+        }
+      }
+      let name = String(decoding: bytes, as: UTF8.self)
+      let isObject = (try? JSONDecoder().decode([String: Anything].self, from: Data(bytes))) != nil
+      #expect((JSONFields(name) != nil) == isObject, "\(name)")
+    }
+  }
+}
+
+/// Any JSON value.
+private struct Anything: Decodable {
+  init(from decoder: any Decoder) throws {
+    if var list = try? decoder.unkeyedContainer() {
+      while !list.isAtEnd { _ = try list.decode(Anything.self) }
+    } else if let object = try? decoder.container(keyedBy: Key.self) {
+      for key in object.allKeys { _ = try object.decode(Anything.self, forKey: key) }
+    }
+  }
+
+  private struct Key: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+    init?(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
   }
 }
