@@ -31,7 +31,7 @@ let isKnown = arguments.allSatisfy {
   !$0.hasPrefix("--")
     || [
       "--replicas", "--owned", "--slow-signatures", "--until-failure", "--record", "--room",
-      "--fingerprints",
+      "--fingerprints", "--decode",
     ]
     .contains($0)
 }

@@ -6,7 +6,7 @@ import WhiteboardSync
 public enum Decoders {
   /// Returns a line with what each decoder makes of the bytes.
   ///
-  /// A decoder contributes its error, or the bytes to which its result is encoded. Batches and
+  /// A decoder contributes the code of its error, or the bytes to which its result is encoded. Batches and
   /// differences are also applied to an empty board, of which the line has the digest and a hash of
   /// the objects.
   public static func line(of bytes: [UInt8]) -> String {
@@ -50,7 +50,7 @@ public enum Decoders {
     do throws(CodecError) {
       return Hexadecimal.encode(Bytes32.sha256(try body()).bytes.prefix(8))
     } catch {
-      return "\(error)".split(separator: " ").joined(separator: "-")
+      return error.code
     }
   }
 

@@ -129,6 +129,9 @@ import Testing
         }
       }
       let name = String(decoding: bytes, as: UTF8.self)
+      // Foundation accepts a comma after the last element, which RFC 8259 does not.
+      let dense = name.filter { $0 != " " }
+      guard !dense.contains(",}"), !dense.contains(",]") else { continue }
       let isObject = (try? JSONDecoder().decode([String: Anything].self, from: Data(bytes))) != nil
       #expect((JSONFields(name) != nil) == isObject, "\(name)")
     }
@@ -142,6 +145,13 @@ private struct Anything: Decodable {
       while !list.isAtEnd { _ = try list.decode(Anything.self) }
     } else if let object = try? decoder.container(keyedBy: Key.self) {
       for key in object.allKeys { _ = try object.decode(Anything.self, forKey: key) }
+    } else {
+      // Foundation checks numbers and strings only when they are decoded.
+      let value = try decoder.singleValueContainer()
+      guard !value.decodeNil(), (try? value.decode(Bool.self)) == nil,
+        (try? value.decode(Double.self)) == nil
+      else { return }
+      _ = try value.decode(String.self)
     }
   }
 
