@@ -343,8 +343,8 @@ package actor BoardTerminal: EventSink {
 
   private func drawFrame() async {
     drainChanges()
-    lobby?.tick(now: time)
-    await execute(board?.tick(now: time) ?? [])
+    lobby?.beginFrame(now: time)
+    await execute(board?.beginFrame(now: time) ?? [])
     scheduleNext()
     photos.configure(features.graphics, features.cellSize)
     let inView = board?.photosInView() ?? PhotosInView()

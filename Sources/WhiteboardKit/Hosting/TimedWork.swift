@@ -27,7 +27,7 @@ final class TimedWork {
   }
 
   /// Performs timed work when it is due, until the board closes.
-  nonisolated(nonsending) func run() async {
+  nonisolated(nonsending) func performWhenDue() async {
     while runtime.ending == nil {
       reportBacklogs()
       board.perform(board.replica.tick(now: runtime.now))

@@ -237,7 +237,7 @@ extension SharedBoard {
     spawn { sharedBoard in
       await sharedBoard.outbox.sendDatagrams(by: session) { sharedBoard.members.isReached($0) }
     }
-    spawn { sharedBoard in await sharedBoard.serving?.timedWork.run() }
+    spawn { sharedBoard in await sharedBoard.serving?.timedWork.performWhenDue() }
     spawn { sharedBoard in
       if let board = sharedBoard.board { await sharedBoard.commandRunner.runCommands(on: board) }
     }

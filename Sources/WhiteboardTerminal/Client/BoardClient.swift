@@ -138,7 +138,7 @@ package struct BoardClient: Sendable {
   package mutating func advance(to now: Duration) { self.now = now }
 
   /// Does the periodic work, and sends the points drawn since the last call.
-  package mutating func tick(now: Duration) -> [Action] {
+  package mutating func beginFrame(now: Duration) -> [Action] {
     self.now = now
     // While the program is connecting, messages are not visible, so they must not expire.
     if session.connection == nil {

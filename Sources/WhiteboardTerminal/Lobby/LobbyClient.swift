@@ -108,7 +108,7 @@ package struct LobbyClient: Sendable {
   }
 
   /// Sets the time since the program began.
-  package mutating func tick(now: Duration) { self.now = now }
+  package mutating func beginFrame(now: Duration) { self.now = now }
 
   private mutating func handleKey(
     _ key: InputEvent.Key,

@@ -38,7 +38,7 @@ actor Hand: EventSink {
     for event in events {
       // Slowly, so that no two clicks count as a double click.
       now += .seconds(1)
-      await perform(client.handleInput(event, now: now) + client.tick(now: now))
+      await perform(client.handleInput(event, now: now) + client.beginFrame(now: now))
     }
   }
 

@@ -60,7 +60,7 @@ struct ConnectingTests {
       #expect(lines.contains { $0.contains(text) }, "\(lines)")
       #expect(lines.contains { $0.contains("Esc or q cancels") })
     }
-    _ = client.tick(now: .seconds(7))
+    _ = client.beginFrame(now: .seconds(7))
     #expect(client.frame().screen.lines.contains { $0.contains("7 s   Esc or q cancels") })
     #expect(client.isTicking)
   }

@@ -62,7 +62,7 @@ struct Desk {
 
   mutating func tick() -> [String] {
     now += .milliseconds(50)
-    return client.tick(now: now).compactMap(Self.line)
+    return client.beginFrame(now: now).compactMap(Self.line)
   }
 
   static func line(_ action: BoardClient.Action) -> String? {

@@ -39,7 +39,7 @@ struct LobbyClientTests {
     var lobby = Self.lobby()
     #expect(lobby.frame().screen.lines.contains { $0.contains("looking") })
     #expect(Self.type("\r", &lobby) == [.host("ada board")])
-    lobby.tick(now: .seconds(7))
+    lobby.beginFrame(now: .seconds(7))
     let lines = lobby.frame().screen.lines
     #expect(lines.contains { $0.contains("no board was found on this network in 7 s") })
     #expect(lines.contains { $0.contains("doctor") })
