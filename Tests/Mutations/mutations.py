@@ -34,7 +34,7 @@ MUTATIONS = [
     ),
     Mutation(
         "reused-incarnation", SYNC + "Authorship/Author.swift",
-        "let bits = random.next()",
+        "let bits = random()",
         "let bits = UInt64(records.count)",
         "replicas", 300,
     ),
