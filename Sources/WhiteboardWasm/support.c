@@ -1,4 +1,13 @@
-// Multiplies two 128-bit numbers; the compiler calls it, and Embedded Swift has no library with it.
+// Functions that the Swift compiler and its library expect from the system.
+
+// Fills memory with random bytes; the page implements it with crypto.getRandomValues.
+__attribute__((import_module("whiteboard"), import_name("random")))
+void fill_with_random_bytes(void *start, unsigned long count);
+
+// The C library's function has the same effect, but contains printf.
+void arc4random_buf(void *start, unsigned long count) { fill_with_random_bytes(start, count); }
+
+// Multiplies two numbers of 128 bits.
 __int128 __multi3(__int128 a, __int128 b) {
   typedef unsigned long long word;
   word a0 = (word)a, a1 = (word)(a >> 64), b0 = (word)b, b1 = (word)(b >> 64);

@@ -13,6 +13,7 @@ import Whiteboard
 //     board-worlds [FIRST] [COUNT] [--replicas | --owned] [--slow-signatures] [--until-failure] [--record]
 //     board-worlds [FIRST] [COUNT] --fingerprints [--replicas | --owned] [--slow-signatures]
 //     board-worlds --decode
+//     board-worlds --receive
 //     board-worlds COUNT --room
 //
 // The worlds consist of boards; with --replicas, of replicas with their protocol; with --owned, of
@@ -22,7 +23,9 @@ import Whiteboard
 // replicas, for `whiteboard-replay verify` and `run`. With --room, it prints how many messages and
 // bytes a room of COUNT replicas costs. With --fingerprints, it prints a hash of each world, to
 // compare it with the program for the browser. With --decode, it reads lines of hexadecimal digits
-// from standard input, and prints what each decoder makes of the bytes.
+// from standard input, and prints what each decoder makes of the bytes. With --receive, the lines are
+// the id of a board, a member, and the messages of the member; it checks their signatures, and prints
+// the digest of the board.
 
 let arguments = CommandLine.arguments.dropFirst()
 let words = arguments.filter { !$0.hasPrefix("--") }
@@ -31,14 +34,14 @@ let isKnown = arguments.allSatisfy {
   !$0.hasPrefix("--")
     || [
       "--replicas", "--owned", "--slow-signatures", "--until-failure", "--record", "--room",
-      "--fingerprints", "--decode",
+      "--fingerprints", "--decode", "--receive",
     ]
     .contains($0)
 }
 guard isKnown, numbers.count == words.count, numbers.count <= 2 else {
   print(
     "usage: board-worlds [FIRST] [COUNT] [--replicas | --owned] [--slow-signatures] [--until-failure] "
-      + "[--record] [--fingerprints] | COUNT --room | --decode"
+      + "[--record] [--fingerprints] | COUNT --room | --decode | --receive"
   )
   exit(64)
 }
@@ -70,6 +73,12 @@ func record(_ seed: UInt64) async throws {
   print("\(path) is written")
 }
 
+if CommandLine.arguments.contains("--receive") {
+  var lines: [[UInt8]] = []
+  while let line = readLine() { lines.append(Hexadecimal.decode(line) ?? []) }
+  print(Receiver.digest(of: lines))
+  exit(0)
+}
 if CommandLine.arguments.contains("--decode") {
   while let line = readLine() {
     guard let bytes = Hexadecimal.decode(line) else {

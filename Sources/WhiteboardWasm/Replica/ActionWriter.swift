@@ -1,0 +1,208 @@
+import PeerCore
+import Whiteboard
+import WhiteboardSync
+
+/// Encodes the actions of a replica for the page.
+///
+/// Each action is a byte with its kind, the number of bytes that follow as 4 bytes, the low one
+/// first, and those bytes.
+struct ActionWriter {
+  /// The kinds of actions; `replica.mjs` has the same numbers.
+  private enum Kind: UInt8 {
+    /// The number of the request as 4 bytes, and the bytes to sign.
+    case sign = 1
+    /// The number of the request as 4 bytes, and a public key to check.
+    case verifyKey = 2
+    /// The number of the request as 4 bytes, a signature, a public key, and the signed bytes.
+    case verifySignature = 3
+    /// The number of members, their ids, and the bytes of a message.
+    case send = 4
+    /// As for `send`, but a datagram.
+    case sendDatagram = 5
+    /// The kind of a stored change, its incarnation and its sequence number as 8 bytes each, and its
+    /// bytes.
+    case record = 6
+    /// The id of a member, the number of bytes in the name of a resource as 4 bytes, the name, and
+    /// the bytes of an answer.
+    case sendAnswer = 7
+    /// The id of a member, the hash of an asset, and the name of a resource.
+    case sendAsset = 8
+    /// The id of a member, whether the bytes came by a message, and the bytes of another program.
+    case data = 9
+    /// JSON that describes a change for the user.
+    case event = 10
+    /// JSON with the code of an error.
+    case error = 11
+  }
+
+  private(set) var bytes: [UInt8] = []
+  private var signing: RequestTable<SigningID>
+  private var checking: RequestTable<VerificationID>
+
+  init(_ signing: RequestTable<SigningID>, _ checking: RequestTable<VerificationID>) {
+    self.signing = signing
+    self.checking = checking
+  }
+
+  mutating func write(_ action: ReplicaAction) {
+    switch action {
+    case .sign(let request):
+      write(.sign, number(signing.number(of: request.id)) + request.bytes)
+    case .verify(let request):
+      let start = number(checking.number(of: request.id))
+      switch request.subject {
+      case .key(let key): write(.verifyKey, start + key)
+      case .signature(let signature, let signed, let key):
+        write(.verifySignature, start + signature + key + signed)
+      }
+    case .send(let message, let members): write(.send, list(members) + message)
+    case .sendDatagram(let datagram, let members): write(.sendDatagram, list(members) + datagram)
+    case .record(let change): write(change)
+    case .sendAnswer(let answer, let name, let member):
+      let name = Array(name.name.utf8)
+      write(.sendAnswer, member.bytes + number(UInt32(name.count)) + name + answer)
+    case .sendAsset(let asset, let name, let member):
+      write(.sendAsset, member.bytes + asset.bytes + Array(name.name.utf8))
+    case .data(let data, let member, let isReliable):
+      write(.data, member.bytes + [isReliable ? 1 : 0] + data)
+    default: writeEvent(action)
+    }
+  }
+
+  mutating func write(_ error: BoardError) {
+    var json = JSONObject()
+    json.add("code", string: error.code)
+    write(.error, Array(json.text.utf8))
+  }
+
+  private mutating func write(_ change: StoredChange) {
+    let (kind, incarnation, sequence, stored): (UInt8, Incarnation?, UInt64, [UInt8]) =
+      switch change {
+      case .author(let bytes, let incarnation): (0, incarnation, 0, bytes)
+      case .batch(let batch): (1, nil, 0, batch.bytes)
+      case .answer(let bytes): (2, nil, 0, bytes)
+      case .head(let bytes, let incarnation, let sequence): (3, incarnation, sequence, bytes)
+      case .keyframe(let bytes): (4, nil, 0, bytes)
+      }
+    var writer = ByteWriter()
+    writer.byte(kind)
+    writer.fixed64(incarnation?.rawValue ?? 0)
+    writer.fixed64(sequence)
+    write(.record, writer.bytes + stored)
+  }
+
+  /// Writes an action that only describes a change for the user.
+  private mutating func writeEvent(_ action: ReplicaAction) {
+    var event = EventJSON()
+    switch action {
+    case .objectAdded(let object, let member), .objectChanged(let object, let member):
+      event.begin("object", from: member)
+      event.add("object", json: object.json)
+    case .objectRemoved(let id, let member):
+      event.begin("removed", from: member)
+      event.add("id", id.description)
+    case .selected(let id, let member):
+      event.begin("selected", from: member)
+      event.add("id", id.description)
+    case .selectionLost(let id, let member):
+      event.begin("selectionLost", from: member)
+      event.add("id", id.description)
+    case .chat(let line, _):
+      event.begin("chat", from: line.author)
+      event.add("id", line.id.description)
+      event.add("name", line.name)
+      event.add("text", line.text)
+      event.add("sentAt", Double(line.sentAt))
+    case .preview(let preview):
+      event.begin("preview", from: preview.member)
+      event.add("id", preview.stroke.description)
+      event.add("first", Double(preview.first))
+      event.add("points", preview.points.map { $0.point })
+    case .profile(let member, let name, let icon):
+      event.begin("profile", from: member)
+      event.add("name", name)
+      event.add("icon", icon)
+    case .role(let role):
+      event.begin("role", from: nil)
+      event.add("role", Double(role.rawValue))
+    case .memberRole(let member, let role):
+      event.begin("role", from: member)
+      event.add("role", Double(role.rawValue))
+    case .wantAsset(let asset, let member):
+      event.begin("wantAsset", from: member)
+      event.add("sha256", asset.id.description)
+      event.add("byteCount", Double(asset.byteCount))
+    case .protocolViolation(let member, let error):
+      event.begin("violation", from: member)
+      event.add("message", error.message)
+    case .caughtUp(let member): event.begin("caughtUp", from: member)
+    case .photosLeftOut(let member): event.begin("photosLeftOut", from: member)
+    case .diverged(let member, _): event.begin("diverged", from: member)
+    case .full(let member): event.begin("full", from: member)
+    case .unrecorded(let member): event.begin("unrecorded", from: member)
+    case .clock(let report): event.begin("clock", from: report.member)
+    case .presence(let member, let shown):
+      event.begin("presence", from: member)
+      event.add("points", shown.cursor.map { [$0] } ?? [])
+    case .sign, .verify, .send, .sendDatagram, .record, .sendAnswer, .sendAsset, .data:
+      preconditionFailure("these actions are not events")
+    }
+    write(.event, Array(event.text.utf8))
+  }
+
+  private mutating func write(_ kind: Kind, _ content: [UInt8]) {
+    bytes.append(kind.rawValue)
+    bytes += number(UInt32(content.count))
+    bytes += content
+  }
+
+  private func number(_ value: UInt32) -> [UInt8] {
+    (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+  }
+
+  private func list(_ members: [MemberID]) -> [UInt8] {
+    [UInt8(members.count)] + members.flatMap { $0.bytes }
+  }
+}
+
+/// Numbers for the requests that a page answers.
+final class RequestTable<ID> {
+  private var ids: [UInt32: ID] = [:]
+  private var last: UInt32 = 0
+
+  func number(of id: ID) -> UInt32 {
+    last += 1
+    ids[last] = id
+    return last
+  }
+
+  /// Removes and returns the request with a number; nil if it was answered before.
+  func take(_ number: UInt32) -> ID? { ids.removeValue(forKey: number) }
+}
+
+/// The JSON of an event.
+///
+/// Its functions are not inlined, because they are called often.
+private struct EventJSON {
+  private var json = JSONObject()
+
+  var text: String { json.text }
+
+  @inline(never)
+  mutating func begin(_ event: String, from member: MemberID?) {
+    json.add("event", string: event)
+    json.add("from", string: member?.text)
+  }
+
+  @inline(never)
+  mutating func add(_ key: String, _ text: String?) { json.add(key, string: text) }
+
+  @inline(never)
+  mutating func add(_ key: String, _ number: Double) { json.add(key, number) }
+
+  @inline(never)
+  mutating func add(_ key: String, _ points: [Point]) { json.add(key, points: points) }
+
+  @inline(never)
+  mutating func add(_ key: String, json text: String) { json.add(key, json: text) }
+}

@@ -1,0 +1,10 @@
+/**
+ * Returns the imports of a WebAssembly that `Sources/WhiteboardWasm/build` makes.
+ *
+ * @param {() => WebAssembly.Memory} memory - Returns the memory of the instance.
+ */
+export const imports = (memory) => ({
+  whiteboard: {
+    random: (start, count) => crypto.getRandomValues(new Uint8Array(memory().buffer, start, count)),
+  },
+});

@@ -1,0 +1,227 @@
+import { imports } from "./imports.mjs";
+
+const KINDS = [
+  null, "sign", "verifyKey", "verifySignature", "send", "sendDatagram", "record", "sendAnswer", "sendAsset", "data",
+  "event", "error",
+];
+const ECDSA = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
+
+/** Creates the key of an author. Scripts cannot read the private key. */
+export const newKey = () => crypto.subtle.generateKey(ECDSA, false, ["sign", "verify"]);
+
+const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+/**
+ * A replica of a board, which signs and verifies with WebCrypto.
+ *
+ * The owner passes in what happens, and performs the actions: `perform(action)` is called for each, in order. An action
+ * has a `kind`: `send` and `sendDatagram` (`members`, `bytes`), `record` (`bytes`, which `restore` takes), `sendAnswer`
+ * (`member`, `name`, `bytes`), `sendAsset`, `data`, `event` (`value`, JSON for the user), or `error` (`value.code`).
+ * Ids of members are hexadecimal digits.
+ */
+export class BoardReplica {
+  #exports;
+  #key;
+  #perform;
+  #timer;
+  /** The signatures and checks that are being made. */
+  #pending = new Set();
+  /** The failure of WebCrypto, if there was one. */
+  failure = null;
+
+  constructor(exports, key, perform) {
+    this.#exports = exports;
+    this.#key = key;
+    this.#perform = perform;
+  }
+
+  /**
+   * Creates the replica of an empty board.
+   *
+   * @param {WebAssembly.Module} module - The compiled `whiteboard.wasm`.
+   * @param {Uint8Array} board - The id of the board, 16 bytes.
+   * @param {CryptoKeyPair} key - The key of the author, from `newKey`.
+   * @param {(action: object) => void} perform - Performs an action.
+   */
+  static async create(module, board, key, perform) {
+    let memory;
+    const instance = await WebAssembly.instantiate(module, imports(() => memory));
+    memory = instance.exports.memory;
+    instance.exports._initialize();
+    const replica = new BoardReplica(instance.exports, key, perform);
+    const publicKey = new Uint8Array(await crypto.subtle.exportKey("raw", key.publicKey));
+    const input = new Uint8Array([...board, ...publicKey]);
+    if (!replica.#call("start", input, input.length)) throw new Error("the board id or the key is not valid");
+    // The id is the hash of the key in its DER form (AUT-3).
+    const der = await crypto.subtle.exportKey("spki", key.publicKey);
+    replica.member = hex(new Uint8Array(await crypto.subtle.digest("SHA-256", der)));
+    return replica;
+  }
+
+  // Members and messages
+
+  memberJoined(member) { this.#call("memberChanged", fromHex(member), 1); }
+  memberLeft(member) { this.#call("memberChanged", fromHex(member), 0); }
+  received(member, bytes, isReliable = true) {
+    const input = join(fromHex(member), bytes);
+    this.#call("received", input, input.length, isReliable ? 1 : 0);
+  }
+  receivedAnswer(member, request, bytes) {
+    const input = join(fromHex(member), bytes);
+    this.#call("receivedAnswer", input, input.length, request);
+  }
+  answerSent(member, request) { this.#call("answerSent", fromHex(member), request); }
+
+  /** Restores stored changes, in the order in which they were recorded; call it before the first member joins. */
+  restore(changes) {
+    changes.forEach((change, index) => {
+      const isLast = index === changes.length - 1 ? 1 : 0;
+      if (!this.#call("restore", change, change.length, isLast)) throw new Error("a stored change is damaged");
+    });
+  }
+
+  // Editing
+
+  createText(text, x, y) { this.#edit("createText", text, x, y); }
+  createStroke(points, lineWidth = 5, color = -1) {
+    const input = new Uint8Array(Float64Array.from(points.flat()).buffer);
+    this.#call("createStroke", input, input.length, lineWidth, color);
+  }
+  move(id, x, y) { this.#edit("moveObject", id, x, y); }
+  remove(id) { this.#edit("deleteObject", id); }
+
+  /** The digest of the board, in hexadecimal digits. */
+  get digest() {
+    this.#exports.digest();
+    return hex(this.#output());
+  }
+
+  /** Waits until no signature and no check is being made. */
+  async settled() {
+    while (this.#pending.size) await Promise.all(this.#pending);
+  }
+
+  close() { clearTimeout(this.#timer); }
+
+  // Calls
+
+  #edit(name, text, ...values) {
+    const input = new TextEncoder().encode(text);
+    this.#call(name, input, input.length, ...values);
+  }
+
+  #output() {
+    const { memory, output, outputCount } = this.#exports;
+    return new Uint8Array(memory.buffer, output(), outputCount()).slice();
+  }
+
+  /** Calls an export with an input, with the values and both clocks, and performs the actions. */
+  #call(name, input, ...values) {
+    const address = this.#exports.input(input.length);
+    new Uint8Array(this.#exports.memory.buffer, address, input.length).set(input);
+    const result = this.#exports[name](...values, Date.now(), performance.now());
+    const actions = parse(this.#output());
+    for (const action of actions) this.#handle(action);
+    this.#schedule();
+    return result;
+  }
+
+  #schedule() {
+    clearTimeout(this.#timer);
+    const due = this.#exports.nextDeadline();
+    if (due < 0) return;
+    this.#timer = setTimeout(() => this.#call("tick", new Uint8Array()), Math.max(0, due - performance.now()));
+  }
+
+  #handle(action) {
+    const bytes = action.bytes;
+    switch (action.kind) {
+      case "sign":
+        this.#answer(
+          crypto.subtle.sign(ECDSA, this.#key.privateKey, bytes),
+          (signature) => this.#call("signed", new Uint8Array(signature), action.request),
+        );
+        break;
+      case "verifyKey":
+        this.#answer(
+          importKey(bytes).then(() => true, () => false),
+          (isValid) => this.#call("verified", new Uint8Array(), action.request, isValid ? 1 : 0),
+        );
+        break;
+      case "verifySignature": {
+        const [signature, key, signed] = [bytes.slice(0, 64), bytes.slice(64, 129), bytes.slice(129)];
+        this.#answer(
+          importKey(key).then((key) => crypto.subtle.verify(ECDSA, key, signature, signed), () => false),
+          (isValid) => this.#call("verified", new Uint8Array(), action.request, isValid ? 1 : 0),
+        );
+        break;
+      }
+      default: this.#perform(action);
+    }
+  }
+
+  #answer(promise, use) {
+    const pending = promise.then(use, (error) => { this.failure = error; })
+      .finally(() => this.#pending.delete(pending));
+    this.#pending.add(pending);
+  }
+}
+
+const importKey = (bytes) => crypto.subtle.importKey("raw", bytes, ECDSA, false, ["verify"]);
+
+export const fromHex = (digits) => Uint8Array.from(digits.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+
+function join(...parts) {
+  const all = new Uint8Array(parts.reduce((count, part) => count + part.length, 0));
+  let position = 0;
+  for (const part of parts) {
+    all.set(part, position);
+    position += part.length;
+  }
+  return all;
+}
+
+/** Parses the output of a call. */
+function parse(bytes) {
+  const view = new DataView(bytes.buffer);
+  const text = new TextDecoder();
+  const actions = [];
+  let position = 0;
+  while (position < bytes.length) {
+    const kind = KINDS[bytes[position]];
+    const count = view.getUint32(position + 1, true);
+    const start = position + 5;
+    const content = bytes.slice(start, start + count);
+    position = start + count;
+    const member = () => hex(content.slice(0, 32));
+    switch (kind) {
+      case "sign": case "verifyKey": case "verifySignature":
+        actions.push({ kind, request: view.getInt32(start, true), bytes: content.slice(4) });
+        break;
+      case "send": case "sendDatagram": {
+        const end = 1 + 32 * content[0];
+        const members = [];
+        for (let at = 1; at < end; at += 32) members.push(hex(content.slice(at, at + 32)));
+        actions.push({ kind, members, bytes: content.slice(end) });
+        break;
+      }
+      case "sendAnswer": {
+        const end = 36 + view.getUint32(start + 32, true);
+        const name = JSON.parse(text.decode(content.slice(36, end)));
+        actions.push({ kind, member: member(), name, bytes: content.slice(end) });
+        break;
+      }
+      case "sendAsset":
+        actions.push({
+          kind, member: member(), sha256: hex(content.slice(32, 64)), name: JSON.parse(text.decode(content.slice(64))),
+        });
+        break;
+      case "data":
+        actions.push({ kind, member: member(), isReliable: content[32] === 1, bytes: content.slice(33) });
+        break;
+      case "event": case "error": actions.push({ kind, value: JSON.parse(text.decode(content)) }); break;
+      default: actions.push({ kind, bytes: content });
+    }
+  }
+  return actions;
+}
