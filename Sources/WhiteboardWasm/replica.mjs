@@ -24,6 +24,9 @@ export class BoardReplica {
   #key;
   #perform;
   #timer;
+  /** The actions that are not performed yet; an action can cause a call, whose actions come later. */
+  #actions = [];
+  #isPerforming = false;
   /** The signatures and checks that are being made. */
   #pending = new Set();
   /** The failure of WebCrypto, if there was one. */
@@ -120,8 +123,14 @@ export class BoardReplica {
     const address = this.#exports.input(input.length);
     new Uint8Array(this.#exports.memory.buffer, address, input.length).set(input);
     const result = this.#exports[name](...values, Date.now(), performance.now());
-    const actions = parse(this.#output());
-    for (const action of actions) this.#handle(action);
+    this.#actions.push(...parse(this.#output()));
+    if (this.#isPerforming) return result;
+    this.#isPerforming = true;
+    try {
+      while (this.#actions.length) this.#handle(this.#actions.shift());
+    } finally {
+      this.#isPerforming = false;
+    }
     this.#schedule();
     return result;
   }
