@@ -29,7 +29,6 @@ extension UntrustedText: CustomStringConvertible, CustomDebugStringConvertible {
 
   /// A textual representation for debugging, equal to `displayed`.
   public var debugDescription: String { displayed }
-
 }
 
 extension UntrustedText: Comparable {

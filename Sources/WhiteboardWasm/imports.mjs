@@ -5,6 +5,6 @@
  */
 export const imports = (memory) => ({
   whiteboard: {
-    random: (start, count) => crypto.getRandomValues(new Uint8Array(memory().buffer, start, count)),
+    random: (start, count) => crypto.getRandomValues(new Uint8Array(memory().buffer, start >>> 0, count)),
   },
 });

@@ -27,9 +27,10 @@ export class BoardReplica {
   /** The actions that are not performed yet; an action can cause a call, whose actions come later. */
   #actions = [];
   #isPerforming = false;
+  #isClosed = false;
   /** The signatures and checks that are being made. */
   #pending = new Set();
-  /** The failure of WebCrypto, if there was one. */
+  /** The failure that closed the replica, if there was one. */
   failure = null;
 
   constructor(exports, key, perform) {
@@ -52,12 +53,12 @@ export class BoardReplica {
     memory = instance.exports.memory;
     instance.exports._initialize();
     const replica = new BoardReplica(instance.exports, key, perform);
-    const publicKey = new Uint8Array(await crypto.subtle.exportKey("raw", key.publicKey));
-    const input = new Uint8Array([...board, ...publicKey]);
-    if (!replica.#call("start", input, input.length)) throw new Error("the board id or the key is not valid");
     // The id is the hash of the key in its DER form (AUT-3).
     const der = await crypto.subtle.exportKey("spki", key.publicKey);
     replica.member = hex(new Uint8Array(await crypto.subtle.digest("SHA-256", der)));
+    const publicKey = new Uint8Array(await crypto.subtle.exportKey("raw", key.publicKey));
+    const input = new Uint8Array([...board, ...publicKey]);
+    if (!replica.#call("start", input, input.length)) throw new Error("the board id or the key is not valid");
     return replica;
   }
 
@@ -104,7 +105,11 @@ export class BoardReplica {
     while (this.#pending.size) await Promise.all(this.#pending);
   }
 
-  close() { clearTimeout(this.#timer); }
+  /** Ends the work of the replica; it must not be used afterwards. */
+  close() {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+  }
 
   // Calls
 
@@ -115,12 +120,13 @@ export class BoardReplica {
 
   #output() {
     const { memory, output, outputCount } = this.#exports;
-    return new Uint8Array(memory.buffer, output(), outputCount()).slice();
+    return new Uint8Array(memory.buffer, output() >>> 0, outputCount()).slice();
   }
 
   /** Calls an export with an input, with the values and both clocks, and performs the actions. */
   #call(name, input, ...values) {
-    const address = this.#exports.input(input.length);
+    if (this.#isClosed) return undefined;
+    const address = this.#exports.input(input.length) >>> 0;
     new Uint8Array(this.#exports.memory.buffer, address, input.length).set(input);
     const result = this.#exports[name](...values, Date.now(), performance.now());
     this.#actions.push(...parse(this.#output()));
@@ -138,8 +144,10 @@ export class BoardReplica {
   #schedule() {
     clearTimeout(this.#timer);
     const due = this.#exports.nextDeadline();
-    if (due < 0) return;
-    this.#timer = setTimeout(() => this.#call("tick", new Uint8Array()), Math.max(0, due - performance.now()));
+    if (due < 0 || this.#isClosed) return;
+    // A browser cannot wait longer than 2^31 ms.
+    const wait = Math.min(Math.max(0, due - performance.now()), 1e9);
+    this.#timer = setTimeout(() => this.#call("tick", new Uint8Array()), wait);
   }
 
   #handle(action) {
@@ -170,7 +178,12 @@ export class BoardReplica {
   }
 
   #answer(promise, use) {
-    const pending = promise.then(use, (error) => { this.failure = error; })
+    const pending = promise.then(use)
+      .catch((error) => {
+        // Without the answer, the replica would wait for ever.
+        this.failure = error;
+        this.close();
+      })
       .finally(() => this.#pending.delete(pending));
     this.#pending.add(pending);
   }
@@ -208,9 +221,9 @@ function parse(bytes) {
         actions.push({ kind, request: view.getInt32(start, true), bytes: content.slice(4) });
         break;
       case "send": case "sendDatagram": {
-        const end = 1 + 32 * content[0];
+        const end = 4 + 32 * view.getUint32(start, true);
         const members = [];
-        for (let at = 1; at < end; at += 32) members.push(hex(content.slice(at, at + 32)));
+        for (let at = 4; at < end; at += 32) members.push(hex(content.slice(at, at + 32)));
         actions.push({ kind, members, bytes: content.slice(end) });
         break;
       }

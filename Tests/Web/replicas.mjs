@@ -96,6 +96,17 @@ window.run = async () => {
   result.messages = [...anna.sent];
   result.digest = anna.replica.digest;
 
+  // Input that is refused changes nothing, and the next input is handled.
+  anna.replica.createStroke([]);
+  anna.replica.createStroke([[1e12, 0]]);
+  anna.replica.createText("x".repeat(100_000), 0, 0);
+  bert.replica.receivedAnswer(anna.replica.member, NaN, new Uint8Array(3));
+  bert.replica.receivedAnswer(anna.replica.member, 1e300, new Uint8Array(3));
+  bert.replica.received("00", new Uint8Array(0));
+  result.refused = anna.errors.splice(0).join();
+  anna.replica.createStroke([[1, 2], [3, 4]], 4, 0xFF0000FF);
+  result.color = anna.events.some((event) => event.object?.color?.toLowerCase().endsWith("ff0000ff"));
+
   const text = anna.events.find((event) => event.object?.type === "text");
   result.text = text?.object;
   bert.replica.move(text.object.id, 12, -8);

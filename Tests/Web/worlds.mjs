@@ -10,7 +10,7 @@ const { instance } = await WebAssembly.instantiateStreaming(fetch("worlds.wasm")
 exports._initialize();
 
 const memory = () => new Uint8Array(exports.memory.buffer);
-const line = (address) => new TextDecoder().decode(memory().slice(address, address + exports.length()));
+const line = (address) => new TextDecoder().decode(memory().slice(address >>> 0, (address >>> 0) + exports.length()));
 
 window.worlds = (kind, first, count) => {
   const lines = [];
@@ -20,7 +20,9 @@ window.worlds = (kind, first, count) => {
 
 window.decode = (all) => all.map((digits) => {
   const bytes = Uint8Array.from(digits.match(/../g) ?? [], (pair) => parseInt(pair, 16));
-  memory().set(bytes, exports.input(bytes.length));
+  // The call can grow the memory, so its result is needed before the memory is read.
+  const address = exports.input(bytes.length) >>> 0;
+  memory().set(bytes, address);
   return line(exports.decode(bytes.length));
 });
 document.title = "ready";

@@ -67,10 +67,11 @@ public struct AssetReference: Hashable, Sendable {
     var reader = ByteReader(bytes)
     guard let hash = try? reader.take(32), let id = AssetID(hash),
       let formatByte = try? reader.byte(), let format = PhotoFormat(rawValue: formatByte),
-      let byteCount = try? reader.fixed32(), let width = try? reader.fixed32(),
-      let height = try? reader.fixed32(), reader.remaining == 0,
-      let header = try? PhotoHeader(format: format, width: Int(width), height: Int(height)),
-      let reference = try? AssetReference(id: id, byteCount: Int(byteCount), header: header)
+      let byteCount = try? Int(exactly: reader.fixed32()),
+      let width = try? Int(exactly: reader.fixed32()),
+      let height = try? Int(exactly: reader.fixed32()), reader.remaining == 0,
+      let header = try? PhotoHeader(format: format, width: width, height: height),
+      let reference = try? AssetReference(id: id, byteCount: byteCount, header: header)
     else { return nil }
     self = reference
   }

@@ -21,10 +21,10 @@ extension PhotoHeader {
   private static func hasPNGEnd(_ bytes: [UInt8]) -> Bool {
     var offset = 8
     var hasPicture = false
-    // A chunk is a length, a name, that number of bytes, and a checksum.
+    // A chunk is a length, a name, that number of bytes, and a checksum. With 32 bits, a length can be negative.
     while bytes.count - offset >= 12 {
       let length = bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) }
-      guard length <= bytes.count - offset - 12 else { return false }
+      guard length >= 0, length <= bytes.count - offset - 12 else { return false }
       let name = bytes[(offset + 4)..<(offset + 8)]
       if name.elementsEqual("IEND".utf8) { return hasPicture && length == 0 }
       if name.elementsEqual("IDAT".utf8) { hasPicture = true }

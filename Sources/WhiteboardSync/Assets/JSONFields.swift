@@ -1,7 +1,7 @@
 /// The fields of one JSON object (RFC 8259) from another peer.
 ///
 /// A parser of its own instead of Foundation's, because the browser has no Foundation, and both must
-/// accept the same names. If a name occurs twice, the last field counts.
+/// accept the same names. If a name occurs twice, the first field counts.
 struct JSONFields {
   /// A value; the elements of arrays and nested objects are checked, but not kept.
   enum Value {
@@ -63,7 +63,7 @@ struct JSONFields {
       guard let name = string(), skip(UInt8(ascii: ":")), let value = value(depth: depth) else {
         return nil
       }
-      fields[name] = value
+      if fields[name] == nil { fields[name] = value }
     } while skip(UInt8(ascii: ","))
     return skip(UInt8(ascii: "}")) ? fields : nil
   }

@@ -15,7 +15,7 @@ struct ActionWriter {
     case verifyKey = 2
     /// The number of the request as 4 bytes, a signature, a public key, and the signed bytes.
     case verifySignature = 3
-    /// The number of members, their ids, and the bytes of a message.
+    /// The number of members as 4 bytes, their ids, and the bytes of a message.
     case send = 4
     /// As for `send`, but a datagram.
     case sendDatagram = 5
@@ -161,7 +161,7 @@ struct ActionWriter {
   }
 
   private func list(_ members: [MemberID]) -> [UInt8] {
-    [UInt8(members.count)] + members.flatMap { $0.bytes }
+    number(UInt32(members.count)) + members.flatMap { $0.bytes }
   }
 }
 

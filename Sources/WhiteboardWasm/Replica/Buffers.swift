@@ -6,11 +6,11 @@ enum Buffers {
   nonisolated(unsafe) static var input: [UInt8] = []
   nonisolated(unsafe) static var output: [UInt8] = []
 
-  /// Leaves no output.
-  static func clear() { output = [] }
-
-  /// Returns the input of a call, with the given number of bytes.
-  static func takeInput(_ count: Int32) -> [UInt8] { Array(input.prefix(Int(count))) }
+  /// Returns the input of a call, with the given number of bytes, and clears the output.
+  static func takeInput(_ count: Int32) -> [UInt8] {
+    output = []
+    return Array(input.prefix(max(0, Int(count))))
+  }
 }
 
 /// Makes room for an input.

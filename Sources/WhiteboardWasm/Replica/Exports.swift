@@ -38,7 +38,8 @@ private var current: PageReplica {
 }
 
 private func moment(_ wall: Double, _ uptime: Double) -> Moment {
-  Moment(wall: UInt64(max(0, wall)), uptime: UInt64(max(0, uptime)))
+  func milliseconds(_ clock: Double) -> UInt64 { UInt64(exactly: clock.rounded(.down)) ?? 0 }
+  return Moment(wall: milliseconds(wall), uptime: milliseconds(uptime))
 }
 
 private func member(_ bytes: some Collection<UInt8>) -> MemberID? {
@@ -105,7 +106,7 @@ private func storedChange(_ input: [UInt8]) -> StoredChange? {
 @_expose(wasm, "memberChanged")
 @_cdecl("memberChanged")
 public func memberChanged(_ hasJoined: Bool, _ wall: Double, _ uptime: Double) {
-  guard let member = member(Buffers.takeInput(32)) else { return Buffers.clear() }
+  guard let member = member(Buffers.takeInput(32)) else { return }
   let now = moment(wall, uptime)
   let replica = current.replica
   current.output(
@@ -118,7 +119,7 @@ public func memberChanged(_ hasJoined: Bool, _ wall: Double, _ uptime: Double) {
 @_cdecl("received")
 public func received(_ count: Int32, _ isReliable: Bool, _ wall: Double, _ uptime: Double) {
   let input = Buffers.takeInput(count)
-  guard let member = member(input.prefix(32)) else { return Buffers.clear() }
+  guard let member = member(input.prefix(32)) else { return }
   let (now, bytes) = (moment(wall, uptime), Array(input.dropFirst(32)))
   let replica = current.replica
   current.output(
@@ -133,11 +134,13 @@ public func received(_ count: Int32, _ isReliable: Bool, _ wall: Double, _ uptim
 @_cdecl("receivedAnswer")
 public func receivedAnswer(_ count: Int32, _ request: Double, _ wall: Double, _ uptime: Double) {
   let input = Buffers.takeInput(count)
-  guard let member = member(input.prefix(32)) else { return Buffers.clear() }
+  guard let member = member(input.prefix(32)), let request = UInt64(exactly: request) else {
+    return
+  }
   current.output(
     current.replica.receivedAnswer(
       Array(input.dropFirst(32)),
-      request: UInt64(request),
+      request: request,
       from: member,
       now: moment(wall, uptime)
     )
@@ -148,10 +151,12 @@ public func receivedAnswer(_ count: Int32, _ request: Double, _ wall: Double, _ 
 @_expose(wasm, "answerSent")
 @_cdecl("answerSent")
 public func answerSent(_ request: Double, _ wall: Double, _ uptime: Double) {
-  guard let member = member(Buffers.takeInput(32)) else { return Buffers.clear() }
+  guard let member = member(Buffers.takeInput(32)), let request = UInt64(exactly: request) else {
+    return
+  }
   current.output(
     current.replica.answerSent(
-      request: UInt64(request),
+      request: request,
       to: member,
       now: moment(wall, uptime)
     )
@@ -164,7 +169,7 @@ public func answerSent(_ request: Double, _ wall: Double, _ uptime: Double) {
 public func signed(_ request: Int32, _ wall: Double, _ uptime: Double) {
   let signature = Buffers.takeInput(64)
   guard let id = current.signing.take(UInt32(bitPattern: request)), signature.count == 64 else {
-    return Buffers.clear()
+    return
   }
   current.output(
     current.replica.signed(id, signature: signature, now: moment(wall, uptime))
@@ -175,9 +180,8 @@ public func signed(_ request: Int32, _ wall: Double, _ uptime: Double) {
 @_expose(wasm, "verified")
 @_cdecl("verified")
 public func verified(_ request: Int32, _ isValid: Bool, _ wall: Double, _ uptime: Double) {
-  guard let id = current.checking.take(UInt32(bitPattern: request)) else {
-    return Buffers.clear()
-  }
+  _ = Buffers.takeInput(0)
+  guard let id = current.checking.take(UInt32(bitPattern: request)) else { return }
   current.output(current.replica.verified(id, isValid: isValid, now: moment(wall, uptime)))
 }
 
@@ -223,12 +227,14 @@ public func createText(
 
 /// Creates a stroke; the input has the coordinates of its points, 8 bytes each as IEEE 754, the low
 /// byte first.
+///
+/// A negative color is the default color.
 @_expose(wasm, "createStroke")
 @_cdecl("createStroke")
 public func createStroke(
   _ count: Int32,
   _ lineWidth: Double,
-  _ color: Int32,
+  _ color: Double,
   _ wall: Double,
   _ uptime: Double
 ) {
@@ -238,20 +244,15 @@ public func createStroke(
       bitPattern: input[start..<start + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
     )
   }
-  let now = moment(wall, uptime)
   current.output { () throws(BoardError) in
-    let replica = current.replica
-    var (id, actions) = try replica.beginStroke(
-      lineWidth: lineWidth,
-      color: color < 0 ? nil : UInt32(color),
-      now: now
-    )
-    let points = stride(from: 0, to: numbers.count - 1, by: 2).map {
-      Point(x: numbers[$0], y: numbers[$0 + 1])
+    try current.replica.change(now: moment(wall, uptime)) { (board) throws(BoardError) in
+      var points: [InkPoint] = []
+      for start in stride(from: 0, to: numbers.count - 1, by: 2) {
+        points.append(try InkPoint(Point(x: numbers[start], y: numbers[start + 1])))
+      }
+      try board.createDrawing(points, lineWidth: lineWidth, color: UInt32(exactly: color))
     }
-    actions += try replica.extendStroke(id, with: points, now: now)
-    actions += try replica.endStroke(id, now: now)
-    return actions
+    .actions
   }
 }
 
@@ -284,7 +285,7 @@ private func edit(
   _ body: (Board, ObjectID) throws(BoardError) -> Void
 ) {
   let text = String(decoding: Buffers.takeInput(count), as: UTF8.self)
-  guard let id = ObjectID(text) else { return Buffers.clear() }
+  guard let id = ObjectID(text) else { return }
   current.output { () throws(BoardError) in
     try current.replica.change(now: moment(wall, uptime)) { (board) throws(BoardError) in
       try body(board, id)

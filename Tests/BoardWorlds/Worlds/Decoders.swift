@@ -42,6 +42,8 @@ public enum Decoders {
       }
     )
     parts.append(result { () throws(CodecError) in try Array(TextTree.decodeRun(bytes).1.utf8) })
+    let asset = AssetReference(.bytes(bytes))
+    parts.append(asset.map { "\($0.width)x\($0.height):\($0.byteCount)" } ?? "no-asset")
     parts.append(name(String(decoding: bytes, as: UTF8.self)))
     return parts.joined(separator: " ")
   }

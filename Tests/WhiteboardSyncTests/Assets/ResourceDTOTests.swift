@@ -75,7 +75,7 @@ import Testing
     arguments: [
       (#" { "id" : "x" , "type" : "text" } "#, "x", nil),
       (#"{"id":"\u0041\n\/\ud83d\ude00","type":"text"}"#, "A\n/😀", nil),
-      (#"{"type":"text","id":"a","id":"x"}"#, "x", nil),
+      (#"{"type":"text","id":"x","id":"a"}"#, "x", nil),
       (#"{"id":"x","type":"text","a":[{"b":[-0.5e+3,true,false,null,"\""]}]}"#, "x", nil),
       (#"{"id":"x","type":"text","sha256":null,"request":null}"#, "x", nil),
       (#"{"id":"x","type":"text","request":7.0}"#, "x", 7),
