@@ -1,3 +1,5 @@
+import Whiteboard
+
 /// The reason why a file could not be imported; no part of it was imported.
 package enum ImportError: Error, Hashable, Sendable {
   /// The file has more bytes than the limit.
@@ -16,6 +18,16 @@ package enum ImportError: Error, Hashable, Sendable {
   case wrongValue(String, expected: String)
   /// The file has more objects than a board can have.
   case tooManyObjects
+
+  /// Creates the error for a file that cannot be read as JSON.
+  init(_ error: JSONError) {
+    self =
+      switch error {
+      case .malformed(let offset): .malformed(at: offset)
+      case .tooDeep(let offset): .tooDeep(at: offset)
+      case .tooManyValues: .tooManyValues
+      }
+  }
 
   /// The problem and what to do about it, in at most one line.
   package var message: String {

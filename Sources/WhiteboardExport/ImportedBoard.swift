@@ -36,7 +36,12 @@ package struct ImportedBoard: Sendable {
     guard bytes.count <= Self.byteLimit else { throw .tooLong(limit: Self.byteLimit) }
     guard let first = bytes.first(where: { $0 > 0x20 && $0 < 0x80 }), first == UInt8(ascii: "{")
     else { throw .unknownFormat }
-    let tree = try JSONReader.read(bytes)
+    let tree: JSONTree
+    do throws(JSONError) {
+      tree = try JSONReader.read(bytes)
+    } catch {
+      throw ImportError(error)
+    }
     if tree["format"]?.string == BoardJSON.format {
       self = try BoardJSONReader.read(tree, hash: hash)
     } else if tree["type"]?.string == "excalidraw" {

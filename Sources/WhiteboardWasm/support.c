@@ -7,6 +7,14 @@ void fill_with_random_bytes(void *start, unsigned long count);
 // The C library's function has the same effect, but contains printf.
 void arc4random_buf(void *start, unsigned long count) { fill_with_random_bytes(start, count); }
 
+// Parses a number, and returns the end of it; NULL if there is none.
+double strtod(const char *text, char **end);
+const char *_swift_stdlib_strtod_clocale(const char *text, double *number) {
+  char *end;
+  *number = strtod(text, &end);
+  return end == text ? 0 : end;
+}
+
 // Multiplies two numbers of 128 bits.
 __int128 __multi3(__int128 a, __int128 b) {
   typedef unsigned long long word;

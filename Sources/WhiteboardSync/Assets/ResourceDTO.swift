@@ -32,6 +32,8 @@ public struct ResourceDTO: Hashable, Sendable {
 
   /// The maximum number of bytes in a name.
   public static let byteLimit = 16 << 10
+  /// The maximum depth of nested lists and objects in a name.
+  private static let depthLimit = 8
   /// The maximum number of characters in an id.
   public static let idLimit = 64
 
@@ -70,38 +72,28 @@ public struct ResourceDTO: Hashable, Sendable {
   /// Unknown fields are skipped.
   public init(name: String) throws(ResourceDTOError) {
     guard name.utf8.count <= Self.byteLimit else { throw .tooLong }
-    guard let fields = JSONFields(name), case .string(let id)? = fields["id"],
-      case .string(let word)? = fields["type"], let type = Kind(rawValue: word),
+    guard let fields = try? JSONReader.read(Array(name.utf8), depthLimit: Self.depthLimit),
+      let id = fields["id"]?.string, let type = fields["type"]?.string.flatMap(Kind.init),
       !id.isEmpty, id.utf8.count <= Self.idLimit
     else { throw .malformed }
     self.id = id
     self.type = type
-    switch fields["isDeleted"] {
-    case nil: isDeleted = false
-    case .flag(let flag)?: isDeleted = flag
-    default: throw .malformed
+    isDeleted = try Self.optional(fields["isDeleted"]) { $0.flag } ?? false
+    sha256 = try Self.optional(fields["sha256"]) { $0.string.flatMap { AssetID(hex: $0) } }
+    request = try Self.optional(fields["request"]) { $0.number.flatMap { UInt64(exactly: $0) } }
+    byteCount = try Self.optional(fields["byteCount"]) { value in
+      value.number.flatMap { $0 < 0 ? nil : Int(exactly: $0) }
     }
-    switch fields["sha256"] {
-    case nil: sha256 = nil
-    case .string(let hex)?:
-      guard let asset = AssetID(hex: hex) else { throw .malformed }
-      sha256 = asset
-    default: throw .malformed
-    }
-    switch fields["request"] {
-    case nil: request = nil
-    case .number(let number?)?:
-      guard let number = UInt64(exactly: number) else { throw .malformed }
-      request = number
-    default: throw .malformed
-    }
-    switch fields["byteCount"] {
-    case nil: byteCount = nil
-    case .number(let number?)?:
-      guard number >= 0, let count = Int(exactly: number) else { throw .malformed }
-      byteCount = count
-    default: throw .malformed
-    }
+  }
+
+  /// Returns a field, or nil if it is missing or null; throws an error if its value is not valid.
+  private static func optional<Value>(
+    _ field: JSONTree?,
+    _ value: (JSONTree) -> Value?
+  ) throws(ResourceDTOError) -> Value? {
+    guard let field else { return nil }
+    guard let value = value(field) else { throw .malformed }
+    return value
   }
 
   /// The name as one line of JSON.

@@ -133,34 +133,31 @@ public func received(_ count: Int32, _ isReliable: Bool, _ wall: Double, _ uptim
 @_expose(wasm, "receivedAnswer")
 @_cdecl("receivedAnswer")
 public func receivedAnswer(_ count: Int32, _ request: Double, _ wall: Double, _ uptime: Double) {
-  let input = Buffers.takeInput(count)
-  guard let member = member(input.prefix(32)), let request = UInt64(exactly: request) else {
-    return
+  withAnswer(count, request) { (replica, member, request, bytes) in
+    replica.receivedAnswer(bytes, request: request, from: member, now: moment(wall, uptime))
   }
-  current.output(
-    current.replica.receivedAnswer(
-      Array(input.dropFirst(32)),
-      request: request,
-      from: member,
-      now: moment(wall, uptime)
-    )
-  )
 }
 
 /// An answer was sent; the input is the id of the member.
 @_expose(wasm, "answerSent")
 @_cdecl("answerSent")
 public func answerSent(_ request: Double, _ wall: Double, _ uptime: Double) {
-  guard let member = member(Buffers.takeInput(32)), let request = UInt64(exactly: request) else {
+  withAnswer(32, request) { (replica, member, request, _) in
+    replica.answerSent(request: request, to: member, now: moment(wall, uptime))
+  }
+}
+
+/// Passes on the answer to a request; does nothing if the input is not valid.
+private func withAnswer(
+  _ count: Int32,
+  _ request: Double,
+  _ body: (Replica, MemberID, UInt64, [UInt8]) -> [ReplicaAction]
+) {
+  let input = Buffers.takeInput(count)
+  guard let member = member(input.prefix(32)), let request = UInt64(exactly: request) else {
     return
   }
-  current.output(
-    current.replica.answerSent(
-      request: request,
-      to: member,
-      now: moment(wall, uptime)
-    )
-  )
+  current.output(body(current.replica, member, request, Array(input.dropFirst(32))))
 }
 
 /// The page created a signature; the input is the signature.

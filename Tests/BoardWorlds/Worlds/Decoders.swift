@@ -6,9 +6,8 @@ import WhiteboardSync
 public enum Decoders {
   /// Returns a line with what each decoder makes of the bytes.
   ///
-  /// A decoder contributes the code of its error, or the bytes to which its result is encoded. Batches and
-  /// differences are also applied to an empty board, of which the line has the digest and a hash of
-  /// the objects.
+  /// For each decoder, the line contains the code of its error, or a hash of its result. The result
+  /// of a batch or a difference includes an empty board after that change.
   public static func line(of bytes: [UInt8]) -> String {
     var parts: [String] = []
     parts.append(

@@ -1,3 +1,13 @@
+/// The reason why bytes are not read as JSON.
+package enum JSONError: Error, Hashable, Sendable {
+  /// The bytes are not valid JSON; the value is the offset of the first invalid byte.
+  case malformed(at: Int)
+  /// Lists and objects are nested too deeply; the value is the offset where the limit is exceeded.
+  case tooDeep(at: Int)
+  /// There are more values than the limit.
+  case tooManyValues
+}
+
 /// A reader of JSON (RFC 8259) from untrusted sources.
 ///
 /// The depth and the number of values are limited, so that time and memory are limited too. Input that exceeds the
@@ -11,16 +21,28 @@ package struct JSONReader {
   private static let numberLength = 512
 
   private let bytes: [UInt8]
+  private let depthLimit: Int
   private var position = 0
   private var depth = 0
   private var values = 0
 
-  private init(_ bytes: [UInt8]) { self.bytes = bytes }
+  private init(_ bytes: [UInt8], depthLimit: Int) {
+    self.bytes = bytes
+    self.depthLimit = depthLimit
+  }
 
   /// Reads all bytes as one value.
-  /// - Throws: `malformed`, `tooDeep`, `tooManyValues`.
-  package static func read(_ bytes: [UInt8]) throws(ImportError) -> JSONTree {
-    var reader = JSONReader(bytes)
+  ///
+  /// - Parameters:
+  ///   - bytes: The bytes, in UTF-8.
+  ///   - depthLimit: The maximum depth of nested lists and objects.
+  /// - Returns: The value.
+  /// - Throws: ``JSONError``.
+  package static func read(
+    _ bytes: [UInt8],
+    depthLimit: Int = depthLimit
+  ) throws(JSONError) -> JSONTree {
+    var reader = JSONReader(bytes, depthLimit: depthLimit)
     // Some editors write a byte order mark at the beginning of a file.
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.position = 3 }
     let tree = try reader.value()
@@ -29,14 +51,14 @@ package struct JSONReader {
     return tree
   }
 
-  private mutating func value() throws(ImportError) -> JSONTree {
+  private mutating func value() throws(JSONError) -> JSONTree {
     skipBlanks()
     values += 1
     guard values <= Self.valueLimit else { throw .tooManyValues }
     switch peek {
     case UInt8(ascii: "{"):
-      return try nested { (reader) throws(ImportError) in try reader.object() }
-    case UInt8(ascii: "["): return try nested { (reader) throws(ImportError) in try reader.list() }
+      return try nested { (reader) throws(JSONError) in try reader.object() }
+    case UInt8(ascii: "["): return try nested { (reader) throws(JSONError) in try reader.list() }
     case UInt8(ascii: "\""): return .string(try string())
     case UInt8(ascii: "t"): return try literal("true", .flag(true))
     case UInt8(ascii: "f"): return try literal("false", .flag(false))
@@ -46,9 +68,9 @@ package struct JSONReader {
   }
 
   private mutating func nested(
-    _ body: (inout JSONReader) throws(ImportError) -> JSONTree
-  ) throws(ImportError) -> JSONTree {
-    guard depth < Self.depthLimit else { throw .tooDeep(at: position) }
+    _ body: (inout JSONReader) throws(JSONError) -> JSONTree
+  ) throws(JSONError) -> JSONTree {
+    guard depth < depthLimit else { throw .tooDeep(at: position) }
     depth += 1
     position += 1
     let tree = try body(&self)
@@ -56,7 +78,7 @@ package struct JSONReader {
     return tree
   }
 
-  private mutating func object() throws(ImportError) -> JSONTree {
+  private mutating func object() throws(JSONError) -> JSONTree {
     var members: [String: JSONTree] = [:]
     guard !take(UInt8(ascii: "}")) else { return .object(members) }
     repeat {
@@ -70,7 +92,7 @@ package struct JSONReader {
     return .object(members)
   }
 
-  private mutating func list() throws(ImportError) -> JSONTree {
+  private mutating func list() throws(JSONError) -> JSONTree {
     guard !take(UInt8(ascii: "]")) else { return .list([]) }
     var numbers: [Double] = []
     var rest: [JSONTree]?
@@ -92,7 +114,7 @@ package struct JSONReader {
   private mutating func literal(
     _ word: StaticString,
     _ tree: JSONTree
-  ) throws(ImportError) -> JSONTree {
+  ) throws(JSONError) -> JSONTree {
     let length = word.utf8CodeUnitCount
     let isIt = word.withUTF8Buffer { bytes[position...].starts(with: $0) }
     guard isIt else { throw .malformed(at: position) }
@@ -100,7 +122,7 @@ package struct JSONReader {
     return tree
   }
 
-  private mutating func number() throws(ImportError) -> Double {
+  private mutating func number() throws(JSONError) -> Double {
     let start = position
     _ = take(only: UInt8(ascii: "-"))
     if !take(only: UInt8(ascii: "0")) { try digits() }
@@ -116,13 +138,13 @@ package struct JSONReader {
     return number
   }
 
-  private mutating func digits() throws(ImportError) {
+  private mutating func digits() throws(JSONError) {
     let start = position
     while let byte = peek, (0x30...0x39).contains(byte) { position += 1 }
     guard position > start else { throw .malformed(at: position) }
   }
 
-  private mutating func string() throws(ImportError) -> String {
+  private mutating func string() throws(JSONError) -> String {
     let start = position
     position += 1
     let plain = position
@@ -149,12 +171,12 @@ package struct JSONReader {
   private func text(
     _ bytes: ArraySlice<UInt8>,
     at start: Int
-  ) throws(ImportError) -> String {
+  ) throws(JSONError) -> String {
     guard let text = String(validating: bytes, as: UTF8.self) else { throw .malformed(at: start) }
     return text
   }
 
-  private mutating func escape(into bytes: inout [UInt8]) throws(ImportError) {
+  private mutating func escape(into bytes: inout [UInt8]) throws(JSONError) {
     let start = position - 1
     guard let byte = peek else { throw .malformed(at: start) }
     position += 1
@@ -179,7 +201,7 @@ package struct JSONReader {
     }
   }
 
-  private mutating func hexadecimal() throws(ImportError) -> UInt32 {
+  private mutating func hexadecimal() throws(JSONError) -> UInt32 {
     let digits = bytes[position...].prefix(4)
     guard digits.count == 4,
       digits.allSatisfy({

@@ -65,7 +65,7 @@ package indirect enum JSONTree: Hashable, Sendable {
   /// The strings of a list; nil if the value is not a list, or contains values that are not strings.
   package var strings: [String]? {
     guard let list else { return nil }
-    let strings = list.compactMap(\.string)
+    let strings = list.compactMap { $0.string }
     return strings.count == list.count ? strings : nil
   }
 }
