@@ -1,0 +1,615 @@
+import { BoardError } from "./errors.mjs";
+import { hex, memberColor, memberID, sortKey } from "./ids.mjs";
+import { convertWebP, isWebP, PHOTO_BYTES } from "./photos.mjs";
+import { BoardReplica, newKey } from "./replica.mjs";
+import { outline } from "./shapes.mjs";
+
+/** The time for which a member is shown as typing after a change of a text, in milliseconds. */
+const TYPING = 2000;
+const ROLES = [null, "editor", "viewer", "relay"];
+/** The errors of photos that members sent; any other failure of a resource is one of the link. */
+const NOTICES = new Set(["full", "photosLeftOut", "diverged", "unrecorded", "violation", "clock"]);
+
+/**
+ * A board in this page: a replica, its storage, and its session.
+ *
+ * All coordinates are in board units, with y down. Editing functions work at once, with and without a session, and
+ * throw a `BoardError` if the edit is refused. Ids of members are 64 hexadecimal digits.
+ *
+ * Events, each with `detail`:
+ * - `objects` `{changed: Set, removed: Set}`: ids of objects. Changes within one task of the page are one event.
+ * - `previews` `{changed: Set}`: ids of strokes whose preview changed or ended.
+ * - `members`, `chat`, `state`, `settings`: the property of the same name changed.
+ * - `photo` `{sha256}`: the bytes of a photo arrived.
+ * - `selectionLost` `{id, to}`: another member selected the object too, and won.
+ * - `notice` `{code, member, message}`: a warning for the user, such as `full` or `photosLeftOut`.
+ */
+export class Board extends EventTarget {
+  /** The objects on the board by id, as the product's JSON. A game also has its `view`. */
+  objects = new Map();
+  /** The ink that others are drawing: stroke id to `{member, first, points}`; `points` begin at index `first`. */
+  previews = new Map();
+  /** The other members: id to `{id, name, icon, role, cursor, pointer, viewport, isTyping, color}`. */
+  members = new Map();
+  /** The chat lines, in order: `{id, author, name, icon, text, sentAt}`; `sentAt` in milliseconds since 1970. */
+  chat = [];
+  /** The settings of the board: `{title, background, grid, language}`; null if not set. */
+  settings = { title: null, background: null, grid: null, language: null };
+  /** The local member: `{id, name, icon, role, color}`. */
+  me = { id: "", name: "", icon: "", role: "editor", color: "" };
+  /**
+   * `connection`: `connecting`, `open`, `offline`, `refused` or `removed`, with `code`, `message` and `retryAt`.
+   * `isSynced`: whether all members have the same board. `pending`: the number of local changes that no member has
+   * confirmed. `storage`: `ok`, `full` or `off`. `isSecondTab`: whether another tab stores this board.
+   * `failure`: the error that ended the work of the board; the page must be reloaded.
+   */
+  state = {
+    connection: "offline", code: null, message: null, retryAt: null, isSynced: false, pending: 0, storage: "off",
+    isSecondTab: false, failure: null,
+  };
+  canUndo = false;
+  canRedo = false;
+  /** What `undo` and `redo` would do, such as `move`; null if nothing. */
+  undoLabel = null;
+  redoLabel = null;
+
+  #replica;
+  #session = null;
+  #log = null;
+  #releaseLock = null;
+  /** The photos that are not in storage: SHA-256 to Blob. */
+  #photos = new Map();
+  #order = null;
+  #typing = new Map();
+  /** The events that are dispatched at the end of the task. */
+  #events = null;
+  #isClosed = false;
+
+  /**
+   * Opens a board: restores what is stored, and connects.
+   *
+   * If another tab has the board open, this one is a separate member with a key of its own, and stores nothing.
+   *
+   * @param {object} options
+   * @param {string} [options.origin] - The origin of the gateway; without it, there is no session.
+   * @param {Uint8Array} options.board - The id of the board, 16 bytes.
+   * @param {CryptoKey} [options.codeKey] - The key K of the link.
+   * @param {CryptoKeyPair} options.keys - The key pair of the guest.
+   * @param {string} [options.name] - The display name.
+   * @param {string} [options.icon] - An emoji.
+   * @param {WebAssembly.Module} options.module - The compiled `whiteboard.wasm`.
+   * @param {Storage|null} [options.storage] - From `storage.mjs`; null keeps everything in memory.
+   * @param {"auto"|"websocket"|"post"} [options.transport]
+   * @param {(options: object) => object} [options.makeSession] - Creates the session; for tests.
+   */
+  static async open({
+    origin = null, board, codeKey, keys, name = "", icon = "", module, storage = null, transport = "auto",
+    makeSession = null,
+  }) {
+    const opened = new Board();
+    await opened.#open(board, keys, module, storage);
+    if (name || icon) {
+      try { opened.setProfile(name, icon); } catch { opened.me.name = ""; }
+    }
+    if (makeSession || origin) {
+      makeSession ??= (await import("./session.mjs")).GuestSession;
+      opened.#connect(makeSession, { origin, board, codeKey, keys: opened.#replica.key, name: opened.me.name, transport });
+    }
+    return opened;
+  }
+
+  // Reading
+
+  /** The ids of all objects, from bottom to top. */
+  get order() {
+    this.#order ??= [...this.objects.values()]
+      .map(({ id, zIndex }) => [zIndex, sortKey(id), id])
+      .sort(([a, b], [c, d]) => (a === c ? (b < d ? -1 : 1) : (a < c ? -1 : 1)))
+      .map(([, , id]) => id);
+    return this.#order;
+  }
+
+  /** The digest of the board: 64 hexadecimal digits, equal on all members with the same changes. */
+  get digest() { return this.#replica.digest; }
+
+  /** Returns the topmost object that covers a point or is at most `tolerance` away; null if there is none. */
+  hitTest([x, y], tolerance = 0) { return this.#edit({ do: "hit", at: [x, y], tolerance }).ids[0] ?? null; }
+
+  /** Returns the objects that touch a rectangle, or lie inside it, from top to bottom. */
+  objectsIn([x0, y0], [x1, y1], isInside = false) {
+    return this.#edit({ do: "objectsIn", rectangle: [x0, y0, x1, y1], isInside }).ids;
+  }
+
+  /** Returns the bytes of a photo; null if they have not arrived. */
+  async photo(sha256) { return this.#photos.get(sha256) ?? await this.#log?.photo(sha256) ?? null; }
+
+  // Strokes
+
+  /** Begins a stroke that others see while it is drawn; all of it is one undo step. Returns its id. */
+  beginStroke({ lineWidth = 5, color = null } = {}) {
+    return this.#edit({ do: "beginStroke", lineWidth, color: number(color) }).ids[0];
+  }
+
+  /** Adds points to a stroke, each `[x, y]` or `[x, y, pressure]` with a pressure from 0 to 1. */
+  extendStroke(id, points) { this.#edit({ do: "extendStroke", id, ink: ink(points) }); }
+
+  /** Ends a stroke. A stroke without points is deleted. */
+  endStroke(id) { this.#edit({ do: "endStroke", id }); }
+
+  /** Deletes a stroke that is being drawn. */
+  cancelStroke(id) { this.#edit({ do: "cancelStroke", id }); }
+
+  /** Erases everything within `radius` of a path; returns the strokes that lost a part. */
+  erase(points, radius) { return this.#edit({ do: "erase", points: flat(points), radius }).ids; }
+
+  // Creating
+
+  createDrawing(points, { lineWidth = 5, color = null } = {}) {
+    return this.#edit({ do: "createDrawing", ink: ink(points), lineWidth, color: number(color) }).ids[0];
+  }
+
+  /** @param {"line"|"rectangle"|"ellipse"|"arrow"} shape - The shape between two corners or ends. */
+  createShape(shape, from, to, style = {}) {
+    const points = Array.isArray(from) && Array.isArray(to) ? outline(shape, from, to) : null;
+    if (!points) throw new BoardError("bad-argument");
+    return this.createDrawing(points, style);
+  }
+
+  createText(text, [x, y], { color = null } = {}) {
+    return this.#edit({ do: "createText", text: string(text), at: [x, y], color: number(color) }).ids[0];
+  }
+
+  /**
+   * Replaces the text of an object; changes that others made since `base` are kept. Edits within a second are one undo
+   * step.
+   *
+   * @param {string} [base] - The text that the user changed, such as the last value of the field; by default, the
+   *   text on the board.
+   */
+  setText(id, text, base = this.objects.get(id)?.text ?? "") {
+    this.#edit({ do: "setText", id, text: string(text), base: string(base) });
+  }
+
+  /**
+   * Adds a photo; its longest side is 200 units.
+   *
+   * @param {Uint8Array|ArrayBuffer|Blob} bytes - A JPEG or PNG; a WebP is converted.
+   * @returns {Promise<string>} The id of the object.
+   */
+  async createPhoto(bytes, [x, y]) {
+    let blob = bytes instanceof Blob ? bytes : new Blob([bytes]);
+    if (blob.size === 0 || blob.size > PHOTO_BYTES) throw new BoardError("photo-bytes");
+    if (await isWebP(blob)) blob = await convertWebP(blob);
+    const content = new Uint8Array(await blob.arrayBuffer());
+    const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", content));
+    return this.#result(this.#replica.createPhoto(hash, content, x, y), () => this.#keepPhoto(hex(hash), content)).ids[0];
+  }
+
+  /**
+   * @param {"wordle"|"connect-four"} game
+   * @param {string} [opponent] - A member; without it, the first other member that makes a move.
+   */
+  createGame(game, [x, y], { opponent = null } = {}) {
+    return this.#edit({ do: "createGame", game: string(game), at: [x, y], member: opponent }).ids[0];
+  }
+
+  /** @param {string} move - A word in Wordle; a column from 1 to 7, or `resign`, in Connect Four. */
+  play(id, move) { this.#edit({ do: "play", id, text: string(move) }); }
+
+  // Arranging; `ids` may be one id, and may contain groups
+
+  select(ids) { this.#edit({ do: "select", ids: list(ids) }); }
+  /** Deselects objects; without an argument, all objects that this member selected. */
+  deselect(ids) { this.#edit(ids === undefined ? { do: "deselectAll" } : { do: "deselect", ids: list(ids) }); }
+  move(ids, [dx, dy]) { this.#edit({ do: "move", ids: list(ids), by: [dx, dy] }); }
+  /** Scales objects about a pivot; by default, their common center. */
+  scale(ids, factor, { pivot = null, keepsLineWidth = false } = {}) {
+    this.#edit({ do: "scale", ids: list(ids), factor, pivot, keepsLineWidth });
+  }
+  /** Rotates objects clockwise about a pivot; by default, their common center. */
+  rotate(ids, radians, { pivot = null } = {}) { this.#edit({ do: "rotate", ids: list(ids), angle: radians, pivot }); }
+  /** Changes colors and line widths; skips what a kind of object does not have. */
+  restyle(ids, { color, lineWidth } = {}) {
+    const command = { do: "restyle", ids: list(ids) };
+    if (color !== undefined) Object.assign(command, { hasColor: true, color: number(color) });
+    if (lineWidth !== undefined) command.lineWidth = lineWidth;
+    this.#edit(command);
+  }
+  setLocked(ids, isLocked) { this.#edit({ do: "lock", ids: list(ids), isLocked: Boolean(isLocked) }); }
+  group(ids) { return this.#edit({ do: "group", ids: list(ids) }).ids[0]; }
+  ungroup(ids) { this.#edit({ do: "ungroup", ids: list(ids) }); }
+  remove(ids) { this.#edit({ do: "remove", ids: list(ids) }); }
+  /** Copies objects; returns the ids of the copies, in the order of `ids`. */
+  duplicate(ids, [dx, dy] = [16, 16]) { return this.#edit({ do: "duplicate", ids: list(ids), by: [dx, dy] }).ids; }
+  bringToFront(ids) { this.#edit({ do: "reorder", ids: list(ids), to: "front" }); }
+  sendToBack(ids) { this.#edit({ do: "reorder", ids: list(ids), to: "back" }); }
+  bringForward(ids) { this.#edit({ do: "reorder", ids: list(ids), to: "forward" }); }
+  sendBackward(ids) { this.#edit({ do: "reorder", ids: list(ids), to: "backward" }); }
+
+  // Undo
+
+  /** Begins an undo step of several edits, such as a drag; `endStep` must follow. */
+  beginStep(label = "") { this.#edit({ do: "beginStep", text: string(label) }); }
+  endStep() { this.#edit({ do: "endStep" }); }
+  undo() { this.#edit({ do: "undo" }); }
+  redo() { this.#edit({ do: "redo" }); }
+
+  // People
+
+  sendChat(text) { return this.#edit({ do: "chat", text: string(text), name: this.me.name, icon: this.me.icon }).ids[0]; }
+
+  /** Sets the display name; at most 64 bytes in UTF-8. */
+  setName(name) { this.setProfile(name, this.me.icon); }
+
+  setProfile(name, icon = "") {
+    this.#edit({ do: "profile", name: string(name), icon: string(icon) });
+    Object.assign(this.me, { name, icon });
+    this.#log?.setName(name, icon);
+    this.#emit("members");
+  }
+
+  /**
+   * Shows others the pointer and the view.
+   *
+   * @param {object} shown
+   * @param {[number, number]|null} shown.cursor - The pointer; null hides it.
+   * @param {"cursor"|"laser"} [shown.pointer]
+   * @param {{center: [number, number], width: number, height: number}|null} [shown.viewport]
+   */
+  showPresence({ cursor = null, pointer = "cursor", viewport = null } = {}) {
+    const view = viewport && [...viewport.center, Math.round(viewport.width), Math.round(viewport.height)];
+    this.#edit({ do: "presence", cursor, isLaser: pointer === "laser", view });
+  }
+
+  /** Stores what is not stored yet, leaves the session, and ends the work of the board. */
+  async close() {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    if (!this.#replica.failure) {
+      this.#replica.leave();
+      await this.#replica.settled();
+    }
+    this.#session?.close();
+    this.#replica.close();
+    for (const timer of this.#typing.values()) clearTimeout(timer);
+    await this.#log?.close();
+    this.#releaseLock?.();
+  }
+
+  // Opening
+
+  async #open(board, keys, module, storage) {
+    if (storage?.isAvailable) {
+      this.#releaseLock = await storage.lock(board);
+      if (this.#releaseLock) this.#log = await storage.log(board, {
+        onState: (state) => this.#setState({ storage: state }),
+        keyframe: () => this.#replica.keyframe(),
+      });
+      else {
+        this.state.isSecondTab = true;
+        keys = await newKey();
+      }
+    }
+    this.#replica = await BoardReplica.create(module, board, keys, (action) => this.#perform(action));
+    this.#replica.key = keys;
+    Object.assign(this.me, { id: this.#replica.member, color: memberColor(this.#replica.member) });
+    if (this.#log) {
+      this.state.storage = this.#log.state;
+      this.#replica.restore(this.#log.takeStored());
+      for (const sha256 of this.#log.photoHashes) this.#replica.assetStored(sha256);
+      this.state.pending = this.#log.pending;
+    }
+    this.#replica.readAll();
+    this.#update();
+  }
+
+  #connect(makeSession, options) {
+    options.onEvent = (event) => this.#handleSession(event);
+    options.accepts = (member, name, size) => this.#replica.accepts(member, name, size);
+    this.#session = makeSession.prototype ? new makeSession(options) : makeSession(options);
+    this.#session.connect();
+  }
+
+  // Edits
+
+  /** Makes an edit; returns its result, or throws the error. */
+  #edit(command) { return this.#result(this.#replica.edit(command)); }
+
+  #result(result, use = null) {
+    if (!result) throw new BoardError("closed");
+    if (result.code) {
+      const holder = memberID(result.by);
+      throw new BoardError(result.code, { ...result, by: holder, name: this.members.get(holder)?.name });
+    }
+    use?.();
+    this.#update();
+    return result;
+  }
+
+  // The actions of the replica
+
+  #perform(action) {
+    switch (action.kind) {
+      case "send": this.#session?.send(action.members, action.bytes); break;
+      case "sendDatagram": this.#session?.sendDatagram(action.members, action.bytes); break;
+      case "record":
+        this.#log?.append(action.bytes);
+        if (action.isOwn) this.#setState({ pending: this.state.pending + 1 });
+        break;
+      case "sendAnswer": this.#sendAnswer(action); break;
+      case "sendAsset": this.#sendAsset(action); break;
+      case "event": this.#handle(action.value); break;
+      case "failed": this.#setState({ failure: action.error }); break;
+      // Other programs on the board exchange data that means nothing here.
+      default: break;
+    }
+    this.#update();
+  }
+
+  #handle(event) {
+    const from = memberID(event.from);
+    switch (event.event) {
+      case "object": this.#objectChanged(event, from); break;
+      case "removed": {
+        this.objects.delete(event.id);
+        this.#order = null;
+        this.#endPreview(event.id);
+        const { changed, removed } = this.#pending().objects ??= { changed: new Set(), removed: new Set() };
+        changed.delete(event.id);
+        removed.add(event.id);
+        break;
+      }
+      case "selected": {
+        const object = this.objects.get(event.id);
+        if (!object) break;
+        this.#store({ ...object, selectedBy: from });
+        break;
+      }
+      case "selectionLost": this.#emit("selectionLost", { id: event.id, to: from }); break;
+      case "chat": this.#chatAdded({ ...event, author: from }); break;
+      case "preview": {
+        if (event.points.length) {
+          this.previews.set(event.id, { member: from, first: event.first, points: event.points });
+          this.#previewChanged(event.id);
+        } else {
+          this.#endPreview(event.id);
+        }
+        break;
+      }
+      case "profile": this.#memberChanged(from, { name: event.name, icon: event.icon }); break;
+      case "presence":
+        this.#memberChanged(from, {
+          cursor: event.points[0] ?? null,
+          pointer: event.isLaser ? "laser" : "cursor",
+          viewport: event.view && { center: event.view.slice(0, 2), width: event.view[2], height: event.view[3] },
+        });
+        break;
+      case "role":
+        if (from) this.#memberChanged(from, { role: ROLES[event.role] });
+        else {
+          this.me.role = event.role === 2 ? "viewer" : "editor";
+          this.#emit("members");
+        }
+        break;
+      case "settings": {
+        const { event: _, from: __, ...settings } = event;
+        this.settings = settings;
+        this.#emit("settings");
+        break;
+      }
+      default:
+        if (!NOTICES.has(event.event)) break;
+        this.#emit("notice", { code: event.event, member: from, message: event.message ?? null });
+    }
+  }
+
+  #objectChanged({ object, view = null, pressure = null }, from) {
+    const old = this.objects.get(object.id);
+    if (!old || old.zIndex !== object.zIndex) this.#order = null;
+    object.selectedBy = memberID(object.selectedBy);
+    if (view) object.view = withMembers(view);
+    if (pressure) object.pressure = pressure;
+    if (object.isFinished !== false) this.#endPreview(object.id);
+    if (from && object.type === "text" && old?.text !== object.text) this.#showTyping(from);
+    if (object.sha256 && object.isAssetAvailable && old && !old.isAssetAvailable) {
+      this.#emit("photo", { sha256: object.sha256 });
+    }
+    this.#store(object);
+  }
+
+  #store(object) {
+    this.objects.set(object.id, object);
+    const { changed, removed } = this.#pending().objects ??= { changed: new Set(), removed: new Set() };
+    changed.add(object.id);
+    removed.delete(object.id);
+  }
+
+  #chatAdded({ id, author, name, icon, text, sentAt }) {
+    // Lines arrive in order, except those that were made at the same time or while apart.
+    const line = { id, author, name, icon, text, sentAt };
+    const index = this.chat.findLastIndex((other) => other.sentAt <= sentAt) + 1;
+    if (!this.chat.some((other) => other.id === id)) this.chat.splice(index, 0, line);
+    this.#emit("chat");
+  }
+
+  #endPreview(id) {
+    if (this.previews.delete(id)) this.#previewChanged(id);
+  }
+
+  #previewChanged(id) { (this.#pending().previews ??= { changed: new Set() }).changed.add(id); }
+
+  #memberChanged(id, change) {
+    const member = this.members.get(id);
+    // Profiles can arrive after their member has left.
+    if (!member) return;
+    Object.assign(member, change);
+    this.#emit("members");
+  }
+
+  /** The protocol does not state who types, so a member is typing if it has just changed a text. */
+  #showTyping(id) {
+    clearTimeout(this.#typing.get(id));
+    this.#memberChanged(id, { isTyping: true });
+    this.#typing.set(id, setTimeout(() => this.#memberChanged(id, { isTyping: false }), TYPING));
+  }
+
+  // The session
+
+  #handleSession(event) {
+    if (this.#isClosed) return;
+    switch (event.kind) {
+      case "state": {
+        const { state: connection, code = null, message = null, retryAt = null } = event;
+        this.#setState({ connection, code, message, retryAt });
+        break;
+      }
+      case "joined":
+        this.members.set(event.member, {
+          id: event.member, name: event.name ?? "", icon: "", role: null, cursor: null, pointer: "cursor",
+          viewport: null, isTyping: false, color: memberColor(event.member),
+        });
+        this.#emit("members");
+        this.#replica.memberJoined(event.member);
+        break;
+      case "left":
+        this.members.delete(event.member);
+        clearTimeout(this.#typing.get(event.member));
+        this.#emit("members");
+        this.#replica.memberLeft(event.member);
+        break;
+      case "message": this.#replica.received(event.member, event.bytes, event.isReliable); break;
+      case "progress": this.#replica.progressed(event.member, event.name); break;
+      case "resource": this.#receiveResource(event); break;
+      default: break;
+    }
+    this.#update();
+  }
+
+  async #receiveResource({ member, name, bytes }) {
+    const { request, type, sha256 } = parseName(name);
+    const content = bytes instanceof Blob ? new Uint8Array(await bytes.arrayBuffer()) : bytes;
+    if (type === "whiteboard" && request !== undefined) {
+      this.#replica.receivedAnswer(member, request, content);
+    } else if (type === "imageData" && typeof sha256 === "string") {
+      // The session has verified the hash of the bytes that the sender stated, which may be another one.
+      const hash = hex(new Uint8Array(await crypto.subtle.digest("SHA-256", content)));
+      if (hash === sha256 && this.#replica.isExpectedPhoto(member, sha256, content)) {
+        this.#keepPhoto(sha256, content);
+        this.#replica.assetStored(sha256, content.length);
+      } else {
+        this.#replica.assetFailed(member, sha256);
+      }
+    }
+    this.#update();
+  }
+
+  async #sendAnswer({ member, name, bytes }) {
+    try {
+      await this.#session?.sendResource(member, JSON.stringify(name), bytes);
+    } catch {
+      // The member asks again.
+    }
+    this.#replica.answerSent(member, name.request);
+  }
+
+  async #sendAsset({ member, sha256, name }) {
+    const blob = await this.photo(sha256);
+    try {
+      if (blob) await this.#session?.sendResource(member, JSON.stringify(name), blob);
+      else {
+        this.#replica.assetUnavailable(member, sha256);
+        this.#replica.assetLost(sha256);
+      }
+    } catch {
+      // The member asks again.
+    }
+    this.#replica.assetSent(member, sha256);
+  }
+
+  #keepPhoto(sha256, content) {
+    const blob = new Blob([content], { type: content[0] === 0xFF ? "image/jpeg" : "image/png" });
+    this.#photos.set(sha256, blob);
+    this.#log?.addPhoto(sha256, blob).then((isStored) => isStored && this.#photos.delete(sha256));
+  }
+
+  // State and events
+
+  /** Reads what may have changed after a call of the replica. */
+  #update() {
+    const status = this.#replica?.status;
+    if (!status) return;
+    Object.assign(this, {
+      canUndo: status.canUndo, canRedo: status.canRedo, undoLabel: status.undoLabel, redoLabel: status.redoLabel,
+    });
+    const isOpen = this.state.connection === "open";
+    const isConfirmed = isOpen && status.isConfirmed;
+    if (isConfirmed && this.state.pending) this.#log?.confirmed();
+    this.#setState({
+      isSynced: isOpen && status.isSynced, pending: isConfirmed ? 0 : this.state.pending,
+    });
+  }
+
+  #setState(change) {
+    if (Object.entries(change).every(([key, value]) => this.state[key] === value)) return;
+    Object.assign(this.state, change);
+    this.#emit("state");
+  }
+
+  /** Returns the events that are dispatched at the end of the task. */
+  #pending() {
+    if (!this.#events) {
+      this.#events = {};
+      queueMicrotask(() => {
+        const events = Object.entries(this.#events);
+        this.#events = null;
+        for (const [type, detail] of events) this.dispatchEvent(new CustomEvent(type, { detail }));
+      });
+    }
+    return this.#events;
+  }
+
+  #emit(type, detail = null) {
+    if (detail) queueMicrotask(() => this.dispatchEvent(new CustomEvent(type, { detail })));
+    else this.#pending()[type] = null;
+  }
+}
+
+// Arguments: JSON has no NaN and no infinity, so the replica refuses them as missing numbers.
+
+function string(value) {
+  if (typeof value !== "string") throw new BoardError("bad-argument");
+  return value;
+}
+
+/** A color is `0xRRGGBBAA`, or text such as `#3366cc`; null is the default color. */
+function number(color) {
+  if (typeof color !== "string") return color;
+  const digits = /^#([0-9a-f]{6})([0-9a-f]{2})?$/i.exec(color);
+  if (!digits) throw new BoardError("bad-argument");
+  return parseInt(digits[1] + (digits[2] ?? "ff"), 16);
+}
+
+const list = (ids) => (typeof ids === "string" ? [ids] : [...ids]);
+
+const flat = (points) => points.flatMap(([x, y]) => [x, y]);
+
+/** Three numbers for each point: x, y, and the pressure from 0 to 255. */
+const ink = (points) => points.flatMap(([x, y, pressure = 0]) => [x, y, Math.round(pressure * 255)]);
+
+/** Replaces the ids of members in the view of a game. */
+function withMembers(view) {
+  const convert = (key, value) => {
+    if (["member", "turn"].includes(key)) return memberID(value);
+    return ["players", "invited"].includes(key) && typeof value?.[0] === "string" ? value.map(memberID) : value;
+  };
+  return JSON.parse(JSON.stringify(view), convert);
+}
+
+/** The content of the name of a resource; an empty object if it has another form. */
+function parseName(name) {
+  try {
+    return JSON.parse(name) ?? {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,67 @@
+/** Small helpers for the elements of the page. Text from other members is only ever set as text, never as HTML. */
+
+export const $ = (id) => document.getElementById(id);
+
+/**
+ * Creates an element.
+ *
+ * @param {string} kind - The tag, with classes after dots, such as "button.plain".
+ * @param {object} properties - Properties of the element. Names with a hyphen are attributes.
+ * @param {...(Node|string|null)} children - The content; strings become text.
+ */
+export function element(kind, properties = {}, ...children) {
+  const [tag, ...classes] = kind.split(".");
+  const result = document.createElement(tag);
+  result.classList.add(...classes);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name.includes("-") || name === "role") result.setAttribute(name, value);
+    else result[name] = value;
+  }
+  result.append(...children.filter((child) => child !== null && child !== undefined));
+  return result;
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** An icon of the sprite in `index.html`. */
+export function icon(name) {
+  const svg = document.createElementNS(SVG, "svg");
+  const use = document.createElementNS(SVG, "use");
+  use.setAttribute("href", `#i-${name}`);
+  svg.setAttribute("aria-hidden", "true");
+  svg.append(use);
+  return svg;
+}
+
+/** A button with an icon and, if it has `text`, a visible label; `label` is read to screen readers. */
+export function button(iconName, label, onclick, { text, kind = "button.icon" } = {}) {
+  return element(kind, { type: "button", title: text ? "" : label, ariaLabel: label, onclick }, iconName && icon(iconName), text);
+}
+
+/** Shows a short message for a few seconds. */
+export function toast(message) {
+  const host = $("toasts");
+  if (host.lastChild?.textContent === message) host.lastChild.remove();
+  const shown = element("p", {}, message);
+  host.append(shown);
+  if (host.children.length > 3) host.firstChild.remove();
+  setTimeout(() => shown.remove(), 2500 + 50 * message.length);
+}
+
+/** Values that this browser remembers for the next visit; they are lost if it allows no storage. */
+export const settings = {
+  get(key, fallback = null) {
+    try {
+      return JSON.parse(localStorage.getItem(`whiteboard.${key}`)) ?? fallback;
+    } catch {
+      return fallback;
+    }
+  },
+  set(key, value) {
+    try {
+      localStorage.setItem(`whiteboard.${key}`, JSON.stringify(value));
+    } catch {
+      // A browser without storage still shows the board.
+    }
+  },
+};

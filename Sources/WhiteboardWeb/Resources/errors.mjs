@@ -1,0 +1,54 @@
+/** The messages for edits that are refused; a function gets the details of the error. */
+const MESSAGES = {
+  "bad-argument": "This value is not valid.",
+  "unknown-object": "The object is no longer on the board.",
+  "held": (detail) => `${detail.name || "Another member"} has selected the object. Wait until it is free.`,
+  "locked": "The object is locked. Unlock it first.",
+  "unfinished": "The stroke is still being drawn.",
+  "wrong-kind": "This kind of object cannot be changed like that.",
+  "out-of-range": "The object would be outside the board, or too large or too small.",
+  "too-long": "The text, or the stroke, is too long.",
+  "empty": "There is nothing to add.",
+  "stack-full": "There is no room between these objects. Move one of them first.",
+  "too-many-operations": "These are too many objects for one change. Select fewer.",
+  "nothing-to-undo": "There is nothing to undo.",
+  "nothing-to-redo": "There is nothing to redo.",
+  "board-full": "The board is full. Delete objects that are not needed.",
+  "share-used": "You have used up your share of the board. Delete some of your objects.",
+  "photos-used": "Your photos on this board are too large together. Delete some of them.",
+  "clock-exhausted": "The clock of another member was wrong, so the object cannot be changed.",
+  "viewer": "You can only view this board.",
+  "photo-format": "The file is not a JPEG, PNG or WebP picture.",
+  "photo-malformed": "The picture is damaged.",
+  "photo-truncated": "The file ends before the picture is complete.",
+  "photo-pixels": "The picture has too many pixels. Choose a smaller one.",
+  "photo-bytes": "The picture is larger than 32 MB, or empty. Choose a smaller one.",
+  "unknown-game": "This page does not have the game.",
+  "malformed-setup": "The game is damaged.",
+  "foreign-list": "This page does not have the words of the game.",
+  "unknown-language": "There is no word list for this language.",
+  "malformed-move": "This is not a move of the game.",
+  "unknown-word": "The word is not in the word list.",
+  "repeated-word": "You have guessed this word before.",
+  "column-full": "The column is full.",
+  "not-your-turn": "It is the other player's turn.",
+  "not-a-player": "Two other members play this game.",
+  "game-over": "The game is over.",
+  "too-many-moves": "You have made the maximum number of moves in this game.",
+  "closed": "The board is closed. Reload the page.",
+};
+
+/** An edit that was refused. No part of it was made. */
+export class BoardError extends Error {
+  /**
+   * @param {string} code - The stable code, such as `held`.
+   * @param {object} detail - What the message mentions, such as the `name` of a member.
+   */
+  constructor(code, detail = {}) {
+    const message = MESSAGES[code] ?? "The change was refused.";
+    super(typeof message === "function" ? message(detail) : message);
+    this.name = "BoardError";
+    this.code = code;
+    this.detail = detail;
+  }
+}

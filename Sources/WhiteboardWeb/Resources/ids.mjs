@@ -1,0 +1,58 @@
+/** Conversions of the ids of members and objects. */
+
+const DIGITS = "abcdefghijklmnopqrstuvwxyz234567";
+
+/** Returns bytes as hexadecimal digits. */
+export const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+/** Returns the bytes that hexadecimal digits state. */
+export const fromHex = (digits) => Uint8Array.from(digits.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+
+/** Returns bytes as lower-case base32 without padding (RFC 4648). */
+export function base32(bytes) {
+  let [text, bits, count] = ["", 0, 0];
+  for (const byte of bytes) {
+    bits = (bits & 31) << 8 | byte;
+    for (count += 8; count >= 5; count -= 5) text += DIGITS[bits >>> (count - 5) & 31];
+  }
+  return count ? text + DIGITS[bits << (5 - count) & 31] : text;
+}
+
+/** Returns the bytes that base32 text states; null if the text has other characters. */
+export function fromBase32(text) {
+  const bytes = [];
+  let [bits, count] = [0, 0];
+  for (const character of text) {
+    const digit = DIGITS.indexOf(character);
+    if (digit < 0) return null;
+    bits = (bits & 255) << 5 | digit;
+    count += 5;
+    if (count >= 8) bytes.push(bits >>> (count -= 8) & 255);
+  }
+  return Uint8Array.from(bytes);
+}
+
+const known = new Map();
+
+/** Returns the id of a member in hexadecimal digits, from its text in the product's JSON; null for null. */
+export function memberID(text) {
+  if (!text) return null;
+  if (!known.has(text)) known.set(text, hex(fromBase32(text)));
+  return known.get(text);
+}
+
+// The bright colors of the terminal's pens, without its gray.
+const HUES = ["#e69f00", "#56b4e9", "#1fae84", "#f0e442", "#3b8fd9", "#e8601c", "#cc79a7", "#9a7be0"];
+
+/** Returns the color of a member, which is the same in the terminal. */
+export function memberColor(member) {
+  let sum = 5381;
+  for (const character of base32(fromHex(member))) sum = Math.imul(sum, 33) + character.charCodeAt(0) >>> 0;
+  return HUES[sum % HUES.length];
+}
+
+/** Returns a text that sorts like the id of an object, `SEQUENCE-INCARNATION`. */
+export function sortKey(id) {
+  const [sequence, incarnation] = id.split("-");
+  return hex(fromBase32(incarnation)) + sequence.padStart(16, "0");
+}
