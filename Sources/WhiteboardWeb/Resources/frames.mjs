@@ -1,3 +1,5 @@
+import { base32, fromBase32 } from "./ids.mjs";
+
 /** The types of frames (session.md 2). */
 export const FRAME = {
   hello: 0x01, close: 0x02, accept: 0x03, codeProof: 0x04, sasCommit: 0x05, sasNonce: 0x06, sasReveal: 0x07,
@@ -50,42 +52,6 @@ export const isEqual = (one, other) => one.length === other.length && one.every(
 export const random = (count) => crypto.getRandomValues(new Uint8Array(count));
 
 export const sha256 = async (bytes) => new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-
-export const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-
-export const fromHex = (digits) => Uint8Array.from(digits.match(/../g) ?? [], (pair) => parseInt(pair, 16));
-
-const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
-
-/** Encodes bytes in lower-case base32 without padding. */
-export function base32(bytes) {
-  let text = "", value = 0, bits = 0;
-  for (const byte of bytes) {
-    value = value << 8 | byte;
-    for (bits += 8; bits >= 5; bits -= 5) text += BASE32[value >> (bits - 5) & 31];
-    value &= (1 << bits) - 1;
-  }
-  return bits ? text + BASE32[value << (5 - bits) & 31] : text;
-}
-
-/** Decodes base32. Only the canonical form is accepted. */
-export function fromBase32(text) {
-  const bytes = [];
-  let value = 0, bits = 0;
-  for (const character of text) {
-    const index = BASE32.indexOf(character);
-    if (index < 0) throw malformed("not base32");
-    value = value << 5 | index;
-    bits += 5;
-    if (bits >= 8) {
-      bits -= 8;
-      bytes.push(value >> bits);
-      value &= (1 << bits) - 1;
-    }
-  }
-  if (bits >= 5 || value) throw malformed("base32 with bits left over");
-  return Uint8Array.from(bytes);
-}
 
 export const base64 = (bytes) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 
@@ -175,78 +141,30 @@ export class FrameDecoder {
 
 // JSON
 
-const TOKEN = new RegExp(
-  String.raw`[ \t\n\r]*(?:(?<mark>[{}[\],:])|(?<text>"(?:[^"\\\u0000-\u001f]|\\.)*")`
-    + String.raw`|(?<number>-?(?:0|[1-9]\d*)(?<fraction>\.\d+)?(?<exponent>[eE][+-]?\d+)?)|(?<word>true|false|null))`,
-  "y",
-);
-
-/**
- * Decodes a control payload: one JSON object (FRM-5). `JSON.parse` alone would accept duplicate keys.
- *
- * Objects have no prototype. A number with a fraction or an exponent becomes NaN, because no key has such a value.
- */
+/** Decodes a control payload: one JSON object (FRM-5). */
 export function parseObject(bytes) {
-  let text;
   try {
-    text = DECODER.decode(bytes);
-  } catch {
-    throw malformed("not UTF-8");
+    const json = DECODER.decode(bytes);
+    const value = JSON.parse(json);
+    checkKeys(json);
+    return object(value, "the payload");
+  } catch (error) {
+    throw error instanceof Violation ? error : malformed("not JSON in UTF-8");
   }
-  TOKEN.lastIndex = 0;
-  const next = () => {
-    const groups = TOKEN.exec(text)?.groups;
-    if (!groups) throw malformed("not JSON");
-    return groups;
-  };
-  const string = (token) => {
-    let value;
-    try {
-      value = JSON.parse(token.text);
-    } catch {
-      throw malformed("not JSON");
-    }
-    if (/\p{Surrogate}/u.test(value)) throw malformed("a lone surrogate");
-    return value;
-  };
-  /** Reads what is between two brackets. `item(token)` reads one element. */
-  const items = (end, level, item) => {
-    if (level > MAXIMUM_LEVELS) throw malformed("JSON with too many levels");
-    let token = next();
-    if (token.mark === end) return;
-    for (;;) {
-      item(token);
-      token = next();
-      if (token.mark === end) return;
-      if (token.mark !== ",") throw malformed("not JSON");
-      token = next();
-    }
-  };
-  const value = (token, level) => {
-    if (token.text !== undefined) return string(token);
-    if (token.number !== undefined) return token.fraction ?? token.exponent ? NaN : Number(token.number);
-    if (token.word) return token.word === "null" ? null : token.word === "true";
-    if (token.mark === "[") {
-      const list = [];
-      items("]", level + 1, (token) => list.push(value(token, level + 1)));
-      return list;
-    }
-    if (token.mark !== "{") throw malformed("not JSON");
-    const object = Object.create(null);
-    items("}", level + 1, (token) => {
-      if (token.text === undefined) throw malformed("not JSON");
-      const key = string(token);
-      if (key in object) throw malformed("a duplicate key");
-      if (next().mark !== ":") throw malformed("not JSON");
-      object[key] = value(next(), level + 1);
-    });
-    return object;
-  };
-  const first = next();
-  if (first.mark !== "{") throw malformed("not a JSON object");
-  const object = value(first, 0);
-  if (/[^ \t\n\r]/.test(text.slice(TOKEN.lastIndex))) throw malformed("bytes behind the JSON object");
-  return object;
+}
+
+/** Checks what `JSON.parse` accepts and FRM-5 does not: duplicate keys, too many levels, lone surrogates. */
+function checkKeys(json) {
+  const keys = [];
+  for (const [mark, string, isKey] of json.matchAll(/[{}[\]]|("(?:[^"\\]|\\.)*")\s*(:?)/g)) {
+    if (mark === "{" || mark === "[") keys.push(new Set());
+    else if (!string) keys.pop();
+    if (keys.length > MAXIMUM_LEVELS) throw malformed("JSON with too many levels");
+    const text = string && JSON.parse(string);
+    if (/\p{Surrogate}/u.test(text)) throw malformed("a lone surrogate");
+    if (isKey && keys.at(-1).has(text)) throw malformed("a duplicate key");
+    if (isKey) keys.at(-1).add(text);
+  }
 }
 
 /** Returns whether an optional key has a value. */
@@ -281,8 +199,10 @@ export function object(value, name) {
 
 /** Returns `count` bytes that are written in base32. */
 export function id(object, key, count) {
-  const bytes = fromBase32(text(object, key));
-  if (bytes.length === count) return bytes;
+  const value = text(object, key);
+  const bytes = fromBase32(value);
+  // Only the canonical form is allowed.
+  if (bytes?.length === count && base32(bytes) === value) return bytes;
   throw malformed(`${key} does not have ${count} bytes`);
 }
 

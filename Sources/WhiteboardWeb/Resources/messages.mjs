@@ -1,4 +1,5 @@
-import { Violation, decodeVint, fromHex, join, malformed, parseObject, vint } from "./frames.mjs";
+import { Violation, decodeVint, join, malformed, parseObject, vint } from "./frames.mjs";
+import { fromHex } from "./ids.mjs";
 
 const FIRST = 1, LAST = 2, AT_ONCE = 4, RELAYED = 8;
 const MAXIMUM_MESSAGE = 16_777_216;
@@ -17,8 +18,8 @@ export class Outbox {
   #unacknowledged = [];
   #pace;
 
-  /** @param {{copies: number, bytes: number}} passes - What the relay forwards in a second (RLY-14). */
-  constructor(passes) { this.#pace = new Pace(passes); }
+  /** @param {Pace} pace - Limits what the relay forwards. */
+  constructor(pace) { this.#pace = pace; }
 
   /** Adds a message. `copies` is the number of members to which a relay forwards it; 0 if it is for the gateway. */
   push(bytes, { isRelayed = false, copies = 0 } = {}) {
@@ -49,8 +50,10 @@ export class Outbox {
     return join(vint(this.#sequence), flags, total, bytes.subarray(start, end));
   }
 
+  get isWaiting() { return this.#waiting.length > 0 || this.#current !== null; }
+
   /** Whether everything is acknowledged. */
-  get isEmpty() { return !this.#waiting.length && !this.#current && !this.#unacknowledged.length; }
+  get isEmpty() { return !this.isWaiting && !this.#unacknowledged.length; }
 
   /** Handles the payload of an ACK (MSG-4). */
   acknowledge(payload) {
@@ -60,13 +63,14 @@ export class Outbox {
   }
 }
 
-/** Leaves a tenth of the relay's limits unused (RLY-14). */
-class Pace {
+/** Counts what a relay forwards for this member, and leaves a tenth of its limits unused (RLY-14). */
+export class Pace {
   #passes;
   #copies;
   #bytes;
   #time = 0;
 
+  /** @param {{copies: number, bytes: number}} passes - The limits for a second. */
   constructor({ copies, bytes }) {
     this.#passes = { copies: copies * 0.9, bytes: bytes * 0.9 };
     this.#copies = this.#passes.copies;
