@@ -162,10 +162,10 @@ const middle = (a, b) => [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
 const breadth = (pressure) => pressure ? 0.3 + 0.7 * pressure / 255 : 1;
 
 /** The parts of a drawing that are not erased, as lists of points relative to its center. */
-export function visibleParts({ points, pressures, erased = [] }) {
+export function visibleParts({ points, pressure, erased = [] }) {
   const end = points.length - 1;
   if (end < 0) return [];
-  const point = (index) => pressures ? [...points[index], pressures[index]] : points[index];
+  const point = (index) => pressure ? [...points[index], pressure[index]] : points[index];
   const at = (place) => {
     const index = Math.min(Math.floor(place), end), share = place - index;
     if (!share || index === end) return point(index);

@@ -1,0 +1,125 @@
+/** Starts the page: checks the browser, opens the link, asks for a name on the first visit, and shows the board. */
+
+import { nameForm, storedName } from "./chat.mjs";
+import { settings } from "./dom.mjs";
+import { forgetLink, openLink } from "./link.mjs";
+import { hideScreen, showScreen } from "./panels.mjs";
+
+const reload = { label: "Try again", run: () => location.reload() };
+
+/** The screens for connections that ended for good, by the code of the session. */
+const REFUSALS = {
+  "wrong-code": ["This link is not valid", "It has expired, was revoked, or was not copied completely.", "Ask the host for a new link or QR code."],
+  full: ["The board is full", "The greatest number of people is on this board already.", "Try again when somebody has left."],
+  kicked: ["You were removed from this board", "The host ended your access.", "Ask the host for a new link if this was a mistake."],
+  "no-such-session": ["The board is closed", "The host has closed this board.", "Ask the host to open it again and to send you a new link."],
+  "version-mismatch": ["This page is out of date", "The host has another version of the whiteboard.", "Reload the page."],
+};
+
+/** What the browser lacks for the board; null if it has everything. */
+function missing() {
+  if (!globalThis.isSecureContext || !globalThis.crypto?.subtle) {
+    return ["This page needs a secure connection", "The browser offers its cryptography only to pages that were opened with https.", "Open the link exactly as the host shows it. It begins with https://."];
+  }
+  if (!globalThis.WebAssembly || !globalThis.HTMLDialogElement || !globalThis.ResizeObserver || !Array.prototype.findLastIndex) {
+    return ["This browser is too old", "The board needs WebAssembly and other features of current browsers.", "Update the browser, or open the link in a current Chrome, Edge, Firefox or Safari. Some browsers turn WebAssembly off in a lockdown mode."];
+  }
+  return null;
+}
+
+const fail = ([title, ...paragraphs], action = reload) => showScreen(title, paragraphs, action);
+
+async function start() {
+  document.documentElement.dataset.theme = { dark: "dark", light: "light" }[settings.get("theme")] ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  const problem = missing();
+  if (problem) return fail(problem, null);
+  // The Wasm is loaded while the user reads and types.
+  const loading = load();
+  loading.catch(() => {});
+  const link = await openLink();
+  addEventListener("hashchange", () => location.reload());
+  if (link === "none") return fail(["No board is open", "Scan the QR code that the host shows, or open the link that the host sent you."], null);
+  if (link === "wrong") return fail(["This link is not complete", "A part of it is missing, or it was changed.", "Copy the whole link, or scan the QR code again."], null);
+  const name = storedName() || await askName();
+  try {
+    await open(link, name, await loading);
+  } catch (error) {
+    console.error(error);
+    fail(["The board could not be opened", "The page did not load completely, or what this browser stored is damaged.", String(error?.message ?? error)]);
+  }
+}
+
+/** Loads everything that the board needs. */
+async function load() {
+  const [{ Board }, { UI }, module, storage] = await Promise.all([
+    import("./board.mjs"), import("./ui.mjs"), compile(), import("./storage.mjs").then((module) => module.openStorage?.() ?? null),
+  ]);
+  return { Board, UI, module, storage };
+}
+
+async function compile() {
+  const response = await fetch("whiteboard.wasm");
+  if (!response.ok) throw new Error(`The host answered with ${response.status}.`);
+  if (response.headers.get("content-type") === "application/wasm") return WebAssembly.compileStreaming(response);
+  return WebAssembly.compile(await response.arrayBuffer());
+}
+
+const askName = () => new Promise((resolve) => {
+  const form = nameForm(resolve, "Join");
+  showScreen("Join the whiteboard", ["The others see this name beside your pointer and in the chat."], null, form);
+});
+
+async function open(link, name, { Board, UI, module, storage }) {
+  const { board: id, codeKey, keys } = link;
+  const board = await Board.open({ origin: location.origin, board: id, codeKey, keys, name, module, storage });
+  const ui = new UI(board);
+  hideScreen();
+  watch(board, link);
+  addEventListener("pagehide", ({ persisted }) => { if (!persisted) board.close(); });
+  storePage();
+  // For tests and for questions in the console of the browser.
+  globalThis.whiteboard = { board, ui };
+}
+
+/** Shows a screen when the connection ends for good, or was never there. */
+function watch(board, link) {
+  let wasOpen = board.objects.size > 0 || board.chat.length > 0;
+  let isWaiting = false;
+  const look = () => {
+    const { connection, code, message } = board.state;
+    if (connection === "open") {
+      wasOpen = true;
+      if (isWaiting) hideScreen();
+      isWaiting = false;
+    }
+    if (connection === "removed" || code === "kicked") {
+      forgetLink(link);
+      const [title, text, advice] = REFUSALS.kicked;
+      fail([title, message ? `The host gave this reason: ${message}` : text, advice], null);
+    } else if (connection === "refused") {
+      fail(REFUSALS[code] ?? ["The host refused the connection", message || `The reason is “${code ?? "unknown"}”.`, "Ask the host for a new link."]);
+    } else if (connection === "offline" && !wasOpen && !isWaiting) {
+      isWaiting = true;
+      wasOpen = true;
+      showScreen("The host cannot be reached", ["It may be turned off, or this device may be on another network.", "Join the network of the host. The page keeps trying."],
+        { label: "Open the board meanwhile", run: () => { isWaiting = false; hideScreen(); } });
+    }
+  };
+  board.addEventListener("state", look);
+  look();
+}
+
+/** Stores the page for times when the host is away. Browsers allow this only with a trusted certificate. */
+async function storePage() {
+  try {
+    await navigator.serviceWorker.register("worker.mjs");
+    const cache = await caches.open("page");
+    const files = performance.getEntriesByType("resource").map(({ name }) => new URL(name)).filter(({ origin, pathname }) =>
+      origin === location.origin && /\.(mjs|css|svg|wasm|webmanifest)$/.test(pathname));
+    await cache.addAll([location.pathname, "manifest.webmanifest", ...new Set(files.map(({ pathname }) => pathname))]);
+  } catch {
+    // The board works without it while the host is there.
+  }
+}
+
+start();

@@ -1,0 +1,337 @@
+/**
+ * The layers of the board.
+ *
+ * Committed objects are drawn once, on tiles that the browser moves and scales. A change redraws only the damaged part of
+ * the tiles under it. The live layer above the tiles holds what changes with each frame.
+ */
+
+import { CanvasPainter, drawObject } from "./draw.mjs";
+import { outline, rectangle, shapeOf, shown, touches, union, widened } from "./geometry.mjs";
+
+/** The time for drawing new tiles in one frame, in milliseconds. */
+const BUDGET = 7;
+/** The number of objects in a damaged rectangle above which the tile is drawn again in the background. */
+const AT_ONCE = 300;
+/** The number of tiles of one level that are kept. */
+const TILES = 120;
+/** Each tile also shows the first pixel of its neighbors, so that no seams appear while the tiles are scaled. */
+const BLEED = 1;
+const ZOOMS = [0.02, 16];
+
+/** The visible part of the board: the position of the top left corner, and the number of CSS pixels per board unit. */
+export class Camera {
+  x = 0;
+  y = 0;
+  zoom = 1;
+  width = 1;
+  height = 1;
+
+  toScreen([x, y]) { return [(x - this.x) * this.zoom, (y - this.y) * this.zoom]; }
+  toBoard([x, y]) { return [x / this.zoom + this.x, y / this.zoom + this.y]; }
+  get center() { return this.toBoard([this.width / 2, this.height / 2]); }
+  get area() { return rectangle([this.x, this.y], this.toBoard([this.width, this.height])); }
+
+  pan(dx, dy) {
+    this.x -= dx / this.zoom;
+    this.y -= dy / this.zoom;
+  }
+
+  /** Changes the zoom; the board position at a point of the screen stays there. */
+  zoomTo(zoom, [x, y] = [this.width / 2, this.height / 2]) {
+    const [left, top] = this.toBoard([x, y]);
+    this.zoom = Math.min(Math.max(zoom, ZOOMS[0]), ZOOMS[1]);
+    this.x = left - x / this.zoom;
+    this.y = top - y / this.zoom;
+  }
+
+  /** Shows a whole rectangle of the board, at no more than `most`, with a margin in CSS pixels. */
+  fit(area, most = 1, margin = 80) {
+    const room = [this.width, this.height].map((side) => Math.max(side - 2 * margin, side / 2));
+    const zoom = Math.min(room[0] / (area.right - area.left || 1), room[1] / (area.bottom - area.top || 1), most);
+    this.zoom = Math.min(Math.max(zoom, ZOOMS[0]), ZOOMS[1]);
+    this.x = (area.left + area.right - this.width / this.zoom) / 2;
+    this.y = (area.top + area.bottom - this.height / this.zoom) / 2;
+  }
+}
+
+/** The committed objects of the board on tiles. */
+export class Scene {
+  /** The objects that are drawn on tiles, from bottom to top: `{id, object, bounds}`. */
+  items = [];
+  #byID = new Map();
+  #hidden = new Set();
+  #changed = new Set();
+  #level = null;
+  /** The level of the previous zoom; it is shown until the tiles of the new one are complete. */
+  #previous = null;
+  #zoomedAt = 0;
+  #lastZoom = 0;
+
+  /** `host` contains the tiles, `looks` is passed to `drawObject`. */
+  constructor(host, board, camera, looks) {
+    Object.assign(this, { host, board, camera, looks });
+    this.update(board.order);
+  }
+
+  /** Notes that objects changed, appeared or are gone. */
+  invalidate(ids) {
+    for (const id of ids) this.#changed.add(id);
+  }
+
+  /** Sets the objects that are not drawn on tiles, because the live layer shows them. */
+  hide(ids) {
+    this.invalidate(this.#hidden);
+    this.#hidden = new Set(ids);
+    this.invalidate(this.#hidden);
+  }
+
+  /** Draws everything again, such as after a change of colors. */
+  reset() {
+    for (const level of [this.#level, this.#previous]) level?.root.remove();
+    this.#level = this.#previous = null;
+  }
+
+  /** Brings tiles up to date. Returns whether more work is left for the next frame. */
+  frame(now) {
+    if (this.#changed.size) this.update(this.board.order, this.#changed);
+    this.#changed = new Set();
+    return this.#render(now);
+  }
+
+  update(order, changed = new Set(order)) {
+    const isShown = (id) => this.board.objects.has(id) && !this.#hidden.has(id);
+    const ids = order.filter(isShown);
+    const added = new Set();
+    const damage = [];
+    // New objects on top of all others are drawn over the tiles.
+    let first = ids.length;
+    while (first > 0 && !this.#byID.has(ids[first - 1])) first -= 1;
+    for (const id of changed) {
+      const old = this.#byID.get(id);
+      if (old) damage.push(old.bounds);
+    }
+    const isAppend = !damage.length && first === this.items.length;
+    if (!isAppend) this.items = [];
+    const before = this.#byID;
+    if (!isAppend) this.#byID = new Map();
+    for (let index = isAppend ? first : 0; index < ids.length; index += 1) {
+      const id = ids[index];
+      let item = before.get(id);
+      const object = this.board.objects.get(id);
+      if (!item || item.object !== object) {
+        item = { id, object, bounds: boundsOf(object) };
+        if (index < first) damage.push(item.bounds);
+      }
+      this.items.push(item);
+      this.#byID.set(id, item);
+      if (index >= first) added.add(item);
+    }
+    if (!this.#level) return;
+    for (const level of [this.#level, this.#previous]) level?.repaint(this, damage, added, isAppend);
+  }
+
+  #render(now) {
+    const { camera, host } = this;
+    const scale = devicePixelRatio || 1;
+    const isOther = this.#level && (this.#level.zoom !== camera.zoom || this.#level.scale !== scale);
+    if (isOther && this.#lastZoom !== camera.zoom) this.#zoomedAt = now;
+    this.#lastZoom = camera.zoom;
+    // While the zoom changes, the tiles are only scaled.
+    if (!this.#level || (isOther && now - this.#zoomedAt > 120)) {
+      if (this.#level?.isShown) {
+        this.#previous?.root.remove();
+        this.#previous = this.#level;
+      } else this.#level?.root.remove();
+      this.#level = new Level(host, camera, scale);
+    }
+    const level = this.#level;
+    const isComplete = level.render(this, camera, performance.now() + BUDGET);
+    for (const one of [level, this.#previous]) one?.place(camera);
+    if (level.zoom === camera.zoom && (isComplete || !this.#previous)) {
+      level.show();
+      this.#previous?.root.remove();
+      this.#previous = null;
+    }
+    return !isComplete || level.zoom !== camera.zoom;
+  }
+}
+
+/** The bounds of everything that is drawn for an object. */
+export function boundsOf(object, placement = object) {
+  const { width, height, bounds } = shapeOf(object);
+  const margin = (object.type === "game" ? 7 : 1) * Math.max(placement.scale, 1);
+  if (placement === object) return widened(bounds, margin);
+  const corners = outline("rectangle", [-width / 2, -height / 2], [width / 2, height / 2]).map((corner) => shown(placement, corner));
+  return widened(corners.map((corner) => rectangle(corner, corner)).reduce(union), margin);
+}
+
+/** The tiles of one zoom factor. Positions of tiles are relative to an origin on the board. */
+class Level {
+  #tiles = new Map();
+  isShown = false;
+
+  constructor(host, camera, scale) {
+    this.zoom = camera.zoom;
+    this.scale = scale;
+    this.origin = [camera.x, camera.y];
+    this.side = scale > 1.5 ? 256 : 512;
+    this.root = document.createElement("div");
+    this.root.className = "level";
+    this.root.hidden = true;
+    host.append(this.root);
+  }
+
+  show() {
+    this.isShown = true;
+    this.root.hidden = false;
+  }
+
+  place(camera) {
+    const factor = camera.zoom / this.zoom;
+    // Whole device pixels keep the tiles sharp.
+    const snap = (value) => factor === 1 ? Math.round(value * this.scale) / this.scale : value;
+    const x = snap((this.origin[0] - camera.x) * camera.zoom), y = snap((this.origin[1] - camera.y) * camera.zoom);
+    this.root.style.transform = `translate(${x}px,${y}px) scale(${factor})`;
+  }
+
+  /** The part of the board that a tile shows. */
+  #area(column, row, margin = BLEED / this.scale) {
+    const unit = this.side / this.zoom, [left, top] = this.origin, more = margin / this.zoom;
+    return {
+      left: left + column * unit - more, top: top + row * unit - more,
+      right: left + (column + 1) * unit + more, bottom: top + (row + 1) * unit + more,
+    };
+  }
+
+  /** Draws missing tiles until the deadline. Returns whether all visible tiles are complete. */
+  render(scene, camera, deadline) {
+    const unit = this.side / this.zoom, { left, top, right, bottom } = camera.area;
+    const index = (value, start) => Math.floor((value - start) / unit);
+    const [first, last] = [index(left, this.origin[0]), index(right, this.origin[0])];
+    const [upper, lower] = [index(top, this.origin[1]), index(bottom, this.origin[1])];
+    // After zooming out, the tiles of an old level would be too many.
+    if ((last - first + 1) * (lower - upper + 1) > TILES) return true;
+    for (let row = upper; row <= lower; row += 1) {
+      for (let column = first; column <= last; column += 1) {
+        const key = `${column} ${row}`;
+        let tile = this.#tiles.get(key);
+        if (!tile) tile = { area: this.#area(column, row), column, row, canvas: null, isStale: true, job: null };
+        // The map is in the order of use; the tiles that were not used for longest are dropped.
+        this.#tiles.delete(key);
+        this.#tiles.set(key, tile);
+        if (tile.isStale && !this.#work(scene, tile, deadline)) return false;
+      }
+    }
+    for (const [key, tile] of this.#tiles) {
+      if (this.#tiles.size <= TILES) break;
+      tile.canvas?.remove();
+      this.#tiles.delete(key);
+    }
+    return true;
+  }
+
+  /** Draws a tile on a new canvas, and replaces the old canvas when it is complete. Returns whether it is complete. */
+  #work(scene, tile, deadline) {
+    if (tile.job?.items !== scene.items) tile.job = { items: scene.items, next: 0, painter: this.#painter(tile) };
+    const { items, painter } = tile.job;
+    while (tile.job.next < items.length) {
+      if (tile.job.next % 16 === 0 && performance.now() > deadline) return false;
+      const item = items[tile.job.next];
+      tile.job.next += 1;
+      if (touches(item.bounds, tile.area)) drawObject(painter, item.object, scene.looks);
+    }
+    const { canvas } = painter.context;
+    canvas.style.transform = `translate(${tile.column * this.side}px,${tile.row * this.side}px)`;
+    if (tile.canvas) tile.canvas.replaceWith(canvas);
+    else this.root.append(canvas);
+    Object.assign(tile, { canvas, painter, isStale: false, job: null });
+    return performance.now() < deadline;
+  }
+
+  #painter(tile) {
+    const canvas = document.createElement("canvas");
+    const pixels = Math.round(this.side * this.scale) + 2 * BLEED;
+    canvas.width = canvas.height = pixels;
+    canvas.style.width = canvas.style.height = `${pixels / this.scale}px`;
+    canvas.style.left = canvas.style.top = `${-BLEED / this.scale}px`;
+    const context = canvas.getContext("2d");
+    const unit = this.zoom * this.scale;
+    context.setTransform(unit, 0, 0, unit, -tile.area.left * unit, -tile.area.top * unit);
+    return new CanvasPainter(context, unit);
+  }
+
+  /** Draws the damaged parts of the tiles again, and new objects over them. */
+  repaint(scene, damage, added, isAppend) {
+    for (const tile of this.#tiles.values()) {
+      const touching = (areas) => areas.filter((one) => touches(one, tile.area));
+      const isDamaged = touching(damage).length > 0;
+      if (tile.isStale) {
+        // A job over the same list comes to the new objects by itself; otherwise it begins again.
+        if (!isAppend) tile.job = null;
+        continue;
+      }
+      const fresh = [...added].filter((item) => touches(item.bounds, tile.area));
+      if (isDamaged) this.#repair(scene, tile, touching(damage).concat(fresh.map((item) => item.bounds)).reduce(union));
+      else for (const { object } of fresh) drawObject(tile.painter, object, scene.looks);
+    }
+  }
+
+  #repair(scene, tile, exact) {
+    const area = widened(exact, 1 / this.zoom);
+    const items = scene.items.filter(({ bounds }) => touches(bounds, area) && touches(bounds, tile.area));
+    if (items.length > AT_ONCE) {
+      tile.isStale = true;
+      tile.job = null;
+      return;
+    }
+    const { context } = tile.painter;
+    const unit = this.zoom * this.scale;
+    // Clip to whole pixels, so that the edges of the part stay sharp.
+    const snap = (value, start, round) => round((value - start) * unit) / unit + start;
+    const left = snap(area.left, tile.area.left, Math.floor), top = snap(area.top, tile.area.top, Math.floor);
+    const right = snap(area.right, tile.area.left, Math.ceil), bottom = snap(area.bottom, tile.area.top, Math.ceil);
+    context.save();
+    context.beginPath();
+    context.rect(left, top, right - left, bottom - top);
+    context.clip();
+    context.clearRect(left, top, right - left, bottom - top);
+    for (const item of items) drawObject(tile.painter, item.object, scene.looks);
+    context.restore();
+  }
+}
+
+/** The layer above the tiles: strokes that are being drawn, the selection, laser pointers. */
+export class LiveLayer {
+  #used = null;
+
+  constructor(canvas, camera) {
+    this.canvas = canvas;
+    this.camera = camera;
+    this.context = canvas.getContext("2d");
+  }
+
+  resize() {
+    this.scale = devicePixelRatio || 1;
+    this.canvas.width = Math.round(this.camera.width * this.scale);
+    this.canvas.height = Math.round(this.camera.height * this.scale);
+    this.#used = null;
+  }
+
+  /** Clears what was drawn before, and lets `body(painter)` draw in board units. It returns the area that it used. */
+  draw(body) {
+    const { context, scale, camera: { x, y, zoom } } = this;
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    if (this.#used) {
+      const { left, top, right, bottom } = this.#used;
+      context.clearRect(left, top, right - left, bottom - top);
+    }
+    const unit = zoom * scale;
+    context.setTransform(unit, 0, 0, unit, -x * unit, -y * unit);
+    const used = body(new CanvasPainter(context, unit));
+    const pixels = (value, start, round) => round((value - start) * unit);
+    this.#used = used && {
+      left: pixels(used.left, x, Math.floor) - 2, top: pixels(used.top, y, Math.floor) - 2,
+      right: pixels(used.right, x, Math.ceil) + 2, bottom: pixels(used.bottom, y, Math.ceil) + 2,
+    };
+  }
+}

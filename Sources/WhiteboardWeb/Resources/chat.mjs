@@ -1,0 +1,131 @@
+/** The chat, and the list of members. */
+
+import { $, button, element, settings, toast } from "./dom.mjs";
+
+export class Chat {
+  name = "chat";
+  title = "Chat";
+  #read = 0;
+  #shown = 0;
+  #lines = element("ol.chat", { role: "log", ariaLabel: "Messages" });
+  #field = element("textarea", { rows: 1, dir: "auto", placeholder: "Message", ariaLabel: "Message", enterKeyHint: "send", maxLength: 4000 });
+
+  constructor(ui) {
+    this.ui = ui;
+    this.#field.onkeydown = (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      this.#send();
+    };
+    const form = element("form.send", { onsubmit: (event) => { event.preventDefault(); this.#send(); } },
+      this.#field, button("send", "Send", () => this.#send()));
+    this.root = element("div.panel", {}, this.#lines, form);
+    this.#read = ui.board.chat.length;
+    this.update();
+  }
+
+  #send() {
+    const text = this.#field.value.trim();
+    if (text && !this.ui.attempt(() => this.ui.board.sendChat(text))) this.#field.value = "";
+    this.#field.focus();
+  }
+
+  update() {
+    const { board } = this.ui;
+    const isOpen = this.ui.sheet.name === this.name;
+    const isAtEnd = this.#lines.scrollHeight - this.#lines.scrollTop - this.#lines.clientHeight < 60;
+    // Lines of others can arrive late and belong before later ones.
+    const ids = board.chat.map(({ id }) => id).join();
+    if (ids !== this.#shown) {
+      this.#lines.replaceChildren(...board.chat.slice(-500).map((line, index, all) => this.#line(line, all[index - 1])));
+      this.#shown = ids;
+    }
+    if (!board.chat.length) this.#lines.replaceChildren(element("li.empty", {}, "No messages yet."));
+    if (isOpen) this.#read = board.chat.length;
+    if (isOpen && isAtEnd) this.#lines.scrollTop = this.#lines.scrollHeight;
+    const unread = Math.max(0, board.chat.length - this.#read);
+    const badge = $("unread");
+    badge.hidden = !unread;
+    badge.textContent = unread > 99 ? "99+" : unread;
+    $("chat").ariaLabel = unread ? `Chat, ${unread} unread` : "Chat";
+  }
+
+  #line({ author, name, text, sentAt }, before) {
+    const isOwn = author === this.ui.board.me.id;
+    const date = new Date(sentAt);
+    const time = element("time", { dateTime: date.toISOString() }, date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }));
+    const heading = author === before?.author && sentAt - before.sentAt < 300_000 ? null
+      : element("b", {}, isOwn ? "You" : name || this.ui.name(author), " ", time);
+    return element(isOwn ? "li.own" : "li", {}, heading, element("span", { dir: "auto" }, text));
+  }
+
+  onOpen() {
+    this.update();
+    this.#lines.scrollTop = this.#lines.scrollHeight;
+    if (matchMedia("(pointer: fine)").matches) this.#field.focus();
+  }
+}
+
+const ROLES = { editor: "Can edit", viewer: "View only", relay: "Relay" };
+
+export class Members {
+  name = "members";
+  title = "People";
+  root = element("div.panel.scroll");
+
+  constructor(ui) {
+    this.ui = ui;
+    this.update();
+  }
+
+  update() {
+    const { ui } = this, { board } = ui;
+    const people = [...board.members].filter(([, { role }]) => role !== "relay");
+    const shown = [[board.me.id, board.me], ...people].slice(0, 3);
+    $("people").replaceChildren(...shown.map(([, member]) => avatar(member)));
+    if (people.length > 2) $("people").append(element("span.avatar.more", {}, `+${people.length - 2}`));
+    const count = people.length + 1;
+    $("people").ariaLabel = count === 1 ? "People: only you" : `People: ${count} on this board`;
+    if (ui.sheet.name !== this.name) return;
+    const rename = element("button.quiet", { type: "button", onclick: () => ui.askName() }, "Change name");
+    this.root.replaceChildren(element("ul.members", {}, this.#row(board.me, `${board.me.name || "You"} (you)`, rename),
+      ...people.map(([id, member]) => {
+        const isFollowed = ui.followed === id;
+        const follow = member.viewport && element("button.quiet", {
+          type: "button", ariaPressed: String(isFollowed), onclick: () => ui.follow(isFollowed ? null : id),
+        }, isFollowed ? "Stop following" : "Follow");
+        return this.#row(member, ui.name(id), follow);
+      })));
+  }
+
+  #row(member, name, action) {
+    return element("li", {}, avatar(member), element("span.grow", {}, element("b", {}, name), element("small", {}, ROLES[member.role] ?? "")), action);
+  }
+
+  onOpen() { this.update(); }
+}
+
+function avatar({ name, icon, color }) {
+  const made = element("span.avatar", { ariaHidden: "true" }, icon || [...(name || "?")][0].toUpperCase());
+  made.style.setProperty("--color", color);
+  return made;
+}
+
+/** The name of the last visit; empty if there is none. */
+export const storedName = () => settings.get("name", "");
+
+/** A form for the name; `done(name)` is called with a name that is not empty. */
+export function nameForm(done, label) {
+  const field = element("input", {
+    value: storedName(), maxLength: 32, placeholder: "Your name", ariaLabel: "Your name", autocomplete: "nickname", required: true, dir: "auto",
+  });
+  const submit = (event) => {
+    event.preventDefault();
+    const name = field.value.trim();
+    if (!name) return;
+    if (new TextEncoder().encode(name).length > 64) return toast("This name is too long. Choose a shorter one.");
+    settings.set("name", name);
+    done(name);
+  };
+  return element("form.name", { onsubmit: submit }, field, element("button.primary", {}, label));
+}

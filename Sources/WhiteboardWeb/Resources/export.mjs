@@ -1,0 +1,112 @@
+/** Saving the board, or the selected objects, as a picture. */
+
+import { boundsOf } from "./canvas.mjs";
+import { CanvasPainter, drawObject, Palette } from "./draw.mjs";
+import { inkLines, isRightToLeft, LETTER, number, PathData, union, widened } from "./geometry.mjs";
+
+const MARGIN = 20;
+/** The largest picture that phones can make, in pixels. */
+const PIXELS = 16_000_000;
+
+/** Saves a file with a picture of the objects; `format` is `png` or `svg`. */
+export async function exportPicture(ui, format, ids) {
+  const objects = ids.map((id) => ui.board.objects.get(id)).filter(Boolean);
+  if (!objects.length) throw new Error("There is nothing on the board yet.");
+  const area = widened(objects.map((object) => boundsOf(object)).reduce(union), MARGIN);
+  const looks = { ...ui.looks, palette: new Palette(ui.board.settings.background?.slice(0, 7) ?? "#ffffff") };
+  const photos = new Map();
+  for (const { type, sha256 } of objects) {
+    if (type === "photo" && !photos.has(sha256)) photos.set(sha256, await ui.board.photo(sha256));
+  }
+  const blob = format === "svg" ? await svg(objects, area, looks, photos) : await png(objects, area, looks, photos);
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  const title = (ui.board.settings.title || "whiteboard").replace(/[^\p{L}\p{N} _-]+/gu, " ").trim() || "whiteboard";
+  link.download = `${title}.${format}`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+async function png(objects, area, looks, photos) {
+  const [width, height] = [area.right - area.left, area.bottom - area.top];
+  const scale = Math.min(2, Math.sqrt(PIXELS / (width * height)), 16_000 / Math.max(width, height));
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [Math.ceil(width * scale), Math.ceil(height * scale)];
+  const context = canvas.getContext("2d");
+  const pictures = new Map();
+  for (const [sha256, blob] of photos) if (blob) pictures.set(sha256, await createImageBitmap(blob).catch(() => null));
+  context.fillStyle = looks.palette.paper;
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.setTransform(scale, 0, 0, scale, -area.left * scale, -area.top * scale);
+  const painter = new CanvasPainter(context, scale);
+  for (const object of objects) drawObject(painter, object, { ...looks, photo: ({ sha256 }) => pictures.get(sha256) ?? null });
+  const blob = await new Promise((done) => canvas.toBlob(done, "image/png"));
+  if (!blob) throw new Error("There is not enough memory for this picture. Save it as SVG instead.");
+  return blob;
+}
+
+async function svg(objects, area, looks, photos) {
+  const files = new Map();
+  for (const [sha256, blob] of photos) if (blob) files.set(sha256, await dataAddress(blob));
+  const painter = new SVGPainter();
+  for (const object of objects) drawObject(painter, object, { ...looks, photo: ({ sha256 }) => files.get(sha256) ?? null });
+  const box = [area.left, area.top, area.right - area.left, area.bottom - area.top].map(number);
+  const text = `<svg xmlns="http://www.w3.org/2000/svg" width="${box[2]}" height="${box[3]}" viewBox="${box.join(" ")}">\n`
+    + `<rect x="${box[0]}" y="${box[1]}" width="${box[2]}" height="${box[3]}" fill="${looks.palette.paper}"/>\n${painter.text}</svg>\n`;
+  return new Blob([text], { type: "image/svg+xml" });
+}
+
+const dataAddress = (blob) => new Promise((resolve, reject) => {
+  const reader = new FileReader();
+  reader.onload = () => resolve(reader.result);
+  reader.onerror = () => reject(reader.error);
+  reader.readAsDataURL(blob);
+});
+
+/** Escapes text for XML, and leaves out characters that XML does not allow. */
+const escaped = (text) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "")
+  .replace(/[&<>"]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[sign]);
+
+/** Writes SVG with the calls of `CanvasPainter` that `drawObject` makes. */
+class SVGPainter {
+  text = "";
+
+  #add(tag, attributes, content = null) {
+    const list = Object.entries(attributes).filter(([, value]) => value !== undefined && value !== null)
+      .map(([name, value]) => ` ${name}="${typeof value === "number" ? number(value) : escaped(String(value))}"`).join("");
+    this.text += content === null ? `<${tag}${list}/>\n` : `<${tag}${list}>${content}</${tag}>\n`;
+  }
+
+  place({ centerPosition: [x, y], angle, scale }, body) {
+    const turn = angle ? ` rotate(${number(angle * 180 / Math.PI)})` : "";
+    this.text += `<g transform="translate(${number(x)} ${number(y)})${turn}${scale === 1 ? "" : ` scale(${scale.toFixed(6)})`}">\n`;
+    body();
+    this.text += "</g>\n";
+  }
+
+  ink(object, { rgb, opacity }) {
+    for (const { path, width } of inkLines(object, () => new PathData())) {
+      this.#add("path", {
+        d: path.data, fill: "none", stroke: rgb, "stroke-width": width, "stroke-linecap": "round", "stroke-linejoin": "round",
+        opacity: opacity < 1 ? opacity : null,
+      });
+    }
+  }
+
+  box(x, y, width, height, { fill = "none", stroke, radius, lineWidth = 1 }) {
+    this.#add("rect", { x, y, width, height, rx: radius || null, fill, stroke, "stroke-width": stroke ? lineWidth : null });
+  }
+
+  words(text, x, y, { size, color, align = "left", isBold, family = LETTER.family }) {
+    const isRTL = isRightToLeft(text);
+    const anchor = align === "center" ? "middle" : (align === "right") === isRTL ? null : "end";
+    this.#add("text", {
+      x, y, "font-family": family.replaceAll('"', "'"), "font-size": size, "font-weight": isBold ? "bold" : null, fill: color.rgb,
+      opacity: color.opacity < 1 ? color.opacity : null, "text-anchor": anchor, direction: isRTL ? "rtl" : null, "xml:space": "preserve",
+    }, escaped(text));
+  }
+
+  image(address, width, height) {
+    this.#add("image", { x: -width / 2, y: -height / 2, width, height, preserveAspectRatio: "none", href: address });
+  }
+}

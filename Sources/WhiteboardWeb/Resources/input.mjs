@@ -1,0 +1,152 @@
+/** Pointers, the wheel and gestures: what the user does on the board becomes calls of the current tool. */
+
+/** The distance in CSS pixels below which a press is a tap. */
+const SLOP = 4;
+const DOUBLE_TAP = 350;
+
+/**
+ * Passes input on the board to `tools`:
+ * `down(place, event)`, `move(places, event)`, `up(place, event)`, `cancel()`, `doubleTap(place, event)`, `hover(place)`.
+ * Places are in CSS pixels; `places` has all points since the last call, as `[x, y, pressure]`.
+ *
+ * Two fingers move and zoom the board. After a pen was used, one finger moves the board too, so that the palm does not draw.
+ */
+export class Input {
+  /** The fingers, pens and buttons that are down, by pointer id. */
+  #down = new Map();
+  #mode = "idle";
+  #start = null;
+  #lastTap = { time: 0, place: [0, 0] };
+  hasPen = false;
+  isSpaceDown = false;
+
+  constructor(board, ui, tools) {
+    Object.assign(this, { board, ui, tools });
+    const listen = (name, handler) => board.addEventListener(name, handler, { passive: false });
+    listen("pointerdown", (event) => this.#pressed(event));
+    listen("pointermove", (event) => this.#moved(event));
+    listen("pointerup", (event) => this.#released(event));
+    listen("pointercancel", (event) => this.#cancelled(event));
+    listen("pointerleave", () => this.tools.hover(null));
+    listen("wheel", (event) => this.#wheel(event));
+    listen("contextmenu", (event) => event.preventDefault());
+    // Safari on a Mac reports the pinch of a trackpad with events of its own.
+    let before = 1;
+    listen("gesturestart", (event) => { event.preventDefault(); before = 1; });
+    listen("gesturechange", (event) => {
+      event.preventDefault();
+      if (this.#down.size) return;
+      this.ui.zoomBy(event.scale / before, this.#place(event));
+      before = event.scale;
+    });
+  }
+
+  #place(event) {
+    const { left, top } = this.board.getBoundingClientRect();
+    return [event.clientX - left, event.clientY - top];
+  }
+
+  #point(event) {
+    const hasPressure = event.pointerType === "pen" && event.pressure > 0;
+    return [...this.#place(event), ...(hasPressure ? [event.pressure] : [])];
+  }
+
+  #pressed(event) {
+    if (event.target.closest("textarea")) return;
+    const place = this.#place(event);
+    const isTouch = event.pointerType === "touch";
+    const penIsDown = [...this.#down.values()].some(({ type }) => type === "pen");
+    if (isTouch && penIsDown) return;
+    if (event.pointerType === "pen" && !this.hasPen) {
+      this.hasPen = true;
+      this.#stop();
+      this.#down.clear();
+    }
+    // Keep the focus of the text that is being edited until the tool has decided what happens.
+    event.preventDefault();
+    try {
+      this.board.setPointerCapture(event.pointerId);
+    } catch {
+      // The pointer is already gone.
+    }
+    this.#down.set(event.pointerId, { place, type: event.pointerType });
+    if (this.#down.size > 1) {
+      if (this.#mode !== "pinch") this.#stop();
+      this.#mode = "pinch";
+      return;
+    }
+    this.#start = { place, event, isDrag: false };
+    const isPan = event.button === 1 || this.isSpaceDown || this.ui.tool === "hand" || (isTouch && this.hasPen && this.ui.tool !== "text");
+    this.#mode = isPan ? "pan" : event.button === 0 ? "waiting" : "idle";
+    // A finger may be the first of two, so it only starts once it moves.
+    if (this.#mode === "waiting" && !isTouch) this.#begin();
+  }
+
+  #begin() {
+    this.#mode = "tool";
+    this.tools.down(this.#point(this.#start.event), this.#start.event);
+  }
+
+  #moved(event) {
+    const place = this.#place(event);
+    const held = this.#down.get(event.pointerId);
+    if (!held) {
+      if (event.pointerType !== "touch") this.tools.hover(place);
+      return;
+    }
+    const before = held.place;
+    held.place = place;
+    if (this.#mode === "pan") this.ui.panBy(place[0] - before[0], place[1] - before[1]);
+    if (this.#mode === "pinch") this.#pinch(event.pointerId, before);
+    if (this.#mode === "waiting" && Math.hypot(place[0] - this.#start.place[0], place[1] - this.#start.place[1]) > SLOP) this.#begin();
+    if (this.#mode !== "tool") return;
+    const events = event.getCoalescedEvents?.() ?? [];
+    this.tools.move((events.length ? events : [event]).map((one) => this.#point(one)), event);
+  }
+
+  #pinch(id, before) {
+    const [one, other] = [...this.#down.entries()].filter(([key]) => key !== id).concat([[id, this.#down.get(id)]]).slice(-2);
+    const [fixed, moving] = [one[1].place, other[1].place];
+    const spread = (a, b) => Math.max(Math.hypot(a[0] - b[0], a[1] - b[1]), 10);
+    this.ui.panBy((moving[0] - before[0]) / 2, (moving[1] - before[1]) / 2);
+    this.ui.zoomBy(spread(fixed, moving) / spread(fixed, before), [(fixed[0] + moving[0]) / 2, (fixed[1] + moving[1]) / 2]);
+  }
+
+  #released(event) {
+    if (!this.#down.delete(event.pointerId)) return;
+    const place = this.#place(event);
+    if (this.#mode === "waiting") this.#begin();
+    if (this.#mode === "tool") {
+      const before = this.#lastTap;
+      const isTap = Math.hypot(place[0] - this.#start.place[0], place[1] - this.#start.place[1]) <= SLOP;
+      this.tools.up(this.#point(event), event);
+      const isSecond = isTap && event.timeStamp - before.time < DOUBLE_TAP
+        && Math.hypot(place[0] - before.place[0], place[1] - before.place[1]) < 24;
+      if (isSecond) this.tools.doubleTap(place, event);
+      this.#lastTap = { time: isTap && !isSecond ? event.timeStamp : 0, place };
+    }
+    // After a pinch, the finger that is still down does nothing.
+    this.#mode = this.#down.size && this.#mode === "pinch" && this.#down.size > 1 ? "pinch" : "idle";
+  }
+
+  #cancelled(event) {
+    if (!this.#down.delete(event.pointerId)) return;
+    this.#stop();
+    this.#mode = "idle";
+  }
+
+  #stop() {
+    if (this.#mode === "tool") this.tools.cancel();
+    this.#mode = "idle";
+  }
+
+  #wheel(event) {
+    event.preventDefault();
+    const unit = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? innerHeight : 1;
+    const [dx, dy] = [event.deltaX * unit, event.deltaY * unit];
+    if (event.ctrlKey || event.metaKey) {
+      this.ui.zoomBy(Math.exp(-Math.min(Math.max(dy, -60), 60) / 100), this.#place(event));
+    } else if (event.shiftKey && !dx) this.ui.panBy(-dy, 0);
+    else this.ui.panBy(-dx, -dy);
+  }
+}

@@ -1,0 +1,70 @@
+/** The pointers and names of other members, and their laser pointers. */
+
+import { element, icon } from "./dom.mjs";
+import { union } from "./geometry.mjs";
+import { drawTrail, TRAIL } from "./tools.mjs";
+
+/** The time after which a pointer that does not move fades, in milliseconds. */
+const IDLE = 10_000;
+
+export class Pointers {
+  #shown = new Map();
+
+  constructor(host, ui) { Object.assign(this, { host, ui }); }
+
+  /** Called when members joined, left or moved. */
+  update() {
+    const { members } = this.ui.board;
+    for (const [id, pointer] of this.#shown) {
+      if (members.get(id)?.cursor) continue;
+      pointer.root.remove();
+      this.#shown.delete(id);
+    }
+    for (const [id, member] of members) if (member.cursor) this.#move(id, member);
+  }
+
+  #move(id, { cursor, color, name, pointer: kind, isTyping }) {
+    let pointer = this.#shown.get(id);
+    if (!pointer) {
+      const label = element("span");
+      pointer = { root: element("div.pointer", { ariaHidden: "true" }, icon("pointer"), label), label, trail: [], place: null };
+      this.#shown.set(id, pointer);
+      this.host.append(pointer.root);
+    }
+    pointer.root.style.setProperty("--color", color);
+    pointer.label.textContent = isTyping ? `${name} is typing…` : name;
+    pointer.root.classList.toggle("laser", kind === "laser");
+    const now = performance.now();
+    if (pointer.place?.[0] === cursor[0] && pointer.place?.[1] === cursor[1]) return;
+    pointer.place = cursor;
+    pointer.root.classList.remove("idle");
+    clearTimeout(pointer.timer);
+    pointer.timer = setTimeout(() => pointer.root.classList.add("idle"), IDLE);
+    if (kind === "laser") {
+      pointer.trail.push({ place: cursor, time: now });
+      this.ui.drawLive();
+    } else pointer.trail = [];
+    this.#put(pointer);
+  }
+
+  #put({ root, place }) {
+    const [x, y] = this.ui.camera.toScreen(place);
+    root.style.transform = `translate(${x}px,${y}px)`;
+  }
+
+  /** Called when the view moved. */
+  place() {
+    for (const pointer of this.#shown.values()) this.#put(pointer);
+  }
+
+  draw(painter, now) {
+    let area = null;
+    for (const pointer of this.#shown.values()) {
+      pointer.trail = pointer.trail.filter(({ time }) => now - time < TRAIL);
+      if (!pointer.trail.length) continue;
+      area = union(area, drawTrail(painter, pointer.trail, this.ui.camera.zoom, now));
+      this.ui.drawLive();
+    }
+    return area;
+  }
+}

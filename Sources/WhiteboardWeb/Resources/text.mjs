@@ -1,0 +1,144 @@
+/** Editing text in place: a text field above the board, so that every input method of the system works. */
+
+import { element } from "./dom.mjs";
+import { layout, LETTER, shapeOf, shown } from "./geometry.mjs";
+
+/** The font size of the field in CSS pixels. Below 16, phones would zoom into the page; the field is scaled instead. */
+const FONT = 16;
+
+/** The width of the box of a new text object, in board units. */
+const BOX = 200;
+
+export class TextEditor {
+  #field = null;
+  #id = null;
+  /** The text on the board that the field was last equal to. */
+  #base = "";
+  #place;
+  #timer;
+
+  constructor(ui) { this.ui = ui; }
+
+  get isOpen() { return Boolean(this.#field); }
+  get id() { return this.#id; }
+
+  /** Edits an object, or a new text whose top left corner is near `place` on the board. */
+  open(id, place) {
+    this.close();
+    const { ui } = this, object = ui.board.objects.get(id);
+    if (ui.isViewer || (id && !object) || object?.isLocked) return;
+    if (object && ui.attempt(() => ui.board.select([id]))) return;
+    this.#id = id;
+    this.#base = object?.text ?? "";
+    this.#place = object ? null : [place[0], place[1] - LETTER.height / 2];
+    const field = element("textarea.text", {
+      value: this.#base, dir: "auto", spellcheck: false, autocapitalize: "sentences", ariaLabel: "Text on the board",
+      oninput: () => this.#changed(),
+      onblur: () => this.close(),
+      onkeydown: (event) => {
+        event.stopPropagation();
+        const isDone = event.key === "Escape" || (event.key === "Enter" && (event.ctrlKey || event.metaKey));
+        if (!isDone || event.isComposing) return;
+        event.preventDefault();
+        this.close();
+        ui.boardElement.focus();
+      },
+    });
+    this.#field = field;
+    ui.boardElement.append(field);
+    ui.hideObjects(id ? [id] : []);
+    this.place();
+    field.focus({ preventScroll: true });
+    field.setSelectionRange(field.value.length, field.value.length);
+    this.#reveal();
+  }
+
+  /** Puts the field over its text; called when the view or the text changes. */
+  place() {
+    const field = this.#field;
+    if (!field) return;
+    const { ui } = this, { camera } = ui;
+    const object = ui.board.objects.get(this.#id);
+    const scale = (object?.scale ?? 1) * camera.zoom;
+    const size = layout(field.value, object?.size[0] ?? BOX);
+    // The field is as large as the text, with room for one more letter.
+    const unit = FONT / LETTER.font;
+    Object.assign(field.style, {
+      width: `${(size.width + 2 * LETTER.width) * unit}px`, height: `${size.height * unit + 2}px`, fontSize: `${FONT}px`,
+      lineHeight: `${LETTER.height * unit}px`, color: ui.looks.palette.color(object ? object.color : ui.pen.color).rgb,
+    });
+    const corner = object ? shown(object, [-shapeOf(object).width / 2, -shapeOf(object).height / 2]) : this.#place;
+    const [x, y] = camera.toScreen(corner);
+    field.style.transform = `translate(${x}px,${y}px) rotate(${object?.angle ?? 0}rad) scale(${scale / unit})`;
+  }
+
+  /** Moves the board so that the keyboard of a phone does not cover the field. */
+  #reveal() {
+    setTimeout(() => {
+      if (!this.#field) return;
+      const view = globalThis.visualViewport;
+      const bottom = this.#field.getBoundingClientRect().bottom + 24;
+      const limit = view ? view.offsetTop + view.height : innerHeight;
+      if (bottom > limit) this.ui.panBy(0, limit - bottom);
+    }, 350);
+  }
+
+  #changed() {
+    this.place();
+    clearTimeout(this.#timer);
+    // Others see the text of an object while it is typed.
+    if (this.#id) this.#timer = setTimeout(() => this.#write(), 400);
+  }
+
+  /** Called when others changed the object: their changes are shown, unless the user has typed since. */
+  refresh() {
+    const object = this.ui.board.objects.get(this.#id);
+    if (!this.#field || !this.#id) return;
+    if (!object) return this.close();
+    if (this.#field.value !== this.#base || object.text === this.#base) return;
+    const { selectionStart, selectionEnd } = this.#field;
+    this.#field.value = this.#base = object.text;
+    this.#field.setSelectionRange(selectionStart, selectionEnd);
+    this.place();
+  }
+
+  /** Writes the text of the field to the object, whose upper left corner stays where it is. */
+  #write() {
+    const { ui } = this, { board } = ui, text = this.#field.value;
+    const before = board.objects.get(this.#id);
+    if (!before || text === this.#base) return;
+    ui.attempt(() => {
+      board.setText(this.#id, text, this.#base);
+      this.#base = text;
+      const after = board.objects.get(this.#id);
+      if (!after || !after.text) return;
+      const [one, other] = [before, after].map((object) => shown(object, [-shapeOf(object).width / 2, -shapeOf(object).height / 2]));
+      const move = [one[0] - other[0], one[1] - other[1]];
+      if (move[0] || move[1]) board.move([this.#id], move);
+      // The field shows what the board has, if others typed too.
+      if (this.#field && after.text !== text) this.#field.value = this.#base = after.text;
+    });
+  }
+
+  /** Ends the editing, and keeps the text. An object without text is deleted. */
+  close() {
+    const field = this.#field;
+    if (!field) return;
+    clearTimeout(this.#timer);
+    const { ui } = this, { board } = ui, text = field.value, id = this.#id;
+    let created = null;
+    if (id) {
+      this.#write();
+      if (!text.trim() && board.objects.has(id)) ui.attempt(() => board.remove([id]));
+    } else if (text.trim()) {
+      const { width, height } = layout(text, BOX), [x, y] = this.#place;
+      ui.attempt(() => { created = board.createText(text, [x + width / 2, y + height / 2], { color: ui.pen.color }); });
+    }
+    this.#field = this.#id = null;
+    field.onblur = null;
+    field.remove();
+    ui.hideObjects([]);
+    const shown = created ?? (board.objects.has(id) ? id : null);
+    ui.finishTool(shown ? [shown] : []);
+  }
+}

@@ -1,0 +1,107 @@
+/** The toolbar, the colors and widths, and the buttons for the selection. */
+
+import { $, button, element } from "./dom.mjs";
+import { attachPopup } from "./panels.mjs";
+
+/** The colors of the terminal (`Pens`), which color-blind people can tell apart; null is black or white. */
+const COLORS = [
+  ["Default", null], ["Red", "#e8601c"], ["Orange", "#e69f00"], ["Yellow", "#f0e442"], ["Green", "#1fae84"],
+  ["Sky", "#56b4e9"], ["Blue", "#3b8fd9"], ["Violet", "#9a7be0"], ["Pink", "#cc79a7"], ["Gray", "#999999"],
+];
+const WIDTHS = [["Fine", 2], ["Thin", 5], ["Medium", 8], ["Thick", 12], ["Bold", 20]];
+const SHAPES = ["line", "rectangle", "ellipse", "arrow"];
+/** The name and the keys of each tool. */
+export const TOOLS = {
+  select: ["Select", "v1"], hand: ["Move the board", "h"], pen: ["Pen", "p7"], line: ["Line", "l6"], rectangle: ["Rectangle", "r2"],
+  ellipse: ["Ellipse", "o4"], arrow: ["Arrow", "a5"], text: ["Text", "t8"], eraser: ["Eraser", "e0"], laser: ["Laser pointer", "k"],
+};
+/** The tools of a member who may only view the board. */
+export const VIEWER_TOOLS = ["select", "hand", "laser"];
+
+export class Toolbar {
+  #tools = new Map();
+  #shape = "rectangle";
+
+  constructor(ui) {
+    this.ui = ui;
+    const tool = (name) => {
+      const [label, keys] = TOOLS[name];
+      const made = button(name, label, () => ui.setTool(name), { kind: "button.icon.tool" });
+      made.title = `${label} (${keys[0].toUpperCase()})`;
+      made.ariaKeyShortcuts = [...keys].join(" ");
+      this.#tools.set(name, made);
+      return made;
+    };
+    const photo = button("image", "Add a photo (9)", () => $("file").click(), { kind: "button.icon.edit" });
+    const game = (name, label, iconName) => button(iconName, label, () => ui.addGame(name), { kind: "button.icon.edit" });
+    this.#shapes = this.#flyout("Shapes", this.#shape, "edit", SHAPES.map(tool));
+    const more = this.#flyout("More tools", "more", "", [
+      tool("hand"), tool("laser"), game("wordle", "New Wordle game", "wordle"), game("connect-four", "New Connect Four game", "four"),
+    ]);
+    this.#style = element("button.icon.swatch", { type: "button", ariaLabel: "Color and width", title: "Color and width" }, element("i"));
+    this.#popup = element("div.popup.style", { role: "group", ariaLabel: "Color and width" });
+    attachPopup(this.#style, this.#popup, () => this.#buildStyle());
+    $("tools").append(tool("select"), tool("pen"), this.#shapes.root, tool("text"), tool("eraser"), photo, more.root,
+      element("div.flyout.edit", {}, this.#style, this.#popup));
+    for (const name of ["pen", "text", "eraser"]) this.#tools.get(name).classList.add("edit");
+    this.#buildSelection();
+    this.update();
+  }
+
+  #shapes;
+  #style;
+  #popup;
+
+  /** Buttons in a row on a large screen; on a phone, one button that opens them. */
+  #flyout(label, iconName, kind, buttons) {
+    const opener = button(iconName, label, null, { kind: "button.icon.opener" });
+    const popup = element("div.items", { role: "group", ariaLabel: label }, ...buttons);
+    const close = attachPopup(opener, popup);
+    popup.addEventListener("click", () => close());
+    const root = element("div.flyout", {}, opener, popup);
+    if (kind) root.classList.add(kind);
+    return { root, opener };
+  }
+
+  update() {
+    const { ui } = this, { tool } = ui;
+    if (SHAPES.includes(tool)) this.#shape = tool;
+    this.#shapes.opener.querySelector("use").setAttribute("href", `#i-${this.#shape}`);
+    this.#shapes.opener.ariaPressed = String(SHAPES.includes(tool));
+    for (const [name, made] of this.#tools) made.ariaPressed = String(name === tool);
+    const { rgb } = ui.looks.palette.color(ui.style.color);
+    this.#style.style.setProperty("--color", rgb);
+    this.#style.style.setProperty("--width", `${8 + Math.min(ui.style.lineWidth, 20) * 0.7}px`);
+    document.body.classList.toggle("viewer", ui.isViewer);
+    if (this.#popup.classList.contains("open")) this.#buildStyle();
+  }
+
+  #buildStyle() {
+    const { ui } = this, { color, lineWidth } = ui.style;
+    const focus = document.activeElement?.ariaLabel;
+    const choice = (label, kind, isChosen, run, variable, value) => {
+      const made = element(`button.${kind}`, { type: "button", ariaLabel: label, title: label, ariaPressed: String(isChosen), onclick: run }, element("i"));
+      made.style.setProperty(variable, value);
+      return made;
+    };
+    const erasing = ui.tool === "eraser" && element("div.row.words", {}, ...[[false, "Whole objects"], [true, "Parts of lines"]].map(([value, label]) =>
+      element("button.quiet", { type: "button", ariaPressed: String(ui.erasesParts === value), onclick: () => ui.setErasing(value) }, label)));
+    this.#popup.replaceChildren(
+      element("div.colors", {}, ...COLORS.map(([label, rgb]) => choice(label, "dot", rgb === (color?.slice(0, 7) ?? null),
+        () => ui.setStyle({ color: rgb && `${rgb}ff` }), "--color", ui.looks.palette.color(rgb).rgb))),
+      element("div.row", {}, ...WIDTHS.map(([label, width]) => choice(label, "width", width === lineWidth,
+        () => ui.setStyle({ lineWidth: width }), "--width", `${Math.max(2, width * 0.9)}px`))),
+      ...(erasing ? [erasing] : []));
+    [...this.#popup.querySelectorAll("button")].find(({ ariaLabel }) => focus && ariaLabel === focus)?.focus();
+  }
+
+  #buildSelection() {
+    const { ui } = this;
+    $("selection").append(
+      button("copy", "Duplicate (Ctrl+D)", () => ui.duplicate()),
+      button("front", "Bring to the front", () => ui.reorder("bringToFront")),
+      button("back", "Send to the back", () => ui.reorder("sendToBack")),
+      button("trash", "Delete (Del)", () => ui.removeSelection()),
+    );
+  }
+}

@@ -1,0 +1,591 @@
+/** The board on the screen: connects the model of the page with its layers, tools and panels. */
+
+import { boundsOf, Camera, LiveLayer, Scene } from "./canvas.mjs";
+import { Chat, Members, nameForm, storedName } from "./chat.mjs";
+import { $, button, element, icon, settings, toast } from "./dom.mjs";
+import { drawObject, Palette } from "./draw.mjs";
+import { exportPicture } from "./export.mjs";
+import { playGame } from "./games.mjs";
+import { covers, Ink, shapeOf, union, widened } from "./geometry.mjs";
+import { Photos, prepared } from "./images.mjs";
+import { Input } from "./input.mjs";
+import { ObjectList } from "./list.mjs";
+import { attachPopup, hideScreen, openDialog, Sheet, showConnection, showHelp, showScreen } from "./panels.mjs";
+import { Pointers } from "./pointers.mjs";
+import { TextEditor } from "./text.mjs";
+import { Toolbar, TOOLS, VIEWER_TOOLS } from "./toolbar.mjs";
+import { Tools } from "./tools.mjs";
+
+const PAPER = { light: "#ffffff", dark: "#17171a" };
+/** The time after which the unfinished stroke of another member is drawn like a finished one, in milliseconds. */
+const ABANDONED = 5000;
+
+export class UI {
+  camera = new Camera();
+  tool = "pen";
+  erasesParts = settings.get("erasesParts", false);
+  style = settings.get("style", { color: null, lineWidth: 5 });
+  followed = null;
+  boardElement = $("board");
+  sheet = new Sheet();
+  #presence = { cursor: null, pointer: "cursor", viewport: null };
+  #presenceChanged = false;
+  #stroke = null;
+  #hiddenObjects = new Set();
+  /** The strokes that others are drawing: id to `{object, preview, ink, time}`. */
+  #growing = new Map();
+  #isScheduled = false;
+  #viewChanged = true;
+
+  constructor(board) {
+    this.board = board;
+    this.photos = new Photos(board, (sha256) => this.#photoDecoded(sha256));
+    this.looks = { palette: null, photo: (object) => this.photos.get(object), name: (id) => this.name(id) };
+    this.#setTheme(settings.get("theme", "system"));
+    this.#resize();
+    this.scene = new Scene($("tiles"), board, this.camera, this.looks);
+    this.live = new LiveLayer($("live"), this.camera);
+    this.live.resize();
+    this.pointers = new Pointers($("pointers"), this);
+    this.editor = new TextEditor(this);
+    this.tools = new Tools(this);
+    this.toolbar = new Toolbar(this);
+    this.input = new Input(this.boardElement, this, this.tools);
+    this.panels = { chat: new Chat(this), members: new Members(this), list: new ObjectList(this) };
+    this.#attachButtons();
+    this.#attachBoard();
+    this.#attachPage();
+    this.#objectsChanged(board.objects.keys(), []);
+    this.fit();
+    this.#stateChanged();
+    this.schedule();
+  }
+
+  // What others ask
+
+  get isViewer() { return this.board.me.role === "viewer"; }
+  get accent() { return "#6e6ade"; }
+  get pen() { return this.style; }
+  get penColor() { return this.looks.palette.color(this.style.color); }
+
+  /** The display name of a member. */
+  name = (id) => id === this.board.me.id ? this.board.me.name || "You" : this.board.members.get(id)?.name || `Guest ${id.slice(0, 4)}`;
+
+  /** Runs an edit; shows why it is refused. Returns the error, or null. */
+  attempt(body) {
+    try {
+      body();
+      return null;
+    } catch (error) {
+      if (!error.code) throw error;
+      toast(error.message);
+      return error;
+    }
+  }
+
+  /** The topmost object at a point of the screen. */
+  objectAt(place, isWanted = () => true) {
+    const at = this.camera.toBoard(place), tolerance = 8 / this.camera.zoom, { order, objects } = this.board;
+    for (let index = order.length - 1; index >= 0; index -= 1) {
+      const object = objects.get(order[index]);
+      if (object && isWanted(object) && covers(object, at, tolerance)) return object;
+    }
+    return null;
+  }
+
+  drawObject(painter, object, placement = object) {
+    if (!object) return null;
+    drawObject(painter, object, this.looks, placement);
+    return boundsOf(object, placement);
+  }
+
+  // Frames
+
+  schedule() {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    requestAnimationFrame((now) => this.#frame(now));
+  }
+
+  drawLive() { this.schedule(); }
+
+  #frame(now) {
+    this.#isScheduled = false;
+    if (this.#viewChanged) this.#showView();
+    if (this.scene.frame(now)) this.schedule();
+    this.live.draw((painter) => union(this.#drawGrowing(painter, now), union(this.#drawHolders(painter),
+      union(this.tools.draw(painter, now), this.pointers.draw(painter, now)))));
+    if (this.#presenceChanged) {
+      this.#presenceChanged = false;
+      this.board.showPresence(this.#presence);
+    }
+  }
+
+  /** Draws the strokes that others are drawing. */
+  #drawGrowing(painter) {
+    let area = null;
+    for (const { ink, object, bounds } of this.#growing.values()) {
+      painter.growing(ink, this.looks.palette.color(object?.color));
+      area = union(area, bounds);
+    }
+    return area;
+  }
+
+  /** Draws a frame around the objects that others have selected. */
+  #drawHolders(painter) {
+    let area = null;
+    const margin = 4 / this.camera.zoom;
+    for (const id of this.#held) {
+      const object = this.board.objects.get(id), { width, height } = shapeOf(object);
+      const color = this.board.members.get(object.selectedBy)?.color ?? "#888888", unit = margin / object.scale;
+      painter.place(object, () => painter.box(-width / 2 - unit, -height / 2 - unit, width + 2 * unit, height + 2 * unit,
+        { stroke: color, lineWidth: unit / 2.5, radius: unit }));
+      area = union(area, widened(shapeOf(object).bounds, 2 * margin));
+    }
+    return area;
+  }
+
+  #held = new Set();
+
+  // Objects
+
+  #objectsChanged(changed, removed) {
+    this.scene.invalidate(changed);
+    this.scene.invalidate(removed);
+    for (const id of removed) this.#held.delete(id);
+    let hasGrown = false;
+    for (const id of changed) {
+      const object = this.board.objects.get(id);
+      if (!object) continue;
+      if (object.selectedBy && object.selectedBy !== this.board.me.id) this.#held.add(id);
+      else this.#held.delete(id);
+      hasGrown ||= object.isFinished === false || this.#growing.has(id);
+    }
+    if (hasGrown || removed.size) this.#updateGrowing();
+    this.tools.select.drop([...this.tools.select.selection].filter((id) => !this.board.objects.has(id)));
+    this.editor.refresh();
+    this.panels.list.update();
+    $("welcome").hidden = this.board.objects.size > 0;
+    this.#updateHistory();
+    this.schedule();
+  }
+
+  /** Joins the committed points of unfinished strokes with their previews. */
+  #updateGrowing() {
+    const { objects, previews } = this.board, now = performance.now();
+    const before = this.#growing, next = new Map();
+    const ids = new Set(previews.keys());
+    for (const [id, object] of objects) if (object.isFinished === false && id !== this.#stroke) ids.add(id);
+    for (const id of ids) {
+      const object = objects.get(id), preview = previews.get(id), old = before.get(id);
+      const isSame = old && old.object === object && old.preview === preview;
+      if (isSame && now - old.time > ABANDONED) continue;
+      next.set(id, isSame ? old : { object, preview, time: now, ...growingInk(object, preview) });
+    }
+    this.#growing = next;
+    const isOther = next.size !== before.size || [...next.keys()].some((id) => !before.has(id));
+    if (isOther) this.#hide();
+    clearTimeout(this.#abandonTimer);
+    if (next.size) this.#abandonTimer = setTimeout(() => this.#updateGrowing(), ABANDONED + 100);
+    this.schedule();
+  }
+
+  #abandonTimer;
+
+  /** The stroke that the pen draws now. */
+  hideStroke(id) {
+    this.#stroke = id;
+    this.#hide();
+  }
+
+  /** The objects that a tool draws itself. */
+  hideObjects(ids) {
+    this.#hiddenObjects = new Set(ids);
+    this.#hide();
+  }
+
+  #hide() {
+    this.scene.hide([...this.#hiddenObjects, ...this.#growing.keys(), ...(this.#stroke ? [this.#stroke] : [])]);
+    this.schedule();
+  }
+
+  #photoDecoded(sha256) {
+    this.scene.invalidate([...this.board.objects.values()].filter((object) => object.sha256 === sha256).map(({ id }) => id));
+    this.schedule();
+  }
+
+  // The view
+
+  #resize() {
+    const { width, height } = this.boardElement.getBoundingClientRect();
+    Object.assign(this.camera, { width, height });
+    this.live?.resize();
+    this.#viewMoved();
+  }
+
+  #viewMoved() {
+    this.#viewChanged = true;
+    this.schedule();
+  }
+
+  #showView() {
+    this.#viewChanged = false;
+    this.pointers.place();
+    this.editor.place();
+    const { camera } = this;
+    $("zoom-level").textContent = `${Math.round(camera.zoom * 100)} %`;
+    const viewport = { center: camera.center, width: Math.max(1, camera.width / camera.zoom), height: Math.max(1, camera.height / camera.zoom) };
+    this.showPresence({ viewport });
+  }
+
+  panBy(dx, dy) {
+    this.follow(null);
+    this.camera.pan(dx, dy);
+    this.#viewMoved();
+  }
+
+  zoomBy(factor, place) {
+    this.follow(null);
+    this.camera.zoomTo(this.camera.zoom * factor, place);
+    this.#viewMoved();
+  }
+
+  /** Shows all objects, or the area of some. */
+  fit(ids = this.board.order) {
+    const area = ids.map((id) => this.board.objects.get(id)).filter(Boolean).map((object) => boundsOf(object)).reduce(union, null);
+    if (area) this.camera.fit(area, 1);
+    else this.camera.fit({ left: 0, top: 0, right: 1, bottom: 1 });
+    this.#viewMoved();
+  }
+
+  goTo(id) {
+    this.follow(null);
+    this.fit([id]);
+    this.setTool("select");
+    this.tools.select.set([id]);
+  }
+
+  /** Shows the view of another member until the user moves the view; null ends it. */
+  follow(id) {
+    if (this.followed === id) return;
+    this.followed = id;
+    $("following").hidden = !id;
+    if (id) $("following").replaceChildren(`Following ${this.name(id)}`, button(null, "Stop", () => this.follow(null), { text: "Stop", kind: "button.quiet" }));
+    this.panels.members.update();
+    this.#followView();
+  }
+
+  #followView() {
+    const view = this.followed && this.board.members.get(this.followed)?.viewport;
+    if (this.followed && !this.board.members.has(this.followed)) this.follow(null);
+    if (!view) return;
+    const { center: [x, y], width, height } = view;
+    this.camera.fit({ left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2 }, 16, 0);
+    this.#viewMoved();
+  }
+
+  showPresence(change) {
+    Object.assign(this.#presence, change);
+    this.#presenceChanged = true;
+    this.schedule();
+  }
+
+  // Tools
+
+  setTool(name) {
+    if (this.isViewer && !VIEWER_TOOLS.includes(name)) return;
+    this.stopTyping();
+    this.tools.cancel();
+    if (name !== "select") this.tools.select.set([]);
+    this.tool = name;
+    this.boardElement.dataset.tool = name;
+    this.boardElement.style.cursor = "";
+    this.toolbar.update();
+    this.drawLive();
+  }
+
+  /** After a shape or a text, the select tool has the new object. */
+  finishTool(ids) {
+    this.setTool("select");
+    this.tools.select.set(ids);
+  }
+
+  setStyle(change) {
+    Object.assign(this.style, change);
+    settings.set("style", this.style);
+    const ids = [...this.tools.select.selection];
+    if (ids.length) this.attempt(() => this.board.restyle(ids, change));
+    this.toolbar.update();
+  }
+
+  setErasing(value) {
+    this.erasesParts = value;
+    settings.set("erasesParts", value);
+    this.toolbar.update();
+  }
+
+  selectionChanged() {
+    $("selection").hidden = this.isViewer || !this.tools.select.selection.size;
+    this.drawLive();
+  }
+
+  editText(id, place) { this.editor.open(id, place); }
+  stopTyping() { this.editor.close(); }
+
+  /** Opens a text for typing, or a game for playing. */
+  open(id) {
+    const object = this.board.objects.get(id);
+    if (object?.type === "text") this.editText(id);
+    if (object?.type === "game") playGame(this, id);
+  }
+
+  addGame(game) {
+    let id;
+    if (this.attempt(() => { id = this.board.createGame(game, this.camera.center); })) return;
+    this.setTool("select");
+    playGame(this, id);
+  }
+
+  async addPhotos(files, place = this.camera.center) {
+    for (const file of files) {
+      try {
+        const id = await this.board.createPhoto(await prepared(file), place);
+        this.finishTool([id]);
+        place = [place[0] + 24, place[1] + 24];
+      } catch (error) {
+        toast(error.message);
+      }
+    }
+  }
+
+  duplicate(offset = [16, 16]) {
+    let copies = [];
+    this.attempt(() => { copies = this.board.duplicate([...this.tools.select.selection], offset); });
+    if (copies.length) this.tools.select.set(copies);
+  }
+
+  reorder(how) { this.attempt(() => this.board[how]([...this.tools.select.selection])); }
+  removeSelection() { this.attempt(() => this.board.remove([...this.tools.select.selection])); }
+
+  undo(isRedo = false) {
+    this.stopTyping();
+    this.tools.cancel();
+    this.attempt(() => isRedo ? this.board.redo() : this.board.undo());
+  }
+
+  askName() {
+    const close = openDialog("Your name", nameForm((name) => {
+      this.attempt(() => this.board.setName(name));
+      close();
+    }, "Change"));
+  }
+
+  // State
+
+  #stateChanged() {
+    const { connection, isSynced, pending, storage, isSecondTab, failure } = this.board.state;
+    const changes = pending === 1 ? "1 change" : `${pending} changes`;
+    const [kind, text] = connection === "open" ? (isSynced && !pending ? ["good", "Synced"] : ["busy", "Syncing…"])
+      : connection === "connecting" ? ["busy", pending ? `Connecting… ${changes} not sent yet` : "Connecting…"]
+      : connection === "removed" ? ["bad", "Removed"]
+      : ["bad", pending ? `Offline: ${changes} not sent yet` : "Offline"];
+    $("state").className = `chip ${kind}`;
+    if ($("state-text").textContent !== text) $("state-text").textContent = text;
+    const hints = [this.isViewer && "View only", storage === "full" && "Storage full", storage === "off" && !isSecondTab && "Not saved here", isSecondTab && "Second tab"].filter(Boolean);
+    $("hint").hidden = !hints.length;
+    $("hint").textContent = hints.join(" · ");
+    if (storage === "full" && this.#storage !== "full") toast("The storage of this browser is full. Your changes are sent, but not saved here. Delete other sites’ data to make room.");
+    this.#storage = storage;
+    if (failure) showScreen("The board stopped", ["An error occurred in this page. What you drew is saved.", String(failure.message ?? "")], { label: "Reload the page", run: () => location.reload() });
+    this.#updateHistory();
+  }
+
+  #storage = "ok";
+
+  #roleChanged() {
+    const { isViewer } = this;
+    if (isViewer === this.#wasViewer) return;
+    this.#wasViewer = isViewer;
+    if (isViewer && !VIEWER_TOOLS.includes(this.tool)) this.setTool("hand");
+    this.toolbar.update();
+    this.selectionChanged();
+    this.#stateChanged();
+  }
+
+  #wasViewer = false;
+
+  #updateHistory() {
+    const { canUndo, canRedo } = this.board;
+    $("undo").disabled = !canUndo || this.isViewer;
+    $("redo").disabled = !canRedo || this.isViewer;
+  }
+
+  #setTheme(theme) {
+    this.theme = theme;
+    settings.set("theme", theme);
+    const isDark = theme === "dark" || (theme === "system" && matchMedia("(prefers-color-scheme: dark)").matches);
+    document.documentElement.dataset.theme = isDark ? "dark" : "light";
+    const paper = this.board.settings.background?.slice(0, 7) ?? PAPER[isDark ? "dark" : "light"];
+    this.looks.palette = new Palette(paper);
+    document.documentElement.style.setProperty("--paper", paper);
+    document.querySelector("meta[name=theme-color]").content = paper;
+    this.scene?.reset();
+    this.toolbar?.update();
+    this.schedule();
+  }
+
+  // Events
+
+  #attachBoard() {
+    const { board } = this;
+    const on = (name, handler) => board.addEventListener(name, ({ detail }) => handler(detail));
+    on("objects", ({ changed, removed }) => this.#objectsChanged(changed, removed));
+    on("previews", () => this.#updateGrowing());
+    on("members", () => {
+      this.pointers.update();
+      this.panels.members.update();
+      this.#roleChanged();
+      if (this.followed) this.#followView();
+    });
+    on("chat", () => this.panels.chat.update());
+    on("state", () => this.#stateChanged());
+    on("settings", () => {
+      $("title").textContent = board.settings.title || "Whiteboard";
+      this.#setTheme(this.theme);
+    });
+    on("selectionLost", ({ id, to }) => {
+      this.tools.select.drop([id]);
+      toast(`${this.name(to)} has selected the object too, and has it now.`);
+    });
+    on("notice", ({ code, message }) => {
+      const texts = { full: "The board is full. Delete objects that are not needed.", photosLeftOut: "Some photos are not shown, because the photos on this board are too large together.", clock: "The clock of this device differs from the clocks of others. Set the right time.", diverged: "This copy of the board differs from the others. Reload the page." };
+      if (texts[code] ?? message) toast(texts[code] ?? message);
+    });
+    this.#roleChanged();
+    this.pointers.update();
+    $("title").textContent = board.settings.title || "Whiteboard";
+  }
+
+  #attachButtons() {
+    const { panels, sheet } = this;
+    $("chat").onclick = () => sheet.toggle(panels.chat);
+    $("people").onclick = () => sheet.toggle(panels.members);
+    $("undo").onclick = () => this.undo();
+    $("redo").onclick = () => this.undo(true);
+    $("zoom-in").onclick = () => this.zoomBy(1.25);
+    $("zoom-out").onclick = () => this.zoomBy(0.8);
+    $("zoom-level").onclick = () => this.zoomBy(1 / this.camera.zoom);
+    $("zoom-fit").onclick = () => this.fit();
+    $("state").onclick = () => showConnection();
+    $("file").onchange = ({ target }) => {
+      this.addPhotos([...target.files]);
+      target.value = "";
+    };
+    const item = (iconName, text, run) => element("button.item", { type: "button", role: "menuitem", onclick: () => { close(); run(); } }, icon(iconName), text);
+    const save = (format) => async () => {
+      const { selection } = this.tools.select;
+      try {
+        await exportPicture(this, format, this.board.order.filter((id) => !selection.size || selection.has(id)));
+      } catch (error) {
+        toast(error.message);
+      }
+    };
+    const build = () => {
+      const what = this.tools.select.selection.size ? "selection" : "board";
+      const next = { system: "dark", dark: "light", light: "system" }[this.theme];
+      $("menu-items").replaceChildren(
+        item("list", "List of objects", () => sheet.toggle(panels.list)), item("fit", "Show all objects", () => this.fit()), element("hr"),
+        item("download", `Save ${what} as PNG`, save("png")), item("download", `Save ${what} as SVG`, save("svg")), element("hr"),
+        item("theme", { system: "Colors: as the system", dark: "Colors: dark", light: "Colors: light" }[this.theme], () => this.#setTheme(next)),
+        item("lock", "This connection", showConnection), item("help", "Keyboard shortcuts", showHelp));
+    };
+    const close = attachPopup($("menu"), $("menu-items"), build);
+  }
+
+  #attachPage() {
+    new ResizeObserver(() => this.#resize()).observe(this.boardElement);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#setTheme(this.theme));
+    addEventListener("keydown", (event) => this.#keyPressed(event));
+    addEventListener("keyup", (event) => { if (event.code === "Space") this.#setSpace(false); });
+    addEventListener("blur", () => this.#setSpace(false));
+    addEventListener("paste", (event) => this.#pasted(event));
+    this.boardElement.addEventListener("dragover", (event) => event.preventDefault());
+    this.boardElement.addEventListener("drop", (event) => {
+      event.preventDefault();
+      const { left, top } = this.boardElement.getBoundingClientRect();
+      const files = [...event.dataTransfer.files];
+      if (!this.isViewer) this.addPhotos(files, this.camera.toBoard([event.clientX - left, event.clientY - top]));
+    });
+    // The keyboard of a phone covers the bottom of the page.
+    const view = globalThis.visualViewport;
+    const showKeyboard = () => document.documentElement.style.setProperty("--keyboard", `${Math.max(0, Math.round(innerHeight - view.height - view.offsetTop))}px`);
+    view?.addEventListener("resize", showKeyboard);
+    view?.addEventListener("scroll", showKeyboard);
+    // The last part of a text is kept, even if the page is closed while it is typed.
+    addEventListener("pagehide", () => this.stopTyping());
+  }
+
+  #setSpace(isDown) {
+    this.input.isSpaceDown = isDown;
+    this.boardElement.classList.toggle("space", isDown);
+  }
+
+  #pasted(event) {
+    if (this.isViewer || event.target.closest?.("input, textarea, dialog")) return;
+    const files = [...event.clipboardData.files].filter(({ type }) => type.startsWith("image/"));
+    const text = event.clipboardData.getData("text/plain").trim();
+    let id;
+    if (files.length) this.addPhotos(files);
+    else if (text && !this.attempt(() => { id = this.board.createText(text, this.camera.center, { color: this.style.color }); })) this.finishTool([id]);
+    else return;
+    event.preventDefault();
+  }
+
+  #keyPressed(event) {
+    if (event.target.closest?.("input, textarea, dialog") || !$("screen").hidden || event.isComposing) return;
+    const { select } = this.tools, { selection } = select;
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const isCommand = event.ctrlKey || event.metaKey;
+    // Space and Enter press the button that has the focus.
+    const isButton = event.target.closest?.("button, a");
+    const run = (() => {
+      if (isCommand) {
+        return {
+          z: () => this.undo(event.shiftKey), y: () => this.undo(true), d: () => selection.size && this.duplicate(),
+          a: () => { this.setTool("select"); select.set(this.board.order); }, "+": () => this.zoomBy(1.25), "=": () => this.zoomBy(1.25),
+          "-": () => this.zoomBy(0.8), 0: () => this.zoomBy(1 / this.camera.zoom),
+          "]": () => event.shiftKey && this.reorder("bringToFront"), "}": () => this.reorder("bringToFront"),
+          "[": () => event.shiftKey && this.reorder("sendToBack"), "{": () => this.reorder("sendToBack"),
+        }[key];
+      }
+      if (event.altKey) return null;
+      if (event.shiftKey && event.code === "Digit1") return () => this.fit();
+      if (key === "?") return showHelp;
+      const tool = Object.keys(TOOLS).find((name) => TOOLS[name][1].includes(key));
+      if (tool && !event.shiftKey) return () => this.setTool(tool);
+      if (key === "9" && !this.isViewer) return () => $("file").click();
+      if (event.code === "Space" && !isButton) return () => this.#setSpace(true);
+      if (key === "Escape") return () => { this.tools.cancel(); selection.size ? select.set([]) : this.sheet.close(); };
+      if (!selection.size || this.isViewer) return null;
+      if (key === "Enter" && selection.size === 1 && !isButton) return () => this.open([...selection][0]);
+      if (key === "Delete" || key === "Backspace") return () => this.removeSelection();
+      const [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[key] ?? [0, 0];
+      const step = event.shiftKey ? 20 : 2;
+      return dx || dy ? () => this.attempt(() => this.board.move([...selection], [dx * step, dy * step])) : null;
+    })();
+    if (!run) return;
+    event.preventDefault();
+    run();
+  }
+}
+
+/** The line of an unfinished stroke: its committed points, then those of the preview. */
+function growingInk(object, preview) {
+  const committed = object ? object.points.map(([x, y], index) => [x + object.centerPosition[0], y + object.centerPosition[1], object.pressure?.[index]]) : [];
+  const first = preview?.first ?? committed.length;
+  const points = first <= committed.length ? [...committed.slice(0, first), ...(preview?.points ?? [])] : committed;
+  const ink = new Ink(object?.lineWidth ?? 5);
+  for (const point of points) ink.add(point);
+  const area = points.reduce((sum, [x, y]) => union(sum, { left: x, top: y, right: x, bottom: y }), null);
+  return { ink, bounds: area && widened(area, object?.lineWidth ?? 5) };
+}

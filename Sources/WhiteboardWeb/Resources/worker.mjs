@@ -1,0 +1,28 @@
+/** The service worker: it loads the page while the host is away. The page itself fills the cache (`app.mjs`). */
+
+const CACHE = "page";
+/** The time after which the stored file is used although the host may still answer, in milliseconds. */
+const PATIENCE = 3000;
+
+addEventListener("install", () => skipWaiting());
+addEventListener("activate", (event) => event.waitUntil(clients.claim()));
+
+addEventListener("fetch", (event) => {
+  const { method, url } = event.request;
+  const { origin, pathname } = new URL(url);
+  if (method !== "GET" || origin !== location.origin || pathname.startsWith("/link")) return;
+  event.respondWith(answer(event));
+});
+
+/** Returns the file of the host if it answers in time, otherwise the stored one. */
+async function answer(event) {
+  const cache = await caches.open(CACHE);
+  const stored = await cache.match(event.request, { ignoreSearch: true });
+  const fetched = fetch(event.request).then((response) => {
+    if (response.ok && stored) event.waitUntil(cache.put(event.request, response.clone()));
+    return response;
+  });
+  if (!stored) return fetched;
+  const late = new Promise((done) => setTimeout(done, PATIENCE, stored));
+  return Promise.race([fetched.catch(() => stored), late]);
+}
