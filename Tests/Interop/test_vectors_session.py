@@ -51,6 +51,7 @@ class Generators(unittest.TestCase):
             "make_board_vectors.py",
             "make_vectors_games.py",
             "make_walkthrough.py",
+            "make_web_vectors.py",
         ):
             with self.subTest(name):
                 script = pathlib.Path(__file__).resolve().parent / name

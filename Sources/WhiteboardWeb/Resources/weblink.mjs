@@ -2,6 +2,7 @@ import {
   FRAME, FrameDecoder, Violation, base64, data, encodeFrame, id, isEqual, join, malformed, parseObject, random, sha256,
   text,
 } from "./frames.mjs";
+import { base32, fromBase32 } from "./ids.mjs";
 import { openTransport } from "./transport.mjs";
 
 const ECDSA = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
@@ -18,6 +19,14 @@ export const label = {
 const hmac = async (key, ...parts) => new Uint8Array(await crypto.subtle.sign("HMAC", key, join(...parts)));
 
 const importHMAC = (bytes) => crypto.subtle.importKey("raw", bytes, HMAC, false, ["sign"]);
+
+/** Reads the fragment of a link, `#BOARD.SECRET`. Returns null for any other text. */
+export function parseFragment(fragment) {
+  const [, ...texts] = /^#([a-z2-7]{26})\.([a-z2-7]{26})$/.exec(fragment) ?? [];
+  const [board, secret] = texts.map(fromBase32);
+  // Only the canonical form is a link.
+  return board && `#${base32(board)}.${base32(secret)}` === fragment ? { board, secret } : null;
+}
 
 /** Returns the bytes of K. */
 export const codeKeyBytes = (secret, board) => sha256(join("whiteboard-p2p web key 1", 0, secret, board));

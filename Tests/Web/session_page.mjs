@@ -1,0 +1,235 @@
+// Runs the vectors of Protocol/Vectors/session.json and web.json through the scripts of the session.
+
+import {
+  FRAME, FrameDecoder, Violation, decodeVint, encodeFrame, id, integer, parseObject, text, vint,
+} from "./frames.mjs";
+import { base32, fromBase32, fromHex, hex } from "./ids.mjs";
+import { Inbox, Outbox, Pace, fromRelay, toRelay } from "./messages.mjs";
+import {
+  attachProof, codeKeyBytes, codeProof, exporter, exporterSecret, makeIdentity, parseFragment, proofInput,
+} from "./weblink.mjs";
+
+const ECDSA = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
+const checks = [];
+
+function check(what, holds) {
+  checks.push([what, Boolean(holds)]);
+}
+
+/** Returns the close code of the violation that `body` throws, or what it returns. */
+function outcome(body) {
+  try {
+    return body();
+  } catch (error) {
+    if (error instanceof Violation) return error.code;
+    throw error;
+  }
+}
+
+function checkNumbers({ vint: numbers, base32: texts }) {
+  for (const { value, hex: digits } of numbers.valid) {
+    const read = decodeVint(fromHex(digits));
+    check(`the vint ${value}`, read.value === Number(value) && read.end === digits.length / 2);
+    if (Number(value) <= Number.MAX_SAFE_INTEGER) check(`the vint ${value}, encoded`, hex(vint(Number(value))) === digits);
+  }
+  for (const { name, hex: digits, error } of numbers.invalid) {
+    const expected = error === "truncated" ? null : "protocol-error";
+    check(`not a vint: ${name}`, outcome(() => decodeVint(fromHex(digits))) === expected);
+  }
+  for (const { hex: digits, text } of texts.valid) {
+    check(`the base32 ${text}`, base32(fromHex(digits)) === text && hex(fromBase32(text)) === digits);
+    check(`the id ${text}`, hex(id({ key: text }, "key", digits.length / 2)) === digits);
+  }
+  for (const { name, text } of texts.invalid) {
+    const counts = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+    check(`not base32: ${name}`, counts.every((count) => outcome(() => id({ key: text }, "key", count)) === "protocol-error"));
+  }
+}
+
+function decode(limit, digits, size) {
+  const decoder = new FrameDecoder();
+  decoder.limit = limit;
+  const bytes = fromHex(digits);
+  const frames = [];
+  for (let at = 0; at < bytes.length; at += size) {
+    decoder.push(bytes.subarray(at, at + size));
+    const code = outcome(() => {
+      for (let frame = decoder.next(); frame; frame = decoder.next()) frames.push(frame);
+    });
+    if (code) return { frames, code };
+  }
+  return { frames };
+}
+
+function checkFrames({ types, heads, streams }) {
+  const numbers = new Map(types.map(({ type, number }) => [type, number]));
+  check("the types of frames", [...numbers.values()].every((number) => Object.values(FRAME).includes(number)));
+  for (const { name, limit, hex: digits, type, length } of heads.valid) {
+    const payload = new Uint8Array(Number(length));
+    const { frames, code } = decode(limit, digits + hex(payload), 1 << 20);
+    const isSkipped = !numbers.has(type);
+    check(`a frame: ${name}`, !code && frames.length === (isSkipped ? 0 : 1));
+    if (!isSkipped) check(`a frame, encoded: ${name}`, hex(encodeFrame(numbers.get(type), payload)) === digits + hex(payload));
+  }
+  for (const { name, limit, hex: digits, close } of heads.invalid) {
+    // Type 8 is WEB-CHALLENGE here.
+    if (digits === "08") continue;
+    check(`not a frame: ${name}`, decode(limit, digits, 1).code === close);
+  }
+  for (const { name, limit, hex: digits, frames: all, close } of streams) {
+    const frames = all.filter(({ type }) => type !== null);
+    for (const size of [1, 2, 7, 1 << 20]) {
+      const read = decode(limit, digits, size);
+      const isEqual = read.frames.length === frames.length && read.frames.every(({ type, payload }, index) =>
+        type === numbers.get(frames[index].type) && hex(payload) === frames[index].payload);
+      check(`${name}, cut every ${size} bytes`, isEqual && read.code === close);
+    }
+  }
+}
+
+function checkJSON({ valid, invalid }) {
+  for (const { name, hex: digits } of valid) {
+    check(`JSON: ${name}`, typeof outcome(() => parseObject(fromHex(digits))) === "object");
+  }
+  for (const { name, hex: digits } of invalid) {
+    check(`not JSON: ${name}`, outcome(() => parseObject(fromHex(digits))) === "protocol-error");
+  }
+  check("a text with NUL", outcome(() => text({ key: "\0" }, "key")) === "protocol-error");
+  check("the bytes of a text are counted", outcome(() => text({ key: "ü" }, "key", 0, 1)) === "protocol-error");
+  for (const value of [1.5, 2 ** 53, -1, "1", null, true, undefined]) {
+    check(`not an integer: ${value}`, outcome(() => integer({ key: value }, "key")) === "protocol-error");
+  }
+}
+
+function checkMessages({ messageParts: parts, messageSequences: sequences, acknowledgements }) {
+  for (const { name, hex: digits, sequence, first, last, bytes } of parts.valid) {
+    const inbox = new Inbox();
+    inbox.received = Number(sequence) - 1;
+    const read = outcome(() => inbox.receive(fromHex(digits)));
+    if (!first) check(`a part without a first one: ${name}`, read === "protocol-error");
+    else check(`a part: ${name}`, last ? hex(read.message) === bytes : read.message === null);
+  }
+  for (const { name, hex: digits, close } of parts.invalid) {
+    check(`not a part: ${name}`, outcome(() => new Inbox().receive(fromHex(digits))) === close);
+  }
+  for (const { name, steps } of sequences) {
+    const inbox = new Inbox();
+    check(`parts: ${name}`, steps.every(({ hex: digits, outcome: expected, message, close }) => {
+      const read = outcome(() => inbox.receive(fromHex(digits)));
+      if (expected === "error") return read === close;
+      return expected === "deliver" ? hex(read.message) === message : read.message === null;
+    }));
+  }
+  for (const { hex: digits, sequence } of acknowledgements.valid) {
+    check(`an ACK of ${sequence}, never sent`, outcome(() => outbox().acknowledge(fromHex(digits))) === "protocol-error");
+  }
+  for (const { name, hex: digits, close } of acknowledgements.invalid) {
+    check(`not an ACK: ${name}`, outcome(() => outbox().acknowledge(fromHex(digits))) === close);
+  }
+}
+
+const outbox = (copies = 1e9) => new Outbox(new Pace({ copies, bytes: 1e12 }));
+
+/** What an outbox cuts, an inbox assembles. */
+function checkOutbox() {
+  const out = outbox(), inbox = new Inbox();
+  const sizes = [0, 1, 59_999, 60_000, 60_001, 200_000, 16_777_216];
+  for (const size of sizes) out.push(new Uint8Array(size).fill(7), { isRelayed: size === 1 });
+  const received = [];
+  let longest = 0;
+  for (let part = out.next(0); part; part = out.next(0)) {
+    longest = Math.max(longest, part.length);
+    const { message, isRelayed } = inbox.receive(part);
+    if (message) received.push([message.length, isRelayed, message.every((byte) => byte === 7)]);
+  }
+  check("messages of all sizes", received.every(([size, isRelayed, isEqual], index) =>
+    size === sizes[index] && isRelayed === (size === 1) && isEqual) && received.length === sizes.length);
+  check("no part is too long", longest <= 60_020);
+  check("the bytes that are not acknowledged", out.byteCount === sizes.reduce((sum, size) => sum + size) && !out.isEmpty);
+  out.acknowledge(vint(2));
+  check("a part of them", out.byteCount === sizes.reduce((sum, size) => sum + size) - 1);
+  out.acknowledge(inbox.acknowledgement());
+  out.acknowledge(vint(1));
+  check("none is left", out.byteCount === 0 && out.isEmpty);
+  const paced = outbox(10);
+  for (let index = 0; index < 40; index++) paced.push(new Uint8Array(1), { isRelayed: true, copies: 1 });
+  const count = (now) => {
+    let count = 0;
+    while (paced.next(now)) count++;
+    return count;
+  };
+  check("a tenth of a relay's limit is unused (RLY-14)", count(1) === 9 && count(501) === 5 && count(2_501) === 9);
+  let isRefused = false;
+  try {
+    out.push(new Uint8Array(16_777_217));
+  } catch {
+    isRefused = true;
+  }
+  check("a message that is too long", isRefused);
+}
+
+function checkRelay({ valid, invalid }) {
+  const encoders = {
+    1: ({ peer, incarnation }) => toRelay.reach(peer, fromHex(incarnation)),
+    2: ({ peer, end }) => toRelay.unreach(peer, end),
+    3: ({ route }) => toRelay.free(route),
+    4: ({ routes, payload }) => toRelay.send(routes, fromHex(payload)),
+    5: ({ routes, token }) => toRelay.confirm(routes, Number(token)),
+    6: ({ route, token }) => toRelay.confirmed(route, Number(token)),
+  };
+  for (const vector of valid) {
+    if (encoders[vector.kind]) {
+      check(`to a relay: ${vector.name}`, hex(encoders[vector.kind](vector)) === vector.hex);
+      continue;
+    }
+    const read = fromRelay(fromHex(vector.hex));
+    check(`from a relay: ${vector.name}`, read.route === vector.route && (read.end ?? null) === (vector.end ?? null)
+      && String(read.token ?? "") === (vector.token ?? "") && (read.kind !== "from" || hex(read.bytes) === vector.payload));
+  }
+  for (const { name, hex: digits, close } of invalid) {
+    check(`not from a relay: ${name}`, outcome(() => fromRelay(fromHex(digits))) === close);
+  }
+}
+
+async function checkWeb({ peers, links, proof, codeProof: code, attachProof: attach }) {
+  for (const { fragment, board, secret, K } of links.valid) {
+    const link = parseFragment(fragment);
+    check(`the link ${fragment}`, hex(link.board) === board && hex(link.secret) === secret);
+    check(`K of ${fragment}`, hex(await codeKeyBytes(link.secret, link.board)) === K);
+  }
+  for (const { name, fragment } of links.invalid) check(`not a link: ${name}`, parseFragment(fragment) === null);
+
+  const bytes = (...names) => Object.fromEntries(names.map((name) => [name, fromHex(proof[name])]));
+  const parts = { ...bytes("gatewayNonce", "guestNonce", "gateway", "guest"), origin: proof.origin };
+  const input = proofInput(parts);
+  check("what WEB-PROOF signs", hex(input) === proof.input);
+  const publicKey = await crypto.subtle.importKey("spki", fromHex(proof.key), ECDSA, true, ["verify"]);
+  check("the signature of WEB-PROOF", await crypto.subtle.verify(ECDSA, publicKey, fromHex(proof.signature), input));
+  const identity = await makeIdentity({ publicKey });
+  check("the key and the id of a guest", hex(identity.key) === proof.key && hex(identity.id) === peers[0].peerID);
+  const secret = await exporterSecret(parts);
+  check("E", hex(secret) === proof.E);
+  for (const { label, output } of proof.exporter) check(label, hex(await exporter(secret, label)) === output);
+
+  const key = await crypto.subtle.importKey("raw", fromHex(code.K), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  const codeParts = {
+    binding: fromHex(code.binding), board: fromHex(code.session), guest: fromHex(code.guest), gateway: fromHex(code.gateway),
+  };
+  for (const side of ["joiner", "host"]) {
+    check(`the proof of the ${side}`, hex(await codeProof(key, side, codeParts)) === code[side].proof);
+  }
+  check("the proof in ATTACH", hex(await attachProof(fromHex(attach.control), fromHex(attach.bulk))) === attach.proof);
+}
+
+/** Runs all vectors. Returns `[what, holds]` for each check. */
+window.run = async ({ session, web }) => {
+  checkNumbers(session);
+  checkFrames(session.frames);
+  checkJSON(session.control);
+  checkMessages(session);
+  checkOutbox();
+  checkRelay(session.relayMessages);
+  await checkWeb(web);
+  return checks;
+};
+document.title = "ready";
