@@ -4,9 +4,9 @@ import {
 import { base32, fromHex, hex } from "./ids.mjs";
 import { LinkEnded, STEP, attachProof, label } from "./weblink.mjs";
 
-/** The links that are open at a time. A browser opens only six connections for POST, and the control link needs two. */
-const MAXIMUM_LINKS = 16;
-const MAXIMUM_POST_LINKS = 2;
+/** The links for each direction. A browser opens only six connections for POST, and all pages share them. */
+const MAXIMUM_LINKS = 8;
+const MAXIMUM_POST_LINKS = 1;
 /** The resources that a member sends or receives at a time (RES-6). */
 const MAXIMUM_TRANSFERS = 8;
 const MAXIMUM_SIZE = 268_435_456;
@@ -36,10 +36,10 @@ export class BulkLinks {
   #options;
   #isClosed = false;
   #links = new Set();
-  /** The links of this guest on which no transfer is in progress. */
+  /** The links on which no transfer is in progress. */
   #idle = new Set();
-  /** The number of links that are being opened or are open, and the callers that wait for their turn. */
-  #count = 0;
+  /** The number of links that are being opened or are open, by opener, and the callers that wait for their turn. */
+  #counts = { dialler: 0, listener: 0 };
   #queue = [];
   /** The number of transfers, by direction and member. */
   #transfers = new Map();
@@ -127,8 +127,9 @@ export class BulkLinks {
 
   async #acquire(member) {
     for (const link of this.#idle) {
-      if (link.member !== member) continue;
-      this.#wakeIdle(link);
+      if (link.member !== member || link.opener !== "dialler") continue;
+      this.#idle.delete(link);
+      link.interrupt(USED);
       // The reader of the idle link ends before the next one begins.
       await link.idling;
       if (link.isOpen) return link;
@@ -152,34 +153,26 @@ export class BulkLinks {
       }
     } catch (error) {
       if (error === USED) return;
-      this.#idle.delete(link);
       this.#drop(link, error.code === "timed-out" ? new Violation("left", "") : error);
     }
-  }
-
-  #wakeIdle(link) {
-    this.#idle.delete(link);
-    link.interrupt(USED);
   }
 
   /** Opens and attaches a link (8.1). */
   async #attach(member, opener) {
     const { control, board, gateway, openLink, isPost } = this.#options;
-    while (this.#count >= (isPost ? MAXIMUM_POST_LINKS : MAXIMUM_LINKS)) {
+    while (this.#counts[opener] >= (isPost ? MAXIMUM_POST_LINKS : MAXIMUM_LINKS)) {
       this.#checkIsJoined(member);
-      const [idle] = this.#idle;
-      if (idle) {
-        this.#idle.delete(idle);
-        idle.close("left");
-      }
+      const idle = [...this.#idle].find((link) => link.opener === opener);
+      this.#idle.delete(idle);
+      idle?.close("left");
       await new Promise((resolve) => this.#queue.push(resolve));
     }
     this.#checkIsJoined(member);
-    this.#count++;
+    this.#counts[opener]++;
     let link;
     try {
       link = await openLink();
-      link.member = member;
+      Object.assign(link, { member, opener });
       this.#links.add(link);
       const proof = await attachProof(await control.exporter(label.attach), await link.exporter(label.attach));
       link.send(FRAME.attach, {
@@ -192,19 +185,20 @@ export class BulkLinks {
       return link;
     } catch (error) {
       if (link) this.#drop(link, error);
-      else this.#uncount();
+      else this.#uncount(opener);
       throw error;
     }
   }
 
   #drop(link, error) {
+    this.#idle.delete(link);
     if (error instanceof TransferEnded) link.close("left");
     else link.fail(error);
-    if (this.#links.delete(link)) this.#uncount();
+    if (this.#links.delete(link)) this.#uncount(link.opener);
   }
 
-  #uncount() {
-    this.#count--;
+  #uncount(opener) {
+    this.#counts[opener]--;
     this.#wakeAll();
   }
 
@@ -216,10 +210,13 @@ export class BulkLinks {
     try {
       link = await this.#attach(member, "listener");
       for (;;) {
-        const { type, payload } = await link.read();
+        const { type, payload } = await link.read(CHUNK_PATIENCE);
+        this.#idle.delete(link);
         if (type === FRAME.offer) await this.#receive(link, member, parseObject(payload));
         else if (type === FRAME.streamOpen) await this.#refuseStream(link, parseObject(payload));
         else if (type !== FRAME.cancel) throw malformed(`frame ${type} on an idle bulk link`);
+        this.#idle.add(link);
+        this.#wakeAll();
       }
     } catch (error) {
       if (!(error instanceof LinkEnded || error instanceof Violation || error instanceof TransferEnded)) {

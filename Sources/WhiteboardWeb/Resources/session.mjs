@@ -1,4 +1,5 @@
-import { Violation } from "./frames.mjs";
+import { Violation, utf8 } from "./frames.mjs";
+import { hex } from "./ids.mjs";
 import { Connection } from "./connection.mjs";
 import { LinkEnded, WebLink, makeIdentity } from "./weblink.mjs";
 
@@ -22,6 +23,9 @@ const SLOW_WAIT = 30_000;
 const MAXIMUM_WAIT = 300_000;
 /** How long a WebSocket may take if POST can be tried instead. */
 const WEBSOCKET_PATIENCE = 5_000;
+/** After how long an open link counts as a success. */
+const STABLE = 5_000;
+const MAXIMUM_NAME = 64;
 
 /**
  * A guest in a session (web.md): it dials the gateway, and dials again when the link breaks.
@@ -45,11 +49,10 @@ export class GuestSession {
   #proved = null;
   #connection = null;
   #link = null;
-  #isRunning = false;
-  #isClosed = true;
+  /** Identifies the calls of `connect` and `close`: what belongs to an earlier one ends without an event. */
+  #run = null;
   #wasOpen = false;
   #wake = () => {};
-  #listeners = null;
 
   /**
    * @param {string} options.origin - The origin of the page, such as `https://192.168.1.5:26443`.
@@ -65,25 +68,30 @@ export class GuestSession {
     this.#onEvent = onEvent;
     this.#transport = transport;
     this.#options = { ...options, accepts };
+    this.name = options.name;
   }
 
-  /** Connects, and reconnects until `close` or a final refusal. */
+  /** Connects, and reconnects until `close` or a final refusal. While the session waits, it dials at once. */
   connect() {
-    this.#isClosed = false;
     this.#wake();
-    if (!this.#isRunning) this.#run();
+    if (!this.#run) this.#dialAgain(this.#run = {});
   }
 
   /** Leaves the session. No event follows. */
   close() {
-    this.#isClosed = true;
+    this.#run = null;
     if (this.#connection) this.#connection.close("left");
     else this.#link?.abort();
+    this.#connection = this.#link = null;
     this.#wake();
   }
 
-  /** Sets the name that the next link shows. */
-  set name(name) { this.#options.name = name; }
+  /** Sets the name that the next link shows; a name that is too long is cut. */
+  set name(name) {
+    const characters = Array.from(name.replaceAll("\0", ""));
+    while (utf8(characters.join("")).length > MAXIMUM_NAME) characters.pop();
+    this.#options.name = characters.join("") || "Guest";
+  }
 
   /**
    * Sends a reliable message. Members that are not connected are skipped.
@@ -109,123 +117,101 @@ export class GuestSession {
   /** The bytes of messages that are not acknowledged. */
   get bufferedBytes() { return this.#connection?.bufferedBytes ?? 0; }
 
+  /** Reports an event. A failure of the page does not end the session. */
+  #emit(event) {
+    try {
+      this.#onEvent(event);
+    } catch (error) {
+      reportError(error);
+    }
+  }
+
   // Dialing
 
-  #emit(event) {
-    if (!this.#isClosed) this.#onEvent(event);
-  }
-
-  async #run() {
-    this.#isRunning = true;
-    this.#listen(true);
-    try {
-      await this.#dialAgain();
-    } finally {
-      this.#isRunning = false;
-      this.#listen(false);
-    }
-    // `connect` may have been called after `close`, before the last link had ended.
-    if (!this.#isClosed) this.#run();
-  }
-
-  async #dialAgain() {
+  async #dialAgain(run) {
     let attempts = 0, slowAttempts = 0, since = performance.now();
-    while (!this.#isClosed) {
-      this.#emit({ kind: "state", state: "connecting" });
-      const { code, message, wasOpen } = await this.#dial();
-      if (this.#isClosed) return;
+    const emit = (event) => this.#run === run && this.#emit(event);
+    while (this.#run === run) {
+      emit({ kind: "state", state: "connecting" });
+      const { code, message, openedAt } = await this.#dial(run, emit);
+      if (this.#run !== run) return;
       if (FINAL.has(code) || FINAL_AT_FIRST.has(code) && !this.#wasOpen) {
-        const state = code === "kicked" && wasOpen ? "removed" : "refused";
         // The page may call `connect` again in answer to the event.
-        this.#isClosed = true;
-        return this.#onEvent({ kind: "state", state, code, message });
+        this.#run = null;
+        const state = code === "kicked" && openedAt ? "removed" : "refused";
+        return this.#emit({ kind: "state", state, code, message });
       }
-      if (wasOpen) [attempts, slowAttempts, since] = [0, 0, performance.now()];
+      // A link that breaks again and again counts as a failed attempt.
+      const wasStable = openedAt && performance.now() - openedAt >= STABLE;
+      if (wasStable) [attempts, slowAttempts, since] = [0, 0, performance.now()];
       let wait;
       if (SLOW.has(code) || performance.now() - since > PATIENCE) {
         wait = Math.min(SLOW_WAIT * 2 ** slowAttempts++, MAXIMUM_WAIT);
-      } else if (FIRST_WAITS[code]) {
-        wait = FIRST_WAITS[code];
       } else {
         // After an open link broke, the guest dials at once.
-        wait = wasOpen ? 0 : WAITS[Math.min(attempts++, WAITS.length - 1)];
+        wait = FIRST_WAITS[code] ?? (wasStable ? 0 : WAITS[Math.min(attempts++, WAITS.length - 1)]);
       }
       wait *= 1 + 0.3 * Math.random();
-      this.#emit({ kind: "state", state: "offline", code, message, retryAt: Date.now() + wait });
+      emit({ kind: "state", state: "offline", code, message, retryAt: Date.now() + wait });
       await this.#sleep(wait);
     }
   }
 
-  /** Dials once, and returns when the link has ended: why, and whether it was open. */
-  async #dial() {
-    let wasOpen = false;
+  /** Dials once, and returns when the link has ended: why, and when it opened. */
+  async #dial(run, emit) {
+    let link;
     try {
       this.#identity ??= await makeIdentity(this.#options.keys);
-      const link = await this.#openLink();
-      const options = {
-        ...this.#options, identity: this.#identity, emit: (event) => this.#emit(event),
-        openLink: () => this.#openLink(false), isPost: this.#transport === "post",
-      };
-      const isProved = this.#proved !== null && String(link.gateway) === this.#proved;
-      let connection;
-      try {
-        connection = await Connection.open(link, options, isProved);
-      } catch (error) {
-        link.fail(error);
-        throw error;
-      }
-      if (this.#isClosed) return connection.close("left"), {};
-      this.#proved = String(link.gateway);
+      link = await this.#openLink((link) => this.#run === run && (this.#link = link));
+      const gateway = hex(link.gateway);
+      const connection = await Connection.open(link, {
+        ...this.#options, emit, identity: this.#identity, openLink: () => this.#openLink(),
+        isPost: this.#transport === "post",
+      }, gateway === this.#proved);
+      if (this.#run !== run) return link.close("left"), {};
+      this.#proved = gateway;
       this.#connection = connection;
-      this.#wasOpen = wasOpen = true;
-      this.#emit({ kind: "state", state: "open" });
-      return { ...await connection.run(), wasOpen };
+      this.#wasOpen = true;
+      const openedAt = performance.now();
+      emit({ kind: "state", state: "open" });
+      return { ...await connection.run(), openedAt };
     } catch (error) {
       if (!(error instanceof LinkEnded || error instanceof Violation)) console.error(error);
-      return { code: error.code ?? null, message: error.message, wasOpen };
+      link?.fail(error);
+      return { code: error.code ?? null, message: error.message };
     } finally {
-      this.#connection = this.#link = null;
+      if (this.#run === run) this.#connection = this.#link = null;
     }
   }
 
   /** Opens a link that has proved the guest's key. If a WebSocket fails before its first byte, POST is tried. */
-  async #openLink(isControl = true) {
+  async #openLink(use = () => {}) {
     for (const kind of this.#transport === "auto" ? ["websocket", "post"] : [this.#transport]) {
       const isLast = kind !== "websocket" || this.#transport !== "auto";
-      const link = new WebLink(kind, this.#options.origin);
-      if (isControl) this.#link = link;
+      let link;
       try {
+        link = new WebLink(kind, this.#options.origin);
+        use(link);
         await link.open({ ...this.#options, identity: this.#identity }, isLast ? undefined : WEBSOCKET_PATIENCE);
         this.#transport = kind;
         return link;
       } catch (error) {
-        link.fail(error);
-        if (link.hasBytes) this.#transport = kind;
-        if (isLast || link.hasBytes || this.#isClosed) throw error;
+        link?.fail(error);
+        if (link?.hasBytes) this.#transport = kind;
+        if (isLast || link?.hasBytes) throw error;
       }
     }
   }
 
-  /** Waits until the time has passed, or until the network or the page is back. */
-  #sleep(wait) {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, wait);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      if (this.#isClosed) this.#wake();
+  /** Waits until the time has passed, the network or the page is back, or `connect` or `close` is called. */
+  async #sleep(wait) {
+    const end = new AbortController();
+    await new Promise((resolve) => {
+      this.#wake = resolve;
+      setTimeout(resolve, wait);
+      globalThis.addEventListener?.("online", resolve, end);
+      globalThis.document?.addEventListener("visibilitychange", () => document.hidden || resolve(), end);
     });
-  }
-
-  #listen(isOn) {
-    this.#listeners ??= [
-      [globalThis, "online", () => this.#wake()],
-      [globalThis.document, "visibilitychange", () => document.hidden || this.#wake()],
-    ];
-    for (const [target, name, listener] of this.#listeners) {
-      if (isOn) target?.addEventListener(name, listener);
-      else target?.removeEventListener(name, listener);
-    }
+    end.abort();
   }
 }

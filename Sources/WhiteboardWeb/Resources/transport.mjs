@@ -6,6 +6,7 @@
 const MAXIMUM_BODY = 262_144;
 const POST_ATTEMPTS = 4;
 const POST_WAIT = 200;
+const CLOSING = 2_000;
 
 /** Opens a transport; `kind` is "websocket" or "post". */
 export const openTransport = (kind, origin, events) =>
@@ -73,9 +74,10 @@ class PostTransport {
   }
 
   close() {
+    if (!this.#id) return this.#end();
     this.#isClosing = true;
-    if (!this.#id) this.abort();
-    else this.#flush();
+    this.#flush();
+    setTimeout(() => this.#end(), CLOSING);
   }
 
   abort() { this.#end(); }

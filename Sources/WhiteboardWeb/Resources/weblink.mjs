@@ -184,8 +184,10 @@ export class WebLink {
     this.#wake();
   }
 
-  /** Ends without CLOSE. */
-  abort() { this.#transport.abort(); }
+  /** Ends without CLOSE, unless CLOSE is already being sent. */
+  abort() {
+    if (!this.#end) this.#transport.abort();
+  }
 
   /** Ends because of an error of `read`. */
   fail(error) {
