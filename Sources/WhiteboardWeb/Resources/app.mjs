@@ -41,6 +41,7 @@ async function start() {
   if (link === "none") return fail(["No board is open", "Scan the QR code that the host shows, or open the link that the host sent you."], null);
   if (link === "wrong") return fail(["This link is not complete", "A part of it is missing, or it was changed.", "Copy the whole link, or scan the QR code again."], null);
   const name = storedName() || await askName();
+  showScreen("One moment", ["The board is loading."]);
   try {
     await open(link, name, await loading);
   } catch (error) {

@@ -8,8 +8,15 @@
 import { CanvasPainter, drawObject } from "./draw.mjs";
 import { outline, rectangle, shapeOf, shown, touches, union, widened } from "./geometry.mjs";
 
-/** The time for drawing new tiles in one frame, in milliseconds. */
+/**
+ * The time for drawing new tiles in one frame, in milliseconds, and the number of objects.
+ *
+ * Browsers record what is drawn and paint it after the frame, so the time alone says little. The number falls while
+ * frames take longer than `LATE` milliseconds, and rises again afterwards.
+ */
 const BUDGET = 7;
+const OBJECTS = [24, 2000];
+const LATE = 24;
 /** The number of objects in a damaged rectangle above which the tile is drawn again in the background. */
 const AT_ONCE = 300;
 /** The number of tiles of one level that are kept. */
@@ -66,6 +73,8 @@ export class Scene {
   #previous = null;
   #zoomedAt = 0;
   #lastZoom = 0;
+  #lastFrame = 0;
+  #quota = 200;
 
   /** `host` contains the tiles, `looks` is passed to `drawObject`. */
   constructor(host, board, camera, looks) {
@@ -145,7 +154,10 @@ export class Scene {
       this.#level = new Level(host, camera, scale);
     }
     const level = this.#level;
-    const isComplete = level.render(this, camera, performance.now() + BUDGET);
+    const isLate = now - this.#lastFrame > LATE;
+    this.#quota = Math.min(Math.max(this.#quota * (isLate ? 0.6 : 1.15), OBJECTS[0]), OBJECTS[1]);
+    this.#lastFrame = now;
+    const isComplete = level.render(this, camera, { until: performance.now() + BUDGET, objects: this.#quota });
     for (const one of [level, this.#previous]) one?.place(camera);
     if (level.zoom === camera.zoom && (isComplete || !this.#previous)) {
       level.show();
@@ -203,8 +215,8 @@ class Level {
     };
   }
 
-  /** Draws missing tiles until the deadline. Returns whether all visible tiles are complete. */
-  render(scene, camera, deadline) {
+  /** Draws missing tiles within the limits. Returns whether all visible tiles are complete. */
+  render(scene, camera, limits) {
     const unit = this.side / this.zoom, { left, top, right, bottom } = camera.area;
     const index = (value, start) => Math.floor((value - start) / unit);
     const [first, last] = [index(left, this.origin[0]), index(right, this.origin[0])];
@@ -219,7 +231,7 @@ class Level {
         // The map is in the order of use; the tiles that were not used for longest are dropped.
         this.#tiles.delete(key);
         this.#tiles.set(key, tile);
-        if (tile.isStale && !this.#work(scene, tile, deadline)) return false;
+        if (tile.isStale && !this.#work(scene, tile, limits)) return false;
       }
     }
     for (const [key, tile] of this.#tiles) {
@@ -231,21 +243,26 @@ class Level {
   }
 
   /** Draws a tile on a new canvas, and replaces the old canvas when it is complete. Returns whether it is complete. */
-  #work(scene, tile, deadline) {
+  #work(scene, tile, limits) {
     if (tile.job?.items !== scene.items) tile.job = { items: scene.items, next: 0, painter: this.#painter(tile) };
     const { items, painter } = tile.job;
     while (tile.job.next < items.length) {
-      if (tile.job.next % 16 === 0 && performance.now() > deadline) return false;
       const item = items[tile.job.next];
       tile.job.next += 1;
-      if (touches(item.bounds, tile.area)) drawObject(painter, item.object, scene.looks);
+      if (!touches(item.bounds, tile.area)) continue;
+      if (limits.objects <= 0 || (limits.objects % 16 < 1 && performance.now() > limits.until)) {
+        tile.job.next -= 1;
+        return false;
+      }
+      limits.objects -= 1;
+      drawObject(painter, item.object, scene.looks);
     }
     const { canvas } = painter.context;
     canvas.style.transform = `translate(${tile.column * this.side}px,${tile.row * this.side}px)`;
     if (tile.canvas) tile.canvas.replaceWith(canvas);
     else this.root.append(canvas);
     Object.assign(tile, { canvas, painter, isStale: false, job: null });
-    return performance.now() < deadline;
+    return true;
   }
 
   #painter(tile) {

@@ -62,7 +62,7 @@ export class Chat {
   onOpen() {
     this.update();
     this.#lines.scrollTop = this.#lines.scrollHeight;
-    if (matchMedia("(pointer: fine)").matches) this.#field.focus();
+    if (!matchMedia("(pointer: coarse)").matches) this.#field.focus();
   }
 }
 
@@ -72,6 +72,7 @@ export class Members {
   name = "members";
   title = "People";
   root = element("div.panel.scroll");
+  #shown = "";
 
   constructor(ui) {
     this.ui = ui;
@@ -81,6 +82,10 @@ export class Members {
   update() {
     const { ui } = this, { board } = ui;
     const people = [...board.members].filter(([, { role }]) => role !== "relay");
+    // Most events only move a pointer.
+    const state = JSON.stringify([board.me, ui.followed, ui.sheet.name, people.map(([id, { name, icon, role, color, viewport }]) => [id, name, icon, role, color, !viewport])]);
+    if (state === this.#shown) return;
+    this.#shown = state;
     const shown = [[board.me.id, board.me], ...people].slice(0, 3);
     $("people").replaceChildren(...shown.map(([, member]) => avatar(member)));
     if (people.length > 2) $("people").append(element("span.avatar.more", {}, `+${people.length - 2}`));

@@ -1,24 +1,7 @@
 /** The link of a board, and the keys that this browser keeps for it. */
 
-const DIGITS = "abcdefghijklmnopqrstuvwxyz234567";
-
-/** Decodes 26 characters of base32, which are 16 bytes; null if they are not valid. */
-function decoded(text) {
-  const bytes = [];
-  let [bits, count] = [0, 0];
-  for (const digit of text) {
-    bits = (bits << 5 | DIGITS.indexOf(digit)) & 0xFFF;
-    if ((count += 5) >= 8) bytes.push(bits >> (count -= 8) & 0xFF);
-  }
-  return bits & ((1 << count) - 1) ? null : new Uint8Array(bytes);
-}
-
-/** Reads `#BOARD.SECRET`; null if it is not the fragment of a link. */
-function parse(fragment) {
-  const match = /^#([a-z2-7]{26})\.([a-z2-7]{26})$/.exec(fragment);
-  const [board, secret] = (match ?? []).slice(1).map(decoded);
-  return board && secret ? { board, secret } : null;
-}
+import { hex } from "./ids.mjs";
+import { codeKeyBytes, parseFragment } from "./weblink.mjs";
 
 /**
  * Returns the board to open and its keys: that of the link in the address, or the one that was open last.
@@ -29,7 +12,7 @@ function parse(fragment) {
  */
 export async function openLink() {
   const { hash } = location;
-  const link = parse(hash);
+  const link = hash && parseFragment(hash);
   if (hash) history.replaceState(null, "", location.pathname);
   if (hash && !link) return "wrong";
   const store = await openStore();
@@ -38,10 +21,9 @@ export async function openLink() {
     return records.sort((a, b) => b.openedAt - a.openedAt)[0] ?? "none";
   }
   const { board, secret } = link;
-  const label = new TextEncoder().encode("whiteboard-p2p web key 1\0");
-  const key = await crypto.subtle.digest("SHA-256", new Uint8Array([...label, ...secret, ...board]));
+  const key = await codeKeyBytes(secret, board);
   // A record is found by a hash of the key, because the key itself cannot be read.
-  const id = Array.from(new Uint8Array(await crypto.subtle.digest("SHA-256", key)).slice(0, 16), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const id = hex(new Uint8Array(await crypto.subtle.digest("SHA-256", key)).slice(0, 16));
   const record = await store("readonly", (links) => links.get(id)) ?? {
     id, board,
     codeKey: await crypto.subtle.importKey("raw", key, { name: "HMAC", hash: "SHA-256" }, false, ["sign", "verify"]),

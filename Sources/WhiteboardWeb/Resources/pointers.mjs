@@ -31,8 +31,9 @@ export class Pointers {
       this.#shown.set(id, pointer);
       this.host.append(pointer.root);
     }
+    const text = isTyping ? `${name} is typing…` : name;
+    if (pointer.label.textContent !== text) pointer.label.textContent = text;
     pointer.root.style.setProperty("--color", color);
-    pointer.label.textContent = isTyping ? `${name} is typing…` : name;
     pointer.root.classList.toggle("laser", kind === "laser");
     const now = performance.now();
     if (pointer.place?.[0] === cursor[0] && pointer.place?.[1] === cursor[1]) return;

@@ -41,7 +41,7 @@ export class TextEditor {
         if (!isDone || event.isComposing) return;
         event.preventDefault();
         this.close();
-        ui.boardElement.focus();
+        ui.boardElement.focus({ preventScroll: true, focusVisible: false });
       },
     });
     this.#field = field;
