@@ -21,7 +21,7 @@ function missing() {
   if (!globalThis.isSecureContext || !globalThis.crypto?.subtle) {
     return ["This page needs a secure connection", "The browser offers its cryptography only to pages that were opened with https.", "Open the link exactly as the host shows it. It begins with https://."];
   }
-  if (!globalThis.WebAssembly || !globalThis.HTMLDialogElement || !globalThis.ResizeObserver || !Array.prototype.findLastIndex) {
+  if (!globalThis.WebAssembly || !globalThis.HTMLDialogElement || !globalThis.ResizeObserver || !Array.prototype.findLast) {
     return ["This browser is too old", "The board needs WebAssembly and other features of current browsers.", "Update the browser, or open the link in a current Chrome, Edge, Firefox or Safari. Some browsers turn WebAssembly off in a lockdown mode."];
   }
   return null;

@@ -76,9 +76,9 @@ export class Scene {
   #lastFrame = 0;
   #quota = 200;
 
-  /** `host` contains the tiles, `looks` is passed to `drawObject`. */
-  constructor(host, board, camera, looks) {
-    Object.assign(this, { host, board, camera, looks });
+  /** `host` contains the tiles, `looks` is passed to `drawObject`; `isShown(object)` says whether an object is drawn at all. */
+  constructor(host, board, camera, looks, isShown) {
+    Object.assign(this, { host, board, camera, looks, isShown });
     this.update(board.order);
   }
 
@@ -108,8 +108,8 @@ export class Scene {
   }
 
   update(order, changed = new Set(order)) {
-    const isShown = (id) => this.board.objects.has(id) && !this.#hidden.has(id);
-    const ids = order.filter(isShown);
+    const { objects } = this.board;
+    const ids = order.filter((id) => objects.has(id) && !this.#hidden.has(id) && this.isShown(objects.get(id)));
     const added = new Set();
     const damage = [];
     // New objects on top of all others are drawn over the tiles.
@@ -126,7 +126,7 @@ export class Scene {
     for (let index = isAppend ? first : 0; index < ids.length; index += 1) {
       const id = ids[index];
       let item = before.get(id);
-      const object = this.board.objects.get(id);
+      const object = objects.get(id);
       if (!item || item.object !== object) {
         item = { id, object, bounds: boundsOf(object) };
         if (index < first) damage.push(item.bounds);

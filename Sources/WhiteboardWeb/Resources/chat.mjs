@@ -20,7 +20,7 @@ export class Chat {
     const form = element("form.send", { onsubmit: (event) => { event.preventDefault(); this.#send(); } },
       this.#field, button("send", "Send", () => this.#send()));
     this.root = element("div.panel", {}, this.#lines, form);
-    this.#read = ui.board.chat.length;
+    this.#read = this.#all.length;
     this.update();
   }
 
@@ -30,20 +30,22 @@ export class Chat {
     this.#field.focus();
   }
 
+  get #all() { return this.ui.board.chat.filter(({ author }) => !this.ui.hidden.has(author)); }
+
   update() {
-    const { board } = this.ui;
+    const chat = this.#all;
     const isOpen = this.ui.sheet.name === this.name;
     const isAtEnd = this.#lines.scrollHeight - this.#lines.scrollTop - this.#lines.clientHeight < 60;
     // Lines of others can arrive late and belong before later ones.
-    const ids = board.chat.map(({ id }) => id).join();
+    const ids = chat.map(({ id }) => id).join();
     if (ids !== this.#shown) {
-      this.#lines.replaceChildren(...board.chat.slice(-500).map((line, index, all) => this.#line(line, all[index - 1])));
+      this.#lines.replaceChildren(...chat.slice(-500).map((line, index, all) => this.#line(line, all[index - 1])));
       this.#shown = ids;
     }
-    if (!board.chat.length) this.#lines.replaceChildren(element("li.empty", {}, "No messages yet."));
-    if (isOpen) this.#read = board.chat.length;
+    if (!chat.length) this.#lines.replaceChildren(element("li.empty", {}, "No messages yet."));
+    if (isOpen) this.#read = chat.length;
     if (isOpen && isAtEnd) this.#lines.scrollTop = this.#lines.scrollHeight;
-    const unread = Math.max(0, board.chat.length - this.#read);
+    const unread = Math.max(0, chat.length - this.#read);
     const badge = $("unread");
     badge.hidden = !unread;
     badge.textContent = unread > 99 ? "99+" : unread;
@@ -83,7 +85,7 @@ export class Members {
     const { ui } = this, { board } = ui;
     const people = [...board.members].filter(([, { role }]) => role !== "relay");
     // Most events only move a pointer.
-    const state = JSON.stringify([board.me, ui.followed, ui.sheet.name, people.map(([id, { name, icon, role, color, viewport }]) => [id, name, icon, role, color, !viewport])]);
+    const state = JSON.stringify([board.me, ui.followed, ui.sheet.name, [...ui.hidden], people.map(([id, { name, icon, role, color, viewport }]) => [id, name, icon, role, color, !viewport])]);
     if (state === this.#shown) return;
     this.#shown = state;
     const shown = [[board.me.id, board.me], ...people].slice(0, 3);
@@ -99,12 +101,14 @@ export class Members {
         const follow = member.viewport && element("button.quiet", {
           type: "button", ariaPressed: String(isFollowed), onclick: () => ui.follow(isFollowed ? null : id),
         }, isFollowed ? "Stop following" : "Follow");
-        return this.#row(member, ui.name(id), follow);
+        const isHidden = ui.hidden.has(id);
+        const hide = element("button.quiet", { type: "button", ariaPressed: String(isHidden), title: "Hides what this person adds, only for you", onclick: () => ui.hideMember(id, !isHidden) }, isHidden ? "Hidden" : "Hide");
+        return this.#row(member, ui.name(id), follow, hide);
       })));
   }
 
-  #row(member, name, action) {
-    return element("li", {}, avatar(member), element("span.grow", {}, element("b", {}, name), element("small", {}, ROLES[member.role] ?? "")), action);
+  #row(member, name, ...actions) {
+    return element("li", {}, avatar(member), element("span.grow", {}, element("b", {}, name), element("small", {}, ROLES[member.role] ?? "")), ...actions);
   }
 
   onOpen() { this.update(); }

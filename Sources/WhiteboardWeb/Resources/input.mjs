@@ -64,6 +64,7 @@ export class Input {
     }
     // Keep the focus of the text that is being edited until the tool has decided what happens.
     event.preventDefault();
+    if (!this.board.contains(document.activeElement)) this.board.focus({ preventScroll: true });
     try {
       this.board.setPointerCapture(event.pointerId);
     } catch {

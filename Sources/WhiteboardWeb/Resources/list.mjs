@@ -32,7 +32,7 @@ export class ObjectList {
     const { ui } = this, { board } = ui;
     const focus = document.activeElement?.closest?.("[data-id]")?.dataset.id;
     // The newest and topmost objects come first.
-    const order = [...board.order].reverse();
+    const order = ui.scene.items.map(({ id }) => id).reverse();
     const rows = order.slice(0, this.#limit).map((id) => this.#row(board.objects.get(id)));
     const more = order.length > this.#limit && button(null, "Show more", () => { this.#limit += PAGE; this.#build(); }, { text: "Show more", kind: "button.quiet" });
     this.root.replaceChildren(element("p.note", {}, order.length === 1 ? "1 object" : `${order.length} objects, topmost first`), element("ul.objects", {}, ...rows), more || "");

@@ -95,7 +95,7 @@ export function hideScreen() {
 const SHORTCUTS = [
   ["V or 1", "Select"], ["R or 2", "Rectangle"], ["O or 4", "Ellipse"], ["A or 5", "Arrow"], ["L or 6", "Line"], ["P or 7", "Pen"],
   ["T or 8", "Text"], ["9", "Add a photo"], ["E or 0", "Eraser"], ["H, or hold Space", "Move the board"], ["K", "Laser pointer"],
-  ["Ctrl+Z", "Undo"], ["Ctrl+Shift+Z", "Redo"], ["Ctrl+A", "Select everything"], ["Ctrl+D", "Duplicate"], ["Delete", "Delete the selection"],
+  ["Ctrl+Z", "Undo"], ["Ctrl+Shift+Z", "Redo"], ["Ctrl+A", "Select everything"], ["Ctrl+C, Ctrl+V", "Copy, paste"], ["Ctrl+D", "Duplicate"], ["Ctrl+G, Ctrl+Shift+G", "Group, ungroup"], ["Delete", "Delete the selection"],
   ["Arrow keys", "Move the selection (Shift: farther)"], ["Enter", "Edit a text, open a game"], ["Ctrl+Shift+] or [", "Bring to the front, send to the back"],
   ["Ctrl+scroll, Ctrl++ or −", "Zoom"], ["Ctrl+0", "Zoom to 100 %"], ["Shift+1", "Show all objects"], ["Shift while drawing", "Keep the proportions or the angle"], ["?", "This list"],
 ];

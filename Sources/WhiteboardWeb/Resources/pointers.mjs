@@ -14,13 +14,13 @@ export class Pointers {
 
   /** Called when members joined, left or moved. */
   update() {
-    const { members } = this.ui.board;
+    const { board, hidden } = this.ui, members = new Map([...board.members].filter(([id, { cursor }]) => cursor && !hidden.has(id)));
     for (const [id, pointer] of this.#shown) {
-      if (members.get(id)?.cursor) continue;
+      if (members.has(id)) continue;
       pointer.root.remove();
       this.#shown.delete(id);
     }
-    for (const [id, member] of members) if (member.cursor) this.#move(id, member);
+    for (const [id, member] of members) this.#move(id, member);
   }
 
   #move(id, { cursor, color, name, pointer: kind, isTyping }) {

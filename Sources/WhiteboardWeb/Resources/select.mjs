@@ -89,12 +89,13 @@ export class SelectTool extends Tool {
     const object = ui.objectAt(place);
     if (event.shiftKey && object) {
       const next = new Set(this.selection);
-      if (!next.delete(object.id)) next.add(object.id);
+      const isAdded = !next.has(object.id);
+      for (const id of ui.withGroup(object)) isAdded ? next.add(id) : next.delete(id);
       return this.set(next);
     }
     const frame = this.selection.size > 1 && this.#frame;
     const isInFrame = frame && local(frame, at).every((value, index) => Math.abs(value) <= frame.size[index] / 2);
-    if (object && !this.selection.has(object.id) && !isInFrame) this.set([object.id]);
+    if (object && !this.selection.has(object.id) && !isInFrame) this.set(ui.withGroup(object));
     if (object || isInFrame) {
       const canMove = this.#canChange && this.selection.size;
       this.#gesture = { kind: canMove ? "wait" : "none", from: place, at, tapped: object };
@@ -123,8 +124,8 @@ export class SelectTool extends Tool {
     if (gesture.kind === "band") {
       gesture.to = place;
       const area = rectangle(this.board(gesture.from), this.board(place));
-      const inside = [...this.ui.board.objects.values()].filter((object) => isInside(object, area) && !object.selectedBy);
-      gesture.found = inside.map(({ id }) => id);
+      const inside = this.ui.scene.items.filter(({ object }) => isInside(object, area) && !object.isLocked);
+      gesture.found = inside.flatMap(({ object }) => this.ui.withGroup(object));
     }
     if (this.#gesture.kind === "drag") this.#drag(this.board(place), event);
     this.ui.drawLive();
@@ -176,7 +177,7 @@ export class SelectTool extends Tool {
     const tapped = (gesture?.kind === "wait" || gesture?.kind === "none") && gesture.tapped;
     this.cancel();
     if (tapped && !event.shiftKey) {
-      this.set([tapped.id]);
+      this.set(this.ui.withGroup(tapped));
       // A game opens at the first tap.
       if (tapped.type === "game") this.ui.open(tapped.id);
     }

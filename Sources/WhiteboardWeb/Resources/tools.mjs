@@ -209,7 +209,7 @@ class EraserTool extends Tool {
     const before = this.#touched.size;
     for (let step = 1; step <= steps; step += 1) {
       const place = [from[0] + (to[0] - from[0]) * step / steps, from[1] + (to[1] - from[1]) * step / steps];
-      for (const object of ui.board.objects.values()) {
+      for (const { object } of ui.scene.items) {
         if (!this.#touched.has(object.id) && !object.isLocked && covers(object, place, this.#radius)) this.#touched.add(object.id);
       }
     }

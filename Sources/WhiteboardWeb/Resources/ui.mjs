@@ -26,6 +26,8 @@ export class UI {
   erasesParts = settings.get("erasesParts", false);
   style = settings.get("style", { color: null, lineWidth: 5 });
   followed = null;
+  /** The members whose objects, messages and pointers this browser does not show. */
+  hidden = new Set(settings.get("hidden", []));
   boardElement = $("board");
   sheet = new Sheet();
   #presence = { cursor: null, pointer: "cursor", viewport: null };
@@ -43,7 +45,7 @@ export class UI {
     this.looks = { palette: null, photo: (object) => this.photos.get(object), name: (id) => this.name(id) };
     this.#setTheme(settings.get("theme", "system"));
     this.#resize();
-    this.scene = new Scene($("tiles"), board, this.camera, this.looks);
+    this.scene = new Scene($("tiles"), board, this.camera, this.looks, (object) => !this.hidden.has(object.author));
     this.live = new LiveLayer($("live"), this.camera);
     this.live.resize();
     this.pointers = new Pointers($("pointers"), this);
@@ -85,12 +87,14 @@ export class UI {
 
   /** The topmost object at a point of the screen. */
   objectAt(place, isWanted = () => true) {
-    const at = this.camera.toBoard(place), tolerance = 8 / this.camera.zoom, { order, objects } = this.board;
-    for (let index = order.length - 1; index >= 0; index -= 1) {
-      const object = objects.get(order[index]);
-      if (object && isWanted(object) && covers(object, at, tolerance)) return object;
-    }
-    return null;
+    const at = this.camera.toBoard(place), tolerance = 8 / this.camera.zoom;
+    return this.scene.items.findLast(({ object }) => isWanted(object) && covers(object, at, tolerance))?.object ?? null;
+  }
+
+  /** The ids of an object and of all others in its outermost group. */
+  withGroup({ id, groups = [] }) {
+    const group = groups.at(-1);
+    return group ? this.scene.items.filter(({ object }) => object.groups?.includes(group)).map((item) => item.id) : [id];
   }
 
   drawObject(painter, object, placement = object) {
@@ -178,6 +182,7 @@ export class UI {
     for (const [id, object] of objects) if (object.isFinished === false && id !== this.#stroke) ids.add(id);
     for (const id of ids) {
       const object = objects.get(id), preview = previews.get(id), old = before.get(id);
+      if (this.hidden.has(object?.author ?? preview?.member)) continue;
       const isSame = old && old.object === object && old.preview === preview;
       if (isSame && now - old.time > ABANDONED) continue;
       next.set(id, isSame ? old : { object, preview, time: now, ...growingInk(object, preview) });
@@ -284,6 +289,18 @@ export class UI {
     this.#viewMoved();
   }
 
+  /** Hides a member, or shows it again. */
+  hideMember(id, isHidden) {
+    if (isHidden) this.hidden.add(id);
+    else this.hidden.delete(id);
+    settings.set("hidden", [...this.hidden]);
+    this.scene.invalidate(this.board.order);
+    this.#updateGrowing();
+    this.pointers.update();
+    for (const panel of Object.values(this.panels)) panel.update();
+    this.schedule();
+  }
+
   showPresence(change) {
     Object.assign(this.#presence, change);
     this.#presenceChanged = true;
@@ -358,10 +375,10 @@ export class UI {
     }
   }
 
-  duplicate(offset = [16, 16]) {
+  duplicate(offset = [16, 16], ids = [...this.tools.select.selection]) {
     let copies = [];
-    this.attempt(() => { copies = this.board.duplicate([...this.tools.select.selection], offset); });
-    if (copies.length) this.tools.select.set(copies);
+    this.attempt(() => { copies = this.board.duplicate(ids, offset); });
+    if (copies.length) this.finishTool(copies);
   }
 
   reorder(how) { this.attempt(() => this.board[how]([...this.tools.select.selection])); }
@@ -485,7 +502,7 @@ export class UI {
     const save = (format) => async () => {
       const { selection } = this.tools.select;
       try {
-        await exportPicture(this, format, this.board.order.filter((id) => !selection.size || selection.has(id)));
+        await exportPicture(this, format, this.scene.items.map(({ id }) => id).filter((id) => !selection.size || selection.has(id)));
       } catch (error) {
         toast(error.message);
       }
@@ -509,6 +526,8 @@ export class UI {
     addEventListener("keyup", (event) => { if (event.code === "Space") this.#setSpace(false); });
     addEventListener("blur", () => this.#setSpace(false));
     addEventListener("paste", (event) => this.#pasted(event));
+    addEventListener("copy", (event) => this.#copy(event));
+    addEventListener("pointerdown", () => document.body.classList.remove("keys"), true);
     this.boardElement.addEventListener("dragover", (event) => event.preventDefault());
     this.boardElement.addEventListener("drop", (event) => {
       event.preventDefault();
@@ -525,6 +544,21 @@ export class UI {
     addEventListener("pagehide", () => this.stopTyping());
   }
 
+  /** The outermost groups of the selection. */
+  #groups() { return [...new Set(this.tools.select.objects.map(({ groups }) => groups?.at(-1)).filter(Boolean))]; }
+
+  /** Copies the texts of the selection for other programs, and remembers the objects for this board. */
+  #copy(event) {
+    const { objects } = this.tools.select;
+    if (!objects.length || event.target.closest?.("input, textarea, dialog") || getSelection().toString()) return;
+    const text = objects.map((object) => object.text).filter(Boolean).join("\n") || "whiteboard";
+    this.#copied = { ids: objects.map(({ id }) => id), text };
+    event.clipboardData.setData("text/plain", text);
+    event.preventDefault();
+  }
+
+  #copied = null;
+
   #setSpace(isDown) {
     this.input.isSpaceDown = isDown;
     this.boardElement.classList.toggle("space", isDown);
@@ -534,14 +568,17 @@ export class UI {
     if (this.isViewer || event.target.closest?.("input, textarea, dialog")) return;
     const files = [...event.clipboardData.files].filter(({ type }) => type.startsWith("image/"));
     const text = event.clipboardData.getData("text/plain").trim();
+    const copied = this.#copied?.text === text ? this.#copied.ids.filter((one) => this.board.objects.has(one)) : [];
     let id;
     if (files.length) this.addPhotos(files);
+    else if (copied.length) this.duplicate([24, 24], copied);
     else if (text && !this.attempt(() => { id = this.board.createText(text, this.camera.center, { color: this.style.color }); })) this.finishTool([id]);
     else return;
     event.preventDefault();
   }
 
   #keyPressed(event) {
+    if (event.key === "Tab") document.body.classList.add("keys");
     if (event.target.closest?.("input, textarea, dialog") || !$("screen").hidden || event.isComposing) return;
     const { select } = this.tools, { selection } = select;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
@@ -551,6 +588,7 @@ export class UI {
     const run = (() => {
       if (isCommand) {
         return {
+          g: () => selection.size && this.attempt(() => event.shiftKey ? this.board.ungroup(this.#groups()) : this.board.group([...selection])),
           z: () => this.undo(event.shiftKey), y: () => this.undo(true), d: () => selection.size && this.duplicate(),
           a: () => { this.setTool("select"); select.set(this.board.order); }, "+": () => this.zoomBy(1.25), "=": () => this.zoomBy(1.25),
           "-": () => this.zoomBy(0.8), 0: () => this.zoomBy(1 / this.camera.zoom),
