@@ -192,13 +192,13 @@ export class Connection {
   }
 
   #pump() {
-    while (this.#link.bufferedBytes < BUFFERED) {
+    while (this.#link.isOpen && this.#link.bufferedBytes < BUFFERED) {
       const part = this.#outbox.next(performance.now());
       if (!part) break;
       this.#link.send(FRAME.message, part);
     }
     clearTimeout(this.#pumping);
-    if (this.#outbox.isWaiting) this.#pumping = setTimeout(() => this.#pump(), 20);
+    if (this.#outbox.isWaiting && this.#link.isOpen) this.#pumping = setTimeout(() => this.#pump(), 20);
   }
 
   /** Asks the members behind the relay to confirm what they have, or reports that they have all. */

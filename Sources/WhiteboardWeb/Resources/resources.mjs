@@ -4,9 +4,11 @@ import {
 import { base32, fromHex, hex } from "./ids.mjs";
 import { LinkEnded, STEP, attachProof, label } from "./weblink.mjs";
 
-/** The links for each direction. A browser opens only six connections for POST, and all pages share them. */
+/** The links for each direction. */
 const MAXIMUM_LINKS = 8;
 const MAXIMUM_POST_LINKS = 1;
+/** The links of all pages over POST. A browser opens six connections; three pages then still have one for requests. */
+const ALL_POST_LINKS = 2;
 /** The resources that a member sends or receives at a time (RES-6). */
 const MAXIMUM_TRANSFERS = 8;
 const MAXIMUM_SIZE = 268_435_456;
@@ -30,6 +32,20 @@ export class TransferEnded extends Error {
 }
 
 const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/** Waits until this page may open a bulk link over POST. Returns a function that ends its turn. */
+async function postTurn() {
+  for (;;) {
+    for (let number = 0; number < ALL_POST_LINKS; number++) {
+      const end = await new Promise((resolve) => {
+        const hold = (lock) => lock ? new Promise((end) => resolve(end)) : resolve(null);
+        navigator.locks.request(`whiteboard-post-${number}`, { ifAvailable: true }, hold);
+      });
+      if (end) return end;
+    }
+    await wait(200);
+  }
+}
 
 /** The bulk links of a control link (session.md 8). They end with it. */
 export class BulkLinks {
@@ -71,7 +87,7 @@ export class BulkLinks {
           if (error instanceof TransferEnded || error instanceof Violation && error.code !== "timed-out") throw error;
           this.#checkIsJoined(member);
           if (attempt + 1 === ATTEMPTS) throw new TransferEnded("io-error", error.message);
-          await wait(Math.min(500 * 2 ** attempt, STEP));
+          await wait(Math.min(500 * 2 ** attempt, STEP) * (1 + Math.random()));
         }
       }
     } finally {
@@ -169,10 +185,12 @@ export class BulkLinks {
     }
     this.#checkIsJoined(member);
     this.#counts[opener]++;
-    let link;
+    let link, endTurn = () => {};
     try {
+      if (isPost && navigator.locks) endTurn = await postTurn();
+      this.#checkIsJoined(member);
       link = await openLink();
-      Object.assign(link, { member, opener });
+      Object.assign(link, { member, opener, endTurn });
       this.#links.add(link);
       const proof = await attachProof(await control.exporter(label.attach), await link.exporter(label.attach));
       link.send(FRAME.attach, {
@@ -184,8 +202,12 @@ export class BulkLinks {
       this.#checkIsJoined(member);
       return link;
     } catch (error) {
-      if (link) this.#drop(link, error);
-      else this.#uncount(opener);
+      if (link) {
+        this.#drop(link, error);
+      } else {
+        endTurn();
+        this.#uncount(opener);
+      }
       throw error;
     }
   }
@@ -194,7 +216,9 @@ export class BulkLinks {
     this.#idle.delete(link);
     if (error instanceof TransferEnded) link.close("left");
     else link.fail(error);
-    if (this.#links.delete(link)) this.#uncount(link.opener);
+    if (!this.#links.delete(link)) return;
+    link.endTurn();
+    this.#uncount(link.opener);
   }
 
   #uncount(opener) {
