@@ -1,7 +1,7 @@
 /// The reason why a local change was refused.
 ///
 /// No part of it was applied.
-public enum BoardError: Error, Hashable, Sendable {
+public indirect enum BoardError: Error, Hashable, Sendable {
   /// There is no such object, or the object is deleted.
   case unknownObject(ObjectID)
   /// The object is not deleted, so it cannot be undeleted or purged.

@@ -1,7 +1,7 @@
 /// The reason why encoded bytes were refused.
 ///
 /// `code` is the name of the error in `Protocol/board.md` and in the test vectors.
-public enum CodecError: Error, Hashable, Sendable {
+public indirect enum CodecError: Error, Hashable, Sendable {
   /// The input ends too early.
   case truncated
   /// Bytes follow the end of the encoded item.

@@ -20,9 +20,9 @@ public class WhiteboardObject {
   var record: ObjectRecord { board.state.record(id) ?? ObjectRecord() }
 
   /// The state of the object as a value; nil if the object is not shown on the board.
-  public var snapshot: ObjectSnapshot? { board.snapshot(id) }
+  public final var snapshot: ObjectSnapshot? { board.snapshot(id) }
   /// The kind of object.
-  public var kind: ObjectKind { record.kind ?? ObjectKind(rawValue: 0) }
+  public final var kind: ObjectKind { record.kind ?? ObjectKind(rawValue: 0) }
   /// The center of the object, in board units.
   public var centerPosition: Point { record.frame(points: nil).center }
   /// The size of the object before scaling, in board units.
@@ -30,40 +30,40 @@ public class WhiteboardObject {
   /// The scale factor.
   ///
   /// A factor of 1 shows the object at its `size`.
-  public var scale: Double { record.scale }
+  public final var scale: Double { record.scale }
   /// The rotation in radians, clockwise.
-  public var angle: Double { record.angle }
+  public final var angle: Double { record.angle }
   /// The member that has the object selected, if that member is online.
-  public var selectedBy: MemberID? { board.holder(of: id) }
+  public final var selectedBy: MemberID? { board.holder(of: id) }
   /// The color, `0xRRGGBBAA`; nil if the object has no color of its own.
-  public var color: UInt32? { record.color }
+  public final var color: UInt32? { record.color }
   /// Whether the object is locked.
-  public var isLocked: Bool { record.isLocked }
+  public final var isLocked: Bool { record.isLocked }
   /// The groups that contain the object, innermost first.
-  public var groups: [ObjectID] { board.groups(of: id) }
+  public final var groups: [ObjectID] { board.groups(of: id) }
   /// The z index of the object.
-  public var zIndex: [UInt8] { record.zIndex }
+  public final var zIndex: [UInt8] { record.zIndex }
   /// The time of the latest write to a property other than the selection, in milliseconds since 1970.
-  public var updatedAt: UInt64 { record.updatedAt }
+  public final var updatedAt: UInt64 { record.updatedAt }
 
   /// Selects the object for the local member.
   ///
   /// If several members select the object at the same time, all replicas agree on one of them. A
   /// member cannot select for another member, because peers would ignore it (BRD-22).
-  public func select() throws(BoardError) {
+  public final func select() throws(BoardError) {
     try board.requireSelectable(id)
     try board.writeSelection(of: id)
   }
 
   /// Ends the selection of the object.
-  public func deselect() throws(BoardError) {
+  public final func deselect() throws(BoardError) {
     try board.requireSelectable(id)
     guard record.selection != nil else { return }
     try board.write(id, .selection, .none)
   }
 
   /// Moves the center of the object to `position`.
-  public func move(to position: Point) throws(BoardError) {
+  public final func move(to position: Point) throws(BoardError) {
     try board.requireTransformable(id)
     try board.write(id, .position, try FixedPoint.position(position))
   }
@@ -71,38 +71,38 @@ public class WhiteboardObject {
   /// Sets the scale of the object.
   ///
   /// A scale of 1 shows the object at its `size`.
-  public func scale(to scale: Double) throws(BoardError) {
+  public final func scale(to scale: Double) throws(BoardError) {
     try board.requireTransformable(id)
     try board.write(id, .scale, try FixedPoint.scale(scale))
   }
 
   /// Rotates the object to `angle`, rounded to the nearest 1/4096 turn.
-  public func rotate(to angle: Angle) throws(BoardError) {
+  public final func rotate(to angle: Angle) throws(BoardError) {
     try board.requireTransformable(id)
     try board.write(id, .angle, try FixedPoint.angle(angle))
   }
 
   /// Sets the color of the object; see `Board.setColor(_:of:)`.
-  public func setColor(_ color: UInt32?) throws(BoardError) { try board.setColor(color, of: id) }
+  public final func setColor(_ color: UInt32?) throws(BoardError) { try board.setColor(color, of: id) }
 
   /// Locks or unlocks the object; see `Board.setLocked(_:_:)`.
-  public func setLocked(_ isLocked: Bool) throws(BoardError) { try board.setLocked(id, isLocked) }
+  public final func setLocked(_ isLocked: Bool) throws(BoardError) { try board.setLocked(id, isLocked) }
 
   /// Moves the object in the stack; see `Board.reorder(_:_:)`.
-  public func reorder(_ move: StackMove) throws(BoardError) { try board.reorder([id], move) }
+  public final func reorder(_ move: StackMove) throws(BoardError) { try board.reorder([id], move) }
 
   /// Copies the object; see `Board.duplicate(_:by:)`.
   /// - Returns: The copy.
   @discardableResult
-  public func duplicate(by offset: Point) throws(BoardError) -> WhiteboardObject? {
+  public final func duplicate(by offset: Point) throws(BoardError) -> WhiteboardObject? {
     try board.duplicate([id], by: offset)[id].flatMap { board.object($0) }
   }
 
   /// Deletes the object; see `Board.delete(_:)`.
-  public func delete() throws(BoardError) { try board.delete(id) }
+  public final func delete() throws(BoardError) { try board.delete(id) }
 
   /// Restores the deleted object; see `Board.undelete(_:)`.
-  public func undelete() throws(BoardError) { try board.undelete(id) }
+  public final func undelete() throws(BoardError) { try board.undelete(id) }
 }
 
 /// A drawing on the board: one stroke.

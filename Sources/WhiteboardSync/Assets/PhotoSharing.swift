@@ -54,7 +54,8 @@ final class PhotoSharing {
     leavesOutPhotos = false
     budget.removeAll(except: Set(board.state.records.compactMap { $0.1.asset?.id }))
     for id in board.objectIDs {
-      guard let asset = (board.object(id) as? PhotoObject)?.asset else { continue }
+      guard let record = board.state.record(id), record.kind == .photo, let asset = record.asset
+      else { continue }
       request(asset, of: id, preferring: nil, now)
     }
   }

@@ -22,20 +22,16 @@ final class StrokeSharing {
   func insert(_ id: ObjectID, _ now: Moment) { strokes[id] = LiveStroke(now: now.uptime) }
 
   /// Adds points to a local stroke without sending them.
-  /// - Throws: `unknownObject` if the stroke is not being drawn by this replica, `outOfRange`, `tooLong`.
-  func extend(
-    _ id: ObjectID,
-    with points: [Point]
-  ) throws(BoardError) {
+  /// - Throws: `unknownObject` if the stroke is not being drawn by this replica, `tooLong`.
+  func extend(_ id: ObjectID, with ink: [InkPoint]) throws(BoardError) {
     guard var stroke = strokes[id] else { throw .unknownObject(id) }
-    guard stroke.count + points.count <= BoardLimits.pointsPerStroke else {
-      throw .tooLong("stroke")
-    }
-    var ink: [InkPoint] = []
-    for point in points { ink.append(try InkPoint(point)) }
+    guard stroke.count + ink.count <= BoardLimits.pointsPerStroke else { throw .tooLong("stroke") }
     stroke.append(ink)
     strokes[id] = stroke
   }
+
+  /// Returns whether a stroke is being drawn by this replica.
+  func isDrawing(_ id: ObjectID) -> Bool { strokes[id] != nil }
 
   /// Returns a local stroke that is about to be finished.
   /// - Throws: `unknownObject` if the stroke is not being drawn by this replica, `empty` if it has no points.

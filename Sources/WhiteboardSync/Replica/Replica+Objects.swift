@@ -26,7 +26,19 @@ extension Replica {
     with points: [Point],
     now: Moment
   ) throws(BoardError) -> [ReplicaAction] {
-    try strokes.extend(id, with: points)
+    var ink: [InkPoint] = []
+    for point in points { ink.append(try InkPoint(point)) }
+    return try extendStroke(id, withInk: ink, now: now)
+  }
+
+  /// Adds points with the pressure of a pen to a stroke, as ``extendStroke(_:with:now:)`` does.
+  /// - Throws: `unknownObject` if the stroke is not being drawn by this replica, `tooLong`.
+  public func extendStroke(
+    _ id: ObjectID,
+    withInk ink: [InkPoint],
+    now: Moment
+  ) throws(BoardError) -> [ReplicaAction] {
+    try strokes.extend(id, with: ink)
     begin(now)
     strokes.advance(id, now)
     return finish(now)
@@ -41,6 +53,15 @@ extension Replica {
       try board.appendInk(stroke.pending, to: id, first: stroke.committed)
       try board.endDrawing(id, count: stroke.count)
     }
+    strokes.remove(id)
+    return actions
+  }
+
+  /// Deletes a stroke that is being drawn.
+  /// - Throws: `unknownObject` if the stroke is not being drawn by this replica, `held`, `locked`.
+  public func cancelStroke(_ id: ObjectID, now: Moment) throws(BoardError) -> [ReplicaAction] {
+    guard strokes.isDrawing(id) else { throw .unknownObject(id) }
+    let (_, actions) = try change(now: now) { (board) throws(BoardError) in try board.delete(id) }
     strokes.remove(id)
     return actions
   }

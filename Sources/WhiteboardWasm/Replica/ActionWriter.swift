@@ -20,7 +20,7 @@ struct ActionWriter {
     /// As for `send`, but a datagram.
     case sendDatagram = 5
     /// The kind of a stored change, its incarnation and its sequence number as 8 bytes each, and its
-    /// bytes.
+    /// bytes. The sequence number of a batch is 1 if the batch is local.
     case record = 6
     /// The id of a member, the number of bytes in the name of a resource as 4 bytes, the name, and
     /// the bytes of an answer.
@@ -31,15 +31,23 @@ struct ActionWriter {
     case data = 9
     /// JSON that describes a change for the user.
     case event = 10
-    /// JSON with the code of an error.
+    /// JSON with the code of an error, which is the result of an edit.
     case error = 11
+    /// JSON with the result of an edit.
+    case result = 12
   }
 
   private(set) var bytes: [UInt8] = []
-  private var signing: RequestTable<SigningID>
-  private var checking: RequestTable<VerificationID>
+  private let board: Board
+  private let signing: RequestTable<SigningID>
+  private let checking: RequestTable<VerificationID>
 
-  init(_ signing: RequestTable<SigningID>, _ checking: RequestTable<VerificationID>) {
+  init(
+    _ board: Board,
+    _ signing: RequestTable<SigningID>,
+    _ checking: RequestTable<VerificationID>
+  ) {
+    self.board = board
     self.signing = signing
     self.checking = checking
   }
@@ -70,16 +78,45 @@ struct ActionWriter {
   }
 
   mutating func write(_ error: BoardError) {
-    var json = JSONObject()
-    json.add("code", string: error.code)
-    write(.error, Array(json.text.utf8))
+    var event = EventJSON()
+    event.add("code", error.code)
+    switch error {
+    case .held(_, let member): event.add("by", member.text)
+    case .outOfRange(let name), .tooLong(let name): event.add("name", name)
+    default: break
+    }
+    write(.error, event)
+  }
+
+  mutating func write(photoError code: String) {
+    var event = EventJSON()
+    event.add("code", code)
+    write(.error, event)
+  }
+
+  /// Writes the objects that an edit concerned, as its result.
+  mutating func write(result ids: [ObjectID]) {
+    var event = EventJSON()
+    event.add("ids", ids)
+    write(.result, event)
+  }
+
+  mutating func writeSettings() {
+    let settings = board.settings
+    var event = EventJSON()
+    event.begin("settings", from: nil)
+    event.add("title", settings.title)
+    event.add("background", settings.background.map { "#" + Hexadecimal.encode(number($0).reversed()) })
+    if let grid = settings.grid { event.add("grid", grid) }
+    event.add("language", settings.language)
+    write(.event, event)
   }
 
   private mutating func write(_ change: StoredChange) {
     let (kind, incarnation, sequence, stored): (UInt8, Incarnation?, UInt64, [UInt8]) =
       switch change {
       case .author(let bytes, let incarnation): (0, incarnation, 0, bytes)
-      case .batch(let batch): (1, nil, 0, batch.bytes)
+      case .batch(let batch): (1, nil, board.isOwn(batch.batch.author) ? 1 : 0, batch.bytes)
       case .answer(let bytes): (2, nil, 0, bytes)
       case .head(let bytes, let incarnation, let sequence): (3, incarnation, sequence, bytes)
       case .keyframe(let bytes): (4, nil, 0, bytes)
@@ -98,6 +135,13 @@ struct ActionWriter {
     case .objectAdded(let object, let member), .objectChanged(let object, let member):
       event.begin("object", from: member)
       event.add("object", json: object.json)
+      event.add("author", board.member(of: object.id.dot.incarnation)?.text)
+      if let ink = object.ink, ink.contains(where: { $0.pressure != 0 }) {
+        event.add("pressure", json: JSONObject.list(ink.map { Double($0.pressure) }))
+      }
+      if let view = board.gameView(object.id, for: board.member) {
+        event.add("view", json: view.json)
+      }
     case .objectRemoved(let id, let member):
       event.begin("removed", from: member)
       event.add("id", id.description)
@@ -111,6 +155,7 @@ struct ActionWriter {
       event.begin("chat", from: line.author)
       event.add("id", line.id.description)
       event.add("name", line.name)
+      event.add("icon", line.icon)
       event.add("text", line.text)
       event.add("sentAt", Double(line.sentAt))
     case .preview(let preview):
@@ -144,10 +189,19 @@ struct ActionWriter {
     case .presence(let member, let shown):
       event.begin("presence", from: member)
       event.add("points", shown.cursor.map { [$0] } ?? [])
+      if shown.isLaser { event.add("isLaser", 1) }
+      if let view = shown.view {
+        let numbers = [view.center.x, view.center.y, Double(view.width), Double(view.height)]
+        event.add("view", json: JSONObject.list(numbers))
+      }
     case .sign, .verify, .send, .sendDatagram, .record, .sendAnswer, .sendAsset, .data:
       preconditionFailure("these actions are not events")
     }
-    write(.event, Array(event.text.utf8))
+    write(.event, event)
+  }
+
+  private mutating func write(_ kind: Kind, _ event: EventJSON) {
+    write(kind, Array(event.text.utf8))
   }
 
   private mutating func write(_ kind: Kind, _ content: [UInt8]) {
@@ -205,4 +259,9 @@ private struct EventJSON {
 
   @inline(never)
   mutating func add(_ key: String, json text: String) { json.add(key, json: text) }
+
+  @inline(never)
+  mutating func add(_ key: String, _ ids: [ObjectID]) {
+    json.add(key, strings: ids.map { $0.description })
+  }
 }

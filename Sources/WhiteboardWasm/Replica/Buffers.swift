@@ -9,7 +9,9 @@ enum Buffers {
   /// Returns the input of a call, with the given number of bytes, and clears the output.
   static func takeInput(_ count: Int32) -> [UInt8] {
     output = []
-    return Array(input.prefix(max(0, Int(count))))
+    // A photo is large, so it is not copied.
+    defer { input = [] }
+    return input.count == Int(count) ? input : Array(input.prefix(max(0, Int(count))))
   }
 }
 

@@ -2,50 +2,6 @@ import PeerCore
 import Whiteboard
 import WhiteboardSync
 
-/// The replica of a page, with the requests that the page has not answered.
-private final class PageReplica {
-  let replica: Replica
-  let signing = RequestTable<SigningID>()
-  let checking = RequestTable<VerificationID>()
-
-  init(_ replica: Replica) { self.replica = replica }
-
-  /// Makes actions the output of the call.
-  func output(_ actions: [ReplicaAction]) {
-    var writer = ActionWriter(signing, checking)
-    for action in actions { writer.write(action) }
-    Buffers.output = writer.bytes
-  }
-
-  /// Makes actions or an error the output of the call.
-  func output(_ body: () throws(BoardError) -> [ReplicaAction]) {
-    do throws(BoardError) {
-      output(try body())
-    } catch {
-      var writer = ActionWriter(signing, checking)
-      writer.write(error)
-      Buffers.output = writer.bytes
-    }
-  }
-}
-
-nonisolated(unsafe) private var page: PageReplica?
-
-/// The replica, after ``start``.
-private var current: PageReplica {
-  guard let page else { preconditionFailure("start must be called first") }
-  return page
-}
-
-private func moment(_ wall: Double, _ uptime: Double) -> Moment {
-  func milliseconds(_ clock: Double) -> UInt64 { UInt64(exactly: clock.rounded(.down)) ?? 0 }
-  return Moment(wall: milliseconds(wall), uptime: milliseconds(uptime))
-}
-
-private func member(_ bytes: some Collection<UInt8>) -> MemberID? {
-  Bytes32(bytes).map { MemberID($0) }
-}
-
 /// Creates the replica of an empty board.
 ///
 /// The input is the id of the board, 16 bytes, and the public key of the author, 65 bytes.
@@ -91,10 +47,11 @@ private func storedChange(_ input: [UInt8]) -> StoredChange? {
   }
   let bytes = Array(input.dropFirst(17))
   switch input[0] {
-  case 0: return .author(bytes, Incarnation(number(1)))
+  case 0: return Incarnation(exactly: number(1)).map { .author(bytes, $0) }
   case 1: return (try? BatchCoding.decode(bytes)).map { .batch(EncodedBatch($0)) }
   case 2: return .answer(bytes)
-  case 3: return .head(bytes, Incarnation(number(1)), sequence: number(9))
+  case 3:
+    return Incarnation(exactly: number(1)).map { .head(bytes, $0, sequence: number(9)) }
   case 4: return .keyframe(bytes)
   default: return nil
   }
@@ -138,7 +95,7 @@ public func receivedAnswer(_ count: Int32, _ request: Double, _ wall: Double, _ 
   }
 }
 
-/// An answer was sent; the input is the id of the member.
+/// Sending an answer has ended; the input is the id of the member.
 @_expose(wasm, "answerSent")
 @_cdecl("answerSent")
 public func answerSent(_ request: Double, _ wall: Double, _ uptime: Double) {
@@ -201,92 +158,42 @@ public func nextDeadline() -> Double { current.replica.nextDeadline.map { Double
 @_cdecl("digest")
 public func digest() { Buffers.output = current.replica.digest.bytes }
 
-// MARK: - Editing
+/// Returns the state of the replica, one bit for each property.
+@_expose(wasm, "status")
+@_cdecl("status")
+public func status(_ wall: Double, _ uptime: Double) -> Int32 {
+  let replica = current.replica
+  let now = moment(wall, uptime)
+  var bits: Int32 = 0
+  if replica.board.canUndo { bits |= 1 }
+  if replica.board.canRedo { bits |= 2 }
+  if replica.isSynced(now: now) { bits |= 4 }
+  // A member has all local changes.
+  if replica.members.contains(where: { replica.isSynced(with: $0, now: now) }) { bits |= 8 }
+  return bits
+}
 
-/// Creates a text; the input is the text in UTF-8.
-@_expose(wasm, "createText")
-@_cdecl("createText")
-public func createText(
-  _ count: Int32,
-  _ x: Double,
-  _ y: Double,
-  _ wall: Double,
-  _ uptime: Double
-) {
-  let text = String(decoding: Buffers.takeInput(count), as: UTF8.self)
-  current.output { () throws(BoardError) in
-    try current.replica.change(now: moment(wall, uptime)) { (board) throws(BoardError) in
-      try board.createText(text, at: Point(x: x, y: y))
-    }
-    .actions
+/// Makes everything on the board the output, as after a restore.
+@_expose(wasm, "readAll")
+@_cdecl("readAll")
+public func readAll() {
+  let board = current.replica.board
+  current.output { writer in
+    for object in board.snapshots { writer.write(.objectAdded(object, from: nil)) }
+    for line in board.chat { writer.write(.chat(line, from: nil)) }
+    writer.writeSettings()
   }
 }
 
-/// Creates a stroke; the input has the coordinates of its points, 8 bytes each as IEEE 754, the low
-/// byte first.
+/// Makes the whole content of the replica the output, as a stored change that replaces all earlier ones.
 ///
-/// A negative color is the default color.
-@_expose(wasm, "createStroke")
-@_cdecl("createStroke")
-public func createStroke(
-  _ count: Int32,
-  _ lineWidth: Double,
-  _ color: Double,
-  _ wall: Double,
-  _ uptime: Double
-) {
-  let input = Buffers.takeInput(count)
-  let numbers = stride(from: 0, to: input.count - 7, by: 8).map { start in
-    Double(
-      bitPattern: input[start..<start + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
-    )
-  }
-  current.output { () throws(BoardError) in
-    try current.replica.change(now: moment(wall, uptime)) { (board) throws(BoardError) in
-      var points: [InkPoint] = []
-      for start in stride(from: 0, to: numbers.count - 1, by: 2) {
-        points.append(try InkPoint(Point(x: numbers[start], y: numbers[start + 1])))
-      }
-      try board.createDrawing(points, lineWidth: lineWidth, color: UInt32(exactly: color))
-    }
-    .actions
-  }
-}
-
-/// Moves an object; the input is its id as text.
-@_expose(wasm, "moveObject")
-@_cdecl("moveObject")
-public func moveObject(
-  _ count: Int32,
-  _ x: Double,
-  _ y: Double,
-  _ wall: Double,
-  _ uptime: Double
-) {
-  edit(count, wall, uptime) { (board, id) throws(BoardError) in
-    try board.move([id], by: Point(x: x, y: y))
-  }
-}
-
-/// Deletes an object; the input is its id as text.
-@_expose(wasm, "deleteObject")
-@_cdecl("deleteObject")
-public func deleteObject(_ count: Int32, _ wall: Double, _ uptime: Double) {
-  edit(count, wall, uptime) { (board, id) throws(BoardError) in try board.delete(id) }
-}
-
-private func edit(
-  _ count: Int32,
-  _ wall: Double,
-  _ uptime: Double,
-  _ body: (Board, ObjectID) throws(BoardError) -> Void
-) {
-  let text = String(decoding: Buffers.takeInput(count), as: UTF8.self)
-  guard let id = ObjectID(text) else { return }
-  current.output { () throws(BoardError) in
-    try current.replica.change(now: moment(wall, uptime)) { (board) throws(BoardError) in
-      try body(board, id)
-    }
-    .actions
+/// The output is empty while a signature is missing.
+@_expose(wasm, "keyframe")
+@_cdecl("keyframe")
+public func keyframe() {
+  let replica = current.replica
+  current.output { writer in
+    guard !replica.isAwaitingSignature else { return }
+    writer.write(.record(.keyframe(replica.snapshotForKeeping())))
   }
 }

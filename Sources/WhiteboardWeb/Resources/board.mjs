@@ -1,13 +1,16 @@
 import { BoardError } from "./errors.mjs";
+import { outline } from "./geometry.mjs";
 import { hex, memberColor, memberID, sortKey } from "./ids.mjs";
 import { convertWebP, isWebP, PHOTO_BYTES } from "./photos.mjs";
 import { BoardReplica, newKey } from "./replica.mjs";
-import { outline } from "./shapes.mjs";
 
 /** The time for which a member is shown as typing after a change of a text, in milliseconds. */
 const TYPING = 2000;
+/** The time between two removals of objects that were deleted long ago, in milliseconds. */
+const PURGE = 60_000;
 const ROLES = [null, "editor", "viewer", "relay"];
-/** The errors of photos that members sent; any other failure of a resource is one of the link. */
+const SHAPES = new Set(["line", "rectangle", "ellipse", "arrow"]);
+/** The events of the replica that warn the user. */
 const NOTICES = new Set(["full", "photosLeftOut", "diverged", "unrecorded", "violation", "clock"]);
 
 /**
@@ -25,7 +28,10 @@ const NOTICES = new Set(["full", "photosLeftOut", "diverged", "unrecorded", "vio
  * - `notice` `{code, member, message}`: a warning for the user, such as `full` or `photosLeftOut`.
  */
 export class Board extends EventTarget {
-  /** The objects on the board by id, as the product's JSON. A game also has its `view`. */
+  /**
+   * The objects on the board by id, as the product's JSON. A changed object is a new value. An object also has its
+   * `author`; a game its `view`; a stroke with pressure its `pressure` (0 to 255 for each point).
+   */
   objects = new Map();
   /** The ink that others are drawing: stroke id to `{member, first, points}`; `points` begin at index `first`. */
   previews = new Map();
@@ -49,9 +55,6 @@ export class Board extends EventTarget {
   };
   canUndo = false;
   canRedo = false;
-  /** What `undo` and `redo` would do, such as `move`; null if nothing. */
-  undoLabel = null;
-  redoLabel = null;
 
   #replica;
   #session = null;
@@ -63,6 +66,7 @@ export class Board extends EventTarget {
   #typing = new Map();
   /** The events that are dispatched at the end of the task. */
   #events = null;
+  #purging;
   #isClosed = false;
 
   /**
@@ -78,7 +82,7 @@ export class Board extends EventTarget {
    * @param {string} [options.name] - The display name.
    * @param {string} [options.icon] - An emoji.
    * @param {WebAssembly.Module} options.module - The compiled `whiteboard.wasm`.
-   * @param {Storage|null} [options.storage] - From `storage.mjs`; null keeps everything in memory.
+   * @param {object|null} [options.storage] - From `openStorage`; null keeps everything in memory.
    * @param {"auto"|"websocket"|"post"} [options.transport]
    * @param {(options: object) => object} [options.makeSession] - Creates the session; for tests.
    */
@@ -112,14 +116,6 @@ export class Board extends EventTarget {
   /** The digest of the board: 64 hexadecimal digits, equal on all members with the same changes. */
   get digest() { return this.#replica.digest; }
 
-  /** Returns the topmost object that covers a point or is at most `tolerance` away; null if there is none. */
-  hitTest([x, y], tolerance = 0) { return this.#edit({ do: "hit", at: [x, y], tolerance }).ids[0] ?? null; }
-
-  /** Returns the objects that touch a rectangle, or lie inside it, from top to bottom. */
-  objectsIn([x0, y0], [x1, y1], isInside = false) {
-    return this.#edit({ do: "objectsIn", rectangle: [x0, y0, x1, y1], isInside }).ids;
-  }
-
   /** Returns the bytes of a photo; null if they have not arrived. */
   async photo(sha256) { return this.#photos.get(sha256) ?? await this.#log?.photo(sha256) ?? null; }
 
@@ -150,9 +146,8 @@ export class Board extends EventTarget {
 
   /** @param {"line"|"rectangle"|"ellipse"|"arrow"} shape - The shape between two corners or ends. */
   createShape(shape, from, to, style = {}) {
-    const points = Array.isArray(from) && Array.isArray(to) ? outline(shape, from, to) : null;
-    if (!points) throw new BoardError("bad-argument");
-    return this.createDrawing(points, style);
+    if (!SHAPES.has(shape) || !Array.isArray(from) || !Array.isArray(to)) throw new BoardError("bad-argument");
+    return this.createDrawing(outline(shape, from, to), style);
   }
 
   createText(text, [x, y], { color = null } = {}) {
@@ -244,7 +239,6 @@ export class Board extends EventTarget {
   setProfile(name, icon = "") {
     this.#edit({ do: "profile", name: string(name), icon: string(icon) });
     Object.assign(this.me, { name, icon });
-    this.#log?.setName(name, icon);
     this.#emit("members");
   }
 
@@ -271,6 +265,7 @@ export class Board extends EventTarget {
     }
     this.#session?.close();
     this.#replica.close();
+    clearInterval(this.#purging);
     for (const timer of this.#typing.values()) clearTimeout(timer);
     await this.#log?.close();
     this.#releaseLock?.();
@@ -279,28 +274,24 @@ export class Board extends EventTarget {
   // Opening
 
   async #open(board, keys, module, storage) {
-    if (storage?.isAvailable) {
+    if (storage) {
       this.#releaseLock = await storage.lock(board);
-      if (this.#releaseLock) this.#log = await storage.log(board, {
+      this.state.isSecondTab = !this.#releaseLock;
+      if (this.state.isSecondTab) keys = await newKey();
+      else this.#log = await storage.log(board, {
         onState: (state) => this.#setState({ storage: state }),
         keyframe: () => this.#replica.keyframe(),
       });
-      else {
-        this.state.isSecondTab = true;
-        keys = await newKey();
-      }
     }
     this.#replica = await BoardReplica.create(module, board, keys, (action) => this.#perform(action));
-    this.#replica.key = keys;
     Object.assign(this.me, { id: this.#replica.member, color: memberColor(this.#replica.member) });
     if (this.#log) {
-      this.state.storage = this.#log.state;
+      Object.assign(this.state, { storage: this.#log.state, pending: this.#log.pending });
       this.#replica.restore(this.#log.takeStored());
       for (const sha256 of this.#log.photoHashes) this.#replica.assetStored(sha256);
-      this.state.pending = this.#log.pending;
     }
     this.#replica.readAll();
-    this.#update();
+    this.#purging = setInterval(() => this.#replica.purge(), PURGE);
   }
 
   #connect(makeSession, options) {
@@ -322,7 +313,6 @@ export class Board extends EventTarget {
       throw new BoardError(result.code, { ...result, by: holder, name: this.members.get(holder)?.name });
     }
     use?.();
-    this.#update();
     return result;
   }
 
@@ -340,10 +330,10 @@ export class Board extends EventTarget {
       case "sendAsset": this.#sendAsset(action); break;
       case "event": this.#handle(action.value); break;
       case "failed": this.#setState({ failure: action.error }); break;
+      case "done": this.#update(); break;
       // Other programs on the board exchange data that means nothing here.
       default: break;
     }
-    this.#update();
   }
 
   #handle(event) {
@@ -403,9 +393,10 @@ export class Board extends EventTarget {
     }
   }
 
-  #objectChanged({ object, view = null, pressure = null }, from) {
+  #objectChanged({ object, author, view = null, pressure = null }, from) {
     const old = this.objects.get(object.id);
     if (!old || old.zIndex !== object.zIndex) this.#order = null;
+    object.author = memberID(author);
     object.selectedBy = memberID(object.selectedBy);
     if (view) object.view = withMembers(view);
     if (pressure) object.pressure = pressure;
@@ -482,7 +473,6 @@ export class Board extends EventTarget {
       case "resource": this.#receiveResource(event); break;
       default: break;
     }
-    this.#update();
   }
 
   async #receiveResource({ member, name, bytes }) {
@@ -500,7 +490,6 @@ export class Board extends EventTarget {
         this.#replica.assetFailed(member, sha256);
       }
     }
-    this.#update();
   }
 
   async #sendAnswer({ member, name, bytes }) {
@@ -538,9 +527,10 @@ export class Board extends EventTarget {
   #update() {
     const status = this.#replica?.status;
     if (!status) return;
-    Object.assign(this, {
-      canUndo: status.canUndo, canRedo: status.canRedo, undoLabel: status.undoLabel, redoLabel: status.redoLabel,
-    });
+    if (this.canUndo !== status.canUndo || this.canRedo !== status.canRedo) {
+      Object.assign(this, { canUndo: status.canUndo, canRedo: status.canRedo });
+      this.#emit("state");
+    }
     const isOpen = this.state.connection === "open";
     const isConfirmed = isOpen && status.isConfirmed;
     if (isConfirmed && this.state.pending) this.#log?.confirmed();

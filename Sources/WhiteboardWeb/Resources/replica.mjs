@@ -1,27 +1,28 @@
+import { fromHex, hex } from "./ids.mjs";
 import { imports } from "./imports.mjs";
 
 const KINDS = [
   null, "sign", "verifyKey", "verifySignature", "send", "sendDatagram", "record", "sendAnswer", "sendAsset", "data",
-  "event", "error",
+  "event", "error", "result",
 ];
+/** The maximum number of bytes in an edit; longer ones would fill the memory. */
+const EDIT_BYTES = 4 << 20;
 const ECDSA = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 
 /** Creates the key of an author. Scripts cannot read the private key. */
 export const newKey = () => crypto.subtle.generateKey(ECDSA, false, ["sign", "verify"]);
 
-const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-
 /**
  * A replica of a board, which signs and verifies with WebCrypto.
  *
  * The owner passes in what happens, and performs the actions: `perform(action)` is called for each, in order. An action
- * has a `kind`: `send` and `sendDatagram` (`members`, `bytes`), `record` (`bytes`, which `restore` takes), `sendAnswer`
- * (`member`, `name`, `bytes`), `sendAsset`, `data`, `event` (`value`, JSON for the user), or `error` (`value.code`).
+ * has a `kind`: `send` and `sendDatagram` (`members`, `bytes`), `record` (`bytes`, which `restore` takes, and `isOwn` for
+ * a local batch), `sendAnswer` (`member`, `name`, `bytes`), `sendAsset` (`member`, `name`, `sha256`), `data`, `event`
+ * (`value`, JSON for the user), `failed` (`error`; the replica has stopped), or `done` at the end of each call.
  * Ids of members are hexadecimal digits.
  */
 export class BoardReplica {
   #exports;
-  #key;
   #perform;
   #timer;
   /** The actions that are not performed yet; an action can cause a call, whose actions come later. */
@@ -35,7 +36,7 @@ export class BoardReplica {
 
   constructor(exports, key, perform) {
     this.#exports = exports;
-    this.#key = key;
+    this.key = key;
     this.#perform = perform;
   }
 
@@ -76,23 +77,83 @@ export class BoardReplica {
   }
   answerSent(member, request) { this.#call("answerSent", fromHex(member), request); }
 
-  /** Restores stored changes, in the order in which they were recorded; call it before the first member joins. */
+  /** Returns whether a resource that a member offers was requested. */
+  accepts(member, name, size) {
+    const input = join(fromHex(member), utf8(name));
+    return Boolean(this.#call("accepts", input, input.length, size));
+  }
+  /** A part of a resource arrived. */
+  progressed(member, name) {
+    const input = join(fromHex(member), utf8(name));
+    this.#call("progressed", input, input.length);
+  }
+
+  // Restoring
+
+  /**
+   * Restores stored changes, in the order in which they were recorded; call it before the first member joins.
+   *
+   * @returns {number} How many changes are damaged, and were left out.
+   */
   restore(changes) {
-    changes.forEach((change, index) => {
-      const isLast = index === changes.length - 1 ? 1 : 0;
-      if (!this.#call("restore", change, change.length, isLast)) throw new Error("a stored change is damaged");
-    });
+    const damaged = changes.filter((change) => !this.#call("restore", change, change.length, 0)).length;
+    this.#call("restore", EMPTY, 0, 1);
+    return damaged;
+  }
+
+  /** Reports everything on the board as events. */
+  readAll() { this.#call("readAll", EMPTY); }
+
+  /** Returns the content of the board as one stored change; null while a signature is being made. */
+  keyframe() {
+    if (this.#isClosed || this.#isPerforming) return null;
+    this.#exports.keyframe();
+    return parse(this.#output())[0]?.bytes ?? null;
   }
 
   // Editing
 
-  createText(text, x, y) { this.#edit("createText", text, x, y); }
-  createStroke(points, lineWidth = 5, color = -1) {
-    const input = new Uint8Array(Float64Array.from(points.flat()).buffer);
-    this.#call("createStroke", input, input.length, lineWidth, color);
+  /**
+   * Makes an edit; `Editing.swift` has the commands.
+   *
+   * @returns {object|null} `{ids}`, or `{code}` if the edit was refused; null if the replica has stopped.
+   */
+  edit(command) {
+    const input = utf8(JSON.stringify(command));
+    if (input.length > EDIT_BYTES) return { code: "too-long" };
+    return this.#call("edit", input, input.length);
   }
-  move(id, x, y) { this.#edit("moveObject", id, x, y); }
-  remove(id) { this.#edit("deleteObject", id); }
+
+  /** Creates a photo from its bytes and their SHA-256; returns the same as `edit`. */
+  createPhoto(hash, bytes, x, y) {
+    const input = join(hash, bytes);
+    return this.#call("createPhoto", input, input.length, x, y);
+  }
+
+  /** Returns whether bytes are a photo that was requested from a member. */
+  isExpectedPhoto(member, sha256, bytes) {
+    const input = join(fromHex(member), fromHex(sha256), bytes);
+    return Boolean(this.#call("isExpectedPhoto", input, input.length));
+  }
+
+  assetStored(sha256, byteCount = -1) { this.edit({ do: "assetStored", sha256, byteCount }); }
+  assetLost(sha256) { this.edit({ do: "assetLost", sha256 }); }
+  assetSent(member, sha256) { this.edit({ do: "assetSent", member, sha256 }); }
+  assetFailed(member, sha256) { this.edit({ do: "assetFailed", member, sha256 }); }
+  assetUnavailable(member, sha256) { this.edit({ do: "assetUnavailable", member, sha256 }); }
+  /** Removes objects for ever that were deleted long ago. */
+  purge() { this.edit({ do: "purge" }); }
+  /** Signs what others have received, before the session is left. */
+  leave() { this.edit({ do: "leave" }); }
+
+  /** `{canUndo, canRedo, isSynced, isConfirmed}`; null if the replica has stopped. */
+  get status() {
+    if (this.#isClosed) return null;
+    const bits = this.#exports.status(Date.now(), performance.now());
+    return {
+      canUndo: Boolean(bits & 1), canRedo: Boolean(bits & 2), isSynced: Boolean(bits & 4), isConfirmed: Boolean(bits & 8),
+    };
+  }
 
   /** The digest of the board, in hexadecimal digits. */
   get digest() {
@@ -113,23 +174,30 @@ export class BoardReplica {
 
   // Calls
 
-  #edit(name, text, ...values) {
-    const input = new TextEncoder().encode(text);
-    this.#call(name, input, input.length, ...values);
-  }
-
   #output() {
     const { memory, output, outputCount } = this.#exports;
     return new Uint8Array(memory.buffer, output() >>> 0, outputCount()).slice();
   }
 
-  /** Calls an export with an input, with the values and both clocks, and performs the actions. */
+  /**
+   * Calls an export with an input, with the values and both clocks, and performs the actions.
+   *
+   * Returns the result of an edit, or else that of the export.
+   */
   #call(name, input, ...values) {
-    if (this.#isClosed) return undefined;
-    const address = this.#exports.input(input.length) >>> 0;
-    new Uint8Array(this.#exports.memory.buffer, address, input.length).set(input);
-    const result = this.#exports[name](...values, Date.now(), performance.now());
-    this.#actions.push(...parse(this.#output()));
+    if (this.#isClosed) return null;
+    let result, actions;
+    try {
+      const address = this.#exports.input(input.length) >>> 0;
+      new Uint8Array(this.#exports.memory.buffer, address, input.length).set(input);
+      result = this.#exports[name](...values, Date.now(), performance.now());
+      actions = parse(this.#output());
+    } catch (error) {
+      this.#fail(error);
+      return null;
+    }
+    if (["result", "error"].includes(actions[0]?.kind)) result = actions.shift().value;
+    this.#actions.push(...actions);
     if (this.#isPerforming) return result;
     this.#isPerforming = true;
     try {
@@ -138,7 +206,15 @@ export class BoardReplica {
       this.#isPerforming = false;
     }
     this.#schedule();
+    this.#perform({ kind: "done" });
     return result;
+  }
+
+  /** Stops after an error from which the replica cannot recover. */
+  #fail(error) {
+    this.failure = error;
+    this.close();
+    this.#perform({ kind: "failed", error });
   }
 
   #schedule() {
@@ -147,7 +223,7 @@ export class BoardReplica {
     if (due < 0 || this.#isClosed) return;
     // A browser cannot wait longer than 2^31 ms.
     const wait = Math.min(Math.max(0, due - performance.now()), 1e9);
-    this.#timer = setTimeout(() => this.#call("tick", new Uint8Array()), wait);
+    this.#timer = setTimeout(() => this.#call("tick", EMPTY), wait);
   }
 
   #handle(action) {
@@ -155,21 +231,21 @@ export class BoardReplica {
     switch (action.kind) {
       case "sign":
         this.#answer(
-          crypto.subtle.sign(ECDSA, this.#key.privateKey, bytes),
+          crypto.subtle.sign(ECDSA, this.key.privateKey, bytes),
           (signature) => this.#call("signed", new Uint8Array(signature), action.request),
         );
         break;
       case "verifyKey":
         this.#answer(
           importKey(bytes).then(() => true, () => false),
-          (isValid) => this.#call("verified", new Uint8Array(), action.request, isValid ? 1 : 0),
+          (isValid) => this.#call("verified", EMPTY, action.request, isValid ? 1 : 0),
         );
         break;
       case "verifySignature": {
         const [signature, key, signed] = [bytes.slice(0, 64), bytes.slice(64, 129), bytes.slice(129)];
         this.#answer(
           importKey(key).then((key) => crypto.subtle.verify(ECDSA, key, signature, signed), () => false),
-          (isValid) => this.#call("verified", new Uint8Array(), action.request, isValid ? 1 : 0),
+          (isValid) => this.#call("verified", EMPTY, action.request, isValid ? 1 : 0),
         );
         break;
       }
@@ -179,11 +255,8 @@ export class BoardReplica {
 
   #answer(promise, use) {
     const pending = promise.then(use)
-      .catch((error) => {
-        // Without the answer, the replica would wait for ever.
-        this.failure = error;
-        this.close();
-      })
+      // Without the answer, the replica would wait for ever.
+      .catch((error) => this.#fail(error))
       .finally(() => this.#pending.delete(pending));
     this.#pending.add(pending);
   }
@@ -191,7 +264,9 @@ export class BoardReplica {
 
 const importKey = (bytes) => crypto.subtle.importKey("raw", bytes, ECDSA, false, ["verify"]);
 
-export const fromHex = (digits) => Uint8Array.from(digits.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+const EMPTY = new Uint8Array();
+
+const utf8 = (text) => new TextEncoder().encode(text);
 
 function join(...parts) {
   const all = new Uint8Array(parts.reduce((count, part) => count + part.length, 0));
@@ -241,7 +316,11 @@ function parse(bytes) {
       case "data":
         actions.push({ kind, member: member(), isReliable: content[32] === 1, bytes: content.slice(33) });
         break;
-      case "event": case "error": actions.push({ kind, value: JSON.parse(text.decode(content)) }); break;
+      // The number in a record says whether a batch is local; StoredChange.swift has the kinds.
+      case "record":
+        actions.push({ kind, bytes: content, isOwn: content[0] === 1 && content[16] === 1 });
+        break;
+      case "event": case "error": case "result": actions.push({ kind, value: JSON.parse(text.decode(content)) }); break;
       default: actions.push({ kind, bytes: content });
     }
   }

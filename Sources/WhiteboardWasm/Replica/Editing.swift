@@ -1,0 +1,186 @@
+import PeerCore
+import Whiteboard
+import WhiteboardSync
+
+/// Makes an edit; the input is an ``EditCommand``.
+///
+/// The first action of the output is the result or the error.
+@_expose(wasm, "edit")
+@_cdecl("edit")
+public func edit(_ count: Int32, _ wall: Double, _ uptime: Double) {
+  let page = current
+  guard let command = EditCommand(Buffers.takeInput(count)) else {
+    return page.output(.failure(.outOfRange("edit")), [])
+  }
+  let now = moment(wall, uptime)
+  do throws(BoardError) {
+    let special: (ids: [ObjectID], actions: [ReplicaAction])
+    if let known = try page.editStroke(command, now) {
+      special = known
+    } else if let known = try page.share(command, now) {
+      special = known
+    } else {
+      let (result, actions) = page.replica.step(now: now) { (board) throws(BoardError) in
+        try page.edit(board, command)
+      }
+      return page.output(result, actions)
+    }
+    page.output(.success(special.ids), special.actions)
+  } catch {
+    page.output(.failure(error), [])
+  }
+}
+
+extension PageReplica {
+  /// Makes an edit that is not about a stroke in progress or about members.
+  fileprivate func edit(_ board: Board, _ command: EditCommand) throws(BoardError) -> [ObjectID] {
+    switch command.name {
+    case "undo": try board.undo()
+    case "redo": try board.redo()
+    case "setText":
+      try update(board.text(try command.id()), try command.text("text"), try command.text("base"))
+    case "beginStep":
+      board.beginStep(try command.text("text"))
+      openSteps += 1
+    case "endStep":
+      guard openSteps > 0 else { break }
+      openSteps -= 1
+      board.endStep()
+    default:
+      return try board.gesture { () throws(BoardError) in try change(board, command) }
+    }
+    return []
+  }
+
+  /// Makes an edit that is one gesture; returns the objects that it creates or changes.
+  private func change(_ board: Board, _ command: EditCommand) throws(BoardError) -> [ObjectID] {
+    switch command.name {
+    case "createText":
+      return [
+        try board.createText(
+          try command.text("text"),
+          at: try command.point("at"),
+          color: try command.color()
+        )
+      ]
+    case "createDrawing":
+      return [
+        try board.createDrawing(
+          try command.ink(),
+          lineWidth: try command.number("lineWidth"),
+          color: try command.color()
+        )
+      ]
+    case "createGame": return [try createGame(board, command)]
+    case "play": try board.game(try command.id()).play(try command.text("text"))
+    case "chat":
+      let (text, name) = (try command.text("text"), try command.text("name"))
+      guard let icon = ProfileIcon(rawValue: try command.text("icon")) else {
+        return [try board.say(text, as: name)]
+      }
+      return [try board.say(text, as: Profile(name: name, icon: icon))]
+    case "erase":
+      return try board.erase(
+        along: try command.points("points"),
+        radius: try command.number("radius")
+      )
+    case "deselectAll": try board.deselectAll()
+    default: return try arrange(board, command, try command.ids())
+    }
+    return []
+  }
+
+  /// Makes an edit of objects.
+  private func arrange(
+    _ board: Board,
+    _ command: EditCommand,
+    _ ids: [ObjectID]
+  ) throws(BoardError) -> [ObjectID] {
+    switch command.name {
+    case "select": try board.select(ids)
+    case "deselect": try board.deselect(ids)
+    case "move": try board.move(ids, by: try command.point("by"))
+    case "scale":
+      try board.scale(
+        ids,
+        by: try command.number("factor"),
+        about: try pivot(command, ids),
+        keepingLineWidth: command.flag("keepsLineWidth")
+      )
+    case "rotate":
+      let angle = Angle.radians(try command.number("angle"))
+      try board.rotate(ids, by: angle, about: try pivot(command, ids))
+    case "restyle": try restyle(board, command, ids)
+    case "lock": for id in ids { try board.setLocked(id, command.flag("isLocked")) }
+    case "group": return [try board.group(ids)]
+    case "ungroup": for id in ids { try board.ungroup(id) }
+    case "remove": try board.delete(ids)
+    case "duplicate":
+      let copies = try board.duplicate(ids, by: try command.point("by"))
+      return ids.compactMap { copies[$0] }
+    case "reorder":
+      let move: StackMove =
+        switch try command.text("to") {
+        case "front": .front
+        case "back": .back
+        case "forward": .forward
+        case "backward": .backward
+        default: throw .outOfRange("to")
+        }
+      try board.reorder(ids, move)
+    default: throw .outOfRange("do")
+    }
+    return ids
+  }
+
+  /// Returns the point about which objects are scaled or rotated: the given one, or their common center.
+  private func pivot(_ command: EditCommand, _ ids: [ObjectID]) throws(BoardError) -> Point {
+    if command.has("pivot") { return try command.point("pivot") }
+    return replica.board.bounds(of: ids)?.center ?? Point(x: 0, y: 0)
+  }
+
+  /// Changes colors and line widths; skips objects that do not have the property.
+  private func restyle(
+    _ board: Board,
+    _ command: EditCommand,
+    _ ids: [ObjectID]
+  ) throws(BoardError) {
+    let color = try command.color()
+    let width = command.has("lineWidth") ? try command.number("lineWidth") : nil
+    for id in ids.flatMap({ board.object($0) == nil ? board.members(ofGroup: $0) : [$0] }) {
+      let kind = board.object(id)?.kind
+      if command.flag("hasColor"), kind != .photo { try board.setColor(color, of: id) }
+      if let width, kind == .drawing { try board.setLineWidth(width, of: id) }
+    }
+  }
+
+  /// Changes a text from `base` to `words`; keeps the changes that others have made since `base`.
+  private func update(
+    _ object: TextObject,
+    _ words: String,
+    _ base: String
+  ) throws(BoardError) {
+    let before = Array(base.unicodeScalars)
+    let edit = TextDifference(from: before, to: Array(PlainText.lines(words).unicodeScalars))
+    let later = TextDifference(from: before, to: Array(object.text.unicodeScalars))
+    let start = later.moved(edit.range.lowerBound)
+    try object.type(
+      replacing: start..<max(start, later.moved(edit.range.upperBound)),
+      with: edit.words
+    )
+  }
+
+  private func createGame(_ board: Board, _ command: EditCommand) throws(BoardError) -> ObjectID {
+    let center = try command.point("at")
+    switch try command.text("game") {
+    case Wordle.name:
+      var random = SystemRandomNumberGenerator()
+      let language = board.settings.language ?? "en"
+      return try board.createWordle(at: center, language: language, using: &random)
+    case ConnectFour.name:
+      let opponent = command.has("member") ? try command.member() : nil
+      return try board.createConnectFour(at: center, opponent: opponent)
+    default: throw .gameRefused(.unknownGame)
+    }
+  }
+}

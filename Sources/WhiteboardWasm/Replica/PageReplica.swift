@@ -1,0 +1,63 @@
+import PeerCore
+import Whiteboard
+import WhiteboardSync
+
+/// The replica of a page, with the requests that the page has not answered.
+final class PageReplica {
+  let replica: Replica
+  let signing = RequestTable<SigningID>()
+  let checking = RequestTable<VerificationID>()
+  /// The strokes that are being drawn, each of which is one undo step.
+  var strokes: Set<ObjectID> = []
+  /// The number of undo steps that the page has begun and not ended.
+  var openSteps = 0
+  /// For each deleted object, the time at which the deletion was first seen.
+  var deletionAges = DeletionAges()
+
+  init(_ replica: Replica) { self.replica = replica }
+
+  /// Makes what a function writes the output of the call.
+  func output(_ body: (inout ActionWriter) -> Void) {
+    var writer = ActionWriter(replica.board, signing, checking)
+    body(&writer)
+    if replica.board.takeSettingsChange() { writer.writeSettings() }
+    Buffers.output = writer.bytes
+  }
+
+  /// Makes actions the output of the call.
+  func output(_ actions: [ReplicaAction]) {
+    output { writer in
+      for action in actions { writer.write(action) }
+    }
+  }
+
+  /// Makes the result of an edit and its actions the output of the call.
+  func output(_ result: Result<[ObjectID], BoardError>, _ actions: [ReplicaAction]) {
+    output { writer in
+      switch result {
+      case .success(let ids): writer.write(result: ids)
+      case .failure(let error): writer.write(error)
+      }
+      for action in actions { writer.write(action) }
+    }
+  }
+}
+
+nonisolated(unsafe) var page: PageReplica?
+
+/// The replica, after ``start``.
+var current: PageReplica {
+  guard let page else { preconditionFailure("start must be called first") }
+  return page
+}
+
+/// Creates a moment from the clocks of the page, in milliseconds.
+func moment(_ wall: Double, _ uptime: Double) -> Moment {
+  func milliseconds(_ clock: Double) -> UInt64 { UInt64(exactly: clock.rounded(.down)) ?? 0 }
+  return Moment(wall: milliseconds(wall), uptime: milliseconds(uptime))
+}
+
+/// Creates the id of a member from its bytes; nil if there are not 32.
+func member(_ bytes: some Collection<UInt8>) -> MemberID? {
+  Bytes32(bytes).map { MemberID($0) }
+}

@@ -1,0 +1,21 @@
+// What the Swift library asks about characters. Its tables would be a sixth of the download, and the replica needs
+// none of their answers: it compares texts by their code points, and the page shows them. The only letters whose case
+// matters are those of ASCII, for which the library has code.
+
+typedef unsigned char byte;
+typedef unsigned int word;
+
+// No character is composed of others.
+unsigned short _swift_stdlib_getNormData(word scalar) { return 0; }
+word _swift_stdlib_getDecompositionEntry(word scalar) { return 0; }
+word _swift_stdlib_getComposition(word first, word second) { return ~0u; }
+const byte *const _swift_stdlib_nfd_decompositions = 0;
+
+// Every code point is a character of its own, and a letter without a case.
+byte _swift_stdlib_getGraphemeBreakProperty(word scalar) { return 0xFF; }
+_Bool _swift_stdlib_isInCB_Consonant(word scalar) { return 0; }
+_Bool _swift_stdlib_isExtendedPictographic(word scalar) { return 0; }
+unsigned long long _swift_stdlib_getBinaryProperties(word scalar) { return 0; }
+byte _swift_stdlib_getGeneralCategory(word scalar) { return 4; }
+int _swift_stdlib_getMapping(word scalar, byte mapping) { return 0; }
+const byte *_swift_stdlib_getSpecialMapping(word scalar, byte mapping, long *length) { return 0; }

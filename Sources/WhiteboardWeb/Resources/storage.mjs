@@ -1,0 +1,286 @@
+import { hex } from "./ids.mjs";
+
+/** The number of stored changes, and of their bytes, after which a keyframe replaces them. */
+const CHANGES = 2048;
+const BYTES = 4 << 20;
+/** The wait before storage that was full is tried again, in milliseconds. */
+const RETRY = 10_000;
+
+/** Returns the storage of this origin. If the browser allows none, `log` returns null. */
+export async function openStorage(name = "whiteboard") {
+  try {
+    return new Storage(name, await openDatabase(name));
+  } catch {
+    return new Storage(name, null);
+  }
+}
+
+/** Boards in IndexedDB: their changes in order, their photos, and how many local changes nobody else has. */
+class Storage {
+  #name;
+  #database;
+
+  constructor(name, database) {
+    this.#name = name;
+    this.#database = database;
+  }
+
+  /**
+   * Locks a board for this tab.
+   *
+   * @returns {Promise<(() => void)|null>} Releases the lock; null if another tab has it.
+   */
+  lock(board) {
+    return new Promise((resolve, reject) => {
+      navigator.locks.request(`${this.#name} ${hex(board)}`, { ifAvailable: true }, (lock) => {
+        if (!lock) return resolve(null);
+        return new Promise((release) => resolve(release));
+      }).catch(reject);
+    });
+  }
+
+  /**
+   * Reads the stored board; null if the browser does not allow that. The caller has the lock.
+   *
+   * @param {object} owner
+   * @param {(state: string) => void} owner.onState - The storage became `full`, or `ok` again.
+   * @param {() => Uint8Array|null} owner.keyframe - Returns the whole board as a stored change.
+   */
+  async log(board, owner) {
+    if (!this.#database) return null;
+    try {
+      return await BoardLog.open(this.#database, hex(board), owner);
+    } catch {
+      return null;
+    }
+  }
+
+  /** Removes everything that is stored of a board. */
+  async remove(board) {
+    const id = hex(board);
+    await write(this.#database, (stores) => {
+      stores.changes.delete(IDBKeyRange.bound([id], [id, []]));
+      stores.photos.delete(IDBKeyRange.bound([id], [id, []]));
+      stores.boards.delete(id);
+    });
+  }
+
+  close() { this.#database?.close(); }
+}
+
+/**
+ * The stored changes of one board.
+ *
+ * Changes are written in order, as many at once as have come. If a write fails, what is stored stays as it is; later, a
+ * keyframe with the whole board replaces it.
+ */
+class BoardLog {
+  #database;
+  #board;
+  #owner;
+  #stored = [];
+  /** The number of the next change. */
+  #next = 1;
+  #count = 0;
+  #byteCount = 0;
+  #waiting = [];
+  /** The number of the last change that another member has, and the number of local changes since. */
+  #confirmed = { number: 0, pending: 0 };
+  #writing = null;
+  #needsKeyframe = false;
+  #retry = null;
+  #isClosed = false;
+  state = "ok";
+  photoHashes = [];
+
+  static async open(database, board, owner) {
+    const log = new BoardLog();
+    log.#database = database;
+    log.#board = board;
+    log.#owner = owner;
+    const range = IDBKeyRange.bound([board], [board, []]);
+    const transaction = database.transaction(["boards", "changes", "photos"]);
+    const [entry, numbers, changes, photos] = await Promise.all([
+      request(transaction.objectStore("boards").get(board)),
+      request(transaction.objectStore("changes").getAllKeys(range)),
+      request(transaction.objectStore("changes").getAll(range)),
+      request(transaction.objectStore("photos").getAllKeys(range)),
+    ]);
+    log.#stored = changes;
+    log.#count = changes.length;
+    log.#byteCount = changes.reduce((sum, change) => sum + (isKeyframe(change) ? 0 : change.length), 0);
+    log.#next = (numbers.at(-1)?.[1] ?? 0) + 1;
+    log.photoHashes = photos.map(([, sha256]) => sha256);
+    log.#confirmed = entry?.confirmed ?? log.#confirmed;
+    const isLater = (index) => numbers[index][1] > log.#confirmed.number;
+    log.#confirmed.pending += changes.filter((change, index) => isLater(index) && isOwn(change)).length;
+    return log;
+  }
+
+  /** The number of local changes that no other member has confirmed. */
+  get pending() { return this.#confirmed.pending; }
+
+  /** Returns the stored changes, in order, and forgets them. */
+  takeStored() {
+    const stored = this.#stored;
+    this.#stored = [];
+    return stored;
+  }
+
+  append(change) {
+    this.#count += 1;
+    this.#byteCount += change.length;
+    if (isOwn(change)) this.#confirmed.pending += 1;
+    if (this.#needsKeyframe) return;
+    this.#waiting.push([this.#next++, change]);
+    this.#write();
+  }
+
+  /** Another member has all changes. */
+  confirmed() {
+    this.#confirmed = { number: this.#next - 1, pending: 0 };
+    this.#write();
+  }
+
+  async photo(sha256) {
+    try {
+      const transaction = this.#database.transaction("photos");
+      return await request(transaction.objectStore("photos").get([this.#board, sha256])) ?? null;
+    } catch {
+      return null;
+    }
+  }
+
+  /** Stores a photo; returns whether that succeeded. */
+  async addPhoto(sha256, blob) {
+    try {
+      await write(this.#database, (stores) => stores.photos.put(blob, [this.#board, sha256]));
+      return true;
+    } catch {
+      this.#failed();
+      return false;
+    }
+  }
+
+  /** Writes what waits. Nothing is written afterwards. */
+  async close() {
+    this.#write();
+    this.#isClosed = true;
+    clearTimeout(this.#retry);
+    await this.#writing;
+  }
+
+  /** Writes until nothing waits; each transaction has all changes that came during the one before. */
+  #write() {
+    if (this.#isClosed || this.#needsKeyframe) return;
+    this.#writing ??= (async () => {
+      // Changes of one task are written together.
+      await Promise.resolve();
+      try {
+        let last = null;
+        while (this.#waiting.length || last !== this.#confirmed) {
+          last = this.#confirmed;
+          await this.#writeChanges(this.#waiting.splice(0));
+          if (this.#count > CHANGES || this.#byteCount > BYTES) await this.#writeKeyframe();
+        }
+      } catch {
+        this.#failed();
+      }
+      this.#writing = null;
+    })();
+  }
+
+  #writeChanges(changes) {
+    return write(this.#database, (stores) => {
+      for (const [number, change] of changes) stores.changes.put(change, [this.#board, number]);
+      stores.boards.put({ confirmed: this.#storedConfirmed }, this.#board);
+    });
+  }
+
+  /** What restores `pending`: changes after `number` are counted again. */
+  get #storedConfirmed() {
+    const { number, pending } = this.#confirmed;
+    return pending ? { number: this.#next - 1, pending } : { number, pending };
+  }
+
+  /** Replaces all changes by the content of the board; returns false while the board has no keyframe. */
+  async #writeKeyframe() {
+    const keyframe = this.#owner.keyframe();
+    if (!keyframe) return false;
+    const number = this.#next++;
+    // What comes from now on is not in the keyframe.
+    this.#waiting = [];
+    this.#needsKeyframe = false;
+    this.#count = 1;
+    this.#byteCount = 0;
+    await write(this.#database, (stores) => {
+      stores.changes.delete(IDBKeyRange.bound([this.#board], [this.#board, []]));
+      stores.changes.put(keyframe, [this.#board, number]);
+      stores.boards.put({ confirmed: this.#storedConfirmed }, this.#board);
+    });
+    return true;
+  }
+
+  /** Storage is full: the board stays in memory, until a keyframe can be written. */
+  #failed() {
+    this.#needsKeyframe = true;
+    this.#waiting = [];
+    this.#setState("full");
+    clearTimeout(this.#retry);
+    if (!this.#isClosed) this.#retry = setTimeout(() => this.#tryAgain(), RETRY);
+  }
+
+  async #tryAgain() {
+    try {
+      if (!await this.#writeKeyframe()) return this.#failed();
+      this.#setState("ok");
+      this.#write();
+    } catch {
+      this.#failed();
+    }
+  }
+
+  #setState(state) {
+    this.state = state;
+    this.#owner.onState(state);
+  }
+}
+
+// `ActionWriter.swift` has the form of a stored change.
+
+/** Whether a stored change is a local batch. */
+const isOwn = (change) => change[0] === 1 && change[16] === 1;
+
+const isKeyframe = (change) => change[0] === 4;
+
+function openDatabase(name) {
+  return new Promise((resolve, reject) => {
+    const opening = indexedDB.open(name, 1);
+    opening.onupgradeneeded = () => {
+      for (const store of ["boards", "changes", "photos"]) opening.result.createObjectStore(store);
+    };
+    opening.onsuccess = () => {
+      const database = opening.result;
+      database.onversionchange = () => database.close();
+      resolve(database);
+    };
+    opening.onerror = () => reject(opening.error);
+    opening.onblocked = () => reject(new Error("another page keeps the database open"));
+  });
+}
+
+const request = (made) => new Promise((resolve, reject) => {
+  made.onsuccess = () => resolve(made.result);
+  made.onerror = () => reject(made.error);
+});
+
+/** Runs a transaction that writes; rejects if it does not complete. */
+function write(database, body) {
+  return new Promise((resolve, reject) => {
+    const transaction = database.transaction(["boards", "changes", "photos"], "readwrite", { durability: "relaxed" });
+    transaction.oncomplete = resolve;
+    transaction.onabort = () => reject(transaction.error ?? new Error("the transaction was aborted"));
+    const stores = Object.fromEntries(["boards", "changes", "photos"].map((name) => [name, transaction.objectStore(name)]));
+    body(stores);
+  });
+}

@@ -1,0 +1,68 @@
+/** The other member: a board of its own, which draws when the test asks it to. */
+
+import { Board } from "./board.mjs";
+import { newKey } from "./replica.mjs";
+
+let board;
+let pass = () => {};
+let timer;
+
+/** Random numbers that are the same in each run. */
+let seed = 7;
+const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
+
+addEventListener("message", async ({ data }) => {
+  if (data.start) await start(data.start);
+  else if (data.isDrawing === true) timer = setInterval(draw, 33);
+  else if (data.isDrawing === false) clearInterval(timer);
+  else pass(data);
+});
+
+async function start({ board: id, id: guest, strokes }) {
+  const module = await WebAssembly.compileStreaming(fetch("whiteboard.wasm"));
+  const makeSession = ({ onEvent }) => {
+    pass = (event) => onEvent({ ...event, member: guest });
+    const send = (event) => postMessage({ ...event, member: board.me.id });
+    return {
+      bufferedBytes: 0,
+      connect() {}, close() {},
+      send: (_, bytes) => send({ kind: "message", bytes, isReliable: true }),
+      sendDatagram: (_, bytes) => send({ kind: "message", bytes, isReliable: false }),
+      sendResource: async (_, name, bytes) => send({ kind: "resource", name, bytes }),
+    };
+  };
+  board = await Board.open({ board: id, keys: await newKey(), name: "Anna", module, storage: null, makeSession });
+  for (let index = 0; index < strokes; index += 1) board.createDrawing(stroke(), { lineWidth: 2 + 6 * random(), color: ["#e8601c", "#1fae84", "#3b8fd9", null][index % 4] });
+  postMessage({ kind: "joined", member: board.me.id, name: "Anna" });
+  pass({ kind: "state", state: "open" });
+  pass({ kind: "joined", name: "Guest" });
+}
+
+/** A line of 60 points, somewhere on a board of the size of a phone. */
+function stroke() {
+  let [x, y, turn] = [(random() - 0.5) * 400, (random() - 0.5) * 800, random() * 6];
+  return Array.from({ length: 60 }, () => {
+    turn += (random() - 0.5) * 0.6;
+    x += Math.cos(turn) * 2;
+    y += Math.sin(turn) * 2;
+    return [x, y];
+  });
+}
+
+let current = null;
+let step = 0;
+
+/** Draws four more points; each stroke has 120. */
+function draw() {
+  current ??= { id: board.beginStroke({ lineWidth: 6, color: "#cc79a7" }), base: [(random() - 0.5) * 200, (random() - 0.5) * 300], count: 0 };
+  const points = Array.from({ length: 4 }, () => {
+    step += 1;
+    return [current.base[0] + 60 * Math.sin(step / 9), current.base[1] + 40 * Math.cos(step / 13)];
+  });
+  board.extendStroke(current.id, points);
+  board.showPresence({ cursor: points.at(-1) });
+  current.count += points.length;
+  if (current.count < 120) return;
+  board.endStroke(current.id);
+  current = null;
+}

@@ -1,0 +1,37 @@
+/**
+ * A session with one other member, whose board runs in a worker of the same page.
+ *
+ * The server of the tests sends it in place of the session with a host, so that the page needs no host.
+ */
+export class GuestSession {
+  bufferedBytes = 0;
+  #options;
+  #worker = null;
+
+  constructor(options) {
+    this.#options = options;
+    globalThis.otherMember = this;
+  }
+
+  async connect() {
+    const { board, keys, onEvent } = this.#options;
+    onEvent({ kind: "state", state: "connecting" });
+    const key = await crypto.subtle.exportKey("spki", keys.publicKey);
+    const id = Array.from(new Uint8Array(await crypto.subtle.digest("SHA-256", key)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+    this.#worker = new Worker("member.mjs", { type: "module" });
+    this.#worker.onmessage = ({ data }) => {
+      if (data.kind === "joined") onEvent({ kind: "state", state: "open" });
+      onEvent(data);
+    };
+    const strokes = Number(sessionStorage.getItem("strokes") ?? 0);
+    this.#worker.postMessage({ start: { board, id, strokes } });
+  }
+
+  /** Lets the other member draw, or stop. */
+  draw(isDrawing) { this.#worker.postMessage({ isDrawing }); }
+
+  close() { this.#worker?.terminate(); }
+  send(_, bytes) { this.#worker.postMessage({ kind: "message", bytes, isReliable: true }); }
+  sendDatagram(_, bytes) { this.#worker.postMessage({ kind: "message", bytes, isReliable: false }); }
+  async sendResource(_, name, bytes) { this.#worker.postMessage({ kind: "resource", name, bytes }); }
+}

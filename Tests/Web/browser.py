@@ -1,0 +1,168 @@
+"""A headless Chromium with the page for browser guests, and its input."""
+
+import base64
+import http.server
+import pathlib
+import subprocess
+import threading
+import time
+
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+RESOURCES = ROOT / "Sources" / "WhiteboardWeb" / "Resources"
+POLICY = (
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' blob: data:; "
+    "connect-src 'self'; worker-src 'self'; manifest-src 'self'"
+)
+TYPES = {
+    ".html": "text/html; charset=utf-8", ".mjs": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml",
+    ".wasm": "application/wasm", ".webmanifest": "application/manifest+json", ".json": "application/json",
+}
+ABOUT = b'{"fingerprint": "4F:8A:11:22", "board": null, "version": "test"}'
+LINK = f"#{'a' * 26}.{'ba' * 13}"
+CONTROL, SHIFT = 2, 8
+
+
+def wasm(path, folder):
+    """The path of the replica; builds it in the folder if none is given."""
+    if path:
+        return pathlib.Path(path)
+    output = pathlib.Path(folder) / "whiteboard.wasm"
+    subprocess.run([ROOT / "Sources" / "WhiteboardWasm" / "build", output], check=True)
+    return output
+
+
+def serve(wasm):
+    """Serves the page; its session has one member, which runs in a worker (`Member`)."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self):
+            name = self.path[1:].split("?")[0] or "index.html"
+            paths = [HERE / "Member" / name, RESOURCES / name]
+            path = wasm if name == "whiteboard.wasm" else next((path for path in paths if path.is_file()), None)
+            body = ABOUT if name == "about.json" else path.read_bytes() if path and "/" not in name else None
+            self.send_response(200 if body is not None else 404)
+            self.send_header("Content-Type", TYPES.get(pathlib.Path(name).suffix, "application/octet-stream"))
+            self.send_header("Content-Length", str(len(body or b"")))
+            self.send_header("Content-Security-Policy", POLICY)
+            self.end_headers()
+            self.wfile.write(body or b"")
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+class Page:
+    """One page in a browser of its own, on a phone or on a desktop."""
+
+    def __init__(self, address, is_phone, is_dark=False, downloads=None):
+        options = webdriver.ChromeOptions()
+        for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
+            options.add_argument(word)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        self.address = address
+        self.driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+        width, height, scale = (390, 844, 3) if is_phone else (1280, 800, 1)
+        self.command("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=is_phone)
+        if is_phone:
+            self.command("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=5)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
+        self.command("Emulation.setEmulatedMedia", features=[scheme])
+        if downloads:
+            self.command("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(downloads))
+
+    def command(self, name, **parameters):
+        return self.driver.execute_cdp_cmd(name, parameters)
+
+    def run(self, script, *arguments):
+        return self.driver.execute_script(script, *arguments)
+
+    def wait(self, condition, seconds=20):
+        """Waits until a JavaScript expression is true."""
+        end = time.monotonic() + seconds
+        while not self.run(f"return Boolean({condition})"):
+            if time.monotonic() > end:
+                raise TimeoutError(f"{condition}\n" + "\n".join(self.log()))
+            time.sleep(0.05)
+
+    def open(self, name="Mia", fragment=LINK, strokes=0):
+        """Opens the board with a name, beside a member that has drawn some strokes."""
+        self.driver.get(self.address + "/icon.svg")
+        self.run("localStorage.setItem('whiteboard.name', JSON.stringify(arguments[0]))", name)
+        self.run("sessionStorage.setItem('strokes', arguments[0])", strokes)
+        self.driver.get(f"{self.address}/{fragment}")
+        self.wait("globalThis.whiteboard?.board.members.size && whiteboard.board.state.isSynced", 120)
+
+    def log(self):
+        """The messages of the browser, except those about its icon."""
+        return [entry["message"] for entry in self.driver.get_log("browser") if "favicon" not in entry["message"]]
+
+    def picture(self):
+        return base64.b64decode(self.command("Page.captureScreenshot", format="png")["data"])
+
+    # Input
+
+    def touch(self, kind, *points):
+        fingers = [{"x": x, "y": y, "id": index} for index, (x, y) in enumerate(points)]
+        self.command("Input.dispatchTouchEvent", type=kind, touchPoints=fingers)
+
+    def swipe(self, points):
+        """Moves one finger along the points; one point is a tap."""
+        self.touch("touchStart", points[0])
+        for point in points[1:]:
+            self.touch("touchMove", point)
+        self.touch("touchEnd")
+
+    def pinch(self, steps):
+        """Moves two fingers; each step has both positions."""
+        self.touch("touchStart", steps[0][0])
+        self.touch("touchStart", *steps[0])
+        for step in steps[1:]:
+            self.touch("touchMove", *step)
+        self.touch("touchEnd")
+
+    def tap(self, selector):
+        self.swipe([self.center(selector)])
+
+    def center(self, selector):
+        return self.run(
+            "const { left, top, width, height } = document.querySelector(arguments[0]).getBoundingClientRect();"
+            "return [left + width / 2, top + height / 2]", selector)
+
+    def click(self, selector):
+        self.run("document.querySelector(arguments[0]).click()", selector)
+
+    def drag(self, points, modifiers=0):
+        """Drags the mouse along the points; one point is a click."""
+        def send(kind, x, y, **more):
+            self.command("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1, modifiers=modifiers, **more)
+        send("mousePressed", *points[0], buttons=1)
+        for point in points[1:]:
+            send("mouseMoved", *point, buttons=1)
+        send("mouseReleased", *points[-1])
+
+    def wheel(self, x, y, delta, modifiers=0):
+        self.command("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=delta, modifiers=modifiers)
+
+    def key(self, key, modifiers=0, code=""):
+        text = {"text": key} if len(key) == 1 and not modifiers & CONTROL else {}
+        if key == "Enter":
+            text = {"text": "\r"}
+        for kind in ("keyDown", "keyUp"):
+            self.command("Input.dispatchKeyEvent", type=kind, key=key, modifiers=modifiers, code=code, **(text if kind == "keyDown" else {}))
+
+    def type(self, text):
+        """Inserts text as an input method does."""
+        self.command("Input.insertText", text=text)
+
+    def close(self):
+        self.driver.quit()
