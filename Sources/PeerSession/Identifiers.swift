@@ -48,6 +48,17 @@ public struct InvitationPass: Identifier {
   public init(_ value: Bytes16) { self.value = value }
 }
 
+/// A 16-byte secret in a link for browsers (WEB-5).
+///
+/// The text has 26 lower-case base32 characters.
+public struct GuestSecret: Identifier {
+  /// The 16 bytes.
+  public let value: Bytes16
+
+  /// Creates a secret from its bytes.
+  public init(_ value: Bytes16) { self.value = value }
+}
+
 /// One process of a peer in one session: a restarted process is a new incarnation.
 ///
 /// The text has 13 lower-case base32 characters, for the 8 bytes of the number, most significant
@@ -90,4 +101,5 @@ extension PeerID: Codable {}
 extension SessionID: Codable {}
 extension TransferID: Codable {}
 extension InvitationPass: Codable {}
+extension GuestSecret: Codable {}
 extension SessionIncarnation: Codable {}

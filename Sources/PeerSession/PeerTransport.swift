@@ -8,8 +8,8 @@ import PeerWire
 /// A transport exists while the body of ``withTransport(_:_:)`` runs. When that call returns or
 /// throws, every session has ended and every socket is closed.
 public final class PeerTransport: Sendable {
-  private let core: NIOLoopBound<TransportCore>
-  private let eventLoop: any EventLoop
+  let core: NIOLoopBound<TransportCore>
+  let eventLoop: any EventLoop
   private let threads: NIOThreadPool
 
   /// The sessions that hosts moved to this relay, in order.

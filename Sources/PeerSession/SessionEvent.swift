@@ -107,6 +107,9 @@ public struct Peer: Sendable {
   /// How the local peer admitted this peer; `nil` if the local peer did not admit it, for example
   /// because it dialed the peer.
   public var admission: PeerAdmission?
+  /// The key with which the peer joined from a browser through the local peer; `nil` for any other
+  /// peer.
+  public var guestKey: GuestKey?
   /// The join generation of the peer.
   package var joinGeneration: UInt64
 }

@@ -18,6 +18,10 @@ public enum FrameType: UInt8, Sendable, CaseIterable {
   case sasNonce = 0x06
   /// Reveals the dialler's nonce (4.3).
   case sasReveal = 0x07
+  /// Asks a browser to prove its key (WEB-3).
+  case webChallenge = 0x08
+  /// Proves the key of a browser (WEB-3).
+  case webProof = 0x09
   /// Lists members that the receiver might not know (MEM-1).
   case members = 0x10
   /// Contains the host's order to remove a peer (MEM-3).

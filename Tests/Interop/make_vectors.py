@@ -99,7 +99,8 @@ TYPES = {
     "RESOURCE-ACCEPT": 0x23, "RESOURCE-START": 0x24, "RESOURCE-END": 0x25, "RESOURCE-DONE": 0x26,
     "RESOURCE-CANCEL": 0x27, "STREAM-OPEN": 0x28, "STREAM-RESET": 0x29, "MESSAGE": 0x40,
     "ACK": 0x41, "PING": 0x42, "PONG": 0x43, "DATAGRAM": 0x44, "CHUNK": 0x50, "STREAM-DATA": 0x51,
-    "STREAM-FIN": 0x52, "RELAY-GRANT": 0x14, "RELAY-DATAGRAM": 0x45,
+    "STREAM-FIN": 0x52, "RELAY-GRANT": 0x14, "RELAY-DATAGRAM": 0x45, "WEB-CHALLENGE": 0x08,
+    "WEB-PROOF": 0x09,
 }
 
 
@@ -128,7 +129,7 @@ def frames():
         ("a length in two bytes for one", bytes([0x42, 0x88, 0x00]), 65_536, "malformed-length", "protocol-error", "FRM-2"),
         ("a length over 64 bits", bytes([0x42]) + b"\xff" * 9 + b"\x02", 65_536, "malformed-length", "protocol-error", "FRM-2"),
         ("type 0", bytes([0x00, 0x00]), 65_536, "unknown-type", "unknown-frame", "FRM-3"),
-        ("a type of the gap after 0x07", bytes([0x08]), 65_536, "unknown-type", "unknown-frame", "FRM-3"),
+        ("a type of the gap after 0x09", bytes([0x0A]), 65_536, "unknown-type", "unknown-frame", "FRM-3"),
         ("a reserved control type", bytes([0x30, 0x00]), 65_536, "unknown-type", "unknown-frame", "FRM-3"),
         ("a reserved data type", bytes([0x60]), 65_536, "unknown-type", "unknown-frame", "FRM-3"),
         ("the last type that is not skipped", bytes([0x7F, 0x00]), 65_536, "unknown-type", "unknown-frame", "FRM-3"),

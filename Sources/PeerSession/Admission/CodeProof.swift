@@ -45,9 +45,16 @@ struct CodeKey: Sendable, Equatable {
     self.listener = listener
   }
 
+  /// Creates the key of a link for browsers, which needs no stretching (WEB-5).
+  init(_ key: GuestKey, session: SessionID, listener: PeerID) {
+    self.key = SymmetricKey(data: key.bytes.bytes)
+    self.session = session
+    self.listener = listener
+  }
+
   /// Makes a proof that is valid only for one connection.
   ///
-  /// `binding` is the connection's exported value for ``TLSExporter/Label/binding``.
+  /// `binding` is the connection's exported value for ``LinkExporter/Label/binding``.
   func proof(of prover: Prover, binding: [UInt8], dialler: PeerID) -> ProofBytes {
     let input = message(of: prover, binding: binding, dialler: dialler)
     guard let proof = ProofBytes(HMAC<SHA256>.authenticationCode(for: input, using: key)) else {

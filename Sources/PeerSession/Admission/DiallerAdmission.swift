@@ -57,7 +57,7 @@ struct DiallerAdmission: Sendable {
   struct Facts: Sendable {
     var local: PeerID
     var remote: PeerID
-    /// The connection's exported value for ``TLSExporter/Label/binding``.
+    /// The connection's exported value for ``LinkExporter/Label/binding``.
     var binding: [UInt8]
     var trust: JoinTrust
     /// The code that the user entered, if any.

@@ -22,6 +22,8 @@ struct CodeChoice: Sendable, Equatable {
   var key: CodeKey
   /// The application's label for the code; `nil` for the session's own code.
   var label: String?
+  /// The key of a link for browsers; `nil` for a code (WEB-5).
+  var guestKey: GuestKey?
 }
 
 /// An action that ``ListenerAdmission`` returns for an event.
@@ -56,6 +58,8 @@ struct ListenerAdmission: Sendable {
     case known(isKnown: Bool)
     /// Admission by the session's code, or by one of the additional codes.
     case code(CodeKey, besides: [CodeChoice] = [])
+    /// Admission of a browser by one of the links for browsers (WEB-5).
+    case guest([CodeChoice])
     /// Admission by a user's decision.
     case ask
     /// Admission by a code whose key is still being computed.
@@ -64,7 +68,7 @@ struct ListenerAdmission: Sendable {
     /// The peers whose tickets are accepted in this mode (TCK-1, TCK-5).
     var admitters: Membership.Admitters {
       switch self {
-      case .anyone, .code, .notReady: .members
+      case .anyone, .code, .guest, .notReady: .members
       case .known, .ask: .host
       }
     }
@@ -76,7 +80,7 @@ struct ListenerAdmission: Sendable {
     var remote: PeerID
     /// The dialler's IP address, without port (ADM-3).
     var address: String
-    /// The connection's exported value for ``TLSExporter/Label/binding``.
+    /// The connection's exported value for ``LinkExporter/Label/binding``.
     var binding: [UInt8]
     var mode: Mode
     /// Whether the dialler resumes delivery state that the local peer holds (RSM-2).
@@ -109,6 +113,8 @@ struct ListenerAdmission: Sendable {
 
   /// The basis of admission to report to the application; `nil` for a returning member.
   private(set) var admission: PeerAdmission?
+  /// The key of the link with which a browser was admitted (WEB-5).
+  private(set) var guestKey: GuestKey?
 
   private let facts: Facts
   private var state = State.awaitingHello
@@ -163,6 +169,12 @@ struct ListenerAdmission: Sendable {
     if facts.isFull && !facts.isResuming { return close(.full, CloseMessage.full(facts.maximum)) }
 
     if facts.isResuming { return admit(answering: own, basis: .resumed, as: nil) }
+    if case .guest(let choices) = facts.mode {
+      // Neither a ticket nor an earlier admission replaces the link (WEB-6).
+      state = .awaitingProof(choices)
+      deadline = now + AdmissionTimes.step
+      return [sendHello(own, .code)]
+    }
     if let ticket = hello.ticket {
       do throws(TicketError) {
         try membership.check(ticket, of: facts.remote, by: facts.mode.admitters)
@@ -184,7 +196,7 @@ struct ListenerAdmission: Sendable {
     switch facts.mode {
     case .anyone:
       return admit(answering: own, basis: .anyone)
-    case .notReady:
+    case .guest, .notReady:
       return close(.busy, "This peer is not ready yet.")
     case .known(false) where isReturning, .ask where isReturning:
       return close(.unknownAdmitter, "The ticket is not signed by a known member.")
@@ -226,15 +238,18 @@ struct ListenerAdmission: Sendable {
       case (_, .close):
         return closeReceived(try Control.Close.decode(payload))
       case (.awaitingProof(let choices), .codeProof):
+        // The secret of a link for browsers cannot be guessed, so its proofs are not limited.
+        if case .guest = facts.mode {
+          return proofReceived(try Control.CodeProof.decode(payload), choices)
+        }
         guard !limiter.isLocked(address: facts.address, peer: facts.remote, now: now) else {
           return close(.lockedOut, "Too many wrong codes. Try again in a minute.")
         }
-        return proofReceived(
-          try Control.CodeProof.decode(payload),
-          choices,
-          limiter: &limiter,
-          now: now
-        )
+        let actions = proofReceived(try Control.CodeProof.decode(payload), choices)
+        if admission == nil {
+          limiter.proofWasWrong(address: facts.address, peer: facts.remote, now: now)
+        }
+        return actions
       case (.awaitingCommit(let hello, let session), .sasCommit):
         let words = ShortWords.Listener(
           context: ShortWords.Context(
@@ -320,9 +335,7 @@ struct ListenerAdmission: Sendable {
 
   private mutating func proofReceived(
     _ message: Control.CodeProof,
-    _ choices: [CodeChoice],
-    limiter: inout AttemptLimiter,
-    now: Duration
+    _ choices: [CodeChoice]
   ) -> [ListenerAction] {
     // Every code is tried, even after a match, so that the time does not reveal which one matches
     // (ADM-9).
@@ -334,12 +347,10 @@ struct ListenerAdmission: Sendable {
         dialler: facts.remote
       )
     }
-    guard let choice = right.first else {
-      limiter.proofWasWrong(address: facts.address, peer: facts.remote, now: now)
-      return close(.wrongCode, "")
-    }
+    guard let choice = right.first else { return close(.wrongCode, "") }
     finish()
     admission = .here(label: choice.label)
+    guestKey = choice.guestKey
     return [
       .accept(
         proof: choice.key.proof(of: .host, binding: facts.binding, dialler: facts.remote),

@@ -16,6 +16,8 @@ final class SessionAdmission {
   var maximum: Int
   /// Additional codes that admit peers until they expire.
   private var invitationCodes: [InvitationCode] = []
+  /// The links by which browsers join.
+  var guests = GuestLinks()
   /// The invitations that a user must answer.
   private var invitations: [InvitationID: ListenerHandshake] = [:]
   /// The slots of handshakes that wait for a user or soon will (HEL-5).

@@ -11,7 +11,7 @@ enum ShortWords {
 
   /// The data on which both sides must agree, besides the nonces.
   struct Context: Equatable, Sendable {
-    /// The connection's exported value for ``TLSExporter/Label/binding``.
+    /// The connection's exported value for ``LinkExporter/Label/binding``.
     var binding: [UInt8]
     var session: SessionID
     var dialler: PeerID

@@ -17,13 +17,13 @@ final class LinkFacts: Sendable {
   struct Facts {
     var peer: PeerID?
     var wrongPeer: PeerID?
-    var exporter: TLSExporter?
+    var exporter: LinkExporter?
   }
   private let box = NIOLockedValueBox(Facts())
 
   var peer: PeerID? { box.withLockedValue { $0.peer } }
   var wrongPeer: PeerID? { box.withLockedValue { $0.wrongPeer } }
-  var exporter: TLSExporter? { box.withLockedValue { $0.exporter } }
+  var exporter: LinkExporter? { box.withLockedValue { $0.exporter } }
 
   func update(_ change: (inout Facts) -> Void) { box.withLockedValue { change(&$0) } }
 }
@@ -77,7 +77,7 @@ struct LinkSecurity: Sendable {
     // How long the other end may take to close the link (CLS-1).
     configuration.shutdownTimeout = .seconds(2)
     configuration.keyLogCallback = { line in
-      guard let exporter = TLSExporter(keyLogLine: Array(line.readableBytesView)) else { return }
+      guard let exporter = LinkExporter(keyLogLine: Array(line.readableBytesView)) else { return }
       facts.update { $0.exporter = exporter }
     }
     let context = try NIOSSLContext(configuration: configuration)

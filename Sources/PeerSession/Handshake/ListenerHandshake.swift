@@ -139,6 +139,15 @@ final class ListenerHandshake: LinkDelegate {
     guard hello.introduction.versions.common(with: Control.versions) != nil else {
       return link.close(.versionMismatch, "This peer supports protocol version 1.")
     }
+    if link.isFromBrowser {
+      // A browser cannot host a session, and joins only with a link for browsers (WEB-5).
+      guard hello.carry == nil else {
+        return link.close(.protocolError, "A browser cannot move a session to a relay.")
+      }
+      guard transport.sessions[hello.introduction.session]?.admission.guests.isOpen == true else {
+        return link.close(.noSuchSession)
+      }
+    }
     if let carry = hello.carry, relayRequest == .none {
       return askApplication(link, peer, hello, carry)
     }
@@ -175,7 +184,8 @@ final class ListenerHandshake: LinkDelegate {
         remote: peer,
         address: host,
         binding: exporter.export(.binding),
-        mode: session.admission.mode(for: peer),
+        mode: link.isFromBrowser
+          ? .guest(session.admission.guests.choices(for: peer)) : session.admission.mode(for: peer),
         isResuming: isResuming,
         wasKicked: session.membership.isRemoved(peer),
         kickReason: session.membership.removed[peer]?.raw ?? "",
@@ -250,7 +260,8 @@ final class ListenerHandshake: LinkDelegate {
         session.emit(.invitationEnded(id, error))
       case .accept(let proof, let basis): return accept(link, session, proof, basis)
       case .close(let code, let message):
-        if code == .wrongCode || code == .lockedOut {
+        // A wrong proof of a browser is an old link, because the secret cannot be guessed.
+        if !link.isFromBrowser, code == .wrongCode || code == .lockedOut {
           session.emit(
             .warning(
               SessionWarning(
@@ -304,11 +315,14 @@ final class ListenerHandshake: LinkDelegate {
       members: session.directory.members(besides: peer),
       proof: proof
     )
-    accept.ticket = session.membership.renewed(
-      for: peer,
-      showing: hello.ticket,
-      by: transport.configuration.identity
-    )
+    // A ticket would admit a guest to other members after its access has ended (WEB-6).
+    if !link.isFromBrowser {
+      accept.ticket = session.membership.renewed(
+        for: peer,
+        showing: hello.ticket,
+        by: transport.configuration.identity
+      )
+    }
     if resumes, let delivery = session.entries[peer]?.delivery {
       accept.resume = .init(received: delivery.inbox.received)
     } else if hello.resume?.incarnation == session.incarnation {
@@ -332,6 +346,7 @@ final class ListenerHandshake: LinkDelegate {
         received: resumes ? hello.resume?.received : nil,
         ended: resumes ? nil : hello.ended,
         admission: admission?.admission,
+        guestKey: admission?.guestKey,
         ticket: accept.ticket ?? hello.ticket
       )
     )

@@ -179,7 +179,7 @@ private func systemRead(_ descriptor: Int32, _ buffer: inout [UInt8], _ count: I
 
 extension PrivateFile.Failure {
   /// A sentence that states the problem and the remedy.
-  var explanation: String {
+  package var explanation: String {
     switch self {
     case .system(_, let path, EROFS):
       "The disk is read-only: \(path) cannot be written. Make the disk writable, or choose another "

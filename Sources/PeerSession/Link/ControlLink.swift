@@ -47,6 +47,10 @@ final class ControlLink: ChannelDuplexHandler {
   weak var delegate: (any LinkDelegate)?
   /// The peer of this link, while it is the open link of a session.
   weak var entry: PeerEntry?
+  /// The first frames of a link from a browser, until the browser has proved its key (WEB-3).
+  var webOpening: WebOpening?
+  /// Whether the other end is a browser (WEB-1).
+  let isFromBrowser: Bool
 
   /// The current maximum size of a frame (FRM-1).
   var frameLimit = Limits.framePayloadBeforeAdmission
@@ -56,7 +60,6 @@ final class ControlLink: ChannelDuplexHandler {
   ///
   /// If so, silence does not mean that the link is broken (LIV-2).
   private(set) var isReadingPaused = false
-  private(set) var isSecured = false
   /// Whether a user admitted the dialler of this link (4.3).
   ///
   /// It is set only on the listener's side.
@@ -71,10 +74,17 @@ final class ControlLink: ChannelDuplexHandler {
   private var hasReportedEnd = false
   private var isHandedOver = false
 
-  init(side: LinkSide, facts: LinkFacts, remote: PeerAddress?, delegate: any LinkDelegate) {
+  init(
+    side: LinkSide,
+    facts: LinkFacts,
+    remote: PeerAddress?,
+    isFromBrowser: Bool = false,
+    delegate: any LinkDelegate
+  ) {
     self.side = side
     self.facts = facts
     self.remote = remote
+    self.isFromBrowser = isFromBrowser
     self.delegate = delegate
     self.lastHeard = .now()
     self.lastSent = .now()
@@ -190,11 +200,13 @@ final class ControlLink: ChannelDuplexHandler {
       guard negotiated == LinkSecurity.applicationProtocol, facts.peer != nil,
         facts.exporter != nil
       else { return abort() }
-      isSecured = true
-      delegate?.linkSecured(self)
+      secured()
     }
     context.fireUserInboundEventTriggered(event)
   }
+
+  /// Reports that the other side has proved its key.
+  func secured() { delegate?.linkSecured(self) }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard end == nil else { return }

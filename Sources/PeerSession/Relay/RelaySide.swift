@@ -38,9 +38,32 @@ final class RelaySide {
 
   init(_ session: SessionCore) { self.session = session }
 
+  /// Whether the local peer connects its members, because browsers cannot be dialed (WEB-7).
+  ///
+  /// It never becomes false again, because members may have asked for routes.
+  private(set) var servesBrowsers = false
+
+  /// Whether the local peer calls itself a relay in HELLO.
+  var callsItselfRelay: Bool { session.configuration.isRelay || servesBrowsers }
+
   /// Whether the local peer is a relay of this session.
   var isRelaying: Bool {
-    session.configuration.isRelay && (session.host == session.localPeer || grant != nil)
+    callsItselfRelay && (session.host == session.localPeer || grant != nil)
+  }
+
+  /// Makes a host the relay between its members, so that they reach the browsers that join it
+  /// (WEB-7).
+  func serveBrowsers() {
+    guard !servesBrowsers else { return }
+    let wasRelaying = isRelaying
+    servesBrowsers = true
+    guard !wasRelaying else { return }
+    for entry in session.entries.values {
+      guard let delivery = entry.delivery else { continue }
+      began(entry, delivery.incarnation)
+      // The members learn of the role on a new link.
+      if entry.link != nil { session.renewLink(entry) }
+    }
   }
 
   /// Whether a relay can reach other peers.

@@ -50,6 +50,8 @@ final class PeerEntry {
   var relayed: RelayedPresence?
   /// How the local peer admitted this peer.
   var admission: PeerAdmission?
+  /// The key with which the peer joined from a browser; `nil` for any other peer (WEB-5).
+  var guestKey: GuestKey?
   /// When the peer's last link or route ended (RLY-6).
   var apartSince = NIODeadline.now()
   /// Whether the peer's last route ended because too many bytes were queued.
@@ -150,6 +152,7 @@ final class PeerEntry {
       relay: relayed?.route.relay,
       address: link?.remote ?? observed.first,
       admission: admission,
+      guestKey: guestKey,
       joinGeneration: delivery?.outbox.joinGeneration ?? relayed?.joinGeneration ?? 0
     )
   }

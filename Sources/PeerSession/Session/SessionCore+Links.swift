@@ -18,6 +18,8 @@ extension SessionCore {
     var ended: String?
     /// How the local peer admitted the other side, if that was decided on this link.
     var admission: PeerAdmission?
+    /// The key with which a browser joined (WEB-5).
+    var guestKey: GuestKey?
     /// The ticket with which the peer proved its membership.
     var ticket: Ticket?
   }
@@ -27,6 +29,7 @@ extension SessionCore {
     let entry = directory.entry(for: opening.peer, opening.introduction)
     entry.member = Control.Member(peer: opening.peer, opening.introduction)
     entry.admission = opening.admission ?? entry.admission
+    entry.guestKey = opening.guestKey ?? entry.guestKey
     entry.shownTicket = opening.ticket
     entry.isVouched = true
     if let remote = link.remote {

@@ -167,9 +167,9 @@ final class SessionCore {
       incarnation: incarnation,
       port: configuration.isDiallable ? transport.port : 0,
       addresses: configuration.isDiallable ? transport.advertisedAddresses() : [],
-      role: configuration.isRelay ? .relay : .member,
+      role: relaying.callsItselfRelay ? .relay : .member,
       links: entry?.linkNumber ?? 0,
-      passes: configuration.isRelay ? configuration.relayLimits.rate : nil
+      passes: relaying.callsItselfRelay ? configuration.relayLimits.rate : nil
     )
   }
 

@@ -116,8 +116,34 @@ final class TransportCore {
     self.port = port
   }
 
-  /// Accepts a connection, or refuses it immediately (LNK-6).
+  /// Accepts a connection of a peer, or refuses it immediately (LNK-6).
   private func accept(_ channel: any Channel) throws {
+    let (handler, facts) = try security.makeHandler(.listener, expecting: nil)
+    try accept(channel, facts) { link, _ in
+      try channel.pipeline.syncOperations.addHandlers([handler, link])
+    }
+  }
+
+  /// Accepts a connection of a browser, or refuses it immediately (WEB-1).
+  ///
+  /// The last handler of `channel` reads and writes the bytes of the link. `origin` is the origin of
+  /// the page.
+  func acceptBrowser(_ channel: any Channel, origin: String) throws {
+    try accept(channel, LinkFacts(), isFromBrowser: true) { link, handshake in
+      let opening = WebOpening(handshake, gateway: localPeer, origin: origin)
+      link.webOpening = opening
+      link.delegate = opening
+      try channel.pipeline.syncOperations.addHandler(link)
+      opening.begin(link)
+    }
+  }
+
+  private func accept(
+    _ channel: any Channel,
+    _ facts: LinkFacts,
+    isFromBrowser: Bool = false,
+    _ install: (ControlLink, ListenerHandshake) throws -> Void
+  ) throws {
     let remote = channel.remoteAddress.flatMap(PeerAddress.init)
     let host = remote?.host ?? ""
     let block = AddressBlock(host: host)
@@ -129,14 +155,24 @@ final class TransportCore {
       )
       throw ChannelError.connectionRefusedByLimits
     }
-    let (handler, facts) = try security.makeHandler(.listener, expecting: nil)
     let handshake = ListenerHandshake(self, host: host)
-    let link = ControlLink(side: .listener, facts: facts, remote: remote, delegate: handshake)
-    try channel.pipeline.syncOperations.addHandlers([handler, link])
+    let link = ControlLink(
+      side: .listener,
+      facts: facts,
+      remote: remote,
+      isFromBrowser: isFromBrowser,
+      delegate: handshake
+    )
     let id = ObjectIdentifier(handshake)
     let decision = places.enter(id, from: block, isKnown: isKnown)
     handshakes[id] = handshake
     handshake.start(link)
+    do {
+      try install(link, handshake)
+    } catch {
+      handshakeEnded(handshake)
+      throw error
+    }
     if case .place(let evicted?) = decision { handshakes[evicted]?.drop() }
   }
 

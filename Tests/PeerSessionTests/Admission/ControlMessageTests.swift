@@ -79,6 +79,11 @@ struct ControlMessageTests {
       Control.ResourceCancel.self,
       "{\"code\":\"hash-mismatch\",\"id\":\"\(id.text)\",\"message\":\"x\"}"
     ),
+    (
+      Control.WebChallenge.self,
+      "{\"nonce\":\"\(proof)\",\"peer\":\"\(String(repeating: "a", count: 52))\"}"
+    ),
+    (Control.WebProof.self, "{\"key\":\"AA==\",\"nonce\":\"\(proof)\",\"signature\":\"AQ==\"}"),
     (Control.StreamOpen.self, "{\"id\":\"\(id.text)\",\"name\":\"log\"}"),
     (
       Control.StreamReset.self,

@@ -1,10 +1,13 @@
 import Crypto
 
-/// The TLS 1.3 exporter of one connection (RFC 8446, 7.5; `Protocol/session.md`, 1.1).
+/// The source of the secrets that only the two ends of one connection know.
+///
+/// It is the TLS 1.3 exporter (RFC 8446, 7.5; `Protocol/session.md`, 1.1). A link from a browser
+/// cannot use it, so its secrets come from the nonces of both ends instead (WEB-4).
 ///
 /// The TLS library has no exporter API, but it writes the exporter secret to its key log. This type
 /// reads the secret from there. It has no textual description, so that the secret is never printed.
-struct TLSExporter: Sendable {
+struct LinkExporter: Sendable {
   /// The uses of the exporter; each has its own label (1.1).
   enum Label: String, Sendable {
     /// Binds the admission proofs and verification words to the connection.
@@ -15,10 +18,12 @@ struct TLSExporter: Sendable {
     case datagram = "EXPORTER-whiteboard-p2p datagram"
   }
 
-  /// The hash function of the negotiated cipher suite, determined by the length of the secret.
+  /// How the exported bytes are derived: for TLS, with the hash function of the negotiated cipher
+  /// suite, determined by the length of the secret.
   private enum Suite {
     case sha256
     case sha384
+    case web
   }
 
   private let secret: SymmetricKey
@@ -32,6 +37,12 @@ struct TLSExporter: Sendable {
     default: return nil
     }
     self.secret = SymmetricKey(data: Array(secret))
+  }
+
+  /// Creates the exporter of a link from a browser (WEB-4).
+  init(web secret: ProofBytes) {
+    suite = .web
+    self.secret = SymmetricKey(data: secret.bytes)
   }
 
   /// Creates the exporter from the key log line `EXPORTER_SECRET <client random> <secret>`, with
@@ -57,11 +68,13 @@ struct TLSExporter: Sendable {
 
   /// Returns the exported bytes for `label` and an empty context.
   ///
-  /// `label` has at most 249 bytes. `length` is at most 255 times the length of the hash.
+  /// `label` has at most 249 bytes. `length` is at most 255 times the length of the hash, and 32
+  /// for a link from a browser.
   func export(label: String, length: Int = 32) -> [UInt8] {
     switch suite {
     case .sha256: export(SHA256.self, label, length)
     case .sha384: export(SHA384.self, label, length)
+    case .web: Array(HMAC<SHA256>.authenticationCode(for: Array(label.utf8), using: secret))
     }
   }
 

@@ -3,13 +3,13 @@ import Testing
 
 @testable import PeerSession
 
-struct TLSExporterTests {
+struct LinkExporterTests {
   @Test("key log lines give the exporter values of the vectors and of OpenSSL")
   func vectors() throws {
     for vector in AdmissionVectors.all.exporter {
       for ending in ["", "\n", "\r\n"] {
         let exporter = try #require(
-          TLSExporter(keyLogLine: Array((vector.keyLogLine + ending).utf8)),
+          LinkExporter(keyLogLine: Array((vector.keyLogLine + ending).utf8)),
           "\(vector.name)"
         )
         #expect(
@@ -17,7 +17,7 @@ struct TLSExporterTests {
           "\(vector.name)"
         )
       }
-      let direct = try #require(TLSExporter(secret: vector.secret.bytes))
+      let direct = try #require(LinkExporter(secret: vector.secret.bytes))
       #expect(direct.export(label: vector.label, length: vector.length) == vector.output.bytes)
     }
   }
@@ -34,7 +34,7 @@ struct TLSExporterTests {
       "EXPORTER_SECRET \(random) \(random.dropLast())g",
       "EXPORTER_SECRET \(random) " + String(repeating: "00", count: 100_000),
     ] {
-      #expect(TLSExporter(keyLogLine: Array(line.utf8)) == nil, "\(line.prefix(100))")
+      #expect(LinkExporter(keyLogLine: Array(line.utf8)) == nil, "\(line.prefix(100))")
     }
   }
 

@@ -1,0 +1,21 @@
+import Crypto
+
+/// The key that proves that a browser has a link to a session (WEB-5).
+///
+/// The gateway and the browser store this key instead of the secret in the link.
+public struct GuestKey: Hashable, Sendable {
+  let bytes: ProofBytes
+
+  /// Derives the key from the secret in a link.
+  ///
+  /// - Parameters:
+  ///   - secret: The secret.
+  ///   - session: The session that the link names.
+  public init(_ secret: GuestSecret, for session: SessionID) {
+    let input = Array("whiteboard-p2p web key 1\0".utf8) + secret.bytes + session.bytes
+    guard let bytes = ProofBytes(SHA256.hash(data: input)) else {
+      preconditionFailure("a SHA-256 hash has 32 bytes")
+    }
+    self.bytes = bytes
+  }
+}

@@ -1,0 +1,43 @@
+import NIOCore
+
+/// The links by which browsers join a session (WEB-5).
+struct GuestLinks {
+  private struct Link {
+    let choice: CodeChoice
+    /// The time at which the link expires; `nil` if it never expires.
+    let end: NIODeadline?
+    /// The only guests that may use the link; `nil` means everybody who has it.
+    let guests: Set<PeerID>?
+  }
+
+  /// Whether browsers may connect at all.
+  var isOpen = false
+  private var links: [GuestKey: Link] = [:]
+
+  /// Removes the expired links and returns the number of the others.
+  mutating func count(now: NIODeadline = .now()) -> Int {
+    links = links.filter { now < $0.value.end ?? .distantFuture }
+    return links.count
+  }
+
+  /// Returns the keys of the links that a guest may use.
+  mutating func choices(for guest: PeerID) -> [CodeChoice] {
+    _ = count()
+    return links.values.filter { $0.guests?.contains(guest) ?? true }.map(\.choice)
+  }
+
+  /// Whether there is a link with this key.
+  func contains(_ key: GuestKey) -> Bool { links[key] != nil }
+
+  /// Adds a link, or replaces the one with the same key.
+  mutating func set(
+    _ choice: CodeChoice,
+    key: GuestKey,
+    until end: NIODeadline?,
+    for guests: Set<PeerID>?
+  ) {
+    links[key] = Link(choice: choice, end: end, guests: guests)
+  }
+
+  mutating func remove(_ key: GuestKey) { links[key] = nil }
+}

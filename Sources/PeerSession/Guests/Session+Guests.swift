@@ -1,0 +1,119 @@
+import NIOCore
+import PeerWire
+
+// Guests: members that join from a browser, through a gateway (`Protocol/web.md`).
+extension Session {
+  /// The maximum number of links for browsers that are valid at a time (WEB-5).
+  public static let guestLinkLimit = 64
+
+  /// Lets browsers connect to this session, if they have a link (WEB-5).
+  ///
+  /// From then on, the local peer also connects the members with each other, because no member can
+  /// dial a browser (WEB-7).
+  ///
+  /// - Throws: `notHost` if the local peer is neither the host nor a relay of the session;
+  ///   `sessionEnded`.
+  public func openToGuests() async throws(SessionError) {
+    try await onLoop { core in
+      guard core.host == core.localPeer || core.relaying.isRelaying else {
+        throw SessionError(
+          .notHost,
+          "Only the host of the session, or its relay, can let browsers join."
+        )
+      }
+      core.relaying.serveBrowsers()
+      core.admission.guests.isOpen = true
+    }
+  }
+
+  /// Disconnects all guests, and lets no further browser connect.
+  ///
+  /// Links stay valid: after ``openToGuests()``, the guests can return.
+  public func closeToGuests() async {
+    try? await onLoop { core in
+      core.admission.guests.isOpen = false
+      for entry in core.entries.values where entry.link?.isFromBrowser == true {
+        core.disconnect(entry.id, .shuttingDown, .disconnected, message: "")
+      }
+    }
+  }
+
+  /// Adds a link for browsers, or replaces the one with the same key.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the link.
+  ///   - label: The label in ``Peer/admission`` of the guests that join with this link.
+  ///   - time: How long the link is valid; `nil` means until ``removeGuests(admittedWith:and:reason:)``.
+  ///   - guests: The only guests that may use the link from now on; `nil` means everybody who has it.
+  /// - Throws: `busy` if ``guestLinkLimit`` links are valid; `sessionEnded`.
+  public func invite(
+    _ key: GuestKey,
+    label: String? = nil,
+    for time: Duration? = nil,
+    only guests: Set<PeerID>? = nil
+  ) async throws(SessionError) {
+    let (id, peer) = (id, localPeer)
+    try await onLoop { core in
+      guard
+        core.admission.guests.contains(key)
+          || core.admission.guests.count() < Self.guestLinkLimit
+      else {
+        throw SessionError(
+          .busy,
+          "This session already has \(Self.guestLinkLimit) links for browsers, which is the maximum."
+        )
+      }
+      let code = CodeKey(key, session: id, listener: peer)
+      core.admission.guests.set(
+        CodeChoice(key: code, label: label, guestKey: key),
+        key: key,
+        until: time.map { NIODeadline.now() + TimeAmount($0) },
+        for: guests
+      )
+    }
+  }
+
+  /// Ends a link for browsers, and removes the guests that joined with it (WEB-6).
+  ///
+  /// A host removes them for all members, permanently (MEM-3). A relay disconnects them.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the link.
+  ///   - others: Guests that joined with the link before this process started.
+  ///   - reason: The reason, shown to the guests; truncated to 512 bytes.
+  public func removeGuests(
+    admittedWith key: GuestKey,
+    and others: [PeerID] = [],
+    reason: String
+  ) async {
+    try? await onLoop { core in
+      core.admission.guests.remove(key)
+      let guests = core.entries.values.filter { $0.guestKey == key }.map(\.id)
+      for guest in Set(guests + others).sorted() {
+        if core.host == core.localPeer {
+          core.directory.kick(guest, reason: reason)
+        } else {
+          core.disconnect(guest, .kicked, .disconnected, message: reason)
+        }
+      }
+    }
+  }
+}
+
+extension PeerTransport {
+  /// The event loop of all links; a gateway for browsers must run on it.
+  package var linkEventLoop: any EventLoop { eventLoop }
+
+  /// Accepts the connection of a browser, or refuses it if too many wait for admission (WEB-1).
+  ///
+  /// Call it on ``linkEventLoop``.
+  ///
+  /// - Parameters:
+  ///   - channel: A channel whose last handler reads and writes the bytes of the link as
+  ///     `ByteBuffer`.
+  ///   - origin: The origin of the page, such as `https://192.168.1.5:26443`.
+  /// - Throws: An error if the connection is refused; close the channel.
+  package func acceptBrowser(_ channel: any Channel, origin: String) throws {
+    try core.value.acceptBrowser(channel, origin: origin)
+  }
+}

@@ -1,0 +1,55 @@
+import NIOCore
+import PeerWire
+
+/// The first two frames of a link from a browser, which take the place of the TLS handshake between
+/// peers (WEB-3).
+///
+/// Confined to the control event loop. When the browser has proved its key, the link continues as
+/// an accepted connection of ``ListenerHandshake``.
+final class WebOpening: LinkDelegate {
+  private let handshake: ListenerHandshake
+  private let exchange: WebExchange
+
+  init(_ handshake: ListenerHandshake, gateway: PeerID, origin: String) {
+    self.handshake = handshake
+    exchange = WebExchange(gateway: gateway, gatewayNonce: .random(), origin: origin)
+  }
+
+  /// Sends the challenge.
+  func begin(_ link: ControlLink) {
+    let challenge = Control.WebChallenge(peer: exchange.gateway, nonce: exchange.gatewayNonce)
+    link.send(.webChallenge, challenge.encoded())
+  }
+
+  func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer) {
+    guard type == .webProof else {
+      return link.close(.protocolError, CloseMessage.unexpected(type))
+    }
+    let proof: Control.WebProof
+    do throws(ControlMessageError) {
+      proof = try Control.WebProof.decode(Array(payload.readableBytesView))
+    } catch {
+      return link.close(.protocolError, CloseMessage.invalid(type, error))
+    }
+    guard let (guest, exporter) = exchange.check(proof) else {
+      return link.close(.protocolError, "The browser did not prove its key.")
+    }
+    link.facts.update {
+      $0.peer = guest
+      $0.exporter = exporter
+    }
+    // The link holds its delegate weakly, and the transport holds the handshake.
+    link.webOpening = nil
+    link.delegate = handshake
+    link.secured()
+  }
+
+  func linkSecured(_ link: ControlLink) {}
+  func linkReadComplete(_ link: ControlLink) {}
+  func linkWritable(_ link: ControlLink) {}
+
+  func linkEnded(_ link: ControlLink, _ reason: LinkEnd) {
+    link.webOpening = nil
+    handshake.linkEnded(link, reason)
+  }
+}
