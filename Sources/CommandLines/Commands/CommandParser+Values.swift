@@ -125,14 +125,27 @@ extension CommandParser {
     return role
   }
 
-  static func terms(isView: Bool, expires: String?) throws(CommandError) -> InvitationTerms {
-    guard let expires else { return InvitationTerms(isView: isView) }
+  static func webAccess(_ word: String) throws(CommandError) -> WebAccess {
+    guard let access = WebAccess(rawValue: word.lowercased()) else {
+      throw CommandError(.badArgument, "give on, off or revoke")
+    }
+    return access
+  }
+
+  static func terms(
+    isView: Bool,
+    isForBrowsers: Bool,
+    expires: String?
+  ) throws(CommandError) -> InvitationTerms {
+    guard let expires else {
+      return InvitationTerms(isView: isView, isForBrowsers: isForBrowsers)
+    }
     guard let seconds = InvitationTerms.seconds(expires) else {
       throw CommandError(
         .badArgument,
         "give a time such as 90s, 15m, 2h or 7d, at most 30d"
       )
     }
-    return InvitationTerms(isView: isView, seconds: seconds)
+    return InvitationTerms(isView: isView, isForBrowsers: isForBrowsers, seconds: seconds)
   }
 }

@@ -43,6 +43,7 @@ package enum CommandTable {
     case .unhide: MemberCommands.unhide
     case .role: MemberCommands.role
     case .invite: MemberCommands.invite
+    case .web: MemberCommands.web
     case .cancel: MessageCommands.cancel
     case .leave: ProgramCommands.leave
     case .continue: ProgramCommands.continue

@@ -33,14 +33,15 @@ enum JSONKind {
       ("grid", _), ("scale", _):
       self = .number
     case ("unreliable", _), ("synced", _), ("inside", _), ("laser", _), ("force", _),
-      ("view", _), ("anyway", _), ("always", _), ("withAdmitted", _), ("keepCode", _):
+      ("view", _), ("anyway", _), ("always", _), ("withAdmitted", _), ("keepCode", _),
+      ("web", _):
       self = .flag
     case ("id", _), ("above", _), ("below", _), ("move", _): self = .wordOrNumber
     case ("ids", _): self = .objects
     case ("text", _), ("was", _), ("as", _), ("file", _), ("name", _), ("base64", _), ("target", _),
       ("reason", _), ("topic", _), ("color", _), ("place", _), ("game", _), ("opponent", _),
       ("icon", _), ("from", _), ("role", _), ("expires", _), ("title", _), ("background", _),
-      ("language", _), ("line", _), ("author", _):
+      ("language", _), ("line", _), ("author", _), ("state", _):
       self = .string
     default: return nil
     }

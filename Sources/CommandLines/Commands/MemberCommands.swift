@@ -179,24 +179,49 @@ enum MemberCommands {
 
   static let invite = CommandEntry(
     .invite,
-    arguments: "[view] [expires=TIME]",
-    summary: "create an additional code, view-only or for a limited time",
+    arguments: "[web] [view] [expires=TIME]",
+    summary: "create an additional code, or a link for browsers",
     notes: [
-      "TIME is a number and s, m, h or d, at most 30d. A code is valid only while the board is open."
+      "`web` creates a link for browsers; see `web`. `view` lets the newcomers only view the board.",
+      "TIME is a number and s, m, h or d, at most 30d. A code is valid only while the board is open. So is a link",
+      "for browsers without TIME; with TIME, it is valid until then, also after the board was opened again.",
     ],
-    keys: ["view", "expires"],
+    keys: ["web", "view", "expires"],
     words: { arguments throws(CommandError) in
       let expires = try arguments.removeValue("expires")
+      let isForBrowsers = arguments.removeFlag("web")
       let isView = arguments.removeFlag("view")
-      return .invite(try CommandParser.terms(isView: isView, expires: expires))
+      return .invite(
+        try CommandParser.terms(isView: isView, isForBrowsers: isForBrowsers, expires: expires)
+      )
     },
     json: { fields throws(CommandError) in
       .invite(
         try CommandParser.terms(
           isView: fields.flag("view"),
+          isForBrowsers: fields.flag("web"),
           expires: fields.stringIfAny("expires")
         )
       )
+    }
+  )
+
+  static let web = CommandEntry(
+    .web,
+    arguments: "on|off|revoke",
+    summary: "let people join from a browser, or end their access",
+    notes: [
+      "`on` shows a link that opens the board in any browser on this network, for example on a phone.",
+      "`off` disconnects everybody who joined from a browser. Their links work again after `on`.",
+      "`revoke` ends all links for browsers, and removes everybody who joined with them.",
+      "When the board closes, links without a time limit end too (`invite web expires=TIME`).",
+    ],
+    keys: ["state"],
+    words: { arguments throws(CommandError) in
+      .web(try CommandParser.webAccess(arguments.next("on, off or revoke").text))
+    },
+    json: { fields throws(CommandError) in
+      .web(try CommandParser.webAccess(fields.string("state")))
     }
   )
 

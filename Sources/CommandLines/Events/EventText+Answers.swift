@@ -61,7 +61,7 @@ extension EventText {
     let verb = done.verb.rawValue
     switch done.verb {
     case .objects, .show, .find, .chat, .settings, .peers, .digest, .checkpoints, .diff,
-      .help, .profile, .invite, .save:
+      .help, .profile, .invite, .web, .save:
       return nil
     case .undo, .redo:
       return "ok: \(steps(done))"

@@ -37,9 +37,9 @@ extension EventText {
     case .role(let role):
       roleLine(role)
     case .invited(let invited):
-      (invited.role == "viewer" ? "view-only code" : "join code")
-        + (invited.expires.map { " (until \(UntrustedText($0).escaped()))" } ?? "")
-        + ": \(UntrustedText(invited.code).escaped()); link: \(UntrustedText(invited.link).escaped())"
+      invitedLine(invited)
+    case .web(let web):
+      webLine(web)
     case .peers(let peers):
       peersLine(peers)
     default:
@@ -53,6 +53,25 @@ extension EventText {
       !removed.readOnly
       ? "You continue on your own copy." : removed.canContinue ? continueAdvice : ownedAdvice
     return "! \(removed.message)\n  \(advice)"
+  }
+
+  private static func invitedLine(_ invited: BoardEvent.Invited) -> String {
+    let end = invited.expires.map { " (until \(UntrustedText($0).escaped()))" } ?? ""
+    let link = UntrustedText(invited.link).escaped()
+    guard let code = invited.code else {
+      let kind = invited.role == "viewer" ? "view-only link for browsers" : "link for browsers"
+      return "\(kind)\(end): \(link)"
+    }
+    let kind = invited.role == "viewer" ? "view-only code" : "join code"
+    return "\(kind)\(end): \(UntrustedText(code).escaped()); link: \(link)"
+  }
+
+  private static func webLine(_ web: BoardEvent.Web) -> String {
+    guard web.isOn else { return "browsers cannot join the board" }
+    let line = "people with a link for browsers can join the board"
+    guard web.isSelfMade == true, let fingerprint = web.fingerprint else { return line }
+    return "\(line)\n  A browser warns about the certificate once, because this program made it. "
+      + "Its SHA-256 fingerprint:\n  \(UntrustedText(fingerprint).escaped())"
   }
 
   private static func leftLine(_ left: BoardEvent.Left) -> String {

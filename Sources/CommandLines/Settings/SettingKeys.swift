@@ -68,7 +68,45 @@ extension PeerAddress {
   }
 }
 
+extension SettingKey<Int> {
+  /// The port of the page for browsers.
+  package static let webPort = SettingKey(
+    "web-port",
+    "The port of the page for browsers",
+    allowed: "a number from 1 to 65535",
+    standard: .words("26443 or the next free port")
+  ) { text throws(SettingFault) in
+    guard let port = Int(text), (1...65_535).contains(port) else { throw SettingFault() }
+    return port
+  }
+}
+
+extension SettingKey<String> {
+  /// The file with the user's own certificate for browsers.
+  package static let webCertificate = SettingKey(
+    "web-certificate",
+    "The certificate for browsers, with the certificates that signed it; needs --web-key",
+    allowed: "a PEM file",
+    standard: .words("a certificate that this program makes, about which browsers warn"),
+    parse: nonempty
+  )
+  /// The file with the private key of the certificate.
+  package static let webKey = SettingKey(
+    "web-key",
+    "The private key of --web-certificate",
+    allowed: "a PEM file without a password",
+    standard: .words("none"),
+    parse: nonempty
+  )
+}
+
 extension SettingKey<Bool> {
+  /// Whether browsers can join hosted boards.
+  package static let web = SettingKey(
+    "web",
+    "Let people join a hosted board from a browser, for example on a phone",
+    standard: false
+  )
   /// Whether the board is announced on the network.
   package static let announce = SettingKey(
     "announce",
@@ -182,7 +220,8 @@ extension SettingEntry {
     SettingKey.personName.entry, SettingKey.dataDirectory.entry, SettingKey.listen.entry,
     SettingKey.interface.entry, SettingKey.announce.entry, SettingKey.admission.entry,
     SettingKey.code.entry, SettingKey.relay.entry, SettingKey.maximumPeers.entry,
-    SettingKey.lostAfter.entry, SettingKey.acceptFiles.entry,
+    SettingKey.lostAfter.entry, SettingKey.acceptFiles.entry, SettingKey.web.entry,
+    SettingKey.webPort.entry, SettingKey.webCertificate.entry, SettingKey.webKey.entry,
     SettingKey.logLevel.entry,
     SettingKey.accessible.entry,
   ]

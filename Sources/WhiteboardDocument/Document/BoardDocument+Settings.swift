@@ -97,6 +97,22 @@ extension BoardDocument {
     try await write { db in try Meta.set(db, .removal, text) }
   }
 
+  /// Returns the links by which browsers join the board; nil if there are none.
+  ///
+  /// ``setBrowserLinks(_:)`` stores them. Copies of the document do not contain them.
+  /// - Throws: `damaged`, `closed`.
+  public func browserLinks() async throws(DocumentError) -> String? {
+    try await read { [path] db in try Meta.get(db, .browserLinks, at: path) }
+  }
+
+  /// Stores the links by which browsers join the board.
+  ///
+  /// - Parameter text: The links, which are opaque to the document; nil if there are none.
+  /// - Throws: `readOnly`, `full`, `closed`.
+  public func setBrowserLinks(_ text: String?) async throws(DocumentError) {
+    try await write { db in try Meta.set(db, .browserLinks, text) }
+  }
+
   /// Stores the library's summary of this board, without a thumbnail.
   ///
   /// - Throws: `readOnly`, `full`, `closed`.

@@ -145,6 +145,8 @@ enum MetaKey: String, CaseIterable {
   /// The record of the host's decision to remove this peer from the board, opaque to the document; absent if the peer
   /// is a member.
   case removal
+  /// The links by which browsers join the board, opaque to the document; absent if there are none.
+  case browserLinks = "browser_links"
   /// The number of days for which history is stored; absent if it is stored forever.
   case retention
   /// The number of objects on the board, for the library.
@@ -179,9 +181,10 @@ enum Meta {
     return value
   }
 
-  /// Removes the join code, the membership record and the removal record, which must not be in a copy for other users.
+  /// Removes the join code, the membership record, the removal record and the links for browsers, which must not be in
+  /// a copy for other users.
   static func removeMembership(_ db: Database) throws {
-    for key in [MetaKey.code, .membership, .removal] { try set(db, key, nil) }
+    for key in [MetaKey.code, .membership, .removal, .browserLinks] { try set(db, key, nil) }
   }
 
   /// Stores the value of a setting, or removes the setting if `value` is nil.

@@ -104,8 +104,10 @@ public enum Command: Equatable, Sendable {
   case kick(target: String, reason: String?, withAdmitted: Bool = false, keepsCode: Bool = false)
   /// Sets the role of a peer on an owned board.
   case role(target: String, BoardRole)
-  /// Creates an additional join code.
+  /// Creates an additional join code, or a link for browsers.
   case invite(InvitationTerms)
+  /// Lets browsers join the board, or ends their access.
+  case web(WebAccess)
   /// Cancels a transfer, incoming or outgoing.
   case cancel(target: String, reason: String?)
   /// Leaves the board without exiting the program.

@@ -40,6 +40,7 @@ package enum CommandName: String, CaseIterable, Encodable, Sendable {
   case unhide
   case role
   case invite
+  case web
   case cancel
   case leave
   case `continue`
@@ -111,6 +112,7 @@ extension Command {
     case .hide(_, let isHidden): isHidden ? .hide : .unhide
     case .role: .role
     case .invite: .invite
+    case .web: .web
     case .cancel: .cancel
     case .leave: .leave
     case .continue: .continue

@@ -53,7 +53,7 @@ extension CommandName {
       CommandRules(requires: .member, .changesOtherData)
     case .point, .view, .send, .resource, .stream:
       CommandRules(requires: .member, .changesNothing)
-    case .accept, .decline, .invite, .continue, .profile:
+    case .accept, .decline, .invite, .web, .continue, .profile:
       CommandRules(requires: .nothing, .changesOtherData)
     case .cancel, .leave, .peers, .save, .wait, .quit, .help:
       CommandRules(requires: .nothing, .changesNothing)

@@ -160,19 +160,44 @@ extension BoardEvent {
     package var request: RequestMark?
   }
 
-  /// An additional join code.
+  /// An additional join code, or a link for browsers.
   package struct Invited: Encodable, Sendable {
-    /// The join code.
-    package var code: String
+    /// The join code; nil for a link for browsers.
+    package var code: String?
     /// The role that the code gives on an owned board: `editor` or `viewer`.
     package var role: String?
-    /// The link by which other programs join with the code.
+    /// The link by which other programs join with the code, or the link for browsers.
     package var link: String
+    /// The link for browsers with each address of this computer, best first.
+    package var links: [String]?
+    /// SHA-256 of the certificate that browsers warn about, as they show it.
+    package var fingerprint: String?
     /// The time at which the code expires, in RFC 3339 format; nil if the code is valid while the
     /// board is open.
     package var expires: String?
     /// The request id of the command.
     package var request: RequestMark?
+  }
+
+  /// Whether browsers can join the board; emitted when that changes, and as the answer to `web`.
+  package struct Web: Encodable, Sendable {
+    /// Whether browsers can join.
+    package var isOn: Bool
+    /// The addresses of the page, best first.
+    package var origins: [String]
+    /// SHA-256 of the page's certificate, as browsers show it.
+    package var fingerprint: String?
+    /// Whether browsers warn about the certificate, because this program made it.
+    package var isSelfMade: Bool?
+    /// The request id of the command.
+    package var request: RequestMark?
+
+    private enum CodingKeys: String, CodingKey {
+      case isOn = "on"
+      case origins, fingerprint
+      case isSelfMade = "selfMade"
+      case request
+    }
   }
 
   /// The role of a member of an owned board; emitted when it is first known and when it changes.

@@ -44,6 +44,8 @@ package enum BoardEvent: Sendable {
   case profile(Profile)
   /// The answer to `invite`.
   case invited(Invited)
+  /// Browsers can join the board, or cannot any more; also the answer to `web`.
+  case web(Web)
   /// The role of a member on an owned board.
   case role(Role)
   /// An application message arrived.
@@ -115,6 +117,7 @@ package enum BoardEvent: Sendable {
     case .settingChanged: "setting-changed"
     case .profile: "profile"
     case .invited: "invited"
+    case .web: "web"
     case .role: "role"
     case .data: "data"
     case .resourceOffered: "resource-offered"
@@ -163,6 +166,7 @@ package enum BoardEvent: Sendable {
     case .settingChanged(let payload): payload
     case .profile(let payload): payload
     case .invited(let payload): payload
+    case .web(let payload): payload
     case .role(let payload): payload
     case .data(let payload): payload
     case .resourceOffered(let payload): payload

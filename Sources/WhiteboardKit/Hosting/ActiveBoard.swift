@@ -17,6 +17,7 @@ final class ActiveBoard {
   let transfers: Transfers
   let publisher: ChangePublisher
   private let answers: CommandAnswers
+  private let transport: PeerTransport
 
   let boardSession: BoardSession
   let replica: Replica
@@ -47,7 +48,17 @@ final class ActiveBoard {
     replica,
     members: members,
     roles: roles,
-    persistence: persistence
+    persistence: persistence,
+    browsers: browsers
+  )
+  /// The access of browsers to the board.
+  private(set) lazy var browsers = BrowserAccess(
+    runtime,
+    configuration,
+    boardSession,
+    replica,
+    persistence: persistence,
+    transport
   )
   private(set) lazy var queries = Queries(
     runtime,
@@ -93,6 +104,7 @@ final class ActiveBoard {
     _ configuration: BoardConfiguration,
     _ board: BoardSession,
     _ replica: Replica,
+    _ transport: PeerTransport,
     members: Members,
     persistence: Persistence,
     photos: PhotoFiles,
@@ -113,6 +125,7 @@ final class ActiveBoard {
     self.answers = answers
     boardSession = board
     self.replica = replica
+    self.transport = transport
     authors = Authors(board: replica.board, members: members, persistence: persistence)
     reports = BoardReports(
       runtime,

@@ -74,6 +74,7 @@ extension SessionIntake {
     board.perform(replica.peerJoined(MemberID(id), now: runtime.now))
     if id == session.hostPeer { localRemoval.readmitted() }
     board.roles.admit(peer)
+    board.browsers.joined(peer)
     if isNew { discovery.membersChanged() }
   }
 

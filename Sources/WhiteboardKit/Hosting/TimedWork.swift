@@ -34,6 +34,7 @@ final class TimedWork {
       board.outbox.dropSlowPeers(of: board.session) { board.members.isReached($0) }
       board.persistence.runTimedWork()
       purgeIfDue()
+      board.browsers.endExpired()
       runtime.changed()
       await runtime.room()
       await runtime.sleep(until: nextDue)
@@ -45,6 +46,10 @@ final class TimedWork {
     var due = nextPurge
     if let deadline = board.persistence.nextDeadline { due = min(due, deadline) }
     if let deadline = board.replica.nextDeadline { due = min(due, runtime.instant(deadline)) }
+    if let end = board.browsers.nextEnd {
+      let now = SystemTime.milliseconds
+      due = min(due, runtime.clock.now + .milliseconds(end > now ? end - now : 1))
+    }
     if let deadline = board.outbox.nextDeadline(after: runtime.clock.now) {
       due = min(due, deadline)
     }

@@ -21,6 +21,10 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
   package var open: Bool
   /// A link for each address, in order of preference.
   package var links: [String]
+  /// Whether the links are for browsers; nil if they are for other programs.
+  package var web: Bool?
+  /// SHA-256 of the certificate that browsers warn about, as they show it.
+  package var fingerprint: String?
 
   /// Creates the invitation to an open board with an additional code.
   package init(_ board: OpenBoard, _ answer: InvitationRequest.Answer) {
@@ -29,6 +33,10 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
     self.init(board)
     role = answer.role
     expires = answer.expires
+    guard let links = answer.links else { return }
+    self.links = links
+    web = true
+    fingerprint = answer.fingerprint
   }
 
   /// Creates the invitation to an open board.
@@ -123,6 +131,10 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
       lines.append("  whiteboard-peer host \(UntrustedText(shown).escaped())")
     }
     switch admit {
+    case _ where web == true:
+      let end = expires.map { " until \(UntrustedText($0).escaped())" } ?? ", until it is closed"
+      let action = role == "viewer" ? "view" : "join"
+      lines.append("Anyone with this link can \(action) the board in a browser\(end).")
     case "ask": lines.append("You will be asked to admit each peer.")
     case "known": lines.append("Only peers you trusted before can join (`whiteboard-peer peers`).")
     case "anyone": lines.append("Anyone who finds the board can join.")
@@ -141,7 +153,14 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
     for (index, text) in links.enumerated() {
       lines.append("\(index == 0 ? "Link:" : "  or:") \(link(UntrustedText(text).escaped()))")
     }
-    if !links.isEmpty { lines.append("To join with a link: whiteboard-peer join 'LINK'") }
+    if let fingerprint {
+      lines.append(
+        "A browser warns about the certificate once, because this program made it. Its SHA-256 fingerprint:"
+      )
+      lines.append("  \(UntrustedText(fingerprint).escaped())")
+    } else if !links.isEmpty, web != true {
+      lines.append("To join with a link: whiteboard-peer join 'LINK'")
+    }
     return lines.joined(separator: "\n") + "\n"
   }
 }

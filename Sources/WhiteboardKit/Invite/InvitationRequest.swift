@@ -16,6 +16,10 @@ package enum InvitationRequest {
   package struct Answer: Codable, Equatable, Sendable {
     /// The code.
     package var code: String?
+    /// The link for browsers with each address of the computer; nil if a code was requested.
+    package var links: [String]?
+    /// SHA-256 of the certificate that browsers warn about.
+    package var fingerprint: String?
     /// The role that the code gives, on an owned board.
     package var role: String?
     /// The time at which the code expires, in RFC 3339 format; nil if the code does not expire.
@@ -85,6 +89,8 @@ package enum InvitationRequest {
         do throws(CommandError) {
           let invited = try await invite(terms)
           answer.code = invited.code
+          answer.links = invited.links
+          answer.fingerprint = invited.fingerprint
           answer.role = invited.role
           answer.expires = invited.expires
         } catch {

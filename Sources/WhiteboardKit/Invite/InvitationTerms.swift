@@ -5,6 +5,8 @@ public struct InvitationTerms: Hashable, Codable, Sendable {
 
   /// Whether the code admits viewers only.
   public var isView = false
+  /// Whether to create a link for browsers instead of a code.
+  public var isForBrowsers = false
   /// The lifetime in seconds; nil for a code that is valid while the board is open.
   public var seconds: Int?
 
@@ -12,9 +14,11 @@ public struct InvitationTerms: Hashable, Codable, Sendable {
   ///
   /// - Parameters:
   ///   - isView: Whether the code admits viewers only.
+  ///   - isForBrowsers: Whether to create a link for browsers instead of a code.
   ///   - seconds: The lifetime in seconds; nil for a code that is valid while the board is open.
-  public init(isView: Bool = false, seconds: Int? = nil) {
+  public init(isView: Bool = false, isForBrowsers: Bool = false, seconds: Int? = nil) {
     self.isView = isView
+    self.isForBrowsers = isForBrowsers
     self.seconds = seconds
   }
 

@@ -15,6 +15,7 @@ final class BoardAdmission {
   private let members: Members
   private let roles: Roles
   private let persistence: Persistence
+  private let browsers: BrowserAccess
 
   init(
     _ runtime: BoardRuntime,
@@ -23,7 +24,8 @@ final class BoardAdmission {
     _ replica: Replica,
     members: Members,
     roles: Roles,
-    persistence: Persistence
+    persistence: Persistence,
+    browsers: BrowserAccess
   ) {
     self.runtime = runtime
     self.configuration = configuration
@@ -32,6 +34,7 @@ final class BoardAdmission {
     self.members = members
     self.roles = roles
     self.persistence = persistence
+    self.browsers = browsers
   }
 
   /// Whether peers are admitted by a join code.
@@ -56,17 +59,7 @@ final class BoardAdmission {
         "this board does not admit peers by code; host it with --admit code"
       )
     }
-    if terms.isView {
-      guard replica.isOwned else {
-        throw CommandError(
-          .refused,
-          "every peer admitted to this board can edit it; for view-only codes, host a new board with --owned"
-        )
-      }
-      guard replica.mayGrant else {
-        throw CommandError(.viewer, "only the owner of the board can make view-only codes")
-      }
-    }
+    if terms.isView { try Self.checkMayInviteViewers(replica) }
     let code = JoinCode.random()
     do throws(SessionError) {
       try await board.session.invite(
@@ -87,6 +80,21 @@ final class BoardAdmission {
       expires: end,
       request: request
     )
+  }
+
+  /// Checks that the local member can admit peers that only view the board.
+  ///
+  /// - Throws: ``CommandError`` if it cannot.
+  static func checkMayInviteViewers(_ replica: Replica) throws(CommandError) {
+    guard replica.isOwned else {
+      throw CommandError(
+        .refused,
+        "every peer admitted to this board can edit it; for view-only codes, host a new board with --owned"
+      )
+    }
+    guard replica.mayGrant else {
+      throw CommandError(.viewer, "only the owner of the board can make view-only codes")
+    }
   }
 
   /// Returns the link to the board with the given code; empty if this peer does not listen.
@@ -116,19 +124,21 @@ final class BoardAdmission {
     request: RequestMark?
   ) async throws(CommandError) -> BoardEvent.Invited? {
     let peer = try members.find(target)
+    let removed: [PeerID]
+    let invited: BoardEvent.Invited?
     do throws(SessionError) {
       let record = try await board.session.membershipRecord()
-      var removed = [peer]
-      if withAdmitted { removed += record.members(admittedBy: peer) }
+      removed = [peer] + (withAdmitted ? record.members(admittedBy: peer) : [])
       for peer in removed {
         roles.revoke(peer)
         try await board.session.kick(peer, reason: reason)
       }
-      guard isByCode, !keepsCode else { return nil }
-      return try await replaceCode(request: request)
+      invited = isByCode && !keepsCode ? try await replaceCode(request: request) : nil
     } catch {
       throw CommandError(error)
     }
+    if !keepsCode { try await browsers.removed(removed, request: request) }
+    return invited
   }
 
   /// Replaces the join code of the board, and stores the new one with the board.

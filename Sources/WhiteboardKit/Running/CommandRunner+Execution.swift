@@ -157,8 +157,14 @@ extension CommandRunner {
     case .hide(let target, let isHidden):
       return try await board.setAuthor(target, isHidden: isHidden)
     case .invite(let terms):
-      let invited = try await board.admission.invite(terms, request: request.request)
+      let invited =
+        terms.isForBrowsers
+        ? try await board.browsers.invite(terms, request: request.request)
+        : try await board.admission.invite(terms, request: request.request)
       runtime.emit(.invited(invited))
+    case .web(.on): try await board.browsers.turnOn(request: request.request)
+    case .web(.off): try await board.browsers.turnOff(request: request.request)
+    case .web(.revoke): try await board.browsers.revokeAll()
     case .profile(let name, let icon):
       try await board.profiles.changeOwn(name, icon, request: request.request)
     case .continue: try await localRemoval.continueAlone()

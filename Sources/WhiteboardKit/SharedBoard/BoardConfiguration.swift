@@ -161,6 +161,10 @@ package struct BoardConfiguration: Sendable {
   package var pages: (any PageWriter)?
   /// The service that converts pictures in other formats to photos; nil if the program has none.
   package var photos: (any PhotoConverter)?
+  /// The gateway by which browsers join the board; nil if the program has none.
+  package var browserGateway: (any BrowserGateway)?
+  /// Whether browsers can join a hosted board from the start.
+  package var servesBrowsers = false
   /// The service that announces and finds boards; nil for no announcements and no search.
   package var discovery: (any Discovery)?
   /// The logger.

@@ -50,12 +50,17 @@ extension SharedBoard {
   }
 
   /// Creates the open board and the components that work on it.
-  func makeActiveBoard(_ board: BoardSession, _ replica: Replica) -> ActiveBoard {
+  func makeActiveBoard(
+    _ board: BoardSession,
+    _ replica: Replica,
+    _ transport: PeerTransport
+  ) -> ActiveBoard {
     ActiveBoard(
       runtime,
       configuration,
       board,
       replica,
+      transport,
       members: members,
       persistence: persistence,
       photos: photos,

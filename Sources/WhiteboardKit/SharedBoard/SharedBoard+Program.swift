@@ -107,7 +107,9 @@ extension SharedBoard {
   /// - Throws: ``CommandError`` if no code can be created.
   package func invite(_ terms: InvitationTerms) async throws(CommandError) -> BoardEvent.Invited {
     guard let board else { throw CommandError(.notConnected, "the board is not open") }
-    return try await board.admission.invite(terms, request: nil)
+    return terms.isForBrowsers
+      ? try await board.browsers.invite(terms, request: nil)
+      : try await board.admission.invite(terms, request: nil)
   }
 
   /// Changes the role of a member.

@@ -57,6 +57,7 @@ extension SharedBoard {
     startRelayMove()
     let serving = try await open(board, transport)
     report(serving)
+    await serving.active.browsers.begin()
     discovery.reportPeers(to: board.session)
     start(board.session)
     await runtime.untilEnding()
@@ -182,7 +183,7 @@ extension SharedBoard {
       await persistence.close()
       throw error
     }
-    let active = makeActiveBoard(board, replica)
+    let active = makeActiveBoard(board, replica, transport)
     photos.active = active
     active.reports.showStoredBoard()
     await active.storeTitle()
@@ -220,7 +221,7 @@ extension SharedBoard {
     guard configuration.remembersBoards, configuration.isListening else { return }
     if !serving.showOpenBoard(configuration) {
       configuration.logger.debug("Other programs cannot see that the board is open.")
-    } else if serving.board.admission == .code, !configuration.isRelay {
+    } else if !configuration.isRelay {
       let (board, directory) = (serving.ready.board, configuration.dataDirectory)
       spawn { sharedBoard in
         await InvitationRequest.serve(about: board, inDataDirectory: directory) {
@@ -272,6 +273,7 @@ extension SharedBoard {
     phase = .leaving(serving)
     serving.hideOpenBoard()
     let active = serving.active
+    await active.browsers.close(comesBack: comesBack)
     _ = try? active.editor.liftPen()
     _ = try? active.editor.edit { (board) throws(BoardError) in try board.deselectAll() }
     active.perform(active.replica.prepareToLeave(now: now))

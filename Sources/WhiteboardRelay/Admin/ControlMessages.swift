@@ -114,14 +114,16 @@ package struct PersonReport: Codable, Equatable, Sendable {
   package let name: UntrustedText
 }
 
-/// An additional code for a board.
+/// An additional code for a board, or a link for browsers.
 package struct InvitationReport: Codable, Equatable, Sendable {
   /// The id of the board.
   package let board: String
-  /// The additional code (four words).
-  package let code: String
-  /// The link that contains the code.
+  /// The additional code (four words); `nil` for a link for browsers.
+  package let code: String?
+  /// The link that contains the code, or the link for browsers.
   package let link: String
+  /// SHA-256 of the certificate that browsers warn about; `nil` if there is none.
+  package let fingerprint: String?
   /// The role that the code gives, if the relay owns the board.
   package let role: String?
   /// The time when the code expires, in RFC 3339 format; `nil` if it does not expire.

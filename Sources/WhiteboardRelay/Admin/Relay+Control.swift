@@ -91,6 +91,7 @@ extension Relay {
         board: entry.board,
         code: invited.code,
         link: invited.link,
+        fingerprint: invited.fingerprint,
         role: invited.role,
         expires: invited.expires
       )
@@ -139,6 +140,7 @@ extension Relay {
           board: entry.board,
           code: invited.code,
           link: invited.link,
+          fingerprint: nil,
           role: invited.role,
           expires: nil
         )

@@ -10,6 +10,10 @@ struct BoardInfo: Hashable, Sendable {
   /// The join link of the board; empty while the board is offline.
   var link = ""
   var joinCode: String?
+  /// The link for browsers; nil if browsers cannot join.
+  var webLink: String?
+  /// SHA-256 of the certificate that browsers warn about.
+  var webFingerprint: String?
   /// Whether discovery shows the board to peers on this network.
   var isAnnounced = false
   /// Whether discovery does not work on this computer.

@@ -71,6 +71,15 @@ struct SessionState: Sendable {
       chat.remark("\(name) keeps the board open when you leave")
     case .peerState(let state): members.show(state, now: now)
     case .profile(let profile): members.show(profile)
+    case .web(let web):
+      if !web.isOn { board.webLink = nil }
+      board.webFingerprint = web.isSelfMade == true ? web.fingerprint : nil
+      chat.remark(web.isOn ? "browsers can join the board" : "browsers cannot join the board")
+    case .invited(let invited):
+      // The first link has no time limit and lets guests edit, so it fits everybody.
+      if invited.code == nil, invited.role != "viewer", board.webLink == nil {
+        board.webLink = invited.link
+      }
     case .role(let role):
       if let line = EventText.line(.role(role)) { chat.remark(line) }
     case .chat(let line):

@@ -33,7 +33,7 @@ enum Answer {
   /// This applies to lists, even if they are empty, and to a join code, which the user copies.
   private static func hasPanel(_ event: BoardEvent) -> Bool {
     switch event {
-    case .objects, .found, .settings, .checkpoints, .diff, .peers, .invited: true
+    case .objects, .found, .settings, .checkpoints, .diff, .peers, .invited, .web: true
     default: false
     }
   }
@@ -51,6 +51,7 @@ enum Answer {
     case .peers(let peers): ("People", peers.request)
     case .chatHistory(let history): ("Chat", history.request)
     case .invited(let invited): ("Invitation", invited.request)
+    case .web(let web): ("Browsers", web.request)
     case .profile(let profile): ("Profile", profile.request)
     // If there is a problem with saving, the first row shows it, so no answer is needed.
     case .saveState(let saving) where saving.cause == nil: ("Saved", saving.request)

@@ -1,7 +1,9 @@
 import QRCode
 import WhiteboardRendering
 
-/// The box that shows how others join the board: the join code, the link, and a QR code of the link if there is room.
+/// The box that shows how others join the board: the join code, the links, and a QR code if there is room.
+///
+/// The QR code contains the link for browsers, if there is one, because phones scan it.
 struct InvitationBox {
   let board: BoardInfo
   /// Whether the terminal shows no colors.
@@ -18,8 +20,17 @@ struct InvitationBox {
     if board.isAnnounced && !board.isDiscoveryUnavailable {
       lines += ["On this network, whiteboard-peer lists \(board.name).", ""]
     }
+    if let link = board.webLink {
+      lines += ["From a phone or another browser:", link, ""]
+      if let fingerprint = board.webFingerprint {
+        lines += ["The browser warns once. Fingerprint (SHA-256):", fingerprint, ""]
+      }
+    }
     if let code = board.joinCode { lines += ["Join code: \(code)", ""] }
-    lines += ["Anywhere else:", "whiteboard-peer join '\(board.link)'"]
+    lines += [
+      board.webLink == nil ? "Anywhere else:" : "With whiteboard-peer:",
+      "whiteboard-peer join '\(board.link)'",
+    ]
     return lines
   }
 
@@ -59,7 +70,8 @@ struct InvitationBox {
   private func qrCode(in layout: ScreenLayout) -> [String]? {
     guard !layout.isASCII, !board.link.isEmpty,
       // Without colors, the characters draw the light modules of the QR code, because most terminals are dark.
-      let code = try? QRSymbol(board.link).lines(isInverted: isMonochrome), let first = code.first,
+      let code = try? QRSymbol(board.webLink ?? board.link).lines(isInverted: isMonochrome),
+      let first = code.first,
       code.count + 2 <= layout.rows, layout.columns - first.count - 7 >= 24
     else { return nil }
     return code

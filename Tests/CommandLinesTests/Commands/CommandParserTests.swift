@@ -352,6 +352,12 @@ struct CommandParserTests {
       ("paste", #"{"verb":"paste"}"#, .paste(at: nil)),
       ("paste 1,2", #"{"verb":"paste","at":[1,2]}"#, .paste(at: try point(1, 2))),
       ("import a.png", #"{"verb":"import","file":"a.png"}"#, .import(file: "a.png", at: nil)),
+      (
+        "invite web view expires=2h",
+        #"{"verb":"invite","web":true,"view":true,"expires":"2h"}"#,
+        .invite(InvitationTerms(isView: true, isForBrowsers: true, seconds: 7_200))
+      ),
+      ("web off", #"{"verb":"web","state":"off"}"#, .web(.off)),
       ("help verbs", #"{"verb":"help","topic":"verbs"}"#, .help(text: CommandTable.text)),
     ]
   }

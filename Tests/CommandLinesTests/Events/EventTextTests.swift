@@ -44,7 +44,7 @@ struct EventTextTests {
       let isTold = EventText.line(.done(.init(verb: name, id: id))) == nil
       let asks: Set<CommandName> = [
         .objects, .show, .find, .chat, .settings, .peers, .digest, .checkpoints, .diff, .help,
-        .profile, .invite, .save,
+        .profile, .invite, .web, .save,
       ]
       #expect(isTold == asks.contains(name), "\(name)")
     }

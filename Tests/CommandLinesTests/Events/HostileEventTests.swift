@@ -81,7 +81,7 @@ import Testing
     "Failure": ["code", "message", "verb", "delivered"],
     "FoundBoard": ["peer", "board", "addresses", "role", "admit"],
     "Invitation": ["id", "peer", "words", "deadline", "warning"],
-    "Invited": ["code", "role", "link", "expires"],
+    "Invited": ["code", "links", "fingerprint", "role", "link", "expires"],
     "Joined": ["peer"],
     "Joining": ["address", "peer"],
     "Left": ["peer", "reason"],
@@ -117,6 +117,7 @@ import Testing
     "StreamOpened": ["stream", "peer"],
     "SyncedMember": ["peer"],
     "Undelivered": ["peer", "reason"],
+    "Web": ["origins", "fingerprint"],
   ]
 
   @Test("text of other peers in events is `UntrustedText`")
@@ -176,7 +177,7 @@ import Testing
       switch event {
       case .ready, .peerFound, .peerUpdated, .peerLost, .peerState, .joining, .caughtUp,
         .invitation, .joined, .left, .removed, .carried, .objectAdded, .objectChanged,
-        .objectRemoved, .selected, .chat, .settingChanged, .profile, .invited, .role, .data,
+        .objectRemoved, .selected, .chat, .settingChanged, .profile, .invited, .web, .role, .data,
         .resourceOffered, .resourceStarted, .resourceProgress, .resourceFinished, .streamOpened,
         .streamData, .streamClosed, .digest, .objects, .object, .found, .chatHistory, .settings,
         .saveState, .checkpoints, .diff, .peers, .done, .error, .note, .warning:
@@ -255,6 +256,8 @@ import Testing
       .profile(.init(peer: text, name: theirs, icon: theirs)),
       .role(.init(peer: text, name: theirs, role: "viewer", isOwn: false)),
       .invited(.init(code: text, role: "viewer", link: text, expires: text)),
+      .invited(.init(code: nil, role: nil, link: text, links: [text], fingerprint: text)),
+      .web(.init(isOn: true, origins: [text], fingerprint: text, isSelfMade: true)),
       .peers(.init(count: 1, peers: [peer])),
     ]
       + steps.map {

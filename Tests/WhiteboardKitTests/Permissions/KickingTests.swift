@@ -69,8 +69,9 @@ struct KickingTests: BoardSuite {
           try await host.perform(#"kick ben "too loud""#)
         }
         let made = try #require(await invited(host))
-        #expect(made.code != ready.code && made.link.contains(made.code) && made.link != ready.link)
-        code = made.code
+        let new = try #require(made.code)
+        #expect(new != ready.code && made.link.contains(new) && made.link != ready.link)
+        code = new
       }
       let ben = try #require(kicked)
       try await withHost(hosting) { host, ready in

@@ -1,0 +1,322 @@
+import PeerSession
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardSync
+
+/// Lets browsers join a board: manages the gateway, the links, and the end of the guests' access.
+///
+/// Confined to the actor of its board.
+final class BrowserAccess {
+  private let runtime: BoardRuntime
+  private let configuration: BoardConfiguration
+  private let board: BoardSession
+  private let replica: Replica
+  private let persistence: Persistence
+  private let transport: PeerTransport
+  /// The page; nil while browsers cannot join.
+  private var page: BrowserPage?
+  private var links: [BrowserLink] = []
+
+  init(
+    _ runtime: BoardRuntime,
+    _ configuration: BoardConfiguration,
+    _ board: BoardSession,
+    _ replica: Replica,
+    persistence: Persistence,
+    _ transport: PeerTransport
+  ) {
+    self.runtime = runtime
+    self.configuration = configuration
+    self.board = board
+    self.replica = replica
+    self.persistence = persistence
+    self.transport = transport
+  }
+
+  private var session: Session { board.session }
+
+  // MARK: - The gateway
+
+  /// Accepts the links of an earlier process that crashed, and opens the gateway if the
+  /// configuration requires it.
+  ///
+  /// A problem is reported as a warning, because the board itself is open.
+  nonisolated(nonsending) func begin() async {
+    defer { checkIsolation(#isolation) }
+    await restoreLinks()
+    guard configuration.servesBrowsers else { return }
+    do throws(CommandError) {
+      try await turnOn(request: nil)
+    } catch {
+      runtime.emit(
+        .warning(.init(code: "no-web", message: "Browsers cannot join: \(error.message)."))
+      )
+    }
+  }
+
+  /// Opens the gateway, and makes a link if there is none.
+  ///
+  /// - Throws: ``CommandError`` if the gateway cannot be opened.
+  nonisolated(nonsending) func turnOn(request: RequestMark?) async throws(CommandError) {
+    defer { checkIsolation(#isolation) }
+    guard let gateway = configuration.browserGateway else {
+      throw CommandError(.refused, "this program cannot serve browsers")
+    }
+    guard configuration.isHosting(session) else {
+      throw CommandError(
+        .refused,
+        "only the host of the board, or its relay, can let browsers join"
+      )
+    }
+    if page == nil {
+      do throws(WhiteboardError) {
+        page = try await gateway.open(on: transport)
+      } catch {
+        throw CommandError(.refused, error.message)
+      }
+      do throws(SessionError) {
+        try await session.openToGuests()
+      } catch {
+        await page?.close()
+        page = nil
+        throw CommandError(error)
+      }
+    }
+    report(request: request)
+    try await showLink(request: request)
+  }
+
+  /// Reports the link that can be shown to everybody, and makes one if there is none.
+  private nonisolated(nonsending) func showLink(request: RequestMark?) async throws(CommandError) {
+    defer { checkIsolation(#isolation) }
+    guard let page else { return }
+    let link: BoardEvent.Invited
+    if let known = links.first(where: \.isForEverybody) {
+      link = invited(known, page, request: request)
+    } else {
+      link = try await invite(InvitationTerms(isForBrowsers: true), request: request)
+    }
+    runtime.emit(.invited(link))
+  }
+
+  /// Disconnects all guests and closes the gateway; links that have not expired stay valid.
+  nonisolated(nonsending) func turnOff(request: RequestMark?) async {
+    defer { checkIsolation(#isolation) }
+    await session.closeToGuests()
+    await page?.close()
+    page = nil
+    report(request: request)
+  }
+
+  private func report(request: RequestMark?) {
+    runtime.emit(
+      .web(
+        .init(
+          isOn: page != nil,
+          origins: page?.origins ?? [],
+          fingerprint: page?.fingerprint,
+          isSelfMade: page?.isSelfMade,
+          request: request
+        )
+      )
+    )
+  }
+
+  // MARK: - Links
+
+  /// Makes a link for browsers.
+  ///
+  /// - Parameters:
+  ///   - terms: The role and the lifetime of the link.
+  ///   - request: The request id of the command.
+  /// - Returns: The event that contains the link.
+  /// - Throws: ``CommandError`` if browsers cannot join, or no further link can be made.
+  nonisolated(nonsending) func invite(
+    _ terms: InvitationTerms,
+    request: RequestMark?
+  ) async throws(CommandError) -> BoardEvent.Invited {
+    defer { checkIsolation(#isolation) }
+    guard let page else {
+      throw CommandError(.refused, "browsers cannot join this board; use `web on` first")
+    }
+    if terms.isView { try BoardAdmission.checkMayInviteViewers(replica) }
+    let link = BrowserLink(
+      secret: .random(),
+      isView: terms.isView,
+      end: terms.seconds.map { SystemTime.milliseconds + UInt64($0) * 1000 }
+    )
+    do throws(SessionError) {
+      try await accept(link)
+    } catch {
+      throw CommandError(error)
+    }
+    links.append(link)
+    await storeLinks()
+    return invited(link, page, request: request)
+  }
+
+  private func invited(
+    _ link: BrowserLink,
+    _ page: BrowserPage,
+    request: RequestMark?
+  ) -> BoardEvent.Invited {
+    let texts = page.origins.map { link.text($0, session.id) }
+    return BoardEvent.Invited(
+      code: nil,
+      role: link.isView ? "viewer" : replica.isOwned ? "editor" : nil,
+      link: texts.first ?? "",
+      links: texts,
+      fingerprint: page.isSelfMade ? page.fingerprint : nil,
+      expires: link.end.map { Timestamp.text(milliseconds: $0) },
+      request: request
+    )
+  }
+
+  private nonisolated(nonsending) func accept(_ link: BrowserLink) async throws(SessionError) {
+    let now = SystemTime.milliseconds
+    try await session.invite(
+      key(of: link),
+      label: link.isView ? Roles.viewLabel : nil,
+      for: link.end.map { .milliseconds($0 > now ? $0 - now : 0) },
+      only: link.isClosed ? link.guests : nil
+    )
+    runtime.wakeNow()
+  }
+
+  private func key(of link: BrowserLink) -> GuestKey { GuestKey(link.secret, for: session.id) }
+
+  /// Records which link a guest used, so that its access can end.
+  func joined(_ peer: Peer) {
+    guard let key = peer.guestKey,
+      let index = links.firstIndex(where: { self.key(of: $0) == key }),
+      links[index].guests.count < BrowserLink.guestLimit,
+      links[index].guests.insert(peer.id).inserted
+    else { return }
+    runtime.spawn { sharedBoard in await sharedBoard.board?.browsers.storeLinks() }
+  }
+
+  // MARK: - The end of access
+
+  /// Ends all links, and removes the guests that joined with them.
+  nonisolated(nonsending) func revokeAll() async {
+    defer { checkIsolation(#isolation) }
+    let count = links.count
+    await end(reason: "The host ended the access of browsers.") { _ in true }
+    runtime.emit(
+      .note(
+        .init(
+          code: "web-revoked",
+          message:
+            "\(count) link\(count == 1 ? "" : "s") for browsers ended. `invite web` makes a new one."
+        )
+      )
+    )
+  }
+
+  /// Closes the links with which removed guests joined, and shows a new one.
+  ///
+  /// Otherwise, a removed guest could use its link again with another key. Other guests that joined
+  /// with such a link can still use it.
+  nonisolated(nonsending) func removed(
+    _ peers: [PeerID],
+    request: RequestMark?
+  ) async throws(CommandError) {
+    defer { checkIsolation(#isolation) }
+    var isChanged = false
+    for index in links.indices where !links[index].guests.isDisjoint(with: peers) {
+      links[index].guests.subtract(peers)
+      links[index].isClosed = true
+      isChanged = true
+      do throws(SessionError) {
+        try await accept(links[index])
+      } catch {
+        throw CommandError(error)
+      }
+    }
+    guard isChanged else { return }
+    await storeLinks()
+    try await showLink(request: request)
+  }
+
+  /// The time at which the next link expires, in milliseconds since 1970; nil if none expires.
+  var nextEnd: UInt64? { links.compactMap(\.end).min() }
+
+  /// Removes the guests of links that have expired.
+  func endExpired() {
+    guard let nextEnd, nextEnd <= SystemTime.milliseconds else { return }
+    runtime.spawn { sharedBoard in
+      let now = SystemTime.milliseconds
+      await sharedBoard.board?.browsers.end(reason: "The link has expired.") {
+        $0.end.map { $0 <= now } ?? false
+      }
+    }
+  }
+
+  /// Ends the access of guests whose link has no time limit, because the board closes.
+  ///
+  /// - Parameter comesBack: Whether this program opens the board again at its next start.
+  nonisolated(nonsending) func close(comesBack: Bool) async {
+    defer { checkIsolation(#isolation) }
+    if !comesBack {
+      await end(reason: "The host closed the board.") { $0.end == nil }
+    }
+    await page?.close()
+    page = nil
+  }
+
+  private nonisolated(nonsending) func end(
+    reason: String,
+    where isOver: (BrowserLink) -> Bool
+  ) async {
+    defer { checkIsolation(#isolation) }
+    let ended = links.filter(isOver)
+    guard !ended.isEmpty else { return }
+    links.removeAll(where: isOver)
+    for link in ended {
+      if replica.mayGrant {
+        for guest in link.guests { runtime.call { $0.board?.roles.revoke(guest) } }
+      }
+      await session.removeGuests(
+        admittedWith: key(of: link),
+        and: link.guests.sorted(),
+        reason: reason
+      )
+    }
+    await storeLinks()
+    // The removals must be stored before the board closes.
+    if persistence.document != nil, !configuration.isOffline,
+      let record = try? await session.membershipRecord()
+    {
+      await persistence.storeMembership(record, code: board.code)
+    }
+  }
+
+  // MARK: - The board's file
+
+  nonisolated(nonsending) func storeLinks() async {
+    defer { checkIsolation(#isolation) }
+    let text = links.isEmpty ? nil : BrowserLink.json(links)
+    do {
+      try await persistence.document?.setBrowserLinks(text)
+    } catch {
+      runtime.emit(
+        .warning(
+          .init(
+            code: "web-not-saved",
+            message:
+              "The links for browsers cannot be saved: \(error). They end if this program crashes."
+          )
+        )
+      )
+    }
+  }
+
+  private nonisolated(nonsending) func restoreLinks() async {
+    defer { checkIsolation(#isolation) }
+    guard let text = try? await persistence.document?.browserLinks() else { return }
+    links = BrowserLink.links(json: text)
+    let now = SystemTime.milliseconds
+    for link in links where link.end.map({ $0 > now }) ?? true { try? await accept(link) }
+    endExpired()
+  }
+}

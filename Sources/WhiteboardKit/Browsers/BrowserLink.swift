@@ -1,0 +1,45 @@
+import FoundationEssentials
+import PeerSession
+
+/// A link by which browsers join a board, as stored with the board.
+struct BrowserLink: Codable, Equatable, Sendable {
+  /// The secret in the link.
+  let secret: GuestSecret
+  /// Whether the guests can only view the board.
+  let isView: Bool
+  /// The time at which the link expires, in milliseconds since 1970; nil if it is valid until the
+  /// board closes.
+  let end: UInt64?
+  /// The guests that joined with the link.
+  var guests: Set<PeerID> = []
+  /// Whether only these guests may use the link, because another one was removed.
+  var isClosed = false
+
+  /// Whether the link can be shown to everybody: it is open, has no time limit, and lets guests edit.
+  var isForEverybody: Bool { !isView && !isClosed && end == nil }
+
+  /// The maximum number of guests of one link that are stored.
+  ///
+  /// A further guest can join, but is not removed by a later process of this program.
+  static let guestLimit = 256
+
+  /// Returns the stored form of links.
+  static func json(_ links: [BrowserLink]) -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let data = try? encoder.encode(links) else {
+      preconditionFailure("strings, numbers and flags can be encoded as JSON")
+    }
+    return String(decoding: data, as: UTF8.self)
+  }
+
+  /// Returns the links of a stored form; none if it is malformed.
+  static func links(json: String) -> [BrowserLink] {
+    (try? JSONDecoder().decode([BrowserLink].self, from: Data(json.utf8))) ?? []
+  }
+
+  /// Returns the text of the link to a board, on the page at an address.
+  func text(_ origin: String, _ board: SessionID) -> String {
+    "\(origin)/#\(board.text).\(secret.text)"
+  }
+}
