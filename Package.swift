@@ -19,6 +19,9 @@ let nioConcurrencyHelpers = Target.Dependency.product(
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let swiftASN1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
+let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 
 extension Product {
   /// A library of one target.
@@ -54,6 +57,7 @@ let package = Package(
     .systemLibrary(name: "CMalloc"),
     .systemLibrary(name: "CTurboJPEG", providers: [.apt(["libturbojpeg0-dev"])]),
     .systemLibrary(name: "CWebP", providers: [.apt(["libwebp-dev"])]),
+    .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CQRCode", providers: [.apt(["libqrencode-dev"])]),
     .target(name: "PeerCore", swiftSettings: settings),
     .target(name: "PeerDiscovery", dependencies: ["PeerCore"], swiftSettings: settings),
@@ -67,12 +71,9 @@ let package = Package(
       name: "PeerSession",
       dependencies: [
         "PeerCore", "PeerDiscovery", "PeerWire", crypto, logging, nioConcurrencyHelpers, nioCore,
-        nioPosix,
+        nioPosix, nioSSL, swiftASN1, x509,
         .product(name: "CryptoExtras", package: "swift-crypto"),
-        .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "NIOTLS", package: "swift-nio"),
-        .product(name: "SwiftASN1", package: "swift-asn1"),
-        .product(name: "X509", package: "swift-certificates"),
       ],
       swiftSettings: settings
     ),
@@ -148,6 +149,18 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
+    .target(name: "CWebPage", exclude: ["list-files"]),
+    .target(
+      name: "WhiteboardWeb",
+      dependencies: [
+        "CWebPage", "CZlib", "PeerSession", "WhiteboardKit", crypto, nioCore, nioHTTP1, nioPosix,
+        nioSSL,
+        swiftASN1, x509,
+        .product(name: "NIOWebSocket", package: "swift-nio"),
+      ],
+      exclude: ["Resources"],
+      swiftSettings: settings
+    ),
     .target(name: "CTerminal"),
     .target(
       name: "WhiteboardTerminal",
@@ -172,7 +185,7 @@ let package = Package(
         "AvahiDiscovery", "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "QRCode",
         "Whiteboard", "WhiteboardCommands", "WhiteboardDemo", "WhiteboardDoctor",
         "WhiteboardDocument", "WhiteboardExport", "WhiteboardKit", "WhiteboardPictures",
-        "WhiteboardRendering", "WhiteboardTerminal", argumentParser, logging,
+        "WhiteboardRendering", "WhiteboardTerminal", "WhiteboardWeb", argumentParser, logging,
       ],
       swiftSettings: settings
     ),
@@ -188,8 +201,8 @@ let package = Package(
       name: "whiteboard-relay",
       dependencies: [
         "AvahiDiscovery", "CommandLines", "PeerCore", "PeerSession", "RelayOperations",
-        "WhiteboardCommands", "WhiteboardKit", "WhiteboardRelay", argumentParser, logging,
-        metrics,
+        "WhiteboardCommands", "WhiteboardKit", "WhiteboardRelay", "WhiteboardWeb", argumentParser,
+        logging, metrics,
       ],
       swiftSettings: settings
     ),
@@ -268,9 +281,7 @@ let package = Package(
       name: "PeerSessionTests",
       dependencies: [
         "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "PeerWire", crypto, logging,
-        nioConcurrencyHelpers, nioCore, nioPosix,
-        .product(name: "SwiftASN1", package: "swift-asn1"),
-        .product(name: "X509", package: "swift-certificates"),
+        nioConcurrencyHelpers, nioCore, nioPosix, swiftASN1, x509,
       ]
     ),
     .testTarget(name: "QRCodeTests", dependencies: ["QRCode"]),

@@ -23,15 +23,18 @@ PURE = {
 # Modules that only these targets (and tests) may import.
 CONFINED = {
     "GRDB": {"WhiteboardDocument"},
-    "NIOHTTP1": {"RelayOperations"},
-    "NIOSSL": {"PeerSession"},
-    "X509": {"PeerSession"},
+    "NIOHTTP1": {"RelayOperations", "WhiteboardWeb"},
+    "NIOSSL": {"PeerSession", "WhiteboardWeb"},
+    "NIOWebSocket": {"WhiteboardWeb"},
+    "X509": {"PeerSession", "WhiteboardWeb"},
     "CAvahi": {"AvahiDiscovery"},
     "CCairo": {"WhiteboardPictures"},
     "CMalloc": {"WhiteboardCommands"},
     "CChafa": {"WhiteboardPictures"},
     "CTurboJPEG": {"WhiteboardPictures"},
     "CWebP": {"WhiteboardPictures"},
+    "CWebPage": {"WhiteboardWeb"},
+    "CZlib": {"WhiteboardWeb"},
     # Its libraries are only for the programs that draw.
     "WhiteboardPictures": {"WhiteboardTerminal", "whiteboard-peer", "whiteboard-replay"},
     "CQRCode": {"QRCode"},

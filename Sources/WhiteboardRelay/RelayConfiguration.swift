@@ -1,6 +1,7 @@
 import Logging
 import PeerDiscovery
 import PeerSession
+import WhiteboardKit
 
 /// The configuration of a relay.
 package struct RelayConfiguration: Sendable {
@@ -16,6 +17,8 @@ package struct RelayConfiguration: Sendable {
   package var listen: PeerAddress?
   /// The only network interface on which the relay can be discovered; `nil` means all interfaces.
   package var interface: String?
+  /// The gateway by which browsers join the boards; `nil` means that they cannot.
+  package var browserGateway: (any BrowserGateway)?
   /// The discovery system that announces the boards; `nil` means that they are not announced.
   package var discovery: (any Discovery)?
   /// The limits that may change while the relay runs.

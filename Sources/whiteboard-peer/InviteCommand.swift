@@ -27,6 +27,9 @@ struct InviteCommand: AsyncParsableCommand {
       Anyone with the link or the code can join, so share them only with people whom you want on the board. If the \
       board is open on this computer, --view and --expires create an additional code. A board has at most 16 \
       codes. Additional codes expire when the program closes the board.
+
+      If the board was hosted with --web, --web creates a link that opens the board in a browser, for example on a \
+      phone. With --expires, the link is valid until then, otherwise until the board is closed.
       """
   )
 
@@ -41,6 +44,9 @@ struct InviteCommand: AsyncParsableCommand {
     help: "Whether to draw the QR code; by default, only on a terminal."
   )
   var qr: Bool?
+
+  @Flag(help: "Create a link for browsers, for a board that was hosted with --web.")
+  var web = false
 
   @Flag(help: "Create an additional view-only code for a board that was created with --owned.")
   var view = false
@@ -65,7 +71,7 @@ struct InviteCommand: AsyncParsableCommand {
   mutating func run() async throws {
     let settings = try common.settings()
     var invitation = try await invitation(settings)
-    if view || expires != nil { invitation = try await further(invitation, settings) }
+    if web || view || expires != nil { invitation = try await further(invitation, settings) }
     guard !common.json else {
       try Console.tell(String(decoding: EventLine.json("invite", invitation), as: UTF8.self))
       return
@@ -106,7 +112,11 @@ struct InviteCommand: AsyncParsableCommand {
         "the board is not open on this computer: host it, then create the code"
       )
     }
-    let terms = InvitationTerms(isView: view, seconds: expires.flatMap(InvitationTerms.seconds))
+    let terms = InvitationTerms(
+      isView: view,
+      isForBrowsers: web,
+      seconds: expires.flatMap(InvitationTerms.seconds)
+    )
     return BoardInvitation(
       board,
       try await InvitationRequest.ask(terms, of: board, inDataDirectory: directory)

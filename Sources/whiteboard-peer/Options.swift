@@ -9,6 +9,7 @@ import WhiteboardDocument
 import WhiteboardKit
 import WhiteboardPictures
 import WhiteboardTerminal
+import WhiteboardWeb
 
 /// The options that all commands share.
 ///
@@ -147,6 +148,22 @@ struct BoardOptions: ParsableArguments {
   @Flag(name: .customLong("accept-files"), inversion: .prefixedNo, help: .of(.acceptFiles))
   var acceptsFiles: Bool?
 
+  @Flag(inversion: .prefixedNo, help: .of(.web))
+  var web: Bool?
+
+  @Option(name: .customLong("web-port"), help: .of(.webPort, "PORT"))
+  var webPort: String?
+
+  @Option(
+    name: .customLong("web-certificate"),
+    help: .of(.webCertificate, "FILE"),
+    completion: .file()
+  )
+  var webCertificate: String?
+
+  @Option(name: .customLong("web-key"), help: .of(.webKey, "FILE"), completion: .file())
+  var webKey: String?
+
   @OptionGroup(title: "Terminal")
   var terminal: TerminalOptions
 
@@ -167,6 +184,10 @@ struct BoardOptions: ParsableArguments {
     flags[.maximumPeers] = maximumPeers
     flags[.lostAfter] = lostAfter
     flags[.acceptFiles] = acceptsFiles.map { "\($0)" }
+    flags[.web] = web.map { "\($0)" }
+    flags[.webPort] = webPort
+    flags[.webCertificate] = webCertificate
+    flags[.webKey] = webKey
     return try common.settings(flags)
   }
 
@@ -219,6 +240,14 @@ struct BoardOptions: ParsableArguments {
     configuration.pages = CairoPages()
     configuration.photos = WebPPhotos()
     configuration.discovery = AvahiDiscovery(interface: configuration.interface)
+    configuration.browserGateway = try SharedGateway(
+      directory: directory,
+      host: configuration.listen?.host,
+      port: settings.value(.webPort),
+      certificate: settings.value(.webCertificate),
+      key: settings.value(.webKey)
+    )
+    configuration.servesBrowsers = settings.value(.web) ?? false
     return configuration
   }
 

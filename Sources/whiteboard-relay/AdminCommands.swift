@@ -148,11 +148,16 @@ struct BoardsCommand: AsyncParsableCommand {
   /// `whiteboard-relay boards invite`.
   struct Invite: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Create an additional code for a board.",
-      discussion: "A board has at most 16 codes. Additional codes expire when the relay stops."
+      abstract: "Create an additional code, or a link for browsers, for a board.",
+      discussion: """
+        A board has at most 16 codes. Additional codes expire when the relay stops; links for browsers do not.
+        """
     )
 
     @OptionGroup var board: BoardOptions
+
+    @Flag(help: "Create a link for browsers, if the relay runs with --web.")
+    var web = false
 
     @Flag(help: "Create a view-only code, for a board that was created with --owned.")
     var view = false
@@ -174,7 +179,7 @@ struct BoardsCommand: AsyncParsableCommand {
     mutating func run() async throws {
       var request = ControlRequest(.invite, board: board.name)
       let seconds = expires.flatMap { InvitationTerms.seconds($0) }
-      request.terms = InvitationTerms(isView: view, seconds: seconds)
+      request.terms = InvitationTerms(isView: view, isForBrowsers: web, seconds: seconds)
       try await board.place.tell(request, empty: "")
     }
   }

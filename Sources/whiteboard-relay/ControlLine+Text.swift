@@ -74,14 +74,23 @@ extension ControlLine {
   /// The lines below the line of a board in the table.
   private var notes: String {
     guard case .board(let report) = self else { return "" }
-    return [report.problem.map { UntrustedText($0).escaped() }, report.link].compactMap(\.self)
+    return [report.problem.map { UntrustedText($0).escaped() }, report.link, report.webLink]
+      .compactMap(\.self)
       .map { "  \($0)\n" }.joined()
   }
 
   private static func text(_ report: InvitationReport) -> String {
+    let end = report.expires.map { " (until \($0))" } ?? ""
+    guard let code = report.code else {
+      let kind = report.role == "viewer" ? "View-only link for browsers" : "Link for browsers"
+      let warning = report.fingerprint.map {
+        "A browser warns about the certificate once. Its SHA-256 fingerprint:\n  \($0)\n"
+      }
+      return "\(kind)\(end): \(report.link)\n\(warning ?? "")"
+    }
     let kind = report.role == "viewer" ? "View-only code" : "Join code"
     return """
-      \(kind)\(report.expires.map { " (until \($0))" } ?? ""): \(report.code)
+      \(kind)\(end): \(code)
       Link: \(report.link)
 
       """

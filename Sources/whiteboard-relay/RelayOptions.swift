@@ -7,6 +7,7 @@ import PeerSession
 import WhiteboardCommands
 import WhiteboardKit
 import WhiteboardRelay
+import WhiteboardWeb
 
 /// The options that locate a relay.
 ///
@@ -148,6 +149,22 @@ struct ServeOptions: ParsableArguments {
   @Option(name: .customLong("lost-after"), help: .of(.lostAfter, "SECONDS"))
   var lostAfter: String?
 
+  @Flag(inversion: .prefixedNo, help: .of(.web))
+  var web: Bool?
+
+  @Option(name: .customLong("web-port"), help: .of(.webPort, "PORT"))
+  var webPort: String?
+
+  @Option(
+    name: .customLong("web-certificate"),
+    help: .of(.webCertificate, "FILE"),
+    completion: .file()
+  )
+  var webCertificate: String?
+
+  @Option(name: .customLong("web-key"), help: .of(.webKey, "FILE"), completion: .file())
+  var webKey: String?
+
   @Option(
     name: .customLong("log-level"),
     help: .of(.relayLogLevel, "LEVEL"),
@@ -188,6 +205,10 @@ struct ServeOptions: ParsableArguments {
     flags[.maximumWaitingMegabytes] = maximumWaitingMegabytes
     flags[.retain] = retain
     flags[.lostAfter] = lostAfter
+    flags[.web] = web.map { "\($0)" }
+    flags[.webPort] = webPort
+    flags[.webCertificate] = webCertificate
+    flags[.webKey] = webKey
     flags[.relayLogLevel] = logLevel
     flags[.logFormat] = logFormat
     return try place.settings(flags)
@@ -225,6 +246,15 @@ struct ServeOptions: ParsableArguments {
     configuration.lostAfter = settings.value(.lostAfter) ?? .seconds(60)
     configuration.limits = try RelayConfiguration.Limits(settings)
     configuration.passing = RelayLimits(settings)
+    if settings.value(.web) ?? false {
+      configuration.browserGateway = try SharedGateway(
+        directory: directory,
+        host: configuration.listen?.host,
+        port: settings.value(.webPort),
+        certificate: settings.value(.webCertificate),
+        key: settings.value(.webKey)
+      )
+    }
     return configuration
   }
 }

@@ -93,6 +93,8 @@ extension Relay {
     boardConfiguration.interface = configuration.interface
     boardConfiguration.lostAfter = configuration.lostAfter
     boardConfiguration.discovery = configuration.discovery
+    boardConfiguration.browserGateway = configuration.browserGateway
+    boardConfiguration.servesBrowsers = configuration.browserGateway != nil
     boardConfiguration.admission = BoardConfiguration.Admission(rawValue: entry.admission) ?? .code
     boardConfiguration.code = entry.code.flatMap { try? JoinCode(words: $0) }
     let sink = BoardSink { [weak self] event in await self?.happened(event, on: id) }
@@ -123,6 +125,8 @@ extension Relay {
       board.state = .serving
       board.link = ready.link
       logger.info("Board opened.", metadata: ["board": "\(id.short)"])
+    case .invited(let invited) where invited.code == nil && invited.role != "viewer":
+      board.webLink = invited.link
     case .joined(let person):
       board.people[person.peer] = person.name
       metrics.joined()
@@ -185,6 +189,7 @@ extension Relay {
       isOwned: entry.id?.isOfOwnedBoard ?? false,
       admit: entry.admission,
       link: served.flatMap { $0.link.isEmpty ? nil : $0.link },
+      webLink: served?.webLink,
       people: served?.people.values.sorted() ?? [],
       since: BoardFile.time(entry.since),
       visited: BoardFile.time(entry.visited)

@@ -20,6 +20,8 @@ struct ServedBoard {
   var state = State.opening
   /// The link to join the board; empty until it is served.
   var link = ""
+  /// The link for browsers; `nil` if browsers cannot join.
+  var webLink: String?
   /// The display names of the peers on the board, by peer id.
   var people: [String: UntrustedText] = [:]
   /// The time at which a member last left, in milliseconds since 1970.
@@ -54,6 +56,8 @@ package struct BoardReport: Codable, Equatable, Sendable {
   package let admit: String
   /// The join link; `nil` while the board is not served.
   package let link: String?
+  /// The link for browsers; `nil` if browsers cannot join.
+  package let webLink: String?
   /// The display names of the peers on the board.
   package let people: [UntrustedText]
   /// The time when the relay created or accepted the board, in RFC 3339 format.

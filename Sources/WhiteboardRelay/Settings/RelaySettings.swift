@@ -243,7 +243,8 @@ extension SettingEntry {
     SettingKey.maximumBoardMegabytes.entry,
     SettingKey.maximumCopies.entry, SettingKey.maximumCopiedMegabytes.entry,
     SettingKey.maximumWaitingMegabytes.entry, SettingKey.retain.entry, SettingKey.lostAfter.entry,
-    SettingKey.relayLogLevel.entry,
+    SettingKey.web.entry, SettingKey.webPort.entry, SettingKey.webCertificate.entry,
+    SettingKey.webKey.entry, SettingKey.relayLogLevel.entry,
     SettingKey.logFormat.entry,
   ]
 }

@@ -106,7 +106,10 @@ struct ActionWriter {
     var event = EventJSON()
     event.begin("settings", from: nil)
     event.add("title", settings.title)
-    event.add("background", settings.background.map { "#" + Hexadecimal.encode(number($0).reversed()) })
+    event.add(
+      "background",
+      settings.background.map { "#" + Hexadecimal.encode(number($0).reversed()) }
+    )
     if let grid = settings.grid { event.add("grid", grid) }
     event.add("language", settings.language)
     write(.event, event)

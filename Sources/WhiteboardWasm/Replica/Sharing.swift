@@ -127,7 +127,8 @@ public func isExpectedPhoto(_ count: Int32, _ wall: Double, _ uptime: Double) ->
 /// The first action of the output is the result or the error.
 @_expose(wasm, "createPhoto")
 @_cdecl("createPhoto")
-public func createPhoto(_ count: Int32, _ x: Double, _ y: Double, _ wall: Double, _ uptime: Double) {
+public func createPhoto(_ count: Int32, _ x: Double, _ y: Double, _ wall: Double, _ uptime: Double)
+{
   let input = Buffers.takeInput(count)
   let (page, now) = (current, moment(wall, uptime))
   let (replica, bytes) = (page.replica, Array(input.dropFirst(32)))

@@ -1,0 +1,213 @@
+// Written by list-files; do not edit.
+
+#include "web_page.h"
+
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+static const unsigned char app_css[] = {
+#embed "../WhiteboardWeb/Resources/app.css"
+};
+
+static const unsigned char app_mjs[] = {
+#embed "../WhiteboardWeb/Resources/app.mjs"
+};
+
+static const unsigned char board_mjs[] = {
+#embed "../WhiteboardWeb/Resources/board.mjs"
+};
+
+static const unsigned char canvas_mjs[] = {
+#embed "../WhiteboardWeb/Resources/canvas.mjs"
+};
+
+static const unsigned char chat_mjs[] = {
+#embed "../WhiteboardWeb/Resources/chat.mjs"
+};
+
+static const unsigned char connection_mjs[] = {
+#embed "../WhiteboardWeb/Resources/connection.mjs"
+};
+
+static const unsigned char dom_mjs[] = {
+#embed "../WhiteboardWeb/Resources/dom.mjs"
+};
+
+static const unsigned char draw_mjs[] = {
+#embed "../WhiteboardWeb/Resources/draw.mjs"
+};
+
+static const unsigned char errors_mjs[] = {
+#embed "../WhiteboardWeb/Resources/errors.mjs"
+};
+
+static const unsigned char export_mjs[] = {
+#embed "../WhiteboardWeb/Resources/export.mjs"
+};
+
+static const unsigned char frames_mjs[] = {
+#embed "../WhiteboardWeb/Resources/frames.mjs"
+};
+
+static const unsigned char games_mjs[] = {
+#embed "../WhiteboardWeb/Resources/games.mjs"
+};
+
+static const unsigned char geometry_mjs[] = {
+#embed "../WhiteboardWeb/Resources/geometry.mjs"
+};
+
+static const unsigned char icon_svg[] = {
+#embed "../WhiteboardWeb/Resources/icon.svg"
+};
+
+static const unsigned char ids_mjs[] = {
+#embed "../WhiteboardWeb/Resources/ids.mjs"
+};
+
+static const unsigned char images_mjs[] = {
+#embed "../WhiteboardWeb/Resources/images.mjs"
+};
+
+static const unsigned char imports_mjs[] = {
+#embed "../WhiteboardWeb/Resources/imports.mjs"
+};
+
+static const unsigned char index_html[] = {
+#embed "../WhiteboardWeb/Resources/index.html"
+};
+
+static const unsigned char input_mjs[] = {
+#embed "../WhiteboardWeb/Resources/input.mjs"
+};
+
+static const unsigned char link_mjs[] = {
+#embed "../WhiteboardWeb/Resources/link.mjs"
+};
+
+static const unsigned char list_mjs[] = {
+#embed "../WhiteboardWeb/Resources/list.mjs"
+};
+
+static const unsigned char manifest_webmanifest[] = {
+#embed "../WhiteboardWeb/Resources/manifest.webmanifest"
+};
+
+static const unsigned char messages_mjs[] = {
+#embed "../WhiteboardWeb/Resources/messages.mjs"
+};
+
+static const unsigned char panels_mjs[] = {
+#embed "../WhiteboardWeb/Resources/panels.mjs"
+};
+
+static const unsigned char photos_mjs[] = {
+#embed "../WhiteboardWeb/Resources/photos.mjs"
+};
+
+static const unsigned char pointers_mjs[] = {
+#embed "../WhiteboardWeb/Resources/pointers.mjs"
+};
+
+static const unsigned char replica_mjs[] = {
+#embed "../WhiteboardWeb/Resources/replica.mjs"
+};
+
+static const unsigned char resources_mjs[] = {
+#embed "../WhiteboardWeb/Resources/resources.mjs"
+};
+
+static const unsigned char select_mjs[] = {
+#embed "../WhiteboardWeb/Resources/select.mjs"
+};
+
+static const unsigned char session_mjs[] = {
+#embed "../WhiteboardWeb/Resources/session.mjs"
+};
+
+static const unsigned char storage_mjs[] = {
+#embed "../WhiteboardWeb/Resources/storage.mjs"
+};
+
+static const unsigned char text_mjs[] = {
+#embed "../WhiteboardWeb/Resources/text.mjs"
+};
+
+static const unsigned char tool_mjs[] = {
+#embed "../WhiteboardWeb/Resources/tool.mjs"
+};
+
+static const unsigned char toolbar_mjs[] = {
+#embed "../WhiteboardWeb/Resources/toolbar.mjs"
+};
+
+static const unsigned char tools_mjs[] = {
+#embed "../WhiteboardWeb/Resources/tools.mjs"
+};
+
+static const unsigned char transport_mjs[] = {
+#embed "../WhiteboardWeb/Resources/transport.mjs"
+};
+
+static const unsigned char ui_mjs[] = {
+#embed "../WhiteboardWeb/Resources/ui.mjs"
+};
+
+static const unsigned char weblink_mjs[] = {
+#embed "../WhiteboardWeb/Resources/weblink.mjs"
+};
+
+static const unsigned char whiteboard_wasm[] = {
+#embed "../WhiteboardWeb/Resources/whiteboard.wasm.br"
+};
+
+static const unsigned char worker_mjs[] = {
+#embed "../WhiteboardWeb/Resources/worker.mjs"
+};
+
+static const struct whiteboard_page_file files[] = {
+    {"/app.css", "text/css; charset=utf-8", NULL, app_css, sizeof app_css},
+    {"/app.mjs", "text/javascript; charset=utf-8", NULL, app_mjs, sizeof app_mjs},
+    {"/board.mjs", "text/javascript; charset=utf-8", NULL, board_mjs, sizeof board_mjs},
+    {"/canvas.mjs", "text/javascript; charset=utf-8", NULL, canvas_mjs, sizeof canvas_mjs},
+    {"/chat.mjs", "text/javascript; charset=utf-8", NULL, chat_mjs, sizeof chat_mjs},
+    {"/connection.mjs", "text/javascript; charset=utf-8", NULL, connection_mjs, sizeof connection_mjs},
+    {"/dom.mjs", "text/javascript; charset=utf-8", NULL, dom_mjs, sizeof dom_mjs},
+    {"/draw.mjs", "text/javascript; charset=utf-8", NULL, draw_mjs, sizeof draw_mjs},
+    {"/errors.mjs", "text/javascript; charset=utf-8", NULL, errors_mjs, sizeof errors_mjs},
+    {"/export.mjs", "text/javascript; charset=utf-8", NULL, export_mjs, sizeof export_mjs},
+    {"/frames.mjs", "text/javascript; charset=utf-8", NULL, frames_mjs, sizeof frames_mjs},
+    {"/games.mjs", "text/javascript; charset=utf-8", NULL, games_mjs, sizeof games_mjs},
+    {"/geometry.mjs", "text/javascript; charset=utf-8", NULL, geometry_mjs, sizeof geometry_mjs},
+    {"/icon.svg", "image/svg+xml", NULL, icon_svg, sizeof icon_svg},
+    {"/ids.mjs", "text/javascript; charset=utf-8", NULL, ids_mjs, sizeof ids_mjs},
+    {"/images.mjs", "text/javascript; charset=utf-8", NULL, images_mjs, sizeof images_mjs},
+    {"/imports.mjs", "text/javascript; charset=utf-8", NULL, imports_mjs, sizeof imports_mjs},
+    {"/index.html", "text/html; charset=utf-8", NULL, index_html, sizeof index_html},
+    {"/input.mjs", "text/javascript; charset=utf-8", NULL, input_mjs, sizeof input_mjs},
+    {"/link.mjs", "text/javascript; charset=utf-8", NULL, link_mjs, sizeof link_mjs},
+    {"/list.mjs", "text/javascript; charset=utf-8", NULL, list_mjs, sizeof list_mjs},
+    {"/manifest.webmanifest", "application/manifest+json", NULL, manifest_webmanifest, sizeof manifest_webmanifest},
+    {"/messages.mjs", "text/javascript; charset=utf-8", NULL, messages_mjs, sizeof messages_mjs},
+    {"/panels.mjs", "text/javascript; charset=utf-8", NULL, panels_mjs, sizeof panels_mjs},
+    {"/photos.mjs", "text/javascript; charset=utf-8", NULL, photos_mjs, sizeof photos_mjs},
+    {"/pointers.mjs", "text/javascript; charset=utf-8", NULL, pointers_mjs, sizeof pointers_mjs},
+    {"/replica.mjs", "text/javascript; charset=utf-8", NULL, replica_mjs, sizeof replica_mjs},
+    {"/resources.mjs", "text/javascript; charset=utf-8", NULL, resources_mjs, sizeof resources_mjs},
+    {"/select.mjs", "text/javascript; charset=utf-8", NULL, select_mjs, sizeof select_mjs},
+    {"/session.mjs", "text/javascript; charset=utf-8", NULL, session_mjs, sizeof session_mjs},
+    {"/storage.mjs", "text/javascript; charset=utf-8", NULL, storage_mjs, sizeof storage_mjs},
+    {"/text.mjs", "text/javascript; charset=utf-8", NULL, text_mjs, sizeof text_mjs},
+    {"/tool.mjs", "text/javascript; charset=utf-8", NULL, tool_mjs, sizeof tool_mjs},
+    {"/toolbar.mjs", "text/javascript; charset=utf-8", NULL, toolbar_mjs, sizeof toolbar_mjs},
+    {"/tools.mjs", "text/javascript; charset=utf-8", NULL, tools_mjs, sizeof tools_mjs},
+    {"/transport.mjs", "text/javascript; charset=utf-8", NULL, transport_mjs, sizeof transport_mjs},
+    {"/ui.mjs", "text/javascript; charset=utf-8", NULL, ui_mjs, sizeof ui_mjs},
+    {"/weblink.mjs", "text/javascript; charset=utf-8", NULL, weblink_mjs, sizeof weblink_mjs},
+    {"/whiteboard.wasm", "application/wasm", "br", whiteboard_wasm, sizeof whiteboard_wasm},
+    {"/worker.mjs", "text/javascript; charset=utf-8", NULL, worker_mjs, sizeof worker_mjs},
+};
+
+const struct whiteboard_page_file *whiteboard_page_files(size_t *count) {
+  *count = sizeof files / sizeof files[0];
+  return files;
+}

@@ -1,0 +1,37 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// An IP address: 4 or 16 bytes, the most significant first.
+struct IPAddressBytes: Equatable {
+  let bytes: [UInt8]
+
+  /// Creates an address from its bytes; returns nil for any other number of bytes.
+  init?(_ bytes: [UInt8]) {
+    guard bytes.count == 4 || bytes.count == 16 else { return nil }
+    self.bytes = bytes
+  }
+
+  /// Parses an address without brackets and scope.
+  init?(_ text: String) {
+    var v4 = in_addr()
+    var v6 = in6_addr()
+    if inet_pton(AF_INET, text, &v4) == 1 {
+      bytes = withUnsafeBytes(of: &v4) { Array($0) }
+    } else if inet_pton(AF_INET6, text, &v6) == 1 {
+      bytes = withUnsafeBytes(of: &v6) { Array($0) }
+    } else {
+      return nil
+    }
+  }
+
+  /// The address as text, in its shortest form (RFC 5952).
+  var text: String {
+    var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+    let family = bytes.count == 4 ? AF_INET : AF_INET6
+    guard inet_ntop(family, bytes, &text, socklen_t(text.count)) != nil else { return "" }
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,232 @@
+import Crypto
+import FoundationEssentials
+import NIOSSL
+import PeerSession
+import SwiftASN1
+import X509
+
+/// The certificate of a gateway for browsers, with its private key (WEB-9).
+struct WebCertificate {
+  /// The certificates to send, the gateway's own first.
+  let chain: [NIOSSLCertificate]
+  let key: NIOSSLPrivateKey
+  /// The host names and IP addresses that the certificate names.
+  let hosts: Set<String>
+  /// SHA-256 of the gateway's own certificate: pairs of upper-case hexadecimal digits, separated by
+  /// colons, as browsers show it.
+  let fingerprint: String
+  /// The certificate authority that browsers can install, in DER; `nil` for the user's own
+  /// certificate.
+  let authority: [UInt8]?
+
+  /// Returns the digits of a hash as browsers show them.
+  private static func fingerprint(of der: [UInt8]) -> String {
+    SHA256.hash(data: der).map { byte in
+      let text = String(byte, radix: 16, uppercase: true)
+      return text.utf8.count == 1 ? "0\(text)" : text
+    }.joined(separator: ":")
+  }
+
+  /// Loads a certificate of the user.
+  ///
+  /// - Parameters:
+  ///   - certificates: A PEM file with the certificate, and the certificates that signed it.
+  ///   - keyFile: A PEM file with its private key.
+  /// - Throws: ``WebGatewayError`` if a file cannot be read or does not fit.
+  init(certificates: String, key keyFile: String) throws(WebGatewayError) {
+    do {
+      chain = try NIOSSLCertificate.fromPEMFile(certificates)
+    } catch {
+      throw WebGatewayError("\(certificates) is not a PEM file with a certificate")
+    }
+    do {
+      key = try NIOSSLPrivateKey(file: keyFile, format: .pem)
+    } catch {
+      throw WebGatewayError("\(keyFile) is not a PEM file with a private key without a password")
+    }
+    guard let der = try? chain.first?.toDERBytes(), let own = try? Certificate(derEncoded: der)
+    else { throw WebGatewayError("\(certificates) contains no certificate") }
+    guard own.notValidAfter > Date.now else {
+      throw WebGatewayError("the certificate in \(certificates) has expired; renew it")
+    }
+    hosts = own.hosts
+    guard !hosts.isEmpty else {
+      throw WebGatewayError(
+        "the certificate in \(certificates) names no host, so browsers would refuse it"
+      )
+    }
+    fingerprint = Self.fingerprint(of: der)
+    authority = nil
+  }
+
+  /// Loads the gateway's own certificate; creates and renews it as needed.
+  ///
+  /// - Parameters:
+  ///   - directory: The data directory, in which `web-authority.pem` and `web.pem` are stored.
+  ///   - hosts: The addresses and names by which browsers reach this machine.
+  ///   - now: The time.
+  /// - Throws: ``WebGatewayError`` if a file cannot be read or written.
+  init(
+    inDirectory directory: String,
+    for hosts: Set<String>,
+    now: Date = .now
+  ) throws(WebGatewayError) {
+    let authority = try CertifiedKey.load("\(directory)/web-authority.pem") {
+      $0.certificate.notValidAfter > now.addingTimeInterval(CertifiedKey.lifetime)
+    } orMake: {
+      try CertifiedKey(authorityFrom: now)
+    }
+    let own = try CertifiedKey.load("\(directory)/web.pem") { own in
+      own.certificate.hosts.isSuperset(of: hosts)
+        && own.certificate.notValidAfter > now.addingTimeInterval(30 * 86_400)
+        && own.certificate.notValidBefore <= now
+        && own.certificate.issuer == authority.certificate.subject
+        && authority.certificate.publicKey.isValidSignature(
+          own.certificate.signature,
+          for: own.certificate
+        )
+    } orMake: {
+      try CertifiedKey(for: hosts, by: authority, from: now)
+    }
+    do {
+      chain = try [own, authority].map { try NIOSSLCertificate(bytes: $0.der, format: .der) }
+      key = try NIOSSLPrivateKey(bytes: Array(own.key.derRepresentation), format: .der)
+    } catch {
+      throw WebGatewayError("cannot use the certificate in \(directory)/web.pem: \(error)")
+    }
+    self.hosts = own.certificate.hosts
+    fingerprint = Self.fingerprint(of: own.der)
+    self.authority = authority.der
+  }
+}
+
+/// A P-256 key with its certificate.
+private struct CertifiedKey {
+  /// How long a gateway's certificate is valid: browsers accept at most 397 days.
+  static let lifetime = 396.0 * 86_400
+
+  let key: P256.Signing.PrivateKey
+  let certificate: Certificate
+  let der: [UInt8]
+
+  private init(_ key: P256.Signing.PrivateKey, _ certificate: Certificate) throws {
+    self.key = key
+    self.certificate = certificate
+    var serializer = DER.Serializer()
+    try serializer.serialize(certificate)
+    der = serializer.serializedBytes
+  }
+
+  /// Creates a certificate authority.
+  init(authorityFrom now: Date) throws {
+    let key = P256.Signing.PrivateKey()
+    // The number tells the authorities of several machines apart.
+    let number = SHA256.hash(data: key.publicKey.derRepresentation).prefix(3)
+      .map { String($0, radix: 16) }.joined()
+    let name = try DistinguishedName { CommonName("Whiteboard \(number)") }
+    try self.init(
+      key,
+      Certificate(
+        version: .v3,
+        serialNumber: Certificate.SerialNumber(),
+        publicKey: .init(key.publicKey),
+        notValidBefore: now.addingTimeInterval(-86_400),
+        notValidAfter: now.addingTimeInterval(3_652 * 86_400),
+        issuer: name,
+        subject: name,
+        signatureAlgorithm: .ecdsaWithSHA256,
+        extensions: Certificate.Extensions {
+          Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
+          Critical(KeyUsage(keyCertSign: true, cRLSign: true))
+        },
+        issuerPrivateKey: .init(key)
+      )
+    )
+  }
+
+  /// Creates the certificate of a gateway.
+  init(for hosts: Set<String>, by authority: CertifiedKey, from now: Date) throws {
+    let key = P256.Signing.PrivateKey()
+    let names = hosts.sorted().map { host in
+      IPAddressBytes(host).map { GeneralName.ipAddress(.init(contentBytes: $0.bytes[...])) }
+        ?? .dnsName(host)
+    }
+    try self.init(
+      key,
+      Certificate(
+        version: .v3,
+        serialNumber: Certificate.SerialNumber(),
+        publicKey: .init(key.publicKey),
+        notValidBefore: now.addingTimeInterval(-3_600),
+        notValidAfter: now.addingTimeInterval(Self.lifetime - 3_600),
+        issuer: authority.certificate.subject,
+        subject: DistinguishedName { CommonName("Whiteboard") },
+        signatureAlgorithm: .ecdsaWithSHA256,
+        extensions: Certificate.Extensions {
+          Critical(BasicConstraints.notCertificateAuthority)
+          Critical(KeyUsage(digitalSignature: true))
+          try ExtendedKeyUsage([.serverAuth])
+          SubjectAlternativeNames(names)
+        },
+        issuerPrivateKey: .init(authority.key)
+      )
+    )
+  }
+
+  /// Loads a key and its certificate from a file; makes and stores them if the file is missing or
+  /// does not fit.
+  static func load(
+    _ path: String,
+    if fits: (CertifiedKey) -> Bool,
+    orMake make: () throws -> CertifiedKey
+  ) throws(WebGatewayError) -> CertifiedKey {
+    let file = PrivateFile(path: path)
+    do {
+      try file.prepareDirectory()
+      if let bytes = try file.read(limit: 65_536), let stored = CertifiedKey(pem: bytes),
+        fits(stored)
+      {
+        return stored
+      }
+      let new = try make()
+      let pem =
+        new.key.pemRepresentation + "\n"
+        + PEMDocument(type: "CERTIFICATE", derBytes: new.der).pemString + "\n"
+      try file.replace(Array(pem.utf8))
+      return new
+    } catch let failure as PrivateFile.Failure {
+      throw WebGatewayError(failure.explanation)
+    } catch {
+      throw WebGatewayError("cannot make a certificate for browsers: \(error)")
+    }
+  }
+
+  private init?(pem bytes: [UInt8]) {
+    guard let text = String(validating: bytes, as: UTF8.self),
+      let documents = try? PEMDocument.parseMultiple(pemString: text),
+      let secret = documents.first(where: { $0.discriminator.hasSuffix("PRIVATE KEY") }),
+      let document = documents.first(where: { $0.discriminator == "CERTIFICATE" }),
+      let key = try? P256.Signing.PrivateKey(pemRepresentation: secret.pemString),
+      let certificate = try? Certificate(derEncoded: document.derBytes),
+      P256.Signing.PublicKey(certificate.publicKey)?.rawRepresentation
+        == key.publicKey.rawRepresentation
+    else { return nil }
+    try? self.init(key, certificate)
+  }
+}
+
+extension Certificate {
+  /// The host names and IP addresses of the certificate.
+  fileprivate var hosts: Set<String> {
+    guard let names = try? extensions.subjectAlternativeNames else { return [] }
+    return Set(
+      names.compactMap { name in
+        switch name {
+        case .dnsName(let host): host.lowercased()
+        case .ipAddress(let address): IPAddressBytes(Array(address.bytes))?.text
+        default: nil
+        }
+      }
+    )
+  }
+}

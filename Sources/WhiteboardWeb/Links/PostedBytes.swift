@@ -1,0 +1,123 @@
+import NIOCore
+import NIOHTTP1
+import PeerSession
+
+/// Carries the bytes of a link for browsers without a usable WebSocket (WEB-2).
+///
+/// The bytes to the browser are the body of one response. The bytes from the browser arrive in
+/// requests on other connections.
+final class PostedBytes: ChannelDuplexHandler {
+  typealias InboundIn = HTTPServerRequestPart
+  typealias InboundOut = ByteBuffer
+  typealias OutboundIn = ByteBuffer
+  typealias OutboundOut = HTTPServerResponsePart
+
+  /// The maximum number of bytes in one request.
+  static let maximumPost = 262_144
+
+  private var context: ChannelHandlerContext?
+  /// The bytes that wait until the link reads.
+  private var waiting: (bytes: ByteBuffer, promise: EventLoopPromise<Void>)?
+  private var mayRead = true
+  private var hasEnded = false
+  /// The number of bytes received so far.
+  private(set) var position = 0
+  private var isReceiving = false
+
+  /// The result of a request that carries bytes.
+  enum Outcome: Sendable {
+    case received
+    /// The bytes do not continue those received so far.
+    case wrongPosition(Int)
+    /// An earlier request is not complete.
+    case busy
+    case ended
+  }
+
+  /// Passes on the bytes of a request when the link reads.
+  func receive(_ bytes: ByteBuffer, at start: Int, on loop: any EventLoop) -> EventLoopFuture<
+    Outcome
+  > {
+    guard context != nil, !hasEnded else { return loop.makeSucceededFuture(.ended) }
+    guard waiting == nil else { return loop.makeSucceededFuture(.busy) }
+    guard start == position else { return loop.makeSucceededFuture(.wrongPosition(position)) }
+    position += bytes.readableBytes
+    let promise = loop.makePromise(of: Void.self)
+    waiting = (bytes, promise)
+    deliver()
+    return promise.futureResult.map { .received }.recover { _ in .ended }
+  }
+
+  private func deliver() {
+    guard mayRead, let context, let (bytes, promise) = waiting else { return }
+    waiting = nil
+    mayRead = false
+    context.fireChannelRead(wrapInboundOut(bytes))
+    context.fireChannelReadComplete()
+    promise.succeed(())
+    // The link answers with `read` as soon as it accepts more bytes.
+    context.channel.read()
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+  func handlerRemoved(context: ChannelHandlerContext) { end() }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    end()
+    context.fireChannelInactive()
+  }
+
+  private func end() {
+    context = nil
+    hasEnded = true
+    waiting?.promise.fail(ChannelError.ioOnClosedChannel)
+    waiting = nil
+  }
+
+  func read(context: ChannelHandlerContext) {
+    mayRead = true
+    // The connection is always read, to notice that the browser closed it.
+    context.read()
+    guard waiting != nil else { return }
+    let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+    context.eventLoop.execute { bound.value.deliver() }
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    // A browser sends nothing on this connection before the response has ended.
+    if case .head = unwrapInboundIn(data) { context.close(promise: nil) }
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {}
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    let bytes = unwrapOutboundIn(data)
+    context.write(wrapOutboundOut(.body(.byteBuffer(bytes))), promise: promise)
+  }
+
+  func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+    if !hasEnded {
+      hasEnded = true
+      context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    }
+    context.close(mode: mode, promise: promise)
+  }
+}
+
+/// The links of browsers that send their bytes in requests.
+///
+/// Confined to the gateway's event loop.
+final class PostLinks {
+  private var links: [TransferID: PostedBytes] = [:]
+
+  func add(_ link: PostedBytes) -> TransferID {
+    let id = TransferID.random()
+    links[id] = link
+    return id
+  }
+
+  func remove(_ id: TransferID) { links[id] = nil }
+
+  subscript(_ id: TransferID) -> PostedBytes? { links[id] }
+}

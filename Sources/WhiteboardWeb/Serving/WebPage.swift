@@ -1,0 +1,50 @@
+import CWebPage
+import Crypto
+import NIOCore
+
+/// The files of the page, which are part of the program.
+struct WebPage: Sendable {
+  /// A file that browsers can request.
+  struct File: Sendable {
+    /// The bytes without compression; nil if the program has only the compressed ones.
+    let bytes: ByteBuffer?
+    let type: String
+    /// The compressed bytes, and the name of the compression; nil if compression does not help.
+    let compressed: (bytes: ByteBuffer, encoding: String)?
+    /// The identifier of this version of the file, in quotation marks.
+    let tag: String
+  }
+
+  private let files: [String: File]
+
+  /// Reads the files from the program, and compresses those that are not compressed.
+  init() {
+    var count = 0
+    let start = whiteboard_page_files(&count)
+    let all = UnsafeBufferPointer(start: start, count: count)
+    files = Dictionary(
+      uniqueKeysWithValues: all.map { file in
+        let bytes = UnsafeBufferPointer(start: file.bytes, count: file.count)
+        let tag = SHA256.hash(data: bytes).prefix(12).map { String($0, radix: 16) }.joined()
+        let buffer = ByteBuffer(bytes: bytes)
+        let encoding = file.encoding.map { String(cString: $0) }
+        return (
+          String(cString: file.path),
+          File(
+            bytes: encoding == nil ? buffer : nil,
+            type: String(cString: file.type),
+            compressed: encoding.map { (buffer, $0) }
+              ?? Gzip.compress(bytes).map { (ByteBuffer(bytes: $0), "gzip") },
+            tag: "\"\(tag)\""
+          )
+        )
+      }
+    )
+  }
+
+  /// The paths of all files.
+  var paths: [String] { files.keys.sorted() }
+
+  /// Returns the file for the path of a request.
+  func file(at path: String) -> File? { files[path == "/" ? "/index.html" : path] }
+}

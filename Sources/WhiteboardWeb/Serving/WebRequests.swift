@@ -1,0 +1,152 @@
+import NIOCore
+import NIOHTTP1
+import PeerSession
+
+/// Answers the requests on one connection: files of the page, and links without a WebSocket.
+final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = HTTPServerRequestPart
+  typealias OutboundOut = HTTPServerResponsePart
+
+  private enum State {
+    case idle
+    /// A request whose body does not matter.
+    case answering(WebAnswer)
+    /// A request that carries bytes of a link.
+    case posting(TransferID, start: Int, ByteBuffer)
+    case opening
+    /// The connection carries a link, or is about to close.
+    case over
+  }
+
+  private let server: WebServer
+  private var state = State.idle
+  private var isHeadOnly = false
+  private var keepsAlive = true
+
+  init(_ server: WebServer) { self.server = server }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch unwrapInboundIn(data) {
+    case .head(let head): headReceived(head, context)
+    case .body(let bytes): bodyReceived(bytes, context)
+    case .end: requestEnded(context)
+    }
+  }
+
+  private func headReceived(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+    guard case .idle = state else { return }
+    isHeadOnly = head.method == .HEAD
+    keepsAlive = head.isKeepAlive
+    do throws(WebAnswer) {
+      let request = try server.check(head, from: context.channel)
+      switch request {
+      case .file(let answer): state = .answering(answer)
+      case .openLink: state = .opening
+      case .post(let id, let start):
+        state = .posting(id, start: start, context.channel.allocator.buffer(capacity: 1_024))
+      }
+    } catch {
+      // The rest of a refused request is not read.
+      keepsAlive = false
+      answer(error, context)
+    }
+  }
+
+  private func bodyReceived(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
+    var bytes = bytes
+    switch state {
+    case .posting(let id, let start, var buffer):
+      guard buffer.readableBytes + bytes.readableBytes <= PostedBytes.maximumPost else {
+        keepsAlive = false
+        return answer(.text(.payloadTooLarge, "The body is too long."), context)
+      }
+      // The state holds no second reference to the buffer, so that it is not copied.
+      state = .idle
+      buffer.writeBuffer(&bytes)
+      state = .posting(id, start: start, buffer)
+    case .answering, .opening:
+      keepsAlive = false
+      answer(.text(.badRequest, "This request must not have a body."), context)
+    case .idle, .over: break
+    }
+  }
+
+  private func requestEnded(_ context: ChannelHandlerContext) {
+    switch state {
+    case .answering(let answer): self.answer(answer, context)
+    case .posting(let id, let start, let buffer): post(buffer, to: id, at: start, context)
+    case .opening: openLink(context)
+    case .idle, .over: break
+    }
+  }
+
+  // MARK: Links
+
+  private func post(
+    _ bytes: ByteBuffer,
+    to id: TransferID,
+    at start: Int,
+    _ context: ChannelHandlerContext
+  ) {
+    guard let link = server.posts[id] else {
+      return answer(.text(.notFound, "This link has ended."), context)
+    }
+    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+    link.receive(bytes, at: start, on: context.eventLoop).whenSuccess { outcome in
+      let (requests, context) = bound.value
+      let answer: WebAnswer =
+        switch outcome {
+        case .received: WebAnswer(.noContent)
+        case .wrongPosition(let position):
+          WebAnswer(.conflict, headers: [("Whiteboard-Position", "\(position)")])
+        case .busy: .text(.tooManyRequests, "An earlier request of this link is not complete.")
+        case .ended: .text(.notFound, "This link has ended.")
+        }
+      requests.answer(answer, context)
+    }
+  }
+
+  private func openLink(_ context: ChannelHandlerContext) {
+    state = .over
+    let bytes = PostedBytes()
+    let id = server.posts.add(bytes)
+    let head = WebAnswer(
+      .ok,
+      headers: [
+        ("Content-Type", "application/octet-stream"), ("Cache-Control", "no-store"),
+        ("Whiteboard-Link", id.text),
+      ]
+    ).head(count: nil)
+    context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
+    let posts = NIOLoopBound(server.posts, eventLoop: context.eventLoop)
+    context.channel.closeFuture.whenComplete { _ in posts.value.remove(id) }
+    let channel = context.channel
+    do {
+      try channel.pipeline.syncOperations.addHandler(bytes)
+      try server.beginLink(channel, origin: server.origin(of: channel))
+    } catch {
+      channel.close(promise: nil)
+    }
+    context.pipeline.syncOperations.removeHandler(self, promise: nil)
+  }
+
+  // MARK: Answers
+
+  private func answer(_ answer: WebAnswer, _ context: ChannelHandlerContext) {
+    state = keepsAlive ? .idle : .over
+    var head = answer.head(count: answer.body?.readableBytes ?? 0)
+    if !keepsAlive { head.headers.replaceOrAdd(name: "Connection", value: "close") }
+    context.write(wrapOutboundOut(.head(head)), promise: nil)
+    if !isHeadOnly, let body = answer.body {
+      context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+    }
+    let end = context.writeAndFlush(wrapOutboundOut(.end(nil)))
+    guard !keepsAlive else { return }
+    let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+    end.whenComplete { _ in bound.value.close(promise: nil) }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    context.close(promise: nil)
+  }
+}

@@ -1,0 +1,243 @@
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import NIOWebSocket
+import PeerSession
+
+/// What the connections of a gateway share.
+///
+/// Confined to the event loop of the transport's links.
+final class WebServer {
+  /// What a valid request asks for.
+  enum Request {
+    case file(WebAnswer)
+    /// A link without a WebSocket.
+    case openLink
+    /// Bytes of a link, after the first `start` bytes.
+    case post(TransferID, start: Int)
+  }
+
+  /// The maximum time in which a browser must send a request, or the next one.
+  static let idleTime = TimeAmount.seconds(30)
+  private static let maximumHead = 16_384
+
+  private let transport: PeerTransport
+  private let page: WebPage
+  private let certificate: WebCertificate
+  private let security: NIOSSLContext
+  private let port: Int
+  let posts = PostLinks()
+  var connections = WebConnections()
+  /// The origins of the browsers whose links are open, by channel.
+  private var origins: [ObjectIdentifier: String] = [:]
+  /// The texts that the header Host may have.
+  private let authorities: Set<String>
+
+  init(
+    _ transport: PeerTransport,
+    _ page: WebPage,
+    _ certificate: WebCertificate,
+    port: Int
+  ) throws {
+    self.transport = transport
+    self.page = page
+    self.certificate = certificate
+    self.port = port
+    authorities = Set(certificate.hosts.map { WebOrigin.authority(host: $0, port: port) })
+    var configuration = TLSConfiguration.makeServerConfiguration(
+      certificateChain: certificate.chain.map { .certificate($0) },
+      privateKey: .privateKey(certificate.key)
+    )
+    configuration.minimumTLSVersion = .tlsv12
+    configuration.applicationProtocols = ["http/1.1"]
+    configuration.shutdownTimeout = .seconds(2)
+    security = try NIOSSLContext(configuration: configuration)
+  }
+
+  // MARK: Connections
+
+  /// Adds the handlers of a new connection, or refuses it.
+  func accept(_ channel: any Channel) throws {
+    let id = ObjectIdentifier(channel)
+    guard connections.enter(id, from: channel.remoteAddress?.ipAddress ?? "") else {
+      throw ChannelError.ioOnClosedChannel
+    }
+    let bound = NIOLoopBound(self, eventLoop: channel.eventLoop)
+    channel.closeFuture.whenComplete { _ in
+      bound.value.connections.leave(id)
+      bound.value.origins[id] = nil
+    }
+    let pipeline = channel.pipeline.syncOperations
+    try pipeline.addHandler(NIOSSLServerHandler(context: security))
+    try pipeline.addHandler(IdleStateHandler(allTimeout: Self.idleTime), name: Self.idleHandler)
+    try pipeline.addHandler(IdleClosing(), name: Self.idleClosing)
+    let requests = NIOLoopBound(WebRequests(self), eventLoop: channel.eventLoop)
+    var limits = NIOHTTPDecoderLimitConfiguration()
+    limits.maxHeaderListSize = Self.maximumHead
+    limits.maxHeaderFieldSize = Self.maximumHead
+    limits.maxHeaderFieldCount = 64
+    try pipeline.configureHTTPServerPipeline(
+      withServerUpgrade: (
+        upgraders: [upgrader(bound)],
+        completionHandler: { context in
+          context.pipeline.syncOperations.removeHandler(requests.value, promise: nil)
+        }
+      ),
+      withErrorHandling: true,
+      withOutboundHeaderValidation: true,
+      withEncoderConfiguration: .init(),
+      withDecoderLimitConfiguration: limits
+    )
+    try pipeline.addHandler(requests.value)
+  }
+
+  private static let idleHandler = "idle"
+  private static let idleClosing = "idle closing"
+
+  /// Makes a connection a link of the transport.
+  func beginLink(_ channel: any Channel, origin: String) throws {
+    // The link has its own rules for silence (session.md, section 9).
+    for name in [Self.idleHandler, Self.idleClosing] {
+      channel.pipeline.syncOperations.removeHandler(name: name, promise: nil)
+    }
+    try transport.acceptBrowser(channel, origin: origin)
+  }
+
+  private func upgrader(_ bound: NIOLoopBound<WebServer>) -> NIOWebSocketServerUpgrader {
+    NIOWebSocketServerUpgrader(
+      maxFrameSize: WebSocketBytes.maximumMessage,
+      shouldUpgrade: { channel, head in
+        let server = bound.value
+        guard head.uri == "/link", server.isFromPage(head),
+          head.headers[canonicalForm: "Sec-WebSocket-Protocol"].contains(where: {
+            $0 == "whiteboard-p2p"
+          }),
+          let origin = head.headers.first(name: "Origin")
+        else { return channel.eventLoop.makeSucceededFuture(nil) }
+        server.origins[ObjectIdentifier(channel)] = origin
+        return channel.eventLoop.makeSucceededFuture(["Sec-WebSocket-Protocol": "whiteboard-p2p"])
+      },
+      upgradePipelineHandler: { channel, _ in
+        channel.eventLoop.makeCompletedFuture {
+          let server = bound.value
+          try channel.pipeline.syncOperations.addHandler(WebSocketBytes())
+          try server.beginLink(channel, origin: server.origin(of: channel))
+        }
+      }
+    )
+  }
+
+  /// The origin of the page whose link a connection carries.
+  func origin(of channel: any Channel) -> String { origins[ObjectIdentifier(channel)] ?? "" }
+
+  // MARK: Requests
+
+  /// Checks the head of a request.
+  ///
+  /// - Returns: What it asks for.
+  /// - Throws: The answer to a request that is refused.
+  func check(_ head: HTTPRequestHead, from channel: any Channel) throws(WebAnswer) -> Request {
+    guard head.headers["Host"].count == 1,
+      let host = head.headers.first(name: "Host"), authorities.contains(host.lowercased())
+    else {
+      throw .text(
+        .misdirectedRequest,
+        "Open the board with the address in its link. This name is not in the certificate."
+      )
+    }
+    let path = String(head.uri.prefix { $0 != "?" })
+    switch head.method {
+    case .GET, .HEAD:
+      guard path != "/link" else {
+        throw .text(.upgradeRequired, "Only the page of this board can open a link.")
+      }
+      return .file(try file(path, head))
+    case .POST:
+      guard path == "/link" || path.hasPrefix("/link/") else {
+        throw .text(.notFound, "There is nothing at this address.")
+      }
+      guard isFromPage(head), let origin = head.headers.first(name: "Origin") else {
+        throw .text(.forbidden, "Only the page of this board can open a link.")
+      }
+      // A body must have a length, so that it cannot be longer than announced.
+      guard head.headers["Transfer-Encoding"].isEmpty,
+        head.headers["Content-Length"].count == 1
+      else { throw .text(.lengthRequired, "The request must have a Content-Length.") }
+      guard path != "/link" else {
+        origins[ObjectIdentifier(channel)] = origin
+        return .openLink
+      }
+      guard let id = TransferID(text: String(path.dropFirst("/link/".count))),
+        let start = head.headers.first(name: "Whiteboard-Position").flatMap({ Int($0) }), start >= 0
+      else { throw .text(.badRequest, "The link or the position is not valid.") }
+      return .post(id, start: start)
+    default:
+      throw .text(.methodNotAllowed, "This method is not allowed.")
+    }
+  }
+
+  /// Returns whether a script of the gateway's own page sent a request (WEB-8).
+  private func isFromPage(_ head: HTTPRequestHead) -> Bool {
+    let origins = head.headers["Origin"]
+    let hosts = head.headers["Host"]
+    guard origins.count == 1, hosts.count == 1, authorities.contains(hosts[0].lowercased()) else {
+      return false
+    }
+    return origins[0] == "https://\(hosts[0].lowercased())"
+  }
+
+  private func file(_ path: String, _ head: HTTPRequestHead) throws(WebAnswer) -> WebAnswer {
+    if path == "/about.json" {
+      return WebAnswer(
+        .ok,
+        headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
+        body: ByteBuffer(
+          string: "{\"authority\":\(certificate.authority != nil),"
+            + "\"fingerprint\":\"\(certificate.fingerprint)\"}"
+        )
+      )
+    }
+    if path == "/ca.crt", let authority = certificate.authority {
+      return WebAnswer(
+        .ok,
+        headers: [
+          ("Content-Type", "application/x-x509-ca-cert"), ("Cache-Control", "no-store"),
+          ("Content-Disposition", "attachment; filename=\"whiteboard-ca.crt\""),
+        ],
+        body: ByteBuffer(bytes: authority)
+      )
+    }
+    guard let file = page.file(at: path) else {
+      throw .text(.notFound, "There is nothing at this address.")
+    }
+    var headers = [
+      ("Content-Type", file.type), ("Cache-Control", "no-cache"), ("ETag", file.tag),
+      ("Vary", "Accept-Encoding"),
+    ]
+    if head.headers[canonicalForm: "If-None-Match"].contains(where: { $0 == file.tag }) {
+      return WebAnswer(.notModified, headers: headers)
+    }
+    let accepted = head.headers[canonicalForm: "Accept-Encoding"].map { $0.prefix { $0 != ";" } }
+    if let (bytes, encoding) = file.compressed, accepted.contains(where: { $0 == encoding }) {
+      headers.append(("Content-Encoding", encoding))
+      return WebAnswer(.ok, headers: headers, body: bytes)
+    }
+    guard let bytes = file.bytes else {
+      throw .text(.notAcceptable, "This browser does not accept brotli. Use a newer one.")
+    }
+    return WebAnswer(.ok, headers: headers, body: bytes)
+  }
+}
+
+/// Closes a connection that is idle for too long.
+private final class IdleClosing: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = ByteBuffer
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    guard event is IdleStateHandler.IdleStateEvent else {
+      return context.fireUserInboundEventTriggered(event)
+    }
+    context.close(promise: nil)
+  }
+}

@@ -1,0 +1,7 @@
+/// The reason why a gateway for browsers cannot open.
+public struct WebGatewayError: Error, Sendable, CustomStringConvertible {
+  /// The reason, and what to do about it.
+  public let description: String
+
+  init(_ description: String) { self.description = description }
+}
