@@ -1,5 +1,4 @@
 import { Violation, utf8 } from "./frames.mjs";
-import { hex } from "./ids.mjs";
 import { Connection } from "./connection.mjs";
 import { LinkEnded, WebLink, makeIdentity } from "./weblink.mjs";
 
@@ -45,8 +44,6 @@ export class GuestSession {
   #onEvent;
   #transport;
   #identity;
-  /** The `PeerID` of the gateway that proved that it knows the code. */
-  #proved = null;
   #connection = null;
   #link = null;
   /** Identifies the calls of `connect` and `close`: what belongs to an earlier one ends without an event. */
@@ -163,13 +160,11 @@ export class GuestSession {
     try {
       this.#identity ??= await makeIdentity(this.#options.keys);
       link = await this.#openLink((link) => this.#run === run && (this.#link = link));
-      const gateway = hex(link.gateway);
       const connection = await Connection.open(link, {
         ...this.#options, emit, identity: this.#identity, openLink: () => this.#openLink(),
         isPost: this.#transport === "post",
-      }, gateway === this.#proved);
+      });
       if (this.#run !== run) return link.close("left"), {};
-      this.#proved = gateway;
       this.#connection = connection;
       this.#wasOpen = true;
       const openedAt = performance.now();
