@@ -1,5 +1,6 @@
 import {
-  FRAME, PAYLOAD, Violation, base64, data, has, id, integer, isEqual, list, malformed, object, parseObject, random, text,
+  FRAME, PAYLOAD, Violation, base64, data, has, id, integer, isEqual, list, malformed, object, parseObject, random,
+  text,
 } from "./frames.mjs";
 import { base32, hex } from "./ids.mjs";
 import { Inbox, Outbox, Pace, fromRelay, toRelay } from "./messages.mjs";

@@ -60,7 +60,7 @@ export class BulkLinks {
   /** The number of transfers, by direction and member. */
   #transfers = new Map();
 
-  /** @param options - `control`, `board`, `gateway`, `openLink()`, `isPost`, `accepts`, `emit` and `isJoined(member)`. */
+  /** @param options - `control`, `board`, `gateway`, `openLink()`, `isPost`, `accepts`, `emit`, `isJoined(member)`. */
   constructor(options) { this.#options = options; }
 
   /** Sends a resource to a member. */
@@ -124,7 +124,7 @@ export class BulkLinks {
     for (const resolve of queue) resolve();
   }
 
-  /** Waits until fewer than the maximum of transfers of a kind are in progress. Returns a function that ends this one. */
+  /** Waits until a transfer of a kind may begin. Returns a function that ends it. */
   async #turn(kind, member) {
     while ((this.#transfers.get(kind) ?? 0) >= MAXIMUM_TRANSFERS) {
       this.#checkIsJoined(member);
@@ -239,7 +239,7 @@ export class BulkLinks {
         const { type, payload } = await link.read(CHUNK_PATIENCE);
         this.#idle.delete(link);
         if (type === FRAME.offer) await this.#receive(link, member, parseObject(payload));
-        else if (type === FRAME.streamOpen) await this.#refuseStream(link, parseObject(payload));
+        else if (type === FRAME.streamOpen) this.#refuseStream(link, parseObject(payload));
         else if (type !== FRAME.cancel) throw malformed(`frame ${type} on an idle bulk link`);
         this.#idle.add(link);
         this.#wakeAll();

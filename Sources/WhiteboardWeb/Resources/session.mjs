@@ -65,7 +65,7 @@ export class GuestSession {
     this.#onEvent = onEvent;
     this.#transport = transport;
     this.#options = { ...options, accepts };
-    this.name = options.name;
+    this.name = options.name ?? "";
   }
 
   /** Connects, and reconnects until `close` or a final refusal. While the session waits, it dials at once. */
@@ -93,7 +93,7 @@ export class GuestSession {
   /**
    * Sends a reliable message. Members that are not connected are skipped.
    *
-   * If more than 4 MiB wait, the link is closed, and the members catch up over a new one. Look at `bufferedBytes` first.
+   * If more than 4 MiB wait, the link is closed, and the members catch up over a new one. Read `bufferedBytes` first.
    */
   send(members, bytes) { this.#connection?.send(members, bytes); }
 
