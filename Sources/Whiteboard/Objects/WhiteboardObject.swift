@@ -83,10 +83,14 @@ public class WhiteboardObject {
   }
 
   /// Sets the color of the object; see `Board.setColor(_:of:)`.
-  public final func setColor(_ color: UInt32?) throws(BoardError) { try board.setColor(color, of: id) }
+  public final func setColor(_ color: UInt32?) throws(BoardError) {
+    try board.setColor(color, of: id)
+  }
 
   /// Locks or unlocks the object; see `Board.setLocked(_:_:)`.
-  public final func setLocked(_ isLocked: Bool) throws(BoardError) { try board.setLocked(id, isLocked) }
+  public final func setLocked(_ isLocked: Bool) throws(BoardError) {
+    try board.setLocked(id, isLocked)
+  }
 
   /// Moves the object in the stack; see `Board.reorder(_:_:)`.
   public final func reorder(_ move: StackMove) throws(BoardError) { try board.reorder([id], move) }

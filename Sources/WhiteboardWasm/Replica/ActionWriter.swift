@@ -106,7 +106,10 @@ struct ActionWriter {
     var event = EventJSON()
     event.begin("settings", from: nil)
     event.add("title", settings.title)
-    event.add("background", settings.background.map { "#" + Hexadecimal.encode(number($0).reversed()) })
+    event.add(
+      "background",
+      settings.background.map { "#" + Hexadecimal.encode(number($0).reversed()) }
+    )
     if let grid = settings.grid { event.add("grid", grid) }
     event.add("language", settings.language)
     write(.event, event)
@@ -158,6 +161,9 @@ struct ActionWriter {
       event.add("icon", line.icon)
       event.add("text", line.text)
       event.add("sentAt", Double(line.sentAt))
+      var order = ByteWriter()
+      order.fixed64(line.time.rawValue)
+      event.add("order", Hexadecimal.encode(order.bytes))
     case .preview(let preview):
       event.begin("preview", from: preview.member)
       event.add("id", preview.stroke.description)

@@ -26,10 +26,14 @@ extension PageReplica {
     case "assetUnavailable":
       let member = try command.member()
       return ([], replica.assetUnavailable(try command.asset(), to: member, now: now))
+    case "answerFailed":
+      guard let request = UInt64(exactly: try command.number("request")) else { break }
+      return ([], replica.answerFailed(request: request, from: try command.member(), now: now))
     case "leave": return ([], replica.prepareToLeave(now: now))
     case "purge": return ([], try purge(now))
-    default: return nil
+    default: break
     }
+    return nil
   }
 
   private func presence(_ command: EditCommand) throws(BoardError) -> Presence {
@@ -127,7 +131,8 @@ public func isExpectedPhoto(_ count: Int32, _ wall: Double, _ uptime: Double) ->
 /// The first action of the output is the result or the error.
 @_expose(wasm, "createPhoto")
 @_cdecl("createPhoto")
-public func createPhoto(_ count: Int32, _ x: Double, _ y: Double, _ wall: Double, _ uptime: Double) {
+public func createPhoto(_ count: Int32, _ x: Double, _ y: Double, _ wall: Double, _ uptime: Double)
+{
   let input = Buffers.takeInput(count)
   let (page, now) = (current, moment(wall, uptime))
   let (replica, bytes) = (page.replica, Array(input.dropFirst(32)))
