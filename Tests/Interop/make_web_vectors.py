@@ -99,10 +99,12 @@ def proof(previous):
 
 def code_proof():
     gateway, guest = peer_id(GATEWAY), peer_id(GUEST)
-    binding = bytes.fromhex(exporter(exporter_secret(NONCES, gateway, guest), "EXPORTER-whiteboard-p2p binding")["output"])
+    secret = exporter_secret(NONCES, gateway, guest)
+    binding = bytes.fromhex(exporter(secret, "EXPORTER-whiteboard-p2p binding")["output"])
     key = code_key(SECRET, BOARD)
     vector = {
-        "K": key.hex(), "session": BOARD.hex(), "guest": guest.hex(), "gateway": gateway.hex(), "binding": binding.hex(),
+        "K": key.hex(), "session": BOARD.hex(), "guest": guest.hex(), "gateway": gateway.hex(),
+        "binding": binding.hex(),
     }
     for who in ("joiner", "host"):
         data = f"whiteboard-p2p code 1 {who}".encode() + b"\0" + binding + BOARD + guest + gateway

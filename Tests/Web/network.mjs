@@ -40,11 +40,12 @@ export class Network {
 
   #join(member) {
     this.#sessions.get(member).onEvent({ kind: "state", state: "open" });
-    for (const other of this.#joined) {
+    const others = [...this.#joined];
+    this.#joined.add(member);
+    for (const other of others) {
       this.#sessions.get(member).onEvent({ kind: "joined", member: other, name: "" });
       this.#sessions.get(other).onEvent({ kind: "joined", member, name: "" });
     }
-    this.#joined.add(member);
   }
 
   #leave(member) {
@@ -71,8 +72,10 @@ export class Network {
   async #sendResource(from, member, name, bytes) {
     await new Promise((resume) => setTimeout(resume));
     const options = this.#sessions.get(member);
-    if (!this.#joined.has(member) || !options.accepts(from, name, bytes.size ?? bytes.length) || this.drops(member, name)) {
-      throw new Error("refused");
+    if (!this.#joined.has(member) || !options.accepts(from, name, bytes.size ?? bytes.length)) throw new Error("refused");
+    if (this.drops(member, name)) {
+      options.onEvent({ kind: "ended", member: from, name });
+      throw new Error("lost");
     }
     options.onEvent({ kind: "progress", member: from, name });
     options.onEvent({ kind: "resource", member: from, name, bytes });

@@ -30,7 +30,8 @@ class Side {
         this.events.push(action.value);
         if (action.value.event === "violation") this.errors.push(action.value.message);
         break;
-      case "error": this.errors.push(action.value.code); break;
+      case "failed": this.errors.push(String(action.error)); break;
+      case "done": break;
       case "send":
         this.sent.push(hex(action.bytes));
         this.#queue.push((other) => other.received(this.replica.member, action.bytes));
@@ -79,8 +80,8 @@ async function settle(one, other) {
 
 function draw(side, count, offset) {
   for (let number = 0; number < count; number += 1) {
-    const points = Array.from({ length: 20 }, (_, step) => [offset + 3 * step, 10 * number + step]);
-    side.replica.createStroke(points, 4, 0x3366CC);
+    const ink = Array.from({ length: 20 }, (_, step) => [offset + 3 * step, 10 * number + step, 0]).flat();
+    side.replica.edit({ do: "createDrawing", ink, lineWidth: 4, color: 0x3366CC });
   }
 }
 
@@ -90,33 +91,34 @@ window.run = async () => {
   const result = { members: [anna.replica.member, bert.replica.member], board: hex(board) };
   connect(anna, bert, true);
   draw(anna, 20, 0);
-  anna.replica.createText("hello 漢字", 100, 50);
+  anna.replica.edit({ do: "createText", text: "hello 漢字", at: [100, 50] });
   result.live = await settle(anna, bert);
   // What a native replica receives from the same messages.
   result.messages = [...anna.sent];
   result.digest = anna.replica.digest;
 
   // Input that is refused changes nothing, and the next input is handled.
-  anna.replica.createStroke([]);
-  anna.replica.createStroke([[1e12, 0]]);
-  anna.replica.createText("x".repeat(100_000), 0, 0);
+  const refused = [
+    { do: "createDrawing", ink: [], lineWidth: 5 }, { do: "createDrawing", ink: [1e12, 0, 0], lineWidth: 5 },
+    { do: "createText", text: "x".repeat(100_000), at: [0, 0] },
+  ];
+  result.refused = refused.map((edit) => anna.replica.edit(edit).code).join();
   bert.replica.receivedAnswer(anna.replica.member, NaN, new Uint8Array(3));
   bert.replica.receivedAnswer(anna.replica.member, 1e300, new Uint8Array(3));
   bert.replica.received("00", new Uint8Array(0));
-  result.refused = anna.errors.splice(0).join();
-  anna.replica.createStroke([[1, 2], [3, 4]], 4, 0xFF0000FF);
+  anna.replica.edit({ do: "createDrawing", ink: [1, 2, 0, 3, 4, 0], lineWidth: 4, color: 0xFF0000FF });
   result.color = anna.events.some((event) => event.object?.color?.toLowerCase().endsWith("ff0000ff"));
 
   const text = anna.events.find((event) => event.object?.type === "text");
   result.text = text?.object;
-  bert.replica.move(text.object.id, 12, -8);
+  bert.replica.edit({ do: "move", ids: [text.object.id], by: [12, -8] });
   draw(bert, 10, 200);
   result.both = await settle(anna, bert);
 
   connect(anna, bert, false);
   draw(anna, 15, 400);
-  bert.replica.remove(text.object.id);
-  bert.replica.createText("while apart", 0, 0);
+  bert.replica.edit({ do: "remove", ids: [text.object.id] });
+  bert.replica.edit({ do: "createText", text: "while apart", at: [0, 0] });
   await Promise.all([anna.replica.settled(), bert.replica.settled()]);
   result.apart = anna.replica.digest !== bert.replica.digest;
   connect(anna, bert, true);

@@ -161,6 +161,9 @@ struct ActionWriter {
       event.add("icon", line.icon)
       event.add("text", line.text)
       event.add("sentAt", Double(line.sentAt))
+      var order = ByteWriter()
+      order.fixed64(line.time.rawValue)
+      event.add("order", Hexadecimal.encode(order.bytes))
     case .preview(let preview):
       event.begin("preview", from: preview.member)
       event.add("id", preview.stroke.description)

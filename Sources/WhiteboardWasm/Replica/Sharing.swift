@@ -26,10 +26,14 @@ extension PageReplica {
     case "assetUnavailable":
       let member = try command.member()
       return ([], replica.assetUnavailable(try command.asset(), to: member, now: now))
+    case "answerFailed":
+      guard let request = UInt64(exactly: try command.number("request")) else { break }
+      return ([], replica.answerFailed(request: request, from: try command.member(), now: now))
     case "leave": return ([], replica.prepareToLeave(now: now))
     case "purge": return ([], try purge(now))
-    default: return nil
+    default: break
     }
+    return nil
   }
 
   private func presence(_ command: EditCommand) throws(BoardError) -> Presence {

@@ -63,6 +63,8 @@ export class Board extends EventTarget {
   /** The photos that are not in storage: SHA-256 to Blob. */
   #photos = new Map();
   #order = null;
+  /** Texts that sort like the chat lines, by id. */
+  #chatKeys = new Map();
   #typing = new Map();
   /** The events that are dispatched at the end of the task. */
   #events = null;
@@ -415,11 +417,13 @@ export class Board extends EventTarget {
     removed.delete(object.id);
   }
 
-  #chatAdded({ id, author, name, icon, text, sentAt }) {
-    // Lines arrive in order, except those that were made at the same time or while apart.
-    const line = { id, author, name, icon, text, sentAt };
-    const index = this.chat.findLastIndex((other) => other.sentAt <= sentAt) + 1;
-    if (!this.chat.some((other) => other.id === id)) this.chat.splice(index, 0, line);
+  #chatAdded({ id, author, name, icon, text, sentAt, order }) {
+    if (this.#chatKeys.has(id)) return;
+    const key = order + sortKey(id);
+    this.#chatKeys.set(id, key);
+    // Lines that were written while apart arrive late.
+    const index = this.chat.findLastIndex((line) => this.#chatKeys.get(line.id) < key) + 1;
+    this.chat.splice(index, 0, { id, author, name, icon, text, sentAt });
     this.#emit("chat");
   }
 
@@ -456,7 +460,7 @@ export class Board extends EventTarget {
       }
       case "joined":
         this.members.set(event.member, {
-          id: event.member, name: event.name ?? "", icon: "", role: null, cursor: null, pointer: "cursor",
+          id: event.member, name: event.name ?? "", icon: "", role: "editor", cursor: null, pointer: "cursor",
           viewport: null, isTyping: false, color: memberColor(event.member),
         });
         this.#emit("members");
@@ -471,8 +475,15 @@ export class Board extends EventTarget {
       case "message": this.#replica.received(event.member, event.bytes, event.isReliable); break;
       case "progress": this.#replica.progressed(event.member, event.name); break;
       case "resource": this.#receiveResource(event); break;
+      case "ended": this.#resourceFailed(event.member, parseName(event.name)); break;
       default: break;
     }
+  }
+
+  /** A resource that was accepted did not arrive. */
+  #resourceFailed(member, { request, sha256 }) {
+    if (request !== undefined) this.#replica.answerFailed(member, request);
+    else if (sha256) this.#replica.assetFailed(member, sha256);
   }
 
   async #receiveResource({ member, name, bytes }) {

@@ -24,6 +24,8 @@ const TILES = 120;
 /** Each tile also shows the first pixel of its neighbors, so that no seams appear while the tiles are scaled. */
 const BLEED = 1;
 const ZOOMS = [0.02, 16];
+/** The size of the live layer is a multiple of this, in CSS pixels. */
+const STEP = 128;
 
 /** The visible part of the board: the position of the top left corner, and the number of CSS pixels per board unit. */
 export class Camera {
@@ -317,9 +319,16 @@ class Level {
   }
 }
 
-/** The layer above the tiles: strokes that are being drawn, the selection, laser pointers. */
+/**
+ * The layer above the tiles: strokes that are being drawn, the selection, laser pointers.
+ *
+ * Its canvas is only as large as needed, because browsers compose the whole canvas again when a part of it changes.
+ */
 export class LiveLayer {
+  /** The area that the canvas covers, and the area in it that is not empty, in CSS pixels. */
+  #frame = null;
   #used = null;
+  #smallFrames = 0;
 
   constructor(canvas, camera) {
     this.canvas = canvas;
@@ -327,28 +336,53 @@ export class LiveLayer {
     this.context = canvas.getContext("2d");
   }
 
-  resize() {
-    this.scale = devicePixelRatio || 1;
-    this.canvas.width = Math.round(this.camera.width * this.scale);
-    this.canvas.height = Math.round(this.camera.height * this.scale);
-    this.#used = null;
-  }
-
   /** Clears what was drawn before, and lets `body(painter)` draw in board units. It returns the area that it used. */
   draw(body) {
-    const { context, scale, camera: { x, y, zoom } } = this;
-    context.setTransform(1, 0, 0, 1, 0, 0);
+    this.#paint(body);
+    const used = this.#used;
+    if (!used) return;
+    const { left, top, right, bottom } = this.#frame ?? {};
+    const fits = used.left >= left && used.top >= top && used.right <= right && used.bottom <= bottom;
+    const isSmall = 4 * (used.right - used.left + STEP) * (used.bottom - used.top + STEP) < (right - left) * (bottom - top);
+    this.#smallFrames = isSmall ? this.#smallFrames + 1 : 0;
+    if (fits && this.#smallFrames < 60) return;
+    this.#resize(used);
+    this.#paint(body);
+  }
+
+  #paint(body) {
+    const { context, camera: { x, y, zoom, width, height } } = this, scale = devicePixelRatio || 1;
+    const { left: originX, top: originY } = this.#frame ?? { left: 0, top: 0 };
     if (this.#used) {
       const { left, top, right, bottom } = this.#used;
+      context.setTransform(scale, 0, 0, scale, -originX * scale, -originY * scale);
       context.clearRect(left, top, right - left, bottom - top);
     }
     const unit = zoom * scale;
-    context.setTransform(unit, 0, 0, unit, -x * unit, -y * unit);
-    const used = body(new CanvasPainter(context, unit));
-    const pixels = (value, start, round) => round((value - start) * unit);
-    this.#used = used && {
-      left: pixels(used.left, x, Math.floor) - 2, top: pixels(used.top, y, Math.floor) - 2,
-      right: pixels(used.right, x, Math.ceil) + 2, bottom: pixels(used.bottom, y, Math.ceil) + 2,
+    context.setTransform(unit, 0, 0, unit, (-x * zoom - originX) * scale, (-y * zoom - originY) * scale);
+    const area = body(new CanvasPainter(context, unit));
+    const visible = { left: 0, top: 0, right: width, bottom: height };
+    const used = area && {
+      left: Math.max((area.left - x) * zoom - 2, 0), top: Math.max((area.top - y) * zoom - 2, 0),
+      right: Math.min((area.right - x) * zoom + 2, width), bottom: Math.min((area.bottom - y) * zoom + 2, height),
     };
+    this.#used = used && touches(used, visible) && used.right > used.left && used.bottom > used.top ? used : null;
+  }
+
+  #resize({ left, top, right, bottom }) {
+    const down = (value) => Math.floor(value / STEP) * STEP, up = (value) => Math.ceil(value / STEP) * STEP;
+    this.#frame = { left: down(left), top: down(top), right: up(right), bottom: up(bottom) };
+    this.#smallFrames = 0;
+    const scale = devicePixelRatio || 1, { canvas } = this;
+    const [width, height] = [this.#frame.right - this.#frame.left, this.#frame.bottom - this.#frame.top];
+    [canvas.width, canvas.height] = [Math.round(width * scale), Math.round(height * scale)];
+    Object.assign(canvas.style, { width: `${width}px`, height: `${height}px`, transform: `translate(${this.#frame.left}px,${this.#frame.top}px)` });
+    this.#used = null;
+  }
+
+  /** Called when the view has another size or resolution. */
+  reset() {
+    this.#frame = this.#used = null;
+    this.canvas.width = this.canvas.height = 1;
   }
 }

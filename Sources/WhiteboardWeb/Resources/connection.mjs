@@ -1,5 +1,6 @@
 import {
-  FRAME, PAYLOAD, Violation, base64, data, has, id, integer, isEqual, list, malformed, object, parseObject, random, text,
+  FRAME, PAYLOAD, Violation, base64, data, has, id, integer, isEqual, list, malformed, object, parseObject, random,
+  text,
 } from "./frames.mjs";
 import { base32, hex } from "./ids.mjs";
 import { Inbox, Outbox, Pace, fromRelay, toRelay } from "./messages.mjs";
@@ -26,13 +27,8 @@ function parseMember(value) {
   };
 }
 
-/**
- * Asks the gateway to admit this guest (session.md 3 and 4.2).
- *
- * @param isProved - Whether this gateway proved earlier that it knows the code.
- * @returns What HELLO and ACCEPT of the gateway say.
- */
-async function admit(link, { board, codeKey, name, identity }, isProved) {
+/** Asks the gateway to admit this guest (session.md 3 and 4.2). Returns what its HELLO and ACCEPT say. */
+async function admit(link, { board, codeKey, name, identity }) {
   link.incarnation = random(8);
   link.send(FRAME.hello, {
     protocol: [1, 1], session: base32(board), name, incarnation: base32(link.incarnation), port: 0, addresses: [],
@@ -53,19 +49,13 @@ async function admit(link, { board, codeKey, name, identity }, isProved) {
   const parts = {
     binding: await link.exporter(label.binding), board, guest: identity.id, gateway: link.gateway,
   };
-  if (admission === "code") {
-    link.send(FRAME.codeProof, { proof: base64(await codeProof(codeKey, "joiner", parts)) });
-  } else if (admission !== "none" && admission !== "ask") {
-    throw malformed("an unknown admission");
-  } else if (admission === "ask" || !isProved) {
-    throw new Violation("not-verified", "the gateway does not prove that it knows the code");
-  }
+  // Only the proof of the code shows that this is a gateway of the board.
+  if (admission !== "code") throw new Violation("not-verified", "the gateway does not ask for the code");
+  link.send(FRAME.codeProof, { proof: base64(await codeProof(codeKey, "joiner", parts)) });
   const accept = parseObject(await link.expect(FRAME.accept, STEP));
-  if (admission === "code") {
-    const proof = has(accept, "proof") ? data(accept, "proof", 32) : new Uint8Array();
-    if (!isEqual(proof, await codeProof(codeKey, "host", parts))) {
-      throw new Violation("not-verified", "the gateway's proof of the code is wrong");
-    }
+  const proof = has(accept, "proof") ? data(accept, "proof", 32) : new Uint8Array();
+  if (!isEqual(proof, await codeProof(codeKey, "host", parts))) {
+    throw new Violation("not-verified", "the gateway's proof of the code is wrong");
   }
   integer(accept, "maximum", 1);
   const host = hex(id(accept, "host", 32));
@@ -102,8 +92,8 @@ export class Connection {
   #tickAt = performance.now();
 
   /** Opens a connection on a link that has proved the guest's key. `options` are those of the session. */
-  static async open(link, options, isProved) {
-    return new Connection(link, options, await admit(link, options, isProved));
+  static async open(link, options) {
+    return new Connection(link, options, await admit(link, options));
   }
 
   constructor(link, options, { name, isRelay, passes, host, members }) {

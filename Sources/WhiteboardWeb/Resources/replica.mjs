@@ -75,6 +75,9 @@ export class BoardReplica {
     const input = join(fromHex(member), bytes);
     this.#call("receivedAnswer", input, input.length, request);
   }
+  /** An answer that was accepted did not arrive. */
+  answerFailed(member, request) { this.edit({ do: "answerFailed", member, request }); }
+  /** Sending an answer has ended. */
   answerSent(member, request) { this.#call("answerSent", fromHex(member), request); }
 
   /** Returns whether a resource that a member offers was requested. */

@@ -60,7 +60,7 @@ export class BulkLinks {
   /** The number of transfers, by direction and member. */
   #transfers = new Map();
 
-  /** @param options - `control`, `board`, `gateway`, `openLink()`, `isPost`, `accepts`, `emit` and `isJoined(member)`. */
+  /** @param options - `control`, `board`, `gateway`, `openLink()`, `isPost`, `accepts`, `emit`, `isJoined(member)`. */
   constructor(options) { this.#options = options; }
 
   /** Sends a resource to a member. */
@@ -124,7 +124,7 @@ export class BulkLinks {
     for (const resolve of queue) resolve();
   }
 
-  /** Waits until fewer than the maximum of transfers of a kind are in progress. Returns a function that ends this one. */
+  /** Waits until a transfer of a kind may begin. Returns a function that ends it. */
   async #turn(kind, member) {
     while ((this.#transfers.get(kind) ?? 0) >= MAXIMUM_TRANSFERS) {
       this.#checkIsJoined(member);
@@ -169,7 +169,7 @@ export class BulkLinks {
       }
     } catch (error) {
       if (error === USED) return;
-      this.#drop(link, error.code === "timed-out" ? new Violation("left", "") : error);
+      this.#drop(link, error.code === "timed-out" ? new TransferEnded("left") : error);
     }
   }
 
@@ -215,6 +215,8 @@ export class BulkLinks {
   #drop(link, error) {
     this.#idle.delete(link);
     if (error instanceof TransferEnded) link.close("left");
+    // A link that made no progress is broken, so that the sender offers the resource again (RES-7).
+    else if (error.code === "timed-out") link.abort();
     else link.fail(error);
     if (!this.#links.delete(link)) return;
     link.endTurn();
@@ -237,7 +239,7 @@ export class BulkLinks {
         const { type, payload } = await link.read(CHUNK_PATIENCE);
         this.#idle.delete(link);
         if (type === FRAME.offer) await this.#receive(link, member, parseObject(payload));
-        else if (type === FRAME.streamOpen) await this.#refuseStream(link, parseObject(payload));
+        else if (type === FRAME.streamOpen) this.#refuseStream(link, parseObject(payload));
         else if (type !== FRAME.cancel) throw malformed(`frame ${type} on an idle bulk link`);
         this.#idle.add(link);
         this.#wakeAll();
@@ -259,22 +261,22 @@ export class BulkLinks {
   }
 
   async #receive(link, member, fields) {
-    const offer = {
-      id: base32(id(fields, "id", 16)), name: text(fields, "name", 0, MAXIMUM_NAME), size: integer(fields, "size"),
-    };
+    const name = text(fields, "name", 0, MAXIMUM_NAME), size = integer(fields, "size");
+    const resource = { id: base32(id(fields, "id", 16)), size };
     const kind = `from ${member}`;
-    if ((this.#transfers.get(kind) ?? 0) >= MAXIMUM_TRANSFERS) return cancel(link, offer, "busy");
+    if ((this.#transfers.get(kind) ?? 0) >= MAXIMUM_TRANSFERS) return cancel(link, resource, "busy");
     const release = this.#begin(kind);
     try {
-      if (offer.size > MAXIMUM_SIZE) return await cancel(link, offer, "quota");
-      if (!await this.#options.accepts(member, offer.name, offer.size)) return await cancel(link, offer, "refused");
+      const { accepts, emit } = this.#options;
+      if (size > MAXIMUM_SIZE) return await cancel(link, resource, "quota");
+      if (!await accepts(member, name, size)) return await cancel(link, resource, "refused");
       let reportedAt = 0;
-      const bytes = await accept(link, offer, (received) => {
+      const bytes = await accept(link, resource, (received) => {
         if (performance.now() - reportedAt < PROGRESS) return;
         reportedAt = performance.now();
-        this.#options.emit({ kind: "progress", member, name: offer.name, received, size: offer.size });
+        emit({ kind: "progress", member, name, received, size });
       });
-      if (bytes) this.#options.emit({ kind: "resource", member, name: offer.name, bytes });
+      if (bytes) emit({ kind: "resource", member, name, bytes });
     } finally {
       release();
     }

@@ -1,5 +1,4 @@
 import { Violation, utf8 } from "./frames.mjs";
-import { hex } from "./ids.mjs";
 import { Connection } from "./connection.mjs";
 import { LinkEnded, WebLink, makeIdentity } from "./weblink.mjs";
 
@@ -45,8 +44,6 @@ export class GuestSession {
   #onEvent;
   #transport;
   #identity;
-  /** The `PeerID` of the gateway that proved that it knows the code. */
-  #proved = null;
   #connection = null;
   #link = null;
   /** Identifies the calls of `connect` and `close`: what belongs to an earlier one ends without an event. */
@@ -68,7 +65,7 @@ export class GuestSession {
     this.#onEvent = onEvent;
     this.#transport = transport;
     this.#options = { ...options, accepts };
-    this.name = options.name;
+    this.name = options.name ?? "";
   }
 
   /** Connects, and reconnects until `close` or a final refusal. While the session waits, it dials at once. */
@@ -96,7 +93,7 @@ export class GuestSession {
   /**
    * Sends a reliable message. Members that are not connected are skipped.
    *
-   * If more than 4 MiB wait, the link is closed, and the members catch up over a new one. Look at `bufferedBytes` first.
+   * If more than 4 MiB wait, the link is closed, and the members catch up over a new one. Read `bufferedBytes` first.
    */
   send(members, bytes) { this.#connection?.send(members, bytes); }
 
@@ -163,13 +160,11 @@ export class GuestSession {
     try {
       this.#identity ??= await makeIdentity(this.#options.keys);
       link = await this.#openLink((link) => this.#run === run && (this.#link = link));
-      const gateway = hex(link.gateway);
       const connection = await Connection.open(link, {
         ...this.#options, emit, identity: this.#identity, openLink: () => this.#openLink(),
         isPost: this.#transport === "post",
-      }, gateway === this.#proved);
+      });
       if (this.#run !== run) return link.close("left"), {};
-      this.#proved = gateway;
       this.#connection = connection;
       this.#wasOpen = true;
       const openedAt = performance.now();

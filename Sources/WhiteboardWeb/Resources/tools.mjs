@@ -219,7 +219,7 @@ class EraserTool extends Tool {
   up() {
     const { ui } = this;
     if (ui.erasesParts) ui.attempt(() => ui.board.erase(this.#path, this.#radius));
-    else if (this.#touched.size) ui.attempt(() => ui.board.remove([...this.#touched]));
+    else if (this.#touched.size) ui.attempt(() => ui.board.remove([...this.#touched].filter((id) => ui.board.objects.has(id))));
     this.cancel();
   }
 

@@ -36,6 +36,7 @@ export class UI {
   #hiddenObjects = new Set();
   /** The strokes that others are drawing: id to `{object, preview, ink, time}`. */
   #growing = new Map();
+  #unfinished = new Set();
   #isScheduled = false;
   #viewChanged = true;
 
@@ -47,7 +48,6 @@ export class UI {
     this.#resize();
     this.scene = new Scene($("tiles"), board, this.camera, this.looks, (object) => !this.hidden.has(object.author));
     this.live = new LiveLayer($("live"), this.camera);
-    this.live.resize();
     this.pointers = new Pointers($("pointers"), this);
     this.editor = new TextEditor(this);
     this.tools = new Tools(this);
@@ -88,7 +88,9 @@ export class UI {
   /** The topmost object at a point of the screen. */
   objectAt(place, isWanted = () => true) {
     const at = this.camera.toBoard(place), tolerance = 8 / this.camera.zoom;
-    return this.scene.items.findLast(({ object }) => isWanted(object) && covers(object, at, tolerance))?.object ?? null;
+    // The items are those of the last frame, and may be gone.
+    const item = this.scene.items.findLast(({ id, object }) => this.board.objects.has(id) && isWanted(object) && covers(object, at, tolerance));
+    return item ? this.board.objects.get(item.id) : null;
   }
 
   /** The ids of an object and of all others in its outermost group. */
@@ -156,14 +158,19 @@ export class UI {
   #objectsChanged(changed, removed) {
     this.scene.invalidate(changed);
     this.scene.invalidate(removed);
-    for (const id of removed) this.#held.delete(id);
+    for (const id of removed) {
+      this.#held.delete(id);
+      this.#unfinished.delete(id);
+    }
     let hasGrown = false;
     for (const id of changed) {
       const object = this.board.objects.get(id);
       if (!object) continue;
       if (object.selectedBy && object.selectedBy !== this.board.me.id) this.#held.add(id);
       else this.#held.delete(id);
-      hasGrown ||= object.isFinished === false || this.#growing.has(id);
+      if (object.isFinished === false) this.#unfinished.add(id);
+      hasGrown ||= this.#unfinished.has(id);
+      if (object.isFinished) this.#unfinished.delete(id);
     }
     if (hasGrown || removed.size) this.#updateGrowing();
     this.tools.select.drop([...this.tools.select.selection].filter((id) => !this.board.objects.has(id)));
@@ -179,7 +186,7 @@ export class UI {
     const { objects, previews } = this.board, now = performance.now();
     const before = this.#growing, next = new Map();
     const ids = new Set(previews.keys());
-    for (const [id, object] of objects) if (object.isFinished === false && id !== this.#stroke) ids.add(id);
+    for (const id of this.#unfinished) if (id !== this.#stroke) ids.add(id);
     for (const id of ids) {
       const object = objects.get(id), preview = previews.get(id), old = before.get(id);
       if (this.hidden.has(object?.author ?? preview?.member)) continue;
@@ -224,7 +231,7 @@ export class UI {
   #resize() {
     const { width, height } = this.boardElement.getBoundingClientRect();
     Object.assign(this.camera, { width, height });
-    this.live?.resize();
+    this.live?.reset();
     this.#viewMoved();
   }
 

@@ -133,18 +133,22 @@ export class WebLink {
    * @throws {Violation} The other side broke a rule, or no frame arrived in time; `fail` closes the link then.
    */
   async read(patience = Infinity) {
-    this.#interruption = null;
-    const isLate = () => this.interrupt(new Violation("timed-out", "a step took too long"));
-    const timer = patience < Infinity ? setTimeout(isLate, patience) : null;
+    let isLate = false;
+    const timer = patience < Infinity && setTimeout(() => {
+      isLate = true;
+      this.#wake();
+    }, patience);
     try {
       for (;;) {
         const frame = this.poll();
         if (frame) return frame;
         if (this.#end ?? this.#interruption) throw this.#end ?? this.#interruption;
+        if (isLate) throw new Violation("timed-out", "a step took too long");
         await new Promise((resolve) => this.#wake = resolve);
       }
     } finally {
       clearTimeout(timer);
+      this.#interruption = null;
     }
   }
 
@@ -156,7 +160,7 @@ export class WebLink {
     throw new LinkEnded(text(close, "code"), text(close, "message", 0, MAXIMUM_TEXT));
   }
 
-  /** Ends a `read` that waits with an error. */
+  /** Lets a `read` that waits throw an error. */
   interrupt(error) {
     this.#interruption = error;
     this.#wake();

@@ -75,4 +75,28 @@ import Testing
     )
     #expect(other.shownInk(of: stroke) == [InkPoint(x: 80, y: 80)])
   }
+
+  @Test("a stroke that is being drawn can be cancelled, and has the pressure of the pen")
+  func cancels() throws {
+    let world = World(seed: 1, nodes: 2)
+    world.connectAll()
+    #expect(world.settle())
+    let (author, other) = (world.nodes[0].replica, world.nodes[1].replica)
+    let (stroke, actions) = try author.beginStroke(now: world.now(0))
+    world.carryOut(actions, 0)
+    let ink = [InkPoint(x: 16, y: 32, pressure: 200), InkPoint(x: 48, y: 32, pressure: 100)]
+    world.carryOut(try author.extendStroke(stroke, withInk: ink, now: world.now(0)), 0)
+    #expect(world.settle())
+    #expect(other.board.snapshot(stroke)?.ink == ink)
+    world.carryOut(try author.cancelStroke(stroke, now: world.now(0)), 0)
+    #expect(world.settle())
+    #expect(author.board.snapshot(stroke) == nil)
+    #expect(other.board.snapshot(stroke) == nil)
+    #expect(throws: BoardError.unknownObject(stroke)) {
+      try author.cancelStroke(stroke, now: world.now(0))
+    }
+    #expect(throws: BoardError.unknownObject(stroke)) {
+      try author.extendStroke(stroke, withInk: ink, now: world.now(0))
+    }
+  }
 }
