@@ -8,6 +8,8 @@ import { BoardReplica, newKey } from "./replica.mjs";
 const TYPING = 2000;
 /** The time between two removals of objects that were deleted long ago, in milliseconds. */
 const PURGE = 60_000;
+/** The wait after a change before boards are compared, in milliseconds. */
+const COMPARING = 100;
 const ROLES = [null, "editor", "viewer", "relay"];
 const SHAPES = new Set(["line", "rectangle", "ellipse", "arrow"]);
 /** The events of the replica that warn the user. */
@@ -63,12 +65,15 @@ export class Board extends EventTarget {
   /** The photos that are not in storage: SHA-256 to Blob. */
   #photos = new Map();
   #order = null;
+  /** Texts that sort like the objects, by id. */
+  #places = new Map();
   /** Texts that sort like the chat lines, by id. */
   #chatKeys = new Map();
   #typing = new Map();
   /** The events that are dispatched at the end of the task. */
   #events = null;
   #purging;
+  #comparing = null;
   #isClosed = false;
 
   /**
@@ -106,12 +111,9 @@ export class Board extends EventTarget {
 
   // Reading
 
-  /** The ids of all objects, from bottom to top. */
+  /** The ids of all objects, from bottom to top. Do not change the array. */
   get order() {
-    this.#order ??= [...this.objects.values()]
-      .map(({ id, zIndex }) => [zIndex, sortKey(id), id])
-      .sort(([a, b], [c, d]) => (a === c ? (b < d ? -1 : 1) : (a < c ? -1 : 1)))
-      .map(([, , id]) => id);
+    this.#order ??= [...this.objects.keys()].sort((one, other) => (this.#places.get(one) < this.#places.get(other) ? -1 : 1));
     return this.#order;
   }
 
@@ -268,6 +270,7 @@ export class Board extends EventTarget {
     this.#session?.close();
     this.#replica.close();
     clearInterval(this.#purging);
+    clearTimeout(this.#comparing);
     for (const timer of this.#typing.values()) clearTimeout(timer);
     await this.#log?.close();
     this.#releaseLock?.();
@@ -326,12 +329,15 @@ export class Board extends EventTarget {
       case "sendDatagram": this.#session?.sendDatagram(action.members, action.bytes); break;
       case "record":
         this.#log?.append(action.bytes);
-        if (action.isOwn) this.#setState({ pending: this.state.pending + 1 });
+        if (action.isOwn) this.#setState({ pending: this.state.pending + 1, isSynced: false });
         break;
       case "sendAnswer": this.#sendAnswer(action); break;
       case "sendAsset": this.#sendAsset(action); break;
       case "event": this.#handle(action.value); break;
-      case "failed": this.#setState({ failure: action.error }); break;
+      case "failed":
+        this.#session?.close();
+        this.#setState({ failure: action.error, connection: "offline", isSynced: false });
+        break;
       case "done": this.#update(); break;
       // Other programs on the board exchange data that means nothing here.
       default: break;
@@ -343,8 +349,8 @@ export class Board extends EventTarget {
     switch (event.event) {
       case "object": this.#objectChanged(event, from); break;
       case "removed": {
+        this.#unplace(event.id);
         this.objects.delete(event.id);
-        this.#order = null;
         this.#endPreview(event.id);
         const { changed, removed } = this.#pending().objects ??= { changed: new Set(), removed: new Set() };
         changed.delete(event.id);
@@ -397,7 +403,6 @@ export class Board extends EventTarget {
 
   #objectChanged({ object, author, view = null, pressure = null }, from) {
     const old = this.objects.get(object.id);
-    if (!old || old.zIndex !== object.zIndex) this.#order = null;
     object.author = memberID(author);
     object.selectedBy = memberID(object.selectedBy);
     if (view) object.view = withMembers(view);
@@ -408,6 +413,21 @@ export class Board extends EventTarget {
       this.#emit("photo", { sha256: object.sha256 });
     }
     this.#store(object);
+    if (old?.zIndex !== object.zIndex) this.#place(object);
+  }
+
+  /** Puts an object into the order; most are in front of all others. */
+  #place({ id, zIndex }) {
+    this.#unplace(id);
+    const place = `${zIndex} ${sortKey(id)}`;
+    this.#places.set(id, place);
+    if (!this.#order) return;
+    const index = this.#order.findLastIndex((other) => this.#places.get(other) < place) + 1;
+    this.#order = [...this.#order.slice(0, index), id, ...this.#order.slice(index)];
+  }
+
+  #unplace(id) {
+    if (this.#places.delete(id)) this.#order = this.#order?.filter((other) => other !== id);
   }
 
   #store(object) {
@@ -456,6 +476,7 @@ export class Board extends EventTarget {
       case "state": {
         const { state: connection, code = null, message = null, retryAt = null } = event;
         this.#setState({ connection, code, message, retryAt });
+        this.#update();
         break;
       }
       case "joined":
@@ -536,18 +557,24 @@ export class Board extends EventTarget {
 
   /** Reads what may have changed after a call of the replica. */
   #update() {
-    const status = this.#replica?.status;
-    if (!status) return;
-    if (this.canUndo !== status.canUndo || this.canRedo !== status.canRedo) {
-      Object.assign(this, { canUndo: status.canUndo, canRedo: status.canRedo });
+    const undo = this.#replica?.undoState;
+    if (!undo) return;
+    if (this.canUndo !== undo.canUndo || this.canRedo !== undo.canRedo) {
+      Object.assign(this, undo);
       this.#emit("state");
     }
-    const isOpen = this.state.connection === "open";
-    const isConfirmed = isOpen && status.isConfirmed;
-    if (isConfirmed && this.state.pending) this.#log?.confirmed();
-    this.#setState({
-      isSynced: isOpen && status.isSynced, pending: isConfirmed ? 0 : this.state.pending,
-    });
+    this.#comparing ??= setTimeout(() => {
+      this.#comparing = null;
+      this.#compare();
+    }, COMPARING);
+  }
+
+  /** Finds out whether other members have the same board. */
+  #compare() {
+    const sync = this.state.connection === "open" && this.#replica.syncState;
+    if (!sync) return this.#setState({ isSynced: false });
+    if (sync.isConfirmed && this.state.pending) this.#log?.confirmed();
+    this.#setState({ isSynced: sync.isSynced, pending: sync.isConfirmed ? 0 : this.state.pending });
   }
 
   #setState(change) {

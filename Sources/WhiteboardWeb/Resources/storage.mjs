@@ -31,6 +31,8 @@ class Storage {
    * @returns {Promise<(() => void)|null>} Releases the lock; null if another tab has it.
    */
   lock(board) {
+    // Only old browsers have no locks; what two tabs of theirs store may be lost.
+    if (!navigator.locks) return Promise.resolve(() => {});
     return new Promise((resolve, reject) => {
       navigator.locks.request(`${this.#name} ${hex(board)}`, { ifAvailable: true }, (lock) => {
         if (!lock) return resolve(null);
