@@ -10,6 +10,8 @@ const TYPING = 2000;
 const PURGE = 60_000;
 /** The wait after a change before boards are compared, in milliseconds. */
 const COMPARING = 100;
+/** The name in the session of a member without a name. */
+const GUEST = "Guest";
 const ROLES = [null, "editor", "viewer", "relay"];
 const SHAPES = new Set(["line", "rectangle", "ellipse", "arrow"]);
 /** The events of the replica that warn the user. */
@@ -104,7 +106,7 @@ export class Board extends EventTarget {
     }
     if (makeSession || origin) {
       makeSession ??= (await import("./session.mjs")).GuestSession;
-      opened.#connect(makeSession, { origin, board, codeKey, keys: opened.#replica.key, name: opened.me.name, transport });
+      opened.#connect(makeSession, { origin, board, codeKey, keys: opened.#replica.key, name: name || GUEST, transport });
     }
     return opened;
   }
@@ -243,6 +245,7 @@ export class Board extends EventTarget {
   setProfile(name, icon = "") {
     this.#edit({ do: "profile", name: string(name), icon: string(icon) });
     Object.assign(this.me, { name, icon });
+    if (this.#session) this.#session.name = name || GUEST;
     this.#emit("members");
   }
 
