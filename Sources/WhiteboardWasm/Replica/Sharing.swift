@@ -80,7 +80,7 @@ public func accepts(_ count: Int32, _ size: Double, _ wall: Double, _ uptime: Do
     return name.byteCount == size && replica.expectsAnswer(name, from: member)
   }
   guard name.type == .imageData, !name.isDeleted, let id = name.sha256,
-    replica.isAsking(forAsset: id, from: member)
+    replica.expectedAsset(id, from: member).contains(where: { $0.byteCount == size })
   else { return false }
   if replica.hasRoom(forPhoto: id, bytes: size) { return true }
   current.output(replica.leaveOutPhoto(id, now: moment(wall, uptime)))

@@ -393,8 +393,8 @@ export class Board extends EventTarget {
         }
         break;
       case "settings": {
-        const { event: _, from: __, ...settings } = event;
-        this.settings = settings;
+        const { title, background, grid = null, language } = event;
+        this.settings = { title, background, grid, language };
         this.#emit("settings");
         break;
       }
