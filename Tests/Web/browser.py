@@ -131,6 +131,8 @@ class Page:
         self.touch("touchEnd")
 
     def tap(self, selector):
+        # Right after a fast swipe, Chromium takes a tap as the end of the swipe.
+        time.sleep(0.3)
         self.swipe([self.center(selector)])
 
     def center(self, selector):
@@ -157,8 +159,10 @@ class Page:
         text = {"text": key} if len(key) == 1 and not modifiers & CONTROL else {}
         if key == "Enter":
             text = {"text": "\r"}
+        number = {"Enter": 13, "Escape": 27, "Delete": 46}.get(key, 0)
         for kind in ("keyDown", "keyUp"):
-            self.command("Input.dispatchKeyEvent", type=kind, key=key, modifiers=modifiers, code=code, **(text if kind == "keyDown" else {}))
+            more = text if kind == "keyDown" else {}
+            self.command("Input.dispatchKeyEvent", type=kind, key=key, modifiers=modifiers, code=code, windowsVirtualKeyCode=number, **more)
 
     def type(self, text):
         """Inserts text as an input method does."""

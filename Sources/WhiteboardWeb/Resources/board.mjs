@@ -8,6 +8,10 @@ import { BoardReplica, newKey } from "./replica.mjs";
 const TYPING = 2000;
 /** The time between two removals of objects that were deleted long ago, in milliseconds. */
 const PURGE = 60_000;
+/** The wait after a change before boards are compared, in milliseconds. */
+const COMPARING = 100;
+/** The name in the session of a member without a name. */
+const GUEST = "Guest";
 const ROLES = [null, "editor", "viewer", "relay"];
 const SHAPES = new Set(["line", "rectangle", "ellipse", "arrow"]);
 /** The events of the replica that warn the user. */
@@ -63,12 +67,15 @@ export class Board extends EventTarget {
   /** The photos that are not in storage: SHA-256 to Blob. */
   #photos = new Map();
   #order = null;
+  /** Texts that sort like the objects, by id. */
+  #places = new Map();
   /** Texts that sort like the chat lines, by id. */
   #chatKeys = new Map();
   #typing = new Map();
   /** The events that are dispatched at the end of the task. */
   #events = null;
   #purging;
+  #comparing = null;
   #isClosed = false;
 
   /**
@@ -99,19 +106,16 @@ export class Board extends EventTarget {
     }
     if (makeSession || origin) {
       makeSession ??= (await import("./session.mjs")).GuestSession;
-      opened.#connect(makeSession, { origin, board, codeKey, keys: opened.#replica.key, name: opened.me.name, transport });
+      opened.#connect(makeSession, { origin, board, codeKey, keys: opened.#replica.key, name: name || GUEST, transport });
     }
     return opened;
   }
 
   // Reading
 
-  /** The ids of all objects, from bottom to top. */
+  /** The ids of all objects, from bottom to top. Do not change the array. */
   get order() {
-    this.#order ??= [...this.objects.values()]
-      .map(({ id, zIndex }) => [zIndex, sortKey(id), id])
-      .sort(([a, b], [c, d]) => (a === c ? (b < d ? -1 : 1) : (a < c ? -1 : 1)))
-      .map(([, , id]) => id);
+    this.#order ??= [...this.objects.keys()].sort((one, other) => (this.#places.get(one) < this.#places.get(other) ? -1 : 1));
     return this.#order;
   }
 
@@ -241,6 +245,7 @@ export class Board extends EventTarget {
   setProfile(name, icon = "") {
     this.#edit({ do: "profile", name: string(name), icon: string(icon) });
     Object.assign(this.me, { name, icon });
+    if (this.#session) this.#session.name = name || GUEST;
     this.#emit("members");
   }
 
@@ -268,6 +273,7 @@ export class Board extends EventTarget {
     this.#session?.close();
     this.#replica.close();
     clearInterval(this.#purging);
+    clearTimeout(this.#comparing);
     for (const timer of this.#typing.values()) clearTimeout(timer);
     await this.#log?.close();
     this.#releaseLock?.();
@@ -326,12 +332,15 @@ export class Board extends EventTarget {
       case "sendDatagram": this.#session?.sendDatagram(action.members, action.bytes); break;
       case "record":
         this.#log?.append(action.bytes);
-        if (action.isOwn) this.#setState({ pending: this.state.pending + 1 });
+        if (action.isOwn) this.#setState({ pending: this.state.pending + 1, isSynced: false });
         break;
       case "sendAnswer": this.#sendAnswer(action); break;
       case "sendAsset": this.#sendAsset(action); break;
       case "event": this.#handle(action.value); break;
-      case "failed": this.#setState({ failure: action.error }); break;
+      case "failed":
+        this.#session?.close();
+        this.#setState({ failure: action.error, connection: "offline", isSynced: false });
+        break;
       case "done": this.#update(); break;
       // Other programs on the board exchange data that means nothing here.
       default: break;
@@ -343,8 +352,8 @@ export class Board extends EventTarget {
     switch (event.event) {
       case "object": this.#objectChanged(event, from); break;
       case "removed": {
+        this.#unplace(event.id);
         this.objects.delete(event.id);
-        this.#order = null;
         this.#endPreview(event.id);
         const { changed, removed } = this.#pending().objects ??= { changed: new Set(), removed: new Set() };
         changed.delete(event.id);
@@ -384,8 +393,8 @@ export class Board extends EventTarget {
         }
         break;
       case "settings": {
-        const { event: _, from: __, ...settings } = event;
-        this.settings = settings;
+        const { title, background, grid = null, language } = event;
+        this.settings = { title, background, grid, language };
         this.#emit("settings");
         break;
       }
@@ -397,7 +406,6 @@ export class Board extends EventTarget {
 
   #objectChanged({ object, author, view = null, pressure = null }, from) {
     const old = this.objects.get(object.id);
-    if (!old || old.zIndex !== object.zIndex) this.#order = null;
     object.author = memberID(author);
     object.selectedBy = memberID(object.selectedBy);
     if (view) object.view = withMembers(view);
@@ -408,6 +416,21 @@ export class Board extends EventTarget {
       this.#emit("photo", { sha256: object.sha256 });
     }
     this.#store(object);
+    if (old?.zIndex !== object.zIndex) this.#place(object);
+  }
+
+  /** Puts an object into the order; most are in front of all others. */
+  #place({ id, zIndex }) {
+    this.#unplace(id);
+    const place = `${zIndex} ${sortKey(id)}`;
+    this.#places.set(id, place);
+    if (!this.#order) return;
+    const index = this.#order.findLastIndex((other) => this.#places.get(other) < place) + 1;
+    this.#order = [...this.#order.slice(0, index), id, ...this.#order.slice(index)];
+  }
+
+  #unplace(id) {
+    if (this.#places.delete(id)) this.#order = this.#order?.filter((other) => other !== id);
   }
 
   #store(object) {
@@ -456,6 +479,7 @@ export class Board extends EventTarget {
       case "state": {
         const { state: connection, code = null, message = null, retryAt = null } = event;
         this.#setState({ connection, code, message, retryAt });
+        this.#update();
         break;
       }
       case "joined":
@@ -536,18 +560,24 @@ export class Board extends EventTarget {
 
   /** Reads what may have changed after a call of the replica. */
   #update() {
-    const status = this.#replica?.status;
-    if (!status) return;
-    if (this.canUndo !== status.canUndo || this.canRedo !== status.canRedo) {
-      Object.assign(this, { canUndo: status.canUndo, canRedo: status.canRedo });
+    const undo = this.#replica?.undoState;
+    if (!undo) return;
+    if (this.canUndo !== undo.canUndo || this.canRedo !== undo.canRedo) {
+      Object.assign(this, undo);
       this.#emit("state");
     }
-    const isOpen = this.state.connection === "open";
-    const isConfirmed = isOpen && status.isConfirmed;
-    if (isConfirmed && this.state.pending) this.#log?.confirmed();
-    this.#setState({
-      isSynced: isOpen && status.isSynced, pending: isConfirmed ? 0 : this.state.pending,
-    });
+    this.#comparing ??= setTimeout(() => {
+      this.#comparing = null;
+      this.#compare();
+    }, COMPARING);
+  }
+
+  /** Finds out whether other members have the same board. */
+  #compare() {
+    const sync = this.state.connection === "open" && this.#replica.syncState;
+    if (!sync) return this.#setState({ isSynced: false });
+    if (sync.isConfirmed && this.state.pending) this.#log?.confirmed();
+    this.#setState({ isSynced: sync.isSynced, pending: sync.isConfirmed ? 0 : this.state.pending });
   }
 
   #setState(change) {

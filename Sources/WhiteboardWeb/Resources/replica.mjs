@@ -129,13 +129,13 @@ export class BoardReplica {
 
   /** Creates a photo from its bytes and their SHA-256; returns the same as `edit`. */
   createPhoto(hash, bytes, x, y) {
-    const input = join(hash, bytes);
+    const input = join(bytes, hash);
     return this.#call("createPhoto", input, input.length, x, y);
   }
 
   /** Returns whether bytes are a photo that was requested from a member. */
   isExpectedPhoto(member, sha256, bytes) {
-    const input = join(fromHex(member), fromHex(sha256), bytes);
+    const input = join(bytes, fromHex(member), fromHex(sha256));
     return Boolean(this.#call("isExpectedPhoto", input, input.length));
   }
 
@@ -149,13 +149,21 @@ export class BoardReplica {
   /** Signs what others have received, before the session is left. */
   leave() { this.edit({ do: "leave" }); }
 
-  /** `{canUndo, canRedo, isSynced, isConfirmed}`; null if the replica has stopped. */
-  get status() {
+  /** `{canUndo, canRedo}`; null if the replica has stopped. */
+  get undoState() {
     if (this.#isClosed) return null;
-    const bits = this.#exports.status(Date.now(), performance.now());
-    return {
-      canUndo: Boolean(bits & 1), canRedo: Boolean(bits & 2), isSynced: Boolean(bits & 4), isConfirmed: Boolean(bits & 8),
-    };
+    const bits = this.#exports.undoState();
+    return { canUndo: Boolean(bits & 1), canRedo: Boolean(bits & 2) };
+  }
+
+  /**
+   * `{isConfirmed, isSynced}`: whether a member has the same changes, and whether all members have, and all photos. Null
+   * if the replica has stopped. It takes longer than a change, so do not ask after each.
+   */
+  get syncState() {
+    if (this.#isClosed) return null;
+    const bits = this.#exports.syncState(Date.now(), performance.now());
+    return { isConfirmed: Boolean(bits & 1), isSynced: Boolean(bits & 2) };
   }
 
   /** The digest of the board, in hexadecimal digits. */

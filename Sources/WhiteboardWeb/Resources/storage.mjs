@@ -3,6 +3,8 @@ import { hex } from "./ids.mjs";
 /** The number of stored changes, and of their bytes, after which a keyframe replaces them. */
 const CHANGES = 2048;
 const BYTES = 4 << 20;
+/** The wait for a board that another tab may have, in milliseconds. */
+const LOCKING = 1000;
 /** The wait before storage that was full is tried again, in milliseconds. */
 const RETRY = 10_000;
 
@@ -30,13 +32,22 @@ class Storage {
    *
    * @returns {Promise<(() => void)|null>} Releases the lock; null if another tab has it.
    */
-  lock(board) {
-    return new Promise((resolve, reject) => {
-      navigator.locks.request(`${this.#name} ${hex(board)}`, { ifAvailable: true }, (lock) => {
-        if (!lock) return resolve(null);
-        return new Promise((release) => resolve(release));
-      }).catch(reject);
-    });
+  async lock(board) {
+    // Only old browsers have no locks; what two tabs of theirs store may be lost.
+    if (!navigator.locks) return () => {};
+    const patience = new AbortController();
+    // The page that a reload ends may still have the lock.
+    const timer = setTimeout(() => patience.abort(), LOCKING);
+    try {
+      return await new Promise((resolve, reject) => {
+        const hold = () => new Promise((release) => resolve(release));
+        navigator.locks.request(`${this.#name} ${hex(board)}`, { signal: patience.signal }, hold).catch(reject);
+      });
+    } catch {
+      return null;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /**
