@@ -5,6 +5,9 @@ import { settings } from "./dom.mjs";
 import { forgetLink, openLink } from "./link.mjs";
 import { hideScreen, showScreen } from "./panels.mjs";
 
+/** The reason for removing all guests at the end of a board (WEB-10). */
+const CLOSED = "The host closed the board.";
+
 const reload = { label: "Try again", run: () => location.reload() };
 
 /** The screens for connections that ended for good, by the code of the session. */
@@ -86,6 +89,7 @@ async function open(link, name, { Board, UI, module, storage }) {
 function watch(board, link) {
   let wasOpen = board.objects.size > 0 || board.chat.length > 0;
   let isWaiting = false;
+  let shown = null;
   const look = () => {
     const { connection, code, message } = board.state;
     if (connection === "open") {
@@ -93,10 +97,17 @@ function watch(board, link) {
       if (isWaiting) hideScreen();
       isWaiting = false;
     }
+    // The screen of a final state is shown once, so that the user can close it.
+    if (connection === shown) return;
+    shown = connection;
     if (connection === "removed" || code === "kicked") {
-      forgetLink(link);
-      const [title, text, advice] = REFUSALS.kicked;
-      fail([title, message ? `The host gave this reason: ${message}` : text, advice], null);
+      if (message === CLOSED) {
+        showScreen("The host closed the board", ["You can still look at it, and save it as a picture. To draw on it again, ask the host for a new link."], { label: "Show the board", run: hideScreen });
+      } else {
+        forgetLink(link);
+        const [title, text, advice] = REFUSALS.kicked;
+        fail([title, message ? `The host gave this reason: ${message}` : text, advice], null);
+      }
     } else if (connection === "refused") {
       fail(REFUSALS[code] ?? ["The host refused the connection", message || `The reason is “${code ?? "unknown"}”.`, "Ask the host for a new link."]);
     } else if (connection === "offline" && !wasOpen && !isWaiting) {

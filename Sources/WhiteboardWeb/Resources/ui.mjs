@@ -65,7 +65,7 @@ export class UI {
 
   // What others ask
 
-  get isViewer() { return this.board.me.role === "viewer"; }
+  get isViewer() { return this.board.me.role === "viewer" || ["removed", "refused"].includes(this.board.state.connection); }
   get accent() { return "#6e6ade"; }
   get pen() { return this.style; }
   get penColor() { return this.looks.palette.color(this.style.color); }
@@ -411,7 +411,7 @@ export class UI {
     const changes = pending === 1 ? "1 change" : `${pending} changes`;
     const [kind, text] = connection === "open" ? (isSynced && !pending ? ["good", "Synced"] : ["busy", "Syncing…"])
       : connection === "connecting" ? ["busy", pending ? `Connecting… ${changes} not sent yet` : "Connecting…"]
-      : connection === "removed" ? ["bad", "Removed"]
+      : connection !== "offline" ? ["bad", "Not connected"]
       : ["bad", pending ? `Offline: ${changes} not sent yet` : "Offline"];
     $("state").className = `chip ${kind}`;
     if ($("state-text").textContent !== text) $("state-text").textContent = text;
@@ -472,7 +472,10 @@ export class UI {
       if (this.followed) this.#followView();
     });
     on("chat", () => this.panels.chat.update());
-    on("state", () => this.#stateChanged());
+    on("state", () => {
+      this.#stateChanged();
+      this.#roleChanged();
+    });
     on("settings", () => {
       $("title").textContent = board.settings.title || "Whiteboard";
       this.#setTheme(this.theme);
