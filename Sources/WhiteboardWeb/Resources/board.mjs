@@ -83,17 +83,9 @@ export class Board extends EventTarget {
    *
    * If another tab has the board open, this one is a separate member with a key of its own, and stores nothing.
    *
-   * @param {object} options
-   * @param {string} [options.origin] - The origin of the gateway; without it, there is no session.
-   * @param {Uint8Array} options.board - The id of the board, 16 bytes.
-   * @param {CryptoKey} [options.codeKey] - The key K of the link.
-   * @param {CryptoKeyPair} options.keys - The key pair of the guest.
-   * @param {string} [options.name] - The display name.
-   * @param {string} [options.icon] - An emoji.
-   * @param {WebAssembly.Module} options.module - The compiled `whiteboard.wasm`.
-   * @param {object|null} [options.storage] - From `openStorage`; null keeps everything in memory.
-   * @param {"auto"|"websocket"|"post"} [options.transport]
-   * @param {(options: object) => object} [options.makeSession] - Creates the session; for tests.
+   * Without an `origin`, there is no session. `board` is the id in bytes, `codeKey` is the key K of the link, and `module`
+   * the compiled `whiteboard.wasm`. Without `storage` (from `openStorage`), everything stays in memory. Tests pass
+   * `makeSession`.
    */
   static async open({
     origin = null, board, codeKey, keys, name = "", icon = "", module, storage = null, transport = "auto",
@@ -250,12 +242,8 @@ export class Board extends EventTarget {
   }
 
   /**
-   * Shows others the pointer and the view.
-   *
-   * @param {object} shown
-   * @param {[number, number]|null} shown.cursor - The pointer; null hides it.
-   * @param {"cursor"|"laser"} [shown.pointer]
-   * @param {{center: [number, number], width: number, height: number}|null} [shown.viewport]
+   * Shows others the pointer (`cursor` or null; `pointer` is "cursor" or "laser") and the view (`center`, `width`,
+   * `height`).
    */
   showPresence({ cursor = null, pointer = "cursor", viewport = null } = {}) {
     const view = viewport && [...viewport.center, Math.round(viewport.width), Math.round(viewport.height)];

@@ -1,6 +1,7 @@
 /** Dialogs, popups and the side sheet. */
 
 import { $, button, element } from "./dom.mjs";
+import { TOOLS } from "./toolbar.mjs";
 
 /** Opens a modal dialog with a title; returns a function that closes it. */
 export function openDialog(title, content, onClose = () => {}) {
@@ -91,21 +92,19 @@ export function hideScreen() {
   $("screen").hidden = true;
 }
 
-/** The keyboard shortcuts, by the keys to show. */
 const SHORTCUTS = [
-  ["V or 1", "Select"], ["R or 2", "Rectangle"], ["O or 4", "Ellipse"], ["A or 5", "Arrow"], ["L or 6", "Line"], ["P or 7", "Pen"],
-  ["T or 8", "Text"], ["9", "Add a photo"], ["E or 0", "Eraser"], ["H, or hold Space", "Move the board"], ["K", "Laser pointer"],
+  ["9", "Add a photo"], ["Hold Space", "Move the board"],
   ["Ctrl+Z", "Undo"], ["Ctrl+Shift+Z", "Redo"], ["Ctrl+A", "Select everything"], ["Ctrl+C, Ctrl+V", "Copy, paste"], ["Ctrl+D", "Duplicate"], ["Ctrl+G, Ctrl+Shift+G", "Group, ungroup"], ["Delete", "Delete the selection"],
   ["Arrow keys", "Move the selection (Shift: farther)"], ["Enter", "Edit a text, open a game"], ["Ctrl+Shift+] or [", "Bring to the front, send to the back"],
   ["Ctrl+scroll, Ctrl++ or −", "Zoom"], ["Ctrl+0", "Zoom to 100 %"], ["Shift+1", "Show all objects"], ["Shift while drawing", "Keep the proportions or the angle"], ["?", "This list"],
 ];
 
 export function showHelp() {
-  openDialog("Keyboard shortcuts", element("dl.shortcuts", {}, ...SHORTCUTS.map(([keys, action]) =>
+  const tools = Object.values(TOOLS).map(([name, keys]) => [[...keys.toUpperCase()].join(" or "), name]);
+  openDialog("Keyboard shortcuts", element("dl.shortcuts", {}, ...[...tools, ...SHORTCUTS].map(([keys, action]) =>
     element("div", {}, element("dt", {}, action), element("dd", {}, element("kbd", {}, keys))))));
 }
 
-/** Explains what the connection protects, and how to check it. */
 export async function showConnection() {
   const code = element("code", {}, "…");
   const fingerprint = element("p", {}, "Certificate fingerprint (SHA-256):", element("br"), code);

@@ -42,11 +42,7 @@ export class BoardReplica {
 
   /**
    * Creates the replica of an empty board.
-   *
-   * @param {WebAssembly.Module} module - The compiled `whiteboard.wasm`.
-   * @param {Uint8Array} board - The id of the board, 16 bytes.
-   * @param {CryptoKeyPair} key - The key of the author, from `newKey`.
-   * @param {(action: object) => void} perform - Performs an action.
+   * `board` is the id in bytes, and `key` is from `newKey`.
    */
   static async create(module, board, key, perform) {
     let memory;

@@ -1,13 +1,25 @@
 /** Selecting, moving, scaling and rotating objects. */
 
 import { isInside, local, outline, rectangle, shapeOf, shown, union, widened } from "./geometry.mjs";
-import { Tool } from "./tool.mjs";
 
 /** The distance of the frame from the objects, and of the rotation handle from the frame, in CSS pixels. */
 const [MARGIN, ARM] = [6, 26];
 const SNAP = Math.PI / 12;
 /** The time between two changes of the board while objects are dragged, in milliseconds. */
 const INTERVAL = 60;
+
+/** A tool that does nothing; the other tools replace some of its methods. Places are in CSS pixels. */
+export class Tool {
+  constructor(ui) { this.ui = ui; }
+  down() {}
+  move() {}
+  up() {}
+  cancel() {}
+  doubleTap() {}
+  hover() {}
+  draw() { return null; }
+  board([x, y, ...rest]) { return [...this.ui.camera.toBoard([x, y]), ...rest]; }
+}
 
 /** A change of the selected objects: they are scaled and rotated around a pivot, then moved. */
 const UNCHANGED = { move: [0, 0], factor: 1, turn: 0, pivot: [0, 0] };
@@ -19,7 +31,6 @@ export class SelectTool extends Tool {
 
   get objects() { return [...this.selection].map((id) => this.ui.board.objects.get(id)).filter(Boolean); }
 
-  // The selection
 
   /** Selects exactly these objects. Others cannot change them meanwhile. */
   set(ids) {
@@ -45,7 +56,6 @@ export class SelectTool extends Tool {
     this.ui.selectionChanged();
   }
 
-  // The frame around the selection
 
   /** The frame as an upright or rotated rectangle, like an object: center, size, angle. */
   get #frame() {
@@ -178,7 +188,6 @@ export class SelectTool extends Tool {
     this.cancel();
     if (tapped && !event.shiftKey) {
       this.set(this.ui.withGroup(tapped));
-      // A game opens at the first tap.
       if (tapped.type === "game") this.ui.open(tapped.id);
     }
   }
@@ -206,7 +215,6 @@ export class SelectTool extends Tool {
     this.ui.boardElement.style.cursor = cursor;
   }
 
-  // Drawing
 
   draw(painter) {
     const gesture = this.#gesture;
@@ -249,7 +257,6 @@ export class SelectTool extends Tool {
   }
 }
 
-/** Where an object will be after a change. */
 function changed({ centerPosition: [x, y], scale, angle }, { move, factor, turn, pivot }) {
   const [dx, dy] = shown({ centerPosition: pivot, scale: factor, angle: turn }, [x - pivot[0], y - pivot[1]]);
   return { centerPosition: [dx + move[0], dy + move[1]], scale: scale * factor, angle: angle + turn };

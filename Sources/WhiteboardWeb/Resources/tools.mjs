@@ -1,12 +1,10 @@
 /** The tools that draw and erase. The select tool is in `select.mjs`. */
 
 import { covers, Ink, outline, rectangle, union, widened } from "./geometry.mjs";
-import { SelectTool } from "./select.mjs";
-import { Tool } from "./tool.mjs";
+import { SelectTool, Tool } from "./select.mjs";
 
 /** A pen without pressure is smoothed: each point moves this share of the way to the pointer. */
 const SMOOTHING = 0.6;
-/** The time for which a laser pointer leaves a trail, in milliseconds. */
 export const TRAIL = 700;
 
 /** The tool that gets the input: `down`, `move`, `up` and `cancel`, with places in CSS pixels. */
@@ -254,7 +252,6 @@ class TextTool extends Tool {
   }
 }
 
-/** A pointer in red with a trail, which others see too. */
 class LaserTool extends Tool {
   #trail = [];
 

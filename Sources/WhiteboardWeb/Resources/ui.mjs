@@ -1,17 +1,15 @@
 /** The board on the screen: connects the model of the page with its layers, tools and panels. */
 
 import { boundsOf, Camera, LiveLayer, Scene } from "./canvas.mjs";
-import { Chat, Members, nameForm, storedName } from "./chat.mjs";
 import { $, button, element, icon, settings, toast } from "./dom.mjs";
 import { drawObject, Palette } from "./draw.mjs";
-import { exportPicture } from "./export.mjs";
+import { exportPicture, Photos, prepared } from "./files.mjs";
 import { playGame } from "./games.mjs";
 import { covers, Ink, shapeOf, union, widened } from "./geometry.mjs";
-import { Photos, prepared } from "./images.mjs";
 import { Input } from "./input.mjs";
-import { ObjectList } from "./list.mjs";
 import { attachPopup, hideScreen, openDialog, Sheet, showConnection, showHelp, showScreen } from "./panels.mjs";
 import { Pointers } from "./pointers.mjs";
+import { Chat, Members, nameForm, ObjectList } from "./sheets.mjs";
 import { TextEditor } from "./text.mjs";
 import { Toolbar, TOOLS, VIEWER_TOOLS } from "./toolbar.mjs";
 import { Tools } from "./tools.mjs";
@@ -70,7 +68,6 @@ export class UI {
   get pen() { return this.style; }
   get penColor() { return this.looks.palette.color(this.style.color); }
 
-  /** The display name of a member. */
   name = (id) => id === this.board.me.id ? this.board.me.name || "You" : this.board.members.get(id)?.name || `Guest ${id.slice(0, 4)}`;
 
   /** Runs an edit; shows why it is refused. Returns the error, or null. */
@@ -85,7 +82,6 @@ export class UI {
     }
   }
 
-  /** The topmost object at a point of the screen. */
   objectAt(place, isWanted = () => true) {
     const at = this.camera.toBoard(place), tolerance = 8 / this.camera.zoom;
     // The items are those of the last frame, and may be gone.
@@ -127,7 +123,6 @@ export class UI {
     }
   }
 
-  /** Draws the strokes that others are drawing. */
   #drawGrowing(painter) {
     let area = null;
     for (const { ink, object, bounds } of this.#growing.values()) {
@@ -137,7 +132,6 @@ export class UI {
     return area;
   }
 
-  /** Draws a frame around the objects that others have selected. */
   #drawHolders(painter) {
     let area = null;
     const margin = 4 / this.camera.zoom;
@@ -204,13 +198,11 @@ export class UI {
 
   #abandonTimer;
 
-  /** The stroke that the pen draws now. */
   hideStroke(id) {
     this.#stroke = id;
     this.#hide();
   }
 
-  /** The objects that a tool draws itself. */
   hideObjects(ids) {
     this.#hiddenObjects = new Set(ids);
     this.#hide();
@@ -262,7 +254,6 @@ export class UI {
     this.#viewMoved();
   }
 
-  /** Shows all objects, or the area of some. */
   fit(ids = this.board.order) {
     const area = ids.map((id) => this.board.objects.get(id)).filter(Boolean).map((object) => boundsOf(object)).reduce(union, null);
     if (area) this.camera.fit(area, 1);
@@ -296,7 +287,6 @@ export class UI {
     this.#viewMoved();
   }
 
-  /** Hides a member, or shows it again. */
   hideMember(id, isHidden) {
     if (isHidden) this.hidden.add(id);
     else this.hidden.delete(id);
@@ -356,7 +346,6 @@ export class UI {
   editText(id, place) { this.editor.open(id, place); }
   stopTyping() { this.editor.close(); }
 
-  /** Opens a text for typing, or a game for playing. */
   open(id) {
     const object = this.board.objects.get(id);
     if (object?.type === "text") this.editText(id);
@@ -554,7 +543,6 @@ export class UI {
     addEventListener("pagehide", () => this.stopTyping());
   }
 
-  /** The outermost groups of the selection. */
   #groups() { return [...new Set(this.tools.select.objects.map(({ groups }) => groups?.at(-1)).filter(Boolean))]; }
 
   /** Copies the texts of the selection for other programs, and remembers the objects for this board. */
