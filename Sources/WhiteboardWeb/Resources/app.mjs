@@ -2,8 +2,7 @@
 
 import { settings } from "./dom.mjs";
 import { hex } from "./ids.mjs";
-import { hideScreen, showScreen } from "./panels.mjs";
-import { nameForm, storedName } from "./sheets.mjs";
+import { hideScreen, nameForm, showScreen, storedName } from "./panels.mjs";
 import { codeKeyBytes, parseFragment } from "./weblink.mjs";
 
 /** The reason for removing all guests at the end of a board (WEB-10). */
