@@ -100,16 +100,8 @@ static const unsigned char resources_mjs[] = {
 #embed "../WhiteboardWeb/Resources/resources.mjs"
 };
 
-static const unsigned char select_mjs[] = {
-#embed "../WhiteboardWeb/Resources/select.mjs"
-};
-
 static const unsigned char session_mjs[] = {
 #embed "../WhiteboardWeb/Resources/session.mjs"
-};
-
-static const unsigned char sheets_mjs[] = {
-#embed "../WhiteboardWeb/Resources/sheets.mjs"
 };
 
 static const unsigned char storage_mjs[] = {
@@ -173,9 +165,7 @@ static const struct whiteboard_page_file files[] = {
     {"/pointers.mjs", "text/javascript; charset=utf-8", NULL, pointers_mjs, sizeof pointers_mjs},
     {"/replica.mjs", "text/javascript; charset=utf-8", NULL, replica_mjs, sizeof replica_mjs},
     {"/resources.mjs", "text/javascript; charset=utf-8", NULL, resources_mjs, sizeof resources_mjs},
-    {"/select.mjs", "text/javascript; charset=utf-8", NULL, select_mjs, sizeof select_mjs},
     {"/session.mjs", "text/javascript; charset=utf-8", NULL, session_mjs, sizeof session_mjs},
-    {"/sheets.mjs", "text/javascript; charset=utf-8", NULL, sheets_mjs, sizeof sheets_mjs},
     {"/storage.mjs", "text/javascript; charset=utf-8", NULL, storage_mjs, sizeof storage_mjs},
     {"/text.mjs", "text/javascript; charset=utf-8", NULL, text_mjs, sizeof text_mjs},
     {"/toolbar.mjs", "text/javascript; charset=utf-8", NULL, toolbar_mjs, sizeof toolbar_mjs},

@@ -27,11 +27,11 @@ CONTROL, SHIFT = 2, 8
 
 
 def wasm(path, folder):
-    """The path of the replica; builds it in the folder if none is given."""
+    """The path of the replica; if none is given, the stored one is unpacked into the folder."""
     if path:
         return pathlib.Path(path)
     output = pathlib.Path(folder) / "whiteboard.wasm"
-    subprocess.run([ROOT / "Sources" / "WhiteboardWasm" / "build", output], check=True)
+    subprocess.run(["brotli", "-d", RESOURCES / "whiteboard.wasm.br", "-o", output], check=True)
     return output
 
 
@@ -56,7 +56,11 @@ def serve(wasm):
         def log_message(self, *_):
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    class Server(http.server.ThreadingHTTPServer):
+        def handle_error(self, *_):
+            """A page that is left closes its connections."""
+
+    server = Server(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server
 

@@ -2,8 +2,7 @@
 
 import { settings } from "./dom.mjs";
 import { hex } from "./ids.mjs";
-import { hideScreen, showScreen } from "./panels.mjs";
-import { nameForm, storedName } from "./sheets.mjs";
+import { hideScreen, nameForm, showScreen, storedName } from "./panels.mjs";
 import { codeKeyBytes, parseFragment } from "./weblink.mjs";
 
 /** The reason for removing all guests at the end of a board (WEB-10). */
@@ -55,11 +54,14 @@ async function start() {
 }
 
 async function load() {
-  const [{ Board }, { UI }, module, storage] = await Promise.all([
-    import("./board.mjs"), import("./ui.mjs"), compile(), import("./storage.mjs").then((module) => module.openStorage?.() ?? null),
+  const [{ Board }, { UI }, { openStorage }, module] = await Promise.all([
+    import("./board.mjs"), import("./ui.mjs"), import("./storage.mjs"), compile(),
   ]);
-  return { Board, UI, module, storage };
+  return { Board, UI, openStorage, module };
 }
+
+/** Fails if a database does not open in time, such as while a page that is being left still creates it. */
+const inTime = (opening) => Promise.race([opening, new Promise((_, reject) => setTimeout(reject, 4000, new Error("no database")))]);
 
 async function compile() {
   const response = await fetch("whiteboard.wasm");
@@ -73,8 +75,9 @@ const askName = () => new Promise((resolve) => {
   showScreen("Join the whiteboard", ["The others see this name beside your pointer and in the chat."], null, form);
 });
 
-async function open(link, name, { Board, UI, module, storage }) {
+async function open(link, name, { Board, UI, openStorage, module }) {
   const { board: id, codeKey, keys } = link;
+  const storage = await inTime(openStorage()).catch(() => null);
   const board = await Board.open({ origin: location.origin, board: id, codeKey, keys, name, module, storage });
   const ui = new UI(board);
   hideScreen();
@@ -182,7 +185,7 @@ async function openStore() {
   try {
     const opening = indexedDB.open("whiteboard-links", 1);
     opening.onupgradeneeded = () => opening.result.createObjectStore("links", { keyPath: "id" });
-    const database = await finished(opening);
+    const database = await inTime(finished(opening));
     return (mode, body) => finished(body(database.transaction("links", mode).objectStore("links")));
   } catch {
     return async (mode, body) => body({ getAll: () => [], get: () => undefined, put() {}, delete() {} });

@@ -14,7 +14,6 @@ const COMPARING = 100;
 const GUEST = "Guest";
 const ROLES = [null, "editor", "viewer", "relay"];
 const SHAPES = new Set(["line", "rectangle", "ellipse", "arrow"]);
-/** The events of the replica that warn the user. */
 const NOTICES = new Set(["full", "photosLeftOut", "diverged", "unrecorded", "violation", "clock"]);
 
 /**
@@ -103,7 +102,6 @@ export class Board extends EventTarget {
     return opened;
   }
 
-  // Reading
 
   /** The ids of all objects, from bottom to top. Do not change the array. */
   get order() {
@@ -136,13 +134,11 @@ export class Board extends EventTarget {
   /** Erases everything within `radius` of a path; returns the strokes that lost a part. */
   erase(points, radius) { return this.#edit({ do: "erase", points: flat(points), radius }).ids; }
 
-  // Creating
 
   createDrawing(points, { lineWidth = 5, color = null } = {}) {
     return this.#edit({ do: "createDrawing", ink: ink(points), lineWidth, color: number(color) }).ids[0];
   }
 
-  /** @param {"line"|"rectangle"|"ellipse"|"arrow"} shape - The shape between two corners or ends. */
   createShape(shape, from, to, style = {}) {
     if (!SHAPES.has(shape) || !Array.isArray(from) || !Array.isArray(to)) throw new BoardError("bad-argument");
     return this.createDrawing(outline(shape, from, to), style);
@@ -153,22 +149,14 @@ export class Board extends EventTarget {
   }
 
   /**
-   * Replaces the text of an object; changes that others made since `base` are kept. Edits within a second are one undo
-   * step.
-   *
-   * @param {string} [base] - The text that the user changed, such as the last value of the field; by default, the
-   *   text on the board.
+   * Replaces the text of an object, and keeps what others changed since `base`, such as the last value of the field. Edits
+   * within a second are one undo step.
    */
   setText(id, text, base = this.objects.get(id)?.text ?? "") {
     this.#edit({ do: "setText", id, text: string(text), base: string(base) });
   }
 
-  /**
-   * Adds a photo; its longest side is 200 units.
-   *
-   * @param {Uint8Array|ArrayBuffer|Blob} bytes - A JPEG or PNG; a WebP is converted.
-   * @returns {Promise<string>} The id of the object.
-   */
+  /** Adds a JPEG or PNG; a WebP is converted. The longest side of the photo is 200 units. Returns its id. */
   async createPhoto(bytes, [x, y]) {
     let blob = bytes instanceof Blob ? bytes : new Blob([bytes]);
     if (blob.size === 0 || blob.size > PHOTO_BYTES) throw new BoardError("photo-bytes");
@@ -178,15 +166,12 @@ export class Board extends EventTarget {
     return this.#result(this.#replica.createPhoto(hash, content, x, y), () => this.#keepPhoto(hex(hash), content)).ids[0];
   }
 
-  /**
-   * @param {"wordle"|"connect-four"} game
-   * @param {string} [opponent] - A member; without it, the first other member that makes a move.
-   */
+  /** Adds `wordle` or `connect-four`. The opponent is a member; null is the first other one that makes a move. */
   createGame(game, [x, y], { opponent = null } = {}) {
     return this.#edit({ do: "createGame", game: string(game), at: [x, y], member: opponent }).ids[0];
   }
 
-  /** @param {string} move - A word in Wordle; a column from 1 to 7, or `resign`, in Connect Four. */
+  /** Makes a move: a word in Wordle; a column from 1 to 7, or `resign`, in Connect Four. */
   play(id, move) { this.#edit({ do: "play", id, text: string(move) }); }
 
   // Arranging; `ids` may be one id, and may contain groups

@@ -102,7 +102,7 @@ class WordleDialog {
   #view;
   #grid = element("div.wordle", { role: "img" });
   #note = element("p.note", { role: "status" });
-  #others = element("ul.plain");
+  #others = element("ul.note");
   #keys = new Map();
 
   constructor(play, ui) {

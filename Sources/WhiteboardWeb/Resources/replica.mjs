@@ -73,7 +73,6 @@ export class BoardReplica {
   }
   /** An answer that was accepted did not arrive. */
   answerFailed(member, request) { this.edit({ do: "answerFailed", member, request }); }
-  /** Sending an answer has ended. */
   answerSent(member, request) { this.#call("answerSent", fromHex(member), request); }
 
   /** Returns whether a resource that a member offers was requested. */
@@ -81,7 +80,6 @@ export class BoardReplica {
     const input = join(fromHex(member), utf8(name));
     return Boolean(this.#call("accepts", input, input.length, size));
   }
-  /** A part of a resource arrived. */
   progressed(member, name) {
     const input = join(fromHex(member), utf8(name));
     this.#call("progressed", input, input.length);
@@ -100,7 +98,6 @@ export class BoardReplica {
     return damaged;
   }
 
-  /** Reports everything on the board as events. */
   readAll() { this.#call("readAll", EMPTY); }
 
   /** Returns the content of the board as one stored change; null while a signature is being made. */
@@ -140,7 +137,6 @@ export class BoardReplica {
   assetSent(member, sha256) { this.edit({ do: "assetSent", member, sha256 }); }
   assetFailed(member, sha256) { this.edit({ do: "assetFailed", member, sha256 }); }
   assetUnavailable(member, sha256) { this.edit({ do: "assetUnavailable", member, sha256 }); }
-  /** Removes objects for ever that were deleted long ago. */
   purge() { this.edit({ do: "purge" }); }
   /** Signs what others have received, before the session is left. */
   leave() { this.edit({ do: "leave" }); }
@@ -162,7 +158,6 @@ export class BoardReplica {
     return { isConfirmed: Boolean(bits & 1), isSynced: Boolean(bits & 2) };
   }
 
-  /** The digest of the board, in hexadecimal digits. */
   get digest() {
     this.#exports.digest();
     return hex(this.#output());
@@ -285,7 +280,6 @@ function join(...parts) {
   return all;
 }
 
-/** Parses the output of a call. */
 function parse(bytes) {
   const view = new DataView(bytes.buffer);
   const text = new TextDecoder();

@@ -66,7 +66,6 @@ class Storage {
     }
   }
 
-  /** Removes everything that is stored of a board. */
   async remove(board) {
     const id = hex(board);
     await write(this.#database, (stores) => {
@@ -90,7 +89,6 @@ class BoardLog {
   #board;
   #owner;
   #stored = [];
-  /** The number of the next change. */
   #next = 1;
   #count = 0;
   #byteCount = 0;
@@ -147,7 +145,6 @@ class BoardLog {
     this.#write();
   }
 
-  /** Another member has all changes. */
   confirmed() {
     this.#confirmed = { number: this.#next - 1, pending: 0 };
     this.#write();
@@ -185,7 +182,6 @@ class BoardLog {
   #write() {
     if (this.#isClosed || this.#needsKeyframe) return;
     this.#writing ??= (async () => {
-      // Changes of one task are written together.
       await Promise.resolve();
       try {
         let last = null;
@@ -259,7 +255,6 @@ class BoardLog {
 
 // `ActionWriter.swift` has the form of a stored change.
 
-/** Whether a stored change is a local batch. */
 const isOwn = (change) => change[0] === 1 && change[16] === 1;
 
 const isKeyframe = (change) => change[0] === 4;

@@ -7,9 +7,10 @@ import { exportPicture, Photos, prepared } from "./files.mjs";
 import { playGame } from "./games.mjs";
 import { covers, Ink, shapeOf, union, widened } from "./geometry.mjs";
 import { Input } from "./input.mjs";
-import { attachPopup, hideScreen, openDialog, Sheet, showConnection, showHelp, showScreen } from "./panels.mjs";
+import {
+  attachPopup, Chat, Members, nameForm, ObjectList, openDialog, Sheet, showConnection, showHelp, showScreen,
+} from "./panels.mjs";
 import { Pointers } from "./pointers.mjs";
-import { Chat, Members, nameForm, ObjectList } from "./sheets.mjs";
 import { TextEditor } from "./text.mjs";
 import { Toolbar, TOOLS, VIEWER_TOOLS } from "./toolbar.mjs";
 import { Tools } from "./tools.mjs";
