@@ -68,13 +68,13 @@ def serve(wasm):
 class Page:
     """One page in a browser of its own, on a phone or on a desktop."""
 
-    def __init__(self, address, is_phone, is_dark=False, downloads=None):
+    def __init__(self, address, is_phone, is_dark=False, downloads=None, words=(), environment=None):
         options = webdriver.ChromeOptions()
-        for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
+        for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", *words):
             options.add_argument(word)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.address = address
-        self.driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+        self.driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver", env=environment))
         width, height, scale = (390, 844, 3) if is_phone else (1280, 800, 1)
         self.command("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=is_phone)
         if is_phone:

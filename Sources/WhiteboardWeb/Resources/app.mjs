@@ -131,7 +131,9 @@ async function storePage() {
     const cache = await caches.open("page");
     const files = performance.getEntriesByType("resource").map(({ name }) => new URL(name)).filter(({ origin, pathname }) =>
       origin === location.origin && /\.(mjs|css|svg|wasm|webmanifest)$/.test(pathname));
-    await cache.addAll([location.pathname, "manifest.webmanifest", ...new Set(files.map(({ pathname }) => pathname))]);
+    // Some browsers list the manifest among the files that were loaded.
+    const manifest = new URL("manifest.webmanifest", location).pathname;
+    await cache.addAll([...new Set([location.pathname, manifest, ...files.map(({ pathname }) => pathname)])]);
   } catch {
     // The board works without it while the host is there.
   }
