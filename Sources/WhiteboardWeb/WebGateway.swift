@@ -100,7 +100,10 @@ public struct WebGateway: Sendable {
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
-              channel.eventLoop.makeCompletedFuture { try box.value?.accept(channel) }
+              channel.eventLoop.makeCompletedFuture {
+                guard let server = box.value else { throw ChannelError.ioOnClosedChannel }
+                try server.accept(channel)
+              }
             }
             .bind(host: host, port: port).get()
           let bound = listener.localAddress?.port ?? port

@@ -18,8 +18,11 @@ final class WebServer {
     case post(TransferID, start: Int)
   }
 
-  /// The maximum time in which a browser must send a request, or the next one.
-  static let idleTime = TimeAmount.seconds(30)
+  /// The maximum time in which a browser must send the head of a request, and in which it must send
+  /// the body.
+  static let requestTime = TimeAmount.seconds(30)
+  /// The maximum time without any progress, while a browser reads an answer.
+  private static let idleTime = TimeAmount.seconds(30)
   private static let maximumHead = 16_384
 
   private let transport: PeerTransport
@@ -109,7 +112,10 @@ final class WebServer {
       maxFrameSize: WebSocketBytes.maximumMessage,
       shouldUpgrade: { channel, head in
         let server = bound.value
-        guard head.uri == "/link", server.isFromPage(head),
+        guard head.method == .GET, head.uri == "/link", server.isFromPage(head),
+          head.headers[canonicalForm: "Connection"].contains(where: {
+            $0.lowercased() == "upgrade"
+          }),
           head.headers[canonicalForm: "Sec-WebSocket-Protocol"].contains(where: {
             $0 == "whiteboard-p2p"
           }),
@@ -121,8 +127,15 @@ final class WebServer {
       upgradePipelineHandler: { channel, _ in
         channel.eventLoop.makeCompletedFuture {
           let server = bound.value
-          try channel.pipeline.syncOperations.addHandler(WebSocketBytes())
-          try server.beginLink(channel, origin: server.origin(of: channel))
+          do {
+            try channel.pipeline.syncOperations.addHandler(WebSocketBytes())
+            try server.beginLink(channel, origin: server.origin(of: channel))
+          } catch {
+            // NIO leaves the connection open after a failed upgrade, and it is no longer idle for
+            // any handler.
+            channel.close(promise: nil)
+            throw error
+          }
         }
       }
     )
