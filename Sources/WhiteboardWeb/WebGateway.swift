@@ -109,7 +109,9 @@ public struct WebGateway: Sendable {
           let bound = listener.localAddress?.port ?? port
           do {
             try await loop.submit {
-              box.value = try WebServer(transport, page, certificate, port: bound)
+              box.value = try WebServer(page, certificate, port: bound) { channel, origin in
+                try transport.acceptBrowser(channel, origin: origin)
+              }
             }.get()
           } catch {
             try? await listener.close()

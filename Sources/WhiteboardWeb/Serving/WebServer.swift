@@ -25,7 +25,7 @@ final class WebServer {
   private static let idleTime = TimeAmount.seconds(30)
   private static let maximumHead = 16_384
 
-  private let transport: PeerTransport
+  private let acceptLink: (any Channel, _ origin: String) throws -> Void
   private let page: WebPage
   private let certificate: WebCertificate
   private let security: NIOSSLContext
@@ -37,13 +37,22 @@ final class WebServer {
   /// The texts that the header Host may have.
   private let authorities: Set<String>
 
+  /// Creates the state of a gateway.
+  ///
+  /// - Parameters:
+  ///   - page: The files of the page.
+  ///   - certificate: The certificate, which also names the hosts of the page.
+  ///   - port: The port of the page.
+  ///   - acceptLink: Makes a connection a link of the transport. The last handler of the channel
+  ///     reads and writes the bytes of the link. If it throws, the connection is closed.
+  /// - Throws: An error if TLS cannot use the certificate.
   init(
-    _ transport: PeerTransport,
     _ page: WebPage,
     _ certificate: WebCertificate,
-    port: Int
+    port: Int,
+    acceptLink: @escaping (any Channel, _ origin: String) throws -> Void
   ) throws {
-    self.transport = transport
+    self.acceptLink = acceptLink
     self.page = page
     self.certificate = certificate
     self.port = port
@@ -71,8 +80,14 @@ final class WebServer {
       bound.value.connections.leave(id)
       bound.value.origins[id] = nil
     }
+    try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: security))
+    try addRequestHandlers(channel)
+  }
+
+  /// Adds the handlers of HTTP to a connection, which already has the handler of TLS.
+  func addRequestHandlers(_ channel: any Channel) throws {
+    let bound = NIOLoopBound(self, eventLoop: channel.eventLoop)
     let pipeline = channel.pipeline.syncOperations
-    try pipeline.addHandler(NIOSSLServerHandler(context: security))
     try pipeline.addHandler(IdleStateHandler(allTimeout: Self.idleTime), name: Self.idleHandler)
     try pipeline.addHandler(IdleClosing(), name: Self.idleClosing)
     let requests = NIOLoopBound(WebRequests(self), eventLoop: channel.eventLoop)
@@ -104,7 +119,7 @@ final class WebServer {
     for name in [Self.idleHandler, Self.idleClosing] {
       channel.pipeline.syncOperations.removeHandler(name: name, promise: nil)
     }
-    try transport.acceptBrowser(channel, origin: origin)
+    try acceptLink(channel, origin)
   }
 
   private func upgrader(_ bound: NIOLoopBound<WebServer>) -> NIOWebSocketServerUpgrader {
