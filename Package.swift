@@ -357,6 +357,10 @@ let package = Package(
     ),
     .testTarget(name: "WhiteboardTests", dependencies: ["PeerTestKit", "Whiteboard"]),
     .testTarget(
+      name: "WhiteboardWebTests",
+      dependencies: ["WhiteboardWeb", nioCore, nioSSL, x509]
+    ),
+    .testTarget(
       name: "WhiteboardDocumentTests",
       dependencies: ["PeerTestKit", "Whiteboard", "WhiteboardDocument", crypto, grdb]
     ),

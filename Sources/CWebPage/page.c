@@ -20,10 +20,6 @@ static const unsigned char canvas_mjs[] = {
 #embed "../WhiteboardWeb/Resources/canvas.mjs"
 };
 
-static const unsigned char chat_mjs[] = {
-#embed "../WhiteboardWeb/Resources/chat.mjs"
-};
-
 static const unsigned char connection_mjs[] = {
 #embed "../WhiteboardWeb/Resources/connection.mjs"
 };
@@ -40,8 +36,8 @@ static const unsigned char errors_mjs[] = {
 #embed "../WhiteboardWeb/Resources/errors.mjs"
 };
 
-static const unsigned char export_mjs[] = {
-#embed "../WhiteboardWeb/Resources/export.mjs"
+static const unsigned char files_mjs[] = {
+#embed "../WhiteboardWeb/Resources/files.mjs"
 };
 
 static const unsigned char frames_mjs[] = {
@@ -64,10 +60,6 @@ static const unsigned char ids_mjs[] = {
 #embed "../WhiteboardWeb/Resources/ids.mjs"
 };
 
-static const unsigned char images_mjs[] = {
-#embed "../WhiteboardWeb/Resources/images.mjs"
-};
-
 static const unsigned char imports_mjs[] = {
 #embed "../WhiteboardWeb/Resources/imports.mjs"
 };
@@ -78,14 +70,6 @@ static const unsigned char index_html[] = {
 
 static const unsigned char input_mjs[] = {
 #embed "../WhiteboardWeb/Resources/input.mjs"
-};
-
-static const unsigned char link_mjs[] = {
-#embed "../WhiteboardWeb/Resources/link.mjs"
-};
-
-static const unsigned char list_mjs[] = {
-#embed "../WhiteboardWeb/Resources/list.mjs"
 };
 
 static const unsigned char manifest_webmanifest[] = {
@@ -116,10 +100,6 @@ static const unsigned char resources_mjs[] = {
 #embed "../WhiteboardWeb/Resources/resources.mjs"
 };
 
-static const unsigned char select_mjs[] = {
-#embed "../WhiteboardWeb/Resources/select.mjs"
-};
-
 static const unsigned char session_mjs[] = {
 #embed "../WhiteboardWeb/Resources/session.mjs"
 };
@@ -130,10 +110,6 @@ static const unsigned char storage_mjs[] = {
 
 static const unsigned char text_mjs[] = {
 #embed "../WhiteboardWeb/Resources/text.mjs"
-};
-
-static const unsigned char tool_mjs[] = {
-#embed "../WhiteboardWeb/Resources/tool.mjs"
 };
 
 static const unsigned char toolbar_mjs[] = {
@@ -169,23 +145,19 @@ static const struct whiteboard_page_file files[] = {
     {"/app.mjs", "text/javascript; charset=utf-8", NULL, app_mjs, sizeof app_mjs},
     {"/board.mjs", "text/javascript; charset=utf-8", NULL, board_mjs, sizeof board_mjs},
     {"/canvas.mjs", "text/javascript; charset=utf-8", NULL, canvas_mjs, sizeof canvas_mjs},
-    {"/chat.mjs", "text/javascript; charset=utf-8", NULL, chat_mjs, sizeof chat_mjs},
     {"/connection.mjs", "text/javascript; charset=utf-8", NULL, connection_mjs, sizeof connection_mjs},
     {"/dom.mjs", "text/javascript; charset=utf-8", NULL, dom_mjs, sizeof dom_mjs},
     {"/draw.mjs", "text/javascript; charset=utf-8", NULL, draw_mjs, sizeof draw_mjs},
     {"/errors.mjs", "text/javascript; charset=utf-8", NULL, errors_mjs, sizeof errors_mjs},
-    {"/export.mjs", "text/javascript; charset=utf-8", NULL, export_mjs, sizeof export_mjs},
+    {"/files.mjs", "text/javascript; charset=utf-8", NULL, files_mjs, sizeof files_mjs},
     {"/frames.mjs", "text/javascript; charset=utf-8", NULL, frames_mjs, sizeof frames_mjs},
     {"/games.mjs", "text/javascript; charset=utf-8", NULL, games_mjs, sizeof games_mjs},
     {"/geometry.mjs", "text/javascript; charset=utf-8", NULL, geometry_mjs, sizeof geometry_mjs},
     {"/icon.svg", "image/svg+xml", NULL, icon_svg, sizeof icon_svg},
     {"/ids.mjs", "text/javascript; charset=utf-8", NULL, ids_mjs, sizeof ids_mjs},
-    {"/images.mjs", "text/javascript; charset=utf-8", NULL, images_mjs, sizeof images_mjs},
     {"/imports.mjs", "text/javascript; charset=utf-8", NULL, imports_mjs, sizeof imports_mjs},
     {"/index.html", "text/html; charset=utf-8", NULL, index_html, sizeof index_html},
     {"/input.mjs", "text/javascript; charset=utf-8", NULL, input_mjs, sizeof input_mjs},
-    {"/link.mjs", "text/javascript; charset=utf-8", NULL, link_mjs, sizeof link_mjs},
-    {"/list.mjs", "text/javascript; charset=utf-8", NULL, list_mjs, sizeof list_mjs},
     {"/manifest.webmanifest", "application/manifest+json", NULL, manifest_webmanifest, sizeof manifest_webmanifest},
     {"/messages.mjs", "text/javascript; charset=utf-8", NULL, messages_mjs, sizeof messages_mjs},
     {"/panels.mjs", "text/javascript; charset=utf-8", NULL, panels_mjs, sizeof panels_mjs},
@@ -193,11 +165,9 @@ static const struct whiteboard_page_file files[] = {
     {"/pointers.mjs", "text/javascript; charset=utf-8", NULL, pointers_mjs, sizeof pointers_mjs},
     {"/replica.mjs", "text/javascript; charset=utf-8", NULL, replica_mjs, sizeof replica_mjs},
     {"/resources.mjs", "text/javascript; charset=utf-8", NULL, resources_mjs, sizeof resources_mjs},
-    {"/select.mjs", "text/javascript; charset=utf-8", NULL, select_mjs, sizeof select_mjs},
     {"/session.mjs", "text/javascript; charset=utf-8", NULL, session_mjs, sizeof session_mjs},
     {"/storage.mjs", "text/javascript; charset=utf-8", NULL, storage_mjs, sizeof storage_mjs},
     {"/text.mjs", "text/javascript; charset=utf-8", NULL, text_mjs, sizeof text_mjs},
-    {"/tool.mjs", "text/javascript; charset=utf-8", NULL, tool_mjs, sizeof tool_mjs},
     {"/toolbar.mjs", "text/javascript; charset=utf-8", NULL, toolbar_mjs, sizeof toolbar_mjs},
     {"/tools.mjs", "text/javascript; charset=utf-8", NULL, tools_mjs, sizeof tools_mjs},
     {"/transport.mjs", "text/javascript; charset=utf-8", NULL, transport_mjs, sizeof transport_mjs},

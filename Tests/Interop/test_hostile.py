@@ -217,7 +217,7 @@ class Attacks:
             self.assert_first_frame_closes(b"\x01" + length, "protocol-error")
 
     def test_frm_3_unknown_types(self):
-        for kind in (0x00, 0x08, 0x15, 0x30, 0x3F, 0x60, 0x7F):
+        for kind in (0x00, 0x0A, 0x15, 0x30, 0x3F, 0x60, 0x7F):
             self.assert_frame_closes(bytes([kind, 0]), "unknown-frame")
         link = self.open()
         for kind in (0x80, 0xFF):
@@ -233,7 +233,7 @@ class Attacks:
         never = (wire.BULK_LINK_TYPES | {wire.CODE_PROOF, wire.SAS_COMMIT, wire.SAS_NONCE}) - {
             wire.CLOSE
         }
-        for kind in sorted(never | {wire.SAS_REVEAL, wire.ACCEPT}):
+        for kind in sorted(never | {wire.SAS_REVEAL, wire.ACCEPT, wire.WEB_CHALLENGE, wire.WEB_PROOF}):
             self.assert_frame_closes(encode_frame(kind, b"{}"), "protocol-error")
         self.assert_frame_closes(
             encode_frame(wire.HELLO, self.attacker.hello()), "protocol-error"

@@ -19,6 +19,7 @@ EXPLAINED = {
     "recording-more.json": "recording.md",
     "session.json": "README.md",
     "walkthrough.json": "README.md",
+    "web.json": "web.md",
 }
 # Keys that describe a whole file.
 OF_A_FILE = {"note", "notation", "specification"}

@@ -409,9 +409,65 @@ async function fuzzing(check, seeds) {
   await Promise.all([anna.close(), bert.close()]);
 }
 
+/** Damages what a member sends: the receiver goes on, whatever arrives. */
+async function damaging(check, seeds) {
+  const network = new Network();
+  const [anna, bert] = [await open({ network, name: "Anna" }), await open({ network })];
+  const text = anna.createText("text", [0, 0]);
+  const stroke = anna.beginStroke();
+  for (let step = 0; step < 20; step += 1) anna.extendStroke(stroke, [[step, step]]);
+  anna.endStroke(stroke);
+  for (const board of [anna, bert]) board.showPresence({ cursor: [1, 1], viewport: { center: [0, 0], width: 9, height: 9 } });
+  await anna.createPhoto(JPEG, [0, 0]);
+  anna.createGame("wordle", [0, 0]);
+  anna.sendChat("hello");
+  await equal(anna, bert);
+  network.isOpen = false;
+  anna.move(text, [1, 1]);
+  bert.move(text, [2, 2]);
+  network.isOpen = true;
+  await equal(anna, bert);
+  const { sent } = network;
+  const from = anna.me.id;
+  await Promise.all([anna.close(), bert.close()]);
+
+  let receive, violations = 0;
+  const makeSession = (options) => {
+    receive = options.onEvent;
+    return { connect() {}, close() {}, send() {}, sendDatagram() {}, sendResource: async () => {} };
+  };
+  const keys = await newKey();
+  const carl = await Board.open({ board: id, keys, module, makeSession });
+  carl.addEventListener("notice", ({ detail }) => violations += detail.code === "violation");
+  receive({ kind: "state", state: "open" });
+  for (let seed = 1; seed <= seeds * 20; seed += 1) {
+    const pick = seeded(seed);
+    if (pick(3) === 0) {
+      receive({ kind: "left", member: from });
+      receive({ kind: "joined", member: from });
+    }
+    const event = sent[pick(sent.length)];
+    let bytes = new Uint8Array(event.bytes instanceof Blob ? await event.bytes.arrayBuffer() : event.bytes);
+    for (let count = pick(4); count > 0; count -= 1) bytes[pick(bytes.length)] = pick(256);
+    if (pick(4) === 0) bytes = bytes.slice(0, pick(bytes.length));
+    if (pick(8) === 0) bytes = Uint8Array.from({ length: pick(200) }, () => pick(256));
+    const name = event.name && (pick(2) ? event.name : event.name.replace(/\d/, () => String(pick(10))));
+    receive({ ...event, bytes, name, member: from });
+    if (seed % 50 === 0) await pause(0);
+    if (carl.state.failure) return check(`no failure (seed ${seed}: ${carl.state.failure.stack})`, false);
+  }
+  await pause(200);
+  carl.createText("still works", [0, 0]);
+  check(`a board survives damaged messages (${violations} violations)`, !carl.state.failure && carl.objects.size > 0
+    && violations > seeds);
+  await carl.close();
+}
+
 window.run = async (seeds) => {
   const results = [];
-  const parts = { editing, merging, storing, fuzzing: (check) => fuzzing(check, seeds) };
+  const parts = {
+    editing, merging, storing, fuzzing: (check) => fuzzing(check, seeds), damaging: (check) => damaging(check, seeds),
+  };
   for (const [part, body] of Object.entries(parts)) {
     const check = (what, holds) => results.push([`${part}: ${what}`, Boolean(holds)]);
     try {

@@ -27,11 +27,11 @@ CONTROL, SHIFT = 2, 8
 
 
 def wasm(path, folder):
-    """The path of the replica; builds it in the folder if none is given."""
+    """The path of the replica; if none is given, the stored one is unpacked into the folder."""
     if path:
         return pathlib.Path(path)
     output = pathlib.Path(folder) / "whiteboard.wasm"
-    subprocess.run([ROOT / "Sources" / "WhiteboardWasm" / "build", output], check=True)
+    subprocess.run(["brotli", "-d", RESOURCES / "whiteboard.wasm.br", "-o", output], check=True)
     return output
 
 
@@ -56,7 +56,11 @@ def serve(wasm):
         def log_message(self, *_):
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    class Server(http.server.ThreadingHTTPServer):
+        def handle_error(self, *_):
+            """A page that is left closes its connections."""
+
+    server = Server(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server
 
@@ -64,13 +68,13 @@ def serve(wasm):
 class Page:
     """One page in a browser of its own, on a phone or on a desktop."""
 
-    def __init__(self, address, is_phone, is_dark=False, downloads=None):
+    def __init__(self, address, is_phone, is_dark=False, downloads=None, words=(), environment=None):
         options = webdriver.ChromeOptions()
-        for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
+        for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", *words):
             options.add_argument(word)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.address = address
-        self.driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+        self.driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver", env=environment))
         width, height, scale = (390, 844, 3) if is_phone else (1280, 800, 1)
         self.command("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=is_phone)
         if is_phone:
@@ -131,6 +135,8 @@ class Page:
         self.touch("touchEnd")
 
     def tap(self, selector):
+        # Right after a fast swipe, Chromium takes a tap as the end of the swipe.
+        time.sleep(0.3)
         self.swipe([self.center(selector)])
 
     def center(self, selector):
@@ -157,8 +163,10 @@ class Page:
         text = {"text": key} if len(key) == 1 and not modifiers & CONTROL else {}
         if key == "Enter":
             text = {"text": "\r"}
+        number = {"Enter": 13, "Escape": 27, "Delete": 46}.get(key, 0)
         for kind in ("keyDown", "keyUp"):
-            self.command("Input.dispatchKeyEvent", type=kind, key=key, modifiers=modifiers, code=code, **(text if kind == "keyDown" else {}))
+            more = text if kind == "keyDown" else {}
+            self.command("Input.dispatchKeyEvent", type=kind, key=key, modifiers=modifiers, code=code, windowsVirtualKeyCode=number, **more)
 
     def type(self, text):
         """Inserts text as an input method does."""

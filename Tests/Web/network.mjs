@@ -6,6 +6,8 @@ export class Network {
   #isOpen = true;
   /** The resources that are not delivered: a function of the member and the name. */
   drops = () => false;
+  /** Everything that was sent: `{kind, bytes, isReliable}`, and `name` of a resource. */
+  sent = [];
 
   /** Creates the session of a member; pass it to `Board.open`. */
   session(member) {
@@ -61,6 +63,7 @@ export class Network {
 
   #deliver(from, members, event) {
     const bytes = event.bytes.slice();
+    this.sent.push(event);
     for (const member of members) {
       const isLinked = this.#joined.has(from) && this.#joined.has(member);
       if (isLinked) setTimeout(() => {
@@ -70,6 +73,7 @@ export class Network {
   }
 
   async #sendResource(from, member, name, bytes) {
+    this.sent.push({ kind: "resource", name, bytes });
     await new Promise((resume) => setTimeout(resume));
     const options = this.#sessions.get(member);
     if (!this.#joined.has(member) || !options.accepts(from, name, bytes.size ?? bytes.length)) throw new Error("refused");

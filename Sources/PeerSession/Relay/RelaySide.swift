@@ -176,7 +176,9 @@ final class RelaySide {
       !session.dialler.policy.plan(for: entry.id).isBarred,
       !session.membership.isRemoved(entry.id), !relayed.isAsked(entry.id, entry.member.incarnation)
     else { return nil }
-    return isStar && !entry.wasOverrun ? .distantPast : entry.apartSince + .seconds(2)
+    // A peer without an address, such as a browser, cannot be dialed, so waiting for a link is useless.
+    let isImmediate = (isStar || entry.addresses.isEmpty) && !entry.wasOverrun
+    return isImmediate ? .distantPast : entry.apartSince + .seconds(2)
   }
 
   /// Returns whether to reach a peer only through relays instead of dialing it (RLY-6).

@@ -58,7 +58,7 @@ extension ChatLine {
 
 /// A writer of one JSON object.
 ///
-/// The keys keep the order in which they are added.
+/// The keys keep the order in which they are added. Its functions are not inlined, because callers add many fields.
 package struct JSONObject {
   private var members: [String] = []
 
@@ -68,38 +68,45 @@ package struct JSONObject {
   package var text: String { "{" + members.joined(separator: ",") + "}" }
 
   /// Adds a string; nil adds `null`.
+  @inline(never)
   package mutating func add(_ key: String, string: String?) {
     members.append(Self.quoted(key) + ":" + (string.map(Self.quoted) ?? "null"))
   }
 
   /// Adds a finite number.
+  @inline(never)
   package mutating func add(_ key: String, _ number: Double) {
     members.append(Self.quoted(key) + ":" + Self.number(number))
   }
 
   /// Adds a Boolean.
+  @inline(never)
   package mutating func add(_ key: String, _ isTrue: Bool) {
     members.append(Self.quoted(key) + ":" + (isTrue ? "true" : "false"))
   }
 
   /// Adds an array of finite numbers.
+  @inline(never)
   package mutating func add(_ key: String, _ numbers: [Double]) {
     members.append(Self.quoted(key) + ":" + Self.list(numbers))
   }
 
   /// Adds an array of points, each as `[x,y]`.
+  @inline(never)
   package mutating func add(_ key: String, points: [Point]) {
     let list = points.map { Self.list([$0.x, $0.y]) }.joined(separator: ",")
     members.append(Self.quoted(key) + ":[" + list + "]")
   }
 
   /// Adds an array of strings.
+  @inline(never)
   package mutating func add(_ key: String, strings: [String]) {
     let list = strings.map(Self.quoted).joined(separator: ",")
     members.append(Self.quoted(key) + ":[" + list + "]")
   }
 
   /// Adds an array of spans of a stroke, each as `[start,end]` in numbers of points.
+  @inline(never)
   package mutating func add(_ key: String, spans: [ClosedRange<Int>]) {
     let steps = Double(StrokeSpans.steps)
     let list = spans.map {
@@ -109,16 +116,19 @@ package struct JSONObject {
   }
 
   /// Adds a value that is already JSON.
+  @inline(never)
   package mutating func add(_ key: String, json: String) {
     members.append(Self.quoted(key) + ":" + json)
   }
 
   /// Adds an array of values that are already JSON.
+  @inline(never)
   package mutating func add(_ key: String, list: [String]) {
     add(key, json: "[" + list.joined(separator: ",") + "]")
   }
 
   /// Returns a JSON array of finite numbers.
+  @inline(never)
   package static func list(_ numbers: [Double]) -> String {
     "[" + numbers.map(number).joined(separator: ",") + "]"
   }
@@ -133,6 +143,7 @@ package struct JSONObject {
   ///
   /// Control characters and invisible characters (`InvisibleText`) are escaped in addition to the escapes
   /// that JSON requires, so that the string is safe to print to a terminal.
+  @inline(never)
   package static func quoted(_ text: String) -> String {
     var result = "\""
     InvisibleText.scan(text) { scalar, isInvisible in

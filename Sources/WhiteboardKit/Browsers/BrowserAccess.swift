@@ -16,6 +16,8 @@ final class BrowserAccess {
   /// The page; nil while browsers cannot join.
   private var page: BrowserPage?
   private var links: [BrowserLink] = []
+  /// Whether the gateway is being opened because the configuration requires it.
+  private var isBeginning: Bool
 
   init(
     _ runtime: BoardRuntime,
@@ -31,6 +33,7 @@ final class BrowserAccess {
     self.replica = replica
     self.persistence = persistence
     self.transport = transport
+    isBeginning = configuration.servesBrowsers
   }
 
   private var session: Session { board.session }
@@ -45,6 +48,10 @@ final class BrowserAccess {
     defer { checkIsolation(#isolation) }
     await restoreLinks()
     guard configuration.servesBrowsers else { return }
+    defer {
+      isBeginning = false
+      runtime.changed()
+    }
     do throws(CommandError) {
       try await turnOn(request: nil)
     } catch {
@@ -94,7 +101,7 @@ final class BrowserAccess {
     if let known = links.first(where: \.isForEverybody) {
       link = invited(known, page, request: request)
     } else {
-      link = try await invite(InvitationTerms(isForBrowsers: true), request: request)
+      link = try await addLink(InvitationTerms(isForBrowsers: true), page, request: request)
     }
     runtime.emit(.invited(link))
   }
@@ -136,9 +143,20 @@ final class BrowserAccess {
     request: RequestMark?
   ) async throws(CommandError) -> BoardEvent.Invited {
     defer { checkIsolation(#isolation) }
+    if isBeginning { _ = await runtime.wait(timeout: .seconds(5)) { !self.isBeginning } }
     guard let page else {
-      throw CommandError(.refused, "browsers cannot join this board; use `web on` first")
+      let advice = configuration.isRelay ? "start the relay with --web" : "use `web on` first"
+      throw CommandError(.refused, "browsers cannot join this board; \(advice)")
     }
+    return try await addLink(terms, page, request: request)
+  }
+
+  private nonisolated(nonsending) func addLink(
+    _ terms: InvitationTerms,
+    _ page: BrowserPage,
+    request: RequestMark?
+  ) async throws(CommandError) -> BoardEvent.Invited {
+    defer { checkIsolation(#isolation) }
     if terms.isView { try BoardAdmission.checkMayInviteViewers(replica) }
     let link = BrowserLink(
       secret: .random(),

@@ -177,6 +177,9 @@ extension BoardEvent {
     package var expires: String?
     /// The request id of the command.
     package var request: RequestMark?
+
+    /// Whether the code or link lets newcomers edit, and has no time limit.
+    package var isForEverybody: Bool { role != "viewer" && expires == nil }
   }
 
   /// Whether browsers can join the board; emitted when that changes, and as the answer to `web`.

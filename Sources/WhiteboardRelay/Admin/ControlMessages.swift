@@ -122,6 +122,8 @@ package struct InvitationReport: Codable, Equatable, Sendable {
   package let code: String?
   /// The link that contains the code, or the link for browsers.
   package let link: String
+  /// The link for browsers with each address of the relay, best first; `nil` for a code.
+  package let links: [String]?
   /// SHA-256 of the certificate that browsers warn about; `nil` if there is none.
   package let fingerprint: String?
   /// The role that the code gives, if the relay owns the board.

@@ -91,6 +91,7 @@ extension Relay {
         board: entry.board,
         code: invited.code,
         link: invited.link,
+        links: invited.links,
         fingerprint: invited.fingerprint,
         role: invited.role,
         expires: invited.expires
@@ -140,6 +141,7 @@ extension Relay {
           board: entry.board,
           code: invited.code,
           link: invited.link,
+          links: nil,
           fingerprint: nil,
           role: invited.role,
           expires: nil

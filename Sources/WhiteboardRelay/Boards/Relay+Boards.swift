@@ -125,7 +125,7 @@ extension Relay {
       board.state = .serving
       board.link = ready.link
       logger.info("Board opened.", metadata: ["board": "\(id.short)"])
-    case .invited(let invited) where invited.code == nil && invited.role != "viewer":
+    case .invited(let invited) where invited.code == nil && invited.isForEverybody:
       board.webLink = invited.link
     case .joined(let person):
       board.people[person.peer] = person.name

@@ -76,10 +76,7 @@ struct SessionState: Sendable {
       board.webFingerprint = web.isSelfMade == true ? web.fingerprint : nil
       chat.remark(web.isOn ? "browsers can join the board" : "browsers cannot join the board")
     case .invited(let invited):
-      // The first link has no time limit and lets guests edit, so it fits everybody.
-      if invited.code == nil, invited.role != "viewer", board.webLink == nil {
-        board.webLink = invited.link
-      }
+      if invited.code == nil, invited.isForEverybody { board.webLink = invited.link }
     case .role(let role):
       if let line = EventText.line(.role(role)) { chat.remark(line) }
     case .chat(let line):

@@ -8,6 +8,8 @@ enum Answer {
   case message(String)
   /// The chat, which has its own panel.
   case chat
+  /// The box that shows how others join.
+  case invitation
 
   /// Creates the answer that an event contains.
   ///
@@ -18,9 +20,18 @@ enum Answer {
       return
     }
     guard let (title, request) = Self.title(event), request != nil else { return nil }
-    if case .chatHistory = event {
+    switch event {
+    case .chatHistory:
       self = .chat
       return
+    // The box shows the link for everybody, as a QR code too.
+    case .web(let web) where web.isOn:
+      self = .invitation
+      return
+    case .invited(let invited) where invited.code == nil && invited.isForEverybody:
+      self = .invitation
+      return
+    default: break
     }
     let lines = (EventText.line(event) ?? "").lines
     self =

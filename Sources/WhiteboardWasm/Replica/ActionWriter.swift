@@ -226,47 +226,44 @@ struct ActionWriter {
 }
 
 /// Numbers for the requests that a page answers.
+///
+/// There are few at a time, and the page answers them about in order.
 final class RequestTable<ID> {
-  private var ids: [UInt32: ID] = [:]
+  private var requests: [(number: UInt32, id: ID)] = []
   private var last: UInt32 = 0
 
   func number(of id: ID) -> UInt32 {
-    last += 1
-    ids[last] = id
+    last &+= 1
+    requests.append((last, id))
     return last
   }
 
   /// Removes and returns the request with a number; nil if it was answered before.
-  func take(_ number: UInt32) -> ID? { ids.removeValue(forKey: number) }
+  func take(_ number: UInt32) -> ID? {
+    guard let index = requests.firstIndex(where: { $0.number == number }) else { return nil }
+    return requests.remove(at: index).id
+  }
 }
 
-/// The JSON of an event.
-///
-/// Its functions are not inlined, because they are called often.
+/// The JSON of an event or a result.
 private struct EventJSON {
   private var json = JSONObject()
 
   var text: String { json.text }
 
-  @inline(never)
   mutating func begin(_ event: String, from member: MemberID?) {
     json.add("event", string: event)
     json.add("from", string: member?.text)
   }
 
-  @inline(never)
   mutating func add(_ key: String, _ text: String?) { json.add(key, string: text) }
 
-  @inline(never)
   mutating func add(_ key: String, _ number: Double) { json.add(key, number) }
 
-  @inline(never)
   mutating func add(_ key: String, _ points: [Point]) { json.add(key, points: points) }
 
-  @inline(never)
   mutating func add(_ key: String, json text: String) { json.add(key, json: text) }
 
-  @inline(never)
   mutating func add(_ key: String, _ ids: [ObjectID]) {
     json.add(key, strings: ids.map { $0.description })
   }

@@ -158,19 +158,25 @@ public func nextDeadline() -> Double { current.replica.nextDeadline.map { Double
 @_cdecl("digest")
 public func digest() { Buffers.output = current.replica.digest.bytes }
 
-/// Returns the state of the replica, one bit for each property.
-@_expose(wasm, "status")
-@_cdecl("status")
-public func status(_ wall: Double, _ uptime: Double) -> Int32 {
-  let replica = current.replica
-  let now = moment(wall, uptime)
-  var bits: Int32 = 0
-  if replica.board.canUndo { bits |= 1 }
-  if replica.board.canRedo { bits |= 2 }
-  if replica.isSynced(now: now) { bits |= 4 }
-  // A member has all local changes.
-  if replica.members.contains(where: { replica.isSynced(with: $0, now: now) }) { bits |= 8 }
-  return bits
+/// Returns whether a step can be undone (bit 0) and redone (bit 1).
+@_expose(wasm, "undoState")
+@_cdecl("undoState")
+public func undoState() -> Int32 {
+  let board = current.replica.board
+  return (board.canUndo ? 1 : 0) | (board.canRedo ? 2 : 0)
+}
+
+/// Returns whether a member has the same changes (bit 0), and whether all have, and all photos (bit 1).
+@_expose(wasm, "syncState")
+@_cdecl("syncState")
+public func syncState(_ wall: Double, _ uptime: Double) -> Int32 {
+  let (replica, now) = (current.replica, moment(wall, uptime))
+  // A program without a board, such as a relay, has nothing to compare.
+  let members = replica.members.filter { replica.hasIntroducedItself($0) }
+  let synced = members.filter { replica.isSynced(with: $0, now: now) }
+  guard !synced.isEmpty else { return 0 }
+  let isComplete = synced.count == members.count && !replica.isExchangingAssets(with: members)
+  return isComplete ? 3 : 1
 }
 
 /// Makes everything on the board the output, as after a restore.

@@ -80,7 +80,7 @@ public func accepts(_ count: Int32, _ size: Double, _ wall: Double, _ uptime: Do
     return name.byteCount == size && replica.expectsAnswer(name, from: member)
   }
   guard name.type == .imageData, !name.isDeleted, let id = name.sha256,
-    replica.isAsking(forAsset: id, from: member)
+    replica.expectedAsset(id, from: member).contains(where: { $0.byteCount == size })
   else { return false }
   if replica.hasRoom(forPhoto: id, bytes: size) { return true }
   current.output(replica.leaveOutPhoto(id, now: moment(wall, uptime)))
@@ -112,34 +112,40 @@ private func namedResource(_ count: Int32) -> (MemberID, ResourceDTO)? {
 
 /// Returns whether bytes are a photo that was requested from a member.
 ///
-/// The input is the id of the member, the SHA-256 of the bytes, and the bytes.
+/// The input is the bytes, the id of the member, and the SHA-256 of the bytes.
 @_expose(wasm, "isExpectedPhoto")
 @_cdecl("isExpectedPhoto")
 public func isExpectedPhoto(_ count: Int32, _ wall: Double, _ uptime: Double) -> Bool {
-  let input = Buffers.takeInput(count)
-  guard let member = member(input.prefix(32)), let id = AssetID(input.dropFirst(32).prefix(32))
+  let (bytes, ids) = photo(count, ids: 2)
+  guard let member = member(ids.prefix(32)), let id = AssetID(ids.dropFirst(32)),
+    let header = try? PhotoHeader(reading: bytes)
   else { return false }
-  let bytes = Array(input.dropFirst(64))
-  guard let header = try? PhotoHeader(reading: bytes) else { return false }
   return current.replica.expectedAsset(id, from: member).contains {
     $0.byteCount == bytes.count && $0.hasHeader(header)
   }
 }
 
-/// Creates a photo; the input is the SHA-256 of its bytes, and the bytes.
+/// Takes the bytes of a photo from the input, and the ids that follow them; a large photo is not copied.
+private func photo(_ count: Int32, ids: Int) -> (bytes: [UInt8], ids: [UInt8]) {
+  var bytes = Buffers.takeInput(count)
+  let tail = Array(bytes.suffix(32 * ids))
+  bytes.removeLast(tail.count)
+  return (bytes, tail)
+}
+
+/// Creates a photo; the input is its bytes, and their SHA-256.
 ///
 /// The first action of the output is the result or the error.
 @_expose(wasm, "createPhoto")
 @_cdecl("createPhoto")
 public func createPhoto(_ count: Int32, _ x: Double, _ y: Double, _ wall: Double, _ uptime: Double)
 {
-  let input = Buffers.takeInput(count)
   let (page, now) = (current, moment(wall, uptime))
-  let (replica, bytes) = (page.replica, Array(input.dropFirst(32)))
+  let (replica, (bytes, hash)) = (page.replica, photo(count, ids: 1))
   let asset: AssetReference
   do throws(PhotoError) {
     let header = try PhotoHeader(ofWhole: bytes)
-    guard let id = AssetID(input.prefix(32)) else { throw .malformed }
+    guard let id = AssetID(hash) else { throw .malformed }
     asset = try AssetReference(id: id, byteCount: bytes.count, header: header)
   } catch {
     return page.output { writer in writer.write(photoError: error.code) }

@@ -1,9 +1,12 @@
 /** Starts the page: checks the browser, opens the link, asks for a name on the first visit, and shows the board. */
 
-import { nameForm, storedName } from "./chat.mjs";
 import { settings } from "./dom.mjs";
-import { forgetLink, openLink } from "./link.mjs";
-import { hideScreen, showScreen } from "./panels.mjs";
+import { hex } from "./ids.mjs";
+import { hideScreen, nameForm, showScreen, storedName } from "./panels.mjs";
+import { codeKeyBytes, parseFragment } from "./weblink.mjs";
+
+/** The reason for removing all guests at the end of a board (WEB-10). */
+const CLOSED = "The host closed the board.";
 
 const reload = { label: "Try again", run: () => location.reload() };
 
@@ -50,13 +53,15 @@ async function start() {
   }
 }
 
-/** Loads everything that the board needs. */
 async function load() {
-  const [{ Board }, { UI }, module, storage] = await Promise.all([
-    import("./board.mjs"), import("./ui.mjs"), compile(), import("./storage.mjs").then((module) => module.openStorage?.() ?? null),
+  const [{ Board }, { UI }, { openStorage }, module] = await Promise.all([
+    import("./board.mjs"), import("./ui.mjs"), import("./storage.mjs"), compile(),
   ]);
-  return { Board, UI, module, storage };
+  return { Board, UI, openStorage, module };
 }
+
+/** Fails if a database does not open in time, such as while a page that is being left still creates it. */
+const inTime = (opening) => Promise.race([opening, new Promise((_, reject) => setTimeout(reject, 4000, new Error("no database")))]);
 
 async function compile() {
   const response = await fetch("whiteboard.wasm");
@@ -70,8 +75,9 @@ const askName = () => new Promise((resolve) => {
   showScreen("Join the whiteboard", ["The others see this name beside your pointer and in the chat."], null, form);
 });
 
-async function open(link, name, { Board, UI, module, storage }) {
+async function open(link, name, { Board, UI, openStorage, module }) {
   const { board: id, codeKey, keys } = link;
+  const storage = await inTime(openStorage()).catch(() => null);
   const board = await Board.open({ origin: location.origin, board: id, codeKey, keys, name, module, storage });
   const ui = new UI(board);
   hideScreen();
@@ -86,6 +92,7 @@ async function open(link, name, { Board, UI, module, storage }) {
 function watch(board, link) {
   let wasOpen = board.objects.size > 0 || board.chat.length > 0;
   let isWaiting = false;
+  let shown = null;
   const look = () => {
     const { connection, code, message } = board.state;
     if (connection === "open") {
@@ -93,10 +100,17 @@ function watch(board, link) {
       if (isWaiting) hideScreen();
       isWaiting = false;
     }
+    // The screen of a final state is shown once, so that the user can close it.
+    if (connection === shown) return;
+    shown = connection;
     if (connection === "removed" || code === "kicked") {
-      forgetLink(link);
-      const [title, text, advice] = REFUSALS.kicked;
-      fail([title, message ? `The host gave this reason: ${message}` : text, advice], null);
+      if (message === CLOSED) {
+        showScreen("The host closed the board", ["You can still look at it, and save it as a picture. To draw on it again, ask the host for a new link."], { label: "Show the board", run: hideScreen });
+      } else {
+        forgetLink(link);
+        const [title, text, advice] = REFUSALS.kicked;
+        fail([title, message ? `The host gave this reason: ${message}` : text, advice], null);
+      }
     } else if (connection === "refused") {
       fail(REFUSALS[code] ?? ["The host refused the connection", message || `The reason is “${code ?? "unknown"}”.`, "Ask the host for a new link."]);
     } else if (connection === "offline" && !wasOpen && !isWaiting) {
@@ -117,9 +131,64 @@ async function storePage() {
     const cache = await caches.open("page");
     const files = performance.getEntriesByType("resource").map(({ name }) => new URL(name)).filter(({ origin, pathname }) =>
       origin === location.origin && /\.(mjs|css|svg|wasm|webmanifest)$/.test(pathname));
-    await cache.addAll([location.pathname, "manifest.webmanifest", ...new Set(files.map(({ pathname }) => pathname))]);
+    // Some browsers list the manifest among the files that were loaded.
+    const manifest = new URL("manifest.webmanifest", location).pathname;
+    await cache.addAll([...new Set([location.pathname, manifest, ...files.map(({ pathname }) => pathname)])]);
   } catch {
     // The board works without it while the host is there.
+  }
+}
+
+// The link
+
+/**
+ * Returns the board to open and its keys: that of the link in the address, or the one that was open last.
+ *
+ * The secret is removed from the address at once, and only its key is kept, which scripts cannot read. The result is "none" or "wrong" if there is
+ * no board.
+ */
+async function openLink() {
+  const { hash } = location;
+  const link = hash && parseFragment(hash);
+  if (hash) history.replaceState(null, "", location.pathname);
+  if (hash && !link) return "wrong";
+  const store = await openStore();
+  if (!link) {
+    const records = await store("readonly", (links) => links.getAll());
+    return records.sort((a, b) => b.openedAt - a.openedAt)[0] ?? "none";
+  }
+  const { board, secret } = link;
+  const key = await codeKeyBytes(secret, board);
+  // A record is found by a hash of the key, because the key itself cannot be read.
+  const id = hex(new Uint8Array(await crypto.subtle.digest("SHA-256", key)).slice(0, 16));
+  const record = await store("readonly", (links) => links.get(id)) ?? {
+    id, board,
+    codeKey: await crypto.subtle.importKey("raw", key, { name: "HMAC", hash: "SHA-256" }, false, ["sign", "verify"]),
+    keys: await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, false, ["sign", "verify"]),
+  };
+  record.openedAt = Date.now();
+  await store("readwrite", (links) => links.put(record));
+  return record;
+}
+
+/** Forgets the keys of a board, such as after the host removed this browser. */
+async function forgetLink({ id }) {
+  await (await openStore())("readwrite", (links) => links.delete(id));
+}
+
+/** Returns a function that runs one request on the stored links. Without storage, the links are lost with the page. */
+async function openStore() {
+  const finished = (request) => new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+  try {
+    const opening = indexedDB.open("whiteboard-links", 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore("links", { keyPath: "id" });
+    const database = await inTime(finished(opening));
+    return (mode, body) => finished(body(database.transaction("links", mode).objectStore("links")));
+  } catch {
+    return async (mode, body) => body({ getAll: () => [], get: () => undefined, put() {}, delete() {} });
   }
 }
 

@@ -8,9 +8,12 @@ import { BoardReplica, newKey } from "./replica.mjs";
 const TYPING = 2000;
 /** The time between two removals of objects that were deleted long ago, in milliseconds. */
 const PURGE = 60_000;
+/** The wait after a change before boards are compared, in milliseconds. */
+const COMPARING = 100;
+/** The name in the session of a member without a name. */
+const GUEST = "Guest";
 const ROLES = [null, "editor", "viewer", "relay"];
 const SHAPES = new Set(["line", "rectangle", "ellipse", "arrow"]);
-/** The events of the replica that warn the user. */
 const NOTICES = new Set(["full", "photosLeftOut", "diverged", "unrecorded", "violation", "clock"]);
 
 /**
@@ -63,12 +66,15 @@ export class Board extends EventTarget {
   /** The photos that are not in storage: SHA-256 to Blob. */
   #photos = new Map();
   #order = null;
+  /** Texts that sort like the objects, by id. */
+  #places = new Map();
   /** Texts that sort like the chat lines, by id. */
   #chatKeys = new Map();
   #typing = new Map();
   /** The events that are dispatched at the end of the task. */
   #events = null;
   #purging;
+  #comparing = null;
   #isClosed = false;
 
   /**
@@ -76,17 +82,9 @@ export class Board extends EventTarget {
    *
    * If another tab has the board open, this one is a separate member with a key of its own, and stores nothing.
    *
-   * @param {object} options
-   * @param {string} [options.origin] - The origin of the gateway; without it, there is no session.
-   * @param {Uint8Array} options.board - The id of the board, 16 bytes.
-   * @param {CryptoKey} [options.codeKey] - The key K of the link.
-   * @param {CryptoKeyPair} options.keys - The key pair of the guest.
-   * @param {string} [options.name] - The display name.
-   * @param {string} [options.icon] - An emoji.
-   * @param {WebAssembly.Module} options.module - The compiled `whiteboard.wasm`.
-   * @param {object|null} [options.storage] - From `openStorage`; null keeps everything in memory.
-   * @param {"auto"|"websocket"|"post"} [options.transport]
-   * @param {(options: object) => object} [options.makeSession] - Creates the session; for tests.
+   * Without an `origin`, there is no session. `board` is the id in bytes, `codeKey` is the key K of the link, and `module`
+   * the compiled `whiteboard.wasm`. Without `storage` (from `openStorage`), everything stays in memory. Tests pass
+   * `makeSession`.
    */
   static async open({
     origin = null, board, codeKey, keys, name = "", icon = "", module, storage = null, transport = "auto",
@@ -99,19 +97,15 @@ export class Board extends EventTarget {
     }
     if (makeSession || origin) {
       makeSession ??= (await import("./session.mjs")).GuestSession;
-      opened.#connect(makeSession, { origin, board, codeKey, keys: opened.#replica.key, name: opened.me.name, transport });
+      opened.#connect(makeSession, { origin, board, codeKey, keys: opened.#replica.key, name: name || GUEST, transport });
     }
     return opened;
   }
 
-  // Reading
 
-  /** The ids of all objects, from bottom to top. */
+  /** The ids of all objects, from bottom to top. Do not change the array. */
   get order() {
-    this.#order ??= [...this.objects.values()]
-      .map(({ id, zIndex }) => [zIndex, sortKey(id), id])
-      .sort(([a, b], [c, d]) => (a === c ? (b < d ? -1 : 1) : (a < c ? -1 : 1)))
-      .map(([, , id]) => id);
+    this.#order ??= [...this.objects.keys()].sort((one, other) => (this.#places.get(one) < this.#places.get(other) ? -1 : 1));
     return this.#order;
   }
 
@@ -140,13 +134,11 @@ export class Board extends EventTarget {
   /** Erases everything within `radius` of a path; returns the strokes that lost a part. */
   erase(points, radius) { return this.#edit({ do: "erase", points: flat(points), radius }).ids; }
 
-  // Creating
 
   createDrawing(points, { lineWidth = 5, color = null } = {}) {
     return this.#edit({ do: "createDrawing", ink: ink(points), lineWidth, color: number(color) }).ids[0];
   }
 
-  /** @param {"line"|"rectangle"|"ellipse"|"arrow"} shape - The shape between two corners or ends. */
   createShape(shape, from, to, style = {}) {
     if (!SHAPES.has(shape) || !Array.isArray(from) || !Array.isArray(to)) throw new BoardError("bad-argument");
     return this.createDrawing(outline(shape, from, to), style);
@@ -157,22 +149,14 @@ export class Board extends EventTarget {
   }
 
   /**
-   * Replaces the text of an object; changes that others made since `base` are kept. Edits within a second are one undo
-   * step.
-   *
-   * @param {string} [base] - The text that the user changed, such as the last value of the field; by default, the
-   *   text on the board.
+   * Replaces the text of an object, and keeps what others changed since `base`, such as the last value of the field. Edits
+   * within a second are one undo step.
    */
   setText(id, text, base = this.objects.get(id)?.text ?? "") {
     this.#edit({ do: "setText", id, text: string(text), base: string(base) });
   }
 
-  /**
-   * Adds a photo; its longest side is 200 units.
-   *
-   * @param {Uint8Array|ArrayBuffer|Blob} bytes - A JPEG or PNG; a WebP is converted.
-   * @returns {Promise<string>} The id of the object.
-   */
+  /** Adds a JPEG or PNG; a WebP is converted. The longest side of the photo is 200 units. Returns its id. */
   async createPhoto(bytes, [x, y]) {
     let blob = bytes instanceof Blob ? bytes : new Blob([bytes]);
     if (blob.size === 0 || blob.size > PHOTO_BYTES) throw new BoardError("photo-bytes");
@@ -182,15 +166,12 @@ export class Board extends EventTarget {
     return this.#result(this.#replica.createPhoto(hash, content, x, y), () => this.#keepPhoto(hex(hash), content)).ids[0];
   }
 
-  /**
-   * @param {"wordle"|"connect-four"} game
-   * @param {string} [opponent] - A member; without it, the first other member that makes a move.
-   */
+  /** Adds `wordle` or `connect-four`. The opponent is a member; null is the first other one that makes a move. */
   createGame(game, [x, y], { opponent = null } = {}) {
     return this.#edit({ do: "createGame", game: string(game), at: [x, y], member: opponent }).ids[0];
   }
 
-  /** @param {string} move - A word in Wordle; a column from 1 to 7, or `resign`, in Connect Four. */
+  /** Makes a move: a word in Wordle; a column from 1 to 7, or `resign`, in Connect Four. */
   play(id, move) { this.#edit({ do: "play", id, text: string(move) }); }
 
   // Arranging; `ids` may be one id, and may contain groups
@@ -241,16 +222,13 @@ export class Board extends EventTarget {
   setProfile(name, icon = "") {
     this.#edit({ do: "profile", name: string(name), icon: string(icon) });
     Object.assign(this.me, { name, icon });
+    if (this.#session) this.#session.name = name || GUEST;
     this.#emit("members");
   }
 
   /**
-   * Shows others the pointer and the view.
-   *
-   * @param {object} shown
-   * @param {[number, number]|null} shown.cursor - The pointer; null hides it.
-   * @param {"cursor"|"laser"} [shown.pointer]
-   * @param {{center: [number, number], width: number, height: number}|null} [shown.viewport]
+   * Shows others the pointer (`cursor` or null; `pointer` is "cursor" or "laser") and the view (`center`, `width`,
+   * `height`).
    */
   showPresence({ cursor = null, pointer = "cursor", viewport = null } = {}) {
     const view = viewport && [...viewport.center, Math.round(viewport.width), Math.round(viewport.height)];
@@ -268,6 +246,7 @@ export class Board extends EventTarget {
     this.#session?.close();
     this.#replica.close();
     clearInterval(this.#purging);
+    clearTimeout(this.#comparing);
     for (const timer of this.#typing.values()) clearTimeout(timer);
     await this.#log?.close();
     this.#releaseLock?.();
@@ -326,12 +305,15 @@ export class Board extends EventTarget {
       case "sendDatagram": this.#session?.sendDatagram(action.members, action.bytes); break;
       case "record":
         this.#log?.append(action.bytes);
-        if (action.isOwn) this.#setState({ pending: this.state.pending + 1 });
+        if (action.isOwn) this.#setState({ pending: this.state.pending + 1, isSynced: false });
         break;
       case "sendAnswer": this.#sendAnswer(action); break;
       case "sendAsset": this.#sendAsset(action); break;
       case "event": this.#handle(action.value); break;
-      case "failed": this.#setState({ failure: action.error }); break;
+      case "failed":
+        this.#session?.close();
+        this.#setState({ failure: action.error, connection: "offline", isSynced: false });
+        break;
       case "done": this.#update(); break;
       // Other programs on the board exchange data that means nothing here.
       default: break;
@@ -343,8 +325,8 @@ export class Board extends EventTarget {
     switch (event.event) {
       case "object": this.#objectChanged(event, from); break;
       case "removed": {
+        this.#unplace(event.id);
         this.objects.delete(event.id);
-        this.#order = null;
         this.#endPreview(event.id);
         const { changed, removed } = this.#pending().objects ??= { changed: new Set(), removed: new Set() };
         changed.delete(event.id);
@@ -384,8 +366,8 @@ export class Board extends EventTarget {
         }
         break;
       case "settings": {
-        const { event: _, from: __, ...settings } = event;
-        this.settings = settings;
+        const { title, background, grid = null, language } = event;
+        this.settings = { title, background, grid, language };
         this.#emit("settings");
         break;
       }
@@ -397,7 +379,6 @@ export class Board extends EventTarget {
 
   #objectChanged({ object, author, view = null, pressure = null }, from) {
     const old = this.objects.get(object.id);
-    if (!old || old.zIndex !== object.zIndex) this.#order = null;
     object.author = memberID(author);
     object.selectedBy = memberID(object.selectedBy);
     if (view) object.view = withMembers(view);
@@ -408,6 +389,21 @@ export class Board extends EventTarget {
       this.#emit("photo", { sha256: object.sha256 });
     }
     this.#store(object);
+    if (old?.zIndex !== object.zIndex) this.#place(object);
+  }
+
+  /** Puts an object into the order; most are in front of all others. */
+  #place({ id, zIndex }) {
+    this.#unplace(id);
+    const place = `${zIndex} ${sortKey(id)}`;
+    this.#places.set(id, place);
+    if (!this.#order) return;
+    const index = this.#order.findLastIndex((other) => this.#places.get(other) < place) + 1;
+    this.#order = [...this.#order.slice(0, index), id, ...this.#order.slice(index)];
+  }
+
+  #unplace(id) {
+    if (this.#places.delete(id)) this.#order = this.#order?.filter((other) => other !== id);
   }
 
   #store(object) {
@@ -456,6 +452,7 @@ export class Board extends EventTarget {
       case "state": {
         const { state: connection, code = null, message = null, retryAt = null } = event;
         this.#setState({ connection, code, message, retryAt });
+        this.#update();
         break;
       }
       case "joined":
@@ -536,18 +533,24 @@ export class Board extends EventTarget {
 
   /** Reads what may have changed after a call of the replica. */
   #update() {
-    const status = this.#replica?.status;
-    if (!status) return;
-    if (this.canUndo !== status.canUndo || this.canRedo !== status.canRedo) {
-      Object.assign(this, { canUndo: status.canUndo, canRedo: status.canRedo });
+    const undo = this.#replica?.undoState;
+    if (!undo) return;
+    if (this.canUndo !== undo.canUndo || this.canRedo !== undo.canRedo) {
+      Object.assign(this, undo);
       this.#emit("state");
     }
-    const isOpen = this.state.connection === "open";
-    const isConfirmed = isOpen && status.isConfirmed;
-    if (isConfirmed && this.state.pending) this.#log?.confirmed();
-    this.#setState({
-      isSynced: isOpen && status.isSynced, pending: isConfirmed ? 0 : this.state.pending,
-    });
+    this.#comparing ??= setTimeout(() => {
+      this.#comparing = null;
+      this.#compare();
+    }, COMPARING);
+  }
+
+  /** Finds out whether other members have the same board. */
+  #compare() {
+    const sync = this.state.connection === "open" && this.#replica.syncState;
+    if (!sync) return this.#setState({ isSynced: false });
+    if (sync.isConfirmed && this.state.pending) this.#log?.confirmed();
+    this.#setState({ isSynced: sync.isSynced, pending: sync.isConfirmed ? 0 : this.state.pending });
   }
 
   #setState(change) {

@@ -1,30 +1,24 @@
 /**
- * The layers of the board.
- *
- * Committed objects are drawn once, on tiles that the browser moves and scales. A change redraws only the damaged part of
- * the tiles under it. The live layer above the tiles holds what changes with each frame.
+ * The layers of the board: tiles with the committed objects, which the browser moves and scales and of which a change redraws
+ * only the damaged part, and above them the live layer with what changes in each frame.
  */
 
 import { CanvasPainter, drawObject } from "./draw.mjs";
 import { outline, rectangle, shapeOf, shown, touches, union, widened } from "./geometry.mjs";
 
 /**
- * The time for drawing new tiles in one frame, in milliseconds, and the number of objects.
- *
- * Browsers record what is drawn and paint it after the frame, so the time alone says little. The number falls while
- * frames take longer than `LATE` milliseconds, and rises again afterwards.
+ * The time for drawing new tiles in one frame, in milliseconds, and the number of objects, which falls while frames take longer
+ * than `LATE`. Browsers paint only after the frame, so the time alone says little.
  */
 const BUDGET = 7;
 const OBJECTS = [24, 2000];
 const LATE = 24;
 /** The number of objects in a damaged rectangle above which the tile is drawn again in the background. */
 const AT_ONCE = 300;
-/** The number of tiles of one level that are kept. */
 const TILES = 120;
-/** Each tile also shows the first pixel of its neighbors, so that no seams appear while the tiles are scaled. */
+/** The pixels that tiles share with their neighbors, so that no seams appear while they are scaled. */
 const BLEED = 1;
 const ZOOMS = [0.02, 16];
-/** The size of the live layer is a multiple of this, in CSS pixels. */
 const STEP = 128;
 
 /** The visible part of the board: the position of the top left corner, and the number of CSS pixels per board unit. */
@@ -45,7 +39,6 @@ export class Camera {
     this.y -= dy / this.zoom;
   }
 
-  /** Changes the zoom; the board position at a point of the screen stays there. */
   zoomTo(zoom, [x, y] = [this.width / 2, this.height / 2]) {
     const [left, top] = this.toBoard([x, y]);
     this.zoom = Math.min(Math.max(zoom, ZOOMS[0]), ZOOMS[1]);
@@ -53,7 +46,6 @@ export class Camera {
     this.y = top - y / this.zoom;
   }
 
-  /** Shows a whole rectangle of the board, at no more than `most`, with a margin in CSS pixels. */
   fit(area, most = 1, margin = 80) {
     const room = [this.width, this.height].map((side) => Math.max(side - 2 * margin, side / 2));
     const zoom = Math.min(room[0] / (area.right - area.left || 1), room[1] / (area.bottom - area.top || 1), most);
@@ -84,7 +76,6 @@ export class Scene {
     this.update(board.order);
   }
 
-  /** Notes that objects changed, appeared or are gone. */
   invalidate(ids) {
     for (const id of ids) this.#changed.add(id);
   }
@@ -96,7 +87,6 @@ export class Scene {
     this.invalidate(this.#hidden);
   }
 
-  /** Draws everything again, such as after a change of colors. */
   reset() {
     for (const level of [this.#level, this.#previous]) level?.root.remove();
     this.#level = this.#previous = null;
@@ -147,7 +137,6 @@ export class Scene {
     const isOther = this.#level && (this.#level.zoom !== camera.zoom || this.#level.scale !== scale);
     if (isOther && this.#lastZoom !== camera.zoom) this.#zoomedAt = now;
     this.#lastZoom = camera.zoom;
-    // While the zoom changes, the tiles are only scaled.
     if (!this.#level || (isOther && now - this.#zoomedAt > 120)) {
       if (this.#level?.isShown) {
         this.#previous?.root.remove();
@@ -170,7 +159,6 @@ export class Scene {
   }
 }
 
-/** The bounds of everything that is drawn for an object. */
 export function boundsOf(object, placement = object) {
   const { width, height, bounds } = shapeOf(object);
   const margin = (object.type === "game" ? 7 : 1) * Math.max(placement.scale, 1);
@@ -202,13 +190,11 @@ class Level {
 
   place(camera) {
     const factor = camera.zoom / this.zoom;
-    // Whole device pixels keep the tiles sharp.
     const snap = (value) => factor === 1 ? Math.round(value * this.scale) / this.scale : value;
     const x = snap((this.origin[0] - camera.x) * camera.zoom), y = snap((this.origin[1] - camera.y) * camera.zoom);
     this.root.style.transform = `translate(${x}px,${y}px) scale(${factor})`;
   }
 
-  /** The part of the board that a tile shows. */
   #area(column, row, margin = BLEED / this.scale) {
     const unit = this.side / this.zoom, [left, top] = this.origin, more = margin / this.zoom;
     return {
@@ -279,7 +265,6 @@ class Level {
     return new CanvasPainter(context, unit);
   }
 
-  /** Draws the damaged parts of the tiles again, and new objects over them. */
   repaint(scene, damage, added, isAppend) {
     for (const tile of this.#tiles.values()) {
       const touching = (areas) => areas.filter((one) => touches(one, tile.area));
@@ -380,7 +365,6 @@ export class LiveLayer {
     this.#used = null;
   }
 
-  /** Called when the view has another size or resolution. */
   reset() {
     this.#frame = this.#used = null;
     this.canvas.width = this.canvas.height = 1;

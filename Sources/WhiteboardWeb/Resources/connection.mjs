@@ -70,7 +70,6 @@ export class Connection {
   #gateway;
   #host;
   #guest;
-  /** Whether the gateway is a relay. */
   #isRelay;
   /** The members that are known, by id: `{name, incarnation, reachAt}`; `reachAt` is the time of the next REACH. */
   #known = new Map();
@@ -140,7 +139,6 @@ export class Connection {
     return { code: end.code, message: end.message };
   }
 
-  // What the application sends
 
   get bufferedBytes() { return this.#outbox.byteCount; }
 
@@ -216,7 +214,6 @@ export class Connection {
     this.#confirm();
   }
 
-  // What arrives
 
   #handle({ type, payload }) {
     switch (type) {
@@ -322,7 +319,6 @@ export class Connection {
     }
   }
 
-  // Members
 
   #learn(value) {
     const { peer, name, incarnation } = parseMember(value);

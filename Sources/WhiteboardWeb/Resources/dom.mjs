@@ -2,13 +2,7 @@
 
 export const $ = (id) => document.getElementById(id);
 
-/**
- * Creates an element.
- *
- * @param {string} kind - The tag, with classes after dots, such as "button.plain".
- * @param {object} properties - Properties of the element. Names with a hyphen are attributes.
- * @param {...(Node|string|null)} children - The content; strings become text.
- */
+/** Creates an element of a kind such as "button.plain". Properties with a hyphen are attributes; strings become text. */
 export function element(kind, properties = {}, ...children) {
   const [tag, ...classes] = kind.split(".");
   const result = document.createElement(tag);
@@ -33,7 +27,7 @@ export function icon(name) {
   return svg;
 }
 
-/** A button with an icon and, if it has `text`, a visible label; `label` is read to screen readers. */
+/** A button with an icon, and with a visible label if it has a `text`. */
 export function button(iconName, label, onclick, { text, kind = "button.icon" } = {}) {
   return element(kind, { type: "button", title: text ? "" : label, ariaLabel: label, onclick }, iconName && icon(iconName), text);
 }

@@ -29,7 +29,6 @@ function contrast(one, other) {
   return (light + 0.05) / (dark + 0.05);
 }
 
-/** The lines of drawings as paths of the canvas. */
 const paths = new WeakMap();
 
 /** Paints on a canvas whose transform maps board units to pixels. */
@@ -67,7 +66,6 @@ export class CanvasPainter {
     context.globalAlpha = 1;
   }
 
-  /** Draws a line that still grows. */
   growing(ink, color) {
     this.lines(ink.paths, color);
     const tail = ink.tail;
@@ -111,11 +109,8 @@ export class CanvasPainter {
 /**
  * Draws an object.
  *
- * @param painter - A `CanvasPainter`, or the painter of SVG in `export.mjs`.
- * @param {object} object - The object, as in `board.objects`.
- * @param placement - Another center, scale and angle, such as while the object is dragged.
- * @param {{palette: Palette, photo: (object) => any, name: (member) => string}} looks - The colors, the photos that are
- *   decoded (null: not yet, or never) and the names of members.
+ * `looks` has the `palette`, the decoded photos (`photo(object)`, or null) and the names of members (`name(member)`).
+ * `placement` is another center, scale and angle, such as while the object is dragged.
  */
 export function drawObject(painter, object, looks, placement = object) {
   painter.place(placement, () => {

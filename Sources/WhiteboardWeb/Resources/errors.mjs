@@ -40,10 +40,7 @@ const MESSAGES = {
 
 /** An edit that was refused. No part of it was made. */
 export class BoardError extends Error {
-  /**
-   * @param {string} code - The stable code, such as `held`.
-   * @param {object} detail - What the message mentions, such as the `name` of a member.
-   */
+  /** `code` is stable, such as `held`; `detail` has what the message mentions, such as the `name` of a member. */
   constructor(code, detail = {}) {
     const message = MESSAGES[code] ?? "The change was refused.";
     super(typeof message === "function" ? message(detail) : message);

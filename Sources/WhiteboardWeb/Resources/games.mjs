@@ -10,7 +10,6 @@ const NAMES = { wordle: "Wordle", "connect-four": "Connect Four" };
 
 export const gameName = (object) => NAMES[object.game] ?? "Game";
 
-// On the board
 
 /** Draws a game in its box, around its center. */
 export function drawGame(painter, object, looks) {
@@ -57,7 +56,6 @@ function drawConnectFour(painter, view, plain, isDark, { name }) {
 
 const ownRows = (view) => view.players?.find?.((player) => player.member === view.member)?.rows ?? [];
 
-/** Who may move next in a game of Connect Four, or how it ended. */
 function status(view, name) {
   const who = (member) => member === view.member ? "You" : name(member);
   const [winner] = view.winners ?? [];
@@ -68,7 +66,6 @@ function status(view, name) {
   return view.turn === view.member ? "Your turn" : `${name(view.turn)}’s turn`;
 }
 
-// Playing
 
 /** Opens the dialog in which a game is played. It follows the moves of others until it is closed. */
 export function playGame(ui, id) {
@@ -105,7 +102,7 @@ class WordleDialog {
   #view;
   #grid = element("div.wordle", { role: "img" });
   #note = element("p.note", { role: "status" });
-  #others = element("ul.plain");
+  #others = element("ul.note");
   #keys = new Map();
 
   constructor(play, ui) {
@@ -118,7 +115,7 @@ class WordleDialog {
         this.#keys.set(key, made);
         return made;
       }))));
-    this.root = element("div.game", {}, this.#grid, this.#note, keyboard, this.#others);
+    this.root = element("div.game", { tabIndex: -1, autofocus: true }, this.#grid, this.#note, keyboard, this.#others);
   }
 
   key(event) {
@@ -175,7 +172,7 @@ class ConnectFourDialog {
     this.#columns = Array.from({ length: 7 }, (_, index) =>
       element("button", { type: "button", onclick: () => this.#drop(index + 1) }, ...Array.from({ length: 6 }, () => element("i"))));
     this.#resign = element("button.quiet", { type: "button", onclick: () => this.#play("resign") }, icon("flag"), "Give up");
-    this.root = element("div.game", {}, this.#note, element("div.four", {}, ...this.#columns), this.#resign);
+    this.root = element("div.game", { tabIndex: -1, autofocus: true }, this.#note, element("div.four", {}, ...this.#columns), this.#resign);
   }
 
   key(event) {

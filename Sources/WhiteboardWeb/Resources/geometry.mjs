@@ -21,7 +21,6 @@ export function shown({ centerPosition: [x, y], scale, angle }, [dx, dy]) {
   return [x + dx * cosine - dy * sine, y + dx * sine + dy * cosine];
 }
 
-/** The inverse of `shown`. */
 export function local({ centerPosition: [x, y], scale, angle }, [px, py]) {
   const [sine, cosine] = [Math.sin(angle) / scale, Math.cos(angle) / scale];
   return [(px - x) * cosine + (py - y) * sine, (py - y) * cosine - (px - x) * sine];
@@ -61,14 +60,12 @@ export function wrapped(text, limit) {
   return lines.slice(0, 2000);
 }
 
-/** The lines of a text object with their size on the board. */
 export function layout(text, boxWidth) {
   const lines = text ? wrapped(text, Math.floor(Math.min(Math.max(boxWidth / LETTER.width, 4), 4096))) : [];
   const width = lines.reduce((most, line) => Math.max(most, columns(line)), 1) * LETTER.width;
   return { lines, width, height: Math.max(lines.length, 1) * LETTER.height };
 }
 
-/** Whether the first letter with a direction is written from right to left. */
 export const isRightToLeft = (text) => /^[^\p{L}]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/u.test(text);
 
 // Strokes
@@ -189,7 +186,6 @@ export function visibleParts({ points, pressure, erased = [] }) {
   return parts;
 }
 
-/** The lines of a drawing around its center. */
 export function inkLines(object, makePath) {
   return visibleParts(object).flatMap((part) => {
     const ink = new Ink(object.lineWidth ?? 5, makePath);
@@ -216,7 +212,6 @@ export function outline(kind, [x, y], [u, v]) {
 
 // Objects
 
-/** What is computed once for each state of an object. */
 const shapes = new WeakMap();
 
 /** The size of an object before scaling, its bounds on the board, and the lines of a text. */
@@ -250,7 +245,6 @@ export function covers(object, place, tolerance) {
     distance([x, y], part[Math.max(index - 1, 0)], point) <= reach + (object.lineWidth ?? 5) / 2));
 }
 
-/** Whether a rectangle of the board touches an object. */
 export function isInside(object, area) {
   const { bounds, corners } = shapeOf(object);
   if (!touches(bounds, area)) return false;

@@ -8,7 +8,6 @@ const PART = 60_000;
 
 /** Cuts messages into parts, numbers them, and remembers those that are not acknowledged (session.md 6). */
 export class Outbox {
-  /** The bytes that wait or are not acknowledged. */
   byteCount = 0;
   #waiting = [];
   /** The message that is being sent, and how many of its bytes are sent. */
@@ -18,7 +17,6 @@ export class Outbox {
   #unacknowledged = [];
   #pace;
 
-  /** @param {Pace} pace - Limits what the relay forwards. */
   constructor(pace) { this.#pace = pace; }
 
   /** Adds a message. `copies` is the number of members to which a relay forwards it; 0 if it is for the gateway. */
@@ -52,7 +50,6 @@ export class Outbox {
 
   get isWaiting() { return this.#waiting.length > 0 || this.#current !== null; }
 
-  /** Whether everything is acknowledged. */
   get isEmpty() { return !this.isWaiting && !this.#unacknowledged.length; }
 
   /** Handles the payload of an ACK (MSG-4). */
@@ -70,7 +67,6 @@ export class Pace {
   #bytes;
   #time = 0;
 
-  /** @param {{copies: number, bytes: number}} passes - The limits for a second. */
   constructor({ copies, bytes }) {
     this.#passes = { copies: copies * 0.9, bytes: bytes * 0.9 };
     this.#copies = this.#passes.copies;
@@ -94,7 +90,6 @@ export class Pace {
 
 /** Assembles messages from their parts (session.md 6). */
 export class Inbox {
-  /** The number of the last part. */
   received = 0;
   #parts = null;
   #missing = 0;

@@ -1,6 +1,8 @@
-/** Dialogs, popups and the side sheet. */
+/** Dialogs, popups, and the sheet with its panels: the chat, the people, and the list of objects. */
 
-import { $, button, element } from "./dom.mjs";
+import { $, button, element, icon, settings, toast } from "./dom.mjs";
+import { gameName } from "./games.mjs";
+import { TOOLS } from "./toolbar.mjs";
 
 /** Opens a modal dialog with a title; returns a function that closes it. */
 export function openDialog(title, content, onClose = () => {}) {
@@ -91,21 +93,19 @@ export function hideScreen() {
   $("screen").hidden = true;
 }
 
-/** The keyboard shortcuts, by the keys to show. */
 const SHORTCUTS = [
-  ["V or 1", "Select"], ["R or 2", "Rectangle"], ["O or 4", "Ellipse"], ["A or 5", "Arrow"], ["L or 6", "Line"], ["P or 7", "Pen"],
-  ["T or 8", "Text"], ["9", "Add a photo"], ["E or 0", "Eraser"], ["H, or hold Space", "Move the board"], ["K", "Laser pointer"],
+  ["9", "Add a photo"], ["Hold Space", "Move the board"],
   ["Ctrl+Z", "Undo"], ["Ctrl+Shift+Z", "Redo"], ["Ctrl+A", "Select everything"], ["Ctrl+C, Ctrl+V", "Copy, paste"], ["Ctrl+D", "Duplicate"], ["Ctrl+G, Ctrl+Shift+G", "Group, ungroup"], ["Delete", "Delete the selection"],
   ["Arrow keys", "Move the selection (Shift: farther)"], ["Enter", "Edit a text, open a game"], ["Ctrl+Shift+] or [", "Bring to the front, send to the back"],
   ["Ctrl+scroll, Ctrl++ or −", "Zoom"], ["Ctrl+0", "Zoom to 100 %"], ["Shift+1", "Show all objects"], ["Shift while drawing", "Keep the proportions or the angle"], ["?", "This list"],
 ];
 
 export function showHelp() {
-  openDialog("Keyboard shortcuts", element("dl.shortcuts", {}, ...SHORTCUTS.map(([keys, action]) =>
+  const tools = Object.values(TOOLS).map(([name, keys]) => [[...keys.toUpperCase()].join(" or "), name]);
+  openDialog("Keyboard shortcuts", element("dl.shortcuts", {}, ...[...tools, ...SHORTCUTS].map(([keys, action]) =>
     element("div", {}, element("dt", {}, action), element("dd", {}, element("kbd", {}, keys))))));
 }
 
-/** Explains what the connection protects, and how to check it. */
 export async function showConnection() {
   const code = element("code", {}, "…");
   const fingerprint = element("p", {}, "Certificate fingerprint (SHA-256):", element("br"), code);
@@ -122,5 +122,191 @@ export async function showConnection() {
     code.textContent = about.fingerprint;
   } catch {
     fingerprint.textContent = "The fingerprint is shown when the host can be reached.";
+  }
+}
+
+// The panels of the sheet
+
+export class Chat {
+  name = "chat";
+  title = "Chat";
+  #read = 0;
+  #shown = 0;
+  #lines = element("ol.chat", { role: "log", ariaLabel: "Messages" });
+  #field = element("textarea", { rows: 1, dir: "auto", placeholder: "Message", ariaLabel: "Message", enterKeyHint: "send", maxLength: 4000 });
+
+  constructor(ui) {
+    this.ui = ui;
+    this.#field.onkeydown = (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      this.#send();
+    };
+    const form = element("form.send", { onsubmit: (event) => { event.preventDefault(); this.#send(); } },
+      this.#field, button("send", "Send", () => this.#send()));
+    this.root = element("div.panel", {}, this.#lines, form);
+    this.#read = this.#all.length;
+    this.update();
+  }
+
+  #send() {
+    const text = this.#field.value.trim();
+    if (text && !this.ui.attempt(() => this.ui.board.sendChat(text))) this.#field.value = "";
+    this.#field.focus();
+  }
+
+  get #all() { return this.ui.board.chat.filter(({ author }) => !this.ui.hidden.has(author)); }
+
+  update() {
+    const chat = this.#all;
+    const isOpen = this.ui.sheet.name === this.name;
+    const isAtEnd = this.#lines.scrollHeight - this.#lines.scrollTop - this.#lines.clientHeight < 60;
+    // Lines of others can arrive late and belong before later ones.
+    const ids = chat.map(({ id }) => id).join();
+    if (ids !== this.#shown) {
+      this.#lines.replaceChildren(...chat.slice(-500).map((line, index, all) => this.#line(line, all[index - 1])));
+      this.#shown = ids;
+    }
+    if (!chat.length) this.#lines.replaceChildren(element("li.empty", {}, "No messages yet."));
+    if (isOpen) this.#read = chat.length;
+    if (isOpen && isAtEnd) this.#lines.scrollTop = this.#lines.scrollHeight;
+    const unread = Math.max(0, chat.length - this.#read);
+    const badge = $("unread");
+    badge.hidden = !unread;
+    badge.textContent = unread > 99 ? "99+" : unread;
+    $("chat").ariaLabel = unread ? `Chat, ${unread} unread` : "Chat";
+  }
+
+  #line({ author, name, text, sentAt }, before) {
+    const isOwn = author === this.ui.board.me.id;
+    const date = new Date(sentAt);
+    const time = element("time", { dateTime: date.toISOString() }, date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }));
+    const heading = author === before?.author && sentAt - before.sentAt < 300_000 ? null
+      : element("b", {}, isOwn ? "You" : name || this.ui.name(author), " ", time);
+    return element(isOwn ? "li.own" : "li", {}, heading, element("span", { dir: "auto" }, text));
+  }
+
+  onOpen() {
+    this.update();
+    this.#lines.scrollTop = this.#lines.scrollHeight;
+    if (!matchMedia("(pointer: coarse)").matches) this.#field.focus();
+  }
+}
+
+const ROLES = { editor: "Can edit", viewer: "View only", relay: "Relay" };
+
+export class Members {
+  name = "members";
+  title = "People";
+  root = element("div.panel.scroll");
+  #shown = "";
+
+  constructor(ui) {
+    this.ui = ui;
+    this.update();
+  }
+
+  update() {
+    const { ui } = this, { board } = ui;
+    const people = [...board.members].filter(([, { role }]) => role !== "relay");
+    // Most events only move a pointer.
+    const state = JSON.stringify([board.me, ui.followed, ui.sheet.name, [...ui.hidden], people.map(([id, { name, icon, role, color, viewport }]) => [id, name, icon, role, color, !viewport])]);
+    if (state === this.#shown) return;
+    this.#shown = state;
+    const shown = [[board.me.id, board.me], ...people].slice(0, 3);
+    $("people").replaceChildren(...shown.map(([, member]) => avatar(member)));
+    if (people.length > 2) $("people").append(element("span.avatar.more", {}, `+${people.length - 2}`));
+    const count = people.length + 1;
+    $("people").ariaLabel = count === 1 ? "People: only you" : `People: ${count} on this board`;
+    if (ui.sheet.name !== this.name) return;
+    const rename = element("button.quiet", { type: "button", onclick: () => ui.askName() }, "Change name");
+    this.root.replaceChildren(element("ul.members", {}, this.#row(board.me, `${board.me.name || "You"} (you)`, rename),
+      ...people.map(([id, member]) => {
+        const isFollowed = ui.followed === id;
+        const follow = member.viewport && element("button.quiet", {
+          type: "button", ariaPressed: String(isFollowed), onclick: () => ui.follow(isFollowed ? null : id),
+        }, isFollowed ? "Stop following" : "Follow");
+        const isHidden = ui.hidden.has(id);
+        const hide = element("button.quiet", { type: "button", ariaPressed: String(isHidden), title: "Hides what this person adds, only for you", onclick: () => ui.hideMember(id, !isHidden) }, isHidden ? "Hidden" : "Hide");
+        return this.#row(member, ui.name(id), follow, hide);
+      })));
+  }
+
+  #row(member, name, ...actions) {
+    return element("li", {}, avatar(member), element("span.grow", {}, element("b", {}, name), element("small", {}, ROLES[member.role] ?? "")), ...actions);
+  }
+
+  onOpen() { this.update(); }
+}
+
+function avatar({ name, icon, color }) {
+  const made = element("span.avatar", { ariaHidden: "true" }, icon || [...(name || "?")][0].toUpperCase());
+  made.style.setProperty("--color", color);
+  return made;
+}
+
+export const storedName = () => settings.get("name", "");
+
+/** A form for the name; `done(name)` is called with a name that is not empty. */
+export function nameForm(done, label) {
+  const field = element("input", {
+    value: storedName(), maxLength: 32, placeholder: "Your name", ariaLabel: "Your name", autocomplete: "nickname", required: true, dir: "auto",
+  });
+  const submit = (event) => {
+    event.preventDefault();
+    const name = field.value.trim();
+    if (!name) return;
+    if (new TextEncoder().encode(name).length > 64) return toast("This name is too long. Choose a shorter one.");
+    settings.set("name", name);
+    done(name);
+  };
+  return element("form.name", { onsubmit: submit }, field, element("button.primary", {}, label));
+}
+
+const KINDS = { text: "Text", drawing: "Drawing", photo: "Photo", game: "Game" };
+const PAGE = 100;
+
+export class ObjectList {
+  name = "list";
+  title = "Objects";
+  root = element("div.panel.scroll");
+  #limit = PAGE;
+  #timer;
+
+  constructor(ui) { this.ui = ui; }
+
+  onOpen() {
+    this.#limit = PAGE;
+    this.#build();
+  }
+
+  /** Called when objects changed; the list is built again at most twice a second. */
+  update() {
+    if (this.ui.sheet.name === this.name) this.#timer ??= setTimeout(() => this.#build(), 500);
+  }
+
+  #build() {
+    clearTimeout(this.#timer);
+    this.#timer = null;
+    const { ui } = this, { board } = ui;
+    const focus = document.activeElement?.closest?.("[data-id]")?.dataset.id;
+    // The newest and topmost objects come first.
+    const order = ui.scene.items.map(({ id }) => id).reverse();
+    const rows = order.slice(0, this.#limit).map((id) => this.#row(board.objects.get(id)));
+    const more = order.length > this.#limit && button(null, "Show more", () => { this.#limit += PAGE; this.#build(); }, { text: "Show more", kind: "button.quiet" });
+    this.root.replaceChildren(element("p.note", {}, order.length === 1 ? "1 object" : `${order.length} objects, topmost first`), element("ul.objects", {}, ...rows), more || "");
+    if (focus) this.root.querySelector(`[data-id="${focus}"] button`)?.focus();
+  }
+
+  #row(object) {
+    const { ui } = this, { id, type } = object;
+    const what = type === "text" ? object.text : type === "game" ? gameName(object) : KINDS[type] ?? "Object";
+    const kind = KINDS[type] ?? "Object";
+    const author = object.author === ui.board.me.id ? "you" : object.author ? ui.name(object.author) : "";
+    const about = [type === "text" || type === "game" ? kind : "", author && `by ${author}`, object.isLocked && "locked"].filter(Boolean).join(", ");
+    const go = element("button.grow", { type: "button", onclick: () => ui.goTo(id), ariaLabel: `Go to ${kind}: ${what.slice(0, 100)} ${about}` },
+      icon({ text: "text", photo: "image", game: "game" }[type] ?? "pen"), element("span", {}, element("b", { dir: "auto" }, what.slice(0, 100)), element("small", {}, about)));
+    const remove = ui.isViewer ? null : button("trash", `Delete ${kind}: ${what.slice(0, 40)}`, () => ui.attempt(() => ui.board.remove([id])));
+    return element("li", { "data-id": id }, go, remove);
   }
 }

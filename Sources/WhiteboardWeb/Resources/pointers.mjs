@@ -12,7 +12,6 @@ export class Pointers {
 
   constructor(host, ui) { Object.assign(this, { host, ui }); }
 
-  /** Called when members joined, left or moved. */
   update() {
     const { board, hidden } = this.ui, members = new Map([...board.members].filter(([id, { cursor }]) => cursor && !hidden.has(id)));
     for (const [id, pointer] of this.#shown) {
@@ -53,7 +52,6 @@ export class Pointers {
     root.style.transform = `translate(${x}px,${y}px)`;
   }
 
-  /** Called when the view moved. */
   place() {
     for (const pointer of this.#shown.values()) this.#put(pointer);
   }

@@ -42,11 +42,7 @@ export class BoardReplica {
 
   /**
    * Creates the replica of an empty board.
-   *
-   * @param {WebAssembly.Module} module - The compiled `whiteboard.wasm`.
-   * @param {Uint8Array} board - The id of the board, 16 bytes.
-   * @param {CryptoKeyPair} key - The key of the author, from `newKey`.
-   * @param {(action: object) => void} perform - Performs an action.
+   * `board` is the id in bytes, and `key` is from `newKey`.
    */
   static async create(module, board, key, perform) {
     let memory;
@@ -77,7 +73,6 @@ export class BoardReplica {
   }
   /** An answer that was accepted did not arrive. */
   answerFailed(member, request) { this.edit({ do: "answerFailed", member, request }); }
-  /** Sending an answer has ended. */
   answerSent(member, request) { this.#call("answerSent", fromHex(member), request); }
 
   /** Returns whether a resource that a member offers was requested. */
@@ -85,7 +80,6 @@ export class BoardReplica {
     const input = join(fromHex(member), utf8(name));
     return Boolean(this.#call("accepts", input, input.length, size));
   }
-  /** A part of a resource arrived. */
   progressed(member, name) {
     const input = join(fromHex(member), utf8(name));
     this.#call("progressed", input, input.length);
@@ -104,7 +98,6 @@ export class BoardReplica {
     return damaged;
   }
 
-  /** Reports everything on the board as events. */
   readAll() { this.#call("readAll", EMPTY); }
 
   /** Returns the content of the board as one stored change; null while a signature is being made. */
@@ -129,13 +122,13 @@ export class BoardReplica {
 
   /** Creates a photo from its bytes and their SHA-256; returns the same as `edit`. */
   createPhoto(hash, bytes, x, y) {
-    const input = join(hash, bytes);
+    const input = join(bytes, hash);
     return this.#call("createPhoto", input, input.length, x, y);
   }
 
   /** Returns whether bytes are a photo that was requested from a member. */
   isExpectedPhoto(member, sha256, bytes) {
-    const input = join(fromHex(member), fromHex(sha256), bytes);
+    const input = join(bytes, fromHex(member), fromHex(sha256));
     return Boolean(this.#call("isExpectedPhoto", input, input.length));
   }
 
@@ -144,21 +137,27 @@ export class BoardReplica {
   assetSent(member, sha256) { this.edit({ do: "assetSent", member, sha256 }); }
   assetFailed(member, sha256) { this.edit({ do: "assetFailed", member, sha256 }); }
   assetUnavailable(member, sha256) { this.edit({ do: "assetUnavailable", member, sha256 }); }
-  /** Removes objects for ever that were deleted long ago. */
   purge() { this.edit({ do: "purge" }); }
   /** Signs what others have received, before the session is left. */
   leave() { this.edit({ do: "leave" }); }
 
-  /** `{canUndo, canRedo, isSynced, isConfirmed}`; null if the replica has stopped. */
-  get status() {
+  /** `{canUndo, canRedo}`; null if the replica has stopped. */
+  get undoState() {
     if (this.#isClosed) return null;
-    const bits = this.#exports.status(Date.now(), performance.now());
-    return {
-      canUndo: Boolean(bits & 1), canRedo: Boolean(bits & 2), isSynced: Boolean(bits & 4), isConfirmed: Boolean(bits & 8),
-    };
+    const bits = this.#exports.undoState();
+    return { canUndo: Boolean(bits & 1), canRedo: Boolean(bits & 2) };
   }
 
-  /** The digest of the board, in hexadecimal digits. */
+  /**
+   * `{isConfirmed, isSynced}`: whether a member has the same changes, and whether all members have, and all photos. Null
+   * if the replica has stopped. It takes longer than a change, so do not ask after each.
+   */
+  get syncState() {
+    if (this.#isClosed) return null;
+    const bits = this.#exports.syncState(Date.now(), performance.now());
+    return { isConfirmed: Boolean(bits & 1), isSynced: Boolean(bits & 2) };
+  }
+
   get digest() {
     this.#exports.digest();
     return hex(this.#output());
@@ -281,7 +280,6 @@ function join(...parts) {
   return all;
 }
 
-/** Parses the output of a call. */
 function parse(bytes) {
   const view = new DataView(bytes.buffer);
   const text = new TextDecoder();

@@ -4,7 +4,6 @@ import {
 import { base32, fromHex, hex } from "./ids.mjs";
 import { LinkEnded, STEP, attachProof, label } from "./weblink.mjs";
 
-/** The links for each direction. */
 const MAXIMUM_LINKS = 8;
 const MAXIMUM_POST_LINKS = 1;
 /** The links of all pages over POST. A browser opens six connections; three pages then still have one for requests. */
@@ -63,7 +62,6 @@ export class BulkLinks {
   /** @param options - `control`, `board`, `gateway`, `openLink()`, `isPost`, `accepts`, `emit`, `isJoined(member)`. */
   constructor(options) { this.#options = options; }
 
-  /** Sends a resource to a member. */
   async send(member, name, content) {
     const bytes = content instanceof Uint8Array ? content : new Uint8Array(await content.arrayBuffer());
     const resource = { id: base32(random(16)), name, bytes, sha256: await sha256(bytes) };
@@ -95,12 +93,10 @@ export class BulkLinks {
     }
   }
 
-  /** Dials the links that a member asked for. */
   requested(count, member) {
     for (let index = 0; index < count; index++) this.#serve(member);
   }
 
-  /** Ends the links with a member that left. */
   left(member) {
     for (const link of this.#links) if (link.member === member) link.abort();
     this.#wakeAll();
@@ -112,7 +108,6 @@ export class BulkLinks {
     this.#wakeAll();
   }
 
-  // Links
 
   #checkIsJoined(member) {
     if (this.#isClosed || !this.#options.isJoined(member)) throw new TransferEnded("lost", "the member left");
@@ -228,7 +223,6 @@ export class BulkLinks {
     this.#wakeAll();
   }
 
-  // Receiving
 
   /** Dials a link for a member, and receives its resources until the link ends. */
   async #serve(member) {

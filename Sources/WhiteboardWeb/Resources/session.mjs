@@ -52,14 +52,8 @@ export class GuestSession {
   #wake = () => {};
 
   /**
-   * @param {string} options.origin - The origin of the page, such as `https://192.168.1.5:26443`.
-   * @param {Uint8Array} options.board - The id of the board.
-   * @param {CryptoKeyPair} options.keys - The guest's key pair, ECDSA P-256.
-   * @param {CryptoKey} options.codeKey - K; an HMAC key that may sign.
-   * @param {string} options.name - The display name, 1 to 64 bytes.
-   * @param {"auto" | "websocket" | "post"} options.transport
-   * @param {(member: string, name: string, size: number) => boolean | Promise<boolean>} options.accepts - Decides
-   *   whether an offered resource is received.
+   * `board` is the id in bytes, `codeKey` is K, `transport` is "auto", "websocket" or "post", and
+   * `accepts(member, name, size)` decides whether an offered resource is received.
    */
   constructor({ transport = "auto", onEvent = () => {}, accepts = () => false, ...options }) {
     this.#onEvent = onEvent;
@@ -90,23 +84,13 @@ export class GuestSession {
     this.#options.name = characters.join("") || "Guest";
   }
 
-  /**
-   * Sends a reliable message. Members that are not connected are skipped.
-   *
-   * If more than 4 MiB wait, the link is closed, and the members catch up over a new one. Read `bufferedBytes` first.
-   */
+  /** Sends a reliable message to connected members. If more than 4 MiB wait, the link is closed and dialed again. */
   send(members, bytes) { this.#connection?.send(members, bytes); }
 
   /** Sends a message that may get lost, such as the position of a cursor. */
   sendDatagram(members, bytes) { this.#connection?.sendDatagram(members, bytes); }
 
-  /**
-   * Sends a resource.
-   *
-   * @param {Uint8Array | Blob} bytes
-   * @returns {Promise<void>} Resolves when the member has the bytes; rejects with an error with a `code` (session.md
-   *   8.2), or with the code `lost` if the member left.
-   */
+  /** Sends a resource. The promise rejects with the code of session.md 8.2, or with `lost` if the member left. */
   sendResource(member, name, bytes) {
     return this.#connection ? this.#connection.bulk.send(member, name, bytes) : Promise.reject(new LinkEnded("lost"));
   }

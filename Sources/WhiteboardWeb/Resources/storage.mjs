@@ -3,6 +3,8 @@ import { hex } from "./ids.mjs";
 /** The number of stored changes, and of their bytes, after which a keyframe replaces them. */
 const CHANGES = 2048;
 const BYTES = 4 << 20;
+/** The wait for a board that another tab may have, in milliseconds. */
+const LOCKING = 1000;
 /** The wait before storage that was full is tried again, in milliseconds. */
 const RETRY = 10_000;
 
@@ -30,13 +32,22 @@ class Storage {
    *
    * @returns {Promise<(() => void)|null>} Releases the lock; null if another tab has it.
    */
-  lock(board) {
-    return new Promise((resolve, reject) => {
-      navigator.locks.request(`${this.#name} ${hex(board)}`, { ifAvailable: true }, (lock) => {
-        if (!lock) return resolve(null);
-        return new Promise((release) => resolve(release));
-      }).catch(reject);
-    });
+  async lock(board) {
+    // Only old browsers have no locks; what two tabs of theirs store may be lost.
+    if (!navigator.locks) return () => {};
+    const patience = new AbortController();
+    // The page that a reload ends may still have the lock.
+    const timer = setTimeout(() => patience.abort(), LOCKING);
+    try {
+      return await new Promise((resolve, reject) => {
+        const hold = () => new Promise((release) => resolve(release));
+        navigator.locks.request(`${this.#name} ${hex(board)}`, { signal: patience.signal }, hold).catch(reject);
+      });
+    } catch {
+      return null;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /**
@@ -55,7 +66,6 @@ class Storage {
     }
   }
 
-  /** Removes everything that is stored of a board. */
   async remove(board) {
     const id = hex(board);
     await write(this.#database, (stores) => {
@@ -79,7 +89,6 @@ class BoardLog {
   #board;
   #owner;
   #stored = [];
-  /** The number of the next change. */
   #next = 1;
   #count = 0;
   #byteCount = 0;
@@ -136,7 +145,6 @@ class BoardLog {
     this.#write();
   }
 
-  /** Another member has all changes. */
   confirmed() {
     this.#confirmed = { number: this.#next - 1, pending: 0 };
     this.#write();
@@ -174,7 +182,6 @@ class BoardLog {
   #write() {
     if (this.#isClosed || this.#needsKeyframe) return;
     this.#writing ??= (async () => {
-      // Changes of one task are written together.
       await Promise.resolve();
       try {
         let last = null;
@@ -248,7 +255,6 @@ class BoardLog {
 
 // `ActionWriter.swift` has the form of a stored change.
 
-/** Whether a stored change is a local batch. */
 const isOwn = (change) => change[0] === 1 && change[16] === 1;
 
 const isKeyframe = (change) => change[0] === 4;

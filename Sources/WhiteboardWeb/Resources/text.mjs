@@ -6,7 +6,6 @@ import { layout, LETTER, shapeOf, shown } from "./geometry.mjs";
 /** The font size of the field in CSS pixels. Below 16, phones would zoom into the page; the field is scaled instead. */
 const FONT = 16;
 
-/** The width of the box of a new text object, in board units. */
 const BOX = 200;
 
 export class TextEditor {

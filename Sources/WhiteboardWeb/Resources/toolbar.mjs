@@ -10,12 +10,10 @@ const COLORS = [
 ];
 const WIDTHS = [["Fine", 2], ["Thin", 5], ["Medium", 8], ["Thick", 12], ["Bold", 20]];
 const SHAPES = ["line", "rectangle", "ellipse", "arrow"];
-/** The name and the keys of each tool. */
 export const TOOLS = {
   select: ["Select", "v1"], hand: ["Move the board", "h"], pen: ["Pen", "p7"], line: ["Line", "l6"], rectangle: ["Rectangle", "r2"],
   ellipse: ["Ellipse", "o4"], arrow: ["Arrow", "a5"], text: ["Text", "t8"], eraser: ["Eraser", "e0"], laser: ["Laser pointer", "k"],
 };
-/** The tools of a member who may only view the board. */
 export const VIEWER_TOOLS = ["select", "hand", "laser"];
 
 export class Toolbar {

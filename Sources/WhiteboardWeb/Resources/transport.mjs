@@ -52,7 +52,6 @@ class PostTransport {
   #events;
   #id = null;
   #waiting = [];
-  /** The number of bytes that the gateway received. */
   #position = 0;
   #isSending = false;
   #isClosing = false;
@@ -108,7 +107,6 @@ class PostTransport {
     this.#end();
   }
 
-  /** Sends what waits, in one request after the other. */
   async #flush() {
     if (this.#isSending) return;
     this.#isSending = true;

@@ -1,16 +1,15 @@
 /** The board on the screen: connects the model of the page with its layers, tools and panels. */
 
 import { boundsOf, Camera, LiveLayer, Scene } from "./canvas.mjs";
-import { Chat, Members, nameForm, storedName } from "./chat.mjs";
 import { $, button, element, icon, settings, toast } from "./dom.mjs";
 import { drawObject, Palette } from "./draw.mjs";
-import { exportPicture } from "./export.mjs";
+import { exportPicture, Photos, prepared } from "./files.mjs";
 import { playGame } from "./games.mjs";
 import { covers, Ink, shapeOf, union, widened } from "./geometry.mjs";
-import { Photos, prepared } from "./images.mjs";
 import { Input } from "./input.mjs";
-import { ObjectList } from "./list.mjs";
-import { attachPopup, hideScreen, openDialog, Sheet, showConnection, showHelp, showScreen } from "./panels.mjs";
+import {
+  attachPopup, Chat, Members, nameForm, ObjectList, openDialog, Sheet, showConnection, showHelp, showScreen,
+} from "./panels.mjs";
 import { Pointers } from "./pointers.mjs";
 import { TextEditor } from "./text.mjs";
 import { Toolbar, TOOLS, VIEWER_TOOLS } from "./toolbar.mjs";
@@ -65,12 +64,11 @@ export class UI {
 
   // What others ask
 
-  get isViewer() { return this.board.me.role === "viewer"; }
+  get isViewer() { return this.board.me.role === "viewer" || ["removed", "refused"].includes(this.board.state.connection); }
   get accent() { return "#6e6ade"; }
   get pen() { return this.style; }
   get penColor() { return this.looks.palette.color(this.style.color); }
 
-  /** The display name of a member. */
   name = (id) => id === this.board.me.id ? this.board.me.name || "You" : this.board.members.get(id)?.name || `Guest ${id.slice(0, 4)}`;
 
   /** Runs an edit; shows why it is refused. Returns the error, or null. */
@@ -85,7 +83,6 @@ export class UI {
     }
   }
 
-  /** The topmost object at a point of the screen. */
   objectAt(place, isWanted = () => true) {
     const at = this.camera.toBoard(place), tolerance = 8 / this.camera.zoom;
     // The items are those of the last frame, and may be gone.
@@ -127,7 +124,6 @@ export class UI {
     }
   }
 
-  /** Draws the strokes that others are drawing. */
   #drawGrowing(painter) {
     let area = null;
     for (const { ink, object, bounds } of this.#growing.values()) {
@@ -137,7 +133,6 @@ export class UI {
     return area;
   }
 
-  /** Draws a frame around the objects that others have selected. */
   #drawHolders(painter) {
     let area = null;
     const margin = 4 / this.camera.zoom;
@@ -204,13 +199,11 @@ export class UI {
 
   #abandonTimer;
 
-  /** The stroke that the pen draws now. */
   hideStroke(id) {
     this.#stroke = id;
     this.#hide();
   }
 
-  /** The objects that a tool draws itself. */
   hideObjects(ids) {
     this.#hiddenObjects = new Set(ids);
     this.#hide();
@@ -262,7 +255,6 @@ export class UI {
     this.#viewMoved();
   }
 
-  /** Shows all objects, or the area of some. */
   fit(ids = this.board.order) {
     const area = ids.map((id) => this.board.objects.get(id)).filter(Boolean).map((object) => boundsOf(object)).reduce(union, null);
     if (area) this.camera.fit(area, 1);
@@ -296,7 +288,6 @@ export class UI {
     this.#viewMoved();
   }
 
-  /** Hides a member, or shows it again. */
   hideMember(id, isHidden) {
     if (isHidden) this.hidden.add(id);
     else this.hidden.delete(id);
@@ -356,7 +347,6 @@ export class UI {
   editText(id, place) { this.editor.open(id, place); }
   stopTyping() { this.editor.close(); }
 
-  /** Opens a text for typing, or a game for playing. */
   open(id) {
     const object = this.board.objects.get(id);
     if (object?.type === "text") this.editText(id);
@@ -411,7 +401,7 @@ export class UI {
     const changes = pending === 1 ? "1 change" : `${pending} changes`;
     const [kind, text] = connection === "open" ? (isSynced && !pending ? ["good", "Synced"] : ["busy", "Syncing…"])
       : connection === "connecting" ? ["busy", pending ? `Connecting… ${changes} not sent yet` : "Connecting…"]
-      : connection === "removed" ? ["bad", "Removed"]
+      : connection !== "offline" ? ["bad", "Not connected"]
       : ["bad", pending ? `Offline: ${changes} not sent yet` : "Offline"];
     $("state").className = `chip ${kind}`;
     if ($("state-text").textContent !== text) $("state-text").textContent = text;
@@ -472,7 +462,10 @@ export class UI {
       if (this.followed) this.#followView();
     });
     on("chat", () => this.panels.chat.update());
-    on("state", () => this.#stateChanged());
+    on("state", () => {
+      this.#stateChanged();
+      this.#roleChanged();
+    });
     on("settings", () => {
       $("title").textContent = board.settings.title || "Whiteboard";
       this.#setTheme(this.theme);
@@ -551,7 +544,6 @@ export class UI {
     addEventListener("pagehide", () => this.stopTyping());
   }
 
-  /** The outermost groups of the selection. */
   #groups() { return [...new Set(this.tools.select.objects.map(({ groups }) => groups?.at(-1)).filter(Boolean))]; }
 
   /** Copies the texts of the selection for other programs, and remembers the objects for this board. */

@@ -14,7 +14,6 @@ addEventListener("fetch", (event) => {
   event.respondWith(answer(event));
 });
 
-/** Returns the file of the host if it answers in time, otherwise the stored one. */
 async function answer(event) {
   const cache = await caches.open(CACHE);
   const stored = await cache.match(event.request, { ignoreSearch: true });

@@ -1,0 +1,197 @@
+import Foundation
+import PeerCore
+import Testing
+
+@testable import PeerSession
+
+/// `Protocol/Vectors/web.json`, which `Tests/Interop/make_web_vectors.py` computes.
+private struct WebVectors: Decodable {
+  struct Links: Decodable {
+    struct Valid: Decodable {
+      var fragment: String
+      var board: Hex
+      var secret: Hex
+      var key: Hex
+
+      enum CodingKeys: String, CodingKey {
+        case fragment
+        case board
+        case secret
+        case key = "K"
+      }
+    }
+    var valid: [Valid]
+  }
+
+  struct Exporter: Decodable {
+    var label: String
+    var output: Hex
+  }
+
+  struct Proof: Decodable {
+    var origin: String
+    var gatewayNonce: Hex
+    var guestNonce: Hex
+    var gateway: Hex
+    var guest: Hex
+    var key: Hex
+    var input: Hex
+    var signature: Hex
+    var secret: Hex
+    var exporter: [Exporter]
+
+    enum CodingKeys: String, CodingKey {
+      case origin
+      case gatewayNonce
+      case guestNonce
+      case gateway
+      case guest
+      case key
+      case input
+      case signature
+      case secret = "E"
+      case exporter
+    }
+  }
+
+  struct CodeProof: Decodable {
+    struct Side: Decodable {
+      var input: Hex
+      var proof: Hex
+    }
+    var session: Hex
+    var guest: Hex
+    var gateway: Hex
+    var binding: Hex
+    var joiner: Side
+    var host: Side
+  }
+
+  var links: Links
+  var proof: Proof
+  var codeProof: CodeProof
+
+  static func load() throws -> WebVectors {
+    try JSONDecoder().decode(
+      Self.self,
+      from: Data(contentsOf: AdmissionVectors.protocolFile("Vectors/web.json"))
+    )
+  }
+}
+
+@Suite("Guests")
+struct WebProofTests {
+  private let vectors: WebVectors
+
+  init() throws { vectors = try .load() }
+
+  private func exchange(origin: String? = nil) throws -> WebExchange {
+    WebExchange(
+      gateway: try #require(PeerID(bytes: vectors.proof.gateway.bytes)),
+      gatewayNonce: try #require(ProofBytes(vectors.proof.gatewayNonce.bytes)),
+      origin: origin ?? vectors.proof.origin
+    )
+  }
+
+  private func proof() throws -> Control.WebProof {
+    Control.WebProof(
+      key: vectors.proof.key.bytes,
+      nonce: try #require(ProofBytes(vectors.proof.guestNonce.bytes)),
+      signature: vectors.proof.signature.bytes
+    )
+  }
+
+  @Test("[WEB-5] the key of a link comes from its secret and its session")
+  func keys() throws {
+    for link in vectors.links.valid {
+      let parts = link.fragment.dropFirst().split(separator: ".").map(String.init)
+      let session = try #require(SessionID(text: parts[0]))
+      let secret = try #require(GuestSecret(text: parts[1]))
+      #expect(session.bytes == link.board.bytes && secret.bytes == link.secret.bytes)
+      #expect(GuestKey(secret, for: session).bytes.bytes == link.key.bytes)
+    }
+  }
+
+  @Test("[WEB-3] [WEB-4] a proof gives the guest's id and the exporter of the link")
+  func accepted() throws {
+    let exchange = try exchange()
+    let proof = try proof()
+    let (guest, exporter) = try #require(exchange.check(proof))
+    #expect(guest.bytes == vectors.proof.guest.bytes)
+    #expect(exchange.signedBytes(proof.nonce, guest) == vectors.proof.input.bytes)
+    #expect(exchange.exporterSecret(proof.nonce, guest).bytes == vectors.proof.secret.bytes)
+    #expect(vectors.proof.exporter.count == 2)
+    for vector in vectors.proof.exporter {
+      #expect(exporter.export(label: vector.label) == vector.output.bytes, "\(vector.label)")
+    }
+  }
+
+  @Test("[WEB-3] a proof for another origin, nonce or gateway is refused")
+  func refused() throws {
+    let proof = try proof()
+    #expect(try exchange(origin: "https://192.168.1.5").check(proof) == nil)
+    let exchange = try exchange()
+    var other = proof
+    other.nonce = .random()
+    #expect(exchange.check(other) == nil)
+    other = proof
+    other.signature[5] ^= 1
+    #expect(exchange.check(other) == nil)
+    other.signature = Array(proof.signature.dropLast())
+    #expect(exchange.check(other) == nil)
+    other = proof
+    other.key = PeerIdentity.ephemeral().publicKeyDER
+    #expect(exchange.check(other) == nil)
+    other.key = [1, 2, 3]
+    #expect(exchange.check(other) == nil)
+    let elsewhere = WebExchange(
+      gateway: PeerIdentity.ephemeral().peerID,
+      gatewayNonce: exchange.gatewayNonce,
+      origin: exchange.origin
+    )
+    #expect(elsewhere.check(proof) == nil)
+  }
+
+  @Test("[WEB-6] both sides prove the key of the link without stretching it")
+  func codeProof() throws {
+    let told = vectors.codeProof
+    let link = try #require(vectors.links.valid.first)
+    let session = try #require(SessionID(bytes: told.session.bytes))
+    let secret = try #require(GuestSecret(bytes: link.secret.bytes))
+    let gateway = try #require(PeerID(bytes: told.gateway.bytes))
+    let guest = try #require(PeerID(bytes: told.guest.bytes))
+    let key = CodeKey(GuestKey(secret, for: session), session: session, listener: gateway)
+    for (side, vector) in [(CodeKey.Prover.joiner, told.joiner), (.host, told.host)] {
+      let binding = told.binding.bytes
+      #expect(key.message(of: side, binding: binding, dialler: guest) == vector.input.bytes)
+      #expect(key.proof(of: side, binding: binding, dialler: guest).bytes == vector.proof.bytes)
+    }
+  }
+
+  @Test("[WEB-5] an expired link and a closed link admit nobody new")
+  func links() throws {
+    let session = SessionID.random()
+    let gateway = PeerIdentity.ephemeral().peerID
+    let (known, stranger) = (PeerIdentity.ephemeral().peerID, PeerIdentity.ephemeral().peerID)
+    func choice() -> (GuestKey, CodeChoice) {
+      let key = GuestKey(.random(), for: session)
+      let code = CodeKey(key, session: session, listener: gateway)
+      return (key, CodeChoice(key: code, guestKey: key))
+    }
+    var links = GuestLinks()
+    let (open, openChoice) = choice()
+    let (expired, expiredChoice) = choice()
+    let (closed, closedChoice) = choice()
+    links.set(openChoice, key: open, until: nil, for: nil)
+    links.set(expiredChoice, key: expired, until: .now(), for: nil)
+    links.set(closedChoice, key: closed, until: .distantFuture, for: [known])
+    func keys(for guest: PeerID) -> Set<GuestKey?> {
+      Set(links.choices(for: guest).map(\.guestKey))
+    }
+    #expect(keys(for: stranger) == [open])
+    #expect(keys(for: known) == [open, closed])
+    #expect(!links.contains(expired))
+    links.remove(open)
+    #expect(keys(for: stranger).isEmpty)
+  }
+}
