@@ -100,13 +100,18 @@ public struct WebGateway: Sendable {
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
-              channel.eventLoop.makeCompletedFuture { try box.value?.accept(channel) }
+              channel.eventLoop.makeCompletedFuture {
+                guard let server = box.value else { throw ChannelError.ioOnClosedChannel }
+                try server.accept(channel)
+              }
             }
             .bind(host: host, port: port).get()
           let bound = listener.localAddress?.port ?? port
           do {
             try await loop.submit {
-              box.value = try WebServer(transport, page, certificate, port: bound)
+              box.value = try WebServer(page, certificate, port: bound) { channel, origin in
+                try transport.acceptBrowser(channel, origin: origin)
+              }
             }.get()
           } catch {
             try? await listener.close()

@@ -116,6 +116,26 @@ def main():
     for i, payload in enumerate(payloads):
         write("control", f"payload-{i}", bytes([i]) + compact(payload))
 
+    # Steps of the web fuzzer: each is a choice, and then the bytes that it reads.
+    for name, steps in {
+        "page and the facts about it": "030403",
+        "websocket and a proof": "050a0182080a1b82080a1b8208",
+        "websocket and a wrong proof": "050a058208",
+        "websocket and a changed proof": "050a021e418208",
+        "websocket frames that are not masked": "050a01820a",
+        "websocket with a huge length": "050a0182007fffffffffffffff",
+        "websocket text, ping, close": "050c036162638109050c0361626389090c0203e88809",
+        "websocket parts": "050c0361626302090c0361626300090c036162638009",
+        "posts": "078801881b881b",
+        "posts at another position": "0798017fff8801",
+        "smuggled": "010101040105010701090113011604",
+        "folded": "01000104010f0113",
+        "slow head": "01000e0f01040e0f010e",
+        "expect": "010101040105010701120113",
+        "pipelined behind a link": "07040403",
+    }.items():
+        write("web", name, bytes.fromhex(steps))
+
     digest = "00" * 32
     for i, name in enumerate([
         {"id": "1-aaaaaaaaaaaac", "type": "imageData", "isDeleted": False, "sha256": digest},

@@ -5,7 +5,7 @@ import NIOCore
 /// An IPv6 customer usually has a whole /64, so all addresses in a /64 form one block. Each
 /// link-local address is a separate block, because all peers of a network share the same /64. Each
 /// IPv4 address is a separate block, even if it is written as an IPv6 address.
-struct AddressBlock: Hashable, Sendable {
+package struct AddressBlock: Hashable, Sendable {
   /// The text of the IPv4 address, the 8 bytes of the /64 in hex, or the link-local address with its
   /// scope.
   let text: String
@@ -14,7 +14,7 @@ struct AddressBlock: Hashable, Sendable {
   ///
   /// - Parameter host: An IP literal without port, with its scope if it has one. Any other text is
   ///   used unchanged.
-  init(host: String) {
+  package init(host: String) {
     let pieces = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
     guard let literal = pieces.first,
       case .v6(let address)? = try? SocketAddress(ipAddress: String(literal), port: 0)

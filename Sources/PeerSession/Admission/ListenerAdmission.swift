@@ -175,7 +175,8 @@ struct ListenerAdmission: Sendable {
       deadline = now + AdmissionTimes.step
       return [sendHello(own, .code)]
     }
-    if let ticket = hello.ticket {
+    // A guest that dials as a peer is a stranger: its access is limited to its link (WEB-6).
+    if let ticket = hello.ticket, !membership.isGuest(facts.remote) {
       do throws(TicketError) {
         try membership.check(ticket, of: facts.remote, by: facts.mode.admitters)
         return admit(answering: own, basis: .ticket, as: .vouched(by: ticket.admitter))

@@ -270,7 +270,9 @@ final class ControlLink: ChannelDuplexHandler {
       delegate?.link(self, received: type, payload)
     }
     if buffer.readableBytes > 0 {
-      buffer.discardReadBytes()
+      // Moving the rest after each frame would take quadratic time if reading is paused and resumed
+      // again and again, as for a member that exceeds the limits of a relay (RLY-14).
+      if buffer.readerIndex > buffer.readableBytes { buffer.discardReadBytes() }
       pending = buffer
     }
   }

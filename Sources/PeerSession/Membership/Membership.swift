@@ -82,9 +82,14 @@ struct Membership: Sendable {
   /// Returns whether the host removed a peer.
   func isRemoved(_ peer: PeerID) -> Bool { removed[peer] != nil }
 
+  /// Returns whether a peer joined as a guest of the local peer.
+  ///
+  /// Neither a ticket nor an earlier admission admits it, and it admits no other peer (WEB-6).
+  func isGuest(_ peer: PeerID) -> Bool { members.contains { $0.peer == peer && $0.isGuest } }
+
   /// Returns whether the local peer accepts tickets that `peer` signed (TCK-1).
   func mayAdmit(_ peer: PeerID) -> Bool {
-    !isRemoved(peer) && (peer == host || peer == local || contains(peer))
+    !isRemoved(peer) && !isGuest(peer) && (peer == host || peer == local || contains(peer))
   }
 
   /// Returns whether the local peer accepts tickets signed by `peer` even if members are not
@@ -107,7 +112,9 @@ struct Membership: Sendable {
   ) throws(TicketError) {
     switch admitters {
     case .members:
-      try ticket.verify(session: session, member: peer, mayAdmit: mayAdmit, isRemoved: isRemoved)
+      try ticket.verify(session: session, member: peer, mayAdmit: mayAdmit) {
+        isRemoved($0) || isGuest($0)
+      }
     case .host:
       // Check only the first signature. The rest of the chain proves that the signer is a member,
       // but not that the host lets members admit peers.
@@ -140,6 +147,7 @@ struct Membership: Sendable {
     if let index {
       let known = members.remove(at: index)
       member.admittedBy = known.admittedBy ?? member.admittedBy
+      member.isGuest = known.isGuest || member.isGuest
     }
     members.append(member)
     makeRoom { isConnected($0) || $0 == member.peer }

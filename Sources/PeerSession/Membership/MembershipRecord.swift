@@ -20,6 +20,9 @@ public struct MembershipRecord: Equatable, Sendable {
     public var addresses: [PeerAddress]
     /// Whether the member is a relay.
     public var isRelay: Bool
+    /// Whether the member joined as a guest of the local peer, so that only its link for browsers
+    /// admits it (WEB-6).
+    public var isGuest = false
     /// The peer that admitted the member; `nil` if unknown.
     ///
     /// This is the signer of the member's ticket, or the local peer (MEM-13). Other peers do not
@@ -168,6 +171,7 @@ extension MembershipRecord.Member: Codable {
     case name
     case addresses
     case role
+    case guest
     case admittedBy
   }
 
@@ -179,6 +183,7 @@ extension MembershipRecord.Member: Codable {
     let texts = try container.array(.addresses, of: String.self, maximum: Limits.addresses)
     addresses = texts.compactMap { PeerAddress($0) }
     isRelay = try container.decode(Control.Role.self, forKey: .role) == .relay
+    isGuest = try container.decodeIfPresent(Bool.self, forKey: .guest) ?? false
     admittedBy = try container.decodeIfPresent(PeerID.self, forKey: .admittedBy)
   }
 
@@ -189,6 +194,7 @@ extension MembershipRecord.Member: Codable {
     try container.encode(name.raw, forKey: .name)
     try container.encode(addresses.map(\.description), forKey: .addresses)
     try container.encode(isRelay ? Control.Role.relay : .member, forKey: .role)
+    if isGuest { try container.encode(true, forKey: .guest) }
     try container.encodeIfPresent(admittedBy, forKey: .admittedBy)
   }
 }

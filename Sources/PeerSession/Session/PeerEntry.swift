@@ -115,12 +115,14 @@ final class PeerEntry {
 
   /// The peer's entry in the membership record and in messages to other members.
   var stored: MembershipRecord.Member {
-    MembershipRecord.Member(
+    var stored = MembershipRecord.Member(
       peer: id,
       name: member.name,
       addresses: Array(addresses.prefix(Limits.addresses)),
       isRelay: member.role == .relay
     )
+    stored.isGuest = guestKey != nil
+    return stored
   }
 
   /// All addresses to dial, best first.

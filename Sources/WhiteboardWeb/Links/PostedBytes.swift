@@ -22,7 +22,6 @@ final class PostedBytes: ChannelDuplexHandler {
   private var hasEnded = false
   /// The number of bytes received so far.
   private(set) var position = 0
-  private var isReceiving = false
 
   /// The result of a request that carries bytes.
   enum Outcome: Sendable {

@@ -8,18 +8,27 @@ final class WebSocketBytes: ChannelDuplexHandler {
   typealias OutboundIn = ByteBuffer
   typealias OutboundOut = WebSocketFrame
 
-  /// The maximum size of a message in bytes: the header and the payload of the largest frame.
+  /// The maximum size of a message in bytes: the header and the payload of the largest frame of a
+  /// link.
   static let maximumMessage = 65_536 + 8
 
   private var hasSentClose = false
-  /// Whether the current message is binary, while its parts arrive.
-  private var isInMessage = false
+  /// The number of bytes of the current message that have arrived; nil between two messages.
+  private var messageCount: Int?
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard !hasSentClose else { return }
     let frame = unwrapInboundIn(data)
+    // A browser masks all frames, and no extension that uses the other bits was agreed on (RFC 6455,
+    // 5.1 and 5.2).
+    guard frame.maskKey != nil, !frame.rsv1, !frame.rsv2, !frame.rsv3 else {
+      return close(context, .protocolError)
+    }
     switch frame.opcode {
-    case .binary where !isInMessage, .continuation where isInMessage:
-      isInMessage = !frame.fin
+    case .binary where messageCount == nil, .continuation where messageCount != nil:
+      let count = (messageCount ?? 0) + frame.data.readableBytes
+      guard count <= Self.maximumMessage else { return close(context, .messageTooLarge) }
+      messageCount = frame.fin ? nil : count
       context.fireChannelRead(wrapInboundOut(frame.unmaskedData))
     case .ping:
       // A client that floods pings without reading the answers would only use memory.
@@ -33,7 +42,14 @@ final class WebSocketBytes: ChannelDuplexHandler {
   }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-    let frame = WebSocketFrame(fin: true, opcode: .binary, data: unwrapOutboundIn(data))
+    var bytes = unwrapOutboundIn(data)
+    while bytes.readableBytes > Self.maximumMessage,
+      let part = bytes.readSlice(length: Self.maximumMessage)
+    {
+      let frame = WebSocketFrame(fin: true, opcode: .binary, data: part)
+      context.write(wrapOutboundOut(frame), promise: nil)
+    }
+    let frame = WebSocketFrame(fin: true, opcode: .binary, data: bytes)
     context.write(wrapOutboundOut(frame), promise: promise)
   }
 

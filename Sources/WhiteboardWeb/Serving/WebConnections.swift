@@ -1,3 +1,5 @@
+import PeerSession
+
 /// The open connections of a gateway, which are limited in all and for each address (WEB-8).
 struct WebConnections {
   /// The maximum number of open connections.
@@ -5,11 +7,14 @@ struct WebConnections {
   /// The maximum number of open connections from one address.
   static let maximumPerAddress = 64
 
-  private var addresses: [ObjectIdentifier: String] = [:]
-  private var counts: [String: Int] = [:]
+  private var addresses: [ObjectIdentifier: AddressBlock] = [:]
+  private var counts: [AddressBlock: Int] = [:]
 
   /// Adds a connection; returns false if there is no room for it.
-  mutating func enter(_ id: ObjectIdentifier, from address: String) -> Bool {
+  ///
+  /// `host` is the IP address of the other end. Addresses count as one as for peers (LNK-6).
+  mutating func enter(_ id: ObjectIdentifier, from host: String) -> Bool {
+    let address = AddressBlock(host: host)
     guard addresses.count < Self.maximum, counts[address, default: 0] < Self.maximumPerAddress
     else { return false }
     addresses[id] = address

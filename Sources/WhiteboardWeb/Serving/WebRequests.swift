@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHTTP1
+import NIOWebSocket
 import PeerSession
 
 /// Answers the requests on one connection: files of the page, and links without a WebSocket.
@@ -22,8 +23,24 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
   private var state = State.idle
   private var isHeadOnly = false
   private var keepsAlive = true
+  /// Closes the connection if the head or the body of a request does not arrive in time.
+  private var timeout: Scheduled<Void>?
 
   init(_ server: WebServer) { self.server = server }
+
+  func handlerAdded(context: ChannelHandlerContext) { startTimeout(context) }
+
+  func handlerRemoved(context: ChannelHandlerContext) { timeout?.cancel() }
+
+  /// Limits the time for the next head or body, because a browser that sends a byte now and then is
+  /// not idle (WEB-8).
+  private func startTimeout(_ context: ChannelHandlerContext) {
+    timeout?.cancel()
+    let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+    timeout = context.eventLoop.scheduleTask(in: WebServer.requestTime) {
+      bound.value.close(promise: nil)
+    }
+  }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch unwrapInboundIn(data) {
@@ -35,6 +52,7 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
 
   private func headReceived(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
     guard case .idle = state else { return }
+    startTimeout(context)
     isHeadOnly = head.method == .HEAD
     keepsAlive = head.isKeepAlive
     do throws(WebAnswer) {
@@ -72,6 +90,7 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   private func requestEnded(_ context: ChannelHandlerContext) {
+    timeout?.cancel()
     switch state {
     case .answering(let answer): self.answer(answer, context)
     case .posting(let id, let start, let buffer): post(buffer, to: id, at: start, context)
@@ -133,20 +152,33 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
   // MARK: Answers
 
   private func answer(_ answer: WebAnswer, _ context: ChannelHandlerContext) {
-    state = keepsAlive ? .idle : .over
+    state = .over
+    timeout?.cancel()
     var head = answer.head(count: answer.body?.readableBytes ?? 0)
     if !keepsAlive { head.headers.replaceOrAdd(name: "Connection", value: "close") }
-    context.write(wrapOutboundOut(.head(head)), promise: nil)
+    let written = context.eventLoop.makePromise(of: Void.self)
     if !isHeadOnly, let body = answer.body {
-      context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+      context.write(wrapOutboundOut(.head(head)), promise: nil)
+      context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(body))), promise: written)
+    } else {
+      context.writeAndFlush(wrapOutboundOut(.head(head)), promise: written)
     }
-    let end = context.writeAndFlush(wrapOutboundOut(.end(nil)))
-    guard !keepsAlive else { return }
-    let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-    end.whenComplete { _ in bound.value.close(promise: nil) }
+    // The end of the answer releases the next request of the connection. It waits until the browser
+    // has read the answer, because otherwise a browser that reads nothing could fill the memory with
+    // answers.
+    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+    written.futureResult.whenComplete { result in
+      let (requests, context) = bound.value
+      guard case .success = result, requests.keepsAlive else { return context.close(promise: nil) }
+      requests.state = .idle
+      requests.startTimeout(context)
+      context.writeAndFlush(requests.wrapOutboundOut(.end(nil)), promise: nil)
+    }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // A refused upgrade continues as a request, which gets an answer.
+    if error is NIOWebSocketUpgradeError { return }
     context.close(promise: nil)
   }
 }

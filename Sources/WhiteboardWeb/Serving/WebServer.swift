@@ -18,11 +18,14 @@ final class WebServer {
     case post(TransferID, start: Int)
   }
 
-  /// The maximum time in which a browser must send a request, or the next one.
-  static let idleTime = TimeAmount.seconds(30)
+  /// The maximum time in which a browser must send the head of a request, and in which it must send
+  /// the body.
+  static let requestTime = TimeAmount.seconds(30)
+  /// The maximum time without any progress, while a browser reads an answer.
+  private static let idleTime = TimeAmount.seconds(30)
   private static let maximumHead = 16_384
 
-  private let transport: PeerTransport
+  private let acceptLink: (any Channel, _ origin: String) throws -> Void
   private let page: WebPage
   private let certificate: WebCertificate
   private let security: NIOSSLContext
@@ -34,13 +37,22 @@ final class WebServer {
   /// The texts that the header Host may have.
   private let authorities: Set<String>
 
+  /// Creates the state of a gateway.
+  ///
+  /// - Parameters:
+  ///   - page: The files of the page.
+  ///   - certificate: The certificate, which also names the hosts of the page.
+  ///   - port: The port of the page.
+  ///   - acceptLink: Makes a connection a link of the transport. The last handler of the channel
+  ///     reads and writes the bytes of the link. If it throws, the connection is closed.
+  /// - Throws: An error if TLS cannot use the certificate.
   init(
-    _ transport: PeerTransport,
     _ page: WebPage,
     _ certificate: WebCertificate,
-    port: Int
+    port: Int,
+    acceptLink: @escaping (any Channel, _ origin: String) throws -> Void
   ) throws {
-    self.transport = transport
+    self.acceptLink = acceptLink
     self.page = page
     self.certificate = certificate
     self.port = port
@@ -68,8 +80,14 @@ final class WebServer {
       bound.value.connections.leave(id)
       bound.value.origins[id] = nil
     }
+    try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: security))
+    try addRequestHandlers(channel)
+  }
+
+  /// Adds the handlers of HTTP to a connection, which already has the handler of TLS.
+  func addRequestHandlers(_ channel: any Channel) throws {
+    let bound = NIOLoopBound(self, eventLoop: channel.eventLoop)
     let pipeline = channel.pipeline.syncOperations
-    try pipeline.addHandler(NIOSSLServerHandler(context: security))
     try pipeline.addHandler(IdleStateHandler(allTimeout: Self.idleTime), name: Self.idleHandler)
     try pipeline.addHandler(IdleClosing(), name: Self.idleClosing)
     let requests = NIOLoopBound(WebRequests(self), eventLoop: channel.eventLoop)
@@ -101,7 +119,7 @@ final class WebServer {
     for name in [Self.idleHandler, Self.idleClosing] {
       channel.pipeline.syncOperations.removeHandler(name: name, promise: nil)
     }
-    try transport.acceptBrowser(channel, origin: origin)
+    try acceptLink(channel, origin)
   }
 
   private func upgrader(_ bound: NIOLoopBound<WebServer>) -> NIOWebSocketServerUpgrader {
@@ -109,7 +127,10 @@ final class WebServer {
       maxFrameSize: WebSocketBytes.maximumMessage,
       shouldUpgrade: { channel, head in
         let server = bound.value
-        guard head.uri == "/link", server.isFromPage(head),
+        guard head.method == .GET, head.uri == "/link", server.isFromPage(head),
+          head.headers[canonicalForm: "Connection"].contains(where: {
+            $0.lowercased() == "upgrade"
+          }),
           head.headers[canonicalForm: "Sec-WebSocket-Protocol"].contains(where: {
             $0 == "whiteboard-p2p"
           }),
@@ -121,8 +142,15 @@ final class WebServer {
       upgradePipelineHandler: { channel, _ in
         channel.eventLoop.makeCompletedFuture {
           let server = bound.value
-          try channel.pipeline.syncOperations.addHandler(WebSocketBytes())
-          try server.beginLink(channel, origin: server.origin(of: channel))
+          do {
+            try channel.pipeline.syncOperations.addHandler(WebSocketBytes())
+            try server.beginLink(channel, origin: server.origin(of: channel))
+          } catch {
+            // NIO leaves the connection open after a failed upgrade, and it is no longer idle for
+            // any handler.
+            channel.close(promise: nil)
+            throw error
+          }
         }
       }
     )

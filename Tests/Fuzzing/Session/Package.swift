@@ -60,6 +60,25 @@ let package = Package(
       // The state machines are not public.
       swiftSettings: settings + [.unsafeFlags(["-enable-testing"])]
     ),
+    .target(name: "CWebPage", path: "Shared/CWebPage", exclude: ["list-files"]),
+    .systemLibrary(name: "CZlib", path: "Shared/CZlib"),
+    .target(
+      name: "WhiteboardWeb",
+      dependencies: [
+        "CWebPage", "CZlib", "PeerSession", crypto,
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOWebSocket", package: "swift-nio"),
+        .product(name: "X509", package: "swift-certificates"),
+        .product(name: "SwiftASN1", package: "swift-asn1"),
+      ],
+      path: "Shared/WhiteboardWeb",
+      // The shared gateway needs the boards.
+      exclude: ["Resources", "SharedGateway.swift"],
+      swiftSettings: settings + [.unsafeFlags(["-enable-testing"])]
+    ),
     .target(name: "FuzzSupport", path: "FuzzSupport", swiftSettings: settings),
     fuzzer("control", ["PeerSession", "PeerWire"]),
     fuzzer("admission", ["PeerCore", "PeerSession", "PeerWire", "PeerDiscovery"]),
@@ -73,6 +92,14 @@ let package = Package(
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "NIOTLS", package: "swift-nio"),
         .product(name: "Logging", package: "swift-log"),
+      ]
+    ),
+    fuzzer(
+      "web",
+      [
+        "PeerCore", "PeerSession", "PeerWire", "WhiteboardWeb", crypto,
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOEmbedded", package: "swift-nio"),
       ]
     ),
   ],

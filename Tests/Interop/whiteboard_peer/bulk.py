@@ -362,7 +362,7 @@ class BulkMixin:
         self.idle_bulk.put(bulk)
 
     def _dial_bulk(self, control, opener):
-        link = Link.connect(control.link.remote_address[:2], self.peer.identity)
+        link = self.peer.dial(control.link.remote_address[:2])
         if link.peer_id != self.peer_id:
             link.abort()
             raise LinkBroken("somebody else answers there")

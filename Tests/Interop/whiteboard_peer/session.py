@@ -485,7 +485,7 @@ class Peer:
 
         With `code`, or `insist`, the host must prove itself (HEL-4). A returning member sends no invitation (MEM-7).
         """
-        link = Link.connect(address, self.identity)
+        link = self.dial(address)
         try:
             return self._join(link, address, expect, code, insist, resume, timeout, context, returning)
         except Violation as violation:
@@ -494,6 +494,14 @@ class Peer:
         except BaseException:
             link.abort()
             raise
+
+    def dial(self, address):
+        """Opens a link to a listener."""
+        return Link.connect(address, self.identity)
+
+    def code_key(self, code, listener):
+        """Returns the key with which both sides prove that they know a code."""
+        return admission.stretch_code(code, self.session, listener)
 
     def _join(self, link, address, expect, code, insist, resume, timeout, context, returning):
         other = link.peer_id
@@ -614,7 +622,7 @@ class Peer:
             if not code:
                 link.close("not-verified", "no code was given")
                 raise NotVerified("a code is needed")
-            stretched = admission.stretch_code(code, self.session, listener)
+            stretched = self.code_key(code, listener)
             sides = (binding, self.session, self.id, listener)
             mine = admission.code_proof(stretched, "joiner", *sides)
             link.send_frame(wire.CODE_PROOF, {"proof": wire.base64_text(mine)})
