@@ -12,7 +12,7 @@ final class WebSocketBytes: ChannelDuplexHandler {
   static let maximumMessage = 65_536 + 8
 
   private var hasSentClose = false
-  /// Whether the current message is binary, while its parts arrive.
+  /// Whether more frames of a binary message must arrive.
   private var isInMessage = false
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -22,7 +22,7 @@ final class WebSocketBytes: ChannelDuplexHandler {
       isInMessage = !frame.fin
       context.fireChannelRead(wrapInboundOut(frame.unmaskedData))
     case .ping:
-      // A client that floods pings without reading the answers would only use memory.
+      // If a client sends pings without reading the answers, the answers would fill the memory.
       guard context.channel.isWritable else { return }
       let pong = WebSocketFrame(fin: true, opcode: .pong, data: frame.unmaskedData)
       context.writeAndFlush(wrapOutboundOut(pong), promise: nil)

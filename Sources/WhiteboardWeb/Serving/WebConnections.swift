@@ -1,4 +1,4 @@
-/// The open connections of a gateway, which are limited in all and for each address (WEB-8).
+/// The open connections of a gateway, which are limited in total and for each address (WEB-8).
 struct WebConnections {
   /// The maximum number of open connections.
   static let maximum = 512
@@ -8,7 +8,7 @@ struct WebConnections {
   private var addresses: [ObjectIdentifier: String] = [:]
   private var counts: [String: Int] = [:]
 
-  /// Adds a connection; returns false if there is no room for it.
+  /// Adds a connection; returns false if a limit is reached.
   mutating func enter(_ id: ObjectIdentifier, from address: String) -> Bool {
     guard addresses.count < Self.maximum, counts[address, default: 0] < Self.maximumPerAddress
     else { return false }
