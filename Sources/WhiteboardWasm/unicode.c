@@ -1,6 +1,6 @@
-// What the Swift library asks about characters. Its tables would be a sixth of the download, and the replica needs
-// none of their answers: it compares texts by their code points, and the page shows them. The only letters whose case
-// matters are those of ASCII, for which the library has code.
+// Replaces the Unicode tables of the Swift library, which would be a sixth of the download. The replica does not need
+// them, because it compares texts by their code points, and the browser lays out the text. Case matters only for
+// ASCII letters, which the library handles without tables.
 
 typedef unsigned char byte;
 typedef unsigned int word;

@@ -1,7 +1,7 @@
 import PeerSession
 import WhiteboardKit
 
-/// The gateway of a program, which all its boards share.
+/// The gateway that all boards of a program share.
 ///
 /// It is open while at least one board lets browsers join.
 public actor SharedGateway: BrowserGateway {

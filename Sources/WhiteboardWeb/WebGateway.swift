@@ -2,15 +2,14 @@ import NIOCore
 import NIOPosix
 import PeerSession
 
-/// A gateway for browsers: it serves the page, and the links of the browsers that show it
-/// (`Protocol/web.md`).
+/// A gateway for browsers, which serves the page and accepts web links from it (`Protocol/web.md`).
 ///
 /// A gateway belongs to a transport. Each session of the transport decides whether browsers may
 /// join it (`Session.openToGuests()`).
 public struct WebGateway: Sendable {
   /// The settings of a gateway.
   public struct Configuration: Sendable {
-    /// The port that is tried first if none is given.
+    /// The port that the gateway tries first if ``port`` is nil.
     public static let defaultPort = 26_443
 
     /// The directory for the gateway's certificates.
@@ -19,17 +18,17 @@ public struct WebGateway: Sendable {
     public var host: String?
     /// The port; nil for ``defaultPort`` or the next free one.
     public var port: Int?
-    /// The files of the user's own certificate and its private key; nil for a certificate of the
-    /// gateway.
+    /// The files of the user's own certificate and its private key; nil for a certificate that the
+    /// gateway creates.
     public var certificate: (certificates: String, key: String)?
 
     /// Creates a configuration for the default port on all addresses.
     public init(directory: String) { self.directory = directory }
   }
 
-  /// The addresses of the page, without a fragment, best first, such as `https://192.168.1.5:26443`.
+  /// The origins of the page, best first, such as `https://192.168.1.5:26443`.
   public let origins: [String]
-  /// SHA-256 of the certificate, as browsers show it.
+  /// The SHA-256 hash of the certificate, as browsers show it.
   public let fingerprint: String
   /// Whether browsers warn about the certificate, because the gateway made it.
   public let isSelfMade: Bool
@@ -66,7 +65,7 @@ public struct WebGateway: Sendable {
     )
   }
 
-  /// Closes the gateway; links that are open continue.
+  /// Closes the gateway; open links stay open.
   public func close() async { try? await listener.close() }
 
   private static func reachableHosts(
@@ -133,6 +132,6 @@ public struct WebGateway: Sendable {
 }
 
 extension IOError {
-  /// The reason of the system, in words.
+  /// The reason from the system, as text.
   fileprivate var reason: String { "\(self)" }
 }

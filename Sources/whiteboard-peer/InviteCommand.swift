@@ -29,7 +29,7 @@ struct InviteCommand: AsyncParsableCommand {
       codes. Additional codes expire when the program closes the board.
 
       If the board was hosted with --web, --web creates a link that opens the board in a browser, for example on a \
-      phone. With --expires, the link is valid until then, otherwise until the board is closed.
+      phone. With --expires, the link is valid for this time. Without it, the link is valid until the board is closed.
       """
   )
 

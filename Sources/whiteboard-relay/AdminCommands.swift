@@ -148,9 +148,9 @@ struct BoardsCommand: AsyncParsableCommand {
   /// `whiteboard-relay boards invite`.
   struct Invite: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Create an additional code, or a link for browsers, for a board.",
+      abstract: "Create an additional code for a board, or a link for browsers.",
       discussion: """
-        A board has at most 16 codes. Additional codes expire when the relay stops; links for browsers do not.
+        A board has at most 16 codes. Additional codes expire when the relay stops. Links for browsers stay valid.
         """
     )
 

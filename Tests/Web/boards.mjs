@@ -1,6 +1,6 @@
-// Boards of this page (board.mjs): editing, merging, photos, games, storage, and bad input.
+// Tests of boards in this page (board.mjs): edits, merges, photos, games, storage, and bad input.
 //
-// The page offers run() to the test, which returns whether each check holds.
+// The test calls run(), which returns whether each check holds.
 
 import { Board } from "./board.mjs";
 import { Network } from "./network.mjs";
@@ -11,7 +11,7 @@ const module = await WebAssembly.compileStreaming(fetch("whiteboard.wasm"));
 const id = new Uint8Array(16).fill(9);
 const pause = (time = 5) => new Promise((resume) => setTimeout(resume, time));
 
-/** Waits until something holds; returns whether it does in time. */
+/** Waits until a condition holds; returns false if this takes too long. */
 async function until(condition, time = 20_000) {
   const end = performance.now() + time;
   while (performance.now() < end) {
@@ -23,7 +23,7 @@ async function until(condition, time = 20_000) {
 
 const equal = (...boards) => until(() => boards.every((board) => board.digest === boards[0].digest));
 
-/** The code of the error that a function throws; null if it throws none. */
+/** Returns the code of the error that a function throws; null if it throws none. */
 async function code(body) {
   try {
     await body();
@@ -33,7 +33,7 @@ async function code(body) {
   }
 }
 
-/** Opens a board of a new member, or of one with a key. */
+/** Opens a board with a new member, or with the member that has the given key. */
 async function open({ network = null, keys = null, name = "", storage = null, board = id } = {}) {
   keys ??= await newKey();
   let makeSession = null;
@@ -87,7 +87,7 @@ async function editing(check) {
   anna.cancelStroke(cancelled);
   const emptyStroke = anna.beginStroke();
   anna.endStroke(emptyStroke);
-  check("a cancelled or empty stroke is gone", !anna.objects.has(cancelled) && !anna.objects.has(emptyStroke));
+  check("a cancelled or empty stroke is deleted", !anna.objects.has(cancelled) && !anna.objects.has(emptyStroke));
 
   // Shapes, texts, and arranging
   const shapes = ["line", "rectangle", "ellipse", "arrow"].map((shape, index) =>
@@ -155,7 +155,7 @@ async function editing(check) {
   await has(anna, shared, (object) => object.text === "one three four");
   anna.setText(shared, "one two three", "one three");
   check("a text keeps what others wrote since", anna.objects.get(shared).text === "one two three four");
-  check("who changes a text is typing", await until(() => bert.members.get(anna.me.id).isTyping));
+  check("a member that changes a text is typing", await until(() => bert.members.get(anna.me.id).isTyping));
   anna.setText(shared, "");
   anna.undo();
   check("typing is undone", await equal(anna, bert));
@@ -212,7 +212,7 @@ async function editing(check) {
 
   check("synced, with nothing pending", await until(() => anna.state.isSynced && bert.state.isSynced && !anna.state.pending
     && !bert.state.pending));
-  check("all events came", ["objects", "previews", "members", "chat", "state"].every((kind) =>
+  check("all events arrived", ["objects", "previews", "members", "chat", "state"].every((kind) =>
     events.some(({ type }) => type === kind)));
   check("no failure", !anna.state.failure && !bert.state.failure);
   await Promise.all([anna.close(), bert.close()]);
@@ -235,7 +235,7 @@ async function merging(check) {
   check("changes are pending", anna.state.pending === 31 && bert.state.pending === 3);
   check("the boards differ", anna.digest !== bert.digest);
   network.isOpen = true;
-  check("they merge", await equal(anna, bert) && anna.objects.get(text).text === "Bert shared by Anna"
+  check("the boards merge", await equal(anna, bert) && anna.objects.get(text).text === "Bert shared by Anna"
     && await has(anna, photo, (object) => object.isAssetAvailable));
   check("nothing is pending", await until(() => !anna.state.pending && !bert.state.pending && anna.state.isSynced));
 
@@ -246,7 +246,7 @@ async function merging(check) {
   anna.createText("again", [0, 0]);
   const other = await anna.createPhoto(await picture("image/png", "yellow"), [0, 0]);
   network.isOpen = true;
-  check("lost resources are asked for again", await equal(anna, bert)
+  check("lost resources are requested again", await equal(anna, bert)
     && await until(() => bert.objects.get(other)?.isAssetAvailable, 60_000));
   await Promise.all([anna.close(), bert.close()]);
 }
@@ -303,7 +303,7 @@ async function storing(check) {
   const { transaction } = IDBDatabase.prototype;
   IDBDatabase.prototype.transaction = function () { throw new DOMException("full", "QuotaExceededError"); };
   full.createText("not stored", [0, 0]);
-  check("full storage is reported, and the board goes on", await until(() => full.state.storage === "full")
+  check("full storage is reported, and the board keeps working", await until(() => full.state.storage === "full")
     && full.objects.size === 1);
   full.createText("not stored either", [0, 0]);
   IDBDatabase.prototype.transaction = transaction;
@@ -340,7 +340,7 @@ function count(name) {
   });
 }
 
-/** A generator of numbers below a bound, from a seed. */
+/** Returns a seeded generator of numbers below a bound. */
 function seeded(seed) {
   return (bound) => {
     seed = Math.imul(seed, 1664525) + 1013904223 >>> 0;
@@ -409,7 +409,7 @@ async function fuzzing(check, seeds) {
   await Promise.all([anna.close(), bert.close()]);
 }
 
-/** Damages what a member sends: the receiver goes on, whatever arrives. */
+/** Damages the messages of a member, and checks that the receiver keeps working. */
 async function damaging(check, seeds) {
   const network = new Network();
   const [anna, bert] = [await open({ network, name: "Anna" }), await open({ network })];

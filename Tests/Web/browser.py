@@ -1,4 +1,4 @@
-"""A headless Chromium with the page for browser guests, and its input."""
+"""Runs the page for browser guests in a headless Chromium, and sends input to it."""
 
 import base64
 import http.server
@@ -27,7 +27,7 @@ CONTROL, SHIFT = 2, 8
 
 
 def wasm(path, folder):
-    """The path of the replica; if none is given, the stored one is unpacked into the folder."""
+    """Returns the path of the replica; if none is given, unpacks the stored replica into the folder."""
     if path:
         return pathlib.Path(path)
     output = pathlib.Path(folder) / "whiteboard.wasm"
@@ -36,7 +36,7 @@ def wasm(path, folder):
 
 
 def serve(wasm):
-    """Serves the page; its session has one member, which runs in a worker (`Member`)."""
+    """Serves the page, with a session whose only other member runs in a worker (`Member`)."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -58,7 +58,7 @@ def serve(wasm):
 
     class Server(http.server.ThreadingHTTPServer):
         def handle_error(self, *_):
-            """A page that is left closes its connections."""
+            """Ignores errors, because a page that is closed breaks its connections."""
 
     server = Server(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -99,7 +99,7 @@ class Page:
             time.sleep(0.05)
 
     def open(self, name="Mia", fragment=LINK, strokes=0):
-        """Opens the board with a name, beside a member that has drawn some strokes."""
+        """Opens the board with a name, and with another member that has drawn some strokes."""
         self.driver.get(self.address + "/icon.svg")
         self.run("localStorage.setItem('whiteboard.name', JSON.stringify(arguments[0]))", name)
         self.run("sessionStorage.setItem('strokes', arguments[0])", strokes)
@@ -107,7 +107,7 @@ class Page:
         self.wait("globalThis.whiteboard?.board.members.size && whiteboard.board.state.isSynced", 120)
 
     def log(self):
-        """The messages of the browser, except those about its icon."""
+        """Returns the log messages of the browser, except those about the icon."""
         return [entry["message"] for entry in self.driver.get_log("browser") if "favicon" not in entry["message"]]
 
     def picture(self):
@@ -135,7 +135,7 @@ class Page:
         self.touch("touchEnd")
 
     def tap(self, selector):
-        # Right after a fast swipe, Chromium takes a tap as the end of the swipe.
+        # Right after a fast swipe, Chromium treats a tap as the end of the swipe.
         time.sleep(0.3)
         self.swipe([self.center(selector)])
 

@@ -1,10 +1,10 @@
-// Sessions in this page, which stand for those of session.mjs.
+// Sessions in this page, which replace those of session.mjs.
 
-/** A network that carries messages between the boards of this page, in order and late by a task. */
+/** A network that carries messages between the boards of this page, in order and one task later. */
 export class Network {
   #sessions = new Map();
   #isOpen = true;
-  /** The resources that are not delivered: a function of the member and the name. */
+  /** Returns whether to drop a resource, given its receiver and its name. */
   drops = () => false;
   /** Everything that was sent: `{kind, bytes, isReliable}`, and `name` of a resource. */
   sent = [];

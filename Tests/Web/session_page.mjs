@@ -16,7 +16,7 @@ function check(what, holds) {
   checks.push([what, Boolean(holds)]);
 }
 
-/** Returns the close code of the violation that `body` throws, or what it returns. */
+/** Returns the result of `body`, or the close code of the violation that it throws. */
 function outcome(body) {
   try {
     return body();
@@ -134,7 +134,7 @@ function checkMessages({ messageParts: parts, messageSequences: sequences, ackno
 
 const outbox = (copies = 1e9) => new Outbox(new Pace({ copies, bytes: 1e12 }));
 
-/** What an outbox cuts, an inbox assembles. */
+/** Checks that an inbox assembles the messages that an outbox splits. */
 function checkOutbox() {
   const out = outbox(), inbox = new Inbox();
   const sizes = [0, 1, 59_999, 60_000, 60_001, 200_000, 16_777_216];
@@ -152,10 +152,10 @@ function checkOutbox() {
   const sum = sizes.reduce((sum, size) => sum + size);
   check("the bytes that are not acknowledged", out.byteCount === sum && !out.isEmpty);
   out.acknowledge(vint(2));
-  check("a part of them", out.byteCount === sum - 1);
+  check("an ACK reduces the bytes that are not acknowledged", out.byteCount === sum - 1);
   out.acknowledge(inbox.acknowledgement());
   out.acknowledge(vint(1));
-  check("none is left", out.byteCount === 0 && out.isEmpty);
+  check("an ACK for all parts leaves none", out.byteCount === 0 && out.isEmpty);
   const paced = outbox(10);
   for (let index = 0; index < 40; index++) paced.push(new Uint8Array(1), { isRelayed: true, copies: 1 });
   const count = (now) => {

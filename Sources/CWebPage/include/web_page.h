@@ -5,11 +5,11 @@
 
 /// A file of the page that browsers load.
 struct whiteboard_page_file {
-  /// The path of requests for the file, such as "/app.mjs".
+  /// The path at which browsers request the file, such as "/app.mjs".
   const char *_Nonnull path;
   /// The media type.
   const char *_Nonnull type;
-  /// The compression of the bytes, as in the header Content-Encoding; null if there is none.
+  /// The compression of the bytes, as in the `Content-Encoding` header; null if there is none.
   const char *_Nullable encoding;
   const unsigned char *_Nonnull bytes;
   size_t count;

@@ -182,9 +182,9 @@ enum MemberCommands {
     arguments: "[web] [view] [expires=TIME]",
     summary: "create an additional code, or a link for browsers",
     notes: [
-      "`web` creates a link for browsers; see `web`. `view` lets the newcomers only view the board.",
-      "TIME is a number and s, m, h or d, at most 30d. A code is valid only while the board is open. So is a link",
-      "for browsers without TIME; with TIME, it is valid until then, also after the board was opened again.",
+      "`web` creates a link for browsers; see `help web`. With `view`, newcomers can only view the board.",
+      "TIME is a number and s, m, h or d, at most 30d. A code, or a link without TIME, is valid only while the board",
+      "is open. A link with TIME stays valid if the board is closed and opened again before it expires.",
     ],
     keys: ["web", "view", "expires"],
     words: { arguments throws(CommandError) in
@@ -212,9 +212,9 @@ enum MemberCommands {
     summary: "let people join from a browser, or end their access",
     notes: [
       "`on` shows a link that opens the board in any browser on this network, for example on a phone.",
-      "`off` disconnects everybody who joined from a browser. Their links work again after `on`.",
-      "`revoke` ends all links for browsers, and removes everybody who joined with them.",
-      "When the board closes, links without a time limit end too (`invite web expires=TIME`).",
+      "`off` disconnects everyone who joined from a browser. Their links work again after `on`.",
+      "`revoke` ends all links for browsers, and removes everyone who joined with them.",
+      "Links without a time limit also end when the board closes. For a time limit, use `invite web expires=TIME`.",
     ],
     keys: ["state"],
     words: { arguments throws(CommandError) in

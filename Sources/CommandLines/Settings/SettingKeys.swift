@@ -85,15 +85,15 @@ extension SettingKey<String> {
   /// The file with the user's own certificate for browsers.
   package static let webCertificate = SettingKey(
     "web-certificate",
-    "The certificate for browsers, with the certificates that signed it; needs --web-key",
+    "The file with the certificate for browsers and the certificates that signed it; requires --web-key",
     allowed: "a PEM file",
-    standard: .words("a certificate that this program makes, about which browsers warn"),
+    standard: .words("a certificate that this program creates; browsers warn about it"),
     parse: nonempty
   )
   /// The file with the private key of the certificate.
   package static let webKey = SettingKey(
     "web-key",
-    "The private key of --web-certificate",
+    "The file with the private key of --web-certificate",
     allowed: "a PEM file without a password",
     standard: .words("none"),
     parse: nonempty

@@ -239,7 +239,7 @@ struct ListenerAdmission: Sendable {
       case (_, .close):
         return closeReceived(try Control.Close.decode(payload))
       case (.awaitingProof(let choices), .codeProof):
-        // The secret of a link for browsers cannot be guessed, so its proofs are not limited.
+        // The secret in a link for browsers cannot be guessed, so attempts are not limited.
         if case .guest = facts.mode {
           return proofReceived(try Control.CodeProof.decode(payload), choices)
         }

@@ -16,7 +16,7 @@ final class SessionAdmission {
   var maximum: Int
   /// Additional codes that admit peers until they expire.
   private var invitationCodes: [InvitationCode] = []
-  /// The links by which browsers join.
+  /// The links with which browsers join.
   var guests = GuestLinks()
   /// The invitations that a user must answer.
   private var invitations: [InvitationID: ListenerHandshake] = [:]

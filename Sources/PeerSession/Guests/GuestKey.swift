@@ -1,6 +1,6 @@
 import Crypto
 
-/// The key that proves that a browser has a link to a session (WEB-5).
+/// The key with which a browser proves that it has a link to a session (WEB-5).
 ///
 /// The gateway and the browser store this key instead of the secret in the link.
 public struct GuestKey: Hashable, Sendable {

@@ -1,12 +1,12 @@
 import NIOCore
 
-/// The links by which browsers join a session (WEB-5).
+/// The links with which browsers join a session (WEB-5).
 struct GuestLinks {
   private struct Link {
     let choice: CodeChoice
     /// The time at which the link expires; `nil` if it never expires.
     let end: NIODeadline?
-    /// The only guests that may use the link; `nil` means everybody who has it.
+    /// The only guests that may use the link; `nil` means anyone with the link.
     let guests: Set<PeerID>?
   }
 
@@ -14,7 +14,7 @@ struct GuestLinks {
   var isOpen = false
   private var links: [GuestKey: Link] = [:]
 
-  /// Removes the expired links and returns the number of the others.
+  /// Removes the expired links, and returns the number of valid links.
   mutating func count(now: NIODeadline = .now()) -> Int {
     links = links.filter { now < $0.value.end ?? .distantFuture }
     return links.count
@@ -26,7 +26,7 @@ struct GuestLinks {
     return links.values.filter { $0.guests?.contains(guest) ?? true }.map(\.choice)
   }
 
-  /// Whether there is a link with this key.
+  /// Returns whether there is a link with this key.
   func contains(_ key: GuestKey) -> Bool { links[key] != nil }
 
   /// Adds a link, or replaces the one with the same key.

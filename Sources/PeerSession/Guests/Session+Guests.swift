@@ -3,13 +3,13 @@ import PeerWire
 
 // Guests: members that join from a browser, through a gateway (`Protocol/web.md`).
 extension Session {
-  /// The maximum number of links for browsers that are valid at a time (WEB-5).
+  /// The maximum number of links for browsers that can be valid at the same time (WEB-5).
   public static let guestLinkLimit = 64
 
-  /// Lets browsers connect to this session, if they have a link (WEB-5).
+  /// Lets browsers that have a link connect to this session (WEB-5).
   ///
-  /// From then on, the local peer also connects the members with each other, because no member can
-  /// dial a browser (WEB-7).
+  /// From then on, the local peer also relays data between the members, because no member can dial a
+  /// browser (WEB-7).
   ///
   /// - Throws: `notHost` if the local peer is neither the host nor a relay of the session;
   ///   `sessionEnded`.
@@ -26,9 +26,9 @@ extension Session {
     }
   }
 
-  /// Disconnects all guests, and lets no further browser connect.
+  /// Disconnects all guests, and prevents browsers from connecting.
   ///
-  /// Links stay valid: after ``openToGuests()``, the guests can return.
+  /// The links stay valid: after another ``openToGuests()``, the guests can return.
   public func closeToGuests() async {
     try? await onLoop { core in
       core.admission.guests.isOpen = false
@@ -44,7 +44,8 @@ extension Session {
   ///   - key: The key of the link.
   ///   - label: The label in ``Peer/admission`` of the guests that join with this link.
   ///   - time: How long the link is valid; `nil` means until ``removeGuests(admittedWith:and:reason:)``.
-  ///   - guests: The only guests that may use the link from now on; `nil` means everybody who has it.
+  ///   - guests: The only guests that may use the link from now on; `nil` means anyone with the
+  ///     link.
   /// - Throws: `busy` if ``guestLinkLimit`` links are valid; `sessionEnded`.
   public func invite(
     _ key: GuestKey,
@@ -73,7 +74,7 @@ extension Session {
     }
   }
 
-  /// Ends a link for browsers, and removes the guests that joined with it (WEB-6).
+  /// Ends a link for browsers, and removes the guests that joined with it (WEB-10).
   ///
   /// A host removes them for all members, permanently (MEM-3). A relay disconnects them.
   ///
@@ -104,15 +105,16 @@ extension PeerTransport {
   /// The event loop of all links; a gateway for browsers must run on it.
   package var linkEventLoop: any EventLoop { eventLoop }
 
-  /// Accepts the connection of a browser, or refuses it if too many wait for admission (WEB-1).
+  /// Accepts the connection of a browser, or refuses it if too many connections wait for admission
+  /// (WEB-1).
   ///
-  /// Call it on ``linkEventLoop``.
+  /// Call this method on ``linkEventLoop``.
   ///
   /// - Parameters:
   ///   - channel: A channel whose last handler reads and writes the bytes of the link as
   ///     `ByteBuffer`.
   ///   - origin: The origin of the page, such as `https://192.168.1.5:26443`.
-  /// - Throws: An error if the connection is refused; close the channel.
+  /// - Throws: An error if the connection is refused. The caller must then close the channel.
   package func acceptBrowser(_ channel: any Channel, origin: String) throws {
     try core.value.acceptBrowser(channel, origin: origin)
   }

@@ -1,11 +1,11 @@
 import NIOCore
 import PeerWire
 
-/// The first two frames of a link from a browser, which take the place of the TLS handshake between
-/// peers (WEB-3).
+/// The exchange of the first two frames of a link from a browser, which replaces the TLS handshake
+/// between peers (WEB-3).
 ///
-/// Confined to the control event loop. When the browser has proved its key, the link continues as
-/// an accepted connection of ``ListenerHandshake``.
+/// Confined to the control event loop. When the browser has proved its key, ``ListenerHandshake``
+/// handles the link like any accepted connection.
 final class WebOpening: LinkDelegate {
   private let handshake: ListenerHandshake
   private let exchange: WebExchange
@@ -38,7 +38,7 @@ final class WebOpening: LinkDelegate {
       $0.peer = guest
       $0.exporter = exporter
     }
-    // The link holds its delegate weakly, and the transport holds the handshake.
+    // The link references its delegate weakly. The transport keeps the handshake alive.
     link.webOpening = nil
     link.delegate = handshake
     link.secured()

@@ -7,7 +7,7 @@ extension Control {
   struct WebChallenge: ControlPayload {
     static let frameType = FrameType.webChallenge
 
-    /// The gateway.
+    /// The id of the gateway.
     var peer: PeerID
     var nonce: ProofBytes
   }
@@ -16,7 +16,7 @@ extension Control {
   struct WebProof: ControlPayload {
     static let frameType = FrameType.webProof
 
-    /// The browser's DER SubjectPublicKeyInfo.
+    /// The browser's public key as a DER SubjectPublicKeyInfo.
     var key: [UInt8]
     var nonce: ProofBytes
     /// *r* and *s*, 32 bytes each.
@@ -50,7 +50,7 @@ extension Control {
   }
 }
 
-/// What both ends of a link from a browser know after its first two frames (WEB-3, WEB-4).
+/// The gateway's part of the exchange that checks the proof of a browser (WEB-3, WEB-4).
 struct WebExchange {
   let gateway: PeerID
   let gatewayNonce: ProofBytes

@@ -260,7 +260,7 @@ final class ListenerHandshake: LinkDelegate {
         session.emit(.invitationEnded(id, error))
       case .accept(let proof, let basis): return accept(link, session, proof, basis)
       case .close(let code, let message):
-        // A wrong proof of a browser is an old link, because the secret cannot be guessed.
+        // If a browser's proof is wrong, its link is old, because the secret cannot be guessed.
         if !link.isFromBrowser, code == .wrongCode || code == .lockedOut {
           session.emit(
             .warning(

@@ -1,9 +1,9 @@
 import Crypto
 
-/// The source of the secrets that only the two ends of one connection know.
+/// Derives secrets that only the two ends of one connection know.
 ///
-/// It is the TLS 1.3 exporter (RFC 8446, 7.5; `Protocol/session.md`, 1.1). A link from a browser
-/// cannot use it, so its secrets come from the nonces of both ends instead (WEB-4).
+/// Usually, this is the TLS 1.3 exporter (RFC 8446, 7.5; `Protocol/session.md`, 1.1). A browser
+/// cannot use that exporter, so the secrets of its link derive from the nonces of both ends (WEB-4).
 ///
 /// The TLS library has no exporter API, but it writes the exporter secret to its key log. This type
 /// reads the secret from there. It has no textual description, so that the secret is never printed.

@@ -38,7 +38,7 @@ final class RelaySide {
 
   init(_ session: SessionCore) { self.session = session }
 
-  /// Whether the local peer connects its members, because browsers cannot be dialed (WEB-7).
+  /// Whether the local peer relays for its members, because browsers cannot be dialed (WEB-7).
   ///
   /// It never becomes false again, because members may have asked for routes.
   private(set) var servesBrowsers = false
@@ -51,8 +51,8 @@ final class RelaySide {
     callsItselfRelay && (session.host == session.localPeer || grant != nil)
   }
 
-  /// Makes a host the relay between its members, so that they reach the browsers that join it
-  /// (WEB-7).
+  /// Makes the host a relay between its members, so that they can reach the browsers that join the
+  /// session (WEB-7).
   func serveBrowsers() {
     guard !servesBrowsers else { return }
     let wasRelaying = isRelaying
@@ -176,7 +176,7 @@ final class RelaySide {
       !session.dialler.policy.plan(for: entry.id).isBarred,
       !session.membership.isRemoved(entry.id), !relayed.isAsked(entry.id, entry.member.incarnation)
     else { return nil }
-    // A peer without an address, such as a browser, cannot be dialed, so waiting for a link is useless.
+    // A peer without an address, such as a browser, cannot be dialed, so do not wait for a link.
     let isImmediate = (isStar || entry.addresses.isEmpty) && !entry.wasOverrun
     return isImmediate ? .distantPast : entry.apartSince + .seconds(2)
   }

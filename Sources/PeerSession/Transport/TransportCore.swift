@@ -116,7 +116,7 @@ final class TransportCore {
     self.port = port
   }
 
-  /// Accepts a connection of a peer, or refuses it immediately (LNK-6).
+  /// Accepts a connection from a peer, or refuses it immediately (LNK-6).
   private func accept(_ channel: any Channel) throws {
     let (handler, facts) = try security.makeHandler(.listener, expecting: nil)
     try accept(channel, facts) { link, _ in
@@ -124,7 +124,7 @@ final class TransportCore {
     }
   }
 
-  /// Accepts a connection of a browser, or refuses it immediately (WEB-1).
+  /// Accepts a connection from a browser, or refuses it immediately (WEB-1).
   ///
   /// The last handler of `channel` reads and writes the bytes of the link. `origin` is the origin of
   /// the page.

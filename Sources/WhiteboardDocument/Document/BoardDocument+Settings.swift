@@ -97,7 +97,7 @@ extension BoardDocument {
     try await write { db in try Meta.set(db, .removal, text) }
   }
 
-  /// Returns the links by which browsers join the board; nil if there are none.
+  /// Returns the links with which browsers join the board; nil if there are none.
   ///
   /// ``setBrowserLinks(_:)`` stores them. Copies of the document do not contain them.
   /// - Throws: `damaged`, `closed`.
@@ -105,7 +105,7 @@ extension BoardDocument {
     try await read { [path] db in try Meta.get(db, .browserLinks, at: path) }
   }
 
-  /// Stores the links by which browsers join the board.
+  /// Stores the links with which browsers join the board.
   ///
   /// - Parameter text: The links, which are opaque to the document; nil if there are none.
   /// - Throws: `readOnly`, `full`, `closed`.

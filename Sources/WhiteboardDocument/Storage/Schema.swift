@@ -145,7 +145,7 @@ enum MetaKey: String, CaseIterable {
   /// The record of the host's decision to remove this peer from the board, opaque to the document; absent if the peer
   /// is a member.
   case removal
-  /// The links by which browsers join the board, opaque to the document; absent if there are none.
+  /// The links with which browsers join the board, opaque to the document; absent if there are none.
   case browserLinks = "browser_links"
   /// The number of days for which history is stored; absent if it is stored forever.
   case retention

@@ -3,9 +3,9 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// Lets browsers join a board: manages the gateway, the links, and the end of the guests' access.
+/// Manages the access of browsers to a board: the gateway, the links, and the removal of guests.
 ///
-/// Confined to the actor of its board.
+/// Confined to the actor of the board.
 final class BrowserAccess {
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration
@@ -16,7 +16,7 @@ final class BrowserAccess {
   /// The page; nil while browsers cannot join.
   private var page: BrowserPage?
   private var links: [BrowserLink] = []
-  /// Whether the gateway is being opened because the configuration requires it.
+  /// Whether ``begin()`` has not yet opened the gateway that the configuration requires.
   private var isBeginning: Bool
 
   init(
@@ -40,10 +40,10 @@ final class BrowserAccess {
 
   // MARK: - The gateway
 
-  /// Accepts the links of an earlier process that crashed, and opens the gateway if the
-  /// configuration requires it.
+  /// Restores the stored links, and opens the gateway if the configuration requires it.
   ///
-  /// A problem is reported as a warning, because the board itself is open.
+  /// If the gateway cannot be opened, this emits a warning and does not throw, because the board
+  /// itself is open.
   nonisolated(nonsending) func begin() async {
     defer { checkIsolation(#isolation) }
     await restoreLinks()
@@ -61,7 +61,7 @@ final class BrowserAccess {
     }
   }
 
-  /// Opens the gateway, and makes a link if there is none.
+  /// Opens the gateway, and creates a link if there is none that can be shown to everyone.
   ///
   /// - Throws: ``CommandError`` if the gateway cannot be opened.
   nonisolated(nonsending) func turnOn(request: RequestMark?) async throws(CommandError) {
@@ -93,7 +93,7 @@ final class BrowserAccess {
     try await showLink(request: request)
   }
 
-  /// Reports the link that can be shown to everybody, and makes one if there is none.
+  /// Emits the link that can be shown to everyone; creates it if necessary.
   private nonisolated(nonsending) func showLink(request: RequestMark?) async throws(CommandError) {
     defer { checkIsolation(#isolation) }
     guard let page else { return }
@@ -106,7 +106,7 @@ final class BrowserAccess {
     runtime.emit(.invited(link))
   }
 
-  /// Disconnects all guests and closes the gateway; links that have not expired stay valid.
+  /// Disconnects all guests, and closes the gateway; links that have not expired stay valid.
   nonisolated(nonsending) func turnOff(request: RequestMark?) async {
     defer { checkIsolation(#isolation) }
     await session.closeToGuests()
@@ -131,13 +131,13 @@ final class BrowserAccess {
 
   // MARK: - Links
 
-  /// Makes a link for browsers.
+  /// Creates a link for browsers.
   ///
   /// - Parameters:
   ///   - terms: The role and the lifetime of the link.
   ///   - request: The request id of the command.
   /// - Returns: The event that contains the link.
-  /// - Throws: ``CommandError`` if browsers cannot join, or no further link can be made.
+  /// - Throws: ``CommandError`` if browsers cannot join, or the link cannot be created.
   nonisolated(nonsending) func invite(
     _ terms: InvitationTerms,
     request: RequestMark?
@@ -203,7 +203,7 @@ final class BrowserAccess {
 
   private func key(of link: BrowserLink) -> GuestKey { GuestKey(link.secret, for: session.id) }
 
-  /// Records which link a guest used, so that its access can end.
+  /// Records which link a guest used, so that the guest can be removed when the link ends.
   func joined(_ peer: Peer) {
     guard let key = peer.guestKey,
       let index = links.firstIndex(where: { self.key(of: $0) == key }),
@@ -219,22 +219,22 @@ final class BrowserAccess {
   nonisolated(nonsending) func revokeAll() async {
     defer { checkIsolation(#isolation) }
     let count = links.count
-    await end(reason: "The host ended the access of browsers.") { _ in true }
+    await end(reason: "The host ended all links for browsers.") { _ in true }
     runtime.emit(
       .note(
         .init(
           code: "web-revoked",
           message:
-            "\(count) link\(count == 1 ? "" : "s") for browsers ended. `invite web` makes a new one."
+            "\(count) link\(count == 1 ? "" : "s") for browsers ended. To create a new one, use `invite web`."
         )
       )
     )
   }
 
-  /// Closes the links with which removed guests joined, and shows a new one.
+  /// Closes the links with which removed guests joined, and emits a new link.
   ///
-  /// Otherwise, a removed guest could use its link again with another key. Other guests that joined
-  /// with such a link can still use it.
+  /// Otherwise, a removed guest could use the same link again with another key. Other guests that
+  /// joined with a closed link can still use it.
   nonisolated(nonsending) func removed(
     _ peers: [PeerID],
     request: RequestMark?
@@ -259,7 +259,7 @@ final class BrowserAccess {
   /// The time at which the next link expires, in milliseconds since 1970; nil if none expires.
   var nextEnd: UInt64? { links.compactMap(\.end).min() }
 
-  /// Removes the guests of links that have expired.
+  /// Ends the links that have expired, and removes their guests.
   func endExpired() {
     guard let nextEnd, nextEnd <= SystemTime.milliseconds else { return }
     runtime.spawn { sharedBoard in
@@ -270,9 +270,10 @@ final class BrowserAccess {
     }
   }
 
-  /// Ends the access of guests whose link has no time limit, because the board closes.
+  /// Closes the gateway when the board closes, and ends the links without a time limit.
   ///
-  /// - Parameter comesBack: Whether this program opens the board again at its next start.
+  /// - Parameter comesBack: Whether this program opens the board again at its next start. If so, all
+  ///   links stay valid.
   nonisolated(nonsending) func close(comesBack: Bool) async {
     defer { checkIsolation(#isolation) }
     if !comesBack {
@@ -301,7 +302,7 @@ final class BrowserAccess {
       )
     }
     await storeLinks()
-    // The removals must be stored before the board closes.
+    // Store the removals before the board closes.
     if persistence.document != nil, !configuration.isOffline,
       let record = try? await session.membershipRecord()
     {
@@ -322,7 +323,7 @@ final class BrowserAccess {
           .init(
             code: "web-not-saved",
             message:
-              "The links for browsers cannot be saved: \(error). They end if this program crashes."
+              "The links for browsers could not be saved: \(error). If this program crashes, they end."
           )
         )
       )

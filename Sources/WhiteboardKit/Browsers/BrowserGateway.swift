@@ -1,6 +1,6 @@
 import PeerSession
 
-/// Serves the page by which browsers join boards (`Protocol/web.md`).
+/// A gateway that serves the page for browsers (`Protocol/web.md`).
 package protocol BrowserGateway: Sendable {
   /// Opens the gateway for the sessions of a transport.
   ///
@@ -11,16 +11,16 @@ package protocol BrowserGateway: Sendable {
 
 /// A page that a gateway serves.
 package struct BrowserPage: Sendable {
-  /// The addresses of the page, best first, such as `https://192.168.1.5:26443`.
+  /// The origins of the page, best first, such as `https://192.168.1.5:26443`.
   package var origins: [String]
-  /// SHA-256 of the gateway's certificate, as browsers show it.
+  /// The SHA-256 hash of the gateway's certificate, as browsers show it.
   package var fingerprint: String
   /// Whether browsers warn about the certificate, because the gateway made it.
   package var isSelfMade: Bool
   /// Closes the gateway.
   package var close: @Sendable () async -> Void
 
-  /// Describes a page.
+  /// Creates the description of a page.
   package init(
     origins: [String],
     fingerprint: String,

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import PeerSession
 
-/// A link by which browsers join a board, as stored with the board.
+/// A link with which browsers join a board, as stored with the board.
 struct BrowserLink: Codable, Equatable, Sendable {
   /// The secret in the link.
   let secret: GuestSecret
@@ -12,15 +12,17 @@ struct BrowserLink: Codable, Equatable, Sendable {
   let end: UInt64?
   /// The guests that joined with the link.
   var guests: Set<PeerID> = []
-  /// Whether only these guests may use the link, because another one was removed.
+  /// Whether only ``guests`` may use the link, because another guest was removed.
   var isClosed = false
 
-  /// Whether the link can be shown to everybody: it is open, has no time limit, and lets guests edit.
+  /// Whether the link can be shown to everyone: it admits new guests, has no time limit, and lets
+  /// guests edit.
   var isForEverybody: Bool { !isView && !isClosed && end == nil }
 
   /// The maximum number of guests of one link that are stored.
   ///
-  /// A further guest can join, but is not removed by a later process of this program.
+  /// More guests can join with the link. After a restart, this program cannot remove them when the
+  /// link ends.
   static let guestLimit = 256
 
   /// Returns the stored form of links.
@@ -33,12 +35,12 @@ struct BrowserLink: Codable, Equatable, Sendable {
     return String(decoding: data, as: UTF8.self)
   }
 
-  /// Returns the links of a stored form; none if it is malformed.
+  /// Returns the links in a stored form; an empty array if the form is malformed.
   static func links(json: String) -> [BrowserLink] {
     (try? JSONDecoder().decode([BrowserLink].self, from: Data(json.utf8))) ?? []
   }
 
-  /// Returns the text of the link to a board, on the page at an address.
+  /// Returns the URL of the link to a board, at the given origin of the page.
   func text(_ origin: String, _ board: SessionID) -> String {
     "\(origin)/#\(board.text).\(secret.text)"
   }

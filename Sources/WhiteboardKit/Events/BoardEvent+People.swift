@@ -166,11 +166,11 @@ extension BoardEvent {
     package var code: String?
     /// The role that the code gives on an owned board: `editor` or `viewer`.
     package var role: String?
-    /// The link by which other programs join with the code, or the link for browsers.
+    /// The link with which other programs join, or the link for browsers.
     package var link: String
     /// The link for browsers with each address of this computer, best first.
     package var links: [String]?
-    /// SHA-256 of the certificate that browsers warn about, as they show it.
+    /// The SHA-256 hash of the certificate, as browsers show it; nil if browsers do not warn about it.
     package var fingerprint: String?
     /// The time at which the code expires, in RFC 3339 format; nil if the code is valid while the
     /// board is open.
@@ -178,7 +178,7 @@ extension BoardEvent {
     /// The request id of the command.
     package var request: RequestMark?
 
-    /// Whether the code or link lets newcomers edit, and has no time limit.
+    /// Whether the code or link lets new members edit, and has no time limit.
     package var isForEverybody: Bool { role != "viewer" && expires == nil }
   }
 
@@ -186,9 +186,9 @@ extension BoardEvent {
   package struct Web: Encodable, Sendable {
     /// Whether browsers can join.
     package var isOn: Bool
-    /// The addresses of the page, best first.
+    /// The origins of the page, best first.
     package var origins: [String]
-    /// SHA-256 of the page's certificate, as browsers show it.
+    /// The SHA-256 hash of the page's certificate, as browsers show it.
     package var fingerprint: String?
     /// Whether browsers warn about the certificate, because this program made it.
     package var isSelfMade: Bool?

@@ -44,7 +44,7 @@ package enum BoardEvent: Sendable {
   case profile(Profile)
   /// The answer to `invite`.
   case invited(Invited)
-  /// Browsers can join the board, or cannot any more; also the answer to `web`.
+  /// Browsers can now join the board, or can no longer join; also the answer to `web`.
   case web(Web)
   /// The role of a member on an owned board.
   case role(Role)

@@ -23,7 +23,7 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
   package var links: [String]
   /// Whether the links are for browsers; nil if they are for other programs.
   package var web: Bool?
-  /// SHA-256 of the certificate that browsers warn about, as they show it.
+  /// The SHA-256 hash of the certificate, as browsers show it; nil if browsers do not warn about it.
   package var fingerprint: String?
 
   /// Creates the invitation to an open board with an additional code.
@@ -132,9 +132,9 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
     }
     switch admit {
     case _ where web == true:
-      let end = expires.map { " until \(UntrustedText($0).escaped())" } ?? ", until it is closed"
+      let end = expires.map { UntrustedText($0).escaped() } ?? "the board is closed"
       let action = role == "viewer" ? "view" : "join"
-      lines.append("Anyone with this link can \(action) the board in a browser\(end).")
+      lines.append("Anyone with this link can \(action) the board in a browser until \(end).")
     case "ask": lines.append("You will be asked to admit each peer.")
     case "known": lines.append("Only peers you trusted before can join (`whiteboard-peer peers`).")
     case "anyone": lines.append("Anyone who finds the board can join.")

@@ -18,7 +18,7 @@ package enum InvitationRequest {
     package var code: String?
     /// The link for browsers with each address of the computer; nil if a code was requested.
     package var links: [String]?
-    /// SHA-256 of the certificate that browsers warn about.
+    /// The SHA-256 hash of the certificate; nil if browsers do not warn about it.
     package var fingerprint: String?
     /// The role that the code gives, on an owned board.
     package var role: String?

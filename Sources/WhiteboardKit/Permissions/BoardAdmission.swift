@@ -82,7 +82,7 @@ final class BoardAdmission {
     )
   }
 
-  /// Checks that the local member can admit peers that only view the board.
+  /// Checks that the local member can invite viewers.
   ///
   /// - Throws: ``CommandError`` if it cannot.
   static func checkMayInviteViewers(_ replica: Replica) throws(CommandError) {

@@ -161,7 +161,7 @@ package struct BoardConfiguration: Sendable {
   package var pages: (any PageWriter)?
   /// The service that converts pictures in other formats to photos; nil if the program has none.
   package var photos: (any PhotoConverter)?
-  /// The gateway by which browsers join the board; nil if the program has none.
+  /// The gateway through which browsers join the board; nil if the program has none.
   package var browserGateway: (any BrowserGateway)?
   /// Whether browsers can join a hosted board from the start.
   package var servesBrowsers = false

@@ -124,7 +124,7 @@ package struct InvitationReport: Codable, Equatable, Sendable {
   package let link: String
   /// The link for browsers with each address of the relay, best first; `nil` for a code.
   package let links: [String]?
-  /// SHA-256 of the certificate that browsers warn about; `nil` if there is none.
+  /// The SHA-256 hash of the certificate; `nil` if browsers do not warn about it.
   package let fingerprint: String?
   /// The role that the code gives, if the relay owns the board.
   package let role: String?

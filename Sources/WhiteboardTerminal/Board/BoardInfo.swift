@@ -12,7 +12,7 @@ struct BoardInfo: Hashable, Sendable {
   var joinCode: String?
   /// The link for browsers; nil if browsers cannot join.
   var webLink: String?
-  /// SHA-256 of the certificate that browsers warn about.
+  /// The SHA-256 hash of the certificate; nil if browsers do not warn about it.
   var webFingerprint: String?
   /// Whether discovery shows the board to peers on this network.
   var isAnnounced = false

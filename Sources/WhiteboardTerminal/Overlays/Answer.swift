@@ -24,7 +24,7 @@ enum Answer {
     case .chatHistory:
       self = .chat
       return
-    // The box shows the link for everybody, as a QR code too.
+    // The box shows this link as text and as a QR code.
     case .web(let web) where web.isOn:
       self = .invitation
       return

@@ -3,7 +3,7 @@ import WhiteboardRendering
 
 /// The box that shows how others join the board: the join code, the links, and a QR code if there is room.
 ///
-/// The QR code contains the link for browsers, if there is one, because phones scan it.
+/// If there is a link for browsers, the QR code contains this link, because phones scan QR codes.
 struct InvitationBox {
   let board: BoardInfo
   /// Whether the terminal shows no colors.
@@ -21,7 +21,7 @@ struct InvitationBox {
       lines += ["On this network, whiteboard-peer lists \(board.name).", ""]
     }
     if let link = board.webLink {
-      lines += ["From a phone or another browser:", link, ""]
+      lines += ["In a browser, for example on a phone:", link, ""]
       if let fingerprint = board.webFingerprint {
         lines += ["The browser warns once. Fingerprint (SHA-256):", fingerprint, ""]
       }

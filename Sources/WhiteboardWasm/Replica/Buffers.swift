@@ -9,7 +9,7 @@ enum Buffers {
   /// Returns the input of a call, with the given number of bytes, and clears the output.
   static func takeInput(_ count: Int32) -> [UInt8] {
     output = []
-    // A photo is large, so it is not copied.
+    // Do not copy the input, because a photo is large.
     defer { input = [] }
     return input.count == Int(count) ? input : Array(input.prefix(max(0, Int(count))))
   }

@@ -1,10 +1,10 @@
 import PeerCore
 import Whiteboard
 
-/// An edit of the page: JSON whose `do` names it.
+/// An edit by the page: JSON with the name of the edit in `do`.
 ///
-/// Missing and wrong arguments are `outOfRange`, as numbers beyond their limits are. JavaScript's numbers that are not
-/// finite are `null` in JSON.
+/// Missing and wrong arguments throw `outOfRange`, like numbers beyond their limits. JavaScript encodes numbers that are
+/// not finite as `null`.
 struct EditCommand {
   private let fields: JSONTree
 

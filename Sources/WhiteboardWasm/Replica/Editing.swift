@@ -32,7 +32,7 @@ public func edit(_ count: Int32, _ wall: Double, _ uptime: Double) {
 }
 
 extension PageReplica {
-  /// Makes an edit that is not about a stroke in progress or about members.
+  /// Makes an edit that concerns neither a stroke in progress nor members.
   fileprivate func edit(_ board: Board, _ command: EditCommand) throws(BoardError) -> [ObjectID] {
     switch command.name {
     case "undo": try board.undo()
@@ -154,7 +154,7 @@ extension PageReplica {
     }
   }
 
-  /// Changes a text from `base` to `words`; keeps the changes that others have made since `base`.
+  /// Changes a text from `base` to `words`; keeps the changes that other members have made since `base`.
   private func update(
     _ object: TextObject,
     _ words: String,

@@ -95,7 +95,7 @@ public func receivedAnswer(_ count: Int32, _ request: Double, _ wall: Double, _ 
   }
 }
 
-/// Sending an answer has ended; the input is the id of the member.
+/// Reports that sending an answer has ended; the input is the id of the member.
 @_expose(wasm, "answerSent")
 @_cdecl("answerSent")
 public func answerSent(_ request: Double, _ wall: Double, _ uptime: Double) {
@@ -166,7 +166,7 @@ public func undoState() -> Int32 {
   return (board.canUndo ? 1 : 0) | (board.canRedo ? 2 : 0)
 }
 
-/// Returns whether a member has the same changes (bit 0), and whether all have, and all photos (bit 1).
+/// Returns whether a member has the same changes (bit 0), and whether all have the same changes and photos (bit 1).
 @_expose(wasm, "syncState")
 @_cdecl("syncState")
 public func syncState(_ wall: Double, _ uptime: Double) -> Int32 {
@@ -179,7 +179,7 @@ public func syncState(_ wall: Double, _ uptime: Double) -> Int32 {
   return isComplete ? 3 : 1
 }
 
-/// Makes everything on the board the output, as after a restore.
+/// Writes everything on the board to the output, as after a restore.
 @_expose(wasm, "readAll")
 @_cdecl("readAll")
 public func readAll() {
@@ -191,7 +191,7 @@ public func readAll() {
   }
 }
 
-/// Makes the whole content of the replica the output, as a stored change that replaces all earlier ones.
+/// Writes the whole content of the replica to the output, as a stored change that replaces all earlier changes.
 ///
 /// The output is empty while a signature is missing.
 @_expose(wasm, "keyframe")

@@ -16,7 +16,7 @@ final class PageReplica {
 
   init(_ replica: Replica) { self.replica = replica }
 
-  /// Makes what a function writes the output of the call.
+  /// Sets the output of the call to the actions that a function writes.
   func output(_ body: (inout ActionWriter) -> Void) {
     var writer = ActionWriter(replica.board, signing, checking)
     body(&writer)
@@ -24,14 +24,14 @@ final class PageReplica {
     Buffers.output = writer.bytes
   }
 
-  /// Makes actions the output of the call.
+  /// Sets the output of the call to actions.
   func output(_ actions: [ReplicaAction]) {
     output { writer in
       for action in actions { writer.write(action) }
     }
   }
 
-  /// Makes the result of an edit and its actions the output of the call.
+  /// Sets the output of the call to the result of an edit and its actions.
   func output(_ result: Result<[ObjectID], BoardError>, _ actions: [ReplicaAction]) {
     output { writer in
       switch result {
@@ -57,7 +57,7 @@ func moment(_ wall: Double, _ uptime: Double) -> Moment {
   return Moment(wall: milliseconds(wall), uptime: milliseconds(uptime))
 }
 
-/// Creates the id of a member from its bytes; nil if there are not 32.
+/// Creates the id of a member from its bytes; returns nil if there are not exactly 32.
 func member(_ bytes: some Collection<UInt8>) -> MemberID? {
   Bytes32(bytes).map { MemberID($0) }
 }

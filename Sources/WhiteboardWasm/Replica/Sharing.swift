@@ -2,9 +2,9 @@ import PeerCore
 import Whiteboard
 import WhiteboardSync
 
-/// What members share besides edits: presence, profiles, photos, and the end of work.
+/// Commands that are not edits: for presence, profiles, photos, and leaving.
 extension PageReplica {
-  /// Runs a command that is not an edit; nil if the command is another one.
+  /// Runs a command that is not an edit; returns nil for any other command.
   func share(
     _ command: EditCommand,
     _ now: Moment
@@ -87,7 +87,7 @@ public func accepts(_ count: Int32, _ size: Double, _ wall: Double, _ uptime: Do
   return false
 }
 
-/// A part of a resource arrived; the input is the id of the member, and the name of the resource.
+/// Reports that a part of a resource arrived; the input is the id of the member, and the name of the resource.
 @_expose(wasm, "progressed")
 @_cdecl("progressed")
 public func progressed(_ count: Int32, _ wall: Double, _ uptime: Double) {

@@ -2,11 +2,11 @@ import PeerCore
 import Whiteboard
 import WhiteboardSync
 
-/// Strokes that others see while they are drawn.
+/// Edits of strokes that other members see while they are drawn.
 ///
-/// All edits from the beginning to the end of a stroke are one undo step.
+/// All edits of a stroke, from `beginStroke` to its end, are one undo step.
 extension PageReplica {
-  /// Makes an edit of a stroke in progress; nil if the command is another one.
+  /// Makes an edit of a stroke in progress; returns nil for any other command.
   func editStroke(
     _ command: EditCommand,
     _ now: Moment

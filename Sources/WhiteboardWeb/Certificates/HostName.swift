@@ -6,7 +6,7 @@ import Musl
 
 /// The name of this machine on the local network.
 enum HostName {
-  /// The name by which mDNS finds this machine, such as `laptop.local`; nil if it has none.
+  /// The mDNS name of this machine, such as `laptop.local`; nil if the host name is not suitable.
   static var local: String? {
     var buffer = [CChar](repeating: 0, count: 256)
     guard gethostname(&buffer, buffer.count - 1) == 0 else { return nil }

@@ -14,7 +14,7 @@ struct IPAddressBytes: Equatable {
     self.bytes = bytes
   }
 
-  /// Parses an address without brackets and scope.
+  /// Parses an address that has neither brackets nor a scope; returns nil if the text is malformed.
   init?(_ text: String) {
     var v4 = in_addr()
     var v6 = in6_addr()

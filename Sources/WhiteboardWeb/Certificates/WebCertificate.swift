@@ -12,14 +12,14 @@ struct WebCertificate {
   let key: NIOSSLPrivateKey
   /// The host names and IP addresses that the certificate names.
   let hosts: Set<String>
-  /// SHA-256 of the gateway's own certificate: pairs of upper-case hexadecimal digits, separated by
-  /// colons, as browsers show it.
+  /// The SHA-256 hash of the gateway's own certificate: pairs of upper-case hexadecimal digits,
+  /// separated by colons, as browsers show it.
   let fingerprint: String
   /// The certificate authority that browsers can install, in DER; `nil` for the user's own
   /// certificate.
   let authority: [UInt8]?
 
-  /// Returns the digits of a hash as browsers show them.
+  /// Returns the SHA-256 hash of a certificate, as browsers show it.
   private static func fingerprint(of der: [UInt8]) -> String {
     SHA256.hash(data: der).map { byte in
       let text = String(byte, radix: 16, uppercase: true)
@@ -27,12 +27,12 @@ struct WebCertificate {
     }.joined(separator: ":")
   }
 
-  /// Loads a certificate of the user.
+  /// Loads the user's own certificate.
   ///
   /// - Parameters:
   ///   - certificates: A PEM file with the certificate, and the certificates that signed it.
   ///   - keyFile: A PEM file with its private key.
-  /// - Throws: ``WebGatewayError`` if a file cannot be read or does not fit.
+  /// - Throws: ``WebGatewayError`` if a file cannot be read, or the certificate cannot be used.
   init(certificates: String, key keyFile: String) throws(WebGatewayError) {
     do {
       chain = try NIOSSLCertificate.fromPEMFile(certificates)
@@ -59,12 +59,12 @@ struct WebCertificate {
     authority = nil
   }
 
-  /// Loads the gateway's own certificate; creates and renews it as needed.
+  /// Loads the certificate that the gateway created; creates or renews it if necessary.
   ///
   /// - Parameters:
   ///   - directory: The data directory, in which `web-authority.pem` and `web.pem` are stored.
-  ///   - hosts: The addresses and names by which browsers reach this machine.
-  ///   - now: The time.
+  ///   - hosts: The addresses and names at which browsers reach this machine.
+  ///   - now: The current time.
   /// - Throws: ``WebGatewayError`` if a file cannot be read or written.
   init(
     inDirectory directory: String,
@@ -102,7 +102,7 @@ struct WebCertificate {
 
 /// A P-256 key with its certificate.
 private struct CertifiedKey {
-  /// How long a gateway's certificate is valid: browsers accept at most 397 days.
+  /// The number of seconds for which a gateway's certificate is valid; browsers accept at most 397 days.
   static let lifetime = 396.0 * 86_400
 
   let key: P256.Signing.PrivateKey
@@ -120,7 +120,7 @@ private struct CertifiedKey {
   /// Creates a certificate authority.
   init(authorityFrom now: Date) throws {
     let key = P256.Signing.PrivateKey()
-    // The number tells the authorities of several machines apart.
+    // The number distinguishes the authorities of several machines.
     let number = SHA256.hash(data: key.publicKey.derRepresentation).prefix(3)
       .map { String($0, radix: 16) }.joined()
     let name = try DistinguishedName { CommonName("Whiteboard \(number)") }
@@ -173,8 +173,8 @@ private struct CertifiedKey {
     )
   }
 
-  /// Loads a key and its certificate from a file; makes and stores them if the file is missing or
-  /// does not fit.
+  /// Loads a key and its certificate from a file; creates and stores new ones if the file is missing
+  /// or `fits` returns false.
   static func load(
     _ path: String,
     if fits: (CertifiedKey) -> Bool,

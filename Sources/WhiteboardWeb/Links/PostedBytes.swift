@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 import PeerSession
 
-/// Carries the bytes of a link for browsers without a usable WebSocket (WEB-2).
+/// Carries the bytes of a link in HTTP requests, for browsers that cannot use a WebSocket (WEB-2).
 ///
 /// The bytes to the browser are the body of one response. The bytes from the browser arrive in
 /// requests on other connections.
@@ -16,7 +16,7 @@ final class PostedBytes: ChannelDuplexHandler {
   static let maximumPost = 262_144
 
   private var context: ChannelHandlerContext?
-  /// The bytes that wait until the link reads.
+  /// The bytes that wait for the next `read` of the link.
   private var waiting: (bytes: ByteBuffer, promise: EventLoopPromise<Void>)?
   private var mayRead = true
   private var hasEnded = false
@@ -33,7 +33,7 @@ final class PostedBytes: ChannelDuplexHandler {
     case ended
   }
 
-  /// Passes on the bytes of a request when the link reads.
+  /// Passes the bytes of a request to the link at its next `read`.
   func receive(_ bytes: ByteBuffer, at start: Int, on loop: any EventLoop) -> EventLoopFuture<
     Outcome
   > {
@@ -54,7 +54,7 @@ final class PostedBytes: ChannelDuplexHandler {
     context.fireChannelRead(wrapInboundOut(bytes))
     context.fireChannelReadComplete()
     promise.succeed(())
-    // The link answers with `read` as soon as it accepts more bytes.
+    // The link calls `read` as soon as it accepts more bytes.
     context.channel.read()
   }
 
@@ -76,7 +76,7 @@ final class PostedBytes: ChannelDuplexHandler {
 
   func read(context: ChannelHandlerContext) {
     mayRead = true
-    // The connection is always read, to notice that the browser closed it.
+    // Always read the connection, to detect that the browser closed it.
     context.read()
     guard waiting != nil else { return }
     let bound = NIOLoopBound(self, eventLoop: context.eventLoop)

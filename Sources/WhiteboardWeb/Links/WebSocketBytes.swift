@@ -31,7 +31,7 @@ final class WebSocketBytes: ChannelDuplexHandler {
       messageCount = frame.fin ? nil : count
       context.fireChannelRead(wrapInboundOut(frame.unmaskedData))
     case .ping:
-      // A client that floods pings without reading the answers would only use memory.
+      // If a client sends pings without reading the answers, the answers would fill the memory.
       guard context.channel.isWritable else { return }
       let pong = WebSocketFrame(fin: true, opcode: .pong, data: frame.unmaskedData)
       context.writeAndFlush(wrapOutboundOut(pong), promise: nil)

@@ -10,22 +10,22 @@ const CLOSED = "The host closed the board.";
 
 const reload = { label: "Try again", run: () => location.reload() };
 
-/** The screens for connections that ended for good, by the code of the session. */
+/** The screens for connections that were refused permanently, by the code of CLOSE. */
 const REFUSALS = {
-  "wrong-code": ["This link is not valid", "It has expired, was revoked, or was not copied completely.", "Ask the host for a new link or QR code."],
-  full: ["The board is full", "The greatest number of people is on this board already.", "Try again when somebody has left."],
+  "wrong-code": ["This link is not valid", "The link has expired, was revoked, or is incomplete.", "Ask the host for a new link or QR code."],
+  full: ["The board is full", "The maximum number of people is already on this board.", "Try again when someone has left."],
   kicked: ["You were removed from this board", "The host ended your access.", "Ask the host for a new link if this was a mistake."],
   "no-such-session": ["The board is closed", "The host has closed this board.", "Ask the host to open it again and to send you a new link."],
-  "version-mismatch": ["This page is out of date", "The host has another version of the whiteboard.", "Reload the page."],
+  "version-mismatch": ["This page is out of date", "The host uses another version of the program.", "Reload the page."],
 };
 
-/** What the browser lacks for the board; null if it has everything. */
+/** Returns the screen for a browser that cannot show the board; null if it can. */
 function missing() {
   if (!globalThis.isSecureContext || !globalThis.crypto?.subtle) {
-    return ["This page needs a secure connection", "The browser offers its cryptography only to pages that were opened with https.", "Open the link exactly as the host shows it. It begins with https://."];
+    return ["This page needs a secure connection", "The browser allows cryptography only on pages that were opened with https.", "Open the link exactly as the host shows it. The link begins with https://."];
   }
   if (!globalThis.WebAssembly || !globalThis.HTMLDialogElement || !globalThis.ResizeObserver || !Array.prototype.findLast) {
-    return ["This browser is too old", "The board needs WebAssembly and other features of current browsers.", "Update the browser, or open the link in a current Chrome, Edge, Firefox or Safari. Some browsers turn WebAssembly off in a lockdown mode."];
+    return ["This browser is too old", "The board needs WebAssembly and other features of current browsers.", "Update the browser, or open the link in a current Chrome, Edge, Firefox or Safari. If the browser is in lockdown mode, turn this mode off for the page."];
   }
   return null;
 }
@@ -42,14 +42,14 @@ async function start() {
   const link = await openLink();
   addEventListener("hashchange", () => location.reload());
   if (link === "none") return fail(["No board is open", "Scan the QR code that the host shows, or open the link that the host sent you."], null);
-  if (link === "wrong") return fail(["This link is not complete", "A part of it is missing, or it was changed.", "Copy the whole link, or scan the QR code again."], null);
+  if (link === "wrong") return fail(["This link is not complete", "A part of the link is missing or was changed.", "Copy the whole link, or scan the QR code again."], null);
   const name = storedName() || await askName();
   showScreen("One moment", ["The board is loading."]);
   try {
     await open(link, name, await loading);
   } catch (error) {
     console.error(error);
-    fail(["The board could not be opened", "The page did not load completely, or what this browser stored is damaged.", String(error?.message ?? error)]);
+    fail(["The board could not be opened", "The page did not load completely, or the data stored in this browser is damaged.", String(error?.message ?? error)]);
   }
 }
 
@@ -60,7 +60,7 @@ async function load() {
   return { Board, UI, openStorage, module };
 }
 
-/** Fails if a database does not open in time, such as while a page that is being left still creates it. */
+/** Rejects if a database does not open in time, such as while a page that is closing still creates the database. */
 const inTime = (opening) => Promise.race([opening, new Promise((_, reject) => setTimeout(reject, 4000, new Error("no database")))]);
 
 async function compile() {
@@ -72,7 +72,7 @@ async function compile() {
 
 const askName = () => new Promise((resolve) => {
   const form = nameForm(resolve, "Join");
-  showScreen("Join the whiteboard", ["The others see this name beside your pointer and in the chat."], null, form);
+  showScreen("Join the whiteboard", ["Other people see this name next to your pointer and in the chat."], null, form);
 });
 
 async function open(link, name, { Board, UI, openStorage, module }) {
@@ -84,11 +84,11 @@ async function open(link, name, { Board, UI, openStorage, module }) {
   watch(board, link);
   addEventListener("pagehide", ({ persisted }) => { if (!persisted) board.close(); });
   storePage();
-  // For tests and for questions in the console of the browser.
+  // For tests, and for debugging in the console of the browser.
   globalThis.whiteboard = { board, ui };
 }
 
-/** Shows a screen when the connection ends for good, or was never there. */
+/** Shows a screen when the connection ends permanently, or was never open. */
 function watch(board, link) {
   let wasOpen = board.objects.size > 0 || board.chat.length > 0;
   let isWaiting = false;
@@ -100,31 +100,31 @@ function watch(board, link) {
       if (isWaiting) hideScreen();
       isWaiting = false;
     }
-    // The screen of a final state is shown once, so that the user can close it.
+    // Show the screen of a final state only once, so that the user can close it.
     if (connection === shown) return;
     shown = connection;
     if (connection === "removed" || code === "kicked") {
       if (message === CLOSED) {
-        showScreen("The host closed the board", ["You can still look at it, and save it as a picture. To draw on it again, ask the host for a new link."], { label: "Show the board", run: hideScreen });
+        showScreen("The host closed the board", ["You can still view the board, and save it as a picture. To draw again, ask the host for a new link."], { label: "Show the board", run: hideScreen });
       } else {
         forgetLink(link);
         const [title, text, advice] = REFUSALS.kicked;
         fail([title, message ? `The host gave this reason: ${message}` : text, advice], null);
       }
     } else if (connection === "refused") {
-      fail(REFUSALS[code] ?? ["The host refused the connection", message || `The reason is “${code ?? "unknown"}”.`, "Ask the host for a new link."]);
+      fail(REFUSALS[code] ?? ["The host refused the connection", message || `Reason: ${code ?? "unknown"}`, "Ask the host for a new link."]);
     } else if (connection === "offline" && !wasOpen && !isWaiting) {
       isWaiting = true;
       wasOpen = true;
-      showScreen("The host cannot be reached", ["It may be turned off, or this device may be on another network.", "Join the network of the host. The page keeps trying."],
-        { label: "Open the board meanwhile", run: () => { isWaiting = false; hideScreen(); } });
+      showScreen("The host cannot be reached", ["The host may be turned off, or this device may be on another network.", "Connect this device to the network of the host. The page keeps trying."],
+        { label: "Show the board now", run: () => { isWaiting = false; hideScreen(); } });
     }
   };
   board.addEventListener("state", look);
   look();
 }
 
-/** Stores the page for times when the host is away. Browsers allow this only with a trusted certificate. */
+/** Stores the page, so that it opens while the host is offline. Browsers allow this only with a trusted certificate. */
 async function storePage() {
   try {
     await navigator.serviceWorker.register("worker.mjs");
@@ -135,17 +135,17 @@ async function storePage() {
     const manifest = new URL("manifest.webmanifest", location).pathname;
     await cache.addAll([...new Set([location.pathname, manifest, ...files.map(({ pathname }) => pathname)])]);
   } catch {
-    // The board works without it while the host is there.
+    // Without the stored page, the board works while the host is online.
   }
 }
 
 // The link
 
 /**
- * Returns the board to open and its keys: that of the link in the address, or the one that was open last.
+ * Returns the id and the keys of the board in the address, or of the board that was opened last.
  *
- * The secret is removed from the address at once, and only its key is kept, which scripts cannot read. The result is "none" or "wrong" if there is
- * no board.
+ * Removes the secret from the address at once, and stores only the key K, which scripts cannot read. Returns "wrong" if the
+ * address contains a malformed link, and "none" if there is no board to open.
  */
 async function openLink() {
   const { hash } = location;
@@ -171,12 +171,12 @@ async function openLink() {
   return record;
 }
 
-/** Forgets the keys of a board, such as after the host removed this browser. */
+/** Deletes the keys of a board, such as after the host removed this browser. */
 async function forgetLink({ id }) {
   await (await openStore())("readwrite", (links) => links.delete(id));
 }
 
-/** Returns a function that runs one request on the stored links. Without storage, the links are lost with the page. */
+/** Returns a function that runs one request on the stored links. Without storage, the links are not stored. */
 async function openStore() {
   const finished = (request) => new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);

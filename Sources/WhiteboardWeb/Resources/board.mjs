@@ -6,11 +6,11 @@ import { BoardReplica, newKey } from "./replica.mjs";
 
 /** The time for which a member is shown as typing after a change of a text, in milliseconds. */
 const TYPING = 2000;
-/** The time between two removals of objects that were deleted long ago, in milliseconds. */
+/** The time between two purges of objects that were deleted long ago, in milliseconds. */
 const PURGE = 60_000;
-/** The wait after a change before boards are compared, in milliseconds. */
+/** The time from a change to the comparison of boards, in milliseconds. */
 const COMPARING = 100;
-/** The name in the session of a member without a name. */
+/** The session name of a member without a name. */
 const GUEST = "Guest";
 const ROLES = [null, "editor", "viewer", "relay"];
 const SHAPES = new Set(["line", "rectangle", "ellipse", "arrow"]);
@@ -19,7 +19,7 @@ const NOTICES = new Set(["full", "photosLeftOut", "diverged", "unrecorded", "vio
 /**
  * A board in this page: a replica, its storage, and its session.
  *
- * All coordinates are in board units, with y down. Editing functions work at once, with and without a session, and
+ * All coordinates are in board units, with y down. Editing functions take effect at once, even without a session, and
  * throw a `BoardError` if the edit is refused. Ids of members are 64 hexadecimal digits.
  *
  * Events, each with `detail`:
@@ -27,16 +27,16 @@ const NOTICES = new Set(["full", "photosLeftOut", "diverged", "unrecorded", "vio
  * - `previews` `{changed: Set}`: ids of strokes whose preview changed or ended.
  * - `members`, `chat`, `state`, `settings`: the property of the same name changed.
  * - `photo` `{sha256}`: the bytes of a photo arrived.
- * - `selectionLost` `{id, to}`: another member selected the object too, and won.
+ * - `selectionLost` `{id, to}`: the member `to` selected the object at the same time, and now holds it.
  * - `notice` `{code, member, message}`: a warning for the user, such as `full` or `photosLeftOut`.
  */
 export class Board extends EventTarget {
   /**
-   * The objects on the board by id, as the product's JSON. A changed object is a new value. An object also has its
-   * `author`; a game its `view`; a stroke with pressure its `pressure` (0 to 255 for each point).
+   * The objects on the board by id, in the JSON form of the program. A change replaces the value. In addition, an object has
+   * its `author`, a game has its `view`, and a stroke may have its `pressure` (0 to 255 for each point).
    */
   objects = new Map();
-  /** The ink that others are drawing: stroke id to `{member, first, points}`; `points` begin at index `first`. */
+  /** The ink that other members are drawing: stroke id to `{member, first, points}`; `points` begin at index `first`. */
   previews = new Map();
   /** The other members: id to `{id, name, icon, role, cursor, pointer, viewport, isTyping, color}`. */
   members = new Map();
@@ -50,7 +50,7 @@ export class Board extends EventTarget {
    * `connection`: `connecting`, `open`, `offline`, `refused` or `removed`, with `code`, `message` and `retryAt`.
    * `isSynced`: whether all members have the same board. `pending`: the number of local changes that no member has
    * confirmed. `storage`: `ok`, `full` or `off`. `isSecondTab`: whether another tab stores this board.
-   * `failure`: the error that ended the work of the board; the page must be reloaded.
+   * `failure`: the error that stopped the board; the page must be reloaded.
    */
   state = {
     connection: "offline", code: null, message: null, retryAt: null, isSynced: false, pending: 0, storage: "off",
@@ -63,12 +63,12 @@ export class Board extends EventTarget {
   #session = null;
   #log = null;
   #releaseLock = null;
-  /** The photos that are not in storage: SHA-256 to Blob. */
+  /** The photos that are not stored: SHA-256 to Blob. */
   #photos = new Map();
   #order = null;
-  /** Texts that sort like the objects, by id. */
+  /** The sort keys of the objects, by id. */
   #places = new Map();
-  /** Texts that sort like the chat lines, by id. */
+  /** The sort keys of the chat lines, by id. */
   #chatKeys = new Map();
   #typing = new Map();
   /** The events that are dispatched at the end of the task. */
@@ -78,9 +78,9 @@ export class Board extends EventTarget {
   #isClosed = false;
 
   /**
-   * Opens a board: restores what is stored, and connects.
+   * Opens a board: restores the stored changes, and connects.
    *
-   * If another tab has the board open, this one is a separate member with a key of its own, and stores nothing.
+   * If the board is open in another tab, this tab is a separate member with its own key, and stores nothing.
    *
    * Without an `origin`, there is no session. `board` is the id in bytes, `codeKey` is the key K of the link, and `module`
    * the compiled `whiteboard.wasm`. Without `storage` (from `openStorage`), everything stays in memory. Tests pass
@@ -117,7 +117,7 @@ export class Board extends EventTarget {
 
   // Strokes
 
-  /** Begins a stroke that others see while it is drawn; all of it is one undo step. Returns its id. */
+  /** Begins a stroke that other members see while it is drawn. The stroke is one undo step. Returns its id. */
   beginStroke({ lineWidth = 5, color = null } = {}) {
     return this.#edit({ do: "beginStroke", lineWidth, color: number(color) }).ids[0];
   }
@@ -149,8 +149,8 @@ export class Board extends EventTarget {
   }
 
   /**
-   * Replaces the text of an object, and keeps what others changed since `base`, such as the last value of the field. Edits
-   * within a second are one undo step.
+   * Replaces the text of an object; keeps the changes that other members made since its text was `base`. Edits within a second
+   * are one undo step.
    */
   setText(id, text, base = this.objects.get(id)?.text ?? "") {
     this.#edit({ do: "setText", id, text: string(text), base: string(base) });
@@ -166,7 +166,7 @@ export class Board extends EventTarget {
     return this.#result(this.#replica.createPhoto(hash, content, x, y), () => this.#keepPhoto(hex(hash), content)).ids[0];
   }
 
-  /** Adds `wordle` or `connect-four`. The opponent is a member; null is the first other one that makes a move. */
+  /** Adds `wordle` or `connect-four`. `opponent` is a member; if null, the first other member that makes a move. */
   createGame(game, [x, y], { opponent = null } = {}) {
     return this.#edit({ do: "createGame", game: string(game), at: [x, y], member: opponent }).ids[0];
   }
@@ -186,7 +186,7 @@ export class Board extends EventTarget {
   }
   /** Rotates objects clockwise about a pivot; by default, their common center. */
   rotate(ids, radians, { pivot = null } = {}) { this.#edit({ do: "rotate", ids: list(ids), angle: radians, pivot }); }
-  /** Changes colors and line widths; skips what a kind of object does not have. */
+  /** Changes colors and line widths; skips objects that do not have the property. */
   restyle(ids, { color, lineWidth } = {}) {
     const command = { do: "restyle", ids: list(ids) };
     if (color !== undefined) Object.assign(command, { hasColor: true, color: number(color) });
@@ -235,7 +235,7 @@ export class Board extends EventTarget {
     this.#edit({ do: "presence", cursor, isLaser: pointer === "laser", view });
   }
 
-  /** Stores what is not stored yet, leaves the session, and ends the work of the board. */
+  /** Stores pending changes, leaves the session, and stops the board. */
   async close() {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -315,7 +315,7 @@ export class Board extends EventTarget {
         this.#setState({ failure: action.error, connection: "offline", isSynced: false });
         break;
       case "done": this.#update(); break;
-      // Other programs on the board exchange data that means nothing here.
+      // This page does not use the data that other programs exchange on the board.
       default: break;
     }
   }
@@ -392,7 +392,7 @@ export class Board extends EventTarget {
     if (old?.zIndex !== object.zIndex) this.#place(object);
   }
 
-  /** Puts an object into the order; most are in front of all others. */
+  /** Inserts an object into the order, usually at the end. */
   #place({ id, zIndex }) {
     this.#unplace(id);
     const place = `${zIndex} ${sortKey(id)}`;
@@ -417,7 +417,7 @@ export class Board extends EventTarget {
     if (this.#chatKeys.has(id)) return;
     const key = order + sortKey(id);
     this.#chatKeys.set(id, key);
-    // Lines that were written while apart arrive late.
+    // Lines that were written while members were disconnected arrive late.
     const index = this.chat.findLastIndex((line) => this.#chatKeys.get(line.id) < key) + 1;
     this.chat.splice(index, 0, { id, author, name, icon, text, sentAt });
     this.#emit("chat");
@@ -437,7 +437,7 @@ export class Board extends EventTarget {
     this.#emit("members");
   }
 
-  /** The protocol does not state who types, so a member is typing if it has just changed a text. */
+  /** Shows that a member is typing. The protocol has no such message, so this is called when the member changes a text. */
   #showTyping(id) {
     clearTimeout(this.#typing.get(id));
     this.#memberChanged(id, { isTyping: true });
@@ -477,7 +477,7 @@ export class Board extends EventTarget {
     }
   }
 
-  /** A resource that was accepted did not arrive. */
+  /** Handles the failure of a resource that was accepted. */
   #resourceFailed(member, { request, sha256 }) {
     if (request !== undefined) this.#replica.answerFailed(member, request);
     else if (sha256) this.#replica.assetFailed(member, sha256);
@@ -489,7 +489,7 @@ export class Board extends EventTarget {
     if (type === "whiteboard" && request !== undefined) {
       this.#replica.receivedAnswer(member, request, content);
     } else if (type === "imageData" && typeof sha256 === "string") {
-      // The session has verified the hash of the bytes that the sender stated, which may be another one.
+      // The session verified only the hash that the sender stated, which may differ from the one in the name.
       const hash = hex(new Uint8Array(await crypto.subtle.digest("SHA-256", content)));
       if (hash === sha256 && this.#replica.isExpectedPhoto(member, sha256, content)) {
         this.#keepPhoto(sha256, content);
@@ -531,7 +531,7 @@ export class Board extends EventTarget {
 
   // State and events
 
-  /** Reads what may have changed after a call of the replica. */
+  /** Updates the undo state after a call of the replica, and schedules a comparison of boards. */
   #update() {
     const undo = this.#replica?.undoState;
     if (!undo) return;
@@ -545,7 +545,7 @@ export class Board extends EventTarget {
     }, COMPARING);
   }
 
-  /** Finds out whether other members have the same board. */
+  /** Updates whether other members have the same board. */
   #compare() {
     const sync = this.state.connection === "open" && this.#replica.syncState;
     if (!sync) return this.#setState({ isSynced: false });
@@ -578,7 +578,7 @@ export class Board extends EventTarget {
   }
 }
 
-// Arguments: JSON has no NaN and no infinity, so the replica refuses them as missing numbers.
+// Arguments. JSON encodes NaN and infinity as null, so the replica refuses them as missing numbers.
 
 function string(value) {
   if (typeof value !== "string") throw new BoardError("bad-argument");
@@ -609,7 +609,7 @@ function withMembers(view) {
   return JSON.parse(JSON.stringify(view), convert);
 }
 
-/** The content of the name of a resource; an empty object if it has another form. */
+/** Parses the name of a resource; returns an empty object if the name is not JSON. */
 function parseName(name) {
   try {
     return JSON.parse(name) ?? {};

@@ -1,14 +1,14 @@
 /**
- * The layers of the board: tiles with the committed objects, which the browser moves and scales and of which a change redraws
- * only the damaged part, and above them the live layer with what changes in each frame.
+ * The layers of the board. The lower layer has tiles with the committed objects: the browser moves and scales the tiles, and a
+ * change redraws only the damaged part. The live layer above it has everything that changes in each frame.
  */
 
 import { CanvasPainter, drawObject } from "./draw.mjs";
 import { outline, rectangle, shapeOf, shown, touches, union, widened } from "./geometry.mjs";
 
 /**
- * The time for drawing new tiles in one frame, in milliseconds, and the number of objects, which falls while frames take longer
- * than `LATE`. Browsers paint only after the frame, so the time alone says little.
+ * The limits for drawing new tiles in one frame: the time in milliseconds, and the number of objects, which falls while frames
+ * take longer than `LATE`. The time alone is not enough, because browsers paint only after the frame.
  */
 const BUDGET = 7;
 const OBJECTS = [24, 2000];
@@ -21,7 +21,7 @@ const BLEED = 1;
 const ZOOMS = [0.02, 16];
 const STEP = 128;
 
-/** The visible part of the board: the position of the top left corner, and the number of CSS pixels per board unit. */
+/** The visible part of the board: the position of its top left corner, and the number of CSS pixels per board unit. */
 export class Camera {
   x = 0;
   y = 0;
@@ -63,14 +63,14 @@ export class Scene {
   #hidden = new Set();
   #changed = new Set();
   #level = null;
-  /** The level of the previous zoom; it is shown until the tiles of the new one are complete. */
+  /** The level of the previous zoom, which is shown until the tiles of the new level are complete. */
   #previous = null;
   #zoomedAt = 0;
   #lastZoom = 0;
   #lastFrame = 0;
   #quota = 200;
 
-  /** `host` contains the tiles, `looks` is passed to `drawObject`; `isShown(object)` says whether an object is drawn at all. */
+  /** `host` contains the tiles, `looks` is passed to `drawObject`; `isShown(object)` returns whether to draw an object. */
   constructor(host, board, camera, looks, isShown) {
     Object.assign(this, { host, board, camera, looks, isShown });
     this.update(board.order);
@@ -209,14 +209,14 @@ class Level {
     const index = (value, start) => Math.floor((value - start) / unit);
     const [first, last] = [index(left, this.origin[0]), index(right, this.origin[0])];
     const [upper, lower] = [index(top, this.origin[1]), index(bottom, this.origin[1])];
-    // After zooming out, the tiles of an old level would be too many.
+    // After zooming out, an old level would need too many tiles.
     if ((last - first + 1) * (lower - upper + 1) > TILES) return true;
     for (let row = upper; row <= lower; row += 1) {
       for (let column = first; column <= last; column += 1) {
         const key = `${column} ${row}`;
         let tile = this.#tiles.get(key);
         if (!tile) tile = { area: this.#area(column, row), column, row, canvas: null, isStale: true, job: null };
-        // The map is in the order of use; the tiles that were not used for longest are dropped.
+        // The map is in the order of use, so this drops the least recently used tiles.
         this.#tiles.delete(key);
         this.#tiles.set(key, tile);
         if (tile.isStale && !this.#work(scene, tile, limits)) return false;
@@ -270,7 +270,7 @@ class Level {
       const touching = (areas) => areas.filter((one) => touches(one, tile.area));
       const isDamaged = touching(damage).length > 0;
       if (tile.isStale) {
-        // A job over the same list comes to the new objects by itself; otherwise it begins again.
+        // If the job uses the same list, it reaches the new objects later; otherwise it starts again.
         if (!isAppend) tile.job = null;
         continue;
       }
@@ -321,7 +321,7 @@ export class LiveLayer {
     this.context = canvas.getContext("2d");
   }
 
-  /** Clears what was drawn before, and lets `body(painter)` draw in board units. It returns the area that it used. */
+  /** Clears the layer, and lets `body(painter)` draw in board units; `body` returns the area that it used. */
   draw(body) {
     this.#paint(body);
     const used = this.#used;

@@ -10,11 +10,11 @@ import { LinkEnded, STEP, codeProof, label } from "./weblink.mjs";
 const TICK = 500;
 const MAXIMUM_MEMBERS = 256;
 const MAXIMUM_DATAGRAM = 65_536;
-/** The bytes that wait in the browser; the rest waits in the outbox, where other frames can overtake it. */
+/** The maximum of bytes that wait in the browser; the rest waits in the outbox, so that other frames can overtake it. */
 const BUFFERED = 262_144;
 const BUFFERED_DATAGRAMS = 65_536;
 const MAXIMUM_OUTBOX = 4_194_304;
-/** The relay's reasons for the end of a route after which the member must be named again before it is reached again. */
+/** The reasons for the end of a route after which no REACH is sent until the relay lists the member again. */
 const FINAL_ENDS = new Set([2, 3, 4, 5, 8]);
 
 function parseMember(value) {
@@ -27,7 +27,7 @@ function parseMember(value) {
   };
 }
 
-/** Asks the gateway to admit this guest (session.md 3 and 4.2). Returns what its HELLO and ACCEPT say. */
+/** Asks the gateway to admit this guest (session.md 3 and 4.2). Returns the content of its HELLO and ACCEPT. */
 async function admit(link, { board, codeKey, name, identity }) {
   link.incarnation = random(8);
   link.send(FRAME.hello, {
@@ -49,7 +49,7 @@ async function admit(link, { board, codeKey, name, identity }) {
   const parts = {
     binding: await link.exporter(label.binding), board, guest: identity.id, gateway: link.gateway,
   };
-  // Only the proof of the code shows that this is a gateway of the board.
+  // Without the proof of the code, this could be any gateway.
   if (admission !== "code") throw new Violation("not-verified", "the gateway does not ask for the code");
   link.send(FRAME.codeProof, { proof: base64(await codeProof(codeKey, "joiner", parts)) });
   const accept = parseObject(await link.expect(FRAME.accept, STEP));
@@ -62,7 +62,7 @@ async function admit(link, { board, codeKey, name, identity }) {
   return { name: gatewayName, isRelay: hello.role === "relay", passes, host, members: list(accept, "members", 256) };
 }
 
-/** An open control link, and the members behind it. It is used until the link ends, and never again. */
+/** An open control link, and the members that it reaches. It cannot be used after the link has ended. */
 export class Connection {
   #link;
   #options;
@@ -71,16 +71,16 @@ export class Connection {
   #host;
   #guest;
   #isRelay;
-  /** The members that are known, by id: `{name, incarnation, reachAt}`; `reachAt` is the time of the next REACH. */
+  /** The known members by id: `{name, incarnation, reachAt}`; `reachAt` is the time of the next REACH. */
   #known = new Map();
   #removed = new Set();
-  /** The members by the number of their route, and the reverse. */
+  /** The members by route number, and the route numbers by member. */
   #routes = new Map();
   #numbers = new Map();
   #pace;
   #outbox;
   #inbox = new Inbox();
-  /** The members that may not have what was sent since the last CONFIRM, and those that were asked in it (RLY-9). */
+  /** The members that may lack messages sent since the last CONFIRM, and the members that it asked (RLY-9). */
   #unconfirmed = new Set();
   #asked = new Set();
   #token = 0;
@@ -115,7 +115,7 @@ export class Connection {
     members.forEach((member) => this.#learn(member));
   }
 
-  /** Handles frames until the link ends. Returns the code and the message of the end; the code of a break is null. */
+  /** Handles frames until the link ends. Returns the code and the message of the end; if the link broke, the code is null. */
   async run() {
     this.#emit({ kind: "joined", member: this.#gateway, name: this.gatewayName });
     this.#reach();
@@ -189,7 +189,7 @@ export class Connection {
     if (this.#outbox.isWaiting && this.#link.isOpen) this.#pumping = setTimeout(() => this.#pump(), 20);
   }
 
-  /** Asks the members behind the relay to confirm what they have, or reports that they have all. */
+  /** Asks the members behind the relay to confirm the messages, or reports that they have all. */
   #confirm() {
     if (!this.#hasUndelivered || !this.#outbox.isEmpty || this.#asked.size) return;
     if (this.#unconfirmed.size) {
@@ -204,7 +204,7 @@ export class Connection {
 
   #tick() {
     const now = performance.now();
-    // The time in which the browser stopped the page does not count (LIV-2).
+    // Ignore the time in which the browser suspended the page (LIV-2).
     this.#silence = this.#link.readAt > this.#tickAt ? 0 : this.#silence + Math.min(now - this.#tickAt, 1_000);
     this.#tickAt = now;
     if (this.#silence >= 6_000) return this.#link.abort();
@@ -225,7 +225,7 @@ export class Connection {
       case FRAME.acknowledgement:
         this.#outbox.acknowledge(payload);
         this.#pump();
-        // If members must confirm, the next tick asks them: a question for each message would cost too much.
+        // If members must confirm, the next tick sends CONFIRM; one for each message would cost too much.
         if (!this.#unconfirmed.size) this.#confirm();
         break;
       case FRAME.datagram:
@@ -243,7 +243,7 @@ export class Connection {
         this.bulk.requested(integer(request, "count", 1, 8), member);
         break;
       }
-      // A guest never dials addresses, and trusts the gateway, which served this page, without a grant.
+      // A guest dials no addresses, and trusts the gateway without a grant, because it served this page.
       case FRAME.addresses: case FRAME.relayGrant: break;
       default: throw malformed(`frame ${type} on an open control link`);
     }
@@ -253,7 +253,7 @@ export class Connection {
     const { message, isRelayed, isUrgent } = this.#inbox.receive(payload);
     if (message && isRelayed) this.#receiveFromRelay(message);
     else if (message) this.#emit({ kind: "message", member: this.#gateway, bytes: message, isReliable: true });
-    // A timer of a hidden page is too slow.
+    // Timers of a hidden page are too slow.
     if (isUrgent || globalThis.document?.hidden) this.#acknowledge();
     else this.#acknowledging ??= setTimeout(() => this.#acknowledge(), 20);
   }
@@ -307,7 +307,7 @@ export class Connection {
         break;
       }
       case "from":
-        // Data for a number that leads to no peer may have crossed the end of the route (RLY-5).
+        // If the number has no route, the data may have crossed the end of the route (RLY-5).
         if (member) this.#emit({ kind: "message", member, bytes: message.bytes, isReliable: true });
         break;
       case "confirming":
@@ -334,7 +334,7 @@ export class Connection {
     this.#known.set(peer, { name, incarnation, reachAt: performance.now() });
   }
 
-  /** Asks the relay for routes to the members that have none (RLY-6). A guest has no other path, and asks at once. */
+  /** Asks the relay for routes to the members that have none (RLY-6). A guest has no other path, so it does not wait. */
   #reach() {
     if (!this.#isRelay) return;
     const now = performance.now();
@@ -346,7 +346,7 @@ export class Connection {
     }
   }
 
-  /** Handles KICK. The gateway is the host or a relay, so that no signature is needed (MEM-3). */
+  /** Handles KICK. The guest trusts its gateway, so it does not check the signature (MEM-3). */
   #kick(kick) {
     const peer = hex(id(kick, "peer", 32));
     const reason = text(kick, "reason", 0, 512);

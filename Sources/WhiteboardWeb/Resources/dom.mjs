@@ -1,4 +1,4 @@
-/** Small helpers for the elements of the page. Text from other members is only ever set as text, never as HTML. */
+/** Helpers for the elements of the page. Text from other members is always set as text, never as HTML. */
 
 export const $ = (id) => document.getElementById(id);
 
@@ -17,7 +17,7 @@ export function element(kind, properties = {}, ...children) {
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** An icon of the sprite in `index.html`. */
+/** Creates an icon from the sprite in `index.html`. */
 export function icon(name) {
   const svg = document.createElementNS(SVG, "svg");
   const use = document.createElementNS(SVG, "use");
@@ -27,7 +27,7 @@ export function icon(name) {
   return svg;
 }
 
-/** A button with an icon, and with a visible label if it has a `text`. */
+/** Creates a button with an icon, and with a visible label if `text` is given. */
 export function button(iconName, label, onclick, { text, kind = "button.icon" } = {}) {
   return element(kind, { type: "button", title: text ? "" : label, ariaLabel: label, onclick }, iconName && icon(iconName), text);
 }
@@ -42,7 +42,7 @@ export function toast(message) {
   setTimeout(() => shown.remove(), 2500 + 50 * message.length);
 }
 
-/** Values that this browser remembers for the next visit; they are lost if it allows no storage. */
+/** Values that this browser stores for the next visit, if it allows storage. */
 export const settings = {
   get(key, fallback = null) {
     try {
@@ -55,7 +55,7 @@ export const settings = {
     try {
       localStorage.setItem(`whiteboard.${key}`, JSON.stringify(value));
     } catch {
-      // A browser without storage still shows the board.
+      // Without storage, the board still works.
     }
   },
 };

@@ -1,4 +1,4 @@
-/** How objects look, on the screen and in exported files. */
+/** Draws objects on the screen and in exported files. */
 
 import { drawGame } from "./games.mjs";
 import { inkLines, isRightToLeft, LETTER, shapeOf } from "./geometry.mjs";
@@ -10,7 +10,7 @@ export class Palette {
     this.plain = luminance(paper) > 0.179 ? "#000000" : "#ffffff";
   }
 
-  /** The color and opacity for a board color `#rrggbbaa`, or for no color. */
+  /** Returns the color and opacity for a board color `#rrggbbaa`; null is the default color. */
   color(rgba) {
     if (!rgba) return { rgb: this.plain, opacity: 1 };
     const rgb = rgba.slice(0, 7).toLowerCase();
@@ -110,7 +110,7 @@ export class CanvasPainter {
  * Draws an object.
  *
  * `looks` has the `palette`, the decoded photos (`photo(object)`, or null) and the names of members (`name(member)`).
- * `placement` is another center, scale and angle, such as while the object is dragged.
+ * `placement` replaces the center, scale and angle, such as while the object is dragged.
  */
 export function drawObject(painter, object, looks, placement = object) {
   painter.place(placement, () => {

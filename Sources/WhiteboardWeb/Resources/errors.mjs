@@ -1,21 +1,21 @@
-/** The messages for edits that are refused; a function gets the details of the error. */
+/** The messages for refused edits; a function receives the `detail` of the error. */
 const MESSAGES = {
   "bad-argument": "This value is not valid.",
   "unknown-object": "The object is no longer on the board.",
-  "held": (detail) => `${detail.name || "Another member"} has selected the object. Wait until it is free.`,
+  "held": (detail) => `${detail.name || "Another member"} has selected the object. Wait until it is deselected.`,
   "locked": "The object is locked. Unlock it first.",
   "unfinished": "The stroke is still being drawn.",
-  "wrong-kind": "This kind of object cannot be changed like that.",
-  "out-of-range": "The object would be outside the board, or too large or too small.",
-  "too-long": "The text, or the stroke, is too long.",
+  "wrong-kind": "This kind of object does not support this change.",
+  "out-of-range": "The object would be outside the board, too large, or too small.",
+  "too-long": "The text or the stroke is too long.",
   "empty": "There is nothing to add.",
   "stack-full": "There is no room between these objects. Move one of them first.",
-  "too-many-operations": "These are too many objects for one change. Select fewer.",
+  "too-many-operations": "These are too many objects for one change. Select fewer objects.",
   "nothing-to-undo": "There is nothing to undo.",
   "nothing-to-redo": "There is nothing to redo.",
   "board-full": "The board is full. Delete objects that are not needed.",
   "share-used": "You have used up your share of the board. Delete some of your objects.",
-  "photos-used": "Your photos on this board are too large together. Delete some of them.",
+  "photos-used": "Your photos on this board are too large in total. Delete some of them.",
   "clock-exhausted": "The clock of another member was wrong, so the object cannot be changed.",
   "viewer": "You can only view this board.",
   "photo-format": "The file is not a JPEG, PNG or WebP picture.",
@@ -23,24 +23,24 @@ const MESSAGES = {
   "photo-truncated": "The file ends before the picture is complete.",
   "photo-pixels": "The picture has too many pixels. Choose a smaller one.",
   "photo-bytes": "The picture is larger than 32 MB, or empty. Choose a smaller one.",
-  "unknown-game": "This page does not have the game.",
+  "unknown-game": "This page does not support this game.",
   "malformed-setup": "The game is damaged.",
-  "foreign-list": "This page does not have the words of the game.",
+  "foreign-list": "This page does not have the word list of this game.",
   "unknown-language": "There is no word list for this language.",
-  "malformed-move": "This is not a move of the game.",
+  "malformed-move": "This is not a valid move.",
   "unknown-word": "The word is not in the word list.",
-  "repeated-word": "You have guessed this word before.",
+  "repeated-word": "You have already guessed this word.",
   "column-full": "The column is full.",
   "not-your-turn": "It is the other player's turn.",
-  "not-a-player": "Two other members play this game.",
+  "not-a-player": "Two other people are playing this game.",
   "game-over": "The game is over.",
   "too-many-moves": "You have made the maximum number of moves in this game.",
   "closed": "The board is closed. Reload the page.",
 };
 
-/** An edit that was refused. No part of it was made. */
+/** The error of a refused edit. The edit changed nothing. */
 export class BoardError extends Error {
-  /** `code` is stable, such as `held`; `detail` has what the message mentions, such as the `name` of a member. */
+  /** `code` is stable, such as `held`; `detail` has values for the message, such as the `name` of a member. */
   constructor(code, detail = {}) {
     const message = MESSAGES[code] ?? "The change was refused.";
     super(typeof message === "function" ? message(detail) : message);

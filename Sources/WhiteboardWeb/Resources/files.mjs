@@ -1,4 +1,4 @@
-/** Files: photos that are added to the board and decoded from it, and the board saved as a picture. */
+/** Files: adds and decodes photos, and saves the board as a picture. */
 
 import { boundsOf } from "./canvas.mjs";
 import { CanvasPainter, drawObject, Palette } from "./draw.mjs";
@@ -11,14 +11,14 @@ const SIDE = 2048;
 const FILE_LIMIT = 100 << 20;
 const DECODED = 60;
 
-/** Scales a file down to a JPEG, or to a PNG if it is transparent. This also removes where a photo was taken. */
+/** Scales a photo down to a JPEG, or to a PNG if it is transparent. This also removes the location where it was taken. */
 export async function prepared(file) {
   if (file.size > FILE_LIMIT) throw new Error("This photo is larger than 100 MB. Choose a smaller one.");
   let bitmap;
   try {
     bitmap = await decode(file);
   } catch {
-    throw new Error("This browser cannot open the file as a photo. It may be damaged. Choose a JPEG, PNG or WebP file.");
+    throw new Error("This browser cannot open the photo. It may be damaged. Choose a JPEG, PNG or WebP file.");
   }
   const factor = Math.min(1, SIDE / Math.max(bitmap.width, bitmap.height));
   const [width, height] = [bitmap.width, bitmap.height].map((side) => Math.max(1, Math.round(side * factor)));
@@ -43,7 +43,7 @@ async function decode(blob, options) {
 }
 
 export class Photos {
-  /** From the least to the most recently used: a picture, or null while it is being decoded or cannot be. */
+  /** Pictures by SHA-256, the least recently used first; null while a photo is being decoded, or if it cannot be. */
   #decoded = new Map();
 
   /** `onDecoded(sha256)` is called when a photo can be drawn. */
@@ -56,7 +56,7 @@ export class Photos {
     });
   }
 
-  /** Returns the picture of a photo object; null if it is not there yet, or is damaged. */
+  /** Returns the picture of a photo object; null if it is not decoded yet, or is damaged. */
   get({ sha256, pixelSize }) {
     const known = this.#decoded.get(sha256);
     if (known === undefined) this.#load(sha256, pixelSize);
@@ -92,7 +92,7 @@ export class Photos {
 const MARGIN = 20;
 const PIXELS = 16_000_000;
 
-/** Saves a file with a picture of the objects; `format` is `png` or `svg`. */
+/** Saves a picture of the objects as a file; `format` is `png` or `svg`. */
 export async function exportPicture(ui, format, ids) {
   const objects = ids.map((id) => ui.board.objects.get(id)).filter(Boolean);
   if (!objects.length) throw new Error("There is nothing on the board yet.");
@@ -151,7 +151,7 @@ const dataAddress = (blob) => new Promise((resolve, reject) => {
 const escaped = (text) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "")
   .replace(/[&<>"]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[sign]);
 
-/** Writes SVG with the calls of `CanvasPainter` that `drawObject` makes. */
+/** Writes SVG; has the methods of `CanvasPainter` that `drawObject` calls. */
 class SVGPainter {
   text = "";
 

@@ -16,7 +16,7 @@ export const PAYLOAD = 65_536;
 
 const MAXIMUM_LEVELS = 16;
 
-/** The other side broke a rule. `code` is the code for CLOSE. */
+/** The error if the other side broke a rule. `code` is the code for CLOSE. */
 export class Violation extends Error {
   constructor(code, message) {
     super(message);
@@ -29,7 +29,7 @@ export const malformed = (message) => new Violation("protocol-error", message);
 // Bytes
 
 const ENCODER = new TextEncoder();
-// A byte order mark stays in the text, and is then not JSON.
+// A byte order mark stays in the text, so that the text is not valid JSON.
 const DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 export const utf8 = (text) => ENCODER.encode(text);
@@ -76,7 +76,7 @@ export function vint(value) {
 /**
  * Decodes a vint (FRM-2). Values of 2^53 or more are rounded; they exceed every limit of the protocol.
  *
- * @returns {{value: number, end: number} | null} The value and the offset behind it, or null if bytes are missing.
+ * @returns {{value: number, end: number} | null} The value and the offset after it, or null if bytes are missing.
  */
 export function decodeVint(bytes, offset = 0) {
   let value = 0;
@@ -153,7 +153,7 @@ export function parseObject(bytes) {
   }
 }
 
-/** Checks what `JSON.parse` accepts and FRM-5 does not: duplicate keys, too many levels, lone surrogates. */
+/** Rejects JSON that `JSON.parse` accepts and FRM-5 does not: duplicate keys, too many levels, lone surrogates. */
 function checkKeys(json) {
   const keys = [];
   for (const [mark, string, isKey] of json.matchAll(/[{}[\]]|("(?:[^"\\]|\\.)*")\s*(:?)/g)) {

@@ -1,4 +1,4 @@
-/** The two games: how they look on the board, and how they are played. */
+/** The two games: draws them on the board, and shows the dialogs in which they are played. */
 
 import { element, icon, toast } from "./dom.mjs";
 import { openDialog } from "./panels.mjs";
@@ -61,13 +61,13 @@ function status(view, name) {
   const [winner] = view.winners ?? [];
   if (view.state === "won") return `${who(winner?.member)} won`;
   if (view.state === "drawn") return "Draw";
-  if (view.state === "resigned") return winner ? `${who(winner.member)} won: the other player gave up` : "Given up";
+  if (view.state === "resigned") return winner ? `${who(winner.member)} won: the other player gave up` : "A player gave up";
   if (!view.turn) return view.players.includes(view.member) ? "Waiting for a second player" : "A seat is free";
   return view.turn === view.member ? "Your turn" : `${name(view.turn)}’s turn`;
 }
 
 
-/** Opens the dialog in which a game is played. It follows the moves of others until it is closed. */
+/** Opens the dialog of a game. The dialog shows the moves of other members until it is closed. */
 export function playGame(ui, id) {
   const first = ui.board.objects.get(id);
   if (!first) return;
@@ -77,7 +77,7 @@ export function playGame(ui, id) {
     return !problem;
   };
   const Game = first.game === "wordle" ? WordleDialog : ConnectFourDialog;
-  if (!first.view || first.view.notJudged) return toast("This page cannot show this game.");
+  if (!first.view || first.view.notJudged) return toast("This page does not support this game.");
   const game = new Game(play, ui);
   const update = () => {
     const object = ui.board.objects.get(id);
@@ -148,7 +148,7 @@ class WordleDialog {
     this.#grid.ariaLabel = rows.map(({ word, marks }) =>
       Array.from(word ?? "", (letter, index) => `${letter} ${words[marks[index]]}`).join(", ")).join("; ") || "No guesses yet";
     for (const [key, made] of this.#keys) made.className = { "=": "correct", "~": "misplaced", "-": "absent" }[view.keyboard?.[key]] ?? "";
-    this.#note.textContent = view.answer ? `The word is “${view.answer}”.` : "Guess the word of five letters in six tries.";
+    this.#note.textContent = view.answer ? `The word is “${view.answer}”.` : "Guess the five-letter word in six tries.";
     const ranks = new Map((view.winners ?? []).map(({ member }, index) => [member, index + 1]));
     this.#others.replaceChildren(...(view.players ?? []).filter(({ member }) => member !== view.member).map((player) => {
       const tries = player.hasWon ? `solved it in ${player.rows.length}` : player.isDone ? "did not find it" : `${player.rows.length} of 6 tries`;

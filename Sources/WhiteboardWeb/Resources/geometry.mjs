@@ -1,6 +1,6 @@
-/** Where objects are, and what their outlines are; the rules are those of `Whiteboard` and `WhiteboardRendering`. */
+/** The positions and outlines of objects, by the same rules as `Whiteboard` and `WhiteboardRendering`. */
 
-/** The size of a letter on the board (`BoardPicture.letter`), and the font in which a letter is that wide. */
+/** The size of a letter on the board (`BoardPicture.letter`), and the font in which letters have this width. */
 export const LETTER = { width: 8, height: 16, font: 13.3, family: '"DejaVu Sans Mono", Menlo, Consolas, monospace' };
 
 // Rectangles: {left, top, right, bottom}
@@ -15,7 +15,7 @@ export const union = (a, b) => !a ? b : !b ? a : {
   right: Math.max(a.right, b.right), bottom: Math.max(a.bottom, b.bottom),
 };
 
-/** The position on the board of a point that is relative to the center of an object. */
+/** Returns the board position of a point that is relative to the center of an object. */
 export function shown({ centerPosition: [x, y], scale, angle }, [dx, dy]) {
   const [sine, cosine] = [Math.sin(angle) * scale, Math.cos(angle) * scale];
   return [x + dx * cosine - dy * sine, y + dx * sine + dy * cosine];
@@ -107,7 +107,7 @@ export class Ink {
     this.#makePath = makePath;
   }
 
-  /** Adds `[x, y]` or `[x, y, pressure]`. The line reaches to the point before, until `end` is called. */
+  /** Adds `[x, y]` or `[x, y, pressure]`. Until `end` is called, the line ends at the previous point. */
   add(point) {
     const points = this.points;
     points.push(point);
@@ -158,7 +158,7 @@ export class Ink {
 const middle = (a, b) => [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
 const breadth = (pressure) => pressure ? 0.3 + 0.7 * pressure / 255 : 1;
 
-/** The parts of a drawing that are not erased, as lists of points relative to its center. */
+/** Returns the parts of a drawing that are not erased, as lists of points relative to its center. */
 export function visibleParts({ points, pressure, erased = [] }) {
   const end = points.length - 1;
   if (end < 0) return [];
@@ -194,7 +194,7 @@ export function inkLines(object, makePath) {
   });
 }
 
-/** The points of a shape that is dragged from one point to another (`Tool.outline`). */
+/** Returns the points of a shape that is dragged from one point to another (`Tool.outline`). */
 export function outline(kind, [x, y], [u, v]) {
   if (kind === "rectangle") return [[x, y], [u, y], [u, v], [x, v], [x, y]];
   if (kind === "ellipse") {
@@ -214,7 +214,7 @@ export function outline(kind, [x, y], [u, v]) {
 
 const shapes = new WeakMap();
 
-/** The size of an object before scaling, its bounds on the board, and the lines of a text. */
+/** Returns the size of an object before scaling, its bounds on the board, and the lines of a text. */
 export function shapeOf(object) {
   let shape = shapes.get(object);
   if (shape) return shape;
@@ -234,7 +234,7 @@ function distance([x, y], [ax, ay], [bx, by]) {
   return Math.hypot(x - ax - share * dx, y - ay - share * dy);
 }
 
-/** Whether an object covers a position; a drawing covers only its line. */
+/** Returns whether an object covers a position; a drawing covers only its line. */
 export function covers(object, place, tolerance) {
   const shape = shapeOf(object);
   if (!touches(widened(shape.bounds, tolerance), rectangle(place, place))) return false;
@@ -251,7 +251,7 @@ export function isInside(object, area) {
   if (object.type !== "drawing") return true;
   const contains = ([x, y]) => x >= area.left && x <= area.right && y >= area.top && y <= area.bottom;
   if (corners.every(contains)) return true;
-  // A long straight line may have no point inside, so check the middles of its segments too.
+  // A long straight line may have no point in the area, so also check the middles of its segments.
   return visibleParts(object).some((part) => part.some((point, index) => {
     const before = part[Math.max(index - 1, 0)];
     return [0, 0.25, 0.5, 0.75].some((share) =>

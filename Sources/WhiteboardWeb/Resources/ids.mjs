@@ -5,7 +5,7 @@ const DIGITS = "abcdefghijklmnopqrstuvwxyz234567";
 /** Returns bytes as hexadecimal digits. */
 export const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** Returns the bytes that hexadecimal digits state. */
+/** Decodes hexadecimal digits. */
 export const fromHex = (digits) => Uint8Array.from(digits.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 
 /** Returns bytes as lower-case base32 without padding (RFC 4648). */
@@ -18,7 +18,7 @@ export function base32(bytes) {
   return count ? text + DIGITS[bits << (5 - count) & 31] : text;
 }
 
-/** Returns the bytes that base32 text states; null if the text has other characters. */
+/** Decodes base32; returns null if the text has other characters. */
 export function fromBase32(text) {
   const bytes = [];
   let [bits, count] = [0, 0];
@@ -34,7 +34,7 @@ export function fromBase32(text) {
 
 const known = new Map();
 
-/** Returns the id of a member in hexadecimal digits, from its text in the product's JSON; null for null. */
+/** Converts the id of a member from the JSON of the program to hexadecimal digits; null stays null. */
 export function memberID(text) {
   if (!text) return null;
   if (!known.has(text)) known.set(text, hex(fromBase32(text)));
@@ -44,14 +44,14 @@ export function memberID(text) {
 // The bright colors of the terminal's pens, without its gray.
 const HUES = ["#e69f00", "#56b4e9", "#1fae84", "#f0e442", "#3b8fd9", "#e8601c", "#cc79a7", "#9a7be0"];
 
-/** Returns the color of a member, which is the same in the terminal. */
+/** Returns the color of a member, the same as in the terminal. */
 export function memberColor(member) {
   let sum = 5381;
   for (const character of base32(fromHex(member))) sum = Math.imul(sum, 33) + character.charCodeAt(0) >>> 0;
   return HUES[sum % HUES.length];
 }
 
-/** Returns a text that sorts like the id of an object, `SEQUENCE-INCARNATION`. */
+/** Returns the sort key of the id of an object, `SEQUENCE-INCARNATION`. */
 export function sortKey(id) {
   const [sequence, incarnation] = id.split("-");
   return hex(fromBase32(incarnation)) + sequence.padStart(16, "0");

@@ -1,6 +1,6 @@
-/** Pointers, the wheel and gestures: what the user does on the board becomes calls of the current tool. */
+/** Converts input from pointers, the wheel and gestures to calls of the current tool. */
 
-/** The distance in CSS pixels below which a press is a tap. */
+/** The distance in CSS pixels up to which a press counts as a tap. */
 const SLOP = 4;
 const DOUBLE_TAP = 350;
 
@@ -9,7 +9,8 @@ const DOUBLE_TAP = 350;
  * `down(place, event)`, `move(places, event)`, `up(place, event)`, `cancel()`, `doubleTap(place, event)`, `hover(place)`.
  * Places are in CSS pixels; `places` has all points since the last call, as `[x, y, pressure]`.
  *
- * Two fingers move and zoom the board. After a pen was used, one finger moves the board too, so that the palm does not draw.
+ * Two fingers move and zoom the board. After the first use of a pen, one finger also moves the board, so that a palm does not
+ * draw.
  */
 export class Input {
   /** The fingers, pens and buttons that are down, by pointer id. */
@@ -30,7 +31,7 @@ export class Input {
     listen("pointerleave", () => this.tools.hover(null));
     listen("wheel", (event) => this.#wheel(event));
     listen("contextmenu", (event) => event.preventDefault());
-    // Safari on a Mac reports the pinch of a trackpad with events of its own.
+    // Safari on a Mac has its own events for a pinch on a trackpad.
     let before = 1;
     listen("gesturestart", (event) => { event.preventDefault(); before = 1; });
     listen("gesturechange", (event) => {
@@ -62,7 +63,7 @@ export class Input {
       this.#stop();
       this.#down.clear();
     }
-    // Keep the focus of the text that is being edited until the tool has decided what happens.
+    // Keep the focus in the text field until the tool has handled the press.
     event.preventDefault();
     if (!this.board.contains(document.activeElement)) this.board.focus({ preventScroll: true });
     try {
@@ -79,7 +80,7 @@ export class Input {
     this.#start = { place, event, isDrag: false };
     const isPan = event.button === 1 || this.isSpaceDown || this.ui.tool === "hand" || (isTouch && this.hasPen && this.ui.tool !== "text");
     this.#mode = isPan ? "pan" : event.button === 0 ? "waiting" : "idle";
-    // A finger may be the first of two, so it only starts once it moves.
+    // A finger may be the first of two, so the tool starts only when the finger moves.
     if (this.#mode === "waiting" && !isTouch) this.#begin();
   }
 
@@ -126,7 +127,7 @@ export class Input {
       if (isSecond) this.tools.doubleTap(place, event);
       this.#lastTap = { time: isTap && !isSecond ? event.timeStamp : 0, place };
     }
-    // After a pinch, the finger that is still down does nothing.
+    // After a pinch, ignore the finger that is still down.
     this.#mode = this.#down.size && this.#mode === "pinch" && this.#down.size > 1 ? "pinch" : "idle";
   }
 

@@ -6,11 +6,11 @@ const MAXIMUM_MESSAGE = 16_777_216;
 const MAXIMUM_RELAYED = MAXIMUM_MESSAGE + 64;
 const PART = 60_000;
 
-/** Cuts messages into parts, numbers them, and remembers those that are not acknowledged (session.md 6). */
+/** Splits messages into numbered parts, and counts the parts that are not acknowledged (session.md 6). */
 export class Outbox {
   byteCount = 0;
   #waiting = [];
-  /** The message that is being sent, and how many of its bytes are sent. */
+  /** The message that is being sent, and the number of its bytes that were sent. */
   #current = null;
   #position = 0;
   #sequence = 0;
@@ -60,7 +60,7 @@ export class Outbox {
   }
 }
 
-/** Counts what a relay forwards for this member, and leaves a tenth of its limits unused (RLY-14). */
+/** Limits the data that a relay forwards for this member to 90 % of the relay's limits (RLY-14). */
 export class Pace {
   #passes;
   #copies;
@@ -128,7 +128,7 @@ export class Inbox {
     if (isFirst !== !this.#parts) throw malformed("a first part within a message, or none at its beginning");
     if (isFirst) [this.#parts, this.#missing, this.#isRelayed] = [[], total, isRelayed];
     this.#missing -= bytes.length;
-    if (this.#missing < 0 || isLast && this.#missing > 0) throw malformed("a message of another length");
+    if (this.#missing < 0 || isLast && this.#missing > 0) throw malformed("a message of the wrong length");
     this.#parts.push(bytes);
     this.received = number.value;
     this.#unacknowledgedBytes += bytes.length;
@@ -168,7 +168,7 @@ export const toRelay = {
   confirmed: (route, token) => join(6, vint(route), vint(token)),
 };
 
-/** Decodes a message of a relay: its `kind`, its `route`, and `member`, `end`, `bytes` or `token`. */
+/** Decodes a message from a relay: its `kind`, its `route`, and `member`, `end`, `bytes` or `token`. */
 export function fromRelay(message) {
   const number = (offset, maximum) => {
     const read = decodeVint(message, offset);
@@ -181,10 +181,10 @@ export function fromRelay(message) {
   if (kind === "route") return { kind, route, member: parseObject(message.subarray(start)) };
   if (kind === "from") return { kind, route, bytes: message.slice(start) };
   if (kind === "unroute") {
-    if (message.length !== start + 1) throw malformed("an UNROUTE of another length");
+    if (message.length !== start + 1) throw malformed("an UNROUTE of the wrong length");
     return { kind, route, end: message[start] };
   }
   const token = number(start, Number.MAX_SAFE_INTEGER);
-  if (token.end !== message.length) throw malformed("bytes behind a token");
+  if (token.end !== message.length) throw malformed("bytes after a token");
   return { kind, route, token: token.value };
 }

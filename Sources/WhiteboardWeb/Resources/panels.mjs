@@ -15,14 +15,14 @@ export function openDialog(title, content, onClose = () => {}) {
     before?.focus?.({ preventScroll: true });
     onClose();
   };
-  // A tap beside the dialog closes it.
+  // A tap outside the dialog closes it.
   dialog.onpointerdown = ({ target }) => target === dialog && close();
   document.body.append(dialog);
   dialog.showModal();
   return close;
 }
 
-/** Lets a button open and close a popup, which a tap elsewhere or Escape closes too. */
+/** Lets a button open and close a popup. A tap outside the popup, or Escape, also closes it. */
 export function attachPopup(opener, popup, onOpen = () => {}) {
   const close = (event) => {
     if (event?.type === "pointerdown" && (popup.contains(event.target) || opener.contains(event.target))) return;
@@ -97,7 +97,7 @@ const SHORTCUTS = [
   ["9", "Add a photo"], ["Hold Space", "Move the board"],
   ["Ctrl+Z", "Undo"], ["Ctrl+Shift+Z", "Redo"], ["Ctrl+A", "Select everything"], ["Ctrl+C, Ctrl+V", "Copy, paste"], ["Ctrl+D", "Duplicate"], ["Ctrl+G, Ctrl+Shift+G", "Group, ungroup"], ["Delete", "Delete the selection"],
   ["Arrow keys", "Move the selection (Shift: farther)"], ["Enter", "Edit a text, open a game"], ["Ctrl+Shift+] or [", "Bring to the front, send to the back"],
-  ["Ctrl+scroll, Ctrl++ or −", "Zoom"], ["Ctrl+0", "Zoom to 100 %"], ["Shift+1", "Show all objects"], ["Shift while drawing", "Keep the proportions or the angle"], ["?", "This list"],
+  ["Ctrl+scroll, Ctrl++ or −", "Zoom"], ["Ctrl+0", "Zoom to 100 %"], ["Shift+1", "Show all objects"], ["Shift while drawing", "Keep the proportions or the angle"], ["?", "Show this list"],
 ];
 
 export function showHelp() {
@@ -110,18 +110,18 @@ export async function showConnection() {
   const code = element("code", {}, "…");
   const fingerprint = element("p", {}, "Certificate fingerprint (SHA-256):", element("br"), code);
   openDialog("This connection", element("div.text", {},
-    element("p", {}, "Everything you draw goes encrypted to the host of this board, and from there to the other members."),
-    element("p", {}, "If your browser showed a warning when you opened this page, the host made its certificate itself. Then the browser cannot prove that this page comes from the host. Somebody who controls the network could have sent you a different page."),
-    element("p", {}, "To be sure, compare this fingerprint with the one next to the QR code. Use the certificate details of your browser, because a false page would show a false fingerprint here."),
+    element("p", {}, "Everything you draw is sent encrypted to the host of this board, and from there to the other members."),
+    element("p", {}, "If your browser showed a warning when you opened this page, the host made its certificate itself. In this case, the browser cannot check that this page comes from the host. A person who controls the network could have sent you a different page."),
+    element("p", {}, "To be sure, compare this fingerprint with the one next to the QR code. Look at the fingerprint in the certificate details of your browser, because a false page would show a false one here."),
     fingerprint,
-    element("p", {}, "You can also install the host’s certificate authority. Then the warning disappears, and the page opens even while the host is away. Install it only if you trust the host: it can vouch for the names and addresses of that host."),
+    element("p", {}, "You can also install the host’s certificate authority. Then the warning disappears, and the page opens even while the host is offline. Install it only if you trust the host, which can then impersonate any website on this device."),
     element("a.primary", { href: "/ca.crt", download: "whiteboard-ca.crt" }, "Download the certificate authority")));
   try {
     const about = await (await fetch("/about.json")).json();
     if (typeof about.fingerprint !== "string") throw new Error("no fingerprint");
     code.textContent = about.fingerprint;
   } catch {
-    fingerprint.textContent = "The fingerprint is shown when the host can be reached.";
+    fingerprint.textContent = "The host cannot be reached, so its fingerprint is not shown.";
   }
 }
 
@@ -161,7 +161,7 @@ export class Chat {
     const chat = this.#all;
     const isOpen = this.ui.sheet.name === this.name;
     const isAtEnd = this.#lines.scrollHeight - this.#lines.scrollTop - this.#lines.clientHeight < 60;
-    // Lines of others can arrive late and belong before later ones.
+    // Messages from other members can arrive late, and belong before newer messages.
     const ids = chat.map(({ id }) => id).join();
     if (ids !== this.#shown) {
       this.#lines.replaceChildren(...chat.slice(-500).map((line, index, all) => this.#line(line, all[index - 1])));
@@ -209,7 +209,7 @@ export class Members {
   update() {
     const { ui } = this, { board } = ui;
     const people = [...board.members].filter(([, { role }]) => role !== "relay");
-    // Most events only move a pointer.
+    // Most events only move a pointer, which this panel does not show.
     const state = JSON.stringify([board.me, ui.followed, ui.sheet.name, [...ui.hidden], people.map(([id, { name, icon, role, color, viewport }]) => [id, name, icon, role, color, !viewport])]);
     if (state === this.#shown) return;
     this.#shown = state;
@@ -227,7 +227,7 @@ export class Members {
           type: "button", ariaPressed: String(isFollowed), onclick: () => ui.follow(isFollowed ? null : id),
         }, isFollowed ? "Stop following" : "Follow");
         const isHidden = ui.hidden.has(id);
-        const hide = element("button.quiet", { type: "button", ariaPressed: String(isHidden), title: "Hides what this person adds, only for you", onclick: () => ui.hideMember(id, !isHidden) }, isHidden ? "Hidden" : "Hide");
+        const hide = element("button.quiet", { type: "button", ariaPressed: String(isHidden), title: "Hide what this person adds, only on this device", onclick: () => ui.hideMember(id, !isHidden) }, isHidden ? "Unhide" : "Hide");
         return this.#row(member, ui.name(id), follow, hide);
       })));
   }
@@ -280,7 +280,7 @@ export class ObjectList {
     this.#build();
   }
 
-  /** Called when objects changed; the list is built again at most twice a second. */
+  /** Rebuilds the list after a change of objects, at most twice a second. */
   update() {
     if (this.ui.sheet.name === this.name) this.#timer ??= setTimeout(() => this.#build(), 500);
   }

@@ -5,7 +5,7 @@ export const PHOTO_BYTES = 32 << 20;
 
 const text = async (blob, start, end) => new TextDecoder("latin1").decode(await blob.slice(start, end).arrayBuffer());
 
-/** Returns whether a file begins like a WebP. */
+/** Returns whether a file has the signature of a WebP. */
 export const isWebP = async (blob) => await text(blob, 0, 4) === "RIFF" && await text(blob, 8, 12) === "WEBP";
 
 /** Converts a WebP to a PNG if it may be transparent, otherwise to a JPEG; boards accept only these formats. */

@@ -4,7 +4,7 @@ import { element, icon } from "./dom.mjs";
 import { union } from "./geometry.mjs";
 import { drawTrail, TRAIL } from "./tools.mjs";
 
-/** The time after which a pointer that does not move fades, in milliseconds. */
+/** The time after which an idle pointer fades, in milliseconds. */
 const IDLE = 10_000;
 
 export class Pointers {

@@ -5,7 +5,7 @@ const KINDS = [
   null, "sign", "verifyKey", "verifySignature", "send", "sendDatagram", "record", "sendAnswer", "sendAsset", "data",
   "event", "error", "result",
 ];
-/** The maximum number of bytes in an edit; longer ones would fill the memory. */
+/** The maximum number of bytes in an edit; a longer edit could use up the memory. */
 const EDIT_BYTES = 4 << 20;
 const ECDSA = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 
@@ -15,7 +15,7 @@ export const newKey = () => crypto.subtle.generateKey(ECDSA, false, ["sign", "ve
 /**
  * A replica of a board, which signs and verifies with WebCrypto.
  *
- * The owner passes in what happens, and performs the actions: `perform(action)` is called for each, in order. An action
+ * The owner reports events to the replica, and performs its actions: `perform(action)` is called for each, in order. An action
  * has a `kind`: `send` and `sendDatagram` (`members`, `bytes`), `record` (`bytes`, which `restore` takes, and `isOwn` for
  * a local batch), `sendAnswer` (`member`, `name`, `bytes`), `sendAsset` (`member`, `name`, `sha256`), `data`, `event`
  * (`value`, JSON for the user), `failed` (`error`; the replica has stopped), or `done` at the end of each call.
@@ -25,7 +25,7 @@ export class BoardReplica {
   #exports;
   #perform;
   #timer;
-  /** The actions that are not performed yet; an action can cause a call, whose actions come later. */
+  /** The actions that are not performed yet. Performing an action can cause more calls, whose actions follow. */
   #actions = [];
   #isPerforming = false;
   #isClosed = false;
@@ -71,7 +71,7 @@ export class BoardReplica {
     const input = join(fromHex(member), bytes);
     this.#call("receivedAnswer", input, input.length, request);
   }
-  /** An answer that was accepted did not arrive. */
+  /** Reports that an answer that was accepted did not arrive. */
   answerFailed(member, request) { this.edit({ do: "answerFailed", member, request }); }
   answerSent(member, request) { this.#call("answerSent", fromHex(member), request); }
 
@@ -90,7 +90,7 @@ export class BoardReplica {
   /**
    * Restores stored changes, in the order in which they were recorded; call it before the first member joins.
    *
-   * @returns {number} How many changes are damaged, and were left out.
+   * @returns {number} The number of damaged changes, which were skipped.
    */
   restore(changes) {
     const damaged = changes.filter((change) => !this.#call("restore", change, change.length, 0)).length;
@@ -138,7 +138,7 @@ export class BoardReplica {
   assetFailed(member, sha256) { this.edit({ do: "assetFailed", member, sha256 }); }
   assetUnavailable(member, sha256) { this.edit({ do: "assetUnavailable", member, sha256 }); }
   purge() { this.edit({ do: "purge" }); }
-  /** Signs what others have received, before the session is left. */
+  /** Prepares to leave: signs the changes that other members have received. */
   leave() { this.edit({ do: "leave" }); }
 
   /** `{canUndo, canRedo}`; null if the replica has stopped. */
@@ -149,8 +149,8 @@ export class BoardReplica {
   }
 
   /**
-   * `{isConfirmed, isSynced}`: whether a member has the same changes, and whether all members have, and all photos. Null
-   * if the replica has stopped. It takes longer than a change, so do not ask after each.
+   * `{isConfirmed, isSynced}`: whether one other member has the same changes, and whether all members have the same changes
+   * and photos. Null if the replica has stopped. This takes longer than a change, so do not call it after each change.
    */
   get syncState() {
     if (this.#isClosed) return null;
@@ -168,7 +168,7 @@ export class BoardReplica {
     while (this.#pending.size) await Promise.all(this.#pending);
   }
 
-  /** Ends the work of the replica; it must not be used afterwards. */
+  /** Stops the replica; do not use it afterwards. */
   close() {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -182,9 +182,9 @@ export class BoardReplica {
   }
 
   /**
-   * Calls an export with an input, with the values and both clocks, and performs the actions.
+   * Calls an export with an input, the values, and both clocks, and performs the actions.
    *
-   * Returns the result of an edit, or else that of the export.
+   * Returns the result of an edit, or the result of the export if there is none.
    */
   #call(name, input, ...values) {
     if (this.#isClosed) return null;
@@ -223,7 +223,7 @@ export class BoardReplica {
     clearTimeout(this.#timer);
     const due = this.#exports.nextDeadline();
     if (due < 0 || this.#isClosed) return;
-    // A browser cannot wait longer than 2^31 ms.
+    // Timers in browsers cannot wait longer than 2^31 ms.
     const wait = Math.min(Math.max(0, due - performance.now()), 1e9);
     this.#timer = setTimeout(() => this.#call("tick", EMPTY), wait);
   }
@@ -257,7 +257,7 @@ export class BoardReplica {
 
   #answer(promise, use) {
     const pending = promise.then(use)
-      // Without the answer, the replica would wait for ever.
+      // Without the answer, the replica would wait forever.
       .catch((error) => this.#fail(error))
       .finally(() => this.#pending.delete(pending));
     this.#pending.add(pending);

@@ -6,9 +6,9 @@ import { LinkEnded, STEP, attachProof, label } from "./weblink.mjs";
 
 const MAXIMUM_LINKS = 8;
 const MAXIMUM_POST_LINKS = 1;
-/** The links of all pages over POST. A browser opens six connections; three pages then still have one for requests. */
+/** The maximum of bulk links over POST for all pages together. Of six connections, three pages then have one for requests. */
 const ALL_POST_LINKS = 2;
-/** The resources that a member sends or receives at a time (RES-6). */
+/** The maximum number of resources sent to or received from a member at a time (RES-6). */
 const MAXIMUM_TRANSFERS = 8;
 const MAXIMUM_SIZE = 268_435_456;
 const MAXIMUM_NAME = 16_384;
@@ -22,7 +22,7 @@ const CHUNK_PATIENCE = 60_000;
 const ANSWER_PATIENCE = 130_000;
 const PACE_BYTES = 16_384;
 
-/** A transfer that did not deliver its resource; `code` is a code of session.md 8.2, or `lost`. */
+/** The error of a transfer that failed; `code` is a code of session.md 8.2, or `lost`. */
 export class TransferEnded extends Error {
   constructor(code, message = code) {
     super(message);
@@ -53,7 +53,7 @@ export class BulkLinks {
   #links = new Set();
   /** The links on which no transfer is in progress. */
   #idle = new Set();
-  /** The number of links that are being opened or are open, by opener, and the callers that wait for their turn. */
+  /** The number of links that are opening or open, by opener, and the callers that wait for their turn. */
   #counts = { dialler: 0, listener: 0 };
   #queue = [];
   /** The number of transfers, by direction and member. */
@@ -81,7 +81,7 @@ export class BulkLinks {
             throw error;
           }
         } catch (error) {
-          // If the link broke, the same resource is offered again (RES-5).
+          // If the link broke, offer the same resource again (RES-5).
           if (error instanceof TransferEnded || error instanceof Violation && error.code !== "timed-out") throw error;
           this.#checkIsJoined(member);
           if (attempt + 1 === ATTEMPTS) throw new TransferEnded("io-error", error.message);
@@ -119,7 +119,7 @@ export class BulkLinks {
     for (const resolve of queue) resolve();
   }
 
-  /** Waits until a transfer of a kind may begin. Returns a function that ends it. */
+  /** Waits until a transfer may begin. Returns a function to call when it has ended. */
   async #turn(kind, member) {
     while ((this.#transfers.get(kind) ?? 0) >= MAXIMUM_TRANSFERS) {
       this.#checkIsJoined(member);
@@ -141,14 +141,14 @@ export class BulkLinks {
       if (link.member !== member || link.opener !== "dialler") continue;
       this.#idle.delete(link);
       link.interrupt(USED);
-      // The reader of the idle link ends before the next one begins.
+      // Wait until the reader of the idle link has ended.
       await link.idling;
       if (link.isOpen) return link;
     }
     return this.#attach(member, "dialler");
   }
 
-  /** Keeps a link for the next resource, for a while. */
+  /** Keeps an idle link open for a while, for the next resource. */
   #rest(link) {
     this.#idle.add(link);
     link.idling = this.#idleUntilUsed(link);
@@ -159,7 +159,7 @@ export class BulkLinks {
     try {
       for (;;) {
         const frame = await link.read(this.#options.isPost ? 1_000 : IDLE);
-        // A CANCEL on an idle link has crossed the end of the transfer (RES-4).
+        // A CANCEL on an idle link crossed the end of the transfer (RES-4).
         if (frame.type !== FRAME.cancel) throw malformed(`frame ${frame.type} on an idle bulk link`);
       }
     } catch (error) {
@@ -210,7 +210,7 @@ export class BulkLinks {
   #drop(link, error) {
     this.#idle.delete(link);
     if (error instanceof TransferEnded) link.close("left");
-    // A link that made no progress is broken, so that the sender offers the resource again (RES-7).
+    // Break a link that made no progress, so that the sender offers the resource again (RES-7).
     else if (error.code === "timed-out") link.abort();
     else link.fail(error);
     if (!this.#links.delete(link)) return;
@@ -246,7 +246,7 @@ export class BulkLinks {
     }
   }
 
-  /** A guest has no use for streams. */
+  /** Refuses a stream, because a guest does not use streams. */
   #refuseStream(link, open) {
     link.send(FRAME.streamReset, {
       id: base32(id(open, "id", 16)), code: 1, message: "A browser guest does not accept streams.",
@@ -277,7 +277,7 @@ export class BulkLinks {
   }
 }
 
-/** Ends the wait of an idle link that is used again. */
+/** Interrupts `read` on an idle link that is used again. */
 const USED = new Error("used");
 
 /** Returns the JSON of a frame about the transfer with the given id. */
@@ -311,10 +311,10 @@ async function offer(link, resource) {
   await answer(link, resource, FRAME.done);
 }
 
-/** Waits for an answer of the receiver. */
+/** Waits for an answer from the receiver. */
 const answer = async (link, resource, type) => checkAnswer(link, resource, await link.read(ANSWER_PATIENCE), type);
 
-/** Returns the JSON of an answer. A CANCEL is answered, whatever was sent before, and ends the transfer. */
+/** Returns the JSON of an answer. If it is a CANCEL, answers it and ends the transfer. */
 function checkAnswer(link, resource, frame, type = null) {
   if (frame.type === type) return about(resource, frame.payload);
   if (frame.type !== FRAME.cancel) throw malformed(`frame ${frame.type} during a transfer`);
@@ -325,7 +325,7 @@ function checkAnswer(link, resource, frame, type = null) {
 
 // The receiver of a resource (8.2)
 
-/** Cancels a transfer, and drops what crosses until the sender's own CANCEL (RES-4). */
+/** Cancels a transfer, and drops frames until the sender's CANCEL arrives (RES-4). */
 async function cancel(link, resource, code) {
   link.send(FRAME.cancel, { id: resource.id, code, message: "" });
   for (;;) {
@@ -341,7 +341,7 @@ async function cancel(link, resource, code) {
 async function accept(link, resource, report) {
   link.send(FRAME.accepted, { id: resource.id, offset: 0 });
   const first = await link.read(CHUNK_PATIENCE);
-  // A sender that withdraws before START expects no answer.
+  // If the sender cancels before START, it expects no answer.
   if (first.type === FRAME.cancel) return void about(resource, first.payload), null;
   if (first.type !== FRAME.start) throw malformed(`frame ${first.type} instead of RESOURCE-START`);
   integer(about(resource, first.payload), "offset", 0, 0);

@@ -2,14 +2,14 @@ import { Violation, utf8 } from "./frames.mjs";
 import { Connection } from "./connection.mjs";
 import { LinkEnded, WebLink, makeIdentity } from "./weblink.mjs";
 
-/** The codes after which the guest never dials again by itself (session.md 3.6). */
+/** The codes after which the guest does not dial again (session.md 3.6). */
 const FINAL = new Set([
   "kicked", "declined", "self", "withdrawn", "version-mismatch", "not-carried", "wrong-code", "not-known",
   "not-verified", "disconnected",
 ]);
-/** The codes that are final as long as the guest was never in the session. */
+/** The codes that are also final if the guest was never in the session. */
 const FINAL_AT_FIRST = new Set(["full", "no-such-session", "protocol-error", "unknown-frame", "too-large"]);
-/** The codes after which the gateway may serve the board again much later. The guest learns of that only by dialing. */
+/** The codes after which the guest dials again with the slow waits, because the gateway may admit it much later. */
 const SLOW = new Set(["full", "left", "protocol-error", "unknown-frame", "too-large"]);
 /** The first wait after some codes, in ms. `replaced` means that another page has the same key. */
 const FIRST_WAITS = {
@@ -20,16 +20,16 @@ const WAITS = [200, 500, 1_000, 2_000, 5_000];
 const PATIENCE = 60_000;
 const SLOW_WAIT = 30_000;
 const MAXIMUM_WAIT = 300_000;
-/** How long a WebSocket may take if POST can be tried instead. */
+/** The timeout of a WebSocket, if POST can be tried instead. */
 const WEBSOCKET_PATIENCE = 5_000;
-/** After how long an open link counts as a success. */
+/** The time after which an open link counts as a success. */
 const STABLE = 5_000;
 const MAXIMUM_NAME = 64;
 
 /**
  * A guest in a session (web.md): it dials the gateway, and dials again when the link breaks.
  *
- * Each link begins a new incarnation (RSM-3): what was not acknowledged is lost, all members leave, and they join
+ * Each link begins a new incarnation (RSM-3): messages that were not acknowledged are lost, and all members leave and join
  * again. The board then catches up. Ids of members are hexadecimal digits. `onEvent(event)` receives events by `kind`:
  *
  * - `state`: `state` is "connecting", "open", "offline" (with `retryAt`, in ms as of `Date.now`), "refused" (final;
@@ -37,7 +37,7 @@ const MAXIMUM_NAME = 64;
  * - `joined` (`member`, `name`) and `left` (`member`). The first member that joins is the gateway.
  * - `message` (`member`, `bytes`, `isReliable`) and `resource` (`member`, `name`, `bytes`; complete and verified).
  * - `progress` (`member`, `name`, `received`, `size`), at most four times a second while a resource arrives.
- * - `delivered`: the gateway, and each member behind it that is still there, has everything that was sent.
+ * - `delivered`: the gateway, and each member behind it that is still there, has all messages.
  */
 export class GuestSession {
   #options;
@@ -46,7 +46,7 @@ export class GuestSession {
   #identity;
   #connection = null;
   #link = null;
-  /** Identifies the calls of `connect` and `close`: what belongs to an earlier one ends without an event. */
+  /** Identifies the latest call of `connect`. Work for an earlier call ends without an event. */
   #run = null;
   #wasOpen = false;
   #wake = () => {};
@@ -62,7 +62,7 @@ export class GuestSession {
     this.name = options.name ?? "";
   }
 
-  /** Connects, and reconnects until `close` or a final refusal. While the session waits, it dials at once. */
+  /** Connects, and reconnects until `close` or a final refusal. If the session is waiting, it dials at once. */
   connect() {
     this.#wake();
     if (!this.#run) this.#dialAgain(this.#run = {});
@@ -77,17 +77,17 @@ export class GuestSession {
     this.#wake();
   }
 
-  /** Sets the name that the next link shows; a name that is too long is cut. */
+  /** Sets the name for the next link; truncates a name that is too long. */
   set name(name) {
     const characters = Array.from(name.replaceAll("\0", ""));
     while (utf8(characters.join("")).length > MAXIMUM_NAME) characters.pop();
     this.#options.name = characters.join("") || "Guest";
   }
 
-  /** Sends a reliable message to connected members. If more than 4 MiB wait, the link is closed and dialed again. */
+  /** Sends a reliable message to connected members. If more than 4 MiB wait, closes the link and dials again. */
   send(members, bytes) { this.#connection?.send(members, bytes); }
 
-  /** Sends a message that may get lost, such as the position of a cursor. */
+  /** Sends a message that may be lost, such as the position of a cursor. */
   sendDatagram(members, bytes) { this.#connection?.sendDatagram(members, bytes); }
 
   /** Sends a resource. The promise rejects with the code of session.md 8.2, or with `lost` if the member left. */
@@ -98,7 +98,7 @@ export class GuestSession {
   /** The bytes of messages that are not acknowledged. */
   get bufferedBytes() { return this.#connection?.bufferedBytes ?? 0; }
 
-  /** Reports an event. A failure of the page does not end the session. */
+  /** Reports an event. An error in the handler does not end the session. */
   #emit(event) {
     try {
       this.#onEvent(event);
@@ -117,7 +117,7 @@ export class GuestSession {
       const { code, message, openedAt } = await this.#dial(run, emit);
       if (this.#run !== run) return;
       if (FINAL.has(code) || FINAL_AT_FIRST.has(code) && !this.#wasOpen) {
-        // The page may call `connect` again in answer to the event.
+        // The handler of the event may call `connect` again.
         this.#run = null;
         const state = code === "kicked" && openedAt ? "removed" : "refused";
         return this.#emit({ kind: "state", state, code, message });
@@ -138,7 +138,7 @@ export class GuestSession {
     }
   }
 
-  /** Dials once, and returns when the link has ended: why, and when it opened. */
+  /** Dials once. When the link has ended, returns the reason, and the time at which it opened. */
   async #dial(run, emit) {
     let link;
     try {
@@ -182,7 +182,7 @@ export class GuestSession {
     }
   }
 
-  /** Waits until the time has passed, the network or the page is back, or `connect` or `close` is called. */
+  /** Waits until the time has passed, the network is online or the page visible again, or `connect` or `close` is called. */
   async #sleep(wait) {
     const end = new AbortController();
     await new Promise((resolve) => {

@@ -1,11 +1,11 @@
 import { hex } from "./ids.mjs";
 
-/** The number of stored changes, and of their bytes, after which a keyframe replaces them. */
+/** The number and the total bytes of stored changes above which a keyframe replaces them. */
 const CHANGES = 2048;
 const BYTES = 4 << 20;
-/** The wait for a board that another tab may have, in milliseconds. */
+/** The timeout for the lock of a board, in milliseconds. */
 const LOCKING = 1000;
-/** The wait before storage that was full is tried again, in milliseconds. */
+/** The time before the next attempt to write to full storage, in milliseconds. */
 const RETRY = 10_000;
 
 /** Returns the storage of this origin. If the browser allows none, `log` returns null. */
@@ -17,7 +17,7 @@ export async function openStorage(name = "whiteboard") {
   }
 }
 
-/** Boards in IndexedDB: their changes in order, their photos, and how many local changes nobody else has. */
+/** Boards in IndexedDB: their changes in order, their photos, and the number of local changes that no other member has. */
 class Storage {
   #name;
   #database;
@@ -33,10 +33,10 @@ class Storage {
    * @returns {Promise<(() => void)|null>} Releases the lock; null if another tab has it.
    */
   async lock(board) {
-    // Only old browsers have no locks; what two tabs of theirs store may be lost.
+    // Old browsers have no locks. In these, changes stored by two tabs may be lost.
     if (!navigator.locks) return () => {};
     const patience = new AbortController();
-    // The page that a reload ends may still have the lock.
+    // After a reload, the old page may still have the lock.
     const timer = setTimeout(() => patience.abort(), LOCKING);
     try {
       return await new Promise((resolve, reject) => {
@@ -81,8 +81,8 @@ class Storage {
 /**
  * The stored changes of one board.
  *
- * Changes are written in order, as many at once as have come. If a write fails, what is stored stays as it is; later, a
- * keyframe with the whole board replaces it.
+ * Each write contains all waiting changes, in order. If a write fails, the stored changes stay as they are, and a keyframe
+ * with the whole board replaces them later.
  */
 class BoardLog {
   #database;
@@ -129,7 +129,7 @@ class BoardLog {
   /** The number of local changes that no other member has confirmed. */
   get pending() { return this.#confirmed.pending; }
 
-  /** Returns the stored changes, in order, and forgets them. */
+  /** Returns the stored changes in order, and releases them from memory. */
   takeStored() {
     const stored = this.#stored;
     this.#stored = [];
@@ -170,7 +170,7 @@ class BoardLog {
     }
   }
 
-  /** Writes what waits. Nothing is written afterwards. */
+  /** Writes the waiting changes, and stops. */
   async close() {
     this.#write();
     this.#isClosed = true;
@@ -178,7 +178,7 @@ class BoardLog {
     await this.#writing;
   }
 
-  /** Writes until nothing waits; each transaction has all changes that came during the one before. */
+  /** Writes until no change waits. Each transaction has all changes that arrived during the previous one. */
   #write() {
     if (this.#isClosed || this.#needsKeyframe) return;
     this.#writing ??= (async () => {
@@ -204,7 +204,7 @@ class BoardLog {
     });
   }
 
-  /** What restores `pending`: changes after `number` are counted again. */
+  /** The stored form of `#confirmed`; `open` adds the local changes after `number`. */
   get #storedConfirmed() {
     const { number, pending } = this.#confirmed;
     return pending ? { number: this.#next - 1, pending } : { number, pending };
@@ -215,7 +215,7 @@ class BoardLog {
     const keyframe = this.#owner.keyframe();
     if (!keyframe) return false;
     const number = this.#next++;
-    // What comes from now on is not in the keyframe.
+    // Changes from now on are not in the keyframe.
     this.#waiting = [];
     this.#needsKeyframe = false;
     this.#count = 1;
@@ -228,7 +228,7 @@ class BoardLog {
     return true;
   }
 
-  /** Storage is full: the board stays in memory, until a keyframe can be written. */
+  /** Handles full storage: the board stays only in memory until a keyframe is written. */
   #failed() {
     this.#needsKeyframe = true;
     this.#waiting = [];
@@ -253,7 +253,7 @@ class BoardLog {
   }
 }
 
-// `ActionWriter.swift` has the form of a stored change.
+// `ActionWriter.swift` defines the format of a stored change.
 
 const isOwn = (change) => change[0] === 1 && change[16] === 1;
 

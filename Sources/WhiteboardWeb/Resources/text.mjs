@@ -3,7 +3,7 @@
 import { element } from "./dom.mjs";
 import { layout, LETTER, shapeOf, shown } from "./geometry.mjs";
 
-/** The font size of the field in CSS pixels. Below 16, phones would zoom into the page; the field is scaled instead. */
+/** The font size of the field in CSS pixels. Below 16, phones zoom into the page, so the field is scaled with a transform. */
 const FONT = 16;
 
 const BOX = 200;
@@ -11,7 +11,7 @@ const BOX = 200;
 export class TextEditor {
   #field = null;
   #id = null;
-  /** The text on the board that the field was last equal to. */
+  /** The last text on the board that was equal to the text in the field. */
   #base = "";
   #place;
   #timer;
@@ -85,11 +85,11 @@ export class TextEditor {
   #changed() {
     this.place();
     clearTimeout(this.#timer);
-    // Others see the text of an object while it is typed.
+    // Other members see changes to a text while the user types.
     if (this.#id) this.#timer = setTimeout(() => this.#write(), 400);
   }
 
-  /** Called when others changed the object: their changes are shown, unless the user has typed since. */
+  /** Shows changes that other members made to the object, unless the user has typed since the last write. */
   refresh() {
     const object = this.ui.board.objects.get(this.#id);
     if (!this.#field || !this.#id) return;
@@ -114,12 +114,12 @@ export class TextEditor {
       const [one, other] = [before, after].map((object) => shown(object, [-shapeOf(object).width / 2, -shapeOf(object).height / 2]));
       const move = [one[0] - other[0], one[1] - other[1]];
       if (move[0] || move[1]) board.move([this.#id], move);
-      // The field shows what the board has, if others typed too.
+      // If other members typed too, the field shows the merged text.
       if (this.#field && after.text !== text) this.#field.value = this.#base = after.text;
     });
   }
 
-  /** Ends the editing, and keeps the text. An object without text is deleted. */
+  /** Ends editing, and stores the text. An object without text is deleted. */
   close() {
     const field = this.#field;
     if (!field) return;

@@ -3,7 +3,7 @@
 import { $, button, element } from "./dom.mjs";
 import { attachPopup } from "./panels.mjs";
 
-/** The colors of the terminal (`Pens`), which color-blind people can tell apart; null is black or white. */
+/** The colors of the terminal (`Pens`), which color-blind people can distinguish; null is black or white. */
 const COLORS = [
   ["Default", null], ["Red", "#e8601c"], ["Orange", "#e69f00"], ["Yellow", "#f0e442"], ["Green", "#1fae84"],
   ["Sky", "#56b4e9"], ["Blue", "#3b8fd9"], ["Violet", "#9a7be0"], ["Pink", "#cc79a7"], ["Gray", "#999999"],

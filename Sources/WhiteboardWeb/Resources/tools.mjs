@@ -1,8 +1,8 @@
-/** The tools: what pressing and dragging on the board does. */
+/** The tools, which handle presses and drags on the board. */
 
 import { covers, Ink, isInside, local, outline, rectangle, shapeOf, shown, union, widened } from "./geometry.mjs";
 
-/** A pen without pressure is smoothed: each point moves this share of the way to the pointer. */
+/** The smoothing of strokes without pressure: each point moves this share of the way to the pointer. */
 const SMOOTHING = 0.6;
 export const TRAIL = 700;
 
@@ -46,7 +46,7 @@ export class Tools {
     this.ui.showPresence({ cursor, pointer: this.ui.tool === "laser" ? "laser" : "cursor" });
   }
 
-  /** Draws what the current gesture shows; returns the area on the board. */
+  /** Draws the current gesture; returns its area on the board. */
   draw(painter, now) {
     return [this.all.select, this.active, this.all.laser].filter((tool, index, all) => tool && all.indexOf(tool) === index)
       .reduce((area, tool) => union(area, tool.draw(painter, now)), null);
@@ -189,7 +189,7 @@ class ShapeTool extends Tool {
   }
 }
 
-/** Erases whole objects, or only the parts of lines under the eraser. */
+/** Erases whole objects, or only parts of lines. */
 class EraserTool extends Tool {
   #path = null;
   #touched = new Set();
@@ -281,7 +281,7 @@ class LaserTool extends Tool {
   }
 }
 
-/** Draws the trail of a laser pointer, which becomes thinner with its age; returns its area on the board. */
+/** Draws the trail of a laser pointer, whose older parts are thinner; returns its area on the board. */
 export function drawTrail(painter, trail, zoom, now, rgb = "#ff2d46") {
   let area = null;
   trail.forEach(({ place, time }, index) => {
@@ -303,7 +303,7 @@ const SNAP = Math.PI / 12;
 /** The time between two changes of the board while objects are dragged, in milliseconds. */
 const INTERVAL = 60;
 
-/** A change of the selected objects: they are scaled and rotated around a pivot, then moved. */
+/** A change of the selected objects: scales and rotates them around a pivot, then moves them. */
 const UNCHANGED = { move: [0, 0], factor: 1, turn: 0, pivot: [0, 0] };
 
 export class SelectTool extends Tool {
@@ -314,7 +314,7 @@ export class SelectTool extends Tool {
   get objects() { return [...this.selection].map((id) => this.ui.board.objects.get(id)).filter(Boolean); }
 
 
-  /** Selects exactly these objects. Others cannot change them meanwhile. */
+  /** Selects exactly these objects. Other members cannot change selected objects. */
   set(ids) {
     const { ui } = this;
     const next = new Set(ids);
@@ -329,7 +329,7 @@ export class SelectTool extends Tool {
     ui.selectionChanged();
   }
 
-  /** Forgets objects that are gone, or that another member got. */
+  /** Removes objects from the selection that were deleted, or that another member selected. */
   drop(ids) {
     const before = this.selection.size;
     for (const id of ids) this.selection.delete(id);
@@ -448,7 +448,7 @@ export class SelectTool extends Tool {
     if (performance.now() - gesture.appliedAt > INTERVAL) this.#apply();
   }
 
-  /** Changes the board, so that others see it. Only the difference to the last change is applied. */
+  /** Applies the difference to the last change to the board, so that other members see it. */
   #apply() {
     const gesture = this.#gesture, { ids, change, applied } = gesture, { board } = this.ui;
     const problem = this.ui.attempt(() => {

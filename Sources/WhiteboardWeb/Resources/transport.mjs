@@ -1,6 +1,6 @@
 /**
- * The two ways to carry the bytes of a web link (web.md). Both call `events.onBytes(bytes)` for what arrives, and
- * `events.onEnd(violation)` once at the end; `violation` is a text if the gateway broke a rule of the transport.
+ * The two ways to carry the bytes of a web link (web.md). Both call `events.onBytes(bytes)` for the bytes that
+ * arrive, and `events.onEnd(violation)` once at the end; `violation` is a text if the gateway broke a rule.
  */
 
 const MAXIMUM_BODY = 262_144;
@@ -32,18 +32,18 @@ class WebSocketTransport {
     socket.onclose = () => this.#end();
   }
 
-  /** Sends bytes: one frame, so that no message is longer than the gateway allows. */
+  /** Sends the bytes of one frame, so that no message exceeds the limit of the gateway. */
   send(bytes) {
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(bytes);
   }
 
-  /** The bytes that the network did not accept yet. */
+  /** The number of bytes that are not sent to the network yet. */
   get bufferedBytes() { return this.#socket.bufferedAmount; }
 
-  /** Sends what is buffered, and ends. */
+  /** Sends the buffered bytes, and ends. */
   close() { this.#end(); }
 
-  /** Ends. A WebSocket cannot drop what is buffered. */
+  /** Ends. A WebSocket cannot drop its buffered bytes. */
   abort() { this.#end(); }
 }
 
@@ -126,20 +126,20 @@ class PostTransport {
     if (this.#isClosing) this.#end();
   }
 
-  /** Sends a body until the gateway has it. Returns false if the link is gone. */
+  /** Sends a body until the gateway has received it. Returns false if the link has ended. */
   async #deliver(body) {
     for (let attempt = 0; attempt < POST_ATTEMPTS && !this.#isEnded; attempt++) {
       try {
         const response = await this.#post(`/${this.#id}`, {
           headers: { "Content-Type": "application/octet-stream", "Whiteboard-Position": String(this.#position) }, body,
-          // The browser then sends a last CLOSE even if the user closes the page.
+          // With `keepalive`, the browser sends the last CLOSE even if the user closes the page.
           keepalive: this.#isClosing && body.length < 60_000,
         });
         if (response.status === 204) {
           this.#position += body.length;
           return true;
         }
-        // An earlier attempt may have arrived although its answer did not.
+        // An earlier attempt may have arrived, even if its answer was lost.
         const received = Number(response.headers.get("Whiteboard-Position") ?? NaN) - this.#position;
         if (response.status !== 409 || !(received >= 0 && received <= body.length)) return false;
         this.#position += received;

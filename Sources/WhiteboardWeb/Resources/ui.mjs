@@ -1,4 +1,4 @@
-/** The board on the screen: connects the model of the page with its layers, tools and panels. */
+/** The user interface: connects the board with its layers, tools and panels. */
 
 import { boundsOf, Camera, LiveLayer, Scene } from "./canvas.mjs";
 import { $, button, element, icon, settings, toast } from "./dom.mjs";
@@ -62,7 +62,7 @@ export class UI {
     this.schedule();
   }
 
-  // What others ask
+  // For the tools and panels
 
   get isViewer() { return this.board.me.role === "viewer" || ["removed", "refused"].includes(this.board.state.connection); }
   get accent() { return "#6e6ade"; }
@@ -71,7 +71,7 @@ export class UI {
 
   name = (id) => id === this.board.me.id ? this.board.me.name || "You" : this.board.members.get(id)?.name || `Guest ${id.slice(0, 4)}`;
 
-  /** Runs an edit; shows why it is refused. Returns the error, or null. */
+  /** Runs an edit. If the edit is refused, shows the reason and returns the error; otherwise returns null. */
   attempt(body) {
     try {
       body();
@@ -85,12 +85,12 @@ export class UI {
 
   objectAt(place, isWanted = () => true) {
     const at = this.camera.toBoard(place), tolerance = 8 / this.camera.zoom;
-    // The items are those of the last frame, and may be gone.
+    // The items are from the last frame, so their objects may have been deleted.
     const item = this.scene.items.findLast(({ id, object }) => this.board.objects.has(id) && isWanted(object) && covers(object, at, tolerance));
     return item ? this.board.objects.get(item.id) : null;
   }
 
-  /** The ids of an object and of all others in its outermost group. */
+  /** Returns the ids of all objects in the outermost group of an object. */
   withGroup({ id, groups = [] }) {
     const group = groups.at(-1);
     return group ? this.scene.items.filter(({ object }) => object.groups?.includes(group)).map((item) => item.id) : [id];
@@ -176,7 +176,7 @@ export class UI {
     this.schedule();
   }
 
-  /** Joins the committed points of unfinished strokes with their previews. */
+  /** Combines the committed points of unfinished strokes with their previews. */
   #updateGrowing() {
     const { objects, previews } = this.board, now = performance.now();
     const before = this.#growing, next = new Map();
@@ -269,7 +269,7 @@ export class UI {
     this.tools.select.set([id]);
   }
 
-  /** Shows the view of another member until the user moves the view; null ends it. */
+  /** Shows the view of another member until the user moves the view; null stops this. */
   follow(id) {
     if (this.followed === id) return;
     this.followed = id;
@@ -319,7 +319,7 @@ export class UI {
     this.drawLive();
   }
 
-  /** After a shape or a text, the select tool has the new object. */
+  /** Switches to the select tool, and selects the new objects. */
   finishTool(ids) {
     this.setTool("select");
     this.tools.select.set(ids);
@@ -408,7 +408,7 @@ export class UI {
     const hints = [this.isViewer && "View only", storage === "full" && "Storage full", storage === "off" && !isSecondTab && "Not saved here", isSecondTab && "Second tab"].filter(Boolean);
     $("hint").hidden = !hints.length;
     $("hint").textContent = hints.join(" · ");
-    if (storage === "full" && this.#storage !== "full") toast("The storage of this browser is full. Your changes are sent, but not saved here. Delete other sites’ data to make room.");
+    if (storage === "full" && this.#storage !== "full") toast("The storage of this browser is full. Your changes are sent, but not saved here. Delete the data of other sites.");
     this.#storage = storage;
     if (failure) showScreen("The board stopped", ["An error occurred in this page. What you drew is saved.", String(failure.message ?? "")], { label: "Reload the page", run: () => location.reload() });
     this.#updateHistory();
@@ -472,10 +472,10 @@ export class UI {
     });
     on("selectionLost", ({ id, to }) => {
       this.tools.select.drop([id]);
-      toast(`${this.name(to)} has selected the object too, and has it now.`);
+      toast(`${this.name(to)} selected this object at the same time, so your selection ended.`);
     });
     on("notice", ({ code, message }) => {
-      const texts = { full: "The board is full. Delete objects that are not needed.", photosLeftOut: "Some photos are not shown, because the photos on this board are too large together.", clock: "The clock of this device differs from the clocks of others. Set the right time.", diverged: "This copy of the board differs from the others. Reload the page." };
+      const texts = { full: "The board is full. Delete objects that are not needed.", photosLeftOut: "Some photos are not shown, because the photos on this board are too large in total.", clock: "The clock of this device differs from other clocks. Set the correct time.", diverged: "This copy of the board differs from the others. Reload the page." };
       if (texts[code] ?? message) toast(texts[code] ?? message);
     });
     this.#roleChanged();
@@ -513,7 +513,7 @@ export class UI {
       $("menu-items").replaceChildren(
         item("list", "List of objects", () => sheet.toggle(panels.list)), item("fit", "Show all objects", () => this.fit()), element("hr"),
         item("download", `Save ${what} as PNG`, save("png")), item("download", `Save ${what} as SVG`, save("svg")), element("hr"),
-        item("theme", { system: "Colors: as the system", dark: "Colors: dark", light: "Colors: light" }[this.theme], () => this.#setTheme(next)),
+        item("theme", { system: "Colors: same as system", dark: "Colors: dark", light: "Colors: light" }[this.theme], () => this.#setTheme(next)),
         item("lock", "This connection", showConnection), item("help", "Keyboard shortcuts", showHelp));
     };
     const close = attachPopup($("menu"), $("menu-items"), build);
@@ -540,13 +540,13 @@ export class UI {
     const showKeyboard = () => document.documentElement.style.setProperty("--keyboard", `${Math.max(0, Math.round(innerHeight - view.height - view.offsetTop))}px`);
     view?.addEventListener("resize", showKeyboard);
     view?.addEventListener("scroll", showKeyboard);
-    // The last part of a text is kept, even if the page is closed while it is typed.
+    // If the page is closed while the user types, the text is still added to the board.
     addEventListener("pagehide", () => this.stopTyping());
   }
 
   #groups() { return [...new Set(this.tools.select.objects.map(({ groups }) => groups?.at(-1)).filter(Boolean))]; }
 
-  /** Copies the texts of the selection for other programs, and remembers the objects for this board. */
+  /** Copies the texts of the selection to the clipboard, and stores the ids of the objects for pasting on this board. */
   #copy(event) {
     const { objects } = this.tools.select;
     if (!objects.length || event.target.closest?.("input, textarea, dialog") || getSelection().toString()) return;
@@ -616,7 +616,7 @@ export class UI {
   }
 }
 
-/** The line of an unfinished stroke: its committed points, then those of the preview. */
+/** Returns the ink of an unfinished stroke: the committed points, then the points of the preview. */
 function growingInk(object, preview) {
   const committed = object ? object.points.map(([x, y], index) => [x + object.centerPosition[0], y + object.centerPosition[1], object.pressure?.[index]]) : [];
   const first = preview?.first ?? committed.length;

@@ -7,7 +7,7 @@ import { openTransport } from "./transport.mjs";
 
 const ECDSA = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 const HMAC = { name: "HMAC", hash: "SHA-256" };
-/** The time that a step of the other side may take (session.md 3.2). */
+/** The timeout for a step of the other side (session.md 3.2). */
 export const STEP = 5_000;
 const MAXIMUM_TEXT = 512;
 
@@ -20,11 +20,11 @@ const hmac = async (key, ...parts) => new Uint8Array(await crypto.subtle.sign("H
 
 const importHMAC = (bytes) => crypto.subtle.importKey("raw", bytes, HMAC, false, ["sign"]);
 
-/** Reads the fragment of a link, `#BOARD.SECRET`. Returns null for any other text. */
+/** Parses the fragment of a link, `#SESSION.SECRET` (`board` is the session id). Returns null for any other text. */
 export function parseFragment(fragment) {
   const [, ...texts] = /^#([a-z2-7]{26})\.([a-z2-7]{26})$/.exec(fragment) ?? [];
   const [board, secret] = texts.map(fromBase32);
-  // Only the canonical form is a link.
+  // Accept only the canonical form.
   return board && `#${base32(board)}.${base32(secret)}` === fragment ? { board, secret } : null;
 }
 
@@ -55,7 +55,7 @@ export async function makeIdentity(keys) {
   return { keys, key, id: await sha256(key) };
 }
 
-/** The link ended. `code` is the code of CLOSE, or null if the connection broke. */
+/** The error if the link ended. `code` is the code of CLOSE, or null if the connection broke. */
 export class LinkEnded extends Error {
   constructor(code = null, message = "") {
     super(message);
@@ -68,11 +68,11 @@ export class WebLink {
   #transport;
   #decoder = new FrameDecoder();
   #wake = () => {};
-  /** The reason for the end, when the link has ended. */
+  /** The error that ended the link; null while the link is open. */
   #end = null;
   #interruption = null;
   #exporterSecret;
-  /** Whether a byte arrived. */
+  /** Whether the link has received a byte. */
   hasBytes = false;
   /** The times of the last byte that arrived and of the last frame that was sent. */
   readAt = performance.now();
@@ -113,7 +113,7 @@ export class WebLink {
 
   exporter(label) { return exporter(this.#exporterSecret, label); }
 
-  /** Sets the limit of the payloads that follow. */
+  /** The maximum size of the payloads that follow. */
   set limit(limit) { this.#decoder.limit = limit; }
 
   get isOpen() { return !this.#end; }
@@ -160,7 +160,7 @@ export class WebLink {
     throw new LinkEnded(text(close, "code"), text(close, "message", 0, MAXIMUM_TEXT));
   }
 
-  /** Lets a `read` that waits throw an error. */
+  /** Makes a waiting `read` throw an error. */
   interrupt(error) {
     this.#interruption = error;
     this.#wake();
@@ -193,7 +193,7 @@ export class WebLink {
     if (!this.#end) this.#transport.abort();
   }
 
-  /** Ends because of an error of `read`. */
+  /** Ends because of an error that `read` threw. */
   fail(error) {
     if (error instanceof Violation) this.close(error.code, error.message);
     else this.abort();

@@ -1,7 +1,7 @@
-/** The service worker: it loads the page while the host is away. The page itself fills the cache (`app.mjs`). */
+/** The service worker, which loads the page from a cache while the host is offline. `app.mjs` fills the cache. */
 
 const CACHE = "page";
-/** The time after which the stored file is used although the host may still answer, in milliseconds. */
+/** The time to wait for the host before the stored file is used, in milliseconds. */
 const PATIENCE = 3000;
 
 addEventListener("install", () => skipWaiting());

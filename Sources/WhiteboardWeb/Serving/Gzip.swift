@@ -1,13 +1,13 @@
 import CZlib
 
-/// The compression of files for browsers (RFC 1952).
+/// The gzip compression of files for browsers (RFC 1952).
 enum Gzip {
   /// Compresses bytes as much as possible.
   ///
   /// - Returns: The compressed bytes; nil if there is not enough memory.
   static func compress(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
     var stream = z_stream()
-    // 15 is the largest window, and 16 more selects the format of gzip.
+    // 15 selects the largest window, and adding 16 selects the gzip format.
     guard
       deflateInit2_(
         &stream,

@@ -14,7 +14,7 @@ struct WebAnswer: Error {
     self.body = body
   }
 
-  /// An answer with a sentence for users.
+  /// Returns an answer whose body is a sentence for users.
   static func text(_ status: HTTPResponseStatus, _ text: String) -> WebAnswer {
     WebAnswer(
       status,

@@ -1,6 +1,6 @@
 import PeerSession
 
-/// The open connections of a gateway, which are limited in all and for each address (WEB-8).
+/// The open connections of a gateway, which are limited in total and for each address (WEB-8).
 struct WebConnections {
   /// The maximum number of open connections.
   static let maximum = 512
@@ -10,7 +10,7 @@ struct WebConnections {
   private var addresses: [ObjectIdentifier: AddressBlock] = [:]
   private var counts: [AddressBlock: Int] = [:]
 
-  /// Adds a connection; returns false if there is no room for it.
+  /// Adds a connection; returns false if a limit is reached.
   ///
   /// `host` is the IP address of the other end. Addresses count as one as for peers (LNK-6).
   mutating func enter(_ id: ObjectIdentifier, from host: String) -> Bool {

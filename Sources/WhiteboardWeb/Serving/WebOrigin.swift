@@ -1,6 +1,6 @@
-/// The spelling of addresses in URLs (RFC 6454).
+/// The text forms of hosts and ports in URLs (RFC 6454).
 enum WebOrigin {
-  /// Returns the host and the port of a page, as browsers send them in the header Host.
+  /// Returns the host and the port of a page, as browsers send them in the `Host` header.
   ///
   /// `host` is a host name or an IP address without brackets.
   static func authority(host: String, port: Int) -> String {

@@ -6,7 +6,7 @@ import NIOCore
 struct WebPage: Sendable {
   /// A file that browsers can request.
   struct File: Sendable {
-    /// The bytes without compression; nil if the program has only the compressed ones.
+    /// The bytes without compression; nil if the program contains only the compressed bytes.
     let bytes: ByteBuffer?
     let type: String
     /// The compressed bytes, and the name of the compression; nil if compression does not help.
@@ -17,7 +17,7 @@ struct WebPage: Sendable {
 
   private let files: [String: File]
 
-  /// Reads the files from the program, and compresses those that are not compressed.
+  /// Reads the files from the program, and compresses the files that are not compressed yet.
   init() {
     var count = 0
     let start = whiteboard_page_files(&count)

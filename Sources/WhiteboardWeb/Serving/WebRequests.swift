@@ -3,17 +3,18 @@ import NIOHTTP1
 import NIOWebSocket
 import PeerSession
 
-/// Answers the requests on one connection: files of the page, and links without a WebSocket.
+/// Answers the requests on one connection: for files of the page, and for links without a WebSocket.
 final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
   private enum State {
     case idle
-    /// A request whose body does not matter.
+    /// A request for a file, which must not have a body.
     case answering(WebAnswer)
     /// A request that carries bytes of a link.
     case posting(TransferID, start: Int, ByteBuffer)
+    /// A request that opens a link.
     case opening
     /// The connection carries a link, or is about to close.
     case over
@@ -78,7 +79,7 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
         keepsAlive = false
         return answer(.text(.payloadTooLarge, "The body is too long."), context)
       }
-      // The state holds no second reference to the buffer, so that it is not copied.
+      // If the state held a second reference to the buffer, writing would copy it.
       state = .idle
       buffer.writeBuffer(&bytes)
       state = .posting(id, start: start, buffer)

@@ -5,12 +5,13 @@ import NIOSSL
 import NIOWebSocket
 import PeerSession
 
-/// What the connections of a gateway share.
+/// The state that the connections of a gateway share.
 ///
 /// Confined to the event loop of the transport's links.
 final class WebServer {
-  /// What a valid request asks for.
+  /// A valid request.
   enum Request {
+    /// A file, with the answer that contains it.
     case file(WebAnswer)
     /// A link without a WebSocket.
     case openLink
@@ -34,7 +35,7 @@ final class WebServer {
   var connections = WebConnections()
   /// The origins of the browsers whose links are open, by channel.
   private var origins: [ObjectIdentifier: String] = [:]
-  /// The texts that the header Host may have.
+  /// The valid values of the `Host` header.
   private let authorities: Set<String>
 
   /// Creates the state of a gateway.
@@ -113,9 +114,9 @@ final class WebServer {
   private static let idleHandler = "idle"
   private static let idleClosing = "idle closing"
 
-  /// Makes a connection a link of the transport.
+  /// Turns a connection into a link of the transport.
   func beginLink(_ channel: any Channel, origin: String) throws {
-    // The link has its own rules for silence (session.md, section 9).
+    // The link has its own timeouts (session.md, section 9).
     for name in [Self.idleHandler, Self.idleClosing] {
       channel.pipeline.syncOperations.removeHandler(name: name, promise: nil)
     }
@@ -156,22 +157,22 @@ final class WebServer {
     )
   }
 
-  /// The origin of the page whose link a connection carries.
+  /// Returns the origin of the page whose link a connection carries.
   func origin(of channel: any Channel) -> String { origins[ObjectIdentifier(channel)] ?? "" }
 
   // MARK: Requests
 
   /// Checks the head of a request.
   ///
-  /// - Returns: What it asks for.
-  /// - Throws: The answer to a request that is refused.
+  /// - Returns: The valid request.
+  /// - Throws: The answer that refuses the request.
   func check(_ head: HTTPRequestHead, from channel: any Channel) throws(WebAnswer) -> Request {
     guard head.headers["Host"].count == 1,
       let host = head.headers.first(name: "Host"), authorities.contains(host.lowercased())
     else {
       throw .text(
         .misdirectedRequest,
-        "Open the board with the address in its link. This name is not in the certificate."
+        "This address is not in the certificate of the board. Open the link exactly as the host shows it."
       )
     }
     let path = String(head.uri.prefix { $0 != "?" })
@@ -188,7 +189,7 @@ final class WebServer {
       guard isFromPage(head), let origin = head.headers.first(name: "Origin") else {
         throw .text(.forbidden, "Only the page of this board can open a link.")
       }
-      // A body must have a length, so that it cannot be longer than announced.
+      // Without a stated length, the size of a body would not be known in advance.
       guard head.headers["Transfer-Encoding"].isEmpty,
         head.headers["Content-Length"].count == 1
       else { throw .text(.lengthRequired, "The request must have a Content-Length.") }
@@ -252,7 +253,7 @@ final class WebServer {
       return WebAnswer(.ok, headers: headers, body: bytes)
     }
     guard let bytes = file.bytes else {
-      throw .text(.notAcceptable, "This browser does not accept brotli. Use a newer one.")
+      throw .text(.notAcceptable, "This browser does not support Brotli. Update the browser.")
     }
     return WebAnswer(.ok, headers: headers, body: bytes)
   }

@@ -7,7 +7,7 @@ let board;
 let pass = () => {};
 let timer;
 
-/** Random numbers that are the same in each run. */
+/** A random number generator with the same numbers in each run. */
 let seed = 7;
 const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
 
@@ -38,7 +38,7 @@ async function start({ board: id, id: guest, strokes }) {
   pass({ kind: "joined", name: "Guest" });
 }
 
-/** A line of 60 points, somewhere on a board of the size of a phone. */
+/** Returns a line of 60 points at a random place on a board of the size of a phone screen. */
 function stroke() {
   let [x, y, turn] = [(random() - 0.5) * 400, (random() - 0.5) * 800, random() * 6];
   return Array.from({ length: 60 }, () => {

@@ -1,7 +1,7 @@
 /**
  * A session with one other member, whose board runs in a worker of the same page.
  *
- * The server of the tests sends it in place of the session with a host, so that the page needs no host.
+ * The test server sends this file instead of the real `session.mjs`, so that the page needs no host.
  */
 export class GuestSession {
   bufferedBytes = 0;
@@ -27,7 +27,7 @@ export class GuestSession {
     this.#worker.postMessage({ start: { board, id, strokes } });
   }
 
-  /** Lets the other member draw, or stop. */
+  /** Starts or stops the drawing of the other member. */
   draw(isDrawing) { this.#worker.postMessage({ isDrawing }); }
 
   close() { this.#worker?.terminate(); }
