@@ -11,6 +11,7 @@ import subprocess
 import urllib.request
 
 from selenium import webdriver
+from selenium.common.exceptions import JavascriptException
 from selenium.webdriver.common.actions import interaction
 from selenium.webdriver.common.actions.action_builder import ActionBuilder
 from selenium.webdriver.common.actions.pointer_input import PointerInput
@@ -51,7 +52,13 @@ class BoardPage:
         def shown():
             return (f"{self.name} waited for: {condition}\nThe page shows: {self.run('return document.body.innerText')[:400]}\n"
                     f"The board: {self.run(f'return JSON.stringify({BOARD}?.state)')}\n" + "\n".join(self.messages()))
-        until(lambda: self.run(f"return Boolean({condition})"), shown, seconds)
+        def holds():
+            try:
+                return self.run(f"return Boolean({condition})")
+            except JavascriptException:
+                # An element of the condition is not there yet.
+                return False
+        until(holds, shown, seconds)
 
     def visit(self, link):
         """Opens a link, even if only its fragment differs from that of the page."""

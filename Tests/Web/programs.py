@@ -83,8 +83,12 @@ class Program:
                 left = end - time.monotonic()
                 if left <= 0 or self.process.poll() is not None:
                     why = "ended" if self.process.poll() is not None else f"did not report {kind} {keys}"
-                    raise Late(f"{self.name} {why}; last events: {json.dumps(self.events[-4:])[:1500]}")
+                    raise Late(f"{self.name} {why}; last events: {self.last()}")
                 self.changed.wait(min(left, 0.5))
+
+    def last(self):
+        """The last events, shortened."""
+        return " ".join(json.dumps(event)[:200] for event in self.events[-8:])
 
     def kill(self):
         """Ends the program at once, as a crash does."""
@@ -141,7 +145,7 @@ class Peer(Program):
             return [event for event in self.events if event.get("request") == request]
         def is_answered():
             return any(event["event"] in ("done", "error") for event in answers())
-        until(is_answered, lambda: f"{self.name} did not answer {verb}; last events: {json.dumps(self.events[-4:])[:1500]}", seconds)
+        until(is_answered, lambda: f"{self.name} did not answer {verb}; last events: {self.last()}", seconds)
         result = {}
         for event in answers():
             if event["event"] == "error":
