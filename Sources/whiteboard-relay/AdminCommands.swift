@@ -86,8 +86,8 @@ struct BoardsCommand: AsyncParsableCommand {
     commandName: "boards",
     abstract: "List, create, share, pin and delete the boards of the running relay.",
     subcommands: [
-      List.self, Create.self, Invite.self, Role.self, Kick.self, Pin.self, Unpin.self, Export.self,
-      Delete.self,
+      List.self, Create.self, Invite.self, Revoke.self, Role.self, Kick.self, Pin.self, Unpin.self,
+      Export.self, Delete.self,
     ],
     defaultSubcommand: List.self
   )
@@ -182,6 +182,17 @@ struct BoardsCommand: AsyncParsableCommand {
       request.terms = InvitationTerms(isView: view, isForBrowsers: web, seconds: seconds)
       try await board.place.tell(request, empty: "")
     }
+  }
+
+  /// `whiteboard-relay boards revoke`.
+  struct Revoke: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "End all links for browsers of a board, and remove everyone who joined with them."
+    )
+
+    @OptionGroup var board: BoardOptions
+
+    mutating func run() async throws { try await board.tell(.revoke) }
   }
 
   /// `whiteboard-relay boards role`.

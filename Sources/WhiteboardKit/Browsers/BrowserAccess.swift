@@ -220,12 +220,13 @@ final class BrowserAccess {
     defer { checkIsolation(#isolation) }
     let count = links.count
     await end(reason: "The host ended all links for browsers.") { _ in true }
+    let command = page == nil ? "web on" : "invite web"
     runtime.emit(
       .note(
         .init(
-          code: "web-revoked",
+          code: BoardEvent.Remark.webRevoked,
           message:
-            "\(count) link\(count == 1 ? "" : "s") for browsers ended. To create a new one, use `invite web`."
+            "\(count) link\(count == 1 ? "" : "s") for browsers ended. To create a new one, use `\(command)`."
         )
       )
     )

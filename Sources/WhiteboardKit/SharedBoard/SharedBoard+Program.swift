@@ -112,6 +112,9 @@ extension SharedBoard {
       : try await board.admission.invite(terms, request: nil)
   }
 
+  /// Ends all links for browsers, and removes the members that joined with them.
+  package func revokeBrowsers() async { await board?.browsers.revokeAll() }
+
   /// Changes the role of a member.
   ///
   /// - Parameters:

@@ -23,6 +23,8 @@ package struct ControlRequest: Codable, Equatable, Sendable {
     case peers
     /// Create an additional code for a board.
     case invite
+    /// End all links for browsers of a board, and remove the members that joined with them.
+    case revoke
     /// Set the role of a peer on a board that the relay owns.
     case role
     /// Remove a peer from a board that the relay hosts.

@@ -28,6 +28,7 @@ extension Relay {
       try await delete(entry)
       return [.board(report(entry, state: "deleted"))]
     case .invite: return [.invitation(try await invite(request))]
+    case .revoke: return [.board(try await revoke(request))]
     case .role: return try await changeRole(request)
     case .kick: return try await kick(request)
     case .peers: return people().map(ControlLine.person)
@@ -99,6 +100,12 @@ extension Relay {
     } catch {
       throw WhiteboardError(.notAllowed, error.message)
     }
+  }
+
+  private func revoke(_ request: ControlRequest) async throws(WhiteboardError) -> BoardReport {
+    let entry = try board(request)
+    try await served(entry).revokeBrowsers()
+    return report(entry)
   }
 
   private func changeRole(_ request: ControlRequest) async throws(WhiteboardError) -> [ControlLine]

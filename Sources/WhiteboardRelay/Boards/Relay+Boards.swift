@@ -125,6 +125,7 @@ extension Relay {
       board.state = .serving
       board.link = ready.link
       logger.info("Board opened.", metadata: ["board": "\(id.short)"])
+    case .note(let note) where note.code == BoardEvent.Remark.webRevoked: board.webLink = nil
     case .invited(let invited) where invited.code == nil && invited.isForEverybody:
       board.webLink = invited.link
     case .joined(let person):

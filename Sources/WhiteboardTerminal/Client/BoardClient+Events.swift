@@ -110,6 +110,7 @@ extension BoardClient {
       session.questions.removeInvitation(note.invitation)
       say(note.message)
       return
+    case BoardEvent.Remark.webRevoked: session.board.webLink = nil
     case BoardEvent.Remark.discoveryAvailable: session.board.isDiscoveryUnavailable = false
     default: break
     }

@@ -7,6 +7,8 @@ import { codeKeyBytes, parseFragment } from "./weblink.mjs";
 
 /** The reason for removing all guests at the end of a board (WEB-10). */
 const CLOSED = "The host closed the board.";
+/** The reasons for removing the guests of a link. */
+const ENDED = ["The link has expired.", "The host ended all links for browsers."];
 
 const reload = { label: "Try again", run: () => location.reload() };
 
@@ -15,6 +17,7 @@ const REFUSALS = {
   "wrong-code": ["This link is not valid", "The link has expired, was revoked, or is incomplete.", "Ask the host for a new link or QR code."],
   full: ["The board is full", "The maximum number of people is already on this board.", "Try again when someone has left."],
   kicked: ["You were removed from this board", "The host ended your access.", "Ask the host for a new link if this was a mistake."],
+  "not-verified": ["This may not be the host", "The page cannot prove that it is connected to the host of the board.", "Do not use this page. Ask the host whether the link and the certificate are correct."],
   "no-such-session": ["The board is closed", "The host has closed this board.", "Ask the host to open it again and to send you a new link."],
   "version-mismatch": ["This page is out of date", "The host uses another version of the program.", "Reload the page."],
 };
@@ -109,7 +112,8 @@ function watch(board, link) {
       } else {
         forgetLink(link);
         const [title, text, advice] = REFUSALS.kicked;
-        fail([title, message ? `The host gave this reason: ${message}` : text, advice], null);
+        fail(ENDED.includes(message) ? ["Your access has ended", message, REFUSALS["wrong-code"][2]]
+          : [title, message ? `The host gave this reason: ${message}` : text, advice], null);
       }
     } else if (connection === "refused") {
       fail(REFUSALS[code] ?? ["The host refused the connection", message || `Reason: ${code ?? "unknown"}`, "Ask the host for a new link."]);
