@@ -28,7 +28,8 @@ FONTS = """<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig><dir>/usr/share/fonts/truetype/dejavu</dir><cachedir>{}/fonts</cachedir>
 <alias><family>system-ui</family><prefer><family>DejaVu Sans</family></prefer></alias>
 <alias><family>sans-serif</family><prefer><family>DejaVu Sans</family></prefer></alias>
-<alias><family>monospace</family><prefer><family>DejaVu Sans Mono</family></prefer></alias></fontconfig>"""
+<alias><family>monospace</family><prefer><family>DejaVu Sans Mono</family></prefer></alias>
+<match target="pattern"><edit name="family" mode="append" binding="strong"><string>DejaVu Sans</string></edit></match></fontconfig>"""
 #: WebSockets fail, as in a browser that does not trust the certificate.
 NO_WEBSOCKET = """
 globalThis.WebSocket = class {
