@@ -73,10 +73,10 @@ extension SettingKey<Int> {
   package static let webPort = SettingKey(
     "web-port",
     "The port of the page for browsers",
-    allowed: "a number from 1 to 65535",
+    allowed: "a number from 0 to 65535; 0 means any free port",
     standard: .words("26443 or the next free port")
   ) { text throws(SettingFault) in
-    guard let port = Int(text), (1...65_535).contains(port) else { throw SettingFault() }
+    guard let port = Int(text), (0...65_535).contains(port) else { throw SettingFault() }
     return port
   }
 }

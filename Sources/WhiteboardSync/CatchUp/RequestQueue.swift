@@ -31,10 +31,13 @@ final class RequestQueue {
   func remove(_ member: MemberID) { waiting.removeAll { $0 == member } }
 
   /// Asks the next member, unless an answer from another member is expected soon.
+  ///
+  /// Members that are silent are asked last: their links have probably broken.
   func sendNext(_ now: Moment) {
     guard !waiting.isEmpty,
       peers.states.allSatisfy({ $0.requestInFlight == nil || $0.isSlow(now.uptime) }),
-      let next = waiting.firstIndex(where: { peers[$0]?.requestInFlight == nil })
+      let next = firstWaiting(where: { now.uptime < $0.silenceDeadline })
+        ?? firstWaiting(where: { _ in true })
     else { return }
     let member = waiting.remove(at: next)
     guard let request = peers[member]?.beginRequest(now.uptime) else { return }
@@ -48,6 +51,14 @@ final class RequestQueue {
       ),
       to: member
     )
+  }
+
+  /// Returns the position of the first member without a request in flight that meets a condition.
+  private func firstWaiting(where holds: (PeerState) -> Bool) -> Int? {
+    waiting.firstIndex { member in
+      guard let peer = peers[member] else { return false }
+      return peer.requestInFlight == nil && holds(peer)
+    }
   }
 
   /// Gives up the request to a member if its answer makes no progress, and adds the member to the queue again.

@@ -3,9 +3,9 @@ import PeerSession
 /// The open connections of a gateway, which are limited in total and for each address (WEB-8).
 struct WebConnections {
   /// The maximum number of open connections.
-  static let maximum = 512
-  /// The maximum number of open connections from one address.
-  static let maximumPerAddress = 64
+  static let maximum = 1_024
+  /// The maximum number of open connections from one address, which many guests may share.
+  static let maximumPerAddress = 256
 
   private var addresses: [ObjectIdentifier: AddressBlock] = [:]
   private var counts: [AddressBlock: Int] = [:]

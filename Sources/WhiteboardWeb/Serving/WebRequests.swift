@@ -29,16 +29,18 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
 
   init(_ server: WebServer) { self.server = server }
 
-  func handlerAdded(context: ChannelHandlerContext) { startTimeout(context) }
+  func handlerAdded(context: ChannelHandlerContext) {
+    startTimeout(context, WebServer.requestTime)
+  }
 
   func handlerRemoved(context: ChannelHandlerContext) { timeout?.cancel() }
 
   /// Limits the time for the next head or body, because a browser that sends a byte now and then is
   /// not idle (WEB-8).
-  private func startTimeout(_ context: ChannelHandlerContext) {
+  private func startTimeout(_ context: ChannelHandlerContext, _ time: TimeAmount) {
     timeout?.cancel()
     let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-    timeout = context.eventLoop.scheduleTask(in: WebServer.requestTime) {
+    timeout = context.eventLoop.scheduleTask(in: time) {
       bound.value.close(promise: nil)
     }
   }
@@ -53,7 +55,7 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
 
   private func headReceived(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
     guard case .idle = state else { return }
-    startTimeout(context)
+    startTimeout(context, WebServer.requestTime)
     isHeadOnly = head.method == .HEAD
     keepsAlive = head.isKeepAlive
     do throws(WebAnswer) {
@@ -172,7 +174,8 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
       let (requests, context) = bound.value
       guard case .success = result, requests.keepsAlive else { return context.close(promise: nil) }
       requests.state = .idle
-      requests.startTimeout(context)
+      // Idle connections count toward the limits, and a browser may open six of them.
+      requests.startTimeout(context, WebServer.nextRequestTime)
       context.writeAndFlush(requests.wrapOutboundOut(.end(nil)), promise: nil)
     }
   }

@@ -22,6 +22,8 @@ final class WebServer {
   /// The maximum time in which a browser must send the head of a request, and in which it must send
   /// the body.
   static let requestTime = TimeAmount.seconds(30)
+  /// The maximum time between an answer and the next request on the same connection.
+  static let nextRequestTime = TimeAmount.seconds(5)
   /// The maximum time without any progress, while a browser reads an answer.
   private static let idleTime = TimeAmount.seconds(30)
   private static let maximumHead = 16_384

@@ -282,6 +282,32 @@ import Testing
     #expect(try asked(later(9100)) == [bo.member])
   }
 
+  @Test("[SYN-11] a newcomer is asked before members that have been silent")
+  func silence() throws {
+    var (cleo, dora) = (ScriptedReplica(10), ScriptedReplica(11))
+    join()
+    log += anna.replica.peerJoined(cleo.member, now: start)
+    log += anna.replica.received(cleo.hello(), from: cleo.member, now: start)
+    var asked: [MemberID] = []
+    func pass(_ milliseconds: UInt64) throws {
+      log += anna.replica.tick(now: later(milliseconds))
+      asked += try log.take().compactMap {
+        guard case .send(let bytes, let members) = $0,
+          case .request? = try SyncMessage.decode(bytes)
+        else { return nil }
+        return members[0]
+      }
+    }
+    // Neither member answers, so each is asked again after the other.
+    for second: UInt64 in 1...11 { try pass(second * 1000) }
+    #expect(asked.suffix(2) == [cleo.member, bo.member])
+    log += anna.replica.peerJoined(dora.member, now: later(11_000))
+    log += anna.replica.received(dora.hello(), from: dora.member, now: later(11_000))
+    asked = []
+    for second: UInt64 in 12...20 { try pass(second * 1000) }
+    #expect(asked == [dora.member, cleo.member] || asked == [dora.member])
+  }
+
   @Test("[SYN-11] a slow answer prevents requests to other members for at most 30 s")
   func dripping() throws {
     var cleo = ScriptedReplica(10)
