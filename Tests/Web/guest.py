@@ -195,7 +195,7 @@ class WebKit(BoardPage):
 
     @staticmethod
     def lacking():
-        """What is not installed; empty if everything is there."""
+        """The names of the programs that are not installed."""
         found = {name: shutil.which(name) for name in ("WebKitWebDriver", "Xvfb")} | {"MiniBrowser": WebKit._mini_browser()}
         return [name for name, path in found.items() if not path]
 

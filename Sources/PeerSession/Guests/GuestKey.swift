@@ -2,7 +2,7 @@ import Crypto
 
 /// The key with which a browser proves that it has a link to a session (WEB-5).
 ///
-/// The gateway and the browser store this key instead of the secret in the link.
+/// A browser stores this key instead of the secret in the link.
 public struct GuestKey: Hashable, Sendable {
   let bytes: ProofBytes
 

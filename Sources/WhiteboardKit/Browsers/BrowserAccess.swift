@@ -241,18 +241,19 @@ final class BrowserAccess {
     request: RequestMark?
   ) async throws(CommandError) {
     defer { checkIsolation(#isolation) }
-    var isChanged = false
+    // While this function waits for the session, links can end, so it does not wait in this loop.
+    var closed: [BrowserLink] = []
     for index in links.indices where !links[index].guests.isDisjoint(with: peers) {
       links[index].guests.subtract(peers)
       links[index].isClosed = true
-      isChanged = true
-      do throws(SessionError) {
-        try await accept(links[index])
-      } catch {
-        throw CommandError(error)
-      }
+      closed.append(links[index])
     }
-    guard isChanged else { return }
+    guard !closed.isEmpty else { return }
+    do throws(SessionError) {
+      for link in closed { try await accept(link) }
+    } catch {
+      throw CommandError(error)
+    }
     await storeLinks()
     try await showLink(request: request)
   }

@@ -7,7 +7,7 @@ final class PageReplica {
   let replica: Replica
   let signing = RequestTable<SigningID>()
   let checking = RequestTable<VerificationID>()
-  /// The strokes that are being drawn, each of which is one undo step.
+  /// The unfinished strokes; each is one undo step.
   var strokes: Set<ObjectID> = []
   /// The number of undo steps that the page has begun and not ended.
   var openSteps = 0

@@ -168,7 +168,7 @@ struct WebProofTests {
     }
   }
 
-  @Test("[WEB-5] an expired link and a closed link admit nobody new")
+  @Test("[WEB-5] an expired link admits no guest, and a closed link admits no new guest")
   func links() throws {
     let session = SessionID.random()
     let gateway = PeerIdentity.ephemeral().peerID
