@@ -148,21 +148,7 @@ struct BoardOptions: ParsableArguments {
   @Flag(name: .customLong("accept-files"), inversion: .prefixedNo, help: .of(.acceptFiles))
   var acceptsFiles: Bool?
 
-  @Flag(inversion: .prefixedNo, help: .of(.web))
-  var web: Bool?
-
-  @Option(name: .customLong("web-port"), help: .of(.webPort, "PORT"))
-  var webPort: String?
-
-  @Option(
-    name: .customLong("web-certificate"),
-    help: .of(.webCertificate, "FILE"),
-    completion: .file()
-  )
-  var webCertificate: String?
-
-  @Option(name: .customLong("web-key"), help: .of(.webKey, "FILE"), completion: .file())
-  var webKey: String?
+  @OptionGroup var web: WebOptions
 
   @OptionGroup(title: "Terminal")
   var terminal: TerminalOptions
@@ -184,10 +170,7 @@ struct BoardOptions: ParsableArguments {
     flags[.maximumPeers] = maximumPeers
     flags[.lostAfter] = lostAfter
     flags[.acceptFiles] = acceptsFiles.map { "\($0)" }
-    flags[.web] = web.map { "\($0)" }
-    flags[.webPort] = webPort
-    flags[.webCertificate] = webCertificate
-    flags[.webKey] = webKey
+    web.add(to: &flags)
     return try common.settings(flags)
   }
 

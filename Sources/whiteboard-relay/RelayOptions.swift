@@ -149,21 +149,7 @@ struct ServeOptions: ParsableArguments {
   @Option(name: .customLong("lost-after"), help: .of(.lostAfter, "SECONDS"))
   var lostAfter: String?
 
-  @Flag(inversion: .prefixedNo, help: .of(.web))
-  var web: Bool?
-
-  @Option(name: .customLong("web-port"), help: .of(.webPort, "PORT"))
-  var webPort: String?
-
-  @Option(
-    name: .customLong("web-certificate"),
-    help: .of(.webCertificate, "FILE"),
-    completion: .file()
-  )
-  var webCertificate: String?
-
-  @Option(name: .customLong("web-key"), help: .of(.webKey, "FILE"), completion: .file())
-  var webKey: String?
+  @OptionGroup var web: WebOptions
 
   @Option(
     name: .customLong("log-level"),
@@ -205,10 +191,7 @@ struct ServeOptions: ParsableArguments {
     flags[.maximumWaitingMegabytes] = maximumWaitingMegabytes
     flags[.retain] = retain
     flags[.lostAfter] = lostAfter
-    flags[.web] = web.map { "\($0)" }
-    flags[.webPort] = webPort
-    flags[.webCertificate] = webCertificate
-    flags[.webKey] = webKey
+    web.add(to: &flags)
     flags[.relayLogLevel] = logLevel
     flags[.logFormat] = logFormat
     return try place.settings(flags)
