@@ -1,3 +1,5 @@
+import PeerCore
+
 /// Games: objects whose state is computed from the moves on the board (`Protocol/games.md`).
 extension Board {
   /// Creates a Wordle game in front of all objects.
@@ -9,7 +11,8 @@ extension Board {
     language: String = "en",
     using random: inout some RandomNumberGenerator
   ) throws(BoardError) -> ObjectID {
-    guard language.lowercased().split(separator: "-").first == "en" else {
+    let subtag = language.utf8.prefix { $0 != UInt8(ascii: "-") }
+    guard ASCII.lowercase(subtag) == Array("en".utf8) else {
       throw .gameRefused(.unknownLanguage(language))
     }
     return try gesture { () throws(BoardError) in

@@ -1,3 +1,5 @@
+import PeerCore
+
 /// A game of Wordle for a whole board: each member has six tries to guess one word (GAM-5 to
 /// GAM-7).
 package struct Wordle: Game {
@@ -71,8 +73,7 @@ package struct Wordle: Game {
   ) throws(GameError) -> [UInt8] {
     guard case .guess(let text) = move else { throw .malformedMove }
     let player = players[member]
-    guard let word = WordleWord(Array(text.lowercased().utf8)), WordleList.words.contains(word)
-    else {
+    guard let word = WordleWord(ASCII.lowercase(text.utf8)), WordleList.words.contains(word) else {
       // If no tries are left, report `gameOver` even for an unknown word.
       if player?.isDone ?? false { throw .gameOver }
       throw .unknownWord(text)
@@ -166,9 +167,17 @@ enum WordleList {
   static let words: Set<WordleWord> = Set(answers).union(words(of: WordleWords.others))
 
   private static func words(of text: StaticString) -> [WordleWord] {
-    let letters = Array(text.description.utf8)
-    return stride(from: 0, to: letters.count, by: Wordle.letters).compactMap {
-      WordleWord(letters[$0..<min($0 + Wordle.letters, letters.count)])
+    var words: [WordleWord] = []
+    var word: UInt64 = 0
+    var (end, bits): (UInt64, UInt64) = (0, 0)
+    for letter in text.description.utf8 {
+      let lowercase = letter | 0x20
+      (end, bits) = ((end << 8) | UInt64(lowercase), bits + 8)
+      guard letter != lowercase else { continue }
+      word = ((word >> bits) << bits) | end
+      words.append(WordleWord(bits: word))
+      (end, bits) = (0, 0)
     }
+    return words
   }
 }

@@ -4,6 +4,9 @@
 struct WordleWord: Hashable, Sendable {
   let bits: UInt64
 
+  /// Creates a word from letters in the lower 40 bits, which are all lower-case letters.
+  init(bits: UInt64) { self.bits = bits }
+
   /// Creates a word; nil unless `letters` is exactly five lower-case letters.
   init?(_ letters: some Collection<UInt8>) {
     guard letters.count == Wordle.letters,

@@ -42,11 +42,12 @@ public struct ObjectID: Hashable, Comparable, Sendable, CustomStringConvertible 
 
   /// Creates an id from its canonical text `SEQ-INCARNATION`; nil if `text` is malformed.
   public init?(_ text: some StringProtocol) {
-    let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
-    guard parts.count == 2, let first = parts[0].utf8.first, first != UInt8(ascii: "0"),
-      parts[0].utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }),
-      let sequence = UInt64(parts[0]), sequence >= 1, sequence <= BoardLimits.sequence,
-      let incarnation = Incarnation(parts[1])
+    guard let hyphen = text.utf8.firstIndex(of: UInt8(ascii: "-")) else { return nil }
+    let digits = text[..<hyphen]
+    guard let first = digits.utf8.first, first != UInt8(ascii: "0"),
+      digits.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }),
+      let sequence = UInt64(digits), sequence >= 1, sequence <= BoardLimits.sequence,
+      let incarnation = Incarnation(text[text.utf8.index(after: hyphen)...])
     else { return nil }
     self.init(Dot(incarnation, sequence))
   }
