@@ -102,7 +102,7 @@ struct WebCertificate {
 
 /// A P-256 key with its certificate.
 private struct CertifiedKey {
-  /// The number of seconds for which a gateway's certificate is valid; browsers accept at most 397 days.
+  /// The number of seconds for which a gateway's certificate is valid; at most 397 days (WEB-9).
   static let lifetime = 396.0 * 86_400
 
   let key: P256.Signing.PrivateKey
