@@ -65,7 +65,7 @@ public struct WebGateway: Sendable {
     )
   }
 
-  /// Closes the gateway; open links stay open.
+  /// Closes the gateway; open web links stay open.
   public func close() async { try? await listener.close() }
 
   private static func reachableHosts(

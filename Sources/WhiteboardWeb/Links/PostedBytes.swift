@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 import PeerSession
 
-/// Carries the bytes of a link in HTTP requests, for browsers that cannot use a WebSocket (WEB-2).
+/// Carries the bytes of a web link in HTTP requests, for browsers that cannot use a WebSocket (WEB-2).
 ///
 /// The bytes to the browser are the body of one response. The bytes from the browser arrive in
 /// requests on other connections.
@@ -16,7 +16,7 @@ final class PostedBytes: ChannelDuplexHandler {
   static let maximumPost = 262_144
 
   private var context: ChannelHandlerContext?
-  /// The bytes that wait for the next `read` of the link.
+  /// The bytes that wait for the next `read` of the web link.
   private var waiting: (bytes: ByteBuffer, promise: EventLoopPromise<Void>)?
   private var mayRead = true
   private var hasEnded = false
@@ -33,7 +33,7 @@ final class PostedBytes: ChannelDuplexHandler {
     case ended
   }
 
-  /// Passes the bytes of a request to the link at its next `read`.
+  /// Passes the bytes of a request to the web link at its next `read`.
   func receive(_ bytes: ByteBuffer, at start: Int, on loop: any EventLoop) -> EventLoopFuture<
     Outcome
   > {
@@ -54,7 +54,7 @@ final class PostedBytes: ChannelDuplexHandler {
     context.fireChannelRead(wrapInboundOut(bytes))
     context.fireChannelReadComplete()
     promise.succeed(())
-    // The link calls `read` as soon as it accepts more bytes.
+    // The web link calls `read` as soon as it accepts more bytes.
     context.channel.read()
   }
 
@@ -104,7 +104,7 @@ final class PostedBytes: ChannelDuplexHandler {
   }
 }
 
-/// The links of browsers that send their bytes in requests.
+/// The web links whose pages send their bytes in requests.
 ///
 /// Confined to the gateway's event loop.
 final class PostLinks {

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOWebSocket
 
-/// Carries the bytes of a link in the binary messages of a WebSocket (WEB-2).
+/// Carries the bytes of a web link in the binary messages of a WebSocket (WEB-2).
 final class WebSocketBytes: ChannelDuplexHandler {
   typealias InboundIn = WebSocketFrame
   typealias InboundOut = ByteBuffer
@@ -31,7 +31,7 @@ final class WebSocketBytes: ChannelDuplexHandler {
       messageCount = frame.fin ? nil : count
       context.fireChannelRead(wrapInboundOut(frame.unmaskedData))
     case .ping:
-      // If a client sends pings without reading the answers, the answers would fill the memory.
+      // If a client sends pings without reading the pongs, the pongs would fill the memory.
       guard context.channel.isWritable else { return }
       let pong = WebSocketFrame(fin: true, opcode: .pong, data: frame.unmaskedData)
       context.writeAndFlush(wrapOutboundOut(pong), promise: nil)

@@ -12,7 +12,8 @@ struct WebConnections {
 
   /// Adds a connection; returns false if a limit is reached.
   ///
-  /// `host` is the IP address of the other end. Addresses count as one as for peers (LNK-6).
+  /// `host` is the IP address of the other end. As for peers (LNK-6), all addresses in an
+  /// IPv6 /64 usually count as one address.
   mutating func enter(_ id: ObjectIdentifier, from host: String) -> Bool {
     let address = AddressBlock(host: host)
     guard addresses.count < Self.maximum, counts[address, default: 0] < Self.maximumPerAddress

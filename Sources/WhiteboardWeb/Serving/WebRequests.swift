@@ -3,7 +3,8 @@ import NIOHTTP1
 import NIOWebSocket
 import PeerSession
 
-/// Answers the requests on one connection: for files of the page, and for links without a WebSocket.
+/// Responds to the requests on one connection: for files of the page, and for web links without a
+/// WebSocket.
 final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
@@ -11,12 +12,12 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
   private enum State {
     case idle
     /// A request for a file, which must not have a body.
-    case answering(WebAnswer)
-    /// A request that carries bytes of a link.
+    case responding(WebResponse)
+    /// A request that carries bytes of a web link.
     case posting(TransferID, start: Int, ByteBuffer)
-    /// A request that opens a link.
+    /// A request that opens a web link.
     case opening
-    /// The connection carries a link, or is about to close.
+    /// The connection carries a web link, or is about to close.
     case over
   }
 
@@ -58,10 +59,10 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
     startTimeout(context, WebServer.requestTime)
     isHeadOnly = head.method == .HEAD
     keepsAlive = head.isKeepAlive
-    do throws(WebAnswer) {
+    do throws(WebResponse) {
       let request = try server.check(head, from: context.channel)
       switch request {
-      case .file(let answer): state = .answering(answer)
+      case .file(let response): state = .responding(response)
       case .openLink: state = .opening
       case .post(let id, let start):
         state = .posting(id, start: start, context.channel.allocator.buffer(capacity: 1_024))
@@ -69,7 +70,7 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
     } catch {
       // The rest of a refused request is not read.
       keepsAlive = false
-      answer(error, context)
+      respond(with: error, context)
     }
   }
 
@@ -79,15 +80,15 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
     case .posting(let id, let start, var buffer):
       guard buffer.readableBytes + bytes.readableBytes <= PostedBytes.maximumPost else {
         keepsAlive = false
-        return answer(.text(.payloadTooLarge, "The body is too long."), context)
+        return respond(with: .text(.payloadTooLarge, "The body is too long."), context)
       }
       // If the state held a second reference to the buffer, writing would copy it.
       state = .idle
       buffer.writeBuffer(&bytes)
       state = .posting(id, start: start, buffer)
-    case .answering, .opening:
+    case .responding, .opening:
       keepsAlive = false
-      answer(.text(.badRequest, "This request must not have a body."), context)
+      respond(with: .text(.badRequest, "This request must not have a body."), context)
     case .idle, .over: break
     }
   }
@@ -95,7 +96,7 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
   private func requestEnded(_ context: ChannelHandlerContext) {
     timeout?.cancel()
     switch state {
-    case .answering(let answer): self.answer(answer, context)
+    case .responding(let response): respond(with: response, context)
     case .posting(let id, let start, let buffer): post(buffer, to: id, at: start, context)
     case .opening: openLink(context)
     case .idle, .over: break
@@ -111,20 +112,20 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
     _ context: ChannelHandlerContext
   ) {
     guard let link = server.posts[id] else {
-      return answer(.text(.notFound, "This link has ended."), context)
+      return respond(with: .text(.notFound, "This link has ended."), context)
     }
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     link.receive(bytes, at: start, on: context.eventLoop).whenSuccess { outcome in
       let (requests, context) = bound.value
-      let answer: WebAnswer =
+      let response: WebResponse =
         switch outcome {
-        case .received: WebAnswer(.noContent)
+        case .received: WebResponse(.noContent)
         case .wrongPosition(let position):
-          WebAnswer(.conflict, headers: [("Whiteboard-Position", "\(position)")])
+          WebResponse(.conflict, headers: [("Whiteboard-Position", "\(position)")])
         case .busy: .text(.tooManyRequests, "An earlier request of this link is not complete.")
         case .ended: .text(.notFound, "This link has ended.")
         }
-      requests.answer(answer, context)
+      requests.respond(with: response, context)
     }
   }
 
@@ -132,7 +133,7 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
     state = .over
     let bytes = PostedBytes()
     let id = server.posts.add(bytes)
-    let head = WebAnswer(
+    let head = WebResponse(
       .ok,
       headers: [
         ("Content-Type", "application/octet-stream"), ("Cache-Control", "no-store"),
@@ -152,23 +153,23 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
     context.pipeline.syncOperations.removeHandler(self, promise: nil)
   }
 
-  // MARK: Answers
+  // MARK: Responses
 
-  private func answer(_ answer: WebAnswer, _ context: ChannelHandlerContext) {
+  private func respond(with response: WebResponse, _ context: ChannelHandlerContext) {
     state = .over
     timeout?.cancel()
-    var head = answer.head(count: answer.body?.readableBytes ?? 0)
+    var head = response.head(count: response.body?.readableBytes ?? 0)
     if !keepsAlive { head.headers.replaceOrAdd(name: "Connection", value: "close") }
     let written = context.eventLoop.makePromise(of: Void.self)
-    if !isHeadOnly, let body = answer.body {
+    if !isHeadOnly, let body = response.body {
       context.write(wrapOutboundOut(.head(head)), promise: nil)
       context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(body))), promise: written)
     } else {
       context.writeAndFlush(wrapOutboundOut(.head(head)), promise: written)
     }
-    // The end of the answer releases the next request of the connection. It waits until the browser
-    // has read the answer, because otherwise a browser that reads nothing could fill the memory with
-    // answers.
+    // The connection handles the next request only after the response has ended. So end the response
+    // only after it has been written to the network. Otherwise, a browser that reads nothing could
+    // fill the memory with responses.
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     written.futureResult.whenComplete { result in
       let (requests, context) = bound.value
@@ -181,7 +182,7 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // A refused upgrade continues as a request, which gets an answer.
+    // A refused upgrade continues as a request, which gets a response.
     if error is NIOWebSocketUpgradeError { return }
     context.close(promise: nil)
   }

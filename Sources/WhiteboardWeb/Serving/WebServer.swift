@@ -11,20 +11,20 @@ import PeerSession
 final class WebServer {
   /// A valid request.
   enum Request {
-    /// A file, with the answer that contains it.
-    case file(WebAnswer)
-    /// A link without a WebSocket.
+    /// A file, with the response that contains it.
+    case file(WebResponse)
+    /// A request that opens a web link without a WebSocket.
     case openLink
-    /// Bytes of a link, after the first `start` bytes.
+    /// Bytes of a web link, after the first `start` bytes.
     case post(TransferID, start: Int)
   }
 
   /// The maximum time in which a browser must send the head of a request, and in which it must send
   /// the body.
   static let requestTime = TimeAmount.seconds(30)
-  /// The maximum time between an answer and the next request on the same connection.
+  /// The maximum time between a response and the next request on the same connection.
   static let nextRequestTime = TimeAmount.seconds(5)
-  /// The maximum time without any progress, while a browser reads an answer.
+  /// The maximum time without any progress, while a browser reads a response.
   private static let idleTime = TimeAmount.seconds(30)
   private static let maximumHead = 16_384
 
@@ -35,7 +35,7 @@ final class WebServer {
   private let port: Int
   let posts = PostLinks()
   var connections = WebConnections()
-  /// The origins of the browsers whose links are open, by channel.
+  /// The origins of the browsers whose web links are open, by channel.
   private var origins: [ObjectIdentifier: String] = [:]
   /// The valid values of the `Host` header.
   private let authorities: Set<String>
@@ -46,8 +46,8 @@ final class WebServer {
   ///   - page: The files of the page.
   ///   - certificate: The certificate, which also names the hosts of the page.
   ///   - port: The port of the page.
-  ///   - acceptLink: Makes a connection a link of the transport. The last handler of the channel
-  ///     reads and writes the bytes of the link. If it throws, the connection is closed.
+  ///   - acceptLink: Makes a connection a web link of the transport. The last handler of the channel
+  ///     reads and writes the bytes of the web link. If it throws, the connection is closed.
   /// - Throws: An error if TLS cannot use the certificate.
   init(
     _ page: WebPage,
@@ -116,9 +116,9 @@ final class WebServer {
   private static let idleHandler = "idle"
   private static let idleClosing = "idle closing"
 
-  /// Turns a connection into a link of the transport.
+  /// Turns a connection into a web link of the transport.
   func beginLink(_ channel: any Channel, origin: String) throws {
-    // The link has its own timeouts (session.md, section 9).
+    // The web link has its own timeouts (session.md, section 9).
     for name in [Self.idleHandler, Self.idleClosing] {
       channel.pipeline.syncOperations.removeHandler(name: name, promise: nil)
     }
@@ -149,8 +149,8 @@ final class WebServer {
             try channel.pipeline.syncOperations.addHandler(WebSocketBytes())
             try server.beginLink(channel, origin: server.origin(of: channel))
           } catch {
-            // NIO leaves the connection open after a failed upgrade, and it is no longer idle for
-            // any handler.
+            // NIO leaves the connection open after a failed upgrade, and no handler would close it
+            // when it is idle.
             channel.close(promise: nil)
             throw error
           }
@@ -159,7 +159,7 @@ final class WebServer {
     )
   }
 
-  /// Returns the origin of the page whose link a connection carries.
+  /// Returns the origin of the page whose web link a connection carries.
   func origin(of channel: any Channel) -> String { origins[ObjectIdentifier(channel)] ?? "" }
 
   // MARK: Requests
@@ -167,8 +167,8 @@ final class WebServer {
   /// Checks the head of a request.
   ///
   /// - Returns: The valid request.
-  /// - Throws: The answer that refuses the request.
-  func check(_ head: HTTPRequestHead, from channel: any Channel) throws(WebAnswer) -> Request {
+  /// - Throws: The response that refuses the request.
+  func check(_ head: HTTPRequestHead, from channel: any Channel) throws(WebResponse) -> Request {
     guard head.headers["Host"].count == 1,
       let host = head.headers.first(name: "Host"), authorities.contains(host.lowercased())
     else {
@@ -218,9 +218,9 @@ final class WebServer {
     return origins[0] == "https://\(hosts[0].lowercased())"
   }
 
-  private func file(_ path: String, _ head: HTTPRequestHead) throws(WebAnswer) -> WebAnswer {
+  private func file(_ path: String, _ head: HTTPRequestHead) throws(WebResponse) -> WebResponse {
     if path == "/about.json" {
-      return WebAnswer(
+      return WebResponse(
         .ok,
         headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
         body: ByteBuffer(
@@ -230,7 +230,7 @@ final class WebServer {
       )
     }
     if path == "/ca.crt", let authority = certificate.authority {
-      return WebAnswer(
+      return WebResponse(
         .ok,
         headers: [
           ("Content-Type", "application/x-x509-ca-cert"), ("Cache-Control", "no-store"),
@@ -247,17 +247,17 @@ final class WebServer {
       ("Vary", "Accept-Encoding"),
     ]
     if head.headers[canonicalForm: "If-None-Match"].contains(where: { $0 == file.tag }) {
-      return WebAnswer(.notModified, headers: headers)
+      return WebResponse(.notModified, headers: headers)
     }
     let accepted = head.headers[canonicalForm: "Accept-Encoding"].map { $0.prefix { $0 != ";" } }
     if let (bytes, encoding) = file.compressed, accepted.contains(where: { $0 == encoding }) {
       headers.append(("Content-Encoding", encoding))
-      return WebAnswer(.ok, headers: headers, body: bytes)
+      return WebResponse(.ok, headers: headers, body: bytes)
     }
     guard let bytes = file.bytes else {
       throw .text(.notAcceptable, "This browser does not support Brotli. Update the browser.")
     }
-    return WebAnswer(.ok, headers: headers, body: bytes)
+    return WebResponse(.ok, headers: headers, body: bytes)
   }
 }
 

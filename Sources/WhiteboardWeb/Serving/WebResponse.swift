@@ -1,8 +1,8 @@
 import NIOCore
 import NIOHTTP1
 
-/// An answer to a request of a browser.
-struct WebAnswer: Error {
+/// A response to a request of a browser.
+struct WebResponse: Error {
   private var status: HTTPResponseStatus
   private var headers: HTTPHeaders
   /// The body; nil if there is none.
@@ -14,17 +14,17 @@ struct WebAnswer: Error {
     self.body = body
   }
 
-  /// Returns an answer whose body is a sentence for users.
-  static func text(_ status: HTTPResponseStatus, _ text: String) -> WebAnswer {
-    WebAnswer(
+  /// Returns a response whose body is a sentence for users.
+  static func text(_ status: HTTPResponseStatus, _ text: String) -> WebResponse {
+    WebResponse(
       status,
       headers: [("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store")],
       body: ByteBuffer(string: text + "\n")
     )
   }
 
-  /// Returns the head of the answer; `count` is the number of bytes in the body, or nil if it is not
-  /// known in advance.
+  /// Returns the head of the response; `count` is the number of bytes in the body, or nil if it is
+  /// not known in advance.
   func head(count: Int?) -> HTTPResponseHead {
     var headers = headers
     if let count, status != .noContent, status != .notModified {
