@@ -48,7 +48,7 @@ public struct InvitationPass: Identifier {
   public init(_ value: Bytes16) { self.value = value }
 }
 
-/// A 16-byte secret in a link for browsers (WEB-5).
+/// A 16-byte secret in a browser link (WEB-5).
 ///
 /// The text has 26 lower-case base32 characters.
 public struct GuestSecret: Identifier {

@@ -22,7 +22,7 @@ struct CodeChoice: Sendable, Equatable {
   var key: CodeKey
   /// The application's label for the code; `nil` for the session's own code.
   var label: String?
-  /// The key of a link for browsers; `nil` for a code (WEB-5).
+  /// The key of a browser link; `nil` for a code (WEB-5).
   var guestKey: GuestKey?
 }
 
@@ -58,7 +58,7 @@ struct ListenerAdmission: Sendable {
     case known(isKnown: Bool)
     /// Admission by the session's code, or by one of the additional codes.
     case code(CodeKey, besides: [CodeChoice] = [])
-    /// Admission of a browser by one of the links for browsers (WEB-5).
+    /// Admission of a browser by one of the browser links (WEB-5).
     case guest([CodeChoice])
     /// Admission by a user's decision.
     case ask
@@ -113,7 +113,7 @@ struct ListenerAdmission: Sendable {
 
   /// The basis of admission to report to the application; `nil` for a returning member.
   private(set) var admission: PeerAdmission?
-  /// The key of the link with which a browser was admitted (WEB-5).
+  /// The key of the browser link with which a browser was admitted (WEB-5).
   private(set) var guestKey: GuestKey?
 
   private let facts: Facts
@@ -170,12 +170,13 @@ struct ListenerAdmission: Sendable {
 
     if facts.isResuming { return admit(answering: own, basis: .resumed, as: nil) }
     if case .guest(let choices) = facts.mode {
-      // Neither a ticket nor an earlier admission replaces the link (WEB-6).
+      // Neither a ticket nor an earlier admission replaces the browser link (WEB-6).
       state = .awaitingProof(choices)
       deadline = now + AdmissionTimes.step
       return [sendHello(own, .code)]
     }
-    // A guest that dials as a peer is a stranger: its access is limited to its link (WEB-6).
+    // A guest that dials as a peer is a stranger: its access is limited to its browser link
+    // (WEB-6).
     if let ticket = hello.ticket, !membership.isGuest(facts.remote) {
       do throws(TicketError) {
         try membership.check(ticket, of: facts.remote, by: facts.mode.admitters)
@@ -239,7 +240,7 @@ struct ListenerAdmission: Sendable {
       case (_, .close):
         return closeReceived(try Control.Close.decode(payload))
       case (.awaitingProof(let choices), .codeProof):
-        // The secret in a link for browsers cannot be guessed, so attempts are not limited.
+        // The secret in a browser link cannot be guessed, so attempts are not limited.
         if case .guest = facts.mode {
           return proofReceived(try Control.CodeProof.decode(payload), choices)
         }

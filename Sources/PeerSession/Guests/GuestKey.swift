@@ -1,12 +1,12 @@
 import Crypto
 
-/// The key with which a browser proves that it has a link to a session (WEB-5).
+/// The key with which a browser proves that it has a browser link to a session (WEB-5).
 ///
-/// A browser stores this key instead of the secret in the link.
+/// A browser stores this key instead of the secret in the browser link.
 public struct GuestKey: Hashable, Sendable {
   let bytes: ProofBytes
 
-  /// Derives the key from the secret in a link.
+  /// Derives the key from the secret in a browser link.
   ///
   /// - Parameters:
   ///   - secret: The secret.

@@ -1,12 +1,12 @@
 import NIOCore
 
-/// The links with which browsers join a session (WEB-5).
+/// The browser links of a session (WEB-5): the URLs with which browsers join it.
 struct GuestLinks {
   private struct Link {
     let choice: CodeChoice
-    /// The time at which the link expires; `nil` if it never expires.
+    /// The time at which the browser link expires; `nil` if it never expires.
     let end: NIODeadline?
-    /// The only guests that may use the link; `nil` means anyone with the link.
+    /// The only guests that may use the browser link; `nil` means anyone with the browser link.
     let guests: Set<PeerID>?
   }
 
@@ -14,22 +14,22 @@ struct GuestLinks {
   var isOpen = false
   private var links: [GuestKey: Link] = [:]
 
-  /// Removes the expired links, and returns the number of valid links.
+  /// Removes the expired browser links, and returns the number of valid ones.
   mutating func count(now: NIODeadline = .now()) -> Int {
     links = links.filter { now < $0.value.end ?? .distantFuture }
     return links.count
   }
 
-  /// Returns the keys of the links that a guest may use.
+  /// Returns the keys of the browser links that a guest may use.
   mutating func choices(for guest: PeerID) -> [CodeChoice] {
     _ = count()
     return links.values.filter { $0.guests?.contains(guest) ?? true }.map(\.choice)
   }
 
-  /// Returns whether there is a link with this key.
+  /// Returns whether there is a browser link with this key.
   func contains(_ key: GuestKey) -> Bool { links[key] != nil }
 
-  /// Adds a link, or replaces the one with the same key.
+  /// Adds a browser link, or replaces the one with the same key.
   mutating func set(
     _ choice: CodeChoice,
     key: GuestKey,

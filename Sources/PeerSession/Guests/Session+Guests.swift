@@ -3,10 +3,10 @@ import PeerWire
 
 // Guests: members that join from a browser, through a gateway (`Protocol/web.md`).
 extension Session {
-  /// The maximum number of links for browsers that can be valid at the same time (WEB-5).
+  /// The maximum number of browser links that can be valid at the same time (WEB-5).
   public static let guestLinkLimit = 64
 
-  /// Lets browsers that have a link connect to this session (WEB-5).
+  /// Lets browsers that have a browser link connect to this session (WEB-5).
   ///
   /// From then on, the local peer also relays data between the members, because no member can dial a
   /// browser (WEB-7).
@@ -28,7 +28,7 @@ extension Session {
 
   /// Disconnects all guests, and prevents browsers from connecting.
   ///
-  /// The links stay valid: after another ``openToGuests()``, the guests can return.
+  /// The browser links stay valid: after another ``openToGuests()``, the guests can return.
   public func closeToGuests() async {
     try? await onLoop { core in
       core.admission.guests.isOpen = false
@@ -38,10 +38,10 @@ extension Session {
     }
   }
 
-  /// Adds a link for browsers, or replaces the one with the same key.
+  /// Adds a browser link, or replaces the one with the same key.
   ///
   /// - Parameters:
-  ///   - key: The key of the link.
+  ///   - key: The key of the browser link.
   ///   - label: The label in ``Peer/admission`` of the guests that join with this link.
   ///   - time: How long the link is valid; `nil` means until ``removeGuests(admittedWith:and:reason:)``.
   ///   - guests: The only guests that may use the link from now on; `nil` means anyone with the
@@ -61,7 +61,7 @@ extension Session {
       else {
         throw SessionError(
           .busy,
-          "This session already has \(Self.guestLinkLimit) links for browsers, which is the maximum."
+          "This session already has \(Self.guestLinkLimit) browser links, which is the maximum."
         )
       }
       let code = CodeKey(key, session: id, listener: peer)
@@ -74,12 +74,12 @@ extension Session {
     }
   }
 
-  /// Ends a link for browsers, and removes the guests that joined with it (WEB-10).
+  /// Revokes a browser link, and removes the guests that joined with it (WEB-10).
   ///
   /// A host removes them for all members, permanently (MEM-3). A relay disconnects them.
   ///
   /// - Parameters:
-  ///   - key: The key of the link.
+  ///   - key: The key of the browser link.
   ///   - others: Guests that joined with the link before this process started.
   ///   - reason: The reason, shown to the guests; truncated to 512 bytes.
   public func removeGuests(
@@ -111,7 +111,7 @@ extension PeerTransport {
   /// Call this method on ``linkEventLoop``.
   ///
   /// - Parameters:
-  ///   - channel: A channel whose last handler reads and writes the bytes of the link as
+  ///   - channel: A channel whose last handler reads and writes the bytes of the web link as
   ///     `ByteBuffer`.
   ///   - origin: The origin of the page, such as `https://192.168.1.5:26443`.
   /// - Throws: An error if the connection is refused. The caller must then close the channel.

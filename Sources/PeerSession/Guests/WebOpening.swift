@@ -1,11 +1,11 @@
 import NIOCore
 import PeerWire
 
-/// The exchange of the first two frames of a link from a browser, which replaces the TLS handshake
-/// between peers (WEB-3).
+/// The exchange of the first two frames of a web link, which replaces the TLS handshake between
+/// peers (WEB-3).
 ///
 /// Confined to the control event loop. When the browser has proved its key, ``ListenerHandshake``
-/// handles the link like any accepted connection.
+/// handles the web link like any accepted connection.
 final class WebOpening: LinkDelegate {
   private let handshake: ListenerHandshake
   private let exchange: WebExchange

@@ -3,7 +3,7 @@ import PeerCore
 import PeerWire
 
 extension Control {
-  /// The gateway's first frame on a link from a browser (WEB-3).
+  /// The gateway's first frame on a web link (WEB-3).
   struct WebChallenge: ControlPayload {
     static let frameType = FrameType.webChallenge
 
@@ -59,7 +59,7 @@ struct WebExchange {
 
   /// Checks the proof of a browser.
   ///
-  /// - Returns: The browser's id and the exporter of the link; `nil` if the proof is not valid.
+  /// - Returns: The browser's id and the exporter of the web link; `nil` if the proof is not valid.
   func check(_ proof: Control.WebProof) -> (guest: PeerID, exporter: LinkExporter)? {
     guard let key = try? P256.Signing.PublicKey(derRepresentation: proof.key),
       let signature = try? P256.Signing.ECDSASignature(rawRepresentation: proof.signature)
@@ -74,7 +74,7 @@ struct WebExchange {
     Array("whiteboard-p2p web proof 1\0".utf8) + common(nonce, guest) + Array(origin.utf8)
   }
 
-  /// Returns the secret from which the link's exporter derives its values.
+  /// Returns the secret from which the exporter of the web link derives its values.
   func exporterSecret(_ nonce: ProofBytes, _ guest: PeerID) -> ProofBytes {
     let input = Array("whiteboard-p2p web exporter 1\0".utf8) + common(nonce, guest)
     guard let secret = ProofBytes(SHA256.hash(data: input)) else {

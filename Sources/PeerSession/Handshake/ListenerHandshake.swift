@@ -140,7 +140,7 @@ final class ListenerHandshake: LinkDelegate {
       return link.close(.versionMismatch, "This peer supports protocol version 1.")
     }
     if link.isFromBrowser {
-      // A browser cannot host a session, and joins only with a link for browsers (WEB-5).
+      // A browser cannot host a session, and joins only with a browser link (WEB-5).
       guard hello.carry == nil else {
         return link.close(.protocolError, "A browser cannot move a session to a relay.")
       }
@@ -260,7 +260,8 @@ final class ListenerHandshake: LinkDelegate {
         session.emit(.invitationEnded(id, error))
       case .accept(let proof, let basis): return accept(link, session, proof, basis)
       case .close(let code, let message):
-        // If a browser's proof is wrong, its link is old, because the secret cannot be guessed.
+        // If a browser's proof is wrong, its browser link is old, because the secret cannot be
+        // guessed.
         if !link.isFromBrowser, code == .wrongCode || code == .lockedOut {
           session.emit(
             .warning(

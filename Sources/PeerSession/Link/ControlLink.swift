@@ -47,7 +47,7 @@ final class ControlLink: ChannelDuplexHandler {
   weak var delegate: (any LinkDelegate)?
   /// The peer of this link, while it is the open link of a session.
   weak var entry: PeerEntry?
-  /// The first frames of a link from a browser, until the browser has proved its key (WEB-3).
+  /// The first frames of a web link, until the browser has proved its key (WEB-3).
   var webOpening: WebOpening?
   /// Whether the other end is a browser (WEB-1).
   let isFromBrowser: Bool

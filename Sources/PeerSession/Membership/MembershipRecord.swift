@@ -20,7 +20,7 @@ public struct MembershipRecord: Equatable, Sendable {
     public var addresses: [PeerAddress]
     /// Whether the member is a relay.
     public var isRelay: Bool
-    /// Whether the member joined as a guest of the local peer, so that only its link for browsers
+    /// Whether the member joined as a guest of the local peer, so that only its browser link
     /// admits it (WEB-6).
     public var isGuest = false
     /// The peer that admitted the member; `nil` if unknown.

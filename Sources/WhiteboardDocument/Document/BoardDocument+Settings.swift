@@ -97,7 +97,7 @@ extension BoardDocument {
     try await write { db in try Meta.set(db, .removal, text) }
   }
 
-  /// Returns the links with which browsers join the board; nil if there are none.
+  /// Returns the browser links of the board; nil if there are none.
   ///
   /// ``setBrowserLinks(_:)`` stores them. Copies of the document do not contain them.
   /// - Throws: `damaged`, `closed`.
@@ -105,9 +105,9 @@ extension BoardDocument {
     try await read { [path] db in try Meta.get(db, .browserLinks, at: path) }
   }
 
-  /// Stores the links with which browsers join the board.
+  /// Stores the browser links of the board.
   ///
-  /// - Parameter text: The links, which are opaque to the document; nil if there are none.
+  /// - Parameter text: The browser links, which are opaque to the document; nil if there are none.
   /// - Throws: `readOnly`, `full`, `closed`.
   public func setBrowserLinks(_ text: String?) async throws(DocumentError) {
     try await write { db in try Meta.set(db, .browserLinks, text) }

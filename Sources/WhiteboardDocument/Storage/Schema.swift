@@ -145,7 +145,7 @@ enum MetaKey: String, CaseIterable {
   /// The record of the host's decision to remove this peer from the board, opaque to the document; absent if the peer
   /// is a member.
   case removal
-  /// The links with which browsers join the board, opaque to the document; absent if there are none.
+  /// The browser links of the board, opaque to the document; absent if there are none.
   case browserLinks = "browser_links"
   /// The number of days for which history is stored; absent if it is stored forever.
   case retention
@@ -181,8 +181,8 @@ enum Meta {
     return value
   }
 
-  /// Removes the join code, the membership record, the removal record and the links for browsers, which must not be in
-  /// a copy for other users.
+  /// Removes the join code, the membership record, the removal record and the browser links, which must not be in a copy
+  /// for other users.
   static func removeMembership(_ db: Database) throws {
     for key in [MetaKey.code, .membership, .removal, .browserLinks] { try set(db, key, nil) }
   }

@@ -3,7 +3,8 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// Manages the access of browsers to a board: the gateway, the links, and the removal of guests.
+/// Manages the access of browsers to a board: the gateway, the browser links, and the removal of
+/// guests.
 ///
 /// Confined to the actor of the board.
 final class BrowserAccess {
@@ -40,7 +41,7 @@ final class BrowserAccess {
 
   // MARK: - The gateway
 
-  /// Restores the stored links, and opens the gateway if the configuration requires it.
+  /// Restores the stored browser links, and opens the gateway if the configuration requires it.
   ///
   /// If the gateway cannot be opened, this emits a warning and does not throw, because the board
   /// itself is open.
@@ -61,7 +62,7 @@ final class BrowserAccess {
     }
   }
 
-  /// Opens the gateway, and creates a link if there is none that can be shown to everyone.
+  /// Opens the gateway, and creates a browser link if there is none that can be shown to everyone.
   ///
   /// - Throws: ``CommandError`` if the gateway cannot be opened.
   nonisolated(nonsending) func turnOn(request: RequestMark?) async throws(CommandError) {
@@ -93,7 +94,7 @@ final class BrowserAccess {
     try await showLink(request: request)
   }
 
-  /// Emits the link that can be shown to everyone; creates it if necessary.
+  /// Emits the browser link that can be shown to everyone; creates it if necessary.
   private nonisolated(nonsending) func showLink(request: RequestMark?) async throws(CommandError) {
     defer { checkIsolation(#isolation) }
     guard let page else { return }
@@ -106,7 +107,7 @@ final class BrowserAccess {
     runtime.emit(.invited(link))
   }
 
-  /// Disconnects all guests, and closes the gateway; links that have not expired stay valid.
+  /// Disconnects all guests, and closes the gateway; browser links stay valid until they expire.
   nonisolated(nonsending) func turnOff(request: RequestMark?) async {
     defer { checkIsolation(#isolation) }
     await session.closeToGuests()
@@ -129,9 +130,9 @@ final class BrowserAccess {
     )
   }
 
-  // MARK: - Links
+  // MARK: - Browser links
 
-  /// Creates a link for browsers.
+  /// Creates a browser link.
   ///
   /// - Parameters:
   ///   - terms: The role and the lifetime of the link.
@@ -203,7 +204,8 @@ final class BrowserAccess {
 
   private func key(of link: BrowserLink) -> GuestKey { GuestKey(link.secret, for: session.id) }
 
-  /// Records which link a guest used, so that the guest can be removed when the link ends.
+  /// Records which browser link a guest used, so that the guest can be removed when the link is
+  /// revoked or expires.
   func joined(_ peer: Peer) {
     guard let key = peer.guestKey,
       let index = links.firstIndex(where: { self.key(of: $0) == key }),
@@ -215,7 +217,7 @@ final class BrowserAccess {
 
   // MARK: - The end of access
 
-  /// Ends all links, and removes the guests that joined with them.
+  /// Revokes all browser links, and removes the guests that joined with them.
   nonisolated(nonsending) func revokeAll() async {
     defer { checkIsolation(#isolation) }
     let count = links.count
@@ -226,13 +228,13 @@ final class BrowserAccess {
         .init(
           code: BoardEvent.Remark.webRevoked,
           message:
-            "\(count) link\(count == 1 ? "" : "s") for browsers ended. To create a new one, use `\(command)`."
+            "\(count) browser link\(count == 1 ? "" : "s") revoked. To create a new one, use `\(command)`."
         )
       )
     )
   }
 
-  /// Closes the links with which removed guests joined, and emits a new link.
+  /// Closes the browser links with which removed guests joined, and emits another link.
   ///
   /// Otherwise, a removed guest could use the same link again with another key. Other guests that
   /// joined with a closed link can still use it.
@@ -241,7 +243,8 @@ final class BrowserAccess {
     request: RequestMark?
   ) async throws(CommandError) {
     defer { checkIsolation(#isolation) }
-    // While this function waits for the session, links can end, so it does not wait in this loop.
+    // While this function waits for the session, links can expire, so it does not wait in this
+    // loop.
     var closed: [BrowserLink] = []
     for index in links.indices where !links[index].guests.isDisjoint(with: peers) {
       links[index].guests.subtract(peers)
@@ -258,10 +261,11 @@ final class BrowserAccess {
     try await showLink(request: request)
   }
 
-  /// The time at which the next link expires, in milliseconds since 1970; nil if none expires.
+  /// The time at which the next browser link expires, in milliseconds since 1970; nil if none
+  /// expires.
   var nextEnd: UInt64? { links.compactMap(\.end).min() }
 
-  /// Ends the links that have expired, and removes their guests.
+  /// Removes the browser links that have expired, and their guests.
   func endExpired() {
     guard let nextEnd, nextEnd <= SystemTime.milliseconds else { return }
     runtime.spawn { sharedBoard in
@@ -272,10 +276,10 @@ final class BrowserAccess {
     }
   }
 
-  /// Closes the gateway when the board closes, and ends the links without a time limit.
+  /// Closes the gateway when the board closes, and revokes the browser links without a time limit.
   ///
   /// - Parameter comesBack: Whether this program opens the board again at its next start. If so, all
-  ///   links stay valid.
+  ///   browser links stay valid.
   nonisolated(nonsending) func close(comesBack: Bool) async {
     defer { checkIsolation(#isolation) }
     if !comesBack {
@@ -325,7 +329,7 @@ final class BrowserAccess {
           .init(
             code: "web-not-saved",
             message:
-              "The links for browsers could not be saved: \(error). If this program crashes, they end."
+              "The browser links could not be saved: \(error). If this program crashes, the links stop working."
           )
         )
       )

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import PeerSession
 
-/// A link with which browsers join a board, as stored with the board.
+/// A browser link to a board, as stored with the board.
 struct BrowserLink: Codable, Equatable, Sendable {
   /// The secret in the link.
   let secret: GuestSecret
@@ -22,10 +22,10 @@ struct BrowserLink: Codable, Equatable, Sendable {
   /// The maximum number of guests of one link that are stored.
   ///
   /// More guests can join with the link. After a restart, this program cannot remove them when the
-  /// link ends.
+  /// link is revoked or expires.
   static let guestLimit = 256
 
-  /// Returns the stored form of links.
+  /// Returns the stored form of browser links.
   static func json(_ links: [BrowserLink]) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -35,7 +35,7 @@ struct BrowserLink: Codable, Equatable, Sendable {
     return String(decoding: data, as: UTF8.self)
   }
 
-  /// Returns the links in a stored form; an empty array if the form is malformed.
+  /// Returns the browser links in a stored form; an empty array if the form is malformed.
   static func links(json: String) -> [BrowserLink] {
     (try? JSONDecoder().decode([BrowserLink].self, from: Data(json.utf8))) ?? []
   }

@@ -104,7 +104,7 @@ public enum Command: Equatable, Sendable {
   case kick(target: String, reason: String?, withAdmitted: Bool = false, keepsCode: Bool = false)
   /// Sets the role of a peer on an owned board.
   case role(target: String, BoardRole)
-  /// Creates an additional join code, or a link for browsers.
+  /// Creates an additional join code, or a browser link.
   case invite(InvitationTerms)
   /// Lets browsers join the board, or ends their access.
   case web(WebAccess)

@@ -171,7 +171,7 @@ extension BoardEvent {
     package static let notSaved = "not-saved"
     /// The code of the note that all work is saved on disk again.
     package static let savedAgain = "saved-again"
-    /// The code of the note that all links for browsers have ended.
+    /// The code of the note that all browser links were revoked.
     package static let webRevoked = "web-revoked"
     /// The code of the warning that discovery does not work on this computer.
     package static let discoveryUnavailable = "discovery-unavailable"

@@ -160,19 +160,19 @@ extension BoardEvent {
     package var request: RequestMark?
   }
 
-  /// An additional join code, or a link for browsers.
+  /// An additional join code, or a browser link.
   package struct Invited: Encodable, Sendable {
-    /// The join code; nil for a link for browsers.
+    /// The join code; nil for a browser link.
     package var code: String?
-    /// The role that the code gives on an owned board: `editor` or `viewer`.
+    /// The role that the code or link gives on an owned board: `editor` or `viewer`.
     package var role: String?
-    /// The link with which other programs join, or the link for browsers.
+    /// The link with which other programs join, or the browser link.
     package var link: String
-    /// The link for browsers with each address of this computer, best first.
+    /// The browser link with each address of this computer, best first.
     package var links: [String]?
     /// The SHA-256 hash of the certificate, as browsers show it; nil if browsers do not warn about it.
     package var fingerprint: String?
-    /// The time at which the code expires, in RFC 3339 format; nil if the code is valid while the
+    /// The time at which the code or link expires, in RFC 3339 format; nil if it is valid while the
     /// board is open.
     package var expires: String?
     /// The request id of the command.

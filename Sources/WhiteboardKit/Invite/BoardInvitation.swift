@@ -21,7 +21,7 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
   package var open: Bool
   /// A link for each address, in order of preference.
   package var links: [String]
-  /// Whether the links are for browsers; nil if they are for other programs.
+  /// Whether the links are browser links; nil if they are for other programs.
   package var web: Bool?
   /// The SHA-256 hash of the certificate, as browsers show it; nil if browsers do not warn about it.
   package var fingerprint: String?

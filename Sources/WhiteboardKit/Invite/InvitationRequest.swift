@@ -16,7 +16,7 @@ package enum InvitationRequest {
   package struct Answer: Codable, Equatable, Sendable {
     /// The code.
     package var code: String?
-    /// The link for browsers with each address of the computer; nil if a code was requested.
+    /// The browser link with each address of the computer; nil if a code was requested.
     package var links: [String]?
     /// The SHA-256 hash of the certificate; nil if browsers do not warn about it.
     package var fingerprint: String?

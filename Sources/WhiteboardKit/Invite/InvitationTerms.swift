@@ -1,21 +1,22 @@
-/// The role and the lifetime of an additional code.
+/// The role and the lifetime of an additional code or a browser link.
 public struct InvitationTerms: Hashable, Codable, Sendable {
-  /// The maximum lifetime of a code, in seconds: 30 days.
+  /// The maximum lifetime of a code or link, in seconds: 30 days.
   public static let maximumSeconds = 30 * 86_400
 
-  /// Whether the code admits viewers only.
+  /// Whether the code or link admits viewers only.
   public var isView = false
-  /// Whether to create a link for browsers instead of a code.
+  /// Whether to create a browser link instead of a code.
   public var isForBrowsers = false
-  /// The lifetime in seconds; nil for a code that is valid while the board is open.
+  /// The lifetime in seconds; nil for a code or link that is valid while the board is open.
   public var seconds: Int?
 
   /// Creates terms.
   ///
   /// - Parameters:
-  ///   - isView: Whether the code admits viewers only.
-  ///   - isForBrowsers: Whether to create a link for browsers instead of a code.
-  ///   - seconds: The lifetime in seconds; nil for a code that is valid while the board is open.
+  ///   - isView: Whether the code or link admits viewers only.
+  ///   - isForBrowsers: Whether to create a browser link instead of a code.
+  ///   - seconds: The lifetime in seconds; nil for a code or link that is valid while the board is
+  ///     open.
   public init(isView: Bool = false, isForBrowsers: Bool = false, seconds: Int? = nil) {
     self.isView = isView
     self.isForBrowsers = isForBrowsers

@@ -112,7 +112,7 @@ extension SharedBoard {
       : try await board.admission.invite(terms, request: nil)
   }
 
-  /// Ends all links for browsers, and removes the members that joined with them.
+  /// Revokes all browser links, and removes the members that joined with them.
   package func revokeBrowsers() async { await board?.browsers.revokeAll() }
 
   /// Changes the role of a member.

@@ -21,9 +21,9 @@ package struct ControlRequest: Codable, Equatable, Sendable {
     case delete
     /// Report the peers on each board.
     case peers
-    /// Create an additional code for a board.
+    /// Create an additional code for a board, or a browser link.
     case invite
-    /// End all links for browsers of a board, and remove the members that joined with them.
+    /// Revoke all browser links of a board, and remove the members that joined with them.
     case revoke
     /// Set the role of a peer on a board that the relay owns.
     case role
@@ -116,21 +116,21 @@ package struct PersonReport: Codable, Equatable, Sendable {
   package let name: UntrustedText
 }
 
-/// An additional code for a board, or a link for browsers.
+/// An additional code for a board, or a browser link.
 package struct InvitationReport: Codable, Equatable, Sendable {
   /// The id of the board.
   package let board: String
-  /// The additional code (four words); `nil` for a link for browsers.
+  /// The additional code (four words); `nil` for a browser link.
   package let code: String?
-  /// The link that contains the code, or the link for browsers.
+  /// The link that contains the code, or the browser link.
   package let link: String
-  /// The link for browsers with each address of the relay, best first; `nil` for a code.
+  /// The browser link with each address of the relay, best first; `nil` for a code.
   package let links: [String]?
   /// The SHA-256 hash of the certificate; `nil` if browsers do not warn about it.
   package let fingerprint: String?
-  /// The role that the code gives, if the relay owns the board.
+  /// The role that the code or link gives, if the relay owns the board.
   package let role: String?
-  /// The time when the code expires, in RFC 3339 format; `nil` if it does not expire.
+  /// The time when the code or link expires, in RFC 3339 format; `nil` if it does not expire.
   package let expires: String?
 }
 

@@ -20,7 +20,7 @@ struct ServedBoard {
   var state = State.opening
   /// The link to join the board; empty until it is served.
   var link = ""
-  /// The link for browsers; `nil` if browsers cannot join.
+  /// The browser link; `nil` if browsers cannot join.
   var webLink: String?
   /// The display names of the peers on the board, by peer id.
   var people: [String: UntrustedText] = [:]
@@ -56,7 +56,7 @@ package struct BoardReport: Codable, Equatable, Sendable {
   package let admit: String
   /// The join link; `nil` while the board is not served.
   package let link: String?
-  /// The link for browsers; `nil` if browsers cannot join.
+  /// The browser link; `nil` if browsers cannot join.
   package let webLink: String?
   /// The display names of the peers on the board.
   package let people: [UntrustedText]

@@ -10,7 +10,7 @@ struct BoardInfo: Hashable, Sendable {
   /// The join link of the board; empty while the board is offline.
   var link = ""
   var joinCode: String?
-  /// The link for browsers; nil if browsers cannot join.
+  /// The browser link; nil if browsers cannot join.
   var webLink: String?
   /// The SHA-256 hash of the certificate; nil if browsers do not warn about it.
   var webFingerprint: String?

@@ -3,7 +3,7 @@ import WhiteboardRendering
 
 /// The box that shows how others join the board: the join code, the links, and a QR code if there is room.
 ///
-/// If there is a link for browsers, the QR code contains this link, because phones scan QR codes.
+/// If there is a browser link, the QR code contains this link, because phones scan QR codes.
 struct InvitationBox {
   let board: BoardInfo
   /// Whether the terminal shows no colors.
