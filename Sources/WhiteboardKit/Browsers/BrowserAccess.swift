@@ -99,7 +99,7 @@ final class BrowserAccess {
     defer { checkIsolation(#isolation) }
     guard let page else { return }
     let link: BoardEvent.Invited
-    if let known = links.first(where: \.isForEverybody) {
+    if let known = links.first(where: \.isForEveryone) {
       link = invited(known, page, request: request)
     } else {
       link = try await addLink(InvitationTerms(isForBrowsers: true), page, request: request)

@@ -17,7 +17,7 @@ struct BrowserLink: Codable, Equatable, Sendable {
 
   /// Whether the link can be shown to everyone: it admits new guests, has no time limit, and lets
   /// guests edit.
-  var isForEverybody: Bool { !isView && !isClosed && end == nil }
+  var isForEveryone: Bool { !isView && !isClosed && end == nil }
 
   /// The maximum number of guests of one link that are stored.
   ///

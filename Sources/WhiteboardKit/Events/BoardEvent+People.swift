@@ -179,7 +179,7 @@ extension BoardEvent {
     package var request: RequestMark?
 
     /// Whether the code or link lets new members edit, and has no time limit.
-    package var isForEverybody: Bool { role != "viewer" && expires == nil }
+    package var isForEveryone: Bool { role != "viewer" && expires == nil }
   }
 
   /// Whether browsers can join the board; emitted when that changes, and as the answer to `web`.

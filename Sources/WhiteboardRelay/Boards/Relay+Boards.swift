@@ -126,7 +126,7 @@ extension Relay {
       board.link = ready.link
       logger.info("Board opened.", metadata: ["board": "\(id.short)"])
     case .note(let note) where note.code == BoardEvent.Remark.webRevoked: board.webLink = nil
-    case .invited(let invited) where invited.code == nil && invited.isForEverybody:
+    case .invited(let invited) where invited.code == nil && invited.isForEveryone:
       board.webLink = invited.link
     case .joined(let person):
       board.people[person.peer] = person.name

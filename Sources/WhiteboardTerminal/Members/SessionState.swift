@@ -76,7 +76,7 @@ struct SessionState: Sendable {
       board.webFingerprint = web.isSelfMade == true ? web.fingerprint : nil
       chat.remark(web.isOn ? "browsers can join the board" : "browsers cannot join the board")
     case .invited(let invited):
-      if invited.code == nil, invited.isForEverybody { board.webLink = invited.link }
+      if invited.code == nil, invited.isForEveryone { board.webLink = invited.link }
     case .role(let role):
       if let line = EventText.line(.role(role)) { chat.remark(line) }
     case .chat(let line):

@@ -28,7 +28,7 @@ enum Answer {
     case .web(let web) where web.isOn:
       self = .invitation
       return
-    case .invited(let invited) where invited.code == nil && invited.isForEverybody:
+    case .invited(let invited) where invited.code == nil && invited.isForEveryone:
       self = .invitation
       return
     default: break
