@@ -28,8 +28,9 @@ struct InviteCommand: AsyncParsableCommand {
       board is open on this computer, --view and --expires create an additional code. A board has at most 16 \
       codes. Additional codes expire when the program closes the board.
 
-      If the board was hosted with --web, --web creates a link that opens the board in a browser, for example on a \
-      phone. With --expires, the link is valid for this time. Without it, the link is valid until the board is closed.
+      If browsers can join the board (`host --web` or `web on`), `invite --web` creates a link that opens it in a \
+      browser, for example on a phone. With --expires, the link is valid for that long. Without it, the link is valid \
+      until the board is closed.
       """
   )
 
@@ -45,15 +46,15 @@ struct InviteCommand: AsyncParsableCommand {
   )
   var qr: Bool?
 
-  @Flag(help: "Create a link for browsers, for a board that was hosted with --web.")
+  @Flag(help: "Create a browser link, for an open board that browsers can join.")
   var web = false
 
-  @Flag(help: "Create an additional view-only code for a board that was created with --owned.")
+  @Flag(help: "Make the code or link view-only, for a board that was created with --owned.")
   var view = false
 
   @Option(
     help: ArgumentHelp(
-      "Create an additional code that expires: a number and s, m, h or d, at most 30d.",
+      "How long the code or link is valid: a number and s, m, h or d, at most 30d.",
       valueName: "TIME"
     )
   )

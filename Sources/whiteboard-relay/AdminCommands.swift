@@ -148,23 +148,24 @@ struct BoardsCommand: AsyncParsableCommand {
   /// `whiteboard-relay boards invite`.
   struct Invite: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Create an additional code for a board, or a link for browsers.",
+      abstract: "Create an additional code for a board, or a browser link.",
       discussion: """
-        A board has at most 16 codes. Additional codes expire when the relay stops. Links for browsers stay valid.
+        A board has at most 16 codes. Additional codes expire when the relay stops. Browser links stay valid after a \
+        restart of the relay, until they expire or are revoked.
         """
     )
 
     @OptionGroup var board: BoardOptions
 
-    @Flag(help: "Create a link for browsers, if the relay runs with --web.")
+    @Flag(help: "Create a browser link, if the relay runs with --web.")
     var web = false
 
-    @Flag(help: "Create a view-only code, for a board that was created with --owned.")
+    @Flag(help: "Make the code or link view-only, for a board that was created with --owned.")
     var view = false
 
     @Option(
       help: ArgumentHelp(
-        "How long the code is valid: a number and s, m, h or d, at most 30d.",
+        "How long the code or link is valid: a number and s, m, h or d, at most 30d.",
         valueName: "TIME"
       )
     )
@@ -187,7 +188,7 @@ struct BoardsCommand: AsyncParsableCommand {
   /// `whiteboard-relay boards revoke`.
   struct Revoke: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "End all links for browsers of a board, and remove everyone who joined with them."
+      abstract: "Revoke all browser links of a board, and remove everyone who joined with them."
     )
 
     @OptionGroup var board: BoardOptions
@@ -232,7 +233,10 @@ struct BoardsCommand: AsyncParsableCommand {
     var withAdmitted = false
 
     @Flag(
-      help: "Keep the code of the board. By default, the board gets a new code, which is printed."
+      help: """
+        Keep the code and the browser links of the board. By default, the board gets a new code, which is printed, \
+        and the browser links that removed members used admit no new people.
+        """
     )
     var keepCode = false
 

@@ -82,9 +82,9 @@ extension ControlLine {
   private static func text(_ report: InvitationReport) -> String {
     let end = report.expires.map { " (until \($0))" } ?? ""
     guard let code = report.code else {
-      let kind = report.role == "viewer" ? "View-only link for browsers" : "Link for browsers"
+      let kind = report.role == "viewer" ? "View-only browser link" : "Browser link"
       let warning = report.fingerprint.map {
-        "A browser warns about the certificate once. Its SHA-256 fingerprint:\n  \($0)\n"
+        "When you open the link, the browser warns about the certificate. Its SHA-256 fingerprint:\n  \($0)\n"
       }
       return "\(kind)\(end): \(report.link)\n\(warning ?? "")"
     }

@@ -105,7 +105,8 @@ enum MemberCommands {
       "later changes by the peer are rejected. --with-admitted also removes the members that the peer admitted,",
       "and the members that they admitted, as far as this program knows. A board with a join code gets a new",
       "code, which is printed. This program and its relay then refuse older codes, but members that know an",
-      "older code still admit peers with that code. --keep-code keeps the codes.",
+      "older code still admit peers with that code. The browser links that removed members used admit no",
+      "new people. --keep-code keeps the codes and links.",
     ],
     keys: ["target", "reason", "withAdmitted", "keepCode"],
     words: { arguments throws(CommandError) in
@@ -180,11 +181,12 @@ enum MemberCommands {
   static let invite = CommandEntry(
     .invite,
     arguments: "[web] [view] [expires=TIME]",
-    summary: "create an additional code, or a link for browsers",
+    summary: "create an additional code, or a browser link",
     notes: [
-      "`web` creates a link for browsers; see `help web`. With `view`, newcomers can only view the board.",
-      "TIME is a number and s, m, h or d, at most 30d. A code, or a link without TIME, is valid only while the board",
-      "is open. A link with TIME stays valid if the board is closed and opened again before it expires.",
+      "`web` creates a browser link; see `help web`. With `view`, people who join with the code or link can only",
+      "view the board. TIME is a number and s, m, h or d, at most 30d. A code, or a link without TIME, is valid only",
+      "while the board is open. A link with TIME stays valid if the board is closed and opened again before it",
+      "expires.",
     ],
     keys: ["web", "view", "expires"],
     words: { arguments throws(CommandError) in
@@ -213,8 +215,8 @@ enum MemberCommands {
     notes: [
       "`on` shows a link that opens the board in any browser on this network, for example on a phone.",
       "`off` disconnects everyone who joined from a browser. Their links work again after `on`.",
-      "`revoke` ends all links for browsers, and removes everyone who joined with them.",
-      "Links without a time limit also end when the board closes. For a time limit, use `invite web expires=TIME`.",
+      "`revoke` revokes all browser links, and removes everyone who joined with them.",
+      "Links without a time limit stop working when the board closes. For a time limit, use `invite web expires=TIME`.",
     ],
     keys: ["state"],
     words: { arguments throws(CommandError) in

@@ -59,7 +59,7 @@ extension EventText {
     let end = invited.expires.map { " (until \(UntrustedText($0).escaped()))" } ?? ""
     let link = UntrustedText(invited.link).escaped()
     guard let code = invited.code else {
-      let kind = invited.role == "viewer" ? "view-only link for browsers" : "link for browsers"
+      let kind = invited.role == "viewer" ? "view-only browser link" : "browser link"
       return "\(kind)\(end): \(link)"
     }
     let kind = invited.role == "viewer" ? "view-only code" : "join code"
@@ -68,10 +68,10 @@ extension EventText {
 
   private static func webLine(_ web: BoardEvent.Web) -> String {
     guard web.isOn else { return "browsers cannot join the board" }
-    let line = "people with a link for browsers can join the board"
+    let line = "people with a browser link can join the board"
     guard web.isSelfMade == true, let fingerprint = web.fingerprint else { return line }
-    return "\(line)\n  A browser warns about the certificate once, because this program made it. "
-      + "Its SHA-256 fingerprint:\n  \(UntrustedText(fingerprint).escaped())"
+    return "\(line)\n  When you open a link, the browser warns about the certificate, "
+      + "because this program made it. Its SHA-256 fingerprint:\n  \(UntrustedText(fingerprint).escaped())"
   }
 
   private static func leftLine(_ left: BoardEvent.Left) -> String {

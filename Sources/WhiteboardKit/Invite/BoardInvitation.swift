@@ -154,9 +154,10 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
       lines.append("\(index == 0 ? "Link:" : "  or:") \(link(UntrustedText(text).escaped()))")
     }
     if let fingerprint {
-      lines.append(
-        "A browser warns about the certificate once, because this program made it. Its SHA-256 fingerprint:"
-      )
+      lines += [
+        "When you open the link, the browser warns about the certificate, because this program made it.",
+        "Its SHA-256 fingerprint:",
+      ]
       lines.append("  \(UntrustedText(fingerprint).escaped())")
     } else if !links.isEmpty, web != true {
       lines.append("To join with a link: whiteboard-peer join 'LINK'")

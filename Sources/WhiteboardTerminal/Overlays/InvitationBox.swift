@@ -23,7 +23,9 @@ struct InvitationBox {
     if let link = board.webLink {
       lines += ["In a browser, for example on a phone:", link, ""]
       if let fingerprint = board.webFingerprint {
-        lines += ["The browser warns once. Fingerprint (SHA-256):", fingerprint, ""]
+        lines += [
+          "The browser shows a warning. Compare the fingerprint (SHA-256):", fingerprint, "",
+        ]
       }
     }
     if let code = board.joinCode { lines += ["Join code: \(code)", ""] }
