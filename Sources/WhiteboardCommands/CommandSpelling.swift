@@ -13,13 +13,13 @@ package enum CommandSpelling {
   /// - Parameters:
   ///   - arguments: The arguments of the program.
   ///   - program: The program.
-  ///   - hint: Returns advice about an unknown first word that resembles no command; nil for the
-  ///     default advice.
+  ///   - message: Returns the message about an unknown first word that resembles no command; nil for
+  ///     the default message.
   /// - Throws: ``WhiteboardError`` with the code `usage`. Its message suggests the most similar command.
   package static func check(
     _ arguments: [String],
     of program: any DocumentedProgram.Type,
-    hint: (String) -> String? = { _ in nil }
+    message: (String) -> String? = { _ in nil }
   ) throws(WhiteboardError) {
     var path: [String] = []
     var command: any ParsableCommand.Type = program
@@ -35,12 +35,15 @@ package enum CommandSpelling {
       }
       let shown = UntrustedText((path + [word]).joined(separator: " ")).quoted()
       let nearest = Spelling.nearest(to: word, in: inner.map { $0._commandName })
+      if nearest == nil, path.isEmpty, let text = message(word) {
+        throw WhiteboardError(.usage, text)
+      }
       let help = ([program.name, "help"] + path).joined(separator: " ")
       let advice =
         if let nearest {
           "did you mean \((path + [nearest]).joined(separator: " "))? `\(help)` lists all commands"
         } else {
-          (path.isEmpty ? hint(word) : nil) ?? "`\(help)` lists the commands"
+          "`\(help)` lists the commands"
         }
       throw WhiteboardError(.usage, "there is no command \(shown); \(advice)")
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandLines
+import PeerCore
 import WhiteboardCommands
 import WhiteboardKit
 import WhiteboardRendering
@@ -66,9 +67,10 @@ struct WhiteboardPeer: DocumentedProgram {
     try CommandSpelling.check(arguments, of: Self.self) { word in
       guard CommandName(rawValue: word) == nil else {
         return
-          "it is a command for an open board; `whiteboard-peer help verbs` lists the board commands"
+          "`\(word)` is a command for an open board; `whiteboard-peer help verbs` lists these commands"
       }
-      return "`whiteboard-peer help` lists the commands, "
+      return
+        "there is no command \(UntrustedText(word).quoted()); `whiteboard-peer help` lists the commands, "
         + "`whiteboard-peer help verbs` lists the commands for an open board"
     }
     try await runCommand(arguments)
