@@ -4,7 +4,7 @@
 __attribute__((import_module("whiteboard"), import_name("random")))
 void fill_with_random_bytes(void *start, unsigned long count);
 
-// The C library's function has the same effect, but contains printf.
+// The C library's `arc4random_buf` has the same effect, but contains printf.
 void arc4random_buf(void *start, unsigned long count) { fill_with_random_bytes(start, count); }
 
 // Parses a number, and returns the end of it; NULL if there is none.

@@ -5,13 +5,13 @@
 typedef unsigned char byte;
 typedef unsigned int word;
 
-// No character is composed of others.
+// No code point has a decomposition.
 unsigned short _swift_stdlib_getNormData(word scalar) { return 0; }
 word _swift_stdlib_getDecompositionEntry(word scalar) { return 0; }
 word _swift_stdlib_getComposition(word first, word second) { return ~0u; }
 const byte *const _swift_stdlib_nfd_decompositions = 0;
 
-// Every code point is a character of its own, and a letter without a case.
+// Every code point is a grapheme cluster of its own, and counts as a letter without case.
 byte _swift_stdlib_getGraphemeBreakProperty(word scalar) { return 0xFF; }
 _Bool _swift_stdlib_isInCB_Consonant(word scalar) { return 0; }
 _Bool _swift_stdlib_isExtendedPictographic(word scalar) { return 0; }

@@ -28,7 +28,7 @@ struct WebPageTests {
     #expect(page.paths.count == names.count)
   }
 
-  @Test("without the WebAssembly, a browser receives at most 100 kB")
+  @Test("without the WebAssembly module, a browser receives at most 100 kB")
   func size() throws {
     let page = WebPage()
     let sizes = page.paths.compactMap { path in

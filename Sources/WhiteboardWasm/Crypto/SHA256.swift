@@ -36,7 +36,7 @@ public struct SHA256 {
   private var count: UInt64 = 0
   private var schedule = [UInt32](repeating: 0, count: 64)
 
-  /// Creates the hash of nothing.
+  /// Creates a hash function that has received no bytes.
   public init() { rest.reserveCapacity(64) }
 
   /// Returns the hash of bytes.
