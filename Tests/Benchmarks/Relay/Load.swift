@@ -7,15 +7,15 @@ import WhiteboardSync
 final class LoadClock: Sendable {
   private struct State {
     var isLoaded = false
-    /// The start times in seconds, by guest and operation.
+    /// The start times in seconds, by member and operation.
     var times: [[Double]]
   }
 
   private let start = DispatchTime.now().uptimeNanoseconds
   private let state: NIOLockedValueBox<State>
 
-  init(guests: Int) {
-    state = NIOLockedValueBox(State(times: Array(repeating: [], count: guests)))
+  init(members: Int) {
+    state = NIOLockedValueBox(State(times: Array(repeating: [], count: members)))
   }
 
   /// The number of seconds since the run began.
@@ -32,29 +32,29 @@ final class LoadClock: Sendable {
     set { state.withLockedValue { $0.isLoaded = newValue } }
   }
 
-  /// Records the start of a guest's next operation; operations are counted from 1.
-  func began(_ operation: Int, of guest: Int) {
+  /// Records the start of a member's next operation; operations are counted from 1.
+  func began(_ operation: Int, of member: Int) {
     let now = now
-    state.withLockedValue { $0.times[guest].append(now) }
+    state.withLockedValue { $0.times[member].append(now) }
   }
 
-  /// The start times of all operations of all guests.
+  /// The start times of all operations of all members.
   var times: [[Double]] { state.withLockedValue { $0.times } }
 }
 
-/// The arrival times of the others' operations at one guest.
+/// The arrival times of the others' operations at one member.
 struct Arrivals: Sendable {
-  /// The arrival times in seconds, by guest and operation.
+  /// The arrival times in seconds, by member and operation.
   private(set) var times: [[Double]]
 
-  init(of guests: Int) { times = Array(repeating: [], count: guests) }
+  init(of members: Int) { times = Array(repeating: [], count: members) }
 
   /// Records the operation that an object's position encodes, and all earlier ones of its member.
   mutating func note(_ snapshot: ObjectSnapshot, of member: MemberID, at now: Double) {
-    let guest = Int(snapshot.centerPosition.y)
+    let number = Int(snapshot.centerPosition.y)
     let operation = Int(snapshot.centerPosition.x)
-    guard times.indices.contains(guest) else { return }
-    while times[guest].count < operation { times[guest].append(now) }
+    guard times.indices.contains(number) else { return }
+    while times[number].count < operation { times[number].append(now) }
   }
 }
 
@@ -64,7 +64,7 @@ struct Outcome {
   var latencies: [Double] = []
   /// The maximum latency of the operations that started in each second.
   var longest: [Double] = []
-  /// The number of operations that a reading guest did not receive.
+  /// The number of operations that a reading member did not receive.
   var lost = 0
 
   init(_ clock: LoadClock, _ readers: [(number: Int, arrivals: Arrivals)], writers: Range<Int>) {

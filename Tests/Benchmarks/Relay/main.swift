@@ -1,9 +1,9 @@
-// Measures the load of a relay: all guests draw on one board of it, each over a real session.
+// Measures the load of a relay: all members draw on one board of it, each over a real session.
 //
-//     relay-bench [--relay PROGRAM] [--guests N] [--rate N] [--seconds N] [--deaf] [--flood]
+//     relay-bench [--relay PROGRAM] [--members N] [--rate N] [--seconds N] [--deaf] [--flood]
 //
-// Each guest makes `rate` small operations per second. A latency is the time from the start of an
-// operation until the last of the others shows it. --deaf adds a guest that stops reading, --flood
+// Each member makes `rate` small operations per second. A latency is the time from the start of an
+// operation until the last of the others shows it. --deaf adds a member that stops reading, --flood
 // one that writes as fast as it can.
 
 import Foundation
@@ -17,7 +17,7 @@ func option(_ name: String) -> String? {
 }
 
 let run = Run(
-  guestCount: option("--guests").flatMap { Int($0) } ?? 64,
+  memberCount: option("--members").flatMap { Int($0) } ?? 64,
   rate: option("--rate").flatMap { Double($0) } ?? 20,
   seconds: option("--seconds").flatMap { Double($0) } ?? 60,
   isDeaf: CommandLine.arguments.contains("--deaf"),

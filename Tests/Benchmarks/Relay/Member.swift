@@ -5,14 +5,14 @@ import WhiteboardKit
 import WhiteboardSync
 
 /// A member of the board: a real session and a replica, without a program around them.
-actor Guest {
-  /// The behavior of a guest.
+actor Member {
+  /// The behavior of a member.
   enum Kind: Sendable {
-    /// The guest draws and reads normally.
+    /// The member draws and reads normally.
     case ordinary
-    /// The guest reads nothing during the load.
+    /// The member reads nothing during the load.
     case deaf
-    /// The guest writes as fast as it can during the load.
+    /// The member writes as fast as it can during the load.
     case flooding
   }
 
@@ -55,7 +55,7 @@ actor Guest {
   func run(_ link: BoardLink, directory: String, _ threads: TransportThreads) async throws {
     var configuration = TransportConfiguration(
       identity: identity,
-      displayName: "guest \(number)",
+      displayName: "member \(number)",
       inboxDirectory: "\(directory)/\(number)",
       logger: Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() }
     )
@@ -178,28 +178,28 @@ actor Guest {
     return "\(error.code.rawValue): \(error.message)"
   }
 
-  /// Waits until the guest is admitted.
+  /// Waits until the member is admitted.
   func untilJoined() async {
     guard session == nil else { return }
     await withCheckedContinuation { joinWaiter = $0 }
   }
 
-  /// Waits until all guests have joined.
+  /// Waits until all members have joined.
   func untilComplete() async {
     guard replica?.members.count != expected else { return }
     await withCheckedContinuation { readyWaiter = $0 }
   }
 
-  /// Moves the guest's own object to a position that encodes the number of the operation.
+  /// Moves the member's own object to a position that encodes the number of the operation.
   func draw() async throws {
     guard let replica else { return }
     operation += 1
     clock.began(operation, of: number)
     let place = Point(x: Double(operation), y: Double(number))
     if kind == .flooding {
-      // The flooding guest shares the processor with the measured ones, so its messages are cheap
+      // The flooding member shares the processor with the measured ones, so its messages are cheap
       // to make.
-      perform(replica.sendData(Guest.flood, isReliable: true, now: moment))
+      perform(replica.sendData(Member.flood, isReliable: true, now: moment))
     } else if let own {
       let (_, actions) = try replica.change(now: moment) { board in
         try board.move([own], by: Point(x: 1, y: 0))
@@ -212,11 +212,11 @@ actor Guest {
       own = id
       perform(actions)
     }
-    // The guest floods only as fast as messages are accepted, because more would only fill its
+    // The member floods only as fast as messages are accepted, because more would only fill its
     // memory.
     if queued > 1_000 { await withCheckedContinuation { roomWaiter = $0 } }
   }
 
-  /// The digest of the guest's board.
+  /// The digest of the member's board.
   var digest: String { replica?.digest.hex ?? "" }
 }
