@@ -8,10 +8,11 @@ import PeerWire
 @testable import PeerSession
 @testable import WhiteboardWeb
 
-/// Sends any bytes to the gateway for browsers, as HTTP, as a WebSocket, and as bodies of a link.
+/// Sends any bytes to the gateway for browsers: as HTTP, as a WebSocket, and as the bytes of a web
+/// link in requests.
 ///
-/// No input may trap. A link opens only for the gateway's own page. Every answer is well-formed, and
-/// a connection that carries no link ends when the browser stops sending.
+/// No input may trap. A web link opens only for the gateway's own page. Every response is well-formed,
+/// and a connection that carries no web link closes when the browser stops sending.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
@@ -26,7 +27,7 @@ private struct Browser {
   /// The time of this input only, because the timer for idle connections mixes it with the real time.
   private let loop: EmbeddedEventLoop
   private var connections: [Connection]
-  /// The id of the last link that was opened without a WebSocket, and the bytes that it received.
+  /// The id of the last web link that was opened without a WebSocket, and the bytes that it received.
   private var link: (id: String, position: Int) = ("aaaaaaaaaaaaaaaaaaaaaaaaaa", 0)
 
   init() {
@@ -117,7 +118,7 @@ private struct Browser {
     )
   }
 
-  /// Returns a frame of a link.
+  /// Returns a frame of a web link.
   private func frame(_ input: inout Input) -> [UInt8] {
     let choice = input.byte()
     let payload: [UInt8]
@@ -186,14 +187,14 @@ private struct Browser {
       + contents.enumerated().map { index, byte in mask.isEmpty ? byte : byte ^ mask[index % 4] }
   }
 
-  /// Ends the input: all connections without a link must end by themselves.
+  /// Ends the input: all connections without a web link must close by themselves.
   mutating func end() {
     loop.advanceTime(by: .seconds(31))
     loop.advanceTime(by: .seconds(31))
     for index in connections.indices {
       insist(
         connections[index].carriesLink || !connections[index].isOpen,
-        "a connection without a link ends"
+        "a connection without a web link closes"
       )
       connections[index].close()
     }
@@ -201,20 +202,20 @@ private struct Browser {
   }
 }
 
-/// One connection, whose answers are checked.
+/// One connection, whose responses are checked.
 private struct Connection {
   private let channel: EmbeddedChannel
   private var received: [UInt8] = []
-  /// Whether the gateway answered with a WebSocket.
+  /// Whether the gateway responded with a WebSocket.
   private var isWebSocket = false
-  /// Whether the connection carries a link.
+  /// Whether the connection carries a web link.
   private(set) var carriesLink = false
 
   init(_ loop: EmbeddedEventLoop) { channel = World.shared.connect(loop) }
 
   var isOpen: Bool { channel.isActive }
 
-  /// Sends bytes; returns the id of the link that the answer opened.
+  /// Sends bytes; returns the id of the web link that the response opened.
   mutating func send(_ bytes: [UInt8]) -> String? {
     guard channel.isActive else { return nil }
     // Errors of the handlers close the connection.
@@ -229,7 +230,7 @@ private struct Connection {
     }
     let text = String(decoding: received.prefix(600), as: UTF8.self)
     if !carriesLink, !received.isEmpty {
-      insist(text.hasPrefix("HTTP/1.1 "), "an answer is HTTP: \(text)")
+      insist(text.hasPrefix("HTTP/1.1 "), "a response is HTTP: \(text)")
       if text.hasPrefix("HTTP/1.1 101") {
         (isWebSocket, carriesLink) = (true, true)
       }

@@ -51,11 +51,11 @@ final class World {
     return channel
   }
 
-  /// Forgets the links of an input.
+  /// Forgets the web links of an input.
   func forgetLinks() { openings.all = [] }
 }
 
-/// The openings of the links, which their channels hold weakly.
+/// The openings of the web links, which their channels hold weakly.
 private final class Openings {
   var all: [Opening] = []
 
@@ -75,7 +75,7 @@ private final class Openings {
   }
 }
 
-/// The first frames of a link, as ``WebOpening`` handles them, but without a transport behind.
+/// The first frames of a web link, as ``WebOpening`` handles them, but without a transport behind.
 final class Opening: LinkDelegate {
   private let exchange: WebExchange
   private var isProved = false
