@@ -181,7 +181,7 @@ final class WebServer {
     switch head.method {
     case .GET, .HEAD:
       guard path != "/link" else {
-        throw .text(.upgradeRequired, "Only the page of this board can open a link.")
+        throw .text(.upgradeRequired, "Only the page of this board can use this address.")
       }
       return .file(try file(path, head))
     case .POST:
@@ -189,7 +189,7 @@ final class WebServer {
         throw .text(.notFound, "There is nothing at this address.")
       }
       guard isFromPage(head), let origin = head.headers.first(name: "Origin") else {
-        throw .text(.forbidden, "Only the page of this board can open a link.")
+        throw .text(.forbidden, "Only the page of this board can use this address.")
       }
       // Without a stated length, the size of a body would not be known in advance.
       guard head.headers["Transfer-Encoding"].isEmpty,
