@@ -6,7 +6,7 @@ import socket
 import subprocess
 import time
 
-from screens import BRAILLE, PROGRAM, Screen, ink, pair
+from screens import BRAILLE, PROGRAM, Screen, board_link, ink, pair
 
 
 def an_address_that_stays_silent_is_shown_and_nothing_can_be_drawn_meanwhile(directory):
@@ -39,8 +39,31 @@ def who_waits_for_a_person_is_told_for_whom(directory):
     ben.type("y")
     ben.wait("Waiting for ada to accept.")
     ada.wait("asks to join")
+    assert words(ada) == words(ben), "ada can still compare the words"
     ada.type("y")
     ben.wait("2 people")
+
+
+def who_joins_by_a_link_sees_the_words_that_the_host_can_compare(directory):
+    ada = Screen("ada", directory, "host sprint", WHITEBOARD_ADMIT="ask")
+    ada.wait("only you")
+    ben = Screen("ben", directory, "join", f"'{board_link(ada)}'")
+    ben.wait("Waiting for ada to accept.")
+    ada.wait("asks to join")
+    assert words(ada) == words(ben)
+    ada.type("y")
+    ben.wait("2 people")
+
+
+def words(screen):
+    """Waits for the three words that two users compare; returns them."""
+    lines = screen.wait("Both screens must show these words")
+    at = next(y for y, line in enumerate(lines) if "Both screens" in line)
+    line = lines[at + 2]
+    # A question is in a box.
+    found = (line.split("│")[1] if "│" in line else line).split()
+    assert len(found) == 3, f"three words: {found}"
+    return found
 
 
 def a_board_that_one_has_a_copy_of_is_one_entry_and_opens_as_what_is_running(directory):
@@ -146,5 +169,6 @@ SCENES = [
     who_is_removed_sees_by_whom_and_why_and_decides_what_becomes_of_the_copy,
     an_address_that_stays_silent_is_shown_and_nothing_can_be_drawn_meanwhile,
     who_waits_for_a_person_is_told_for_whom,
+    who_joins_by_a_link_sees_the_words_that_the_host_can_compare,
     a_board_that_one_has_a_copy_of_is_one_entry_and_opens_as_what_is_running,
 ]

@@ -13,7 +13,7 @@ import termios
 import time
 import unicodedata
 
-from screens import PATIENCE, PROGRAM, Failed, Screen, alive, ink, pair
+from screens import PATIENCE, PROGRAM, Failed, Screen, alive, board_link, ink, pair
 
 
 def a_killed_peer_is_told_of_and_the_terminal_is_given_back(directory):
@@ -114,7 +114,7 @@ def a_signal_ends_it_well_and_the_board_is_kept(directory):
 def nothing_that_others_write_reaches_the_terminal(directory):
     ada, ben = pair(directory)
     ada.wait("2 people")
-    link = re.search(r"whiteboard://[^'\s]+", ben_link(ada))[0]
+    link = board_link(ada)
     title = ada.flag("pane_title")
     bad = "\x1b]0;TITLE\x07\x1b[5;5H\x1b[?1049l\x9b2J\u202egnp\u2066\u200f\r\n\t\x08\x7f漢字\U0001f468\u200d\U0001f469e\u0301"
     verbs = [
@@ -140,17 +140,6 @@ def nothing_that_others_write_reaches_the_terminal(directory):
         assert not any(sign in shown for sign in "\u202e\u2066\u200f\x9b\x1b"), "nothing turns the line"
         for y in range(1, 27):
             assert column(lines[y], 74) in "│", f"row {y} is as wide as all: {lines[y]}"
-
-
-def ben_link(ada):
-    """Returns the link of the board from the invitation."""
-    ada.type("J")
-    lines = ada.wait("whiteboard://")
-    ada.key("Escape")
-    inner = [line.split("│")[1].strip() for line in lines if line.count("│") >= 2]
-    at = next(y for y, line in enumerate(inner) if "whiteboard://" in line)
-    # The QR code may be beside the link.
-    return re.sub("[█▀▄ ]", "", "".join(inner[at:]))
 
 
 def column(line, wanted):

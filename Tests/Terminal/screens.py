@@ -162,3 +162,15 @@ def pair(directory, admit="anyone"):
     ben.wait("sprint")
     ben.key("Enter")
     return ada, ben
+
+
+def board_link(host):
+    """Returns the link of the board from the host's invitation."""
+    host.type("J")
+    lines = host.wait("whiteboard://")
+    host.key("Escape")
+    inner = [line.split("│")[1].strip() for line in lines if line.count("│") >= 2]
+    at = next(y for y, line in enumerate(inner) if "whiteboard://" in line)
+    # The QR code may be beside the link.
+    text = re.sub("[█▀▄ ]", "", "".join(inner[at:]))
+    return re.search(r"whiteboard://[^'\s]+", text)[0]

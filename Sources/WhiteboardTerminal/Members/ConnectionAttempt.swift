@@ -14,6 +14,8 @@ struct ConnectionAttempt: Hashable, Sendable {
   private var step: BoardEvent.Joining.Step?
   /// The display name of the peer, as the peer announced or sent it.
   private var name: UntrustedText?
+  /// The verification words that the host's user may compare with those on this screen; nil if there are none.
+  private var words: String?
   /// The addresses that are dialed, the latest last.
   private var addresses: [String] = []
 
@@ -28,12 +30,16 @@ struct ConnectionAttempt: Hashable, Sendable {
   /// Shows the next step.
   mutating func show(_ joining: BoardEvent.Joining) {
     step = joining.step
+    if joining.step != .awaitingAcceptance { words = nil }
     if joining.step != .searching, let board = joining.boardName { target = board }
     if let name = joining.name, !name.isEmpty { self.name = name }
     guard let address = joining.address, joining.step == .connecting else { return }
     addresses.removeAll { $0 == address }
     addresses.append(address)
   }
+
+  /// Shows the words of the request to join, as long as the host's user can compare them.
+  mutating func show(_ invitation: BoardEvent.Invitation) { words = invitation.words }
 
   /// Returns the action of a key that cancels the attempt or redraws the screen; nil for all other keys.
   static func action(
@@ -62,6 +68,12 @@ struct ConnectionAttempt: Hashable, Sendable {
       target.isEmpty ? "Connecting to a board nearby" : "Connecting to \(target)", "", step,
     ]
     lines += addresses.suffix(Self.addressLimit).map { "  \(UntrustedText($0).escaped(limit: 64))" }
+    if let words {
+      lines += [
+        "", "Both screens must show these words:", "",
+        "  \(UntrustedText(words).escaped(limit: 128))",
+      ]
+    }
     lines += ["", "\(Int((now - since) / .seconds(1))) s   Esc or q cancels"]
     return lines
   }

@@ -107,7 +107,9 @@ struct SessionState: Sendable {
 
   private mutating func receiveQuestion(_ event: BoardEvent) -> [BoardEffect] {
     switch event {
-    case .invitation(let invitation) where invitation.mustAnswer:
+    case .invitation(let invitation):
+      if invitation.direction == .outgoing { connection?.show(invitation) }
+      guard invitation.mustAnswer else { break }
       questions.add(invitation)
       return [.questionReceived]
     case .resourceOffered(let offer):

@@ -105,6 +105,27 @@ struct ConnectingTests {
     )
   }
 
+  @Test("a user who joins by a link sees the words that the host is asked to compare")
+  func wordsForHost() {
+    var client = Self.client()
+    _ = client.receive(
+      .invitation(
+        .init(
+          id: "to-1",
+          peer: Self.id(2),
+          name: "Ada",
+          words: "a b c",
+          direction: .outgoing,
+          mustAnswer: false
+        )
+      )
+    )
+    #expect(client.frame().screen.lines.contains { $0.contains("a b c") })
+    #expect(Self.type("y", &client) == [])
+    _ = client.receive(.joining(.init(step: .connecting, address: "192.0.2.7:26273")))
+    #expect(!client.frame().screen.lines.contains { $0.contains("a b c") })
+  }
+
   @Test("once the session is connected, the bottom line names the member whose board is awaited")
   func awaitingBoard() {
     var client = Self.client()
