@@ -206,13 +206,28 @@ final class BrowserAccess {
 
   /// Records which browser link a guest used, so that the guest can be removed when the link is
   /// revoked or expires.
+  ///
+  /// Closes a link that many guests have used.
   func joined(_ peer: Peer) {
     guard let key = peer.guestKey,
       let index = links.firstIndex(where: { self.key(of: $0) == key }),
-      links[index].guests.count < BrowserLink.guestLimit,
       links[index].guests.insert(peer.id).inserted
     else { return }
-    runtime.spawn { sharedBoard in await sharedBoard.board?.browsers.storeLinks() }
+    let isFull = links[index].guests.count >= BrowserLink.guestLimit
+    if isFull { links[index].isClosed = true }
+    let link = links[index]
+    runtime.spawn { sharedBoard in
+      guard let browsers = sharedBoard.board?.browsers else { return }
+      if isFull { await browsers.close(link) } else { await browsers.storeLinks() }
+    }
+  }
+
+  /// Closes a link that many guests have used, and emits another link.
+  private nonisolated(nonsending) func close(_ link: BrowserLink) async {
+    defer { checkIsolation(#isolation) }
+    try? await accept(link)
+    await storeLinks()
+    try? await showLink(request: nil)
   }
 
   // MARK: - The end of access
@@ -221,7 +236,7 @@ final class BrowserAccess {
   nonisolated(nonsending) func revokeAll() async {
     defer { checkIsolation(#isolation) }
     let count = links.count
-    await end(reason: "The host ended all links for browsers.") { _ in true }
+    await end(reason: "The host revoked all browser links.") { _ in true }
     let command = page == nil ? "web on" : "invite web"
     runtime.emit(
       .note(

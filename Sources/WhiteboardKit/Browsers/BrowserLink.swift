@@ -12,17 +12,16 @@ struct BrowserLink: Codable, Equatable, Sendable {
   let end: UInt64?
   /// The guests that joined with the link.
   var guests: Set<PeerID> = []
-  /// Whether only ``guests`` may use the link, because another guest was removed.
+  /// Whether only ``guests`` may use the link, because another guest was removed, or ``guestLimit`` guests joined with it.
   var isClosed = false
 
   /// Whether the link can be shown to everyone: it admits new guests, has no time limit, and lets
   /// guests edit.
   var isForEveryone: Bool { !isView && !isClosed && end == nil }
 
-  /// The maximum number of guests of one link that are stored.
+  /// The number of guests after which a link admits no new ones.
   ///
-  /// More guests can join with the link. After a restart, this program cannot remove them when the
-  /// link is revoked or expires.
+  /// All guests are stored, so that a later process can remove them when the link is revoked or expires.
   static let guestLimit = 256
 
   /// Returns the stored form of browser links.
