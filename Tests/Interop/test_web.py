@@ -346,7 +346,7 @@ class Guests(WebCase):
         guest.enter()
         program.events.wait("joined", peer=guest.identity.text)
         program.do("web", state="revoke")
-        self.assert_kicked(guest, "The host ended all links for browsers.")
+        self.assert_kicked(guest, "The host revoked all browser links.")
         self.assert_refused("kicked", Attacker(program.page, identity=guest.identity).admitted)
         self.assert_refused("wrong-code", Attacker(program.page).admitted)
         self.assert_native_refused(program, guest.identity, "kicked")

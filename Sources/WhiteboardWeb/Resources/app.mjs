@@ -8,7 +8,7 @@ import { codeKeyBytes, parseFragment } from "./weblink.mjs";
 /** The reason for removing all guests at the end of a board (WEB-10). */
 const CLOSED = "The host closed the board.";
 /** The reasons for removing the guests of a link. */
-const ENDED = ["The link has expired.", "The host ended all links for browsers."];
+const ENDED = ["The link has expired.", "The host revoked all browser links."];
 
 const reload = { label: "Try again", run: () => location.reload() };
 
