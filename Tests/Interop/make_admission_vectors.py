@@ -12,15 +12,12 @@ verifies the ticket in the file instead of creating a new one.
 import base64
 import hashlib
 import hmac
-import json
-import pathlib
-import sys
 
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
+from vector_file import PROTOCOL, write_or_check_signed
 
-PROTOCOL = pathlib.Path(__file__).resolve().parents[2] / "Protocol"
 TARGET = PROTOCOL / "Vectors" / "admission.json"
 WORDS = (PROTOCOL / "Words.txt").read_text().split()
 
@@ -316,15 +313,5 @@ def build(previous):
     }
 
 
-def main():
-    previous = json.loads(TARGET.read_text()) if TARGET.exists() else None
-    text = json.dumps(build(previous), indent=1, ensure_ascii=True) + "\n"
-    if "--check" in sys.argv[1:]:
-        if not TARGET.exists() or TARGET.read_text() != text:
-            sys.exit(f"{TARGET.name} is not what the specification gives; run {sys.argv[0]}")
-        return
-    TARGET.write_text(text)
-
-
 if __name__ == "__main__":
-    main()
+    write_or_check_signed(TARGET, build)

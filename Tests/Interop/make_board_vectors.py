@@ -10,12 +10,11 @@ from names (`signing.py`), so that the file is the same each time.
 """
 
 import json
-import pathlib
-import sys
 
+from vector_file import PROTOCOL, write_or_check
 from vectors import answers, basics, batches, links, owned, readings, stacking
 
-TARGET = pathlib.Path(__file__).resolve().parents[2] / "Protocol" / "Vectors" / "board.json"
+TARGET = PROTOCOL / "Vectors" / "board.json"
 NOTE = (
     "Vectors of board.md. 64-bit numbers are decimal strings. Each batch is canonical: encoding "
     "its value gives its hex."
@@ -35,16 +34,5 @@ def build():
     }
 
 
-def main():
-    text = json.dumps(build(), indent=1) + "\n"
-    if sys.argv[1:] == ["--check"]:
-        if not TARGET.exists() or TARGET.read_text() != text:
-            sys.exit(f"{TARGET.name} is not what this script computes")
-        print(f"{TARGET.name}: as computed")
-    else:
-        TARGET.write_text(text)
-        print(f"{TARGET.name}: {len(text)} bytes")
-
-
 if __name__ == "__main__":
-    main()
+    write_or_check({TARGET: json.dumps(build(), indent=1) + "\n"})

@@ -10,15 +10,14 @@ computed with the standard library and `cryptography` (Debian's python3-cryptogr
 
 import hashlib
 import json
-import pathlib
 import struct
-import sys
 
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
+from vector_file import PROTOCOL, write_or_check
 
-TARGET = pathlib.Path(__file__).resolve().parents[2] / "Protocol" / "Vectors" / "session.json"
+TARGET = PROTOCOL / "Vectors" / "session.json"
 
 
 def vint(value):
@@ -768,15 +767,7 @@ def main():
         "relayMessages": relay_messages(),
         "resumption": resumption(),
     }
-    text = json.dumps(document, indent=1) + "\n"
-    if sys.argv[1:] == ["--check"]:
-        if TARGET.read_text() != text:
-            sys.exit(f"{TARGET.name} is not what this script computes")
-        print(f"{TARGET.name}: as computed")
-    else:
-        TARGET.parent.mkdir(parents=True, exist_ok=True)
-        TARGET.write_text(text)
-        print(f"{TARGET.name}: {len(text)} bytes")
+    write_or_check({TARGET: json.dumps(document, indent=1) + "\n"})
 
 
 if __name__ == "__main__":

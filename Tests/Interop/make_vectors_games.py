@@ -11,11 +11,10 @@ the rest is computed here, in the simplest way that the rules allow.
 import base64
 import hashlib
 import json
-import pathlib
 import random
-import sys
 
-PROTOCOL = pathlib.Path(__file__).resolve().parents[2] / "Protocol"
+from vector_file import PROTOCOL, write_or_check
+
 TARGET = PROTOCOL / "Vectors" / "games.json"
 LIST = (PROTOCOL / "Wordle.txt").read_bytes()
 HASH = hashlib.sha256(LIST).digest()
@@ -374,11 +373,7 @@ def main():
             "[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]")
         groups.append(f"{json.dumps(name)}: {body}")
     content = "{\n" + ",\n".join(groups) + "\n}\n"
-    if "--check" in sys.argv:
-        if TARGET.read_text() != content:
-            raise SystemExit(f"{TARGET} is not what this program writes")
-    else:
-        TARGET.write_text(content)
+    write_or_check({TARGET: content})
 
 
 if __name__ == "__main__":

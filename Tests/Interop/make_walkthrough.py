@@ -9,15 +9,13 @@ are fixed, so that both files are the same each time.
 """
 
 import json
-import pathlib
 import re
-import sys
 import textwrap
 
+from vector_file import PROTOCOL, write_or_check
 from vectors import recipes, walkthrough
 from whiteboard_peer import cells, wire
 
-PROTOCOL = pathlib.Path(__file__).resolve().parents[2] / "Protocol"
 DOCUMENT, VECTORS = PROTOCOL / "Walkthrough.md", PROTOCOL / "Vectors" / "walkthrough.json"
 WIDTH = 29
 
@@ -256,16 +254,5 @@ def build():
     return {DOCUMENT: text, VECTORS: json.dumps(told, indent=1) + "\n"}
 
 
-def main():
-    for target, text in build().items():
-        if sys.argv[1:] == ["--check"]:
-            if not target.exists() or target.read_text() != text:
-                sys.exit(f"{target.name} is not what this script computes")
-            print(f"{target.name}: as computed")
-        else:
-            target.write_text(text)
-            print(f"{target.name}: {len(text)} characters")
-
-
 if __name__ == "__main__":
-    main()
+    write_or_check(build())

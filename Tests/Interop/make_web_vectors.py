@@ -11,13 +11,12 @@ in the file instead of creating a new one.
 
 import hashlib
 import hmac
-import json
-import sys
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, utils
-from make_admission_vectors import PROTOCOL, base32, counted, peer, peer_id, private_key, spki
+from make_admission_vectors import base32, counted, peer, peer_id, private_key, spki
+from vector_file import PROTOCOL, write_or_check_signed
 
 TARGET = PROTOCOL / "Vectors" / "web.json"
 ORIGIN = "https://192.168.1.5:26443"
@@ -137,15 +136,5 @@ def build(previous):
     }
 
 
-def main():
-    previous = json.loads(TARGET.read_text()) if TARGET.exists() else None
-    text = json.dumps(build(previous), indent=1, ensure_ascii=True) + "\n"
-    if "--check" in sys.argv[1:]:
-        if not TARGET.exists() or TARGET.read_text() != text:
-            sys.exit(f"{TARGET.name} is not what the specification gives; run {sys.argv[0]}")
-        return
-    TARGET.write_text(text)
-
-
 if __name__ == "__main__":
-    main()
+    write_or_check_signed(TARGET, build)
