@@ -7,8 +7,9 @@ import threading
 
 from whiteboard_peer import admission, wire
 from whiteboard_peer.events import EventLog
+from whiteboard_peer.link_base import LinkBroken
 from whiteboard_peer.session import parse_hello
-from whiteboard_peer.tls import BINDING, Identity, Link, LinkBroken
+from whiteboard_peer.tls import BINDING, Identity, Link
 from whiteboard_peer.wire import Violation, base32, parse_base64
 
 

@@ -24,7 +24,8 @@ from whiteboard_peer import admission, cells, codec, views, wire
 from whiteboard_peer.board import APPLICATION, BoardPeer
 from whiteboard_peer.session import NotVerified, Refused, parse_hello
 from whiteboard_peer.events import PATIENCE
-from whiteboard_peer.tls import BINDING, Identity, Link, LinkBroken
+from whiteboard_peer.link_base import LinkBroken
+from whiteboard_peer.tls import BINDING, Identity, Link
 from whiteboard_peer.wire import base32, encode_frame, parse_base32
 
 CODE = "zebra-acid-acid-zebra"

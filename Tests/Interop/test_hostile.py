@@ -24,9 +24,10 @@ from support import InteropCase
 from whiteboard_peer import admission, authors, cells, datagram, messages, wire
 from whiteboard_peer.board import BoardPeer
 from whiteboard_peer.bulk import attach_proof
+from whiteboard_peer.link_base import LinkBroken, LinkTimeout
 from whiteboard_peer.messages import AUTHOR, BATCH, HEAD
 from whiteboard_peer.session import parse_close, parse_hello
-from whiteboard_peer.tls import ATTACH_LABEL, BINDING, DATAGRAM_LABEL, Identity, Link, LinkBroken, LinkTimeout
+from whiteboard_peer.tls import ATTACH_LABEL, BINDING, DATAGRAM_LABEL, Identity, Link
 from whiteboard_peer.wire import base32, encode_frame, encode_vint
 
 

@@ -15,8 +15,9 @@ from whiteboard_peer import authors, cells, codec, messages, wire
 from whiteboard_peer.authors import Author
 from whiteboard_peer.board import BoardPeer
 from whiteboard_peer.cells import Dot, DotSet
+from whiteboard_peer.link_base import LinkBroken
 from whiteboard_peer.messages import AUTHOR, BATCH, HEAD, NOTHING_LACKING
-from whiteboard_peer.tls import Identity, LinkBroken
+from whiteboard_peer.tls import Identity
 from whiteboard_peer.wire import base32, encode_vint
 
 CREATE = (None, cells.KIND, None, cells.UNSIGNED, cells.TEXT)

@@ -10,8 +10,9 @@ from test_first_join import SILENT, SlowHost
 from whiteboard_peer import admission, datagram, wire
 from whiteboard_peer.board import BoardPeer
 from whiteboard_peer.bulk import StreamReset, TransferEnded
+from whiteboard_peer.link_base import LinkBroken
 from whiteboard_peer.session import ANY_SESSION, NotVerified, Refused, WrongPeer
-from whiteboard_peer.tls import Identity, Link, LinkBroken
+from whiteboard_peer.tls import Identity, Link
 from whiteboard_peer.wire import Violation
 
 

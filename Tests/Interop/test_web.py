@@ -26,8 +26,9 @@ from test_against_swift import SwiftCase
 from whiteboard_peer import admission, relay, wire
 from whiteboard_peer.board import BoardPeer
 from whiteboard_peer.bulk import attach_proof
+from whiteboard_peer.link_base import LinkBroken, LinkTimeout
 from whiteboard_peer.session import Refused, parse_accept, parse_close, parse_hello
-from whiteboard_peer.tls import ATTACH_LABEL, BINDING, Identity, Link, LinkBroken, LinkTimeout
+from whiteboard_peer.tls import ATTACH_LABEL, BINDING, Identity, Link
 from whiteboard_peer.web import (
     BINARY as BINARY_MESSAGE,
     CLOSING,

@@ -10,7 +10,8 @@ import threading
 import time
 
 from . import wire
-from .tls import ATTACH_LABEL, Link, LinkBroken
+from .link_base import LinkBroken
+from .tls import ATTACH_LABEL, Link
 from .wire import Violation, base32, malformed, parse_base32, parse_base64
 
 CHUNK = 65_536

@@ -14,7 +14,8 @@ import time
 from . import admission, datagram, wire
 from .bulk import BulkMixin, serve_bulk
 from .events import PATIENCE, EventLog
-from .tls import BINDING, DATAGRAM_LABEL, Link, LinkBroken, LinkTimeout
+from .link_base import LinkBroken, LinkTimeout
+from .tls import BINDING, DATAGRAM_LABEL, Link
 from .wire import Violation, base32, malformed, parse_base32, parse_base64
 
 VERSION = 1

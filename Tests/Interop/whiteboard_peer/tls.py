@@ -2,9 +2,7 @@
 
 import datetime
 import hashlib
-import select
 import socket
-import struct
 import threading
 import time
 
@@ -14,20 +12,13 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from OpenSSL import SSL, crypto
 
-from .wire import CLOSE, FrameDecoder, Violation, base32, encode_frame
+from .link_base import FramedLink, LinkBroken, prepare, receive
+from .wire import CLOSE, Violation, base32
 
 ALPN = b"whiteboard-p2p"
 BINDING = b"EXPORTER-whiteboard-p2p binding"
 ATTACH_LABEL = b"EXPORTER-whiteboard-p2p attach"
 DATAGRAM_LABEL = b"EXPORTER-whiteboard-p2p datagram"
-
-
-class LinkBroken(Exception):
-    """The connection ended without a CLOSE."""
-
-
-class LinkTimeout(LinkBroken):
-    """No data arrived in time."""
 
 
 def public_key_info(key):
@@ -82,22 +73,16 @@ class Identity:
         return context
 
 
-class Link:
+class Link(FramedLink):
     """One TLS connection with frames. One thread may read while others write."""
 
     def __init__(self, sock, identity, server, timeout=10, **context_options):
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", 30, 0))
-        sock.settimeout(None)
+        prepare(sock)
+        super().__init__(identity, server, sock.getpeername())
         self.sock = sock
-        self.server = server
-        self.remote_address = sock.getpeername()
-        self.last_read = time.monotonic()
-        self.decoder = FrameDecoder()
         self._tls = SSL.Connection(identity.context(**context_options), None)
         self._tls_lock = threading.Lock()
         self._send_lock = threading.Lock()
-        self._closed = False
         if server:
             self._tls.set_accept_state()
         else:
@@ -154,15 +139,7 @@ class Link:
     # Bytes
 
     def _receive(self, deadline):
-        poller = select.poll()
-        try:
-            poller.register(self.sock, select.POLLIN)
-            wait = None if deadline is None else max(0, deadline - time.monotonic()) * 1000
-            if not poller.poll(wait):
-                raise LinkTimeout("nothing came in time")
-            data = self.sock.recv(65_536)
-        except (OSError, ValueError) as error:
-            raise LinkBroken(str(error)) from error
+        data = receive(self.sock, deadline)
         if not data:
             raise LinkBroken("TCP ended")
         self.last_read = time.monotonic()
@@ -201,9 +178,6 @@ class Link:
             except (OSError, SSL.Error) as error:
                 raise LinkBroken(str(error)) from error
 
-    def send_frame(self, kind, payload=b""):
-        self.send(encode_frame(kind, payload))
-
     def read_some(self, deadline=None):
         """Returns decrypted bytes, at least one."""
         while True:
@@ -224,15 +198,6 @@ class Link:
             data = self._receive(deadline)
             with self._tls_lock:
                 self._tls.bio_write(data)
-
-    def read_frame(self, timeout=None):
-        """Returns the next (type, payload) of a known type; raises `Violation`, `LinkBroken`."""
-        deadline = None if timeout is None else time.monotonic() + timeout
-        while True:
-            frame = self.decoder.next()
-            if frame is not None:
-                return frame
-            self.decoder.feed(self.read_some(deadline))
 
     # Closing
 

@@ -3,7 +3,6 @@
 import hashlib
 import hmac
 import os
-import select
 import socket
 import ssl
 import struct
@@ -16,8 +15,9 @@ from cryptography.hazmat.primitives.asymmetric import ec, utils
 
 from . import wire
 from .board import BoardPeer
-from .tls import Identity, LinkBroken, LinkTimeout
-from .wire import CLOSE, FrameDecoder, base32, base64_text, encode_frame, malformed, parse_base32, parse_base64
+from .link_base import FramedLink, LinkBroken, LinkTimeout, prepare, receive
+from .tls import Identity
+from .wire import CLOSE, base64_text, malformed, parse_base32, parse_base64
 
 SUBPROTOCOL = "whiteboard-p2p"
 MAXIMUM_MESSAGE = 65_544
@@ -87,9 +87,7 @@ class Connection:
             if source:
                 self.sock.bind((source, 0))
             self.sock.connect(address)
-            self.sock.settimeout(None)
-            self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", 30, 0))
+            prepare(self.sock)
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
@@ -120,14 +118,11 @@ class Connection:
 
     def _receive(self, deadline):
         """Reads from the socket; returns False at the end of the connection."""
-        poller = select.poll()
         try:
-            poller.register(self.sock, select.POLLIN)
-            wait = None if deadline is None else max(0, deadline - time.monotonic()) * 1000
-            if not poller.poll(wait):
-                raise LinkTimeout("nothing came in time")
-            data = self.sock.recv(65_536)
-        except (OSError, ValueError):
+            data = receive(self.sock, deadline)
+        except LinkTimeout:
+            raise
+        except LinkBroken:
             return False
         with self._tls_lock:
             self._incoming.write(data) if data else self._incoming.write_eof()
@@ -379,17 +374,12 @@ class Posts:
             self._sending.close()
 
 
-class WebLink:
+class WebLink(FramedLink):
     """A link to a gateway, with the interface of `tls.Link`. One thread may read while others write."""
 
-    server = False
-
     def __init__(self, transport, identity, origin):
-        self.transport, self.identity, self.origin = transport, identity, origin
-        self.remote_address = transport.connection.sock.getpeername()
-        self.last_read = time.monotonic()
-        self.decoder = FrameDecoder()
-        self._closed = False
+        super().__init__(identity, False, transport.connection.sock.getpeername())
+        self.transport, self.origin = transport, origin
         self._secret = None
         self.challenge = None
 
@@ -436,17 +426,10 @@ class WebLink:
     def send(self, data):
         self.transport.send(data)
 
-    def send_frame(self, kind, payload=b""):
-        self.send(encode_frame(kind, payload))
-
-    def read_frame(self, timeout=None):
-        deadline = None if timeout is None else time.monotonic() + timeout
-        while True:
-            frame = self.decoder.next()
-            if frame is not None:
-                return frame
-            self.decoder.feed(self.transport.receive(deadline))
-            self.last_read = time.monotonic()
+    def read_some(self, deadline=None):
+        data = self.transport.receive(deadline)
+        self.last_read = time.monotonic()
+        return data
 
     def close(self, code, message=""):
         if self._closed:
