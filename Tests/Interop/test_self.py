@@ -1,7 +1,6 @@
 """Tests two Python peers of this folder with each other, over loopback."""
 
 import os
-import pathlib
 import threading
 import unittest
 

@@ -1,7 +1,6 @@
 """Checks the documents of the specification: rules in order, existing references, and described vector groups."""
 
 import json
-import pathlib
 import re
 import unittest
 

@@ -11,7 +11,7 @@ import time
 
 from . import wire
 from .link_base import LinkBroken
-from .tls import ATTACH_LABEL, Link
+from .tls import ATTACH_LABEL
 from .wire import Violation, base32, malformed, parse_base32, parse_base64
 
 CHUNK = 65_536
