@@ -416,7 +416,7 @@ def serve_bulk(peer, link, raw, admitted):
     session = parse_base32(wire.text(raw, "session"), 16)
     incarnation = parse_base32(wire.text(raw, "incarnation"), 8)
     opener = wire.text(raw, "opener")
-    proof = parse_base64(wire.text(raw, "proof"), 64)
+    proof = parse_base64(wire.text(raw, "proof"), exactly=32)
     if opener not in ("dialler", "listener"):
         raise malformed("an unknown opener")
     with peer.condition:
