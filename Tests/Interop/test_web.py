@@ -96,8 +96,7 @@ class Guests(WebCase):
                 send = relay.encode(relay.SEND, {"routes": [0, 7, 255]}, b"nobody")
                 link.send_frame(wire.MESSAGE, encode_vint(2) + bytes([flags]) + send)
                 link.send_frame(wire.RELAY_DATAGRAM, send)
-                link.send_frame(wire.PING, b"abcdefgh")
-                self.assertEqual(self.frame(link, wire.PONG), b"abcdefgh")
+                self.assert_answers(link)
 
     def test_web_6_a_guest_resumes_without_the_secret(self):
         program = self.gateway()
@@ -444,8 +443,7 @@ class Openings(SharedGateway):
         thief = self.attacker(self.host)
         thief.incarnation = victim.incarnation
         self.assert_refused("wrong-code", lambda: thief.ask(thief.proved(), key=bytes(32), resume=resume))
-        link.send_frame(wire.PING, b"12345678")
-        self.assertEqual(self.frame(link, wire.PONG), b"12345678")
+        self.assert_answers(link)
 
     def test_attach_without_the_proof_of_the_control_link(self):
         for carrier in CARRIERS:

@@ -10,6 +10,7 @@ import threading
 import time
 import unittest
 
+from attacking import resident
 from web_case import CARRIERS, Attacker, SharedGateway, WebCase
 from whiteboard_peer import relay, wire
 from whiteboard_peer.board import BoardPeer
@@ -237,13 +238,13 @@ class Requests(SharedGateway):
     def test_web_8_trailers_without_an_end(self):
         connection = self.attacker(self.host).http()
         self.addCleanup(connection.close)
-        before = self.resident(self.host)
+        before = resident(self.host)
         head = request("GET", "/", [("Host", self.page.authority), ("Transfer-Encoding", "chunked")], b"0\r\n")
         with contextlib.suppress(LinkBroken):
             connection.send(head)
             for number in range(20_000):
                 connection.send(b"X-%d: %s\r\n" % (number, b"a" * 1_000))
-        self.assertLess(self.resident(self.host) - before, 30_000_000)
+        self.assertLess(resident(self.host) - before, 30_000_000)
 
     def test_garbage(self):
         for data in (b"\0" * 100, b"\x16\x03\x01" * 50, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n",
@@ -300,10 +301,9 @@ class Posting(SharedGateway):
         link.send(encode_frame(0x80, bytes(65_000)) * 4)
         for piece in (ping[:1], ping[1:2], ping[2:]):
             link.send(piece)
-        self.assertEqual(self.frame(link, wire.PONG), b"12345678")
+        self.assertEqual(self.next_frame(link, wire.PONG), b"12345678")
         self.assertEqual(posts.post(bytes(MAXIMUM_POST + 1)).status, 413)
-        link.send_frame(wire.PING, b"abcdefgh")
-        self.assertEqual(self.frame(link, wire.PONG), b"abcdefgh")
+        self.assert_answers(link)
 
     def test_unknown_links(self):
         _, _, posts = self.opened()
@@ -343,8 +343,8 @@ class Posting(SharedGateway):
         self.assertTrue(set(statuses) <= {204, 409, 429}, statuses)
         posts.position = start + 10
         link.send_frame(wire.PING, b"abcdefgh")
-        self.assertEqual(len(self.frame(link, wire.PONG)), 8)
-        self.assertEqual(self.frame(link, wire.PONG), b"abcdefgh")
+        self.assertEqual(len(self.next_frame(link, wire.PONG)), 8)
+        self.assertEqual(self.next_frame(link, wire.PONG), b"abcdefgh")
 
     def test_a_body_shorter_than_announced(self):
         attacker, link, posts = self.opened()
@@ -433,7 +433,7 @@ class Sockets(SharedGateway):
         ping = encode_frame(wire.PING, b"12345678")
         for byte in ping:
             socket_.connection.send(WebSocket.frame(BINARY_MESSAGE, bytes([byte])))
-        self.assertEqual(self.frame(link, wire.PONG), b"12345678")
+        self.assertEqual(self.next_frame(link, wire.PONG), b"12345678")
         first, *middle, last = [ping[index : index + 1] for index in range(len(ping))]
         socket_.connection.send(WebSocket.frame(BINARY_MESSAGE, first, fin=False))
         for part in middle:
@@ -441,12 +441,12 @@ class Sockets(SharedGateway):
             socket_.connection.send(WebSocket.frame(PONG, b"between"))
         socket_.connection.send(WebSocket.frame(CONTINUATION, b"", fin=False))
         socket_.connection.send(WebSocket.frame(CONTINUATION, last))
-        self.assertEqual(self.frame(link, wire.PONG), b"12345678")
+        self.assertEqual(self.next_frame(link, wire.PONG), b"12345678")
         longest = encode_frame(0x80, bytes(wire.MAXIMUM_PAYLOAD)) + encode_frame(0x81, b"..")
         self.assertEqual(len(longest), MAXIMUM_MESSAGE)
         socket_.connection.send(WebSocket.frame(BINARY_MESSAGE, longest))
         socket_.connection.send(WebSocket.frame(BINARY_MESSAGE, ping * 5))
-        self.assertEqual(self.frame(link, wire.PONG), b"12345678")
+        self.assertEqual(self.next_frame(link, wire.PONG), b"12345678")
 
     def test_the_closing_handshake(self):
         for data in (b"", struct.pack(">H", 1000), struct.pack(">H", 1001) + b"bye", b"x", b"\xff\xff", struct.pack(">H", 1000) + b"\xff"):
@@ -482,7 +482,7 @@ class Sockets(SharedGateway):
         link.read_challenge()
         link.send_frame(wire.WEB_PROOF, link.proof())
         attacker.ask(link)
-        before = self.resident(self.host)
+        before = resident(self.host)
         pings = WebSocket.frame(PING, bytes(125)) * 500
         with contextlib.suppress(LinkBroken):
             for _ in range(200):
@@ -491,7 +491,7 @@ class Sockets(SharedGateway):
         with contextlib.suppress(LinkBroken):
             for _ in range(100):
                 link.transport.connection.send(inner)
-        self.assertLess(self.resident(self.host) - before, 40_000_000)
+        self.assertLess(resident(self.host) - before, 40_000_000)
 
 
 class Load(WebCase):
@@ -572,7 +572,7 @@ class Load(WebCase):
 
     def test_web_8_readers_of_the_page_that_are_slow(self):
         program = self.gateway()
-        before = self.resident(program)
+        before = resident(program)
         connections = []
         for number in range(60):
             connection = Attacker(program.page, source="127.0.0.2").http(receive_buffer=4_096)
@@ -584,7 +584,7 @@ class Load(WebCase):
             connections.append(connection)
         time.sleep(1)
         self.assert_serves(program)
-        self.assertLess(self.resident(program) - before, 80_000_000)
+        self.assertLess(resident(program) - before, 80_000_000)
 
     def test_a_guest_that_reads_nothing(self):
         """The board stays responsive, and what waits for the guest is limited."""
@@ -599,7 +599,7 @@ class Load(WebCase):
             link.send_frame(wire.WEB_PROOF, link.proof())
             attacker.ask(link)
             deaf.append(link)
-        before, began = self.resident(program), time.monotonic()
+        before, began = resident(program), time.monotonic()
         for number in range(150):
             program.do("text", at=[number, 0], text="x" * 8_000, timeout=10)
             if number % 10 == 0:
@@ -608,7 +608,7 @@ class Load(WebCase):
                         link.send_frame(wire.PING, b"12345678")
         self.assertLess(time.monotonic() - began, 30)
         self.assert_serves(program)
-        self.assertLess(self.resident(program) - before, 80_000_000)
+        self.assertLess(resident(program) - before, 80_000_000)
         deadline = time.monotonic() + 20
         while native.digest() != program.digest():
             self.assertLess(time.monotonic(), deadline)
@@ -619,7 +619,7 @@ class Load(WebCase):
         for carrier in CARRIERS:
             attacker = self.attacker(program)
             link = self.keep(attacker.admitted(carrier))
-            before = self.resident(program)
+            before = resident(program)
             flags = bytes([wire.Part.FIRST | wire.Part.LAST])
             relays = bytes([wire.Part.FIRST | wire.Part.LAST | wire.Part.RELAYS])
             with contextlib.suppress(LinkBroken):
@@ -632,7 +632,7 @@ class Load(WebCase):
                 )
                 link.send(data)
             self.assert_serves(program)
-            self.assertLess(self.resident(program) - before, 60_000_000)
+            self.assertLess(resident(program) - before, 60_000_000)
             link = self.keep(self.attacker(program).admitted(carrier))
             with contextlib.suppress(LinkBroken):
                 for start in range(1, 200_000, 2_000):
@@ -641,7 +641,7 @@ class Load(WebCase):
                         for n in range(start, start + 2_000)
                     ))
             self.assert_serves(program)
-            self.assertLess(self.resident(program) - before, 80_000_000)
+            self.assertLess(resident(program) - before, 80_000_000)
 
     def test_rly_5_forged_relay_messages(self):
         program = self.gateway()
@@ -664,9 +664,8 @@ class Load(WebCase):
             link.send_frame(wire.KICK, {"peer": victim.identity.text, "reason": "no"})
             link.send_frame(wire.KICK, {"peer": program.peer, "reason": "no"})
             link.send_frame(wire.PING, b"abcdefgh")
-            self.frame(link, wire.PONG)
-            other.send_frame(wire.PING, b"abcdefgh")
-            self.assertEqual(self.frame(other, wire.PONG), b"abcdefgh")
+            self.next_frame(link, wire.PONG)
+            self.assert_answers(other)
             grant = {"key": wire.base64_text(forger.identity.public_key_info), "signature": wire.base64_text(bytes(70))}
             link.send_frame(wire.RELAY_GRANT, grant)
             self.assert_closes(link, "protocol-error")

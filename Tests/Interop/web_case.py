@@ -1,16 +1,14 @@
 """A host that serves browsers, and raw web links to it (web.md)."""
 
 import os
-import pathlib
-import re
 import time
 
+from attacking import LinkChecks, hello_of
 from test_against_swift import SwiftCase
 from whiteboard_peer import admission, wire
 from whiteboard_peer.session import Refused, parse_accept, parse_close, parse_hello
 from whiteboard_peer.tls import BINDING, Identity
 from whiteboard_peer.web import Connection, Guest, PageLink, Posts, WebLink, WebSocket
-from whiteboard_peer.wire import base32
 
 CARRIERS = (WebSocket, Posts)
 
@@ -43,19 +41,7 @@ class Attacker:
         return link
 
     def hello(self, **changes):
-        hello = {
-            "protocol": [1, 1],
-            "session": base32(self.page.session),
-            "name": "mallory",
-            "incarnation": base32(self.incarnation),
-            "port": 0,
-            "addresses": [],
-            "role": "member",
-            "links": 0,
-            "invitation": {},
-            **changes,
-        }
-        return {key: value for key, value in hello.items() if value is not ...}
+        return hello_of(self.page.session, self.incarnation, **{"invitation": {}, **changes})
 
     def ask(self, link, key=None, **changes):
         """Sends HELLO and the proof of K; returns ACCEPT, or raises `Refused`."""
@@ -87,7 +73,7 @@ class Attacker:
         return link
 
 
-class WebCase(SwiftCase):
+class WebCase(LinkChecks, SwiftCase):
     """Each test, or each class, has a host that serves browsers."""
 
     def gateway(self, *more, **options):
@@ -115,26 +101,6 @@ class WebCase(SwiftCase):
         self.addCleanup(link.abort if hasattr(link, "abort") else link.close)
         return link
 
-    def frame(self, link, wanted, timeout=10):
-        deadline = time.monotonic() + timeout
-        while True:
-            kind, payload = link.read_frame(max(0.01, deadline - time.monotonic()))
-            if kind == wanted:
-                return payload
-            if kind == wire.CLOSE:
-                self.fail(f"closed with {payload}")
-
-    def assert_closes(self, link, *codes, timeout=10):
-        deadline = time.monotonic() + timeout
-        while True:
-            kind, payload = link.read_frame(max(0.01, deadline - time.monotonic()))
-            if kind == wire.CLOSE:
-                break
-        code, message = parse_close(payload)
-        self.assertIn(code, codes)
-        self.assertRegex(message, r"^([A-Z]((?!\w\().)*\.)?$")
-        link.abort()
-
     def assert_refused(self, code, attempt):
         with self.assertRaises(Refused) as raised:
             attempt()
@@ -145,15 +111,10 @@ class WebCase(SwiftCase):
         self.assertTrue(program.is_running(), program.log[-3_000:])
         began = time.monotonic()
         link = Attacker(program.page, source=source).admitted(name="good")
-        link.send_frame(wire.PING, b"12345678")
-        self.assertEqual(self.frame(link, wire.PONG), b"12345678")
+        self.assert_answers(link)
         link.close("left")
         program.do("say", text="still here", timeout=within)
         self.assertLess(time.monotonic() - began, within)
-
-    def resident(self, program):
-        status = pathlib.Path(f"/proc/{program.process.pid}/status").read_text()
-        return int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) * 1024
 
 
 class SharedGateway(WebCase):
