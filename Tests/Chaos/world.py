@@ -483,6 +483,7 @@ class World:
                     break
                 if life and life.process.is_running:
                     break
+                # The program ended; the peer that it joins may still be starting, or connecting to its relay.
                 time.sleep(1)
 
     def _members(self):

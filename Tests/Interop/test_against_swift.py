@@ -23,7 +23,7 @@ from support import InteropCase
 from whiteboard_peer import admission, cells, codec, views, wire
 from whiteboard_peer.board import APPLICATION, BoardPeer
 from whiteboard_peer.session import NotVerified, Refused, parse_hello
-from whiteboard_peer.events import PATIENCE
+from whiteboard_peer.events import PATIENCE, EventLog
 from whiteboard_peer.link_base import LinkBroken
 from whiteboard_peer.tls import BINDING, Identity, Link
 from whiteboard_peer.wire import base32, encode_frame, parse_base32
@@ -403,12 +403,22 @@ class Kicking(SwiftCase):
         host, program, remote = self.host_and_program()
         files = pathlib.Path(f"/proc/{program.process.pid}/fd")
         before = len(list(files.iterdir()))
-        with mock.patch("whiteboard_peer.session.serve_bulk", lambda *_: time.sleep(30)):
+        is_over, dialed = threading.Event(), EventLog()
+        self.addCleanup(is_over.set)
+
+        def hold(*_):
+            dialed.add("dialed")
+            is_over.wait(30)
+
+        with mock.patch("whiteboard_peer.session.serve_bulk", hold):
             with host.condition:
                 for _ in range(1_000):
                     remote.control.send(wire.BULK_REQUEST, {"count": 8})
             host.send_data(remote, b"behind")
             program.events.wait("data")
+            # The Python peer has room for 16 links that are not yet attached (LNK-6).
+            for _ in range(16):
+                dialed.wait("dialed")
         self.assertLessEqual(len(list(files.iterdir())), before + 40)
 
 
@@ -973,9 +983,8 @@ class Resumption(SwiftCase):
                 data = bytes([APPLICATION]) + b"n%d" % number + bytes(200)
                 payload = wire.encode_message_parts(data, number)[0]
                 frames.append(encode_frame(wire.MESSAGE, payload))
-            # Send all frames at once, HELLO first, or ACCEPT first, and the rest shortly after it: the code that hands
-            # over the
-            # link must lose none of them.
+            # Send all frames at once, or HELLO, or HELLO and ACCEPT, and the rest a moment later: the code that hands
+            # over the link must lose none of them. The moment is part of the input.
             first = turn % 3
             if first:
                 link.send_records(frames[:first])

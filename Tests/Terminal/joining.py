@@ -4,7 +4,6 @@ import os
 import re
 import socket
 import subprocess
-import time
 
 from screens import BRAILLE, PROGRAM, Screen, board_link, ink, pair
 
@@ -114,10 +113,13 @@ def who_is_removed_sees_by_whom_and_why_and_decides_what_becomes_of_the_copy(dir
     ada.key("Enter")
     ben.wait("ada removed you from this board: too loud. Your copy is kept.")
     ben.wait("continue with your own copy")
-    # Keys of the first second were meant for the board.
-    time.sleep(1.2)
-    ben.key("Enter")
-    ben.wait("ada removed you; read-only")
+
+    def only_views(lines):
+        """the board without the box"""
+        text = "\n".join(lines)
+        return "ada removed you; read-only" in text and "your own copy" not in text
+
+    ben.press_until("Enter", only_views)
     ben.wait(ink())
     ben.type(':text 0,0 "more"')
     ben.key("Enter")
@@ -127,9 +129,7 @@ def who_is_removed_sees_by_whom_and_why_and_decides_what_becomes_of_the_copy(dir
     # The board refuses us, and the local copy opens instead.
     ben.key("Enter")
     ben.wait("ada removed you from this board: too loud. Your copy is kept.")
-    time.sleep(1.2)
-    ben.type("c")
-    ben.wait("This is your own copy now.")
+    ben.press_until("c", "This is your own copy now.")
     ben.type(':text 0,0 "more"')
     ben.key("Enter")
     ben.wait("more")

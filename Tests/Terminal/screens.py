@@ -1,5 +1,6 @@
 """A terminal with the real program, and checks of its screen."""
 
+import contextlib
 import os
 import pathlib
 import re
@@ -90,6 +91,18 @@ class Screen:
     def key(self, *names):
         for name in names:
             self.tmux("send-keys", "-t", self.name, name)
+
+    def press_until(self, name, what):
+        """Presses a key again and again until a condition holds.
+
+        A box ignores the keys of its first second, and nothing on the screen shows when that second is over.
+        """
+        for _ in range(3):
+            self.key(name)
+            with contextlib.suppress(Failed):
+                return self.wait(what, 1.2)
+        self.key(name)
+        return self.wait(what)
 
     def send(self, text):
         """Sends bytes as a terminal does; ^ stands for Escape."""
