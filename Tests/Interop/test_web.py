@@ -27,12 +27,6 @@ from whiteboard_peer.wire import base32, encode_frame, encode_vint
 
 
 class Guests(WebCase):
-    def eventually_same(self, *boards, timeout=30):
-        deadline = time.monotonic() + timeout
-        while len({board.digest() for board in boards}) > 1:
-            self.assertLess(time.monotonic(), deadline, "the boards differ")
-            time.sleep(0.1)
-
     def native(self, program):
         native = self.program("join", program.link, name="native")
         native.events.wait("joined", 30, peer=program.peer)

@@ -31,7 +31,11 @@ class Attacker:
     def open(self, kind=WebSocket, origin=None, **options):
         """Returns a link on which the gateway has sent its challenge."""
         link = WebLink(self.carrier(kind, origin, **options), self.identity, origin or self.page.origin)
-        link.read_challenge()
+        try:
+            link.read_challenge()
+        except BaseException:
+            link.abort()
+            raise
         return link
 
     def proved(self, kind=WebSocket, **options):
@@ -100,6 +104,12 @@ class WebCase(LinkChecks, SwiftCase):
     def keep(self, link):
         self.addCleanup(link.abort if hasattr(link, "abort") else link.close)
         return link
+
+    def eventually_same(self, *boards, timeout=30):
+        deadline = time.monotonic() + timeout
+        while len({board.digest() for board in boards}) > 1:
+            self.assertLess(time.monotonic(), deadline, "the boards differ")
+            time.sleep(0.1)
 
     def assert_refused(self, code, attempt):
         with self.assertRaises(Refused) as raised:
