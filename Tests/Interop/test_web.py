@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from pictures import png
-from program import Program
+from program import Failed, Program
 from web_case import CARRIERS, Attacker, SharedGateway, WebCase
 from whiteboard_peer import admission, relay, wire
 from whiteboard_peer.board import BoardPeer
@@ -70,6 +70,53 @@ class Guests(WebCase):
                 event = program.events.wait("resource-finished", 30, outcome="delivered", name="big.bin")
                 self.assertEqual(pathlib.Path(event["path"]).read_bytes(), file.read_bytes())
                 guest.leave()
+
+    def test_web_2_a_guest_that_ends_while_a_resource_is_sent_to_it(self):
+        """The gateway writes nothing after the end of a response, or after a close frame."""
+        ends = {
+            "left": lambda program, control, peer: control.send_frame(wire.CLOSE, {"code": "left", "message": ""}),
+            "malformed": lambda program, control, peer: control.send_frame(wire.MEMBERS, b"no JSON"),
+            "kicked": lambda program, control, peer: program.do("kick", target=peer),
+            "off": lambda program, control, peer: program.do("web", state="off"),
+        }
+        for carrier in CARRIERS:
+            for name, end in ends.items():
+                with self.subTest(carrier=carrier.__name__, end=name):
+                    program = self.gateway()
+                    attacker = self.attacker(program)
+                    control = self.keep(attacker.admitted(carrier))
+                    peer = attacker.identity.text
+                    program.events.wait("joined", peer=peer)
+                    program.begin("resource", file=str(self.file(3_000_000)), name="big", to=peer)
+                    self.read_until(control, wire.BULK_REQUEST)
+                    bulk = self.keep(attacker.attached(control, carrier))
+                    offer = wire.parse_json(self.read_until(bulk, wire.RESOURCE_OFFER))
+                    bulk.send_frame(wire.RESOURCE_ACCEPT, {"id": offer["id"], "offset": 0})
+                    self.read_until(bulk, wire.CHUNK)
+                    end(program, control, peer)
+                    program.events.wait("left", 15, peer=peer)
+                    if name == "kicked":
+                        program.page = self.page_of(program)
+                    if name == "off":
+                        program.do("web", state="on")
+                    self.assert_serves(program)
+                    program.stop()
+
+    def read_until(self, link, wanted):
+        """Returns the payload of the next frame of a type; skips others."""
+        while True:
+            kind, payload = link.read_frame(10)
+            if kind == wanted:
+                return payload
+
+    def test_web_5_more_links_than_the_limit_are_refused(self):
+        program = self.gateway()
+        for _ in range(63):
+            program.do("invite", web=True)
+        with self.assertRaises(Failed) as raised:
+            program.do("invite", web=True)
+        self.assertIn("64", str(raised.exception))
+        self.assert_serves(program)
 
     def test_web_7_a_guest_reaches_a_peer_through_the_gateway(self):
         program = self.gateway()
@@ -446,11 +493,7 @@ class Openings(SharedGateway):
             for proof in (bytes(32), None):
                 bulk = self.keep(attacker.proved(carrier))
                 proof = proof or attach_proof(control.exporter(ATTACH_LABEL), control.exporter(ATTACH_LABEL))
-                attach = {
-                    "session": base32(self.host.session), "incarnation": base32(attacker.incarnation),
-                    "opener": "dialler", "proof": wire.base64_text(proof),
-                }
-                bulk.send_frame(wire.ATTACH, attach)
+                bulk.send_frame(wire.ATTACH, attacker.attach(proof))
                 self.assert_closes(bulk, "not-attached")
 
 

@@ -6,9 +6,11 @@ import time
 from attacking import LinkChecks, hello_of
 from test_against_swift import SwiftCase
 from whiteboard_peer import admission, wire
+from whiteboard_peer.bulk import attach_proof
 from whiteboard_peer.session import Refused, parse_accept, parse_close, parse_hello
-from whiteboard_peer.tls import BINDING, Identity
+from whiteboard_peer.tls import ATTACH_LABEL, BINDING, Identity
 from whiteboard_peer.web import Connection, Guest, PageLink, Posts, WebLink, WebSocket
+from whiteboard_peer.wire import base32
 
 CARRIERS = (WebSocket, Posts)
 
@@ -74,6 +76,24 @@ class Attacker:
     def admitted(self, kind=WebSocket, **changes):
         link = self.proved(kind)
         self.ask(link, **changes)
+        return link
+
+    def attach(self, proof, opener="dialler"):
+        """Returns the contents of ATTACH."""
+        return {
+            "session": base32(self.page.session), "incarnation": base32(self.incarnation), "opener": opener,
+            "proof": wire.base64_text(proof),
+        }
+
+    def attached(self, control, kind=WebSocket):
+        """Returns a bulk link on which the gateway can send."""
+        link = self.proved(kind)
+        proof = attach_proof(control.exporter(ATTACH_LABEL), link.exporter(ATTACH_LABEL))
+        link.send_frame(wire.ATTACH, self.attach(proof, "listener"))
+        link.decoder.maximum = wire.MAXIMUM_PAYLOAD
+        kind, payload = link.read_frame(5)
+        if kind != wire.ATTACHED:
+            raise AssertionError(f"not attached: {kind:#04x} {payload}")
         return link
 
 

@@ -192,6 +192,7 @@ final class BrowserAccess {
   }
 
   private nonisolated(nonsending) func accept(_ link: BrowserLink) async throws(SessionError) {
+    defer { checkIsolation(#isolation) }
     let now = SystemTime.milliseconds
     try await session.invite(
       key(of: link),

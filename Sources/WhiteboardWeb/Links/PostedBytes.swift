@@ -91,6 +91,11 @@ final class PostedBytes: ChannelDuplexHandler {
   func channelReadComplete(context: ChannelHandlerContext) {}
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    // The web link may write until its channel is inactive, but nothing may follow the end of the response.
+    guard !hasEnded else {
+      promise?.fail(ChannelError.ioOnClosedChannel)
+      return
+    }
     let bytes = unwrapOutboundIn(data)
     context.write(wrapOutboundOut(.body(.byteBuffer(bytes))), promise: promise)
   }

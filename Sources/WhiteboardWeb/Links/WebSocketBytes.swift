@@ -42,6 +42,11 @@ final class WebSocketBytes: ChannelDuplexHandler {
   }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    // No message may follow a close frame (RFC 6455, 5.5.1).
+    guard !hasSentClose else {
+      promise?.fail(ChannelError.ioOnClosedChannel)
+      return
+    }
     var bytes = unwrapOutboundIn(data)
     while bytes.readableBytes > Self.maximumMessage,
       let part = bytes.readSlice(length: Self.maximumMessage)

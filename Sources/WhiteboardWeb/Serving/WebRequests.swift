@@ -78,10 +78,6 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
     var bytes = bytes
     switch state {
     case .posting(let id, let start, var buffer):
-      guard buffer.readableBytes + bytes.readableBytes <= PostedBytes.maximumPost else {
-        keepsAlive = false
-        return respond(with: .text(.payloadTooLarge, "The body is too long."), context)
-      }
       // If the state held a second reference to the buffer, writing would copy it.
       state = .idle
       buffer.writeBuffer(&bytes)

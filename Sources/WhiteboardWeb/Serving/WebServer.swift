@@ -195,6 +195,9 @@ final class WebServer {
       guard head.headers["Transfer-Encoding"].isEmpty,
         head.headers["Content-Length"].count == 1
       else { throw .text(.lengthRequired, "The request must have a Content-Length.") }
+      guard let length = head.headers.first(name: "Content-Length").flatMap({ Int($0) }),
+        length <= PostedBytes.maximumPost
+      else { throw .text(.payloadTooLarge, "The body is too long.") }
       guard path != "/link" else {
         origins[ObjectIdentifier(channel)] = origin
         return .openLink
