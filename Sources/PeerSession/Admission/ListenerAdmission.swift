@@ -225,6 +225,14 @@ struct ListenerAdmission: Sendable {
     }
   }
 
+  /// Removes the keys that are no longer valid from those that the dialler may prove (ADM-9).
+  mutating func limitChoices(to valid: [CodeChoice]) {
+    guard case .awaitingProof(let choices) = state else { return }
+    state = .awaitingProof(
+      choices.filter { choice in valid.contains { $0.key == choice.key } }
+    )
+  }
+
   /// Handles a frame after HELLO.
   ///
   /// All links of the program share `limiter` (ADM-3).

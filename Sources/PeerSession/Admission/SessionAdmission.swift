@@ -45,6 +45,13 @@ final class SessionAdmission {
     }
   }
 
+  /// Returns the keys by which a dialler can be admitted now.
+  func choices(for peer: PeerID, fromBrowser: Bool) -> [CodeChoice] {
+    if fromBrowser { return guests.choices(for: peer) }
+    guard case .code(let key, let besides) = mode(for: peer) else { return [] }
+    return [CodeChoice(key: key)] + besides
+  }
+
   /// Returns whether an invitation may use a reserved slot, because it comes from a known peer or
   /// contains the pass of this session's join link (HEL-5).
   func isExpected(_ peer: PeerID, with pass: InvitationPass?) -> Bool {

@@ -90,7 +90,10 @@ extension Session {
     try? await onLoop { core in
       core.admission.guests.remove(key)
       let guests = core.entries.values.filter { $0.guestKey == key }.map(\.id)
-      for guest in Set(guests + others).sorted() {
+      // Guests that the session has forgotten need no removal, because no one admits them any more. Otherwise, a
+      // link that was used by many people would displace earlier removals (MEM-3).
+      let known = others.filter { core.entries[$0] != nil || core.membership.contains($0) }
+      for guest in Set(guests + known).sorted() {
         if core.host == core.localPeer {
           core.directory.kick(guest, reason: reason)
         } else {
@@ -98,6 +101,11 @@ extension Session {
         }
       }
     }
+  }
+
+  /// Removes a browser link; its guests stay in the session.
+  public func removeLink(_ key: GuestKey) async {
+    try? await onLoop { $0.admission.guests.remove(key) }
   }
 }
 

@@ -83,6 +83,15 @@ final class ListenerHandshake: LinkDelegate {
     let bytes = Array(payload.readableBytesView)
     if admission != nil {
       guard var admission else { return }
+      // A code or a browser link may have ended since HELLO arrived.
+      if type == .codeProof, let session, let peer = link.facts.peer {
+        if link.isFromBrowser, !session.admission.guests.isOpen {
+          return link.close(.noSuchSession)
+        }
+        admission.limitChoices(
+          to: session.admission.choices(for: peer, fromBrowser: link.isFromBrowser)
+        )
+      }
       let actions = admission.frameReceived(
         type,
         bytes,
@@ -133,6 +142,7 @@ final class ListenerHandshake: LinkDelegate {
   // MARK: Admission
 
   func helloReceived(_ link: ControlLink, _ hello: Control.DiallerHello) {
+    var hello = hello
     guard let peer = link.facts.peer, let exporter = link.facts.exporter else {
       return link.abort()
     }
@@ -147,6 +157,11 @@ final class ListenerHandshake: LinkDelegate {
       guard transport.sessions[hello.introduction.session]?.admission.guests.isOpen == true else {
         return link.close(.noSuchSession)
       }
+      // Nobody can dial a browser, so the gateway must not dial an address that a guest names (WEB-6).
+      hello.introduction.port = 0
+      hello.introduction.addresses = []
+      hello.introduction.role = .member
+      hello.ticket = nil
     }
     if let carry = hello.carry, relayRequest == .none {
       return askApplication(link, peer, hello, carry)
@@ -162,7 +177,7 @@ final class ListenerHandshake: LinkDelegate {
     self.session = session
     self.hello = hello
     let entry = session.entries[peer]
-    let isResuming = session.canResume(hello, from: peer)
+    let isResuming = session.canResume(hello, from: peer, fromBrowser: link.isFromBrowser)
     if isResuming, let received = hello.resume?.received,
       let outbox = entry?.delivery?.outbox, !outbox.hasSent(received)
     {
@@ -306,7 +321,7 @@ final class ListenerHandshake: LinkDelegate {
     // The host may have removed the peer in the meantime (MEM-3).
     if let reason = session.membership.removed[peer] { return link.close(.kicked, reason.raw) }
     guard !session.isDuplicate(hello, from: peer) else { return link.close(.duplicateLink) }
-    let resumes = session.canResume(hello, from: peer)
+    let resumes = session.canResume(hello, from: peer, fromBrowser: link.isFromBrowser)
     guard resumes || !session.admission.isFull(for: peer) else {
       return link.close(.full, CloseMessage.full(session.admission.maximum))
     }
@@ -335,7 +350,8 @@ final class ListenerHandshake: LinkDelegate {
     for members in Control.Members.split(rest) { link.send(.members, members.encoded()) }
     link.delegate = session
     link.isAdmittedByPerson = basis == .ask
-    if let verification = basis.verification {
+    // Neither this session nor another one of the local user knows a guest (WEB-6).
+    if let verification = basis.verification, !link.isFromBrowser {
       session.admission.remember(peer, hello.introduction.name, verification)
     }
     session.open(

@@ -176,7 +176,8 @@ final class ControlLink: ChannelDuplexHandler {
       receive(ByteBuffer())
       delegate?.linkReadComplete(self)
     }
-    if wantsRead {
+    // The frames that were parsed may have paused the link again.
+    if wantsRead, !isReadingPaused {
       wantsRead = false
       context?.read()
     }

@@ -18,6 +18,8 @@ extension Control {
     var port: Int
     var addresses: [String]
     var role: Role
+    /// Whether the peer joined from a browser, through the sender or another relay (WEB-7).
+    var isGuest = false
 
     init(
       peer: PeerID,
@@ -54,6 +56,7 @@ extension Control {
       case port
       case addresses
       case role
+      case guest
     }
 
     init(from decoder: any Decoder) throws {
@@ -64,6 +67,7 @@ extension Control {
       port = try container.integer(.port, in: 0...65_535)
       addresses = try container.addresses(.addresses)
       role = try container.decode(Role.self, forKey: .role)
+      isGuest = try container.decodeIfPresent(Bool.self, forKey: .guest) ?? false
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -74,6 +78,7 @@ extension Control {
       try container.encode(port, forKey: .port)
       try container.encode(addresses, forKey: .addresses)
       try container.encode(role, forKey: .role)
+      if isGuest { try container.encode(true, forKey: .guest) }
     }
   }
 

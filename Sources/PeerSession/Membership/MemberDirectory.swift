@@ -125,8 +125,12 @@ final class MemberDirectory {
       case .members: true
       case .host: source.map(membership.maySpeakForHost) ?? true
       }
+    let mayNameGuests = source.map(membership.maySpeakForHost) ?? true
     for member in members
     where member.peer != session.localPeer && !membership.isRemoved(member.peer) {
+      var member = member
+      // Otherwise, any member could make others treat a peer as unknown when it returns.
+      if !mayNameGuests { member.isGuest = false }
       if let entry = entries[member.peer] {
         if isVouching { entry.isVouched = true }
         if let relayed = entry.relayed { dialIfMoved(member, entry, relayed) }

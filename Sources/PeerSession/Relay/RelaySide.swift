@@ -225,7 +225,8 @@ final class RelaySide {
   ) throws {
     switch message {
     case .route(let number):
-      let member = try Control.Member.decode(Array(payload))
+      var member = try Control.Member.decode(Array(payload))
+      if !session.membership.maySpeakForHost(relay.id) { member.isGuest = false }
       try relayed.opened(
         number,
         of: relay.id,

@@ -121,7 +121,7 @@ final class PeerEntry {
       addresses: Array(addresses.prefix(Limits.addresses)),
       isRelay: member.role == .relay
     )
-    stored.isGuest = guestKey != nil
+    stored.isGuest = member.isGuest
     return stored
   }
 

@@ -30,6 +30,7 @@ extension SessionCore {
     entry.member = Control.Member(peer: opening.peer, opening.introduction)
     entry.admission = opening.admission ?? entry.admission
     entry.guestKey = opening.guestKey ?? entry.guestKey
+    entry.member.isGuest = entry.guestKey != nil
     entry.shownTicket = opening.ticket
     entry.isVouched = true
     if let remote = link.remote {
@@ -207,6 +208,8 @@ extension SessionCore: LinkDelegate {
     _ type: FrameType,
     _ payload: [UInt8]
   ) throws(ControlMessageError) {
+    // A guest names no members and no addresses, so that it cannot make others dial them (WEB-6).
+    if link.isFromBrowser, type == .members || type == .addresses { return }
     switch type {
     case .members:
       let members = try Control.Members.decode(payload)

@@ -6,8 +6,16 @@ import PeerWire
 extension SessionCore {
   /// Returns whether the dialler wants to resume a delivery state that the local peer still has
   /// (RSM-2).
-  func canResume(_ hello: Control.DiallerHello, from peer: PeerID) -> Bool {
-    guard let delivery = entries[peer]?.delivery, !membership.isRemoved(peer) else { return false }
+  ///
+  /// A guest can resume only from a browser (WEB-6).
+  func canResume(
+    _ hello: Control.DiallerHello,
+    from peer: PeerID,
+    fromBrowser: Bool
+  ) -> Bool {
+    guard let entry = entries[peer], let delivery = entry.delivery, !membership.isRemoved(peer),
+      (entry.guestKey != nil) == fromBrowser
+    else { return false }
     return hello.resumes(
       deliveryOf: delivery.incarnation,
       since: delivery.since,
