@@ -6,7 +6,10 @@ import WhiteboardKit
 /// It is open while at least one board lets browsers join.
 public actor SharedGateway: BrowserGateway {
   private let configuration: WebGateway.Configuration
-  private var gateway: WebGateway?
+  /// The gateway that is open or being opened; nil while no board uses it.
+  private var opening: Task<Result<WebGateway, WebGatewayError>, Never>?
+  /// The gateway that was closed last, whose port may still be in use until the task ends.
+  private var closing: Task<Void, Never>?
   private var users = 0
 
   /// Creates a gateway that is not open yet.
@@ -42,31 +45,45 @@ public actor SharedGateway: BrowserGateway {
 
   package func open(on transport: PeerTransport) async throws(WhiteboardError) -> BrowserPage {
     users += 1
-    if gateway == nil {
+    let opening = opening ?? begin(on: transport)
+    self.opening = opening
+    switch await opening.value {
+    case .success(let gateway):
+      return BrowserPage(
+        origins: gateway.origins,
+        fingerprint: gateway.fingerprint,
+        isSelfMade: gateway.isSelfMade
+      ) { await self.release() }
+    case .failure(let error):
+      users -= 1
+      // Another attempt may have begun in the meantime.
+      if self.opening == opening { self.opening = nil }
+      throw WhiteboardError(.system, error.description)
+    }
+  }
+
+  private func begin(
+    on transport: PeerTransport
+  ) -> Task<Result<WebGateway, WebGatewayError>, Never> {
+    let (configuration, closing) = (configuration, closing)
+    return Task {
+      await closing?.value
       do throws(WebGatewayError) {
-        let new = try await WebGateway.open(configuration, on: transport)
-        // Another board may have opened the gateway in the meantime.
-        if gateway == nil { gateway = new } else { await new.close() }
+        return .success(try await WebGateway.open(configuration, on: transport))
       } catch {
-        users -= 1
-        throw WhiteboardError(.system, error.description)
+        return .failure(error)
       }
     }
-    guard let gateway else {
-      users -= 1
-      throw WhiteboardError(.system, "the gateway for browsers was closed")
-    }
-    return BrowserPage(
-      origins: gateway.origins,
-      fingerprint: gateway.fingerprint,
-      isSelfMade: gateway.isSelfMade
-    ) { await self.release() }
   }
 
   private func release() async {
     users -= 1
-    guard users == 0, let gateway else { return }
-    self.gateway = nil
-    await gateway.close()
+    guard users == 0, let opening else { return }
+    self.opening = nil
+    let closing = Task {
+      if case .success(let gateway) = await opening.value { await gateway.close() }
+    }
+    self.closing = closing
+    await closing.value
   }
 }

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
 import PeerSession
+import WhiteboardKit
 
 /// A gateway for browsers, which serves the page and accepts web links from it (`Protocol/web.md`).
 ///
@@ -56,7 +57,7 @@ public struct WebGateway: Sendable {
       )
     }
     let (listener, port) = try await listen(configuration, certificate, transport)
-    let hosts = configuration.certificate == nil ? addresses : certificate.hosts.sorted()
+    let hosts = configuration.certificate == nil ? addresses : certificate.shownHosts
     return WebGateway(
       origins: hosts.map { "https://\(WebOrigin.authority(host: $0, port: port))" },
       fingerprint: certificate.fingerprint,
@@ -118,7 +119,7 @@ public struct WebGateway: Sendable {
           }
           return (listener, bound)
         } catch let error as IOError {
-          problem = error.reason
+          problem = SystemError.words(for: error.errnoCode)
         } catch {
           throw WebGatewayError("cannot use the certificate for browsers: \(error)")
         }
@@ -129,9 +130,4 @@ public struct WebGateway: Sendable {
         + "choose another port with --web-port PORT"
     )
   }
-}
-
-extension IOError {
-  /// The reason from the system, as text.
-  fileprivate var reason: String { "\(self)" }
 }

@@ -110,7 +110,7 @@ struct InviteCommand: AsyncParsableCommand {
     guard let board = open.first(where: { $0.board == invitation.board }) else {
       throw WhiteboardError(
         .unreachable,
-        "the board is not open on this computer: host it, then create the code"
+        "the board is not open on this computer: open it with `host`, then try again"
       )
     }
     let terms = InvitationTerms(

@@ -193,7 +193,10 @@ struct BoardsCommand: AsyncParsableCommand {
 
     @OptionGroup var board: BoardOptions
 
-    mutating func run() async throws { try await board.tell(.revoke) }
+    mutating func run() async throws {
+      let request = ControlRequest(.revoke, board: board.name)
+      try await board.place.tell(request, empty: "All browser links of the board were revoked.")
+    }
   }
 
   /// `whiteboard-relay boards role`.

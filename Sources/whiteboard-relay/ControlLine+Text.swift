@@ -1,5 +1,7 @@
+import CommandLines
 import PeerCore
 import WhiteboardCommands
+import WhiteboardKit
 import WhiteboardRelay
 
 extension ControlLine {
@@ -80,7 +82,7 @@ extension ControlLine {
   }
 
   private static func text(_ report: InvitationReport) -> String {
-    let end = report.expires.map { " (until \($0))" } ?? ""
+    let end = report.expires.map { " (until \(EventText.time($0)))" } ?? ""
     guard let code = report.code else {
       let kind = report.role == "viewer" ? "View-only browser link" : "Browser link"
       let warning = report.fingerprint.map {

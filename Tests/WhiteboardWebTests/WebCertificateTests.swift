@@ -75,10 +75,30 @@ struct WebCertificateTests {
       let file = directory + "/web.pem"
       let own = try WebCertificate(certificates: file, key: file)
       #expect(own.hosts == ["board.lan"] && own.authority == nil)
-      let error = #expect(throws: WebGatewayError.self) {
-        try WebCertificate(certificates: directory + "/missing.pem", key: file)
+      let other = directory + "/other"
+      _ = try WebCertificate(inDirectory: other, for: ["board.lan"])
+      for (certificates, key, problem) in [
+        (directory + "/missing.pem", file, "missing.pem\" cannot be read: No such file"),
+        (directory, file, "is not a regular file"),
+        (file, directory + "/missing.pem", "missing.pem\" cannot be read: No such file"),
+        (file, other + "/web.pem", "does not belong to the certificate in"),
+      ] {
+        let error = #expect(throws: WebGatewayError.self) {
+          try WebCertificate(certificates: certificates, key: key)
+        }
+        #expect(error?.description.contains(problem) == true, "\(error as Any)")
       }
-      #expect(error?.description.contains("missing.pem is not a PEM file") == true)
+    }
+  }
+
+  @Test("the hosts of links are names first, and never this device's own names if there are others")
+  func shownHosts() throws {
+    try removed {
+      let hosts: Set = ["10.0.0.9", "board.lan", "localhost", "127.0.0.1", "::1", "fd00::1"]
+      let certificate = try WebCertificate(inDirectory: directory, for: hosts)
+      #expect(certificate.shownHosts == ["board.lan", "10.0.0.9", "fd00::1"])
+      let own = try WebCertificate(inDirectory: directory + "/own", for: ["127.0.0.1"])
+      #expect(own.shownHosts == ["127.0.0.1"])
     }
   }
 }

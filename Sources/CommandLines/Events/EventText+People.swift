@@ -55,8 +55,14 @@ extension EventText {
     return "! \(removed.message)\n  \(advice)"
   }
 
+  /// Returns a time in RFC 3339 format and UTC as text, without seconds.
+  package static func time(_ text: String) -> String {
+    let minutes = UntrustedText(String(text.prefix(16))).escaped()
+    return minutes.replacing("T", with: " ") + " UTC"
+  }
+
   private static func invitedLine(_ invited: BoardEvent.Invited) -> String {
-    let end = invited.expires.map { " (until \(UntrustedText($0).escaped()))" } ?? ""
+    let end = invited.expires.map { " (until \(time($0)))" } ?? ""
     let link = UntrustedText(invited.link).escaped()
     guard let code = invited.code else {
       let kind = invited.role == "viewer" ? "view-only browser link" : "browser link"
@@ -77,10 +83,13 @@ extension EventText {
   private static func leftLine(_ left: BoardEvent.Left) -> String {
     let name = person(left.name, left.peer)
     var line =
-      left.reason == "left"
-      ? "\(name) left" : "\(name) disconnected: \(UntrustedText(left.reason).escaped())"
+      switch left.reason {
+      case "left": "\(name) left"
+      case "kicked": "\(name) was removed"
+      default: "\(name) disconnected: \(UntrustedText(left.reason).escaped())"
+      }
     if let message = left.message, !message.isEmpty {
-      line += ", " + message.quoted(limit: wordsLimit)
+      line += (left.reason == "kicked" ? ": " : ", ") + message.quoted(limit: wordsLimit)
     }
     if left.undelivered > 0 {
       line += "; \(left.undelivered) message\(left.undelivered == 1 ? "" : "s") not delivered"

@@ -19,6 +19,10 @@ final class BrowserAccess {
   private var links: [BrowserLink] = []
   /// Whether ``begin()`` has not yet opened the gateway that the configuration requires.
   private var isBeginning: Bool
+  /// The time of the next attempt to store the links, because the last one failed.
+  private var storingAgain: ContinuousClock.Instant?
+  /// Whether the user knows that the links could not be stored.
+  private var hasReportedFailure = false
 
   init(
     _ runtime: BoardRuntime,
@@ -57,7 +61,7 @@ final class BrowserAccess {
       try await turnOn(request: nil)
     } catch {
       runtime.emit(
-        .warning(.init(code: "no-web", message: "Browsers cannot join: \(error.message)."))
+        .warning(.init(code: "no-web", message: "Browsers cannot join: \(error.message)"))
       )
     }
   }
@@ -70,12 +74,7 @@ final class BrowserAccess {
     guard let gateway = configuration.browserGateway else {
       throw CommandError(.refused, "this program cannot serve browsers")
     }
-    guard configuration.isHosting(session) else {
-      throw CommandError(
-        .refused,
-        "only the host of the board, or its relay, can let browsers join"
-      )
-    }
+    try checkIsHosting()
     if page == nil {
       do throws(WhiteboardError) {
         page = try await gateway.open(on: transport)
@@ -105,6 +104,15 @@ final class BrowserAccess {
       link = try await addLink(InvitationTerms(isForBrowsers: true), page, request: request)
     }
     runtime.emit(.invited(link))
+  }
+
+  private func checkIsHosting() throws(CommandError) {
+    guard configuration.isHosting(session) else {
+      throw CommandError(
+        .refused,
+        "only the host of the board, or its relay, can let browsers join"
+      )
+    }
   }
 
   /// Disconnects all guests, and closes the gateway; browser links stay valid until they expire.
@@ -146,6 +154,7 @@ final class BrowserAccess {
     defer { checkIsolation(#isolation) }
     if isBeginning { _ = await runtime.wait(timeout: .seconds(5)) { !self.isBeginning } }
     guard let page else {
+      try checkIsHosting()
       let advice = configuration.isRelay ? "start the relay with --web" : "use `web on` first"
       throw CommandError(.refused, "browsers cannot join this board; \(advice)")
     }
@@ -159,11 +168,12 @@ final class BrowserAccess {
   ) async throws(CommandError) -> BoardEvent.Invited {
     defer { checkIsolation(#isolation) }
     if terms.isView { try BoardAdmission.checkMayInviteViewers(replica) }
-    let link = BrowserLink(
+    var link = BrowserLink(
       secret: .random(),
       isView: terms.isView,
       end: terms.seconds.map { SystemTime.milliseconds + UInt64($0) * 1000 }
     )
+    link.startTimer(at: runtime.clock.now)
     do throws(SessionError) {
       try await accept(link)
     } catch {
@@ -193,11 +203,10 @@ final class BrowserAccess {
 
   private nonisolated(nonsending) func accept(_ link: BrowserLink) async throws(SessionError) {
     defer { checkIsolation(#isolation) }
-    let now = SystemTime.milliseconds
     try await session.invite(
       key(of: link),
       label: link.isView ? Roles.viewLabel : nil,
-      for: link.end.map { .milliseconds($0 > now ? $0 - now : 0) },
+      for: link.remaining(at: runtime.clock.now),
       only: link.isClosed ? link.guests : nil
     )
     runtime.wakeNow()
@@ -253,7 +262,8 @@ final class BrowserAccess {
   /// Closes the browser links with which removed guests joined, and emits another link.
   ///
   /// Otherwise, a removed guest could use the same link again with another key. Other guests that
-  /// joined with a closed link can still use it.
+  /// joined with a closed link can still use it. The host can keep the links. A relay does not learn of this, so it
+  /// closes them whenever the host removes a guest.
   nonisolated(nonsending) func removed(
     _ peers: [PeerID],
     request: RequestMark?
@@ -268,8 +278,16 @@ final class BrowserAccess {
       closed.append(links[index])
     }
     guard !closed.isEmpty else { return }
+    links.removeAll { $0.isClosed && $0.guests.isEmpty }
     do throws(SessionError) {
-      for link in closed { try await accept(link) }
+      for link in closed {
+        // No one can use this link any more, so it must not count toward the limit.
+        if link.guests.isEmpty {
+          await session.removeLink(key(of: link))
+        } else {
+          try await accept(link)
+        }
+      }
     } catch {
       throw CommandError(error)
     }
@@ -277,30 +295,41 @@ final class BrowserAccess {
     try await showLink(request: request)
   }
 
-  /// The time at which the next browser link expires, in milliseconds since 1970; nil if none
-  /// expires.
-  var nextEnd: UInt64? { links.compactMap(\.end).min() }
+  /// The time of the next call of ``performTimedWork()``; nil if none is needed.
+  var nextDeadline: ContinuousClock.Instant? {
+    (links.map(\.deadline) + [storingAgain]).compactMap(\.self).min()
+  }
+
+  /// Ends the browser links that have expired, and tries again to store links.
+  func performTimedWork() {
+    endExpired()
+    guard let storingAgain, storingAgain <= runtime.clock.now else { return }
+    self.storingAgain = nil
+    runtime.spawn { sharedBoard in await sharedBoard.board?.browsers.storeLinks() }
+  }
 
   /// Removes the browser links that have expired, and their guests.
-  func endExpired() {
-    guard let nextEnd, nextEnd <= SystemTime.milliseconds else { return }
+  private func endExpired() {
+    let now = runtime.clock.now
+    guard links.contains(where: { $0.hasExpired(at: now) }) else { return }
     runtime.spawn { sharedBoard in
-      let now = SystemTime.milliseconds
       await sharedBoard.board?.browsers.end(reason: "The link has expired.") {
-        $0.end.map { $0 <= now } ?? false
+        $0.hasExpired(at: now)
       }
     }
   }
 
-  /// Closes the gateway when the board closes, and revokes the browser links without a time limit.
+  /// Closes the gateway when the local peer leaves, and revokes the browser links without a time limit, unless a relay
+  /// keeps the board open.
   ///
   /// - Parameter comesBack: Whether this program opens the board again at its next start. If so, all
   ///   browser links stay valid.
   nonisolated(nonsending) func close(comesBack: Bool) async {
     defer { checkIsolation(#isolation) }
-    if !comesBack {
+    if !comesBack, !board.isCarried {
       await end(reason: "The host closed the board.") { $0.end == nil }
     }
+    if storingAgain != nil { await storeLinks() }
     await page?.close()
     page = nil
   }
@@ -339,13 +368,20 @@ final class BrowserAccess {
     let text = links.isEmpty ? nil : BrowserLink.json(links)
     do {
       try await persistence.document?.setBrowserLinks(text)
+      storingAgain = nil
+      hasReportedFailure = false
     } catch {
+      storingAgain = runtime.clock.now + .seconds(5)
+      runtime.wakeNow()
+      guard !hasReportedFailure else { return }
+      hasReportedFailure = true
       runtime.emit(
         .warning(
           .init(
             code: "web-not-saved",
             message:
-              "The browser links could not be saved: \(error). If this program crashes, the links stop working."
+              "The browser links could not be saved: \(error). If this program crashes now, the latest changes "
+              + "of the links are lost: new links stop working, and revoked links work again."
           )
         )
       )
@@ -355,9 +391,10 @@ final class BrowserAccess {
   private nonisolated(nonsending) func restoreLinks() async {
     defer { checkIsolation(#isolation) }
     guard let text = try? await persistence.document?.browserLinks() else { return }
+    let now = runtime.clock.now
     links = BrowserLink.links(json: text)
-    let now = SystemTime.milliseconds
-    for link in links where link.end.map({ $0 > now }) ?? true { try? await accept(link) }
+    for index in links.indices { links[index].startTimer(at: now) }
+    for link in links where !link.hasExpired(at: now) { try? await accept(link) }
     endExpired()
   }
 }

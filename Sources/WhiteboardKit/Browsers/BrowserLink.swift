@@ -14,6 +14,43 @@ struct BrowserLink: Codable, Equatable, Sendable {
   var guests: Set<PeerID> = []
   /// Whether only ``guests`` may use the link, because another guest was removed, or ``guestLimit`` guests joined with it.
   var isClosed = false
+  /// The time at which the link expires, even if the system's time is set back; nil if it never
+  /// expires.
+  ///
+  /// It is not stored.
+  private(set) var deadline: ContinuousClock.Instant?
+
+  private enum CodingKeys: String, CodingKey {
+    case secret
+    case isView
+    case end
+    case guests
+    case isClosed
+  }
+
+  init(secret: GuestSecret, isView: Bool, end: UInt64?) {
+    self.secret = secret
+    self.isView = isView
+    self.end = end
+  }
+
+  /// Starts to measure the time until the link expires.
+  mutating func startTimer(at now: ContinuousClock.Instant) {
+    guard let end else { return }
+    let time = SystemTime.milliseconds
+    deadline = now + .milliseconds(end > time ? end - time : 0)
+  }
+
+  /// Returns the time until the link expires; nil if it never expires.
+  func remaining(at now: ContinuousClock.Instant) -> Duration? {
+    deadline.map { max(.zero, $0 - now) }
+  }
+
+  /// Returns whether the link has expired.
+  func hasExpired(at now: ContinuousClock.Instant) -> Bool {
+    if let deadline, deadline <= now { return true }
+    return end.map { $0 <= SystemTime.milliseconds } ?? false
+  }
 
   /// Whether the link can be shown to everyone: it admits new guests, has no time limit, and lets
   /// guests edit.

@@ -11,6 +11,8 @@ final class BoardSession {
   private(set) var name: String
   /// The policy by which the local peer admits other peers.
   private(set) var policy: AdmissionPolicy
+  /// Whether a relay keeps the board open when the local peer leaves.
+  var isCarried = false
 
   /// The maximum number of bytes of a board's name.
   private static let nameLimit = 128

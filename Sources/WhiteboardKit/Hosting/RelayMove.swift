@@ -76,6 +76,7 @@ struct RelayMove {
   private nonisolated(nonsending) func moved(to relay: PeerID, at addresses: [PeerAddress]) async {
     // The relay gets its rights from the open board, so wait until the board is open.
     _ = await runtime.wait { runtime.call { $0.board != nil } }
+    board.isCarried = true
     let link = addresses.first.flatMap { HostPort(host: $0.host, port: $0.port) }.map {
       BoardLink(
         address: $0,

@@ -2,8 +2,8 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// The timed work on an open board: deadlines of the replica, slow peers, the board's file, and
-/// purges.
+/// The timed work on an open board: deadlines of the replica, slow peers, the board's file,
+/// browser links, and purges.
 ///
 /// Confined to the actor of its board.
 final class TimedWork {
@@ -34,7 +34,7 @@ final class TimedWork {
       board.outbox.dropSlowPeers(of: board.session) { board.members.isReached($0) }
       board.persistence.runTimedWork()
       purgeIfDue()
-      board.browsers.endExpired()
+      board.browsers.performTimedWork()
       runtime.changed()
       await runtime.room()
       await runtime.sleep(until: nextDue)
@@ -46,10 +46,7 @@ final class TimedWork {
     var due = nextPurge
     if let deadline = board.persistence.nextDeadline { due = min(due, deadline) }
     if let deadline = board.replica.nextDeadline { due = min(due, runtime.instant(deadline)) }
-    if let end = board.browsers.nextEnd {
-      let now = SystemTime.milliseconds
-      due = min(due, runtime.clock.now + .milliseconds(end > now ? end - now : 1))
-    }
+    if let deadline = board.browsers.nextDeadline { due = min(due, deadline) }
     if let deadline = board.outbox.nextDeadline(after: runtime.clock.now) {
       due = min(due, deadline)
     }

@@ -89,7 +89,7 @@ final class BoardAdmission {
     guard replica.isOwned else {
       throw CommandError(
         .refused,
-        "every peer admitted to this board can edit it; for view-only codes, host a new board with --owned"
+        "everyone who joins this board can edit it; view-only codes and links need a board that was created with --owned"
       )
     }
     guard replica.mayGrant else {

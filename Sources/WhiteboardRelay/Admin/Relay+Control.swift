@@ -28,7 +28,9 @@ extension Relay {
       try await delete(entry)
       return [.board(report(entry, state: "deleted"))]
     case .invite: return [.invitation(try await invite(request))]
-    case .revoke: return [.board(try await revoke(request))]
+    case .revoke:
+      try await served(try board(request)).revokeBrowsers()
+      return []
     case .role: return try await changeRole(request)
     case .kick: return try await kick(request)
     case .peers: return people().map(ControlLine.person)
@@ -102,12 +104,6 @@ extension Relay {
     }
   }
 
-  private func revoke(_ request: ControlRequest) async throws(WhiteboardError) -> BoardReport {
-    let entry = try board(request)
-    try await served(entry).revokeBrowsers()
-    return report(entry)
-  }
-
   private func changeRole(_ request: ControlRequest) async throws(WhiteboardError) -> [ControlLine]
   {
     let entry = try board(request)
@@ -142,6 +138,7 @@ extension Relay {
     entry = try board(request)
     entry.code = invited.code
     try register.set(entry)
+    if let id = entry.id { boards[id]?.link = invited.link }
     return [
       .invitation(
         InvitationReport(

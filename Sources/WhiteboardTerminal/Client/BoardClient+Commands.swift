@@ -55,7 +55,7 @@ extension BoardClient {
     case .menu: return apply([.openMenu(at: nil)])
     case .help: open(Panel("Keys", .keys))
     case .readChat: openChat()
-    case .invite: overlay = .invitation
+    case .invite: overlay = .invitation(nil)
     case .panel:
       layout.isSidePanelWanted.toggle()
       fitBoard()

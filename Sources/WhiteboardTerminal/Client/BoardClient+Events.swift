@@ -84,7 +84,7 @@ extension BoardClient {
     case .panel(let title, let lines): open(Panel(title, .lines(lines)))
     case .message(let text): say(text)
     case .chat: openChat()
-    case .invitation: overlay = .invitation
+    case .invitation(let link): overlay = .invitation(link)
     }
   }
 

@@ -88,7 +88,13 @@ struct Members: Sendable {
       rerouted.insert(id)
       return nil
     }
-    return "\(left.name) left: \(left.reason)"
+    switch left.reason {
+    case "left": return "\(left.name) left"
+    case "kicked":
+      let reason = left.message.map { ": \($0.displayed)" } ?? ""
+      return "\(left.name) was removed\(reason)"
+    default: return "\(left.name) disconnected: \(left.reason)"
+    }
   }
 
   /// Removes all members.

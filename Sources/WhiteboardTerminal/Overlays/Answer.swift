@@ -8,8 +8,8 @@ enum Answer {
   case message(String)
   /// The chat, which has its own panel.
   case chat
-  /// The box that shows how others join.
-  case invitation
+  /// The box that shows how others join: with one browser link, or if it is nil, in all ways.
+  case invitation(BrowserInvitation?)
 
   /// Creates the answer that an event contains.
   ///
@@ -26,10 +26,10 @@ enum Answer {
       return
     // The box shows this link as text and as a QR code.
     case .web(let web) where web.isOn:
-      self = .invitation
+      self = .invitation(nil)
       return
-    case .invited(let invited) where invited.code == nil && invited.isForEveryone:
-      self = .invitation
+    case .invited(let invited) where invited.code == nil:
+      self = .invitation(invited.isForEveryone ? nil : BrowserInvitation(invited))
       return
     default: break
     }

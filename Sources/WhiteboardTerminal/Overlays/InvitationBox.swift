@@ -1,15 +1,39 @@
+import CommandLines
+import PeerCore
 import QRCode
+import WhiteboardKit
 import WhiteboardRendering
+
+/// A browser link with a role or a time limit.
+struct BrowserInvitation: Hashable, Sendable {
+  let link: String
+  /// What people who join with the link can do, and until when.
+  let terms: String
+  /// The SHA-256 hash of the certificate; nil if browsers do not warn about it.
+  let fingerprint: String?
+
+  init(_ invited: BoardEvent.Invited) {
+    link = invited.link
+    fingerprint = invited.fingerprint
+    let role = invited.role == "viewer" ? "to view the board" : "to join the board"
+    terms = role + (invited.expires.map { ", until \(EventText.time($0))" } ?? "")
+  }
+}
 
 /// The box that shows how others join the board: the join code, the links, and a QR code if there is room.
 ///
 /// If there is a browser link, the QR code contains this link, because phones scan QR codes.
 struct InvitationBox {
   let board: BoardInfo
+  /// The only link to show; nil for all ways to join.
+  let link: BrowserInvitation?
   /// Whether the terminal shows no colors.
   let isMonochrome: Bool
 
   private var lines: [String] {
+    if let link {
+      return ["In a browser, \(link.terms):", link.link, ""] + Self.lines(link.fingerprint)
+    }
     guard !board.link.isEmpty else {
       return [
         "This copy is offline: other peers cannot join it.", "",
@@ -21,12 +45,10 @@ struct InvitationBox {
       lines += ["On this network, whiteboard-peer lists \(board.name).", ""]
     }
     if let link = board.webLink {
-      lines += ["In a browser, for example on a phone:", link, ""]
-      if let fingerprint = board.webFingerprint {
-        lines += [
-          "The browser shows a warning. Compare the fingerprint (SHA-256):", fingerprint, "",
-        ]
-      }
+      lines +=
+        ["In a browser, for example on a phone:", link, ""] + Self.lines(board.webFingerprint)
+    } else {
+      lines += ["For browsers, for example on phones, the host types :web on", ""]
     }
     if let code = board.joinCode { lines += ["Join code: \(code)", ""] }
     lines += [
@@ -34,6 +56,16 @@ struct InvitationBox {
       "whiteboard-peer join '\(board.link)'",
     ]
     return lines
+  }
+
+  /// Returns the lines about a certificate, with eight bytes of its hash on a line.
+  private static func lines(_ fingerprint: String?) -> [String] {
+    guard let fingerprint else { return [] }
+    let bytes = fingerprint.split(separator: ":")
+    let rows = stride(from: 0, to: bytes.count, by: 8).map {
+      bytes[$0..<min($0 + 8, bytes.count)].joined(separator: ":")
+    }
+    return ["The browser shows a warning. Compare the fingerprint (SHA-256):"] + rows + [""]
   }
 
   /// Returns a panel that scrolls if the box does not fit on the screen, because the link must be readable in full.
@@ -70,9 +102,11 @@ struct InvitationBox {
 
   /// Returns the rows of the QR code; nil if there is no room for it beside the text.
   private func qrCode(in layout: ScreenLayout) -> [String]? {
-    guard !layout.isASCII, !board.link.isEmpty,
+    guard !layout.isASCII, link != nil || !board.link.isEmpty,
       // Without colors, the characters draw the light modules of the QR code, because most terminals are dark.
-      let code = try? QRSymbol(board.webLink ?? board.link).lines(isInverted: isMonochrome),
+      let code = try? QRSymbol(link?.link ?? board.webLink ?? board.link).lines(
+        isInverted: isMonochrome
+      ),
       let first = code.first,
       code.count + 2 <= layout.rows, layout.columns - first.count - 7 >= 24
     else { return nil }

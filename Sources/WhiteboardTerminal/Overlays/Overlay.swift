@@ -4,8 +4,8 @@ import WhiteboardRendering
 /// A view that covers the board until a key or a click closes it.
 enum Overlay: Hashable, Sendable {
   case panel(Panel)
-  /// How others join.
-  case invitation
+  /// How others join: with one browser link, or if it is nil, in all ways.
+  case invitation(BrowserInvitation?)
   case menu(Menu)
   /// The question whether to leave with unsaved work.
   case unsavedQuestion

@@ -138,8 +138,12 @@ struct BoardScreen {
   // MARK: - Overlay
 
   private func draw(_ overlay: inout Overlay?, on screen: inout Screen) {
-    if case .invitation = overlay {
-      let box = InvitationBox(board: session.board, isMonochrome: scene.canvas.isMonochrome)
+    if case .invitation(let link) = overlay {
+      let box = InvitationBox(
+        board: session.board,
+        link: link,
+        isMonochrome: scene.canvas.isMonochrome
+      )
       if let panel = box.panel(in: layout) {
         overlay = .panel(panel)
       } else {

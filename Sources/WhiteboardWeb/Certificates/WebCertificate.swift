@@ -3,6 +3,7 @@ import FoundationEssentials
 import NIOSSL
 import PeerSession
 import SwiftASN1
+import WhiteboardKit
 import X509
 
 /// The certificate of a gateway for browsers, with its private key (WEB-9).
@@ -19,6 +20,16 @@ struct WebCertificate {
   /// certificate.
   let authority: [UInt8]?
 
+  /// The hosts at which other devices can open the page, names first; this device's own names only if
+  /// there are no others.
+  var shownHosts: [String] {
+    let own: Set = ["localhost", "127.0.0.1", "::1"]
+    let others = hosts.subtracting(own)
+    return (others.isEmpty ? hosts : others).sorted {
+      (IPAddressBytes($0) == nil ? 0 : 1, $0) < (IPAddressBytes($1) == nil ? 0 : 1, $1)
+    }
+  }
+
   /// Returns the SHA-256 hash of a certificate, as browsers show it.
   private static func fingerprint(of der: [UInt8]) -> String {
     SHA256.hash(data: der).map { byte in
@@ -34,13 +45,14 @@ struct WebCertificate {
   ///   - keyFile: A PEM file with its private key.
   /// - Throws: ``WebGatewayError`` if a file cannot be read, or the certificate cannot be used.
   init(certificates: String, key keyFile: String) throws(WebGatewayError) {
+    let (chainPEM, keyPEM) = (try Self.content(of: certificates), try Self.content(of: keyFile))
     do {
-      chain = try NIOSSLCertificate.fromPEMFile(certificates)
+      chain = try NIOSSLCertificate.fromPEMBytes(chainPEM)
     } catch {
       throw WebGatewayError("\(certificates) is not a PEM file with a certificate")
     }
     do {
-      key = try NIOSSLPrivateKey(file: keyFile, format: .pem)
+      key = try NIOSSLPrivateKey(bytes: keyPEM, format: .pem)
     } catch {
       throw WebGatewayError("\(keyFile) is not a PEM file with a private key without a password")
     }
@@ -49,14 +61,38 @@ struct WebCertificate {
     guard own.notValidAfter > Date.now else {
       throw WebGatewayError("the certificate in \(certificates) has expired; renew it")
     }
-    hosts = own.hosts
+    // A link needs the whole name of this computer, which a wildcard does not contain.
+    hosts = own.hosts.filter { !$0.hasPrefix("*") }
     guard !hosts.isEmpty else {
       throw WebGatewayError(
-        "the certificate in \(certificates) names no host, so browsers would refuse it"
+        "the certificate in \(certificates) does not name this computer; use one with its whole name or its address"
+      )
+    }
+    if let publicKey = Self.publicKey(ofPEM: keyPEM), publicKey != own.publicKey {
+      throw WebGatewayError(
+        "the key in \(keyFile) does not belong to the certificate in \(certificates)"
       )
     }
     fingerprint = Self.fingerprint(of: der)
     authority = nil
+  }
+
+  /// Returns the public key of the private key in a PEM file; nil if the key cannot be parsed.
+  private static func publicKey(ofPEM bytes: [UInt8]) -> Certificate.PublicKey? {
+    let documents = try? PEMDocument.parseMultiple(
+      pemString: String(decoding: bytes, as: UTF8.self)
+    )
+    guard let document = documents?.first(where: { $0.discriminator.hasSuffix("PRIVATE KEY") })
+    else { return nil }
+    return try? Certificate.PrivateKey(pemDocument: document).publicKey
+  }
+
+  private static func content(of file: String) throws(WebGatewayError) -> [UInt8] {
+    do throws(CommandError) {
+      return try FileReading.whole(file, limit: 1 << 20)
+    } catch {
+      throw WebGatewayError(error.message)
+    }
   }
 
   /// Loads the certificate that the gateway created; creates or renews it if necessary.
@@ -71,7 +107,11 @@ struct WebCertificate {
     for hosts: Set<String>,
     now: Date = .now
   ) throws(WebGatewayError) {
-    let authority = try CertifiedKey.load("\(directory)/web-authority.pem") {
+    let authority = try CertifiedKey.load(
+      "\(directory)/web-authority.pem",
+      advice:
+        "Restore it from a copy. If you remove it, devices on which the authority is installed warn again"
+    ) {
       $0.certificate.notValidAfter > now.addingTimeInterval(CertifiedKey.lifetime)
     } orMake: {
       try CertifiedKey(authorityFrom: now)
@@ -175,18 +215,23 @@ private struct CertifiedKey {
 
   /// Loads a key and its certificate from a file; creates and stores new ones if the file is missing
   /// or `fits` returns false.
+  ///
+  /// If the file is damaged, this function throws an error with the `advice`, or if there is none, replaces the file.
   static func load(
     _ path: String,
+    advice: String? = nil,
     if fits: (CertifiedKey) -> Bool,
     orMake make: () throws -> CertifiedKey
   ) throws(WebGatewayError) -> CertifiedKey {
     let file = PrivateFile(path: path)
     do {
       try file.prepareDirectory()
-      if let bytes = try file.read(limit: 65_536), let stored = CertifiedKey(pem: bytes),
-        fits(stored)
-      {
-        return stored
+      if let bytes = try file.read(limit: 65_536) {
+        let stored = CertifiedKey(pem: bytes)
+        if let stored, fits(stored) { return stored }
+        if stored == nil, let advice {
+          throw WebGatewayError("the certificate authority in \(path) is damaged. \(advice)")
+        }
       }
       let new = try make()
       let pem =
@@ -196,6 +241,8 @@ private struct CertifiedKey {
       return new
     } catch let failure as PrivateFile.Failure {
       throw WebGatewayError(failure.explanation)
+    } catch let error as WebGatewayError {
+      throw error
     } catch {
       throw WebGatewayError("cannot make a certificate for browsers: \(error)")
     }

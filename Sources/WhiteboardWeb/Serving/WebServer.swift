@@ -205,6 +205,8 @@ final class WebServer {
       guard let id = TransferID(text: String(path.dropFirst("/link/".count))),
         let start = head.headers.first(name: "Whiteboard-Position").flatMap({ Int($0) }), start >= 0
       else { throw .text(.badRequest, "The link or the position is not valid.") }
+      // Only the page that opened a link knows its id, so no one else can make the gateway store a body.
+      guard posts[id] != nil else { throw .text(.notFound, "This link has ended.") }
       return .post(id, start: start)
     default:
       throw .text(.methodNotAllowed, "This method is not allowed.")

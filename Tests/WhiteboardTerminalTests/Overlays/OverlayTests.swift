@@ -12,7 +12,7 @@ struct OverlayTests {
 
   @Test("every key closes the invitation, and a click does too")
   func invitation() {
-    var overlay = Overlay.invitation
+    var overlay = Overlay.invitation(nil)
     for key in [InputEvent.Key.escape, .character("x"), .up] {
       let outcome = press(key, &overlay)
       #expect(outcome == .close)
