@@ -8,6 +8,7 @@ computed with the standard library and `cryptography` (Debian's python3-cryptogr
   make_vectors.py --check   compares it, and fails on a difference
 """
 
+import base64
 import hashlib
 import json
 import struct
@@ -59,12 +60,11 @@ def integers():
     }
 
 
+def base32_text(data):
+    return base64.b32encode(data).decode().lower().rstrip("=")
+
+
 def base32():
-    import base64
-
-    def text(data):
-        return base64.b32encode(data).decode().lower().rstrip("=")
-
     valid = [b"", b"f", b"fo", b"foo", b"foob", b"fooba", b"foobar", bytes(8), bytes([255] * 8),
              bytes(range(16)), hashlib.sha256(b"").digest()]
     invalid = [
@@ -84,7 +84,7 @@ def base32():
         ("bits left over, 7 characters", "mzxw6yr", "trailing-bits"),
     ]
     return {
-        "valid": [{"hex": d.hex(), "text": text(d)} for d in valid],
+        "valid": [{"hex": d.hex(), "text": base32_text(d)} for d in valid],
         "invalid": [{"name": n, "text": t, "error": e} for n, t, e in invalid],
     }
 
@@ -507,6 +507,11 @@ def bitmap(routes):
 def relay_messages():
     peer, incarnation = bytes(range(32)), bytes(range(100, 108))
     everyone = list(range(256))
+    # The payload of ROUTE is a member (5.1).
+    member = {
+        "peer": base32_text(peer), "name": "Ben",
+        "incarnation": base32_text(incarnation), "port": 26273, "addresses": ["192.168.1.7"], "role": "member",
+    }
 
     def good(name, kind, head, payload=b"", **fields):
         return {"name": name, "hex": (bytes([kind]) + head + payload).hex(), "kind": kind,
@@ -523,7 +528,7 @@ def relay_messages():
         good("SEND of nothing to all numbers", 4, bitmap(everyone), b"", routes=everyone),
         good("CONFIRM", 5, bitmap([3, 4]) + vint(300), routes=[3, 4], token="300"),
         good("CONFIRMED", 6, vint(128) + vint(2**53 - 1), route=128, token=str(2**53 - 1)),
-        good("ROUTE", 16, vint(7), b"{}", route=7),
+        good("ROUTE", 16, vint(7), json.dumps(member, separators=(",", ":")).encode(), route=7),
         good("UNROUTE, lost", 17, vint(7) + b"\x06", route=7, end=6),
         good("FROM", 18, vint(200), b"hello", route=200),
         good("FROM with nothing", 18, vint(0), route=0),
@@ -679,7 +684,9 @@ def resumption():
         ("neither", {}),
         ("resume", resume()),
         ("resume without since", resume(since=None)),
-        ("since is null", resume(since=None) | {"ended": None}),
+        ("since is null", {"resume": {**resume(since=None)["resume"], "since": None}}),
+        ("ended is null", resume() | {"ended": None}),
+        ("resume is null", {"resume": None}),
         ("nothing received yet", resume(received=0, since=1)),
         ("the greatest numbers", resume(received=2**53 - 1, since=2**53 - 1)),
         ("ended", {"ended": "lost"}),
