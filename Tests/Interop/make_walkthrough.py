@@ -26,8 +26,9 @@ Start here if you write a peer. Ben joins Anna's board with a code, receives the
 leaves. This document shows every frame with all its bytes. The keys, nonces and signatures are fixed, so your program
 must either produce the same bytes or accept these bytes.
 
-`make_walkthrough.py` in `Tests/Interop` writes this file and `Vectors/walkthrough.json`, which contains the same
-frames without the explanations. Tests read both files with two independent implementations.
+`Vectors/walkthrough.json` contains the same frames without the explanations. A script in the reference implementation's
+repository (`Tests/Interop/make_walkthrough.py`) writes both files, and its tests read them with two independent
+implementations. `web.md`, section 10, shows how a browser joins.
 
 ## 1. How to use it
 
