@@ -22,7 +22,7 @@ EXPLAINED = {
 }
 # Keys that describe a whole file.
 OF_A_FILE = {"note", "notation", "specification"}
-RULE = r"(?:LNK|FRM|HEL|RSM|DUP|CLS|ADM|MEM|TCK|MSG|DGM|BLK|RES|STR|LIV|RLY|BRD|SYN|AUT|GAM|DSC|REC)-\d+"
+RULE = r"(?:LNK|FRM|HEL|RSM|DUP|CLS|ADM|MEM|TCK|MSG|DGM|BLK|RES|STR|LIV|RLY|WEB|BRD|SYN|AUT|GAM|DSC|REC)-\d+"
 # The start of a rule: a row of a table, a paragraph, or an item of a list.
 DEFINED = re.compile(rf"^(?:\| ({RULE}) \||(?:- )?\*\*({RULE})\*\*|## JSON \(({RULE})\))", re.M)
 

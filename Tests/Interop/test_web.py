@@ -42,7 +42,7 @@ class Guests(WebCase):
                 guest = self.guest(program, carrier)
                 remote = guest.enter()
                 self.assertEqual(remote.peer_id, program.id)
-                self.assertIsNone(guest.ticket, "WEB-6: a guest gets no ticket")
+                self.assertIsNone(guest.ticket, "WEB-33: a guest gets no ticket")
                 program.events.wait("joined", peer=guest.identity.text)
                 guest.wait_synced(remote)
                 guest.add_text(100, 100, "from a guest")
@@ -53,7 +53,7 @@ class Guests(WebCase):
                 guest.leave()
                 program.events.wait("left", peer=guest.identity.text)
 
-    def test_web_2_photos_go_both_ways_on_further_web_links(self):
+    def test_web_46_photos_go_both_ways_on_further_web_links(self):
         program = self.gateway()
         for carrier in CARRIERS:
             with self.subTest(carrier=carrier.__name__):
@@ -118,7 +118,7 @@ class Guests(WebCase):
         self.assertIn("64", str(raised.exception))
         self.assert_serves(program)
 
-    def test_web_7_a_guest_reaches_a_peer_through_the_gateway(self):
+    def test_web_38_a_guest_reaches_a_peer_through_the_gateway(self):
         program = self.gateway()
         native = self.peer("native", program.session, kind=BoardPeer)
         native.join(program.address, program.id, code=program.code)
@@ -139,7 +139,7 @@ class Guests(WebCase):
                 link.send_frame(wire.RELAY_DATAGRAM, send)
                 self.assert_answers(link)
 
-    def test_web_6_a_guest_resumes_without_the_secret(self):
+    def test_web_6_web_35_a_guest_resumes_without_the_secret(self):
         program = self.gateway()
         for carrier in CARRIERS:
             with self.subTest(carrier=carrier.__name__):
@@ -162,7 +162,7 @@ class Guests(WebCase):
         attacker.ask(self.keep(attacker.proved()))
         self.assertEqual(attacker.theirs["admission"], "code")
 
-    def test_web_5_web_6_a_kicked_guest_does_not_return(self):
+    def test_web_15_a_kicked_guest_does_not_return(self):
         program = self.gateway()
         bad, good = self.guest(program), self.guest(program, Posts)
         for guest in (bad, good):
@@ -225,7 +225,7 @@ class Guests(WebCase):
         self.assertEqual(kind, wire.CLOSE, payload)
         self.assertIn(parse_close(payload)[0], codes)
 
-    def test_web_6_a_guest_does_not_enter_by_the_port_for_peers(self):
+    def test_web_34_a_guest_does_not_enter_by_the_port_for_peers(self):
         """What a guest learns does not admit it as a peer, neither during its access nor after it."""
         program = self.gateway()
         attacker = self.attacker(program)
@@ -238,7 +238,7 @@ class Guests(WebCase):
         program.do("web", state="off")
         self.assert_native_refused(program, attacker.identity, "code", "unknown-admitter", "kicked", "not-known")
 
-    def test_web_6_a_guest_admits_nobody(self):
+    def test_web_33_a_guest_admits_nobody(self):
         """A ticket that a guest signed, or that a member signed for a guest, does not count at the gateway."""
         program = self.gateway()
         attacker, friend = self.attacker(program), Identity()
@@ -259,7 +259,7 @@ class Guests(WebCase):
         link.send_frame(wire.HELLO, Attacker(program.page, friend).hello(ticket=honest, invitation=...))
         self.assertEqual(parse_hello(link.read_frame(5)[1], False)["admission"], "none")
 
-    def test_web_6_a_guest_does_not_return_as_a_peer_after_a_restart(self):
+    def test_web_34_a_guest_does_not_return_as_a_peer_after_a_restart(self):
         program = self.gateway()
         attacker = self.attacker(program)
         link = attacker.admitted()
@@ -274,13 +274,13 @@ class Guests(WebCase):
         again.ready()
         again.session, again.page = program.session, program.page
         self.assert_native_refused(again, attacker.identity, "code", "unknown-admitter", "not-known")
-        # The link of the crashed process still admits it (WEB-10).
+        # The link of the crashed process still admits it (WEB-26).
         origin = self.page_of(again)
         attacker.page.origin, attacker.address = origin.origin, ("127.0.0.1", origin.address[1])
         attacker.incarnation = os.urandom(8)
         self.keep(attacker.admitted())
 
-    def test_web_6_no_session_lets_browsers_join(self):
+    def test_web_27_no_session_lets_browsers_join(self):
         program = self.gateway()
         for session in (bytes(16), os.urandom(16)):
             attacker = self.attacker(program)
@@ -362,7 +362,7 @@ class Openings(SharedGateway):
                 attacker = self.attacker(self.host)
                 yield attacker, self.keep(attacker.open(carrier))
 
-    def test_web_3_another_first_frame(self):
+    def test_web_19_another_first_frame(self):
         frames = [
             encode_frame(kind, b"{}") for kind in sorted(wire.KNOWN_TYPES - {wire.WEB_PROOF, wire.CLOSE})
         ]
@@ -397,7 +397,7 @@ class Openings(SharedGateway):
             link.send_frame(kind, {})
             self.assert_closes(link, "protocol-error")
 
-    def test_web_3_proofs_that_are_not_valid(self):
+    def test_web_19_proofs_that_are_not_valid(self):
         good = Identity()
         zero, r = bytes(64), (1).to_bytes(32, "big")
         order = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
@@ -429,7 +429,7 @@ class Openings(SharedGateway):
                 link.send_frame(wire.WEB_PROOF, {**link.proof(), **change})
                 self.assert_closes(link, "protocol-error")
 
-    def test_web_3_keys_that_are_not_p_256(self):
+    def test_web_19_keys_that_are_not_p_256(self):
         for curve in (ec.SECP384R1(), ec.SECP521R1(), ec.SECP256K1()):
             link = self.keep(self.attacker(self.host, identity=Identity(curve)).open())
             link.send_frame(wire.WEB_PROOF, link.proof())
@@ -452,7 +452,7 @@ class Openings(SharedGateway):
         again.send_frame(wire.WEB_PROOF, proof)
         self.assert_closes(again, "protocol-error")
 
-    def test_lnk_6_a_proof_that_does_not_come(self):
+    def test_web_19_lnk_6_a_proof_that_does_not_come(self):
         began = time.monotonic()
         links = [self.keep(self.attacker(self.host).open(carrier)) for carrier in CARRIERS]
         silent = self.keep(self.attacker(self.host).proved())
@@ -464,7 +464,7 @@ class Openings(SharedGateway):
             self.assertNotIsInstance(raised.exception, LinkTimeout)
         self.assertLess(time.monotonic() - began, 14)
 
-    def test_web_6_hello_that_a_page_must_not_send(self):
+    def test_web_27_web_28_hello_that_a_page_must_not_send(self):
         attacker = self.attacker(self.host)
         signer = Identity()
         ticket = admission.make_ticket(signer, self.host.session, attacker.identity.peer_id)

@@ -43,7 +43,7 @@ UPGRADE = [
 
 
 class Requests(SharedGateway):
-    """WEB-8: the heads and bodies of requests."""
+    """WEB-8 and WEB-51 to WEB-55: the heads and bodies of requests."""
 
     def setUp(self):
         self.page = self.host.page
@@ -83,7 +83,7 @@ class Requests(SharedGateway):
         return request("POST", path, [*headers, *more], body)
 
     def test_the_headers_of_the_page(self):
-        """WEB-8: also those of answers that refuse a request."""
+        """WEB-55: also those of answers that refuse a request."""
         form = [("Host", self.page.authority), ("Content-Length", 0)]
         for status, data in (
             (200, self.get("/")), (200, self.get("/about.json")), (200, self.get("/ca.crt")), (200, self.get("/app.mjs")),
@@ -116,7 +116,7 @@ class Requests(SharedGateway):
         self.assertEqual(self.raw(self.get(host=f"localhost:{port}")), 200)
         self.assertEqual(self.raw(self.get(host=f"LOCALHOST:{port}")), 200)
 
-    def test_web_8_another_origin(self):
+    def test_web_52_another_origin(self):
         port = self.page.address[1]
         origins = ["https://evil.example", f"https://127.0.0.1:{port + 1}", f"http://127.0.0.1:{port}", "null",
                    f"https://localhost:{port}", f"https://127.0.0.1:{port}/", f"https://127.0.0.1:{port}, https://evil",
@@ -137,7 +137,7 @@ class Requests(SharedGateway):
         self.assertEqual(self.raw(request("POST", "/link", [*twice, ("Content-Length", 0)])), 403)
         self.assertEqual(self.raw(request("GET", "/link", [*twice, *UPGRADE])), 426)
 
-    def test_web_2_a_websocket_without_what_it_needs(self):
+    def test_web_52_a_websocket_without_what_it_needs(self):
         for status, headers in (
             (426, {"Sec-WebSocket-Protocol": None}), (426, {"Sec-WebSocket-Protocol": "chat"}),
             (426, {"Sec-WebSocket-Key": None}), (426, {"Sec-WebSocket-Version": "12"}),
@@ -175,7 +175,7 @@ class Requests(SharedGateway):
             answer = connection.head()
             self.assertEqual((answer.status, answer.header("upgrade")), (status, None), method)
 
-    def test_web_8_smuggled_requests(self):
+    def test_web_53_smuggled_requests(self):
         """No bytes after a request with an ambiguous length are taken as a further request."""
         inner = self.get("/about.json")
         base = f"POST /link HTTP/1.1\r\nHost: {self.page.authority}\r\nOrigin: {self.page.origin}\r\n".encode()
@@ -206,7 +206,7 @@ class Requests(SharedGateway):
             with self.subTest(name):
                 self.assert_refuses(base + headers + b"\r\n" + b"0\r\n\r\n" + inner, status)
 
-    def test_web_2_requests_behind_a_link_are_not_answered(self):
+    def test_web_24_requests_behind_a_link_are_not_answered(self):
         """The answer of a link ends only with the link, and then the connection ends."""
         link = self.keep(self.attacker(self.host).open(Posts))
         connection = link.transport.connection
@@ -230,7 +230,7 @@ class Requests(SharedGateway):
         self.assert_refuses(self.post("/link", b"body"), 400)
         self.assert_refuses(request("GET", "/", [("Host", self.page.authority), ("Transfer-Encoding", "chunked")], b"4\r\nbody\r\n0\r\n\r\n"), 400)
 
-    def test_web_8_the_longest_heads(self):
+    def test_web_55_the_longest_heads(self):
         """A head of 16,384 bytes or 64 headers is accepted, and a longer one is not."""
         def padded(length):
             unpadded = self.get("/about.json", ("X", ""))
@@ -245,7 +245,7 @@ class Requests(SharedGateway):
         for data in (padded(16_500), counted(65)):
             self.assertIn(self.raw(data), (None, 400, 413, 431))
 
-    def test_web_8_heads_that_are_too_long(self):
+    def test_web_55_heads_that_are_too_long(self):
         for name, data in {
             "a path": self.get("/" + "a" * 40_000),
             "a query": self.get("/?" + "a" * 40_000),
@@ -261,7 +261,7 @@ class Requests(SharedGateway):
             with self.subTest(name):
                 self.assertIn(self.raw(data), (None, 400, 413, 431))
 
-    def test_web_8_trailers_without_an_end(self):
+    def test_web_55_trailers_without_an_end(self):
         connection = self.http()
         before = resident(self.host)
         connection.send(request("GET", "/", [("Host", self.page.authority), ("Transfer-Encoding", "chunked")], b"0\r\n"))
@@ -287,14 +287,14 @@ class Requests(SharedGateway):
 
 
 class Posting(SharedGateway):
-    """WEB-2: bodies of requests."""
+    """WEB-20 to WEB-24: bodies of requests."""
 
     def opened(self):
         attacker = self.attacker(self.host)
         link = self.keep(attacker.open(Posts))
         return attacker, link, link.transport
 
-    def test_positions_that_are_wrong(self):
+    def test_web_21_positions_that_are_wrong(self):
         attacker, link, posts = self.opened()
         frame = encode_frame(wire.WEB_PROOF, link.proof())
         for position in (1, 5, 2**31, 2**53, 2**63 - 1):
@@ -308,7 +308,7 @@ class Posting(SharedGateway):
         link.send(frame)
         attacker.ask(link)
 
-    def test_web_2_a_body_sent_again(self):
+    def test_web_20_web_21_a_body_sent_again(self):
         attacker, link, posts = self.opened()
         frame = encode_frame(wire.WEB_PROOF, link.proof())
         half = len(frame) // 2
@@ -346,7 +346,7 @@ class Posting(SharedGateway):
             posts.id = other
             self.assertEqual(posts.post(b"x", 1).status, 400, other)
 
-    def test_a_link_that_has_ended(self):
+    def test_web_22_a_link_that_has_ended(self):
         _, link, posts = self.opened()
         posts.connection.close()
         deadline = time.monotonic() + 10
@@ -354,7 +354,7 @@ class Posting(SharedGateway):
             self.assertLess(time.monotonic(), deadline, "the link has not ended")
             time.sleep(0.1)
 
-    def test_two_bodies_at_once(self):
+    def test_web_21_two_bodies_at_once(self):
         """At most one of two bodies for the same position arrives."""
         attacker, link, posts = self.opened()
         link.send_frame(wire.WEB_PROOF, link.proof())
@@ -405,7 +405,7 @@ class Posting(SharedGateway):
 
 
 class Sockets(SharedGateway):
-    """WEB-2: the frames of a WebSocket (RFC 6455)."""
+    """WEB-2 and WEB-23: the frames of a WebSocket (RFC 6455)."""
 
     def ready(self):
         link = self.keep(self.attacker(self.host).admitted())
@@ -420,7 +420,7 @@ class Sockets(SharedGateway):
         self.assertNotIsInstance(raised.exception, LinkTimeout, "the WebSocket stays open")
         self.assertIn(link.transport.closed_with, codes)
 
-    def test_frames_that_break_rfc_6455(self):
+    def test_web_23_frames_that_break_rfc_6455(self):
         ping = encode_frame(wire.PING, b"12345678")
         frame = WebSocket.frame
         for name, data, codes in (
@@ -452,7 +452,7 @@ class Sockets(SharedGateway):
                 self.closes(link, *codes)
                 link.abort()
 
-    def test_web_2_a_message_in_parts_that_is_too_long(self):
+    def test_web_23_a_message_in_parts_that_is_too_long(self):
         link, socket_ = self.ready()
         part = encode_frame(0x80, bytes(30_000))
         socket_.connection.send(WebSocket.frame(BINARY_MESSAGE, part, fin=False))
@@ -552,7 +552,7 @@ class Load(WebCase):
             except (LinkBroken, ConnectionError):
                 self.assertLess(time.monotonic(), deadline, "no place is free")
 
-    def test_web_8_connections_from_one_address(self):
+    def test_web_55_connections_from_one_address(self):
         """One address gets 256 connections, and guests and peers from others still get in."""
         program = self.gateway()
         held = [self.tcp(program, "127.0.0.2") for _ in range(256)]
@@ -570,7 +570,7 @@ class Load(WebCase):
             with self.assertRaises(BlockingIOError):
                 sock.recv(1)
 
-    def test_web_8_connections_in_all(self):
+    def test_web_55_connections_in_all(self):
         """The gateway has 1,024 connections at the same time, wherever they come from."""
         program = self.gateway()
         held = [self.tcp(program, f"127.0.0.{2 + number // 256}") for number in range(1_024)]
@@ -583,7 +583,7 @@ class Load(WebCase):
         self.wait_for_place(program, "127.0.0.9")
         self.assert_serves(program, source="127.0.0.9")
 
-    def test_web_1_links_that_are_refused_are_closed(self):
+    def test_web_1_web_17_links_that_are_refused_are_closed(self):
         """A web link counts as a connection that is not yet admitted: the 17th from one address is closed at once."""
         program = self.gateway()
         opened = [self.keep(Attacker(program.page, source="127.0.0.2").open()) for _ in range(16)]
@@ -608,7 +608,7 @@ class Load(WebCase):
             link.send_frame(wire.PING, bytes(8))
             self.assert_closes(link, "protocol-error")
 
-    def test_web_8_the_next_request_of_a_connection(self):
+    def test_web_55_the_next_request_of_a_connection(self):
         program = self.gateway()
         connection = self.attacker(program).http()
         self.addCleanup(connection.close)
@@ -619,7 +619,7 @@ class Load(WebCase):
         self.assertTrue(connection.is_closed(10))
         self.assertGreater(time.monotonic() - began, 4)
 
-    def test_web_8_a_request_that_arrives_slowly(self):
+    def test_web_55_a_request_that_arrives_slowly(self):
         """The whole head, and the whole body, must arrive in time, even if some bytes arrive again and again."""
         program = self.gateway()
         guest = self.guest(program, Posts)
@@ -658,7 +658,7 @@ class Load(WebCase):
         self.assertEqual(len(program.events.all("left")), 0)
         self.assert_serves(program)
 
-    def test_web_8_readers_of_the_page_that_are_slow(self):
+    def test_web_55_readers_of_the_page_that_are_slow(self):
         program = self.gateway()
         before = resident(program)
         connections = []

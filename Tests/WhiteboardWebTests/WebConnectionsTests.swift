@@ -6,7 +6,7 @@ import Testing
 struct WebConnectionsTests {
   private final class Connection {}
 
-  @Test("[WEB-8] one address cannot take the places of the others")
+  @Test("[WEB-55] one address cannot take the places of the others")
   func places() {
     var connections = WebConnections()
     func enter(_ connection: Connection, from address: String) -> Bool {

@@ -45,7 +45,7 @@ struct CodeKey: Sendable, Equatable {
     self.listener = listener
   }
 
-  /// Creates the key of a browser link, which is used without scrypt (WEB-6).
+  /// Creates the key of a browser link, which is used without scrypt (WEB-29).
   init(_ key: GuestKey, session: SessionID, listener: PeerID) {
     self.key = SymmetricKey(data: key.bytes.bytes)
     self.session = session

@@ -176,7 +176,7 @@ struct ListenerAdmission: Sendable {
       return [sendHello(own, .code)]
     }
     // A guest that dials as a peer is a stranger: its access is limited to its browser link
-    // (WEB-6).
+    // (WEB-34).
     if let ticket = hello.ticket, !membership.isGuest(facts.remote) {
       do throws(TicketError) {
         try membership.check(ticket, of: facts.remote, by: facts.mode.admitters)

@@ -1,6 +1,6 @@
 import Crypto
 
-/// The key with which a browser proves that it has a browser link to a session (WEB-5).
+/// The key with which a browser proves that it has a browser link to a session (WEB-12).
 ///
 /// A browser stores this key instead of the secret in the browser link.
 public struct GuestKey: Hashable, Sendable {

@@ -150,7 +150,7 @@ final class ListenerHandshake: LinkDelegate {
       return link.close(.versionMismatch, "This peer supports protocol version 1.")
     }
     if link.isFromBrowser {
-      // A browser cannot host a session, and joins only with a browser link (WEB-5).
+      // A browser cannot host a session, and joins only with a browser link (WEB-27).
       guard hello.carry == nil else {
         return link.close(.protocolError, "A browser cannot move a session to a relay.")
       }
@@ -331,7 +331,7 @@ final class ListenerHandshake: LinkDelegate {
       members: session.directory.members(besides: peer),
       proof: proof
     )
-    // A ticket would admit a guest to other members after its access has ended (WEB-6).
+    // A ticket would admit a guest to other members after its access has ended (WEB-33).
     if !link.isFromBrowser {
       accept.ticket = session.membership.renewed(
         for: peer,

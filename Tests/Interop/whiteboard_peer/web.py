@@ -465,10 +465,10 @@ class Guest(BoardPeer):
         return web_key(code, self.session)
 
     def _join(self, link, address, expect, code, insist, resume, timeout, context, returning):
-        # A guest always sends an invitation, and proves K again unless both sides resume (3, WEB-6).
+        # A guest proves K again unless both sides resume (WEB-6).
         code = code or self.page.secret
         return super()._join(link, address, expect, code, insist, resume, timeout, context, False)
 
     def _start_datagrams(self, remote, link, dialled_by_us):
-        # All datagrams of a guest travel on its link (WEB-7).
+        # All datagrams of a guest travel on its link (WEB-40).
         remote._forget_datagrams()

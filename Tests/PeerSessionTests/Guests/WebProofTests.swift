@@ -101,7 +101,7 @@ struct WebProofTests {
     )
   }
 
-  @Test("[WEB-5] the key of a link comes from its secret and its session")
+  @Test("[WEB-12] the key of a link comes from its secret and its session")
   func keys() throws {
     for link in vectors.links.valid {
       let parts = link.fragment.dropFirst().split(separator: ".").map(String.init)
@@ -126,7 +126,7 @@ struct WebProofTests {
     }
   }
 
-  @Test("[WEB-3] a proof for another origin, nonce or gateway is refused")
+  @Test("[WEB-19] a proof for another origin, nonce or gateway is refused")
   func refused() throws {
     let proof = try proof()
     #expect(try exchange(origin: "https://192.168.1.5").check(proof) == nil)
@@ -152,7 +152,7 @@ struct WebProofTests {
     #expect(elsewhere.check(proof) == nil)
   }
 
-  @Test("[WEB-6] both sides prove the key of the link without stretching it")
+  @Test("[WEB-29] both sides prove the key of the link without stretching it")
   func codeProof() throws {
     let told = vectors.codeProof
     let link = try #require(vectors.links.valid.first)
@@ -168,7 +168,7 @@ struct WebProofTests {
     }
   }
 
-  @Test("[WEB-5] an expired link admits no guest, and a closed link admits no new guest")
+  @Test("[WEB-5] [WEB-15] an expired link admits no guest, and a closed link admits no new guest")
   func links() throws {
     let session = SessionID.random()
     let gateway = PeerIdentity.ephemeral().peerID

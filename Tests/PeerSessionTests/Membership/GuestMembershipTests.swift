@@ -45,7 +45,7 @@ struct GuestMembershipTests {
     #expect(membership.isGuest(guest.peerID))
   }
 
-  @Test("[WEB-6] no ticket that a guest signed is accepted, even with a chain to a member")
+  @Test("[WEB-33] no ticket that a guest signed is accepted, even with a chain to a member")
   func tickets() throws {
     let membership = membership()
     let friend = PeerID.numbered(7)
