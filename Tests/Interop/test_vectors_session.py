@@ -1,17 +1,24 @@
 """Checks every vector of Protocol/Vectors/session.json with this implementation."""
 
+import base64
 import hashlib
+import hmac
 import json
 import pathlib
 import subprocess
 import sys
 import unittest
 
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, utils
 from whiteboard_peer import admission, datagram, relay, wire
-from whiteboard_peer.session import Delivery, Peer, Remote, parse_accept, parse_hello
+from whiteboard_peer.session import Delivery, Peer, Remote, parse_accept, parse_close, parse_hello, parse_member
+from whiteboard_peer.tls import BINDING
+from whiteboard_peer.web import web_key
 from whiteboard_peer.wire import Violation
 
 VECTORS = json.loads((admission.PROTOCOL / "Vectors" / "session.json").read_text("utf-8"))
+WEB = json.loads((admission.PROTOCOL / "Vectors" / "web.json").read_text("utf-8"))
 TYPES = {
     name: value
     for name, value in vars(wire).items()
@@ -302,6 +309,109 @@ class Datagrams(VectorCase):
             window = datagram.ReplayWindow()
             for step in vector["steps"]:
                 self.assertEqual(window.take(int(step["counter"])), step["taken"], step)
+
+
+class Exchange(VectorCase):
+    """The exchange of web.md, section 10."""
+
+    frames = WEB["exchange"]["frames"]
+
+    def sent(self, sender):
+        return b"".join(unhex(frame) for frame in self.frames if frame["from"] == sender)
+
+    def payload(self, number):
+        """Returns the payload of a frame, which web.md numbers from 1."""
+        decoder = wire.FrameDecoder()
+        decoder.feed(unhex(self.frames[number - 1]))
+        kind, payload = decoder.next()
+        self.assertEqual(NAMES[kind], self.frames[number - 1]["frame"])
+        self.assertEqual(decoder.pending, 0)
+        return bytes(payload)
+
+    def test_the_frames_are_the_bytes_of_their_objects(self):
+        for number, frame in enumerate(self.each(self.frames), 1):
+            if "json" in frame:
+                self.assertEqual(wire.parse_json(self.payload(number)), frame["json"])
+        self.assertEqual(len(self.frames), 11)
+
+    def test_web_3_web_4_web_31_the_proofs(self):
+        challenge, proof = wire.parse_json(self.payload(1)), wire.parse_json(self.payload(2))
+        gateway, key = wire.parse_base32(challenge["peer"], 32), base64.b64decode(proof["key"])
+        guest = hashlib.sha256(key).digest()
+        common = base64.b64decode(challenge["nonce"]) + base64.b64decode(proof["nonce"]) + gateway + guest
+        signature = base64.b64decode(proof["signature"])
+        r, s = (int.from_bytes(half, "big") for half in (signature[:32], signature[32:]))
+        self.assertEqual(len(signature), 64)
+        # `verify` raises an exception if the signature is wrong.
+        serialization.load_der_public_key(key).verify(
+            utils.encode_dss_signature(r, s),
+            b"whiteboard-p2p web proof 1\0" + common + WEB["proof"]["origin"].encode(),
+            ec.ECDSA(hashes.SHA256()),
+        )
+        secret = hashlib.sha256(b"whiteboard-p2p web exporter 1\0" + common).digest()
+        self.assertEqual(secret.hex(), WEB["proof"]["E"])
+        hello, answer = parse_hello(self.payload(3), True), parse_hello(self.payload(4), False)
+        session, accept = hello["session"], parse_accept(self.payload(6))
+        self.assertEqual((answer["session"], answer["admission"], answer["role"]), (session, "code", "relay"))
+        self.assertEqual((hello["port"], hello["addresses"], hello["role"], hello["links"]), (0, [], "member", 0))
+        link = WEB["links"]["valid"][0]
+        self.assertEqual(session.hex(), link["board"])
+        k = web_key(bytes.fromhex(link["secret"]), session)
+        sides = (hmac.digest(secret, BINDING, "sha256"), session, guest, gateway)
+        joiner = base64.b64decode(wire.parse_json(self.payload(5))["proof"])
+        self.assertEqual(joiner, admission.code_proof(k, "joiner", *sides))
+        self.assertEqual(accept["proof"], admission.code_proof(k, "host", *sides))
+
+    def test_web_38_the_route(self):
+        member = parse_accept(self.payload(6))["members"][0]
+        flags = wire.Part.FIRST | wire.Part.LAST | wire.Part.RELAYS
+        sequence, got, _, reach = wire.decode_message_part(self.payload(7))
+        self.assertEqual((sequence, got), (1, flags))
+        self.assertEqual(
+            relay.decode(reach), (relay.REACH, {"peer": member["peer"], "incarnation": member["incarnation"]}, b"")
+        )
+        sequence, got, _, message = wire.decode_message_part(self.payload(9))
+        kind, fields, payload = relay.decode(message)
+        self.assertEqual((sequence, got, kind, fields), (1, flags, relay.ROUTE, {"route": 0}))
+        self.assertEqual(parse_member(wire.parse_json(payload)), member)
+        for number in (8, 10):
+            self.assertEqual(wire.decode_ack(self.payload(number)), 1)
+        self.assertEqual(parse_close(self.payload(11)), ("left", ""))
+
+    def head(self, text):
+        """Returns the first line and the headers of a request or response."""
+        self.assertTrue(text.endswith("\r\n\r\n"))
+        first, *lines = text.removesuffix("\r\n\r\n").split("\r\n")
+        return first, dict(line.split(": ", 1) for line in lines)
+
+    def test_web_2_web_21_the_requests_carry_the_same_bytes(self):
+        opening, *posts = WEB["exchange"]["requests"]
+        line, headers = self.head(opening["request"]["head"])
+        self.assertEqual((line, headers["Content-Length"]), ("POST /link HTTP/1.1", "0"))
+        line, headers = self.head(opening["response"]["head"])
+        self.assertEqual(line, "HTTP/1.1 200 OK")
+        link = headers["Whiteboard-Link"]
+        self.assertEqual(wire.base32(wire.parse_base32(link, 16)), link)
+        self.assertEqual(bytes.fromhex(opening["response"]["body"]), self.sent("gateway"))
+        received = b""
+        for post in posts:
+            line, headers = self.head(post["request"]["head"])
+            body = bytes.fromhex(post["request"]["body"])
+            self.assertEqual(line, f"POST /link/{link} HTTP/1.1")
+            self.assertEqual(headers["Origin"], f"https://{headers['Host']}")
+            self.assertEqual(headers["Origin"], WEB["proof"]["origin"])
+            self.assertEqual((headers["Content-Length"], headers["Whiteboard-Position"]), (str(len(body)), str(len(received))))
+            self.assertEqual(self.head(post["response"]["head"])[0], "HTTP/1.1 204 No Content")
+            received += body
+        self.assertEqual(received, self.sent("page"))
+
+    def test_web_2_the_websocket(self):
+        line, headers = self.head(WEB["exchange"]["webSocket"]["request"])
+        self.assertEqual((line, headers["Sec-WebSocket-Protocol"]), ("GET /link HTTP/1.1", "whiteboard-p2p"))
+        key = headers["Sec-WebSocket-Key"].encode() + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+        line, headers = self.head(WEB["exchange"]["webSocket"]["response"])
+        self.assertEqual(line, "HTTP/1.1 101 Switching Protocols")
+        self.assertEqual(base64.b64decode(headers["Sec-WebSocket-Accept"]), hashlib.sha1(key).digest())
 
 
 if __name__ == "__main__":

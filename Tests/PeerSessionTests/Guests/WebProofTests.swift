@@ -67,9 +67,18 @@ private struct WebVectors: Decodable {
     var host: Side
   }
 
+  struct Exchange: Decodable {
+    struct Frame: Decodable {
+      var frame: String
+      var hex: Hex
+    }
+    var frames: [Frame]
+  }
+
   var links: Links
   var proof: Proof
   var codeProof: CodeProof
+  var exchange: Exchange
 
   static func load() throws -> WebVectors {
     try JSONDecoder().decode(
@@ -166,6 +175,30 @@ struct WebProofTests {
       #expect(key.message(of: side, binding: binding, dialler: guest) == vector.input.bytes)
       #expect(key.proof(of: side, binding: binding, dialler: guest).bytes == vector.proof.bytes)
     }
+  }
+
+  @Test("[WEB-3] [WEB-31] the frames of the example in web.md decode")
+  func example() throws {
+    // The number is the one in web.md. The object follows the type and the length of the frame.
+    func payload(_ number: Int, _ name: String) -> [UInt8] {
+      let frame = vectors.exchange.frames[number - 1]
+      #expect(frame.frame == name)
+      return Array(frame.hex.bytes.drop { $0 != UInt8(ascii: "{") })
+    }
+    let challenge = try Control.WebChallenge.decode(payload(1, "WEB-CHALLENGE"))
+    #expect(challenge.peer.bytes == vectors.proof.gateway.bytes)
+    #expect(challenge.nonce.bytes == vectors.proof.gatewayNonce.bytes)
+    let proof = try Control.WebProof.decode(payload(2, "WEB-PROOF"))
+    let exchange = try exchange()
+    let (guest, _) = try #require(exchange.check(proof))
+    #expect(guest.bytes == vectors.proof.guest.bytes)
+    let hello = try Control.DiallerHello.decode(payload(3, "HELLO"))
+    #expect(hello.introduction.session.bytes == vectors.codeProof.session.bytes)
+    let joiner = try Control.CodeProof.decode(payload(5, "CODE-PROOF"))
+    #expect(joiner.proof.bytes == vectors.codeProof.joiner.proof.bytes)
+    let accept = try Control.Accept.decode(payload(6, "ACCEPT"))
+    #expect(accept.proof?.bytes == vectors.codeProof.host.proof.bytes)
+    #expect(accept.host.bytes == vectors.proof.gateway.bytes)
   }
 
   @Test("[WEB-5] [WEB-15] an expired link admits no guest, and a closed link admits no new guest")
