@@ -12,9 +12,9 @@ import time
 import unittest
 
 from attacking import resident
+from test_hostile import Attacker as NativeAttacker
 from web_case import CARRIERS, Attacker, SharedGateway, WebCase
 from whiteboard_peer import relay, wire
-from whiteboard_peer.board import BoardPeer
 from whiteboard_peer.link_base import LinkBroken, LinkTimeout
 from whiteboard_peer.tls import Identity, Link
 from whiteboard_peer.web import (
@@ -109,10 +109,12 @@ class Requests(SharedGateway):
                      f"127.0.0.1.:{port}", "", f"[::1]:{port + 1}", f"127.0.0.1:{port}, evil.example"):
             with self.subTest(host=host):
                 self.assert_refuses(request("GET", "/", [("Host", host)]), 421)
-                self.assert_refuses(request("POST", "/link", [("Host", host), ("Origin", f"https://{host}"), ("Content-Length", 0)]), 421)
+                from_there = [("Host", host), ("Origin", f"https://{host}"), ("Content-Length", 0)]
+                self.assert_refuses(request("POST", "/link", from_there), 421)
         self.assert_refuses(request("GET", "/"), 421)
-        for others in (["evil.example", self.page.authority], [self.page.authority, "evil.example"], [self.page.authority] * 2):
-            self.assert_refuses(request("GET", "/", [("Host", host) for host in others]), 421)
+        own, other = ("Host", self.page.authority), ("Host", "evil.example")
+        for two in ([own, other], [other, own], [own, own]):
+            self.assert_refuses(request("GET", "/", two), 421)
         self.assertEqual(self.raw(self.get(host=f"localhost:{port}")), 200)
         self.assertEqual(self.raw(self.get(host=f"LOCALHOST:{port}")), 200)
 
@@ -228,7 +230,8 @@ class Requests(SharedGateway):
     def test_web_8_bodies_where_none_belongs(self):
         self.assert_refuses(request("GET", "/", [("Host", self.page.authority), ("Content-Length", 4)], b"body"), 400)
         self.assert_refuses(self.post("/link", b"body"), 400)
-        self.assert_refuses(request("GET", "/", [("Host", self.page.authority), ("Transfer-Encoding", "chunked")], b"4\r\nbody\r\n0\r\n\r\n"), 400)
+        chunked = [("Host", self.page.authority), ("Transfer-Encoding", "chunked")]
+        self.assert_refuses(request("GET", "/", chunked, b"4\r\nbody\r\n0\r\n\r\n"), 400)
 
     def test_web_55_the_longest_heads(self):
         """A head of 16,384 bytes or 64 headers is accepted, and a longer one is not."""
@@ -276,8 +279,9 @@ class Requests(SharedGateway):
         for status, data in (
             (400, b"\0" * 100), (400, b"\x16\x03\x01" * 50), (400, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
             (400, b"GET / HTTP/9.9\r\n" + host), (400, b"\r\n" * 1_000 + b"x"), (400, b"GET /\r\n\r\n"),
-            (400, "GET /\u00fc HTTP/1.1\r\n".encode() + host), (421, b"CONNECT evil:443 HTTP/1.1\r\nHost: evil:443\r\n\r\n"),
-            (421, b"OPTIONS * HTTP/1.1\r\n\r\n"), (405, b"OPTIONS * HTTP/1.1\r\n" + host), (404, self.get("http://evil.example/")),
+            (400, "GET /\u00fc HTTP/1.1\r\n".encode() + host),
+            (421, b"CONNECT evil:443 HTTP/1.1\r\nHost: evil:443\r\n\r\n"), (421, b"OPTIONS * HTTP/1.1\r\n\r\n"),
+            (405, b"OPTIONS * HTTP/1.1\r\n" + host), (404, self.get("http://evil.example/")),
             (404, self.get("/../../etc/passwd")), (404, self.get("/%2e%2e/%2e%2e/etc/passwd")), (404, self.get("//etc/passwd")),
             (405, request("TRACE", "/", [("Host", self.page.authority)])),
             (405, request("DELETE", "/link", [("Host", self.page.authority)])),
@@ -559,8 +563,7 @@ class Load(WebCase):
         for _ in range(10):
             self.assert_ended(self.tcp(program, "127.0.0.2"))
         self.assert_serves(program, source="127.0.0.1")
-        native = self.peer("native", program.session, kind=BoardPeer)
-        native.join(program.address, program.id, code=program.code)
+        self.member(program)
         # A place is free again when a connection ends, and the others are still open.
         held.pop().close()
         self.wait_for_place(program, "127.0.0.2")
@@ -576,8 +579,7 @@ class Load(WebCase):
         held = [self.tcp(program, f"127.0.0.{2 + number // 256}") for number in range(1_024)]
         for _ in range(5):
             self.assert_ended(self.tcp(program, "127.0.0.9"))
-        native = self.peer("native", program.session, kind=BoardPeer)
-        native.join(program.address, program.id, code=program.code)
+        self.member(program)
         for sock in held:
             sock.close()
         self.wait_for_place(program, "127.0.0.9")
@@ -729,6 +731,67 @@ class Load(WebCase):
                     ))
             self.assert_serves(program)
             self.assertLess(resident(program) - before, 80_000_000)
+
+    def too_fast(self):
+        """Returns more messages to a relay than it forwards in some seconds."""
+        flags = bytes([wire.Part.FIRST | wire.Part.LAST | wire.Part.RELAYS])
+        message = relay.encode(relay.SEND, {"routes": [0]}, b"x" * 50)
+        return b"".join(encode_frame(wire.MESSAGE, encode_vint(number) + flags + message) for number in range(1, 60_000))
+
+    def test_rly_14_what_comes_too_fast_is_not_read(self):
+        """TCP slows such a member down, so that its data does not fill the memory."""
+        program = self.gateway(admit="anyone")
+        native = NativeAttacker(program.address, program.session)
+        for name, join in (
+            ("a WebSocket", lambda: self.attacker(program).admitted(WebSocket)),
+            ("requests", lambda: self.attacker(program).admitted(Posts)),
+            ("a peer", native.open),
+        ):
+            with self.subTest(name):
+                link, before = self.keep(join()), resident(program)
+
+                def send():
+                    with contextlib.suppress(LinkBroken):
+                        link.send(self.too_fast())
+                        for _ in range(400):
+                            link.send(bytes(MAXIMUM_POST))
+
+                sender = threading.Thread(target=send)
+                sender.start()
+                # Nothing reports that the program does not read, so this waits in vain unless it reads everything.
+                sender.join(3)
+                self.assertLess(resident(program) - before, 30_000_000)
+                link.abort()
+                sender.join()
+
+    def test_web_2_a_body_while_an_earlier_one_waits(self):
+        """429: the link does not accept the earlier body yet, because the guest exceeds the relay's rate (RLY-14)."""
+        program = self.gateway()
+        attacker = self.attacker(program)
+        link = self.keep(attacker.admitted(Posts))
+        posts, other, data = link.transport, attacker.http(), self.too_fast()
+        self.addCleanup(other.close)
+        sending = attacker.http()
+        self.addCleanup(sending.close)
+        for start in range(0, len(data), MAXIMUM_POST):
+            body = data[start : start + MAXIMUM_POST]
+            headers = [("Host", posts.authority), ("Origin", posts.origin), ("Content-Length", len(body)),
+                       ("Whiteboard-Position", posts.position)]
+            sending.send(request("POST", f"/link/{posts.id}", headers, body))
+            status = posts.post(b"", connection=other).status
+            if status == 429:
+                break
+            self.assertIn(status, (204, 409))
+            answer = sending.answer().status
+            if answer == 429:
+                # The empty body arrived first, and was the one that waited.
+                return
+            self.assertEqual(answer, 204)
+            posts.position += len(body)
+        else:
+            self.fail("the gateway read everything at once")
+        # When the gateway reads the link again, it accepts the body that waits.
+        self.assertEqual(sending.answer(15).status, 204)
 
     def test_rly_5_forged_relay_messages(self):
         program = self.gateway()

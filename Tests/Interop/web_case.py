@@ -1,14 +1,18 @@
 """A host that serves browsers, and raw web links to it (web.md)."""
 
+import contextlib
 import os
+import sqlite3
 import time
 
 from attacking import LinkChecks, hello_of
+from program import Program
 from test_against_swift import SwiftCase
 from whiteboard_peer import admission, wire
+from whiteboard_peer.board import BoardPeer
 from whiteboard_peer.bulk import attach_proof
 from whiteboard_peer.session import Refused, parse_accept, parse_close, parse_hello
-from whiteboard_peer.tls import ATTACH_LABEL, BINDING, Identity
+from whiteboard_peer.tls import ATTACH_LABEL, BINDING, Identity, Link
 from whiteboard_peer.web import Connection, Guest, PageLink, Posts, WebLink, WebSocket
 from whiteboard_peer.wire import base32
 
@@ -104,19 +108,54 @@ class WebCase(LinkChecks, SwiftCase):
         """Starts a host; returns it with the link of its page."""
         options.setdefault("admit", "code")
         options["options"] = ("--web", *more)
-        program = self.program("host", "Board", **options)
+        return self.serving(self.program("host", "Board", **options))
+
+    def serving(self, program):
         program.ready()
         program.session = wire.parse_base32(program.board, 16)
         program.id = wire.parse_base32(program.peer, 32)
         program.page = self.page_of(program)
         return program
 
-    def page_of(self, program, timeout=30):
-        event = program.events.wait("invited", timeout, where=lambda event: event["link"].startswith("https:"))
+    def restarted(self, program):
+        """Starts a host again that has ended."""
+        again = Program("host", "Board", directory=program.directory, options=("--admit", "code", "--web"))
+        self.addCleanup(again.stop)
+        self.serving(again)
+        self.assertEqual(again.session, program.session)
+        return again
+
+    def wait_stored(self, program, guest):
+        """Waits until the file of the board contains a guest, as a member and with its link."""
+        (path,) = (program.directory / "boards").glob("*.whiteboard")
+        deadline = time.monotonic() + 15
+        while True:
+            with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as file:
+                stored = dict(file.execute("SELECT key, value FROM meta WHERE key IN ('membership', 'browser_links')"))
+            if len(stored) == 2 and all(guest.text in value for value in stored.values()):
+                return
+            self.assertLess(time.monotonic(), deadline, stored)
+            time.sleep(0.05)
+
+    def page_of(self, program, timeout=30, **fields):
+        event = program.events.wait("invited", timeout, lambda event: event["link"].startswith("https:"), **fields)
         return PageLink(event["link"])
+
+    def invite(self, program, **terms):
+        """Creates another link of the page."""
+        request = program.begin("invite", web=True, **terms)
+        page = self.page_of(program, request=request)
+        program.finish(request)
+        return page
 
     def guest(self, program, carrier=WebSocket, page=None, **options):
         return self.peer("guest", kind=Guest, page=page or program.page, carrier=carrier, **options)
+
+    def member(self, program):
+        """Lets a peer join with the code, on the port for peers."""
+        member = self.peer("member", program.session, kind=BoardPeer)
+        member.join(program.address, program.id, code=program.code)
+        return member
 
     def attacker(self, program, **options):
         return Attacker(program.page, **options)
@@ -129,6 +168,33 @@ class WebCase(LinkChecks, SwiftCase):
         deadline = time.monotonic() + timeout
         while len({board.digest() for board in boards}) > 1:
             self.assertLess(time.monotonic(), deadline, "the boards differ")
+            time.sleep(0.1)
+
+    def joined(self, program, attacker, **options):
+        """Joins, and waits until the program has reported it; returns the link."""
+        link = self.keep(attacker.admitted(**options))
+        program.events.wait("joined", peer=attacker.identity.text)
+        return link
+
+    def native_answer(self, program, identity, **changes):
+        """Dials the port for peers with the key of a guest; returns the admission mode, or the close code."""
+        link = self.keep(Link.connect(program.address, identity))
+        link.send_frame(wire.HELLO, Attacker(program.page, identity).hello(**{"invitation": ..., **changes}))
+        kind, payload = link.read_frame(5)
+        return parse_hello(payload, False)["admission"] if kind == wire.HELLO else parse_close(payload)[0]
+
+    def assert_kicked(self, guest, message):
+        closed = guest.events.wait("closed", 15)
+        self.assertEqual((closed["code"], closed["message"]), ("kicked", message))
+
+    def eventually_refused(self, code, attempt, timeout=10):
+        deadline = time.monotonic() + timeout
+        while True:
+            try:
+                attempt().close("left")
+            except Refused as refused:
+                return self.assertEqual(refused.code, code)
+            self.assertLess(time.monotonic(), deadline, "still admitted")
             time.sleep(0.1)
 
     def assert_refused(self, code, attempt):

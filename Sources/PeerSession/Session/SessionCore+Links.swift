@@ -208,17 +208,18 @@ extension SessionCore: LinkDelegate {
     _ type: FrameType,
     _ payload: [UInt8]
   ) throws(ControlMessageError) {
-    // A guest names no members and no addresses, so that it cannot make others dial them (WEB-6).
-    if link.isFromBrowser, type == .members || type == .addresses { return }
     switch type {
     case .members:
       let members = try Control.Members.decode(payload)
+      // The addresses that a guest names must not make others dial them (WEB-28).
+      guard !link.isFromBrowser else { return }
       directory.learn(members.members, from: entry.id)
       if let ticket = members.ticket { directory.received(ticket) }
     case .kick:
       directory.received(try Control.Kick.decode(payload), entry, link)
     case .addresses:
       let addresses = try Control.Addresses.decode(payload)
+      guard !link.isFromBrowser else { return }
       entry.member.port = addresses.port
       entry.member.addresses = addresses.addresses
       directory.met(entry)

@@ -15,7 +15,7 @@ class EventLog:
         # Events by kind, each with its overall position.
         self._events = {}
 
-    def add(self, kind, **fields):
+    def add(self, kind, /, **fields):
         with self._condition:
             self._count += 1
             self._events.setdefault(kind, []).append((self._count, {"event": kind, **fields}))
