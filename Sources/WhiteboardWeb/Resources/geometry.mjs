@@ -129,12 +129,12 @@ export class Ink {
   /** The last piece of a line that still grows; draw it after `paths`. */
   get tail() {
     const last = this.points.at(-1);
-    return last && { from: this.#tip, to: last, width: this.#width * breadth(last[2]) };
+    return last && { from: this.#tip, to: visibleEnd(this.#tip, last), width: this.#width * breadth(last[2]) };
   }
 
   end() {
     const last = this.points.at(-1);
-    if (last) this.#line(last, last);
+    if (last) this.#line(visibleEnd(this.#tip, last), last);
     return this;
   }
 
@@ -155,6 +155,8 @@ export class Ink {
   }
 }
 
+/** Browsers do not draw lines without a length on a canvas, so a dot is a very short line. */
+const visibleEnd = ([x, y], to) => x === to[0] && y === to[1] ? [x + 0.01, y] : to;
 const middle = (a, b) => [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
 const breadth = (pressure) => pressure ? 0.3 + 0.7 * pressure / 255 : 1;
 
