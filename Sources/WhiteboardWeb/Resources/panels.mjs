@@ -224,10 +224,10 @@ export class Members {
       ...people.map(([id, member]) => {
         const isFollowed = ui.followed === id;
         const follow = member.viewport && element("button.quiet", {
-          type: "button", ariaPressed: String(isFollowed), onclick: () => ui.follow(isFollowed ? null : id),
+          type: "button", onclick: () => ui.follow(isFollowed ? null : id),
         }, isFollowed ? "Stop following" : "Follow");
         const isHidden = ui.hidden.has(id);
-        const hide = element("button.quiet", { type: "button", ariaPressed: String(isHidden), title: "Hide what this person adds, only on this device", onclick: () => ui.hideMember(id, !isHidden) }, isHidden ? "Unhide" : "Hide");
+        const hide = element("button.quiet", { type: "button", title: "Hide what this person adds, only on this device", onclick: () => ui.hideMember(id, !isHidden) }, isHidden ? "Unhide" : "Hide");
         return this.#row(member, ui.name(id), follow, hide);
       })));
   }
