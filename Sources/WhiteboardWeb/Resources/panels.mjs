@@ -2,7 +2,7 @@
 
 import { $, button, element, icon, settings, toast } from "./dom.mjs";
 import { gameName } from "./games.mjs";
-import { TOOLS } from "./toolbar.mjs";
+import { TOOLS, VIEWER_TOOLS } from "./toolbar.mjs";
 
 /** Opens a modal dialog with a title; returns a function that closes it. */
 export function openDialog(title, content, onClose = () => {}) {
@@ -93,16 +93,20 @@ export function hideScreen() {
   $("screen").hidden = true;
 }
 
-const SHORTCUTS = [
-  ["9", "Add a photo"], ["Hold Space", "Move the board"],
-  ["Ctrl+Z", "Undo"], ["Ctrl+Shift+Z", "Redo"], ["Ctrl+A", "Select everything"], ["Ctrl+C, Ctrl+V", "Copy, paste"], ["Ctrl+D", "Duplicate"], ["Ctrl+G, Ctrl+Shift+G", "Group, ungroup"], ["Delete", "Delete the selection"],
-  ["Arrow keys", "Move the selection (Shift: farther)"], ["Enter", "Edit a text, open a game"], ["Ctrl+Shift+] or [", "Bring to the front, send to the back"],
-  ["Ctrl+scroll, Ctrl++ or −", "Zoom"], ["Ctrl+0", "Zoom to 100 %"], ["Shift+1", "Show all objects"], ["Shift while drawing", "Keep the proportions or the angle"], ["?", "Show this list"],
+const EDITING = [
+  ["9", "Add a photo"], ["Ctrl+Z", "Undo"], ["Ctrl+Shift+Z", "Redo"], ["Ctrl+C, Ctrl+V", "Copy, paste"], ["Ctrl+D", "Duplicate"], ["Ctrl+G, Ctrl+Shift+G", "Group, ungroup"],
+  ["Ctrl+Shift+L", "Lock, unlock"], ["Delete", "Delete the selection"], ["Arrow keys", "Move the selection (Shift: farther)"], ["Enter", "Edit a text, open a game"],
+  ["Ctrl+] or [", "Bring forward, send backward (Shift: all the way)"], ["Shift while drawing", "Keep the proportions or the angle"],
+];
+const VIEWING = [
+  ["Ctrl+A", "Select everything"], ["Hold Space", "Move the board"], ["Ctrl+scroll, Ctrl++ or −", "Zoom"], ["Ctrl+0", "Zoom to 100 %"],
+  ["Shift+1", "Show all objects"], ["?", "Show this list"],
 ];
 
-export function showHelp() {
-  const tools = Object.values(TOOLS).map(([name, keys]) => [[...keys.toUpperCase()].join(" or "), name]);
-  openDialog("Keyboard shortcuts", element("dl.shortcuts", {}, ...[...tools, ...SHORTCUTS].map(([keys, action]) =>
+export function showHelp(isViewer) {
+  const tools = Object.keys(TOOLS).filter((tool) => !isViewer || VIEWER_TOOLS.includes(tool))
+    .map((tool) => [[...TOOLS[tool][1].toUpperCase()].join(" or "), TOOLS[tool][0]]);
+  openDialog("Keyboard shortcuts", element("dl.shortcuts", {}, ...[...tools, ...(isViewer ? [] : EDITING), ...VIEWING].map(([keys, action]) =>
     element("div", {}, element("dt", {}, action), element("dd", {}, element("kbd", {}, keys))))));
 }
 
@@ -306,7 +310,7 @@ export class ObjectList {
     const about = [type === "text" || type === "game" ? kind : "", author && `by ${author}`, object.isLocked && "locked"].filter(Boolean).join(", ");
     const go = element("button.grow", { type: "button", onclick: () => ui.goTo(id), ariaLabel: `Go to ${kind}: ${what.slice(0, 100)} ${about}` },
       icon({ text: "text", photo: "image", game: "game" }[type] ?? "pen"), element("span", {}, element("b", { dir: "auto" }, what.slice(0, 100)), element("small", {}, about)));
-    const remove = ui.isViewer ? null : button("trash", `Delete ${kind}: ${what.slice(0, 40)}`, () => ui.attempt(() => ui.board.remove([id])));
+    const remove = ui.isViewer || object.isLocked ? null : button("trash", `Delete ${kind}: ${what.slice(0, 40)}`, () => ui.attempt(() => ui.board.remove([id])));
     return element("li", { "data-id": id }, go, remove);
   }
 }

@@ -49,6 +49,7 @@ export class Toolbar {
   #shapes;
   #style;
   #popup;
+  #lock;
 
   /** Buttons in a row on a large screen; on a phone, one button that opens them. */
   #flyout(label, iconName, kind, buttons) {
@@ -95,11 +96,23 @@ export class Toolbar {
 
   #buildSelection() {
     const { ui } = this;
+    const change = (iconName, label, run) => button(iconName, label, run, { kind: "button.icon.change" });
+    this.#lock = button("lock", "", () => ui.toggleLock());
     $("selection").append(
       button("copy", "Duplicate (Ctrl+D)", () => ui.duplicate()),
-      button("front", "Bring to the front", () => ui.reorder("bringToFront")),
-      button("back", "Send to the back", () => ui.reorder("sendToBack")),
-      button("trash", "Delete (Del)", () => ui.removeSelection()),
+      change("front", "Bring to the front", () => ui.reorder("bringToFront")),
+      change("back", "Send to the back", () => ui.reorder("sendToBack")),
+      this.#lock,
+      change("trash", "Delete (Del)", () => ui.removeSelection()),
     );
+  }
+
+  /** Shows the actions for the selection; a locked object can only be copied and unlocked. */
+  updateSelection() {
+    const { isLocked, selection } = this.ui.tools.select, bar = $("selection");
+    bar.hidden = this.ui.isViewer || !selection.size;
+    bar.classList.toggle("locked", isLocked);
+    this.#lock.title = this.#lock.ariaLabel = isLocked ? "Unlock (Ctrl+Shift+L)" : "Lock (Ctrl+Shift+L)";
+    this.#lock.querySelector("use").setAttribute("href", isLocked ? "#i-unlock" : "#i-lock");
   }
 }

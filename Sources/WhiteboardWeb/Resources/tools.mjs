@@ -369,7 +369,8 @@ export class SelectTool extends Tool {
     }).filter(({ distance }) => distance < reach).sort((a, b) => a.distance - b.distance)[0] ?? null;
   }
 
-  get #canChange() { return !this.ui.isViewer && !this.objects.some((object) => object.isLocked); }
+  get isLocked() { return this.objects.some((object) => object.isLocked); }
+  get #canChange() { return !this.ui.isViewer && !this.isLocked; }
 
   // Gestures
 
@@ -378,22 +379,24 @@ export class SelectTool extends Tool {
     const at = this.board(place);
     const handle = this.#handleAt(place, event.pointerType === "touch" ? 22 : 11);
     if (handle) return this.#beginDrag(at, handle);
-    const object = ui.objectAt(place);
-    if (event.shiftKey && object) {
+    const tapped = ui.objectAt(place);
+    if (event.shiftKey && tapped) {
       const next = new Set(this.selection);
-      const isAdded = !next.has(object.id);
-      for (const id of ui.withGroup(object)) isAdded ? next.add(id) : next.delete(id);
+      const isAdded = !next.has(tapped.id);
+      for (const id of ui.withGroup(tapped)) isAdded ? next.add(id) : next.delete(id);
       return this.set(next);
     }
     const frame = this.selection.size > 1 && this.#frame;
     const isInFrame = frame && local(frame, at).every((value, index) => Math.abs(value) <= frame.size[index] / 2);
+    // A drag that begins on a locked object, such as a large photo, selects the objects in front of it.
+    const object = tapped?.isLocked ? null : tapped;
     if (object && !this.selection.has(object.id) && !isInFrame) this.set(ui.withGroup(object));
     if (object || isInFrame) {
       const canMove = this.#canChange && this.selection.size;
-      this.#gesture = { kind: canMove ? "wait" : "none", from: place, at, tapped: object };
+      this.#gesture = { kind: canMove ? "wait" : "none", from: place, at, tapped };
       return;
     }
-    this.#gesture = { kind: "band", from: place, to: place, before: event.shiftKey ? [...this.selection] : [] };
+    this.#gesture = { kind: "band", from: place, to: place, before: event.shiftKey ? [...this.selection] : [], tapped };
     if (!event.shiftKey) this.set([]);
   }
 
@@ -466,7 +469,7 @@ export class SelectTool extends Tool {
     const gesture = this.#gesture;
     if (gesture?.kind === "drag") this.#apply();
     if (gesture?.kind === "band" && (gesture.found?.length || gesture.before.length)) this.set([...gesture.before, ...(gesture.found ?? [])]);
-    const tapped = (gesture?.kind === "wait" || gesture?.kind === "none") && gesture.tapped;
+    const tapped = gesture && gesture.kind !== "drag" && !gesture.found && gesture.tapped;
     this.cancel();
     if (tapped && !event.shiftKey) {
       this.set(this.ui.withGroup(tapped));
@@ -493,8 +496,8 @@ export class SelectTool extends Tool {
   hover(place) {
     if (this.ui.tool !== "select") return;
     const handle = place && this.#handleAt(place, 11);
-    const cursor = !place ? "" : handle ? (handle.isTurn ? "grab" : "nwse-resize") : this.ui.objectAt(place) ? "move" : "";
-    this.ui.boardElement.style.cursor = cursor;
+    const object = place && !this.ui.isViewer && this.ui.objectAt(place);
+    this.ui.boardElement.style.cursor = handle ? (handle.isTurn ? "grab" : "nwse-resize") : object && !object.isLocked ? "move" : "";
   }
 
 
@@ -519,8 +522,9 @@ export class SelectTool extends Tool {
 
   #drawFrame(painter, frame) {
     const { accent, camera: { zoom } } = this.ui, unit = 1 / zoom, [width, height] = frame.size;
-    const { context } = painter;
+    const { context } = painter, { isLocked } = this;
     painter.place(frame, () => {
+      if (isLocked) context.setLineDash([5 * unit, 5 * unit]);
       painter.box(-width / 2, -height / 2, width, height, { stroke: accent, lineWidth: 1.5 * unit, radius: 3 * unit });
     });
     const handles = this.#canChange ? this.#handles(frame) : [];
@@ -534,8 +538,21 @@ export class SelectTool extends Tool {
       context.lineWidth = 1.5 * unit;
       context.stroke();
     }
+    if (isLocked) this.#drawLock(context, shown(frame, [width / 2, -height / 2]), unit);
     const corners = outline("rectangle", [-width / 2, -height / 2 - (ARM + 10) * unit], [width / 2, height / 2]).map((corner) => shown(frame, corner));
     return widened(corners.map((corner) => rectangle(corner, corner)).reduce(union), 10 * unit);
+  }
+
+  #drawLock(context, [x, y], unit) {
+    context.save();
+    context.translate(x, y);
+    context.scale(0.8 * unit, 0.8 * unit);
+    context.translate(-12, -12);
+    const lock = new Path2D("M5 10.5h14v9.5H5zM8 10.5V8a4 4 0 018 0v2.5");
+    Object.assign(context, { fillStyle: "#ffffff", strokeStyle: this.ui.accent, lineWidth: 2 });
+    context.fill(lock);
+    context.stroke(lock);
+    context.restore();
   }
 }
 

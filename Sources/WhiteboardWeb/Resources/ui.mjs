@@ -169,6 +169,7 @@ export class UI {
     }
     if (hasGrown || removed.size) this.#updateGrowing();
     this.tools.select.drop([...this.tools.select.selection].filter((id) => !this.board.objects.has(id)));
+    if (this.tools.select.selection.size) this.toolbar.updateSelection();
     this.editor.refresh();
     this.panels.list.update();
     $("welcome").hidden = this.board.objects.size > 0;
@@ -340,7 +341,7 @@ export class UI {
   }
 
   selectionChanged() {
-    $("selection").hidden = this.isViewer || !this.tools.select.selection.size;
+    this.toolbar.updateSelection();
     this.drawLive();
   }
 
@@ -379,6 +380,10 @@ export class UI {
   }
 
   reorder(how) { this.attempt(() => this.board[how]([...this.tools.select.selection])); }
+  toggleLock() {
+    const { selection, isLocked } = this.tools.select;
+    this.attempt(() => this.board.setLocked([...selection], !isLocked));
+  }
   removeSelection() { this.attempt(() => this.board.remove([...this.tools.select.selection])); }
 
   undo(isRedo = false) {
@@ -585,21 +590,27 @@ export class UI {
     // Space and Enter press the button that has the focus.
     const isButton = event.target.closest?.("button, a");
     const run = (() => {
+      const { shiftKey } = event;
       if (isCommand) {
-        return {
-          g: () => selection.size && this.attempt(() => event.shiftKey ? this.board.ungroup(this.#groups()) : this.board.group([...selection])),
-          z: () => this.undo(event.shiftKey), y: () => this.undo(true), d: () => selection.size && this.duplicate(),
-          a: () => { this.setTool("select"); select.set(this.board.order); }, "+": () => this.zoomBy(1.25), "=": () => this.zoomBy(1.25),
-          "-": () => this.zoomBy(0.8), 0: () => this.zoomBy(1 / this.camera.zoom),
-          "]": () => event.shiftKey && this.reorder("bringToFront"), "}": () => this.reorder("bringToFront"),
-          "[": () => event.shiftKey && this.reorder("sendToBack"), "{": () => this.reorder("sendToBack"),
-        }[key];
+        const reorder = (one, all) => () => this.reorder(shiftKey ? all : one);
+        const [forward, backward] = [reorder("bringForward", "bringToFront"), reorder("sendBackward", "sendToBack")];
+        const view = {
+          a: () => { this.setTool("select"); select.set(this.scene.items.filter(({ object }) => !object.isLocked).map(({ id }) => id)); },
+          "+": () => this.zoomBy(1.25), "=": () => this.zoomBy(1.25), "-": () => this.zoomBy(0.8), 0: () => this.zoomBy(1 / this.camera.zoom),
+        };
+        const edit = { z: () => this.undo(shiftKey), y: () => this.undo(true) };
+        const arrange = {
+          g: () => this.attempt(() => shiftKey ? this.board.ungroup(this.#groups()) : this.board.group([...selection])),
+          d: () => this.duplicate(), l: shiftKey && (() => this.toggleLock()), "]": forward, "}": forward, "[": backward, "{": backward,
+        };
+        const change = edit[key] ?? (arrange[key] && (() => selection.size && arrange[key]()));
+        return view[key] ?? (this.isViewer ? null : change);
       }
       if (event.altKey) return null;
-      if (event.shiftKey && event.code === "Digit1") return () => this.fit();
-      if (key === "?") return showHelp;
+      if (shiftKey && event.code === "Digit1") return () => this.fit();
+      if (key === "?") return () => showHelp(this.isViewer);
       const tool = Object.keys(TOOLS).find((name) => TOOLS[name][1].includes(key));
-      if (tool && !event.shiftKey) return () => this.setTool(tool);
+      if (tool && !shiftKey) return () => this.setTool(tool);
       if (key === "9" && !this.isViewer) return () => $("file").click();
       if (event.code === "Space" && !isButton) return () => this.#setSpace(true);
       if (key === "Escape") return () => { this.tools.cancel(); selection.size ? select.set([]) : this.sheet.close(); };
