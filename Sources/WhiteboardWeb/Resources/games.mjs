@@ -108,7 +108,7 @@ class WordleDialog {
   constructor(play, ui) {
     this.#play = play;
     this.#ui = ui;
-    const keyboard = element("div.keyboard", {}, ...["qwertyuiop", "asdfghjkl", "↵zxcvbnm⌫"].map((row) =>
+    const keyboard = element("div.keyboard.edit", {}, ...["qwertyuiop", "asdfghjkl", "↵zxcvbnm⌫"].map((row) =>
       element("div", {}, ...Array.from(row, (key) => {
         const label = { "↵": "Enter", "⌫": "Delete letter" }[key] ?? key;
         const made = element("button", { type: "button", textContent: key, ariaLabel: label, onclick: () => this.#press(key) });
@@ -148,7 +148,7 @@ class WordleDialog {
     this.#grid.ariaLabel = rows.map(({ word, marks }) =>
       Array.from(word ?? "", (letter, index) => `${letter} ${words[marks[index]]}`).join(", ")).join("; ") || "No guesses yet";
     for (const [key, made] of this.#keys) made.className = { "=": "correct", "~": "misplaced", "-": "absent" }[view.keyboard?.[key]] ?? "";
-    this.#note.textContent = view.answer ? `The word is “${view.answer}”.` : "Guess the five-letter word in six tries.";
+    this.#note.textContent = view.answer ? `The word is “${view.answer}”.` : this.#ui.isViewer ? "You can only watch this game." : "Guess the five-letter word in six tries.";
     const ranks = new Map((view.winners ?? []).map(({ member }, index) => [member, index + 1]));
     this.#others.replaceChildren(...(view.players ?? []).filter(({ member }) => member !== view.member).map((player) => {
       const tries = player.hasWon ? `solved it in ${player.rows.length}` : player.isDone ? "did not find it" : `${player.rows.length} of 6 tries`;
@@ -161,7 +161,6 @@ class WordleDialog {
 class ConnectFourDialog {
   #play;
   #ui;
-  #view;
   #columns;
   #note = element("p.note", { role: "status" });
   #resign;
@@ -171,7 +170,7 @@ class ConnectFourDialog {
     this.#ui = ui;
     this.#columns = Array.from({ length: 7 }, (_, index) =>
       element("button", { type: "button", onclick: () => this.#drop(index + 1) }, ...Array.from({ length: 6 }, () => element("i"))));
-    this.#resign = element("button.quiet", { type: "button", onclick: () => this.#play("resign") }, icon("flag"), "Give up");
+    this.#resign = element("button.quiet.edit", { type: "button", onclick: () => this.#play("resign") }, icon("flag"), "Give up");
     this.root = element("div.game", { tabIndex: -1, autofocus: true }, this.#note, element("div.four", {}, ...this.#columns), this.#resign);
   }
 
@@ -187,11 +186,13 @@ class ConnectFourDialog {
   }
 
   #drop(column) {
-    if (!this.#ui.isViewer) this.#play(String(column));
+    if (!this.#columns[column - 1].disabled) this.#play(String(column));
   }
 
   update(view) {
-    this.#view = view;
+    const own = view.players.indexOf(view.member), isPlaying = view.state === "playing";
+    const canJoin = view.players.length < 2 && (view.invited?.includes(view.member) ?? true);
+    const canPlay = isPlaying && !this.#ui.isViewer && (own >= 0 || canJoin);
     const line = new Set((view.line ?? []).map(([column, row]) => `${column} ${row}`));
     this.#columns.forEach((made, column) => {
       const cells = view.grid.map((row) => row[column]);
@@ -201,10 +202,10 @@ class ConnectFourDialog {
       });
       const discs = cells.filter((cell) => cell !== ".").reverse().map((cell) => cell === "R" ? "red" : "yellow");
       made.ariaLabel = `Column ${column + 1}: ${discs.join(", ") || "empty"}`;
+      made.disabled = !canPlay;
     });
-    const own = view.players.indexOf(view.member);
-    const color = own < 0 ? "" : ` You play ${["red", "yellow"][own]}.`;
-    this.#note.textContent = `${status(view, this.#ui.name)}.${color}`;
-    this.#resign.hidden = own < 0 || view.state !== "playing";
+    const hint = own >= 0 ? ` You play ${["red", "yellow"][own]}.` : canPlay ? " Choose a column to play." : "";
+    this.#note.textContent = `${status(view, this.#ui.name)}.${hint}`;
+    this.#resign.hidden = own < 0 || !isPlaying;
   }
 }

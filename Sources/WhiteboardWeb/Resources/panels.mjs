@@ -146,9 +146,9 @@ export class Chat {
       event.preventDefault();
       this.#send();
     };
-    const form = element("form.send", { onsubmit: (event) => { event.preventDefault(); this.#send(); } },
+    const form = element("form.send.edit", { onsubmit: (event) => { event.preventDefault(); this.#send(); } },
       this.#field, button("send", "Send", () => this.#send()));
-    this.root = element("div.panel", {}, this.#lines, form);
+    this.root = element("div.panel", {}, this.#lines, form, element("p.note.view", {}, "You can only view this board, so you cannot send messages."));
     this.#read = this.#all.length;
     this.update();
   }

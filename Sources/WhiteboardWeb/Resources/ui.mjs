@@ -425,8 +425,12 @@ export class UI {
     const { isViewer } = this;
     if (isViewer === this.#wasViewer) return;
     this.#wasViewer = isViewer;
-    if (isViewer && !VIEWER_TOOLS.includes(this.tool)) this.setTool("hand");
+    if (isViewer) {
+      this.stopTyping();
+      if (!VIEWER_TOOLS.includes(this.tool)) this.setTool("hand");
+    }
     this.toolbar.update();
+    this.panels.list.update();
     this.selectionChanged();
     this.#stateChanged();
   }
@@ -519,7 +523,7 @@ export class UI {
         item("list", "List of objects", () => sheet.toggle(panels.list)), item("fit", "Show all objects", () => this.fit()), element("hr"),
         item("download", `Save ${what} as PNG`, save("png")), item("download", `Save ${what} as SVG`, save("svg")), element("hr"),
         item("theme", { system: "Colors: same as system", dark: "Colors: dark", light: "Colors: light" }[this.theme], () => this.#setTheme(next)),
-        item("lock", "This connection", showConnection), item("help", "Keyboard shortcuts", showHelp));
+        item("lock", "This connection", showConnection), item("help", "Keyboard shortcuts", () => showHelp(this.isViewer)));
     };
     const close = attachPopup($("menu"), $("menu-items"), build);
   }
@@ -533,7 +537,10 @@ export class UI {
     addEventListener("paste", (event) => this.#pasted(event));
     addEventListener("copy", (event) => this.#copy(event));
     addEventListener("pointerdown", () => document.body.classList.remove("keys"), true);
-    this.boardElement.addEventListener("dragover", (event) => event.preventDefault());
+    this.boardElement.addEventListener("dragover", (event) => {
+      event.preventDefault();
+      if (this.isViewer) event.dataTransfer.dropEffect = "none";
+    });
     this.boardElement.addEventListener("drop", (event) => {
       event.preventDefault();
       const { left, top } = this.boardElement.getBoundingClientRect();
@@ -618,7 +625,7 @@ export class UI {
       if (key === "Enter" && selection.size === 1 && !isButton) return () => this.open([...selection][0]);
       if (key === "Delete" || key === "Backspace") return () => this.removeSelection();
       const [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[key] ?? [0, 0];
-      const step = event.shiftKey ? 20 : 2;
+      const step = shiftKey ? 20 : 2;
       return dx || dy ? () => this.attempt(() => this.board.move([...selection], [dx * step, dy * step])) : null;
     })();
     if (!run) return;
