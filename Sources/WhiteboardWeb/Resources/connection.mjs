@@ -80,11 +80,6 @@ export class Connection {
   #pace;
   #outbox;
   #inbox = new Inbox();
-  /** The members that may lack messages sent since the last CONFIRM, and the members that it asked (RLY-9). */
-  #unconfirmed = new Set();
-  #asked = new Set();
-  #token = 0;
-  #hasUndelivered = false;
   #acknowledging;
   #pumping;
   #silence = 0;
@@ -139,9 +134,6 @@ export class Connection {
     return { code: end.code, message: end.message };
   }
 
-
-  get bufferedBytes() { return this.#outbox.byteCount; }
-
   send(members, bytes) {
     // A message of any size may wait. If more waits, the members must catch up over a new link.
     if (this.#outbox.byteCount && this.#outbox.byteCount + bytes.length > MAXIMUM_OUTBOX) {
@@ -149,12 +141,8 @@ export class Connection {
     }
     const numbers = this.#numbersOf(members);
     if (!numbers.length && !members.includes(this.#gateway)) return;
-    this.#hasUndelivered = true;
     if (members.includes(this.#gateway)) this.#outbox.push(bytes);
-    if (numbers.length) {
-      for (const number of numbers) this.#unconfirmed.add(this.#routes.get(number));
-      this.#outbox.push(toRelay.send(numbers, bytes), { isRelayed: true, copies: numbers.length });
-    }
+    if (numbers.length) this.#sendToRelay(toRelay.send(numbers, bytes), numbers.length);
     this.#pump();
   }
 
@@ -189,19 +177,6 @@ export class Connection {
     if (this.#outbox.isWaiting && this.#link.isOpen) this.#pumping = setTimeout(() => this.#pump(), 20);
   }
 
-  /** Asks the members behind the relay to confirm the messages, or reports that they have all. */
-  #confirm() {
-    if (!this.#hasUndelivered || !this.#outbox.isEmpty || this.#asked.size) return;
-    if (this.#unconfirmed.size) {
-      this.#asked = this.#unconfirmed;
-      this.#unconfirmed = new Set();
-      const numbers = this.#numbersOf([...this.#asked]);
-      return this.#sendToRelay(toRelay.confirm(numbers, ++this.#token), numbers.length);
-    }
-    this.#hasUndelivered = false;
-    this.#emit({ kind: "delivered" });
-  }
-
   #tick() {
     const now = performance.now();
     // Ignore the time in which the browser suspended the page (LIV-2).
@@ -211,7 +186,6 @@ export class Connection {
     if (now - this.#link.sentAt >= 1_000) this.#link.send(FRAME.ping, random(8));
     this.#reach();
     this.#pump();
-    this.#confirm();
   }
 
 
@@ -225,8 +199,6 @@ export class Connection {
       case FRAME.acknowledgement:
         this.#outbox.acknowledge(payload);
         this.#pump();
-        // If members must confirm, the next tick sends CONFIRM; one for each message would cost too much.
-        if (!this.#unconfirmed.size) this.#confirm();
         break;
       case FRAME.datagram:
         this.#emit({ kind: "message", member: this.#gateway, bytes: payload.slice(), isReliable: false });
@@ -297,8 +269,6 @@ export class Connection {
         if (!member) throw malformed("an UNROUTE of a number that is not in use");
         this.#routes.delete(route);
         this.#numbers.delete(member);
-        this.#unconfirmed.delete(member);
-        this.#asked.delete(member);
         const known = this.#known.get(member);
         if (known) known.reachAt = FINAL_ENDS.has(message.end) ? Infinity : performance.now() + 2_000;
         this.#sendToRelay(toRelay.free(route), 0);
@@ -312,10 +282,6 @@ export class Connection {
         break;
       case "confirming":
         if (member) this.#sendToRelay(toRelay.confirmed(route, message.token));
-        break;
-      case "confirmation":
-        if (message.token === this.#token) this.#asked.delete(member);
-        if (!this.#unconfirmed.size) this.#confirm();
     }
   }
 

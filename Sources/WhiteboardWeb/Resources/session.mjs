@@ -37,7 +37,6 @@ const MAXIMUM_NAME = 64;
  * - `joined` (`member`, `name`) and `left` (`member`). The first member that joins is the gateway.
  * - `message` (`member`, `bytes`, `isReliable`) and `resource` (`member`, `name`, `bytes`; complete and verified).
  * - `progress` (`member`, `name`, `received`, `size`), at most four times a second while a resource arrives.
- * - `delivered`: the gateway, and each member behind it that is still there, has all messages.
  */
 export class GuestSession {
   #options;
@@ -94,9 +93,6 @@ export class GuestSession {
   sendResource(member, name, bytes) {
     return this.#connection ? this.#connection.bulk.send(member, name, bytes) : Promise.reject(new LinkEnded("lost"));
   }
-
-  /** The bytes of messages that are not acknowledged. */
-  get bufferedBytes() { return this.#connection?.bufferedBytes ?? 0; }
 
   /** Reports an event. An error in the handler does not end the session. */
   #emit(event) {

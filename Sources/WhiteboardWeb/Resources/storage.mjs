@@ -65,17 +65,6 @@ class Storage {
       return null;
     }
   }
-
-  async remove(board) {
-    const id = hex(board);
-    await write(this.#database, (stores) => {
-      stores.changes.delete(IDBKeyRange.bound([id], [id, []]));
-      stores.photos.delete(IDBKeyRange.bound([id], [id, []]));
-      stores.boards.delete(id);
-    });
-  }
-
-  close() { this.#database?.close(); }
 }
 
 /**

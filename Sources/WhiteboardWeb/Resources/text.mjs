@@ -18,9 +18,6 @@ export class TextEditor {
 
   constructor(ui) { this.ui = ui; }
 
-  get isOpen() { return Boolean(this.#field); }
-  get id() { return this.#id; }
-
   /** Edits an object, or a new text whose top left corner is near `place` on the board. */
   open(id, place) {
     this.close();
