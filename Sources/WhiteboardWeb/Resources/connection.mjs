@@ -8,6 +8,8 @@ import { BulkLinks } from "./resources.mjs";
 import { LinkEnded, STEP, codeProof, label } from "./weblink.mjs";
 
 const TICK = 500;
+/** The time without a byte after which a link counts as broken (LIV-2), and the same for `check`. */
+const [SILENCE, CHECK] = [6_000, 2_000];
 const MAXIMUM_MEMBERS = 256;
 const MAXIMUM_DATAGRAM = 65_536;
 /** The maximum of bytes that wait in the browser; the rest waits in the outbox, so that other frames can overtake it. */
@@ -160,6 +162,13 @@ export class Connection {
 
   close(code) { this.#link.close(code); }
 
+  /** Expects an answer soon, because the link may have broken while the page was suspended. */
+  check() {
+    this.#link.send(FRAME.ping, random(8));
+    this.#silence = SILENCE - CHECK;
+    this.#tickAt = performance.now();
+  }
+
   #numbersOf(members) { return members.map((member) => this.#numbers.get(member)).filter((number) => number >= 0); }
 
   #sendToRelay(message, copies = 1) {
@@ -182,7 +191,7 @@ export class Connection {
     // Ignore the time in which the browser suspended the page (LIV-2).
     this.#silence = this.#link.readAt > this.#tickAt ? 0 : this.#silence + Math.min(now - this.#tickAt, 1_000);
     this.#tickAt = now;
-    if (this.#silence >= 6_000) return this.#link.abort();
+    if (this.#silence >= SILENCE) return this.#link.abort();
     if (now - this.#link.sentAt >= 1_000) this.#link.send(FRAME.ping, random(8));
     this.#reach();
     this.#pump();

@@ -24,6 +24,8 @@ const MAXIMUM_WAIT = 300_000;
 const WEBSOCKET_PATIENCE = 5_000;
 /** The time after which an open link counts as a success. */
 const STABLE = 5_000;
+/** The time without an answer after which an attempt to dial is ended, if the network or the page was suspended. */
+const STALE = 1_000;
 const MAXIMUM_NAME = 64;
 
 /**
@@ -45,9 +47,11 @@ export class GuestSession {
   #identity;
   #connection = null;
   #link = null;
-  /** Identifies the latest call of `connect`. Work for an earlier call ends without an event. */
+  /** An `AbortController` that identifies the latest call of `connect`. Work for an earlier call ends without an event. */
   #run = null;
   #wasOpen = false;
+  /** Whether to dial at once instead of waiting. */
+  #isWoken = false;
   #wake = () => {};
 
   /**
@@ -61,18 +65,43 @@ export class GuestSession {
     this.name = options.name ?? "";
   }
 
-  /** Connects, and reconnects until `close` or a final refusal. If the session is waiting, it dials at once. */
+  /** Connects, and reconnects until `close` or a final refusal. */
   connect() {
-    this.#wake();
-    if (!this.#run) this.#dialAgain(this.#run = {});
+    if (this.#run) return this.#resume();
+    const run = this.#run = new AbortController();
+    const on = (target, name, handler) => target.addEventListener(name, handler, run);
+    // A browser suspends pages in its back/forward cache, and pages that are hidden for a long time.
+    on(globalThis, "pagehide", ({ persisted }) => persisted && this.#leave());
+    on(document, "freeze", () => this.#leave());
+    on(document, "resume", () => this.#resume());
+    on(globalThis, "pageshow", ({ persisted }) => persisted && this.#resume());
+    on(document, "visibilitychange", () => document.hidden || this.#resume());
+    on(globalThis, "online", () => this.#resume());
+    this.#dialAgain(run);
   }
 
   /** Leaves the session. No event follows. */
   close() {
+    this.#run?.abort();
     this.#run = null;
+    this.#leave();
+    this.#connection = this.#link = null;
+    this.#wake();
+  }
+
+  /** Ends the link, so that the other members see at once that this guest has left. */
+  #leave() {
+    this.#isWoken = false;
     if (this.#connection) this.#connection.close("left");
     else this.#link?.abort();
-    this.#connection = this.#link = null;
+  }
+
+  /** Dials at once, or checks whether the open link still works, because the network or the page was suspended. */
+  #resume() {
+    if (this.#connection) return this.#connection.check();
+    this.#isWoken = true;
+    // Without a network, an attempt takes long to fail.
+    if (performance.now() - this.#link?.readAt > STALE) this.#link.abort();
     this.#wake();
   }
 
@@ -114,6 +143,7 @@ export class GuestSession {
       if (this.#run !== run) return;
       if (FINAL.has(code) || FINAL_AT_FIRST.has(code) && !this.#wasOpen) {
         // The handler of the event may call `connect` again.
+        run.abort();
         this.#run = null;
         const state = code === "kicked" && openedAt ? "removed" : "refused";
         return this.#emit({ kind: "state", state, code, message });
@@ -130,7 +160,13 @@ export class GuestSession {
       }
       wait *= 1 + 0.3 * Math.random();
       emit({ kind: "state", state: "offline", code, message, retryAt: Date.now() + wait });
-      await this.#sleep(wait);
+      if (!this.#isWoken) {
+        await new Promise((resolve) => {
+          this.#wake = resolve;
+          setTimeout(resolve, wait);
+        });
+      }
+      this.#isWoken = false;
     }
   }
 
@@ -147,6 +183,7 @@ export class GuestSession {
       if (this.#run !== run) return link.close("left"), {};
       this.#connection = connection;
       this.#wasOpen = true;
+      this.#isWoken = false;
       const openedAt = performance.now();
       emit({ kind: "state", state: "open" });
       return { ...await connection.run(), openedAt };
@@ -173,20 +210,8 @@ export class GuestSession {
       } catch (error) {
         link?.fail(error);
         if (link?.hasBytes) this.#transport = kind;
-        if (isLast || link?.hasBytes) throw error;
+        if (isLast || link?.hasBytes || this.#isWoken) throw error;
       }
     }
-  }
-
-  /** Waits until the time has passed, the network is online or the page visible again, or `connect` or `close` is called. */
-  async #sleep(wait) {
-    const end = new AbortController();
-    await new Promise((resolve) => {
-      this.#wake = resolve;
-      setTimeout(resolve, wait);
-      globalThis.addEventListener?.("online", resolve, end);
-      globalThis.document?.addEventListener("visibilitychange", () => document.hidden || resolve(), end);
-    });
-    end.abort();
   }
 }
