@@ -85,7 +85,8 @@ async function open(link, name, { Board, UI, openStorage, module }) {
   const ui = new UI(board);
   hideScreen();
   watch(board, link);
-  addEventListener("pagehide", ({ persisted }) => { if (!persisted) board.close(); });
+  addEventListener("pagehide", ({ persisted }) => persisted ? board.suspend() : board.close());
+  document.addEventListener("freeze", () => board.suspend());
   storePage();
   // For tests, and for debugging in the console of the browser.
   globalThis.whiteboard = { board, ui };

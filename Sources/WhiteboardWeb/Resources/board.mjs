@@ -235,6 +235,12 @@ export class Board extends EventTarget {
     this.#edit({ do: "presence", cursor, isLaser: pointer === "laser", view });
   }
 
+  /** Sends and stores pending changes, and leaves the session until the browser resumes the page. */
+  suspend() {
+    this.#replica.leave();
+    this.#session?.leave();
+  }
+
   /** Stores pending changes, leaves the session, and stops the board. */
   async close() {
     if (this.#isClosed) return;

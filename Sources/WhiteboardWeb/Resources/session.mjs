@@ -70,9 +70,6 @@ export class GuestSession {
     if (this.#run) return this.#resume();
     const run = this.#run = new AbortController();
     const on = (target, name, handler) => target.addEventListener(name, handler, run);
-    // A browser suspends pages in its back/forward cache, and pages that are hidden for a long time.
-    on(globalThis, "pagehide", ({ persisted }) => persisted && this.#leave());
-    on(document, "freeze", () => this.#leave());
     on(document, "resume", () => this.#resume());
     on(globalThis, "pageshow", ({ persisted }) => persisted && this.#resume());
     on(document, "visibilitychange", () => document.hidden || this.#resume());
@@ -84,13 +81,13 @@ export class GuestSession {
   close() {
     this.#run?.abort();
     this.#run = null;
-    this.#leave();
+    this.leave();
     this.#connection = this.#link = null;
     this.#wake();
   }
 
-  /** Ends the link, so that the other members see at once that this guest has left. */
-  #leave() {
+  /** Leaves the session until the page is resumed, so that the other members see at once that this guest has left. */
+  leave() {
     this.#isWoken = false;
     if (this.#connection) this.#connection.close("left");
     else this.#link?.abort();

@@ -30,6 +30,7 @@ export class GuestSession {
   /** Starts or stops the drawing of the other member. */
   draw(isDrawing) { this.#worker.postMessage({ isDrawing }); }
 
+  leave() {}
   close() { this.#worker?.terminate(); }
   send(_, bytes) { this.#worker.postMessage({ kind: "message", bytes, isReliable: true }); }
   sendDatagram(_, bytes) { this.#worker.postMessage({ kind: "message", bytes, isReliable: false }); }
