@@ -162,10 +162,20 @@ class Guest(BoardPage, browser.Page):
         super().__init__(None, is_phone, is_dark, words=words, environment=environment)
         self.driver.set_page_load_timeout(30 * PATIENCE)
         self.driver.set_script_timeout(30 * PATIENCE)
-        if page:
-            overrides.serve(self.driver, page)
+        self.page = page
+        self._replace_files()
         if post:
             self.command("Page.addScriptToEvaluateOnNewDocument", source=NO_WEBSOCKET)
+
+    def _replace_files(self):
+        if self.page:
+            overrides.serve(self.driver, self.page)
+
+    def open_tab(self):
+        """Opens another tab of the same browser, which gets the input from now on; returns its handle."""
+        self.driver.switch_to.new_window("tab")
+        self._replace_files()
+        return self.driver.current_window_handle
 
     def messages(self):
         found = [entry for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE" and "favicon" not in entry["message"]]

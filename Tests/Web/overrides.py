@@ -18,7 +18,7 @@ def serve(driver, folder):
     """Lets the open tab of a browser load files from the folder, if they are there."""
     address = driver.capabilities["goog:chromeOptions"]["debuggerAddress"]
     with urllib.request.urlopen(f"http://{address}/json") as answer:
-        tab = next(target for target in json.load(answer) if target["type"] == "page")
+        tab = next(target for target in json.load(answer) if target["id"] == driver.current_window_handle)
     is_ready = threading.Event()
     threading.Thread(target=trio.run, args=(_serve, tab["webSocketDebuggerUrl"], pathlib.Path(folder), is_ready), daemon=True).start()
     if not is_ready.wait(10):

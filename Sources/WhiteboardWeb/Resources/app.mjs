@@ -1,6 +1,6 @@
 /** Starts the page: checks the browser, opens the link, asks for a name on the first visit, and shows the board. */
 
-import { settings } from "./dom.mjs";
+import { settings, toast } from "./dom.mjs";
 import { hex } from "./ids.mjs";
 import { hideScreen, nameForm, showScreen, storedName } from "./panels.mjs";
 import { codeKeyBytes, parseFragment } from "./weblink.mjs";
@@ -84,7 +84,15 @@ async function open(link, name, { Board, UI, openStorage, module }) {
   const board = await Board.open({ origin: location.origin, board: id, codeKey, keys, name, module, storage });
   const ui = new UI(board);
   hideScreen();
-  watch(board, link);
+  keepView(ui, hex(id));
+  ui.takeOver = async () => {
+    if (board.state.pending && !board.state.isElsewhere) return toast("Your changes are not sent yet. Wait until the host can be reached.");
+    await storage.takeLock(id);
+    location.reload();
+  };
+  watch(board, link, ui.takeOver);
+  if (board.state.isSecondTab) awaitOtherTab(board, ui, storage, id);
+  addEventListener("beforeunload", (event) => board.state.pending && board.state.storage !== "ok" && event.preventDefault());
   addEventListener("pagehide", ({ persisted }) => persisted ? board.suspend() : board.close());
   document.addEventListener("freeze", () => board.suspend());
   storePage();
@@ -92,13 +100,31 @@ async function open(link, name, { Board, UI, openStorage, module }) {
   globalThis.whiteboard = { board, ui };
 }
 
-/** Shows a screen when the connection ends permanently, or was never open. */
-function watch(board, link) {
+/** After a reload, shows the same part of the board as before. */
+function keepView(ui, id) {
+  const { camera } = ui, key = `view.${id}`;
+  Object.assign(camera, settings.get(key, {}, "sessionStorage"));
+  ui.panBy(0, 0);
+  addEventListener("pagehide", () => settings.set(key, { x: camera.x, y: camera.y, zoom: camera.zoom }, "sessionStorage"));
+}
+
+/** Takes over a second tab's board when the other tab is closed. The unsent changes of a second tab would be lost, so this waits for them. */
+async function awaitOtherTab(board, ui, storage, id) {
+  await storage.freed(id);
+  const isBusy = () => board.state.pending || ui.tools.active || document.querySelector("dialog")
+    || [...document.querySelectorAll("textarea")].some(({ value }) => value);
+  while (isBusy()) await new Promise((resume) => setTimeout(resume, 500));
+  location.reload();
+}
+
+/** Shows a screen when the connection ends permanently, was never open, or belongs to another tab; `takeOver` gets it back. */
+function watch(board, link, takeOver) {
   let wasOpen = board.objects.size > 0 || board.chat.length > 0;
   let isWaiting = false;
   let shown = null;
   const look = () => {
-    const { connection, code, message } = board.state;
+    const { connection, code, message, isElsewhere } = board.state;
+    if (isElsewhere) return showScreen("The board is open in another tab", ["Everything you did in this tab is saved."], { label: "Use it here", run: takeOver });
     if (connection === "open") {
       wasOpen = true;
       if (isWaiting) hideScreen();

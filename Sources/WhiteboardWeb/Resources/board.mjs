@@ -49,12 +49,13 @@ export class Board extends EventTarget {
   /**
    * `connection`: `connecting`, `open`, `offline`, `refused` or `removed`, with `code`, `message` and `retryAt`.
    * `isSynced`: whether all members have the same board. `pending`: the number of local changes that no member has
-   * confirmed. `storage`: `ok`, `full` or `off`. `isSecondTab`: whether another tab stores this board.
+   * confirmed. `storage`: `ok`, `full` or `off`. `isSecondTab`: whether another tab stores this board. `isElsewhere`: whether
+   * another tab has taken over the board, so that this tab has closed it.
    * `failure`: the error that stopped the board; the page must be reloaded.
    */
   state = {
     connection: "offline", code: null, message: null, retryAt: null, isSynced: false, pending: 0, storage: "off",
-    isSecondTab: false, failure: null,
+    isSecondTab: false, isElsewhere: false, failure: null,
   };
   canUndo = false;
   canRedo = false;
@@ -231,6 +232,7 @@ export class Board extends EventTarget {
    * `height`).
    */
   showPresence({ cursor = null, pointer = "cursor", viewport = null } = {}) {
+    if (this.#isClosed) return;
     const view = viewport && [...viewport.center, Math.round(viewport.width), Math.round(viewport.height)];
     this.#edit({ do: "presence", cursor, isLaser: pointer === "laser", view });
   }
@@ -262,7 +264,10 @@ export class Board extends EventTarget {
 
   async #open(board, keys, module, storage) {
     if (storage) {
-      this.#releaseLock = await storage.lock(board);
+      this.#releaseLock = await storage.lock(board, () => {
+        this.#setState({ isElsewhere: true, connection: "offline" });
+        this.close();
+      });
       this.state.isSecondTab = !this.#releaseLock;
       if (this.state.isSecondTab) keys = await newKey();
       else this.#log = await storage.log(board, {

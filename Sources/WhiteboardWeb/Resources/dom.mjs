@@ -44,16 +44,16 @@ export function toast(message) {
 
 /** Values that this browser stores for the next visit, if it allows storage. */
 export const settings = {
-  get(key, fallback = null) {
+  get(key, fallback = null, storage = "localStorage") {
     try {
-      return JSON.parse(localStorage.getItem(`whiteboard.${key}`)) ?? fallback;
+      return JSON.parse(globalThis[storage].getItem(`whiteboard.${key}`)) ?? fallback;
     } catch {
       return fallback;
     }
   },
-  set(key, value) {
+  set(key, value, storage = "localStorage") {
     try {
-      localStorage.setItem(`whiteboard.${key}`, JSON.stringify(value));
+      globalThis[storage].setItem(`whiteboard.${key}`, JSON.stringify(value));
     } catch {
       // Without storage, the board still works.
     }

@@ -28,11 +28,11 @@ class Storage {
   }
 
   /**
-   * Locks a board for this tab.
+   * Locks a board for this tab. `onLost` is called if another tab takes the lock.
    *
    * @returns {Promise<(() => void)|null>} Releases the lock; null if another tab has it.
    */
-  async lock(board) {
+  async lock(board, onLost) {
     // Old browsers have no locks. In these, changes stored by two tabs may be lost.
     if (!navigator.locks) return () => {};
     const patience = new AbortController();
@@ -40,8 +40,12 @@ class Storage {
     const timer = setTimeout(() => patience.abort(), LOCKING);
     try {
       return await new Promise((resolve, reject) => {
-        const hold = () => new Promise((release) => resolve(release));
-        navigator.locks.request(`${this.#name} ${hex(board)}`, { signal: patience.signal }, hold).catch(reject);
+        let isHeld = false;
+        const hold = () => new Promise((release) => {
+          isHeld = true;
+          resolve(release);
+        });
+        this.#request(board, { signal: patience.signal }, hold).catch((error) => isHeld ? onLost() : reject(error));
       });
     } catch {
       return null;
@@ -49,6 +53,19 @@ class Storage {
       clearTimeout(timer);
     }
   }
+
+  /** Waits until another tab has given up the lock, and has not taken it again as after a reload. */
+  async freed(board) {
+    do {
+      await this.#request(board, {}, () => {});
+      await new Promise((resume) => setTimeout(resume, LOCKING));
+    } while (!await this.#request(board, { ifAvailable: true }, Boolean));
+  }
+
+  /** Takes the lock from another tab, which has some time to store its changes. The page must be reloaded then. */
+  takeLock(board) { return this.#request(board, { steal: true }, () => new Promise((resume) => setTimeout(resume, LOCKING))); }
+
+  #request(board, options, use) { return navigator.locks.request(`${this.#name} ${hex(board)}`, options, use); }
 
   /**
    * Reads the stored board; null if the browser does not allow that. The caller has the lock.

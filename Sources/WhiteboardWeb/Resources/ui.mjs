@@ -410,10 +410,19 @@ export class UI {
       : ["bad", pending ? `Offline: ${changes} not sent yet` : "Offline"];
     $("state").className = `chip ${kind}`;
     if ($("state-text").textContent !== text) $("state-text").textContent = text;
-    const hints = [this.isViewer && "View only", storage === "full" && "Storage full", storage === "off" && !isSecondTab && "Not saved here", isSecondTab && "Second tab"].filter(Boolean);
-    $("hint").hidden = !hints.length;
-    $("hint").textContent = hints.join(" · ");
-    if (storage === "full" && this.#storage !== "full") toast("The storage of this browser is full. Your changes are sent, but not saved here. Delete the data of other sites.");
+    const full = "The storage of this browser is full. Your changes are sent, but not saved here. Delete the data of other sites.";
+    const hints = [
+      this.isViewer && ["View only", "You can view this board, but not change it."],
+      storage === "full" && ["Storage full", full],
+      storage === "off" && !isSecondTab && ["Not saved here", "This browser does not let the page save the board. Close the page only after your changes are sent."],
+      isSecondTab && ["Second tab", "This board is also open in another tab, which saves it in this browser. Your changes in this tab are sent, but not saved here."],
+    ].filter(Boolean);
+    const title = hints.map(([name]) => name).join(" · "), hint = $("hint");
+    hint.hidden = !title;
+    hint.textContent = title;
+    hint.onclick = () => openDialog(title, element("div.text", {}, ...hints.map(([, text]) => element("p", {}, text)),
+      isSecondTab ? element("button.primary", { type: "button", onclick: () => this.takeOver() }, "Use it here") : null));
+    if (storage === "full" && this.#storage !== "full") toast(full);
     this.#storage = storage;
     if (failure) showScreen("The board stopped", ["An error occurred in this page. What you drew is saved.", String(failure.message ?? "")], { label: "Reload the page", run: () => location.reload() });
     this.#updateHistory();
