@@ -84,10 +84,6 @@ static const unsigned char panels_mjs[] = {
 #embed "../WhiteboardWeb/Resources/panels.mjs"
 };
 
-static const unsigned char photos_mjs[] = {
-#embed "../WhiteboardWeb/Resources/photos.mjs"
-};
-
 static const unsigned char pointers_mjs[] = {
 #embed "../WhiteboardWeb/Resources/pointers.mjs"
 };
@@ -161,7 +157,6 @@ static const struct whiteboard_page_file files[] = {
     {"/manifest.webmanifest", "application/manifest+json", NULL, manifest_webmanifest, sizeof manifest_webmanifest},
     {"/messages.mjs", "text/javascript; charset=utf-8", NULL, messages_mjs, sizeof messages_mjs},
     {"/panels.mjs", "text/javascript; charset=utf-8", NULL, panels_mjs, sizeof panels_mjs},
-    {"/photos.mjs", "text/javascript; charset=utf-8", NULL, photos_mjs, sizeof photos_mjs},
     {"/pointers.mjs", "text/javascript; charset=utf-8", NULL, pointers_mjs, sizeof pointers_mjs},
     {"/replica.mjs", "text/javascript; charset=utf-8", NULL, replica_mjs, sizeof replica_mjs},
     {"/resources.mjs", "text/javascript; charset=utf-8", NULL, resources_mjs, sizeof resources_mjs},

@@ -1,7 +1,6 @@
 import { BoardError } from "./errors.mjs";
 import { outline } from "./geometry.mjs";
 import { hex, memberColor, memberID, sortKey } from "./ids.mjs";
-import { convertWebP, isWebP, PHOTO_BYTES } from "./photos.mjs";
 import { BoardReplica, newKey } from "./replica.mjs";
 
 /** The time for which a member is shown as typing after a change of a text, in milliseconds. */
@@ -10,6 +9,7 @@ const TYPING = 2000;
 const PURGE = 60_000;
 /** The time from a change to the comparison of boards, in milliseconds. */
 const COMPARING = 100;
+const PHOTO_BYTES = 32 << 20;
 /** The session name of a member without a name. */
 const GUEST = "Guest";
 const ROLES = [null, "editor", "viewer", "relay"];
@@ -157,11 +157,10 @@ export class Board extends EventTarget {
     this.#edit({ do: "setText", id, text: string(text), base: string(base) });
   }
 
-  /** Adds a JPEG or PNG; a WebP is converted. The longest side of the photo is 200 units. Returns its id. */
+  /** Adds a JPEG or PNG. The longest side of the photo is 200 units. Returns its id. */
   async createPhoto(bytes, [x, y]) {
-    let blob = bytes instanceof Blob ? bytes : new Blob([bytes]);
+    const blob = bytes instanceof Blob ? bytes : new Blob([bytes]);
     if (blob.size === 0 || blob.size > PHOTO_BYTES) throw new BoardError("photo-bytes");
-    if (await isWebP(blob)) blob = await convertWebP(blob);
     const content = new Uint8Array(await blob.arrayBuffer());
     const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", content));
     return this.#result(this.#replica.createPhoto(hash, content, x, y), () => this.#keepPhoto(hex(hash), content)).ids[0];

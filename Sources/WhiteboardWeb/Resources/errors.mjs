@@ -18,7 +18,7 @@ const MESSAGES = {
   "photos-used": "Your photos on this board are too large in total. Delete some of them.",
   "clock-exhausted": "The clock of another member was wrong, so the object cannot be changed.",
   "viewer": "You can only view this board.",
-  "photo-format": "The file is not a JPEG, PNG or WebP picture.",
+  "photo-format": "The file is not a JPEG or PNG picture.",
   "photo-malformed": "The picture is damaged.",
   "photo-truncated": "The file ends before the picture is complete.",
   "photo-pixels": "The picture has too many pixels. Choose a smaller one.",

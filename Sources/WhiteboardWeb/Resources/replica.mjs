@@ -1,3 +1,4 @@
+import { join, utf8 } from "./frames.mjs";
 import { fromHex, hex } from "./ids.mjs";
 import { imports } from "./imports.mjs";
 
@@ -267,18 +268,6 @@ export class BoardReplica {
 const importKey = (bytes) => crypto.subtle.importKey("raw", bytes, ECDSA, false, ["verify"]);
 
 const EMPTY = new Uint8Array();
-
-const utf8 = (text) => new TextEncoder().encode(text);
-
-function join(...parts) {
-  const all = new Uint8Array(parts.reduce((count, part) => count + part.length, 0));
-  let position = 0;
-  for (const part of parts) {
-    all.set(part, position);
-    position += part.length;
-  }
-  return all;
-}
 
 function parse(bytes) {
   const view = new DataView(bytes.buffer);
