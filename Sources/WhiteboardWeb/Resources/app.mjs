@@ -33,6 +33,8 @@ function missing() {
   return null;
 }
 
+const pause = (time) => new Promise((resume) => setTimeout(resume, time));
+
 const fail = ([title, ...paragraphs], action = reload) => showScreen(title, paragraphs, action);
 
 async function start() {
@@ -86,7 +88,9 @@ async function open(link, name, { Board, UI, openStorage, module }) {
   hideScreen();
   keepView(ui, hex(id));
   ui.takeOver = async () => {
-    if (board.state.pending && !board.state.isElsewhere) return toast("Your changes are not sent yet. Wait until the host can be reached.");
+    const hasUnsent = () => board.state.pending && !board.state.isElsewhere;
+    if (hasUnsent()) toast("This tab takes over as soon as your changes are sent.");
+    while (hasUnsent()) await pause(100);
     await storage.takeLock(id);
     location.reload();
   };
@@ -113,7 +117,7 @@ async function awaitOtherTab(board, ui, storage, id) {
   await storage.freed(id);
   const isBusy = () => board.state.pending || ui.tools.active || document.querySelector("dialog")
     || [...document.querySelectorAll("textarea")].some(({ value }) => value);
-  while (isBusy()) await new Promise((resume) => setTimeout(resume, 500));
+  while (isBusy()) await pause(500);
   location.reload();
 }
 
