@@ -80,8 +80,8 @@ export class Input {
     this.#start = { place, event, isDrag: false };
     const isPan = event.button === 1 || this.isSpaceDown || this.ui.tool === "hand" || (isTouch && this.hasPen && this.ui.tool !== "text");
     this.#mode = isPan ? "pan" : event.button === 0 ? "waiting" : "idle";
-    // A finger may be the first of two, so the tool starts only when the finger moves.
-    if (this.#mode === "waiting" && !isTouch) this.#begin();
+    // A finger may be the first of two, so the tool starts only when the finger moves. A tap that closes a menu does nothing else.
+    if (this.#mode === "waiting" && !isTouch && !event.closesPopup) this.#begin();
   }
 
   #begin() {
@@ -117,7 +117,7 @@ export class Input {
   #released(event) {
     if (!this.#down.delete(event.pointerId)) return;
     const place = this.#place(event);
-    if (this.#mode === "waiting") this.#begin();
+    if (this.#mode === "waiting" && !this.#start.event.closesPopup) this.#begin();
     if (this.#mode === "tool") {
       const before = this.#lastTap;
       const isTap = Math.hypot(place[0] - this.#start.place[0], place[1] - this.#start.place[1]) <= SLOP;

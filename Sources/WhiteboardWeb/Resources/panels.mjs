@@ -22,10 +22,11 @@ export function openDialog(title, content, onClose = () => {}) {
   return close;
 }
 
-/** Lets a button open and close a popup. A tap outside the popup, or Escape, also closes it. */
+/** Lets a button open and close a popup. A press outside the popup, or Escape, also closes it; the event then has `closesPopup`. */
 export function attachPopup(opener, popup, onOpen = () => {}) {
   const close = (event) => {
     if (event?.type === "pointerdown" && (popup.contains(event.target) || opener.contains(event.target))) return;
+    if (event?.type === "pointerdown") event.closesPopup = true;
     if (event?.type === "keydown") {
       if (event.key !== "Escape") return;
       event.stopPropagation();
