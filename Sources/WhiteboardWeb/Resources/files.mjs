@@ -16,7 +16,7 @@ export async function prepared(file) {
   if (file.size > FILE_LIMIT) throw new Error("This photo is larger than 100 MB. Choose a smaller one.");
   let bitmap;
   try {
-    bitmap = await decode(file);
+    bitmap = await createImageBitmap(file);
   } catch {
     throw new Error("This browser cannot open the photo. It may be damaged. Choose a JPEG, PNG or WebP file.");
   }
@@ -27,19 +27,11 @@ export async function prepared(file) {
   const context = canvas.getContext("2d", { willReadFrequently: true });
   context.imageSmoothingQuality = "high";
   context.drawImage(bitmap, 0, 0, width, height);
-  bitmap.close?.();
+  bitmap.close();
   const isTransparent = file.type !== "image/jpeg" && context.getImageData(0, 0, width, height).data.some((value, index) => index % 4 === 3 && value < 255);
   const blob = await new Promise((done) => canvas.toBlob(done, isTransparent ? "image/png" : "image/jpeg", 0.85));
   if (!blob) throw new Error("There is not enough memory for this photo. Choose a smaller one.");
   return blob;
-}
-
-async function decode(blob, options) {
-  if (globalThis.createImageBitmap) return createImageBitmap(blob, options);
-  const image = new Image();
-  image.src = URL.createObjectURL(blob);
-  await image.decode();
-  return image;
 }
 
 export class Photos {
@@ -74,13 +66,13 @@ export class Photos {
     const side = Math.max(width, height);
     const options = side > SIDE ? { resizeWidth: Math.round(width * SIDE / side), resizeHeight: Math.round(height * SIDE / side), resizeQuality: "high" } : undefined;
     try {
-      this.#decoded.set(sha256, await decode(blob, options));
+      this.#decoded.set(sha256, await createImageBitmap(blob, options));
     } catch {
       return;
     }
     for (const [key, picture] of this.#decoded) {
       if (this.#decoded.size <= DECODED) break;
-      picture?.close?.();
+      picture?.close();
       this.#decoded.delete(key);
     }
     this.onDecoded(sha256);

@@ -24,27 +24,40 @@ export function openDialog(title, content, onClose = () => {}) {
 
 /** Lets a button open and close a popup. A press outside the popup, or Escape, also closes it; the event then has `closesPopup`. */
 export function attachPopup(opener, popup, onOpen = () => {}) {
-  const close = (event) => {
-    if (event?.type === "pointerdown" && (popup.contains(event.target) || opener.contains(event.target))) return;
-    if (event?.type === "pointerdown") event.closesPopup = true;
-    if (event?.type === "keydown") {
-      if (event.key !== "Escape") return;
-      event.stopPropagation();
-      opener.focus();
-    }
+  let open = null;
+  const close = () => {
+    open?.abort();
+    if (popup.contains(document.activeElement)) opener.focus();
     popup.classList.remove("open");
     opener.ariaExpanded = "false";
-    removeEventListener("pointerdown", close, true);
-    removeEventListener("keydown", close, true);
+  };
+  const pressed = (event) => {
+    if (popup.contains(event.target) || opener.contains(event.target)) return;
+    event.closesPopup = true;
+    close();
+  };
+  const keyPressed = (event) => {
+    const focus = document.activeElement, items = [...popup.querySelectorAll("button")], at = items.indexOf(focus);
+    const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+    if (event.key === "Escape") {
+      opener.focus();
+      close();
+    } else if (step && (at >= 0 || focus === opener)) items.at(Math.max(at + step, -1) % items.length).focus();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
   };
   opener.ariaExpanded = "false";
-  opener.addEventListener("click", () => {
+  opener.addEventListener("click", ({ detail }) => {
     if (popup.classList.contains("open")) return close();
     onOpen();
     popup.classList.add("open");
     opener.ariaExpanded = "true";
-    addEventListener("pointerdown", close, true);
-    addEventListener("keydown", close, true);
+    open = new AbortController();
+    addEventListener("pointerdown", pressed, { capture: true, signal: open.signal });
+    addEventListener("keydown", keyPressed, { capture: true, signal: open.signal });
+    // The keyboard makes a click without a count.
+    if (!detail) popup.querySelector("button").focus();
   });
   return close;
 }
@@ -52,31 +65,38 @@ export function attachPopup(opener, popup, onOpen = () => {}) {
 /** The sheet at the side of the board, or at the bottom on a phone. It shows one panel at a time. */
 export class Sheet {
   #panel = null;
+  #before;
+
+  constructor() {
+    $("sheet").onkeydown = (event) => {
+      if (event.key !== "Escape" || event.isComposing) return;
+      event.stopPropagation();
+      this.close();
+    };
+  }
 
   /** The name of the open panel; null if the sheet is closed. */
   get name() { return this.#panel?.name ?? null; }
 
-  /** Opens a panel, or closes it if it is open: `{name, title, root, onOpen?, onClose?}`. */
+  /** Opens a panel, or closes it if it is open: `{name, title, root, onOpen?}`. */
   toggle(panel) {
     if (this.name === panel.name) return this.close();
-    this.close();
     this.#panel = panel;
+    this.#before = document.activeElement;
     const host = $("sheet");
     const header = element("header", {}, element("h2", {}, panel.title), button("close", "Close", () => this.close()));
     host.replaceChildren(header, panel.root);
     host.ariaLabel = panel.title;
     host.hidden = false;
-    document.body.classList.add("has-sheet");
     panel.onOpen?.();
+    if (document.body.classList.contains("keys") && !host.contains(document.activeElement)) host.querySelector("button").focus();
   }
 
   close() {
-    const panel = this.#panel;
-    if (!panel) return;
+    const host = $("sheet");
+    if (host.contains(document.activeElement)) this.#before.focus();
     this.#panel = null;
-    $("sheet").hidden = true;
-    document.body.classList.remove("has-sheet");
-    panel.onClose?.();
+    host.hidden = true;
   }
 }
 

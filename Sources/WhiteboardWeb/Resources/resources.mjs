@@ -182,7 +182,7 @@ export class BulkLinks {
     this.#counts[opener]++;
     let link, endTurn = () => {};
     try {
-      if (isPost && navigator.locks) endTurn = await postTurn();
+      if (isPost) endTurn = await postTurn();
       this.#checkIsJoined(member);
       link = await openLink();
       Object.assign(link, { member, opener, endTurn });

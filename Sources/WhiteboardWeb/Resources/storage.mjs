@@ -33,8 +33,6 @@ class Storage {
    * @returns {Promise<(() => void)|null>} Releases the lock; null if another tab has it.
    */
   async lock(board, onLost) {
-    // Old browsers have no locks. In these, changes stored by two tabs may be lost.
-    if (!navigator.locks) return () => {};
     const patience = new AbortController();
     // After a reload, the old page may still have the lock.
     const timer = setTimeout(() => patience.abort(), LOCKING);

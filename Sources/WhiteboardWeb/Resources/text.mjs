@@ -72,9 +72,9 @@ export class TextEditor {
   #reveal() {
     setTimeout(() => {
       if (!this.#field) return;
-      const view = globalThis.visualViewport;
+      const view = visualViewport;
       const bottom = this.#field.getBoundingClientRect().bottom + 24;
-      const limit = view ? view.offsetTop + view.height : innerHeight;
+      const limit = view.offsetTop + view.height;
       if (bottom > limit) this.ui.panBy(0, limit - bottom);
     }, 350);
   }

@@ -557,10 +557,10 @@ export class UI {
       if (!this.isViewer) this.addPhotos(files, this.camera.toBoard([event.clientX - left, event.clientY - top]));
     });
     // The keyboard of a phone covers the bottom of the page.
-    const view = globalThis.visualViewport;
+    const view = visualViewport;
     const showKeyboard = () => document.documentElement.style.setProperty("--keyboard", `${Math.max(0, Math.round(innerHeight - view.height - view.offsetTop))}px`);
-    view?.addEventListener("resize", showKeyboard);
-    view?.addEventListener("scroll", showKeyboard);
+    view.addEventListener("resize", showKeyboard);
+    view.addEventListener("scroll", showKeyboard);
     // If the page is closed while the user types, the text is still added to the board.
     addEventListener("pagehide", () => this.stopTyping());
   }
