@@ -629,7 +629,7 @@ export class UI {
       if (tool && !shiftKey) return () => this.setTool(tool);
       if (key === "9" && !this.isViewer) return () => $("file").click();
       if (event.code === "Space" && !isButton) return () => this.#setSpace(true);
-      if (key === "Escape") return () => { this.tools.cancel(); selection.size ? select.set([]) : this.sheet.close(); };
+      if (key === "Escape") return () => { this.tools.cancel(); selection.size ? select.set([]) : this.sheet.name ? this.sheet.close() : this.setTool("select"); };
       if (!selection.size || this.isViewer) return null;
       if (key === "Enter" && selection.size === 1 && !isButton) return () => this.open([...selection][0]);
       if (key === "Delete" || key === "Backspace") return () => this.removeSelection();
