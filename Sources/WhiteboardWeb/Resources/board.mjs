@@ -559,8 +559,11 @@ export class Board extends EventTarget {
   #compare() {
     const sync = this.state.connection === "open" && this.#replica.syncState;
     if (!sync) return this.#setState({ isSynced: false });
-    if (sync.isConfirmed && this.state.pending) this.#log?.confirmed();
-    this.#setState({ isSynced: sync.isSynced, pending: sync.isConfirmed ? 0 : this.state.pending });
+    // While a board changes without a pause, members count as synced, although the last changes are still on their way.
+    const { hasUnsent } = this.#session, isConfirmed = sync.isConfirmed && !hasUnsent;
+    if (hasUnsent) this.#update();
+    if (isConfirmed && this.state.pending) this.#log?.confirmed();
+    this.#setState({ isSynced: sync.isSynced, pending: isConfirmed ? 0 : this.state.pending });
   }
 
   #setState(change) {

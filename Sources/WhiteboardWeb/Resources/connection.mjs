@@ -136,6 +136,8 @@ export class Connection {
     return { code: end.code, message: end.message };
   }
 
+  get hasUnsent() { return !this.#outbox.isEmpty; }
+
   send(members, bytes) {
     // A message of any size may wait. If more waits, the members must catch up over a new link.
     if (this.#outbox.byteCount && this.#outbox.byteCount + bytes.length > MAXIMUM_OUTBOX) {

@@ -120,6 +120,9 @@ export class GuestSession {
     return this.#connection ? this.#connection.bulk.send(member, name, bytes) : Promise.reject(new LinkEnded("lost"));
   }
 
+  /** Whether the gateway has not acknowledged all messages. */
+  get hasUnsent() { return Boolean(this.#connection?.hasUnsent); }
+
   /** Reports an event. An error in the handler does not end the session. */
   #emit(event) {
     try {

@@ -415,7 +415,7 @@ export class UI {
       this.isViewer && ["View only", "You can view this board, but not change it."],
       storage === "full" && ["Storage full", full],
       storage === "off" && !isSecondTab && ["Not saved here", "This browser does not let the page save the board. Close the page only after your changes are sent."],
-      isSecondTab && ["Second tab", "This board is also open in another tab, which saves it in this browser. Your changes in this tab are sent, but not saved here."],
+      isSecondTab && ["Second tab", "Another tab saves this board in this browser. Your changes in this tab are sent, but not saved here."],
     ].filter(Boolean);
     const title = hints.map(([name]) => name).join(" · "), hint = $("hint");
     hint.hidden = !title;
