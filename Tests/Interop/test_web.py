@@ -737,24 +737,31 @@ class RelayGateways(WebCase):
         program.page = self.page("Board")
         return program, program.page
 
+    def reached(self, program, page):
+        """Joins at the relay, and asks for a route to the host."""
+        attacker = Attacker(page)
+        link = self.keep(attacker.proved())
+        host = next(member for member in attacker.ask(link)["members"] if member["peer"] == program.id)
+        reach = relay.encode(relay.REACH, {"peer": program.id, "incarnation": host["incarnation"]})
+        flags = wire.Part.FIRST | wire.Part.LAST | wire.Part.RELAYS
+        link.send_frame(wire.MESSAGE, encode_vint(1) + bytes([flags]) + reach)
+        program.events.wait("joined", 30, peer=attacker.identity.text)
+        return attacker, link
+
     def test_web_16_a_removal_by_the_host_closes_the_secret_of_its_relay(self):
         program, page = self.relayed()
-        guest = self.guest(program, page=page)
-        guest.enter()
-        program.events.wait("joined", 30, peer=guest.identity.text)
-        program.do("kick", target=guest.identity.text, reason="enough")
-        self.assert_kicked(guest, "enough")
+        attacker, link = self.reached(program, page)
+        program.do("kick", target=attacker.identity.text, reason="Enough.")
+        self.assert_closes(link, "kicked")
         self.eventually_refused("wrong-code", lambda: Attacker(page).admitted())
 
     def test_web_34_web_56_a_guest_of_a_relay_is_a_stranger_at_the_host(self):
         program, page = self.relayed()
-        guest = self.guest(program, page=page)
-        guest.enter()
-        program.events.wait("joined", 30, peer=guest.identity.text)
-        self.assertEqual(self.native_answer(program, guest.identity), "code")
-        guest.leave()
-        program.events.wait("left", peer=guest.identity.text)
-        self.assertEqual(self.native_answer(program, guest.identity), "code")
+        attacker, link = self.reached(program, page)
+        self.assertEqual(self.native_answer(program, attacker.identity), "code")
+        link.close("left")
+        program.events.wait("left", peer=attacker.identity.text)
+        self.assertEqual(self.native_answer(program, attacker.identity), "code")
 
     def test_web_10_the_secrets_of_a_relay_that_was_restarted(self):
         """The board is not closed, so its secrets are still valid."""
