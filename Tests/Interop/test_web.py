@@ -583,8 +583,8 @@ class Access(WebCase):
         self.joined(program, Attacker(page))
 
 
-class Routes(WebCase):
-    """WEB-7: a gateway is a relay."""
+class RelayMessages(WebCase):
+    """Messages between a guest and its gateway."""
 
     WHOLE = wire.Part.FIRST | wire.Part.LAST | wire.Part.RELAYS
 
@@ -602,6 +602,10 @@ class Routes(WebCase):
 
     def send(self, link, sequence, message):
         link.send_frame(wire.MESSAGE, encode_vint(sequence) + bytes([self.WHOLE]) + message)
+
+
+class Routes(RelayMessages):
+    """WEB-7: a gateway is a relay."""
 
     def test_web_7_guests_reach_each_other(self):
         program = self.gateway()
@@ -670,7 +674,7 @@ class Routes(WebCase):
 
 
 @unittest.skipUnless(RELAY.exists(), f"{RELAY.name} is not built")
-class RelayGateways(WebCase):
+class RelayGateways(RelayMessages):
     """A relay as the gateway: of its own board, and of a board whose host is another peer."""
 
     def setUp(self):
@@ -742,11 +746,20 @@ class RelayGateways(WebCase):
         attacker = Attacker(page)
         link = self.keep(attacker.proved())
         host = next(member for member in attacker.ask(link)["members"] if member["peer"] == program.id)
-        reach = relay.encode(relay.REACH, {"peer": program.id, "incarnation": host["incarnation"]})
-        flags = wire.Part.FIRST | wire.Part.LAST | wire.Part.RELAYS
-        link.send_frame(wire.MESSAGE, encode_vint(1) + bytes([flags]) + reach)
+        self.send(link, 1, relay.encode(relay.REACH, {"peer": program.id, "incarnation": host["incarnation"]}))
         program.events.wait("joined", 30, peer=attacker.identity.text)
         return attacker, link
+
+    def test_web_7_a_guest_of_the_host_reaches_its_relay(self):
+        """The host names its role to the relay, although it becomes a relay while it dials the other one."""
+        program = self.swift_host("code", options=("--relay", self.address, "--web"))
+        program.events.wait("carried", 20)
+        attacker = Attacker(self.page_of(program))
+        link = self.keep(attacker.proved())
+        other = next(member for member in attacker.ask(link)["members"] if base32(member["peer"]) == self.relay_id)
+        reach = relay.encode(relay.REACH, {"peer": other["peer"], "incarnation": other["incarnation"]})
+        self.send(link, 1, reach)
+        self.relay_message(link, relay.ROUTE)
 
     def test_web_16_a_removal_by_the_host_closes_the_secret_of_its_relay(self):
         program, page = self.relayed()

@@ -172,6 +172,7 @@ final class DiallerHandshake: LinkDelegate {
       .init(
         peer: peer,
         introduction: theirs,
+        ownRole: hello.introduction.role,
         number: max(hello.introduction.links, theirs.links) + 1,
         received: hello.resume == nil ? nil : accept.resume?.received,
         ended: accept.resume == nil ? accept.ended : nil,

@@ -16,6 +16,8 @@ final class ListenerHandshake: LinkDelegate {
   private var admission: ListenerAdmission?
   private var hello: Control.DiallerHello?
   private var number = 0
+  /// The role that the local peer named in HELLO.
+  private var ownRole = Control.Role.member
   private var timer: Scheduled<Void>?
   private var invitation: InvitationID?
   /// The progress of the dialler's request to relay its session.
@@ -185,6 +187,7 @@ final class ListenerHandshake: LinkDelegate {
     }
     let introduction = session.introduction(for: entry)
     number = max(introduction.links, hello.introduction.links) + 1
+    ownRole = introduction.role
     let block = AddressBlock(host: host)
     let isExpected = session.admission.isExpected(peer, with: hello.invitation?.pass)
     let reception = session.admission.queue.reception(
@@ -359,6 +362,7 @@ final class ListenerHandshake: LinkDelegate {
       .init(
         peer: peer,
         introduction: hello.introduction,
+        ownRole: ownRole,
         number: number,
         received: resumes ? hello.resume?.received : nil,
         ended: resumes ? nil : hello.ended,

@@ -46,6 +46,9 @@ final class RelaySide {
   /// Whether the local peer calls itself a relay in HELLO.
   var callsItselfRelay: Bool { session.configuration.isRelay || servesBrowsers }
 
+  /// The role in HELLO.
+  var role: Control.Role { callsItselfRelay ? .relay : .member }
+
   /// Whether the local peer is a relay of this session.
   var isRelaying: Bool {
     callsItselfRelay && (session.host == session.localPeer || grant != nil)

@@ -9,6 +9,8 @@ extension SessionCore {
   struct Opening {
     var peer: PeerID
     var introduction: Control.Introduction
+    /// The role that the local peer named in HELLO.
+    var ownRole: Control.Role
     /// The number of this link: 1 more than the larger `links` value of the two sides.
     var number: Int
     /// The number of the last part that the other side received; `nil` if the delivery state starts
@@ -82,6 +84,8 @@ extension SessionCore {
     publish()
     deliverEvents()
     messages.flush(entry)
+    // The local peer became a relay after it had sent HELLO, so the peer learns of it on a new link (WEB-7).
+    if opening.ownRole != relaying.role, !link.isFromBrowser { renewLink(entry) }
   }
 
   /// Writes unsent messages to a peer while its link accepts them.

@@ -167,7 +167,7 @@ final class SessionCore {
       incarnation: incarnation,
       port: configuration.isDiallable ? transport.port : 0,
       addresses: configuration.isDiallable ? transport.advertisedAddresses() : [],
-      role: relaying.callsItselfRelay ? .relay : .member,
+      role: relaying.role,
       links: entry?.linkNumber ?? 0,
       passes: relaying.callsItselfRelay ? configuration.relayLimits.rate : nil
     )
