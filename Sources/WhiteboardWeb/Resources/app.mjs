@@ -174,8 +174,6 @@ async function storePage() {
   }
 }
 
-// The link
-
 /**
  * Returns the id and the keys of the board in the address, or of the board that was opened last.
  *

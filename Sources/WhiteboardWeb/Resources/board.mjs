@@ -3,12 +3,9 @@ import { outline } from "./geometry.mjs";
 import { hex, memberColor, memberID, sortKey } from "./ids.mjs";
 import { BoardReplica, newKey } from "./replica.mjs";
 
-/** The time for which a member is shown as typing after a change of a text, in milliseconds. */
-const TYPING = 2000;
-/** The time between two purges of objects that were deleted long ago, in milliseconds. */
-const PURGE = 60_000;
-/** The time from a change to the comparison of boards, in milliseconds. */
-const COMPARING = 100;
+const TYPING_TIME = 2000;
+const PURGE_INTERVAL = 60_000;
+const COMPARISON_DELAY = 100;
 const PHOTO_BYTES = 32 << 20;
 /** The session name of a member without a name. */
 const GUEST = "Guest";
@@ -42,9 +39,7 @@ export class Board extends EventTarget {
   members = new Map();
   /** The chat lines, in order: `{id, author, name, icon, text, sentAt}`; `sentAt` in milliseconds since 1970. */
   chat = [];
-  /** The settings of the board: `{title, background, grid, language}`; null if not set. */
   settings = { title: null, background: null, grid: null, language: null };
-  /** The local member: `{id, name, icon, role, color}`. */
   me = { id: "", name: "", icon: "", role: "editor", color: "" };
   /**
    * `connection`: `connecting`, `open`, `offline`, `refused` or `removed`, with `code`, `message` and `retryAt`.
@@ -72,7 +67,6 @@ export class Board extends EventTarget {
   /** The sort keys of the chat lines, by id. */
   #chatKeys = new Map();
   #typing = new Map();
-  /** The events that are dispatched at the end of the task. */
   #events = null;
   #purging;
   #comparing = null;
@@ -93,8 +87,8 @@ export class Board extends EventTarget {
   }) {
     const opened = new Board();
     await opened.#open(board, keys, module, storage);
-    if (name || icon) {
-      try { opened.setProfile(name, icon); } catch { opened.me.name = ""; }
+    if (name) {
+      try { opened.setName(name); } catch { opened.me.name = ""; }
     }
     if (makeSession || origin) {
       makeSession ??= (await import("./session.mjs")).GuestSession;
@@ -103,20 +97,15 @@ export class Board extends EventTarget {
     return opened;
   }
 
-
   /** The ids of all objects, from bottom to top. Do not change the array. */
   get order() {
     this.#order ??= [...this.objects.keys()].sort((one, other) => (this.#places.get(one) < this.#places.get(other) ? -1 : 1));
     return this.#order;
   }
 
-  /** The digest of the board: 64 hexadecimal digits, equal on all members with the same changes. */
   get digest() { return this.#replica.digest; }
 
-  /** Returns the bytes of a photo; null if they have not arrived. */
   async photo(sha256) { return this.#photos.get(sha256) ?? await this.#log?.photo(sha256) ?? null; }
-
-  // Strokes
 
   /** Begins a stroke that other members see while it is drawn. The stroke is one undo step. Returns its id. */
   beginStroke({ lineWidth = 5, color = null } = {}) {
@@ -129,7 +118,6 @@ export class Board extends EventTarget {
   /** Ends a stroke. A stroke without points is deleted. */
   endStroke(id) { this.#edit({ do: "endStroke", id }); }
 
-  /** Deletes a stroke that is being drawn. */
   cancelStroke(id) { this.#edit({ do: "cancelStroke", id }); }
 
   /** Erases everything within `radius` of a path; returns the strokes that lost a part. */
@@ -204,15 +192,11 @@ export class Board extends EventTarget {
   bringForward(ids) { this.#edit({ do: "reorder", ids: list(ids), to: "forward" }); }
   sendBackward(ids) { this.#edit({ do: "reorder", ids: list(ids), to: "backward" }); }
 
-  // Undo
-
   /** Begins an undo step of several edits, such as a drag; `endStep` must follow. */
   beginStep(label = "") { this.#edit({ do: "beginStep", text: string(label) }); }
   endStep() { this.#edit({ do: "endStep" }); }
   undo() { this.#edit({ do: "undo" }); }
   redo() { this.#edit({ do: "redo" }); }
-
-  // People
 
   sendChat(text) { return this.#edit({ do: "chat", text: string(text), name: this.me.name, icon: this.me.icon }).ids[0]; }
 
@@ -259,8 +243,6 @@ export class Board extends EventTarget {
     this.#releaseLock?.();
   }
 
-  // Opening
-
   async #open(board, keys, module, storage) {
     if (storage) {
       this.#releaseLock = await storage.lock(board, () => {
@@ -282,7 +264,7 @@ export class Board extends EventTarget {
       for (const sha256 of this.#log.photoHashes) this.#replica.assetStored(sha256);
     }
     this.#replica.readAll();
-    this.#purging = setInterval(() => this.#replica.purge(), PURGE);
+    this.#purging = setInterval(() => this.#replica.purge(), PURGE_INTERVAL);
   }
 
   #connect(makeSession, options) {
@@ -306,8 +288,6 @@ export class Board extends EventTarget {
     use?.();
     return result;
   }
-
-  // The actions of the replica
 
   #perform(action) {
     switch (action.kind) {
@@ -451,7 +431,7 @@ export class Board extends EventTarget {
   #showTyping(id) {
     clearTimeout(this.#typing.get(id));
     this.#memberChanged(id, { isTyping: true });
-    this.#typing.set(id, setTimeout(() => this.#memberChanged(id, { isTyping: false }), TYPING));
+    this.#typing.set(id, setTimeout(() => this.#memberChanged(id, { isTyping: false }), TYPING_TIME));
   }
 
   // The session
@@ -487,7 +467,6 @@ export class Board extends EventTarget {
     }
   }
 
-  /** Handles the failure of a resource that was accepted. */
   #resourceFailed(member, { request, sha256 }) {
     if (request !== undefined) this.#replica.answerFailed(member, request);
     else if (sha256) this.#replica.assetFailed(member, sha256);
@@ -539,9 +518,6 @@ export class Board extends EventTarget {
     this.#log?.addPhoto(sha256, blob).then((isStored) => isStored && this.#photos.delete(sha256));
   }
 
-  // State and events
-
-  /** Updates the undo state after a call of the replica, and schedules a comparison of boards. */
   #update() {
     const undo = this.#replica?.undoState;
     if (!undo) return;
@@ -552,10 +528,9 @@ export class Board extends EventTarget {
     this.#comparing ??= setTimeout(() => {
       this.#comparing = null;
       this.#compare();
-    }, COMPARING);
+    }, COMPARISON_DELAY);
   }
 
-  /** Updates whether other members have the same board. */
   #compare() {
     const sync = this.state.connection === "open" && this.#replica.syncState;
     if (!sync) return this.#setState({ isSynced: false });

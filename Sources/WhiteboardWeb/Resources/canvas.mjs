@@ -55,7 +55,6 @@ export class Camera {
   }
 }
 
-/** The committed objects of the board on tiles. */
 export class Scene {
   /** The objects that are drawn on tiles, from bottom to top: `{id, object, bounds}`. */
   items = [];

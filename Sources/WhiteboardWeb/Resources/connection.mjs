@@ -29,7 +29,7 @@ function parseMember(value) {
   };
 }
 
-/** Asks the gateway to admit this guest (session.md 3 and 4.2). Returns the content of its HELLO and ACCEPT. */
+/** Asks the gateway to admit this guest (session.md 3 and 4.2). */
 async function admit(link, { board, codeKey, name, identity }) {
   link.incarnation = random(8);
   link.send(FRAME.hello, {

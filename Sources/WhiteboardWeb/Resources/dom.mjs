@@ -32,7 +32,6 @@ export function button(iconName, label, onclick, { text, kind = "button.icon" } 
   return element(kind, { type: "button", title: text ? "" : label, ariaLabel: label, onclick }, iconName && icon(iconName), text);
 }
 
-/** Shows a short message for a few seconds. */
 export function toast(message) {
   const host = $("toasts");
   if (host.lastChild?.textContent === message) host.lastChild.remove();

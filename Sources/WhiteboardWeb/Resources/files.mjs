@@ -4,8 +4,6 @@ import { boundsOf } from "./canvas.mjs";
 import { CanvasPainter, drawObject, Palette } from "./draw.mjs";
 import { inkLines, isRightToLeft, LETTER, number, PathData, union, widened } from "./geometry.mjs";
 
-// Photos
-
 /** The longest side of a photo that is added, in pixels, and the largest file that is opened, in bytes. */
 const SIDE = 2048;
 const FILE_LIMIT = 100 << 20;
@@ -78,8 +76,6 @@ export class Photos {
     this.onDecoded(sha256);
   }
 }
-
-// Pictures of the board
 
 const MARGIN = 20;
 const PIXELS = 16_000_000;

@@ -26,8 +26,6 @@ export class Violation extends Error {
 
 export const malformed = (message) => new Violation("protocol-error", message);
 
-// Bytes
-
 const ENCODER = new TextEncoder();
 // A byte order mark stays in the text, so that the text is not valid JSON.
 const DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -64,8 +62,6 @@ export function fromBase64(text) {
   throw malformed("not base64");
 }
 
-// Integers
-
 /** Encodes an integer below 2^53 as a vint. */
 export function vint(value) {
   const bytes = [];
@@ -92,8 +88,6 @@ export function decodeVint(bytes, offset = 0) {
   throw malformed("a vint of more than 64 bits");
 }
 
-// Frames
-
 /** Encodes a frame. The payload is bytes, or an object for JSON. */
 export function encodeFrame(type, payload = new Uint8Array()) {
   const bytes = payload instanceof Uint8Array ? payload : utf8(JSON.stringify(payload));
@@ -102,7 +96,6 @@ export function encodeFrame(type, payload = new Uint8Array()) {
 
 /** Cuts the bytes of a link into frames. */
 export class FrameDecoder {
-  /** The limit of the next payload. */
   limit = EARLY_PAYLOAD;
   #bytes = new Uint8Array();
   #position = 0;
@@ -139,8 +132,6 @@ export class FrameDecoder {
   }
 }
 
-// JSON
-
 /** Decodes a control payload: one JSON object (FRM-5). */
 export function parseObject(bytes) {
   try {
@@ -167,7 +158,6 @@ function checkKeys(json) {
   }
 }
 
-/** Returns whether an optional key has a value. */
 export const has = (object, key) => object[key] !== undefined && object[key] !== null;
 
 /** Returns a text whose UTF-8 bytes are within the limits. */

@@ -26,8 +26,6 @@ export function local({ centerPosition: [x, y], scale, angle }, [px, py]) {
   return [(px - x) * cosine + (py - y) * sine, (py - y) * cosine - (px - x) * sine];
 }
 
-// Text
-
 const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}(?=\ufe0f)|\p{Emoji_Presentation}/u;
 const ZERO = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u;
 const segmenter = globalThis.Intl?.Segmenter && new Intl.Segmenter(undefined, { granularity: "grapheme" });
@@ -67,8 +65,6 @@ export function layout(text, boxWidth) {
 }
 
 export const isRightToLeft = (text) => /^[^\p{L}]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/u.test(text);
-
-// Strokes
 
 /** A path as SVG data, with the calls of `Path2D` that ink needs. */
 export class PathData {
@@ -211,8 +207,6 @@ export function outline(kind, [x, y], [u, v]) {
   const [dx, dy] = [(u - x) * head, (v - y) * head];
   return [[x, y], [u, v], [u - dx - dy / 2, v - dy + dx / 2], [u, v], [u - dx + dy / 2, v - dy - dx / 2]];
 }
-
-// Objects
 
 const shapes = new WeakMap();
 

@@ -2,10 +2,8 @@
 
 const DIGITS = "abcdefghijklmnopqrstuvwxyz234567";
 
-/** Returns bytes as hexadecimal digits. */
 export const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** Decodes hexadecimal digits. */
 export const fromHex = (digits) => Uint8Array.from(digits.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 
 /** Returns bytes as lower-case base32 without padding (RFC 4648). */

@@ -13,7 +13,6 @@ const DOUBLE_TAP = 350;
  * draw.
  */
 export class Input {
-  /** The fingers, pens and buttons that are down, by pointer id. */
   #down = new Map();
   #mode = "idle";
   #start = null;

@@ -140,7 +140,6 @@ export class Inbox {
     return { message, isRelayed, isUrgent };
   }
 
-  /** Returns the payload of an ACK for all parts that arrived. */
   acknowledgement() {
     this.#acknowledged = this.received;
     this.#unacknowledgedBytes = 0;

@@ -4,7 +4,7 @@ import { $, button, element, icon, settings, toast } from "./dom.mjs";
 import { gameName } from "./games.mjs";
 import { TOOLS, VIEWER_TOOLS } from "./toolbar.mjs";
 
-/** Opens a modal dialog with a title; returns a function that closes it. */
+/** Opens a modal dialog; returns a function that closes it. */
 export function openDialog(title, content, onClose = () => {}) {
   const before = document.activeElement;
   const dialog = element("dialog", { ariaLabel: title });
@@ -330,7 +330,7 @@ export class ObjectList {
     const author = object.author === ui.board.me.id ? "you" : object.author ? ui.name(object.author) : "";
     const about = [type === "text" || type === "game" ? kind : "", author && `by ${author}`, object.isLocked && "locked"].filter(Boolean).join(", ");
     const go = element("button.grow", { type: "button", onclick: () => ui.goTo(id), ariaLabel: `Go to ${kind}: ${what.slice(0, 100)} ${about}` },
-      icon({ text: "text", photo: "image", game: "game" }[type] ?? "pen"), element("span", {}, element("b", { dir: "auto" }, what.slice(0, 100)), element("small", {}, about)));
+      icon({ text: "text", photo: "image", game: "wordle" }[type] ?? "pen"), element("span", {}, element("b", { dir: "auto" }, what.slice(0, 100)), element("small", {}, about)));
     const remove = ui.isViewer || object.isLocked ? null : button("trash", `Delete ${kind}: ${what.slice(0, 40)}`, () => ui.attempt(() => ui.board.remove([id])));
     return element("li", { "data-id": id }, go, remove);
   }

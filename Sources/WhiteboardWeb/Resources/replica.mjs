@@ -26,13 +26,11 @@ export class BoardReplica {
   #exports;
   #perform;
   #timer;
-  /** The actions that are not performed yet. Performing an action can cause more calls, whose actions follow. */
+  /** Performing an action can cause more calls, whose actions follow. */
   #actions = [];
   #isPerforming = false;
   #isClosed = false;
-  /** The signatures and checks that are being made. */
   #pending = new Set();
-  /** The failure that closed the replica, if there was one. */
   failure = null;
 
   constructor(exports, key, perform) {
@@ -60,8 +58,6 @@ export class BoardReplica {
     return replica;
   }
 
-  // Members and messages
-
   memberJoined(member) { this.#call("memberChanged", fromHex(member), 1); }
   memberLeft(member) { this.#call("memberChanged", fromHex(member), 0); }
   received(member, bytes, isReliable = true) {
@@ -72,11 +68,9 @@ export class BoardReplica {
     const input = join(fromHex(member), bytes);
     this.#call("receivedAnswer", input, input.length, request);
   }
-  /** Reports that an answer that was accepted did not arrive. */
   answerFailed(member, request) { this.edit({ do: "answerFailed", member, request }); }
   answerSent(member, request) { this.#call("answerSent", fromHex(member), request); }
 
-  /** Returns whether a resource that a member offers was requested. */
   accepts(member, name, size) {
     const input = join(fromHex(member), utf8(name));
     return Boolean(this.#call("accepts", input, input.length, size));
@@ -86,29 +80,20 @@ export class BoardReplica {
     this.#call("progressed", input, input.length);
   }
 
-  // Restoring
-
-  /**
-   * Restores stored changes, in the order in which they were recorded; call it before the first member joins.
-   *
-   * @returns {number} The number of damaged changes, which were skipped.
-   */
+  /** Restores stored changes, except damaged ones, in the order in which they were recorded, before the first member joins. */
   restore(changes) {
-    const damaged = changes.filter((change) => !this.#call("restore", change, change.length, 0)).length;
+    for (const change of changes) this.#call("restore", change, change.length, 0);
     this.#call("restore", EMPTY, 0, 1);
-    return damaged;
   }
 
   readAll() { this.#call("readAll", EMPTY); }
 
-  /** Returns the content of the board as one stored change; null while a signature is being made. */
+  /** Returns the board as one stored change; null while a signature is being made. */
   keyframe() {
     if (this.#isClosed || this.#isPerforming) return null;
     this.#exports.keyframe();
     return parse(this.#output())[0]?.bytes ?? null;
   }
-
-  // Editing
 
   /**
    * Makes an edit; `Editing.swift` has the commands.
@@ -127,7 +112,6 @@ export class BoardReplica {
     return this.#call("createPhoto", input, input.length, x, y);
   }
 
-  /** Returns whether bytes are a photo that was requested from a member. */
   isExpectedPhoto(member, sha256, bytes) {
     const input = join(bytes, fromHex(member), fromHex(sha256));
     return Boolean(this.#call("isExpectedPhoto", input, input.length));
@@ -142,7 +126,6 @@ export class BoardReplica {
   /** Prepares to leave: signs the changes that other members have received. */
   leave() { this.edit({ do: "leave" }); }
 
-  /** `{canUndo, canRedo}`; null if the replica has stopped. */
   get undoState() {
     if (this.#isClosed) return null;
     const bits = this.#exports.undoState();
@@ -164,18 +147,14 @@ export class BoardReplica {
     return hex(this.#output());
   }
 
-  /** Waits until no signature and no check is being made. */
   async settled() {
     while (this.#pending.size) await Promise.all(this.#pending);
   }
 
-  /** Stops the replica; do not use it afterwards. */
   close() {
     this.#isClosed = true;
     clearTimeout(this.#timer);
   }
-
-  // Calls
 
   #output() {
     const { memory, output, outputCount } = this.#exports;
@@ -213,7 +192,6 @@ export class BoardReplica {
     return result;
   }
 
-  /** Stops after an error from which the replica cannot recover. */
   #fail(error) {
     this.failure = error;
     this.close();

@@ -51,12 +51,10 @@ export class BulkLinks {
   #options;
   #isClosed = false;
   #links = new Set();
-  /** The links on which no transfer is in progress. */
   #idle = new Set();
   /** The number of links that are opening or open, by opener, and the callers that wait for their turn. */
   #counts = { dialler: 0, listener: 0 };
   #queue = [];
-  /** The number of transfers, by direction and member. */
   #transfers = new Map();
 
   /** @param options - `control`, `board`, `gateway`, `openLink()`, `isPost`, `accepts`, `emit`, `isJoined(member)`. */
@@ -148,7 +146,6 @@ export class BulkLinks {
     return this.#attach(member, "dialler");
   }
 
-  /** Keeps an idle link open for a while, for the next resource. */
   #rest(link) {
     this.#idle.add(link);
     link.idling = this.#idleUntilUsed(link);
@@ -168,7 +165,6 @@ export class BulkLinks {
     }
   }
 
-  /** Opens and attaches a link (8.1). */
   async #attach(member, opener) {
     const { control, board, gateway, openLink, isPost } = this.#options;
     while (this.#counts[opener] >= (isPost ? MAXIMUM_POST_LINKS : MAXIMUM_LINKS)) {
@@ -224,7 +220,6 @@ export class BulkLinks {
   }
 
 
-  /** Dials a link for a member, and receives its resources until the link ends. */
   async #serve(member) {
     let link;
     try {
@@ -280,7 +275,6 @@ export class BulkLinks {
 /** Interrupts `read` on an idle link that is used again. */
 const USED = new Error("used");
 
-/** Returns the JSON of a frame about the transfer with the given id. */
 function about(resource, payload) {
   const fields = parseObject(payload);
   if (base32(id(fields, "id", 16)) !== resource.id) throw malformed("a frame about another transfer");
@@ -337,7 +331,6 @@ async function cancel(link, resource, code) {
   }
 }
 
-/** Receives the bytes of an offer. Returns null if the transfer was cancelled. */
 async function accept(link, resource, report) {
   link.send(FRAME.accepted, { id: resource.id, offset: 0 });
   const first = await link.read(CHUNK_PATIENCE);

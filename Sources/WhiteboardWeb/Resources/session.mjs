@@ -50,7 +50,6 @@ export class GuestSession {
   /** An `AbortController` that identifies the latest call of `connect`. Work for an earlier call ends without an event. */
   #run = null;
   #wasOpen = false;
-  /** Whether to dial at once instead of waiting. */
   #isWoken = false;
   #wake = () => {};
 
@@ -77,7 +76,6 @@ export class GuestSession {
     this.#dialAgain(run);
   }
 
-  /** Leaves the session. No event follows. */
   close() {
     this.#run?.abort();
     this.#run = null;
@@ -112,7 +110,6 @@ export class GuestSession {
   /** Sends a reliable message to connected members. If more than 4 MiB wait, closes the link and dials again. */
   send(members, bytes) { this.#connection?.send(members, bytes); }
 
-  /** Sends a message that may be lost, such as the position of a cursor. */
   sendDatagram(members, bytes) { this.#connection?.sendDatagram(members, bytes); }
 
   /** Sends a resource. The promise rejects with the code of session.md 8.2, or with `lost` if the member left. */
@@ -120,7 +117,6 @@ export class GuestSession {
     return this.#connection ? this.#connection.bulk.send(member, name, bytes) : Promise.reject(new LinkEnded("lost"));
   }
 
-  /** Whether the gateway has not acknowledged all messages. */
   get hasUnsent() { return Boolean(this.#connection?.hasUnsent); }
 
   /** Reports an event. An error in the handler does not end the session. */
@@ -131,8 +127,6 @@ export class GuestSession {
       reportError(error);
     }
   }
-
-  // Dialing
 
   async #dialAgain(run) {
     let attempts = 0, slowAttempts = 0, since = performance.now();

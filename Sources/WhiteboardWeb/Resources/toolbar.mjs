@@ -1,5 +1,3 @@
-/** The toolbar, the colors and widths, and the buttons for the selection. */
-
 import { $, button, element } from "./dom.mjs";
 import { attachPopup } from "./panels.mjs";
 

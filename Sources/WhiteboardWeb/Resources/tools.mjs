@@ -1,5 +1,3 @@
-/** The tools, which handle presses and drags on the board. */
-
 import { covers, Ink, isInside, local, outline, rectangle, shapeOf, shown, union, widened } from "./geometry.mjs";
 
 /** The smoothing of strokes without pressure: each point moves this share of the way to the pointer. */
@@ -46,7 +44,6 @@ export class Tools {
     this.ui.showPresence({ cursor, pointer: this.ui.tool === "laser" ? "laser" : "cursor" });
   }
 
-  /** Draws the current gesture; returns its area on the board. */
   draw(painter, now) {
     return [this.all.select, this.active, this.all.laser].filter((tool, index, all) => tool && all.indexOf(tool) === index)
       .reduce((area, tool) => union(area, tool.draw(painter, now)), null);
@@ -189,7 +186,6 @@ class ShapeTool extends Tool {
   }
 }
 
-/** Erases whole objects, or only parts of lines. */
 class EraserTool extends Tool {
   #path = null;
   #touched = new Set();
@@ -295,20 +291,16 @@ export function drawTrail(painter, trail, zoom, now, rgb = "#ff2d46") {
   return area;
 }
 
-// Selecting
-
 /** The distance of the frame from the objects, and of the rotation handle from the frame, in CSS pixels. */
 const [MARGIN, ARM] = [6, 26];
 const SNAP = Math.PI / 12;
 /** The time between two changes of the board while objects are dragged, in milliseconds. */
 const INTERVAL = 60;
 
-/** A change of the selected objects: scales and rotates them around a pivot, then moves them. */
 const UNCHANGED = { move: [0, 0], factor: 1, turn: 0, pivot: [0, 0] };
 
 export class SelectTool extends Tool {
   selection = new Set();
-  /** The gesture: `band`, `drag` (with `change`), or null. */
   #gesture = null;
 
   get objects() { return [...this.selection].map((id) => this.ui.board.objects.get(id)).filter(Boolean); }
@@ -329,7 +321,6 @@ export class SelectTool extends Tool {
     ui.selectionChanged();
   }
 
-  /** Removes objects from the selection that were deleted, or that another member selected. */
   drop(ids) {
     const before = this.selection.size;
     for (const id of ids) this.selection.delete(id);
@@ -371,8 +362,6 @@ export class SelectTool extends Tool {
 
   get isLocked() { return this.objects.some((object) => object.isLocked); }
   get #canChange() { return !this.ui.isViewer && !this.isLocked; }
-
-  // Gestures
 
   down(place, event) {
     const { ui } = this;

@@ -8,7 +8,6 @@ const POST_ATTEMPTS = 4;
 const POST_WAIT = 200;
 const CLOSING = 2_000;
 
-/** Opens a transport; `kind` is "websocket" or "post". */
 export const openTransport = (kind, origin, events) =>
   kind === "post" ? new PostTransport(origin, events) : new WebSocketTransport(origin, events);
 
@@ -37,13 +36,10 @@ class WebSocketTransport {
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(bytes);
   }
 
-  /** The number of bytes that are not sent to the network yet. */
   get bufferedBytes() { return this.#socket.bufferedAmount; }
 
-  /** Sends the buffered bytes, and ends. */
   close() { this.#end(); }
 
-  /** Ends. A WebSocket cannot drop its buffered bytes. */
   abort() { this.#end(); }
 }
 

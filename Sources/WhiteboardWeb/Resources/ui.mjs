@@ -62,8 +62,6 @@ export class UI {
     this.schedule();
   }
 
-  // For the tools and panels
-
   get isViewer() { return this.board.me.role === "viewer" || ["removed", "refused"].includes(this.board.state.connection); }
   get accent() { return "#6e6ade"; }
   get pen() { return this.style; }
@@ -101,8 +99,6 @@ export class UI {
     drawObject(painter, object, this.looks, placement);
     return boundsOf(object, placement);
   }
-
-  // Frames
 
   schedule() {
     if (this.#isScheduled) return;
@@ -147,8 +143,6 @@ export class UI {
   }
 
   #held = new Set();
-
-  // Objects
 
   #objectsChanged(changed, removed) {
     this.scene.invalidate(changed);
@@ -219,8 +213,6 @@ export class UI {
     this.scene.invalidate([...this.board.objects.values()].filter((object) => object.sha256 === sha256).map(({ id }) => id));
     this.schedule();
   }
-
-  // The view
 
   #resize() {
     const { width, height } = this.boardElement.getBoundingClientRect();
@@ -306,8 +298,6 @@ export class UI {
     this.schedule();
   }
 
-  // Tools
-
   setTool(name) {
     if (this.isViewer && !VIEWER_TOOLS.includes(name)) return;
     this.stopTyping();
@@ -320,7 +310,6 @@ export class UI {
     this.drawLive();
   }
 
-  /** Switches to the select tool, and selects the new objects. */
   finishTool(ids) {
     this.setTool("select");
     this.tools.select.set(ids);
@@ -399,8 +388,6 @@ export class UI {
     }, "Change"));
   }
 
-  // State
-
   #stateChanged() {
     const { connection, isSynced, pending, storage, isSecondTab, failure } = this.board.state;
     const changes = pending === 1 ? "1 change" : `${pending} changes`;
@@ -465,8 +452,6 @@ export class UI {
     this.toolbar?.update();
     this.schedule();
   }
-
-  // Events
 
   #attachBoard() {
     const { board } = this;

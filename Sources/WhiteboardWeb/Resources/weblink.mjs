@@ -28,10 +28,8 @@ export function parseFragment(fragment) {
   return board && `#${base32(board)}.${base32(secret)}` === fragment ? { board, secret } : null;
 }
 
-/** Returns the bytes of K. */
 export const codeKeyBytes = (secret, board) => sha256(join("whiteboard-p2p web key 1", 0, secret, board));
 
-/** Returns the bytes that WEB-PROOF signs. */
 export const proofInput = ({ gatewayNonce, guestNonce, gateway, guest, origin }) =>
   join("whiteboard-p2p web proof 1", 0, gatewayNonce, guestNonce, gateway, guest, origin);
 
@@ -39,17 +37,14 @@ export const proofInput = ({ gatewayNonce, guestNonce, gateway, guest, origin })
 export const exporterSecret = ({ gatewayNonce, guestNonce, gateway, guest }) =>
   sha256(join("whiteboard-p2p web exporter 1", 0, gatewayNonce, guestNonce, gateway, guest));
 
-/** Returns an exporter of the link with the given E. */
 export const exporter = async (secret, label) => hmac(await importHMAC(secret), label);
 
 /** Returns the proof of the code (4.2); `side` is "joiner" or "host". */
 export const codeProof = (codeKey, side, { binding, board, guest, gateway }) =>
   hmac(codeKey, "whiteboard-p2p code 1 ", side, 0, binding, board, guest, gateway);
 
-/** Returns the proof in ATTACH (8.1). */
 export const attachProof = async (control, bulk) => hmac(await importHMAC(control), "whiteboard-p2p attach 1", 0, bulk);
 
-/** The key of the guest, its DER form and its `PeerID`. */
 export async function makeIdentity(keys) {
   const key = new Uint8Array(await crypto.subtle.exportKey("spki", keys.publicKey));
   return { keys, key, id: await sha256(key) };
@@ -72,12 +67,10 @@ export class WebLink {
   #end = null;
   #interruption = null;
   #exporterSecret;
-  /** Whether the link has received a byte. */
   hasBytes = false;
   /** The times of the last byte that arrived and of the last frame that was sent. */
   readAt = performance.now();
   sentAt = performance.now();
-  /** The `PeerID` of the gateway. */
   gateway;
 
   constructor(kind, origin) {
@@ -113,7 +106,6 @@ export class WebLink {
 
   exporter(label) { return exporter(this.#exporterSecret, label); }
 
-  /** The maximum size of the payloads that follow. */
   set limit(limit) { this.#decoder.limit = limit; }
 
   get isOpen() { return !this.#end; }
@@ -160,7 +152,6 @@ export class WebLink {
     throw new LinkEnded(text(close, "code"), text(close, "message", 0, MAXIMUM_TEXT));
   }
 
-  /** Makes a waiting `read` throw an error. */
   interrupt(error) {
     this.#interruption = error;
     this.#wake();
@@ -173,7 +164,6 @@ export class WebLink {
     return frame.payload;
   }
 
-  /** Waits until at most `count` bytes are buffered. */
   async drained(count) {
     while (this.isOpen && this.bufferedBytes > count) await new Promise((resolve) => setTimeout(resolve, 20));
     if (this.#end) throw this.#end;
@@ -193,7 +183,6 @@ export class WebLink {
     if (!this.#end) this.#transport.abort();
   }
 
-  /** Ends because of an error that `read` threw. */
   fail(error) {
     if (error instanceof Violation) this.close(error.code, error.message);
     else this.abort();
