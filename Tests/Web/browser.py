@@ -2,6 +2,7 @@
 
 import base64
 import http.server
+import json
 import pathlib
 import subprocess
 import threading
@@ -21,7 +22,7 @@ TYPES = {
     ".html": "text/html; charset=utf-8", ".mjs": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml",
     ".wasm": "application/wasm", ".webmanifest": "application/manifest+json", ".json": "application/json",
 }
-ABOUT = b'{"fingerprint": "4F:8A:11:22", "board": null, "version": "test"}'
+ABOUT = json.dumps({"fingerprint": ":".join(["4F"] * 32), "board": None, "version": "test"}).encode()
 LINK = f"#{'a' * 26}.{'ba' * 13}"
 CONTROL, SHIFT = 2, 8
 
@@ -36,7 +37,9 @@ def wasm(path, folder):
 
 
 def serve(wasm):
-    """Serves the page, with a session whose only other member runs in a worker (`Member`)."""
+    """Serves the page, with a session whose only other member runs in a worker (`Member`).
+
+    While `is_newer` is set, the server answers no request for the page, and other files are from another version."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -45,6 +48,11 @@ def serve(wasm):
             name = self.path[1:].split("?")[0] or "index.html"
             paths = [HERE / "Member" / name, RESOURCES / name]
             path = wasm if name == "whiteboard.wasm" else next((path for path in paths if path.is_file()), None)
+            if self.server.is_newer:
+                if name == "index.html":
+                    self.close_connection = True
+                    return
+                path = HERE / "boards.html"
             body = ABOUT if name == "about.json" else path.read_bytes() if path and "/" not in name else None
             self.send_response(200 if body is not None else 404)
             self.send_header("Content-Type", TYPES.get(pathlib.Path(name).suffix, "application/octet-stream"))
@@ -57,6 +65,8 @@ def serve(wasm):
             pass
 
     class Server(http.server.ThreadingHTTPServer):
+        is_newer = False
+
         def handle_error(self, *_):
             """Ignores errors, because a page that is closed breaks its connections."""
 
@@ -163,7 +173,7 @@ class Page:
         text = {"text": key} if len(key) == 1 and not modifiers & CONTROL else {}
         if key == "Enter":
             text = {"text": "\r"}
-        number = {"Enter": 13, "Escape": 27, "Delete": 46}.get(key, 0)
+        number = {"Enter": 13, "Backspace": 8, "Escape": 27, "Delete": 46}.get(key, 0)
         for kind in ("keyDown", "keyUp"):
             more = text if kind == "keyDown" else {}
             self.command("Input.dispatchKeyEvent", type=kind, key=key, modifiers=modifiers, code=code, windowsVirtualKeyCode=number, **more)

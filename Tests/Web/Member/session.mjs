@@ -27,6 +27,9 @@ export class GuestSession {
     this.#worker.postMessage({ start: { board, id, strokes } });
   }
 
+  /** Passes an event to the board as if the session had reported it. */
+  report(event) { this.#options.onEvent(event); }
+
   /** Starts or stops the drawing of the other member. */
   draw(isDrawing) { this.#worker.postMessage({ isDrawing }); }
 
