@@ -152,11 +152,17 @@ export async function showConnection() {
 
 // The panels of the sheet
 
+/** The number of messages that the chat shows. */
+const LINES = 500;
+const TIME = new Intl.DateTimeFormat([], { timeStyle: "short" });
+
 export class Chat {
   name = "chat";
   title = "Chat";
   #read = 0;
-  #shown = 0;
+  /** The lines in `#lines`. */
+  #shown = [];
+  #frame = null;
   #lines = element("ol.chat", { role: "log", ariaLabel: "Messages" });
   #field = element("textarea", { rows: 1, dir: "auto", placeholder: "Message", ariaLabel: "Message", enterKeyHint: "send", maxLength: 4000 });
 
@@ -182,19 +188,16 @@ export class Chat {
 
   get #all() { return this.ui.board.chat.filter(({ author }) => !this.ui.hidden.has(author)); }
 
-  update() {
+  /** Shows new messages in the next frame, because many can arrive at once. */
+  update() { this.#frame ??= requestAnimationFrame(() => this.#show()); }
+
+  #show() {
+    this.#frame = null;
     const chat = this.#all;
-    const isOpen = this.ui.sheet.name === this.name;
-    const isAtEnd = this.#lines.scrollHeight - this.#lines.scrollTop - this.#lines.clientHeight < 60;
-    // Messages from other members can arrive late, and belong before newer messages.
-    const ids = chat.map(({ id }) => id).join();
-    if (ids !== this.#shown) {
-      this.#lines.replaceChildren(...chat.slice(-500).map((line, index, all) => this.#line(line, all[index - 1])));
-      this.#shown = ids;
+    if (this.ui.sheet.name === this.name) {
+      this.#showLines(chat.slice(-LINES));
+      this.#read = chat.length;
     }
-    if (!chat.length) this.#lines.replaceChildren(element("li.empty", {}, "No messages yet."));
-    if (isOpen) this.#read = chat.length;
-    if (isOpen && isAtEnd) this.#lines.scrollTop = this.#lines.scrollHeight;
     const unread = Math.max(0, chat.length - this.#read);
     const badge = $("unread");
     badge.hidden = !unread;
@@ -202,17 +205,34 @@ export class Chat {
     $("chat").ariaLabel = unread ? `Chat, ${unread} unread` : "Chat";
   }
 
+  #showLines(lines) {
+    const list = this.#lines, shown = this.#shown, isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 60;
+    const last = lines.indexOf(shown.at(-1)), dropped = shown.length - 1 - last;
+    // Messages from other members can arrive late, and belong before newer messages.
+    const isAppend = last >= 0 && lines.slice(0, last + 1).every((line, index) => line === shown[dropped + index]);
+    const first = isAppend ? last + 1 : 0;
+    const made = lines.slice(first).map((line, index) => this.#line(line, lines[first + index - 1]));
+    if (!isAppend) list.replaceChildren(...made);
+    else {
+      for (let count = dropped; count > 0; count -= 1) list.firstChild.remove();
+      list.append(...made);
+    }
+    this.#shown = lines;
+    if (!lines.length) list.replaceChildren(element("li.empty", {}, "No messages yet."));
+    if (isAtEnd) list.scrollTop = list.scrollHeight;
+  }
+
   #line({ author, name, text, sentAt }, before) {
     const isOwn = author === this.ui.board.me.id;
-    const date = new Date(sentAt);
-    const time = element("time", { dateTime: date.toISOString() }, date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }));
+    // A later time is not a date.
+    const time = element("time", {}, TIME.format(Math.min(sentAt, 8.64e15)));
     const heading = author === before?.author && sentAt - before.sentAt < 300_000 ? null
       : element("b", {}, isOwn ? "You" : name || this.ui.name(author), " ", time);
     return element(isOwn ? "li.own" : "li", {}, heading, element("span", { dir: "auto" }, text));
   }
 
   onOpen() {
-    this.update();
+    this.#show();
     this.#lines.scrollTop = this.#lines.scrollHeight;
     if (!matchMedia("(pointer: coarse)").matches) this.#field.focus();
   }
