@@ -61,10 +61,10 @@ export class Board extends EventTarget {
   #releaseLock = null;
   /** The photos that are not stored: SHA-256 to Blob. */
   #photos = new Map();
-  #order = null;
-  /** The sort keys of the objects, by id. */
+  #order = [];
+  /** The sort keys of the objects, and the objects that were added, reordered or removed since `#order` was sorted. */
   #places = new Map();
-  /** The sort keys of the chat lines, by id. */
+  #moved = new Set();
   #chatKeys = new Map();
   #typing = new Map();
   #events = null;
@@ -99,7 +99,12 @@ export class Board extends EventTarget {
 
   /** The ids of all objects, from bottom to top. Do not change the array. */
   get order() {
-    this.#order ??= [...this.objects.keys()].sort((one, other) => (this.#places.get(one) < this.#places.get(other) ? -1 : 1));
+    if (this.#moved.size) {
+      const places = this.#places, kept = this.#order.filter((id) => !this.#moved.has(id));
+      // Sorting takes little time, because most of the array is sorted.
+      this.#order = [...kept, ...[...this.#moved].filter((id) => places.has(id))].sort((one, other) => places.get(one) < places.get(other) ? -1 : 1);
+      this.#moved.clear();
+    }
     return this.#order;
   }
 
@@ -315,7 +320,9 @@ export class Board extends EventTarget {
     switch (event.event) {
       case "object": this.#objectChanged(event, from); break;
       case "removed": {
-        this.#unplace(event.id);
+        if (this.#isEditing) this.#changed.add(event.id);
+        this.#places.delete(event.id);
+        this.#moved.add(event.id);
         this.objects.delete(event.id);
         this.#endPreview(event.id);
         const { changed, removed } = this.#pending().objects ??= { changed: new Set(), removed: new Set() };
@@ -382,18 +389,9 @@ export class Board extends EventTarget {
     if (old?.zIndex !== object.zIndex) this.#place(object);
   }
 
-  /** Inserts an object into the order, usually at the end. */
   #place({ id, zIndex }) {
-    this.#unplace(id);
-    const place = `${zIndex} ${sortKey(id)}`;
-    this.#places.set(id, place);
-    if (!this.#order) return;
-    const index = this.#order.findLastIndex((other) => this.#places.get(other) < place) + 1;
-    this.#order = [...this.#order.slice(0, index), id, ...this.#order.slice(index)];
-  }
-
-  #unplace(id) {
-    if (this.#places.delete(id)) this.#order = this.#order?.filter((other) => other !== id);
+    this.#places.set(id, `${zIndex} ${sortKey(id)}`);
+    this.#moved.add(id);
   }
 
   #store(object) {
