@@ -1,6 +1,6 @@
 import { BoardError } from "./errors.mjs";
 import { outline } from "./geometry.mjs";
-import { hex, memberColor, memberID, sortKey } from "./ids.mjs";
+import { hex, memberColor, memberID, sortKey, visible } from "./ids.mjs";
 import { BoardReplica, newKey } from "./replica.mjs";
 
 const TYPING_TIME = 2000;
@@ -347,7 +347,7 @@ export class Board extends EventTarget {
         }
         break;
       }
-      case "profile": this.#memberChanged(from, { name: event.name, icon: event.icon }); break;
+      case "profile": this.#memberChanged(from, { name: visible(event.name), icon: event.icon }); break;
       case "presence":
         this.#memberChanged(from, {
           cursor: event.points[0] ?? null,
@@ -407,7 +407,7 @@ export class Board extends EventTarget {
     this.#chatKeys.set(id, key);
     // Lines that were written while members were disconnected arrive late.
     const index = this.chat.findLastIndex((line) => this.#chatKeys.get(line.id) < key) + 1;
-    this.chat.splice(index, 0, { id, author, name, icon, text, sentAt });
+    this.chat.splice(index, 0, { id, author, name: visible(name ?? ""), icon, text, sentAt });
     this.#emit("chat");
   }
 
@@ -445,7 +445,7 @@ export class Board extends EventTarget {
       }
       case "joined":
         this.members.set(event.member, {
-          id: event.member, name: event.name ?? "", icon: "", role: "editor", cursor: null, pointer: "cursor",
+          id: event.member, name: visible(event.name ?? ""), icon: "", role: "editor", cursor: null, pointer: "cursor",
           viewport: null, isTyping: false, color: memberColor(event.member),
         });
         this.#emit("members");

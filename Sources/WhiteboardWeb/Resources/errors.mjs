@@ -1,8 +1,10 @@
-/** The messages for refused edits; a function receives the `detail` of the error. */
+import { isolated } from "./ids.mjs";
+
+/** The messages for refused edits that a user of the page can make; a function receives the `detail` of the error. */
 const MESSAGES = {
   "bad-argument": "This value is not valid.",
   "unknown-object": "The object is no longer on the board.",
-  "held": (detail) => `${detail.name || "Another member"} has selected the object. Wait until it is deselected.`,
+  "held": (detail) => `${isolated(detail.name || "Another member")} has selected the object. Wait until it is deselected.`,
   "locked": "The object is locked. Unlock it first.",
   "unfinished": "The stroke is still being drawn.",
   "wrong-kind": "This kind of object does not support this change.",

@@ -1,6 +1,7 @@
 /** The two games: draws them on the board, and shows the dialogs in which they are played. */
 
 import { element, icon, toast } from "./dom.mjs";
+import { isolated } from "./ids.mjs";
 import { openDialog } from "./panels.mjs";
 
 const MARKS = { "=": "#538d4e", "~": "#b59f3b", "-": "#6b6f76" };
@@ -57,13 +58,13 @@ function drawConnectFour(painter, view, plain, isDark, { name }) {
 const ownRows = (view) => view.players?.find?.((player) => player.member === view.member)?.rows ?? [];
 
 function status(view, name) {
-  const who = (member) => member === view.member ? "You" : name(member);
+  const who = (member) => member === view.member ? "You" : isolated(name(member));
   const [winner] = view.winners ?? [];
   if (view.state === "won") return `${who(winner?.member)} won`;
   if (view.state === "drawn") return "Draw";
   if (view.state === "resigned") return winner ? `${who(winner.member)} won: the other player gave up` : "A player gave up";
   if (!view.turn) return view.players.includes(view.member) ? "Waiting for a second player" : "A seat is free";
-  return view.turn === view.member ? "Your turn" : `${name(view.turn)}’s turn`;
+  return view.turn === view.member ? "Your turn" : `${who(view.turn)}’s turn`;
 }
 
 
@@ -153,7 +154,7 @@ class WordleDialog {
     this.#others.replaceChildren(...(view.players ?? []).filter(({ member }) => member !== view.member).map((player) => {
       const tries = player.hasWon ? `solved it in ${player.rows.length}` : player.isDone ? "did not find it" : `${player.rows.length} of 6 tries`;
       const rank = ranks.get(player.member);
-      return element("li", {}, `${rank ? `${rank}. ` : ""}${this.#ui.name(player.member)}: ${tries}`);
+      return element("li", {}, rank ? `${rank}. ` : null, element("bdi", {}, this.#ui.name(player.member)), `: ${tries}`);
     }));
   }
 }

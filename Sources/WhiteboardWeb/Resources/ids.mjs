@@ -30,6 +30,13 @@ export function fromBase32(text) {
   return Uint8Array.from(bytes);
 }
 
+/** Returns a name without characters that are invisible or change the direction of text, as `UntrustedText.displayed`. */
+export const visible = (name) => name.replace(/[\p{White_Space}\u2800]/gu, " ").replace(/[\p{C}\p{DI}]/gu, "")
+  .replace(/(^| )\p{M}+|(\p{M}\p{M})\p{M}+/gu, "$1$2").replace(/ +/g, " ").trim();
+
+/** Isolates a name, so that its direction does not change the order of the words around it. */
+export const isolated = (name) => `\u2068${name}\u2069`;
+
 const known = new Map();
 
 /** Converts the id of a member from the JSON of the program to hexadecimal digits; null stays null. */

@@ -2,6 +2,7 @@
 
 import { $, button, element, icon, settings, toast } from "./dom.mjs";
 import { gameName } from "./games.mjs";
+import { isolated, visible } from "./ids.mjs";
 import { TOOLS, VIEWER_TOOLS } from "./toolbar.mjs";
 
 /** Opens a modal dialog; returns a function that closes it. */
@@ -227,7 +228,7 @@ export class Chat {
     // A later time is not a date.
     const time = element("time", {}, TIME.format(Math.min(sentAt, 8.64e15)));
     const heading = author === before?.author && sentAt - before.sentAt < 300_000 ? null
-      : element("b", {}, isOwn ? "You" : name || this.ui.name(author), " ", time);
+      : element("b", {}, element("bdi", {}, isOwn ? "You" : name || this.ui.name(author)), " ", time);
     return element(isOwn ? "li.own" : "li", {}, heading, element("span", { dir: "auto" }, text));
   }
 
@@ -265,7 +266,7 @@ export class Members {
     $("people").ariaLabel = count === 1 ? "People: only you" : `People: ${count} on this board`;
     if (ui.sheet.name !== this.name) return;
     const rename = element("button.quiet", { type: "button", onclick: () => ui.askName() }, "Change name");
-    this.root.replaceChildren(element("ul.members", {}, this.#row(board.me, `${board.me.name || "You"} (you)`, rename),
+    this.root.replaceChildren(element("ul.members", {}, this.#row(board.me, `${isolated(board.me.name || "You")} (you)`, rename),
       ...people.map(([id, member]) => {
         const isFollowed = ui.followed === id;
         const follow = member.viewport && element("button.quiet", {
@@ -278,7 +279,7 @@ export class Members {
   }
 
   #row(member, name, ...actions) {
-    return element("li", {}, avatar(member), element("span.grow", {}, element("b", {}, name), element("small", {}, ROLES[member.role] ?? "")), ...actions);
+    return element("li", {}, avatar(member), element("span.grow", {}, element("b", { dir: "auto" }, name), element("small", {}, ROLES[member.role] ?? "")), ...actions);
   }
 
   onOpen() { this.update(); }
@@ -295,12 +296,12 @@ export const storedName = () => settings.get("name", "");
 /** A form for the name; `done(name)` is called with a name that is not empty. */
 export function nameForm(done, label) {
   const field = element("input", {
-    value: storedName(), maxLength: 32, placeholder: "Your name", ariaLabel: "Your name", autocomplete: "nickname", required: true, dir: "auto",
+    value: storedName(), maxLength: 32, placeholder: "Your name", ariaLabel: "Your name", autocomplete: "nickname", dir: "auto",
   });
   const submit = (event) => {
     event.preventDefault();
-    const name = field.value.trim();
-    if (!name) return;
+    const name = field.value = visible(field.value);
+    if (!name) return toast("Enter a name that other people can see.");
     if (new TextEncoder().encode(name).length > 64) return toast("This name is too long. Choose a shorter one.");
     settings.set("name", name);
     done(name);
@@ -348,7 +349,7 @@ export class ObjectList {
     const what = type === "text" ? object.text : type === "game" ? gameName(object) : KINDS[type] ?? "Object";
     const kind = KINDS[type] ?? "Object";
     const author = object.author === ui.board.me.id ? "you" : object.author ? ui.name(object.author) : "";
-    const about = [type === "text" || type === "game" ? kind : "", author && `by ${author}`, object.isLocked && "locked"].filter(Boolean).join(", ");
+    const about = [type === "text" || type === "game" ? kind : "", author && `by ${isolated(author)}`, object.isLocked && "locked"].filter(Boolean).join(", ");
     const go = element("button.grow", { type: "button", onclick: () => ui.goTo(id), ariaLabel: `Go to ${kind}: ${what.slice(0, 100)} ${about}` },
       icon({ text: "text", photo: "image", game: "wordle" }[type] ?? "pen"), element("span", {}, element("b", { dir: "auto" }, what.slice(0, 100)), element("small", {}, about)));
     const remove = ui.isViewer || object.isLocked ? null : button("trash", `Delete ${kind}: ${what.slice(0, 40)}`, () => ui.attempt(() => ui.board.remove([id])));

@@ -2,6 +2,7 @@
 
 import { element, icon } from "./dom.mjs";
 import { union } from "./geometry.mjs";
+import { isolated } from "./ids.mjs";
 import { drawTrail, TRAIL } from "./tools.mjs";
 
 /** The time after which an idle pointer fades, in milliseconds. */
@@ -22,7 +23,7 @@ export class Pointers {
     for (const [id, member] of members) this.#move(id, member);
   }
 
-  #move(id, { cursor, color, name, pointer: kind, isTyping }) {
+  #move(id, { cursor, color, pointer: kind, isTyping }) {
     let pointer = this.#shown.get(id);
     if (!pointer) {
       const label = element("span");
@@ -30,7 +31,7 @@ export class Pointers {
       this.#shown.set(id, pointer);
       this.host.append(pointer.root);
     }
-    const text = isTyping ? `${name} is typing…` : name;
+    const name = this.ui.name(id), text = isTyping ? `${isolated(name)} is typing…` : name;
     if (pointer.label.textContent !== text) pointer.label.textContent = text;
     pointer.root.style.setProperty("--color", color);
     pointer.root.classList.toggle("laser", kind === "laser");

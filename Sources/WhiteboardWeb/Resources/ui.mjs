@@ -6,6 +6,7 @@ import { drawObject, Palette } from "./draw.mjs";
 import { exportPicture, Photos, prepared } from "./files.mjs";
 import { playGame } from "./games.mjs";
 import { covers, Ink, shapeOf, union, widened } from "./geometry.mjs";
+import { isolated, visible } from "./ids.mjs";
 import { Input } from "./input.mjs";
 import {
   attachPopup, Chat, Members, nameForm, ObjectList, openDialog, Sheet, showConnection, showHelp, showScreen,
@@ -267,7 +268,7 @@ export class UI {
     if (this.followed === id) return;
     this.followed = id;
     $("following").hidden = !id;
-    if (id) $("following").replaceChildren(`Following ${this.name(id)}`, button(null, "Stop", () => this.follow(null), { text: "Stop", kind: "button.quiet" }));
+    if (id) $("following").replaceChildren(`Following ${isolated(this.name(id))}`, button(null, "Stop", () => this.follow(null), { text: "Stop", kind: "button.quiet" }));
     this.panels.members.update();
     this.#followView();
   }
@@ -475,7 +476,7 @@ export class UI {
     });
     on("selectionLost", ({ id, to }) => {
       this.tools.select.drop([id]);
-      toast(`${this.name(to)} selected this object at the same time, so your selection ended.`);
+      toast(`${isolated(this.name(to))} selected this object at the same time, so your selection ended.`);
     });
     on("notice", ({ code, message }) => {
       const texts = { full: "The board is full. Delete objects that are not needed.", photosLeftOut: "Some photos are not shown, because the photos on this board are too large in total.", clock: "The clock of this device differs from other clocks. Set the correct time.", diverged: "This copy of the board differs from the others. Reload the page." };
