@@ -33,7 +33,9 @@ export function button(iconName, label, onclick, { text, kind = "button.icon" } 
 }
 
 export function toast(message) {
-  const host = $("toasts");
+  const host = $("toasts"), top = document.querySelector("dialog") ?? document.body;
+  // A modal dialog covers everything outside of it.
+  if (host.parentElement !== top) top.append(host);
   if (host.lastChild?.textContent === message) host.lastChild.remove();
   const shown = element("p", {}, message);
   host.append(shown);

@@ -12,6 +12,7 @@ export function openDialog(title, content, onClose = () => {}) {
   const close = () => dialog.close();
   dialog.append(element("header", {}, element("h2", {}, title), button("close", "Close", close)), content);
   dialog.onclose = () => {
+    document.body.append($("toasts"));
     dialog.remove();
     before?.focus?.({ preventScroll: true });
     onClose();
