@@ -7,6 +7,8 @@ import { layout, LETTER, shapeOf, shown } from "./geometry.mjs";
 const FONT = 16;
 
 const BOX = 200;
+/** The time between two changes of the board while the user types, in milliseconds. */
+const INTERVAL = 250;
 
 export class TextEditor {
   #field = null;
@@ -18,12 +20,16 @@ export class TextEditor {
 
   constructor(ui) { this.ui = ui; }
 
-  /** Edits an object, or a new text whose top left corner is near `place` on the board. */
+  /**
+   * Edits an object, or a new text whose top left corner is near `place` on the board. The whole edit is one undo step.
+   * The text is not selected, because other members can type in it at the same time.
+   */
   open(id, place) {
     this.close();
     const { ui } = this, object = ui.board.objects.get(id);
     if (ui.isViewer || (id && !object) || object?.isLocked) return;
-    if (object && ui.attempt(() => ui.board.select([id]))) return;
+    ui.tools.select.set([]);
+    if (ui.attempt(() => ui.board.beginStep("text"))) return;
     this.#id = id;
     this.#base = object?.text ?? "";
     this.#place = object ? null : [place[0], place[1] - LETTER.height / 2];
@@ -81,9 +87,8 @@ export class TextEditor {
 
   #changed() {
     this.place();
-    clearTimeout(this.#timer);
-    // Other members see changes to a text while the user types.
-    if (this.#id) this.#timer = setTimeout(() => this.#write(), 400);
+    // Other members see the text while the user types.
+    this.#timer ??= setTimeout(() => this.#write(), INTERVAL);
   }
 
   /** Shows changes that other members made to the object, unless the user has typed since the last write. */
@@ -92,15 +97,35 @@ export class TextEditor {
     if (!this.#field || !this.#id) return;
     if (!object) return this.close();
     if (this.#field.value !== this.#base || object.text === this.#base) return;
-    const { selectionStart, selectionEnd } = this.#field;
-    this.#field.value = this.#base = object.text;
-    this.#field.setSelectionRange(selectionStart, selectionEnd);
+    this.#show(object.text);
     this.place();
   }
 
-  /** Writes the text of the field to the object, whose upper left corner stays where it is. */
+  /** Shows the text on the board; the caret stays at the same letter. */
+  #show(text) {
+    const { value, selectionStart, selectionEnd } = this.#field;
+    let same = 0;
+    while (same < value.length && value[same] === text[same]) same += 1;
+    const moved = (at) => at > same ? Math.max(same, at + text.length - value.length) : at;
+    this.#field.value = this.#base = text;
+    this.#field.setSelectionRange(moved(selectionStart), moved(selectionEnd));
+  }
+
+  /** Writes the text of the field to the object, whose upper left corner stays where it is. The first letters create it. */
   #write() {
+    clearTimeout(this.#timer);
+    this.#timer = null;
     const { ui } = this, { board } = ui, text = this.#field.value;
+    if (!this.#id) {
+      if (!text.trim()) return;
+      const { width, height } = layout(text, BOX), [x, y] = this.#place;
+      ui.attempt(() => {
+        this.#id = board.createText(text, [x + width / 2, y + height / 2], { color: ui.pen.color });
+        this.#base = text;
+        ui.hideObjects([this.#id]);
+      });
+      return;
+    }
     const before = board.objects.get(this.#id);
     if (!before || text === this.#base) return;
     ui.attempt(() => {
@@ -112,7 +137,7 @@ export class TextEditor {
       const move = [one[0] - other[0], one[1] - other[1]];
       if (move[0] || move[1]) board.move([this.#id], move);
       // If other members typed too, the field shows the merged text.
-      if (this.#field && after.text !== text) this.#field.value = this.#base = after.text;
+      if (after.text !== text) this.#show(after.text);
     });
   }
 
@@ -120,21 +145,14 @@ export class TextEditor {
   close() {
     const field = this.#field;
     if (!field) return;
-    clearTimeout(this.#timer);
-    const { ui } = this, { board } = ui, text = field.value, id = this.#id;
-    let created = null;
-    if (id) {
-      this.#write();
-      if (!text.trim() && board.objects.has(id)) ui.attempt(() => board.remove([id]));
-    } else if (text.trim()) {
-      const { width, height } = layout(text, BOX), [x, y] = this.#place;
-      ui.attempt(() => { created = board.createText(text, [x + width / 2, y + height / 2], { color: ui.pen.color }); });
-    }
+    const { ui } = this, { board } = ui;
+    this.#write();
+    if (!field.value.trim() && board.objects.has(this.#id)) ui.attempt(() => board.remove([this.#id]));
+    ui.attempt(() => board.endStep());
     this.#field = this.#id = null;
     field.onblur = null;
     field.remove();
     ui.hideObjects([]);
-    const shown = created ?? (board.objects.has(id) ? id : null);
-    ui.finishTool(shown ? [shown] : []);
+    ui.setTool("select");
   }
 }
