@@ -43,13 +43,13 @@ export class Board extends EventTarget {
   me = { id: "", name: "", icon: "", role: "editor", color: "" };
   /**
    * `connection`: `connecting`, `open`, `offline`, `refused` or `removed`, with `code`, `message` and `retryAt`.
-   * `isSynced`: whether all members have the same board. `pending`: the number of local changes that no member has
-   * confirmed. `storage`: `ok`, `full` or `off`. `isSecondTab`: whether another tab stores this board. `isElsewhere`: whether
-   * another tab has taken over the board, so that this tab has closed it.
-   * `failure`: the error that stopped the board; the page must be reloaded.
+   * `name`: the name of the session. `isSynced`: whether all members have the same board. `pending`: the number of objects
+   * and chat lines that this member changed, and that no other member has. `storage`: `ok`, `full` or `off`.
+   * `isSecondTab`: whether another tab stores this board. `isElsewhere`: whether another tab has taken over the board, so
+   * that this tab has closed it. `failure`: the error that stopped the board.
    */
   state = {
-    connection: "offline", code: null, message: null, retryAt: null, isSynced: false, pending: 0, storage: "off",
+    connection: "offline", code: null, message: null, retryAt: null, name: null, isSynced: false, pending: 0, storage: "off",
     isSecondTab: false, isElsewhere: false, failure: null,
   };
   canUndo = false;
@@ -438,8 +438,8 @@ export class Board extends EventTarget {
     if (this.#isClosed) return;
     switch (event.kind) {
       case "state": {
-        const { state: connection, code = null, message = null, retryAt = null } = event;
-        this.#setState({ connection, code, message, retryAt });
+        const { state: connection, code = null, message = null, retryAt = null, name = this.state.name } = event;
+        this.#setState({ connection, code, message, retryAt, name });
         this.#update();
         break;
       }

@@ -61,7 +61,8 @@ async function admit(link, { board, codeKey, name, identity }) {
   }
   integer(accept, "maximum", 1);
   const host = hex(id(accept, "host", 32));
-  return { name: gatewayName, isRelay: hello.role === "relay", passes, host, members: list(accept, "members", 256) };
+  const sessionName = has(accept, "name") ? text(accept, "name", 0, 128) : "";
+  return { name: gatewayName, sessionName, isRelay: hello.role === "relay", passes, host, members: list(accept, "members", 256) };
 }
 
 /** An open control link, and the members that it reaches. It cannot be used after the link has ended. */
@@ -92,7 +93,7 @@ export class Connection {
     return new Connection(link, options, await admit(link, options));
   }
 
-  constructor(link, options, { name, isRelay, passes, host, members }) {
+  constructor(link, options, { name, sessionName, isRelay, passes, host, members }) {
     link.limit = PAYLOAD;
     this.#link = link;
     this.#options = options;
@@ -104,6 +105,7 @@ export class Connection {
     this.#pace = new Pace(passes);
     this.#outbox = new Outbox(this.#pace);
     this.gatewayName = name;
+    this.sessionName = sessionName;
     this.bulk = new BulkLinks({
       control: link, board: options.board, gateway: this.#gateway, openLink: options.openLink,
       isPost: options.isPost, accepts: options.accepts, emit: options.emit,

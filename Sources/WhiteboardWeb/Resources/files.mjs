@@ -93,7 +93,7 @@ export async function exportPicture(ui, format, ids) {
   const blob = format === "svg" ? await svg(objects, area, looks, photos) : await png(objects, area, looks, photos);
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
-  const title = (ui.board.settings.title || "whiteboard").replace(/[^\p{L}\p{N} _-]+/gu, " ").trim() || "whiteboard";
+  const title = ui.title.replace(/[^\p{L}\p{N} _-]+/gu, " ").trim() || "whiteboard";
   link.download = `${title}.${format}`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);

@@ -34,8 +34,9 @@ const MAXIMUM_NAME = 64;
  * Each link begins a new incarnation (RSM-3): messages that were not acknowledged are lost, and all members leave and join
  * again. The board then catches up. Ids of members are hexadecimal digits. `onEvent(event)` receives events by `kind`:
  *
- * - `state`: `state` is "connecting", "open", "offline" (with `retryAt`, in ms as of `Date.now`), "refused" (final;
- *   `code` is the code of CLOSE), or "removed" (final: the host removed this guest). `message` is for the user.
+ * - `state`: `state` is "connecting", "open" (with the `name` of the session), "offline" (with `retryAt`, in ms as
+ *   of `Date.now`), "refused" (final; `code` is the code of CLOSE), or "removed" (final: the host removed this guest).
+ *   `message` is for the user.
  * - `joined` (`member`, `name`) and `left` (`member`). The first member that joins is the gateway.
  * - `message` (`member`, `bytes`, `isReliable`) and `resource` (`member`, `name`, `bytes`; complete and verified).
  * - `progress` (`member`, `name`, `received`, `size`), at most four times a second while a resource arrives.
@@ -179,7 +180,7 @@ export class GuestSession {
       this.#wasOpen = true;
       this.#isWoken = false;
       const openedAt = performance.now();
-      emit({ kind: "state", state: "open" });
+      emit({ kind: "state", state: "open", name: connection.sessionName });
       return { ...await connection.run(), openedAt };
     } catch (error) {
       if (!(error instanceof LinkEnded || error instanceof Violation)) console.error(error);

@@ -412,7 +412,8 @@ export class UI {
       isSecondTab ? element("button.primary", { type: "button", onclick: () => this.takeOver() }, "Use it here") : null));
     if (storage === "full" && this.#storage !== "full") toast(full);
     this.#storage = storage;
-    if (failure) showScreen("The board stopped", ["An error occurred in this page. What you drew is saved.", String(failure.message ?? "")], { label: "Reload the page", run: () => location.reload() });
+    if (failure) showScreen("The board stopped", [`An error occurred in this page. Reload it to continue.${storage === "ok" ? " Your changes are saved." : ""}`, String(failure.message ?? "")], { label: "Reload the page", run: () => location.reload() });
+    this.#showTitle();
     this.#updateHistory();
   }
 
@@ -471,7 +472,7 @@ export class UI {
       this.#roleChanged();
     });
     on("settings", () => {
-      $("title").textContent = board.settings.title || "Whiteboard";
+      this.#showTitle();
       this.#setTheme(this.theme);
     });
     on("selectionLost", ({ id, to }) => {
@@ -484,7 +485,14 @@ export class UI {
     });
     this.#roleChanged();
     this.pointers.update();
-    $("title").textContent = board.settings.title || "Whiteboard";
+  }
+
+  /** The title of the board, or else the name of its session. */
+  get title() { return visible(this.board.settings.title || "") || visible(this.board.state.name || ""); }
+
+  #showTitle() {
+    document.title = this.title ? `${isolated(this.title)} – Whiteboard` : "Whiteboard";
+    $("title").textContent = this.title || "Whiteboard";
   }
 
   #attachButtons() {
