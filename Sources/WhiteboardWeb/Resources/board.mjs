@@ -71,6 +71,10 @@ export class Board extends EventTarget {
   #purging;
   #comparing = null;
   #isClosed = false;
+  /** The ids of what this member changed and no other member has, and the number of those from earlier visits. */
+  #changed = new Set();
+  #changedBefore = 0;
+  #isEditing = false;
 
   /**
    * Opens a board: restores the stored changes, and connects.
@@ -156,7 +160,9 @@ export class Board extends EventTarget {
     if (blob.size === 0 || blob.size > PHOTO_BYTES) throw new BoardError("photo-bytes");
     const content = new Uint8Array(await blob.arrayBuffer());
     const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", content));
-    return this.#result(this.#replica.createPhoto(hash, content, x, y), () => this.#keepPhoto(hex(hash), content)).ids[0];
+    const { ids } = this.#make(() => this.#replica.createPhoto(hash, content, x, y));
+    this.#keepPhoto(hex(hash), content);
+    return ids[0];
   }
 
   /** Adds `wordle` or `connect-four`. `opponent` is a member; if null, the first other member that makes a move. */
@@ -259,12 +265,13 @@ export class Board extends EventTarget {
       else this.#log = await storage.log(board, {
         onState: (state) => this.#setState({ storage: state }),
         keyframe: () => this.#replica.keyframe(),
+        pending: () => this.state.pending,
       });
     }
     this.#replica = await BoardReplica.create(module, board, keys, (action) => this.#perform(action));
     Object.assign(this.me, { id: this.#replica.member, color: memberColor(this.#replica.member) });
     if (this.#log) {
-      Object.assign(this.state, { storage: this.#log.state, pending: this.#log.pending });
+      Object.assign(this.state, { storage: this.#log.state, pending: this.#changedBefore = this.#log.pending });
       this.#replica.restore(this.#log.takeStored());
       for (const sha256 of this.#log.photoHashes) this.#replica.assetStored(sha256);
     }
@@ -279,18 +286,21 @@ export class Board extends EventTarget {
     this.#session.connect();
   }
 
-  // Edits
+  #edit(command) { return this.#make(() => this.#replica.edit(command)); }
 
-  /** Makes an edit; returns its result, or throws the error. */
-  #edit(command) { return this.#result(this.#replica.edit(command)); }
-
-  #result(result, use = null) {
+  #make(edit) {
+    let result;
+    this.#isEditing = true;
+    try {
+      result = edit();
+    } finally {
+      this.#isEditing = false;
+    }
     if (!result) throw new BoardError("closed");
     if (result.code) {
       const holder = memberID(result.by);
       throw new BoardError(result.code, { ...result, by: holder, name: this.members.get(holder)?.name });
     }
-    use?.();
     return result;
   }
 
@@ -300,7 +310,7 @@ export class Board extends EventTarget {
       case "sendDatagram": this.#session?.sendDatagram(action.members, action.bytes); break;
       case "record":
         this.#log?.append(action.bytes);
-        if (action.isOwn) this.#setState({ pending: this.state.pending + 1, isSynced: false });
+        if (action.isOwn) this.#setState({ isSynced: false });
         break;
       case "sendAnswer": this.#sendAnswer(action); break;
       case "sendAsset": this.#sendAsset(action); break;
@@ -385,6 +395,7 @@ export class Board extends EventTarget {
     if (object.sha256 && object.isAssetAvailable && old && !old.isAssetAvailable) {
       this.#emit("photo", { sha256: object.sha256 });
     }
+    if (this.#isEditing) this.#changed.add(object.id);
     this.#store(object);
     if (old?.zIndex !== object.zIndex) this.#place(object);
   }
@@ -405,6 +416,7 @@ export class Board extends EventTarget {
     if (this.#chatKeys.has(id)) return;
     const key = order + sortKey(id);
     this.#chatKeys.set(id, key);
+    if (this.#isEditing) this.#changed.add(id);
     // Lines that were written while members were disconnected arrive late.
     const index = this.chat.findLastIndex((line) => this.#chatKeys.get(line.id) < key) + 1;
     this.chat.splice(index, 0, { id, author, name: visible(name ?? ""), icon, text, sentAt });
@@ -519,6 +531,7 @@ export class Board extends EventTarget {
   #update() {
     const undo = this.#replica?.undoState;
     if (!undo) return;
+    this.#setState({ pending: this.#changedBefore + this.#changed.size });
     if (this.canUndo !== undo.canUndo || this.canRedo !== undo.canRedo) {
       Object.assign(this, undo);
       this.#emit("state");
@@ -535,8 +548,12 @@ export class Board extends EventTarget {
     // While a board changes without a pause, members count as synced, although the last changes are still on their way.
     const { hasUnsent } = this.#session, isConfirmed = sync.isConfirmed && !hasUnsent;
     if (hasUnsent) this.#update();
-    if (isConfirmed && this.state.pending) this.#log?.confirmed();
-    this.#setState({ isSynced: sync.isSynced, pending: isConfirmed ? 0 : this.state.pending });
+    if (isConfirmed && this.state.pending) {
+      this.#changed.clear();
+      this.#changedBefore = 0;
+      this.#log?.confirmed();
+    }
+    this.#setState({ isSynced: sync.isSynced, pending: this.#changedBefore + this.#changed.size });
   }
 
   #setState(change) {

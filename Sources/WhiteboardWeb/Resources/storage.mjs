@@ -68,9 +68,8 @@ class Storage {
   /**
    * Reads the stored board; null if the browser does not allow that. The caller has the lock.
    *
-   * @param {object} owner
-   * @param {(state: string) => void} owner.onState - The storage became `full`, or `ok` again.
-   * @param {() => Uint8Array|null} owner.keyframe - Returns the whole board as a stored change.
+   * `owner.onState(state)` is called when the storage becomes `full`, or `ok` again. `owner.keyframe()` returns the whole
+   * board as a stored change, or null, and `owner.pending()` the number of local changes that no other member has.
    */
   async log(board, owner) {
     if (!this.#database) return null;
@@ -97,13 +96,13 @@ class BoardLog {
   #count = 0;
   #byteCount = 0;
   #waiting = [];
-  /** The number of the last change that another member has, and the number of local changes since. */
-  #confirmed = { number: 0, pending: 0 };
   #writing = null;
   #needsKeyframe = false;
   #retry = null;
   #isClosed = false;
   state = "ok";
+  /** The stored result of `owner.pending()`. */
+  pending = 0;
   photoHashes = [];
 
   static async open(database, board, owner) {
@@ -119,19 +118,15 @@ class BoardLog {
       request(transaction.objectStore("changes").getAll(range)),
       request(transaction.objectStore("photos").getAllKeys(range)),
     ]);
-    log.#stored = changes;
-    log.#count = changes.length;
-    log.#byteCount = changes.reduce((sum, change) => sum + (isKeyframe(change) ? 0 : change.length), 0);
+    log.#stored = changes.filter((change) => change instanceof Uint8Array);
+    // A keyframe soon replaces damaged changes.
+    log.#count = log.#stored.length < changes.length ? CHANGES : changes.length;
+    log.#byteCount = log.#stored.reduce((sum, change) => sum + (isKeyframe(change) ? 0 : change.length), 0);
     log.#next = (numbers.at(-1)?.[1] ?? 0) + 1;
     log.photoHashes = photos.map(([, sha256]) => sha256);
-    log.#confirmed = entry?.confirmed ?? log.#confirmed;
-    const isLater = (index) => numbers[index][1] > log.#confirmed.number;
-    log.#confirmed.pending += changes.filter((change, index) => isLater(index) && isOwn(change)).length;
+    log.pending = Number(entry?.confirmed?.pending) || 0;
     return log;
   }
-
-  /** The number of local changes that no other member has confirmed. */
-  get pending() { return this.#confirmed.pending; }
 
   /** Returns the stored changes in order, and releases them from memory. */
   takeStored() {
@@ -143,27 +138,23 @@ class BoardLog {
   append(change) {
     this.#count += 1;
     this.#byteCount += change.length;
-    if (isOwn(change)) this.#confirmed.pending += 1;
     if (this.#needsKeyframe) return;
     this.#waiting.push([this.#next++, change]);
     this.#write();
   }
 
-  confirmed() {
-    this.#confirmed = { number: this.#next - 1, pending: 0 };
-    this.#write();
-  }
+  confirmed() { this.#write(); }
 
   async photo(sha256) {
     try {
       const transaction = this.#database.transaction("photos");
-      return await request(transaction.objectStore("photos").get([this.#board, sha256])) ?? null;
+      const found = await request(transaction.objectStore("photos").get([this.#board, sha256]));
+      return found instanceof Blob ? found : null;
     } catch {
       return null;
     }
   }
 
-  /** Stores a photo; returns whether that succeeded. */
   async addPhoto(sha256, blob) {
     try {
       await write(this.#database, (stores) => stores.photos.put(blob, [this.#board, sha256]));
@@ -174,7 +165,6 @@ class BoardLog {
     }
   }
 
-  /** Writes the waiting changes, and stops. */
   async close() {
     this.#write();
     this.#isClosed = true;
@@ -188,9 +178,7 @@ class BoardLog {
     this.#writing ??= (async () => {
       await Promise.resolve();
       try {
-        let last = null;
-        while (this.#waiting.length || last !== this.#confirmed) {
-          last = this.#confirmed;
+        while (this.#waiting.length || this.pending !== this.#owner.pending()) {
           await this.#writeChanges(this.#waiting.splice(0));
           if (this.#count > CHANGES || this.#byteCount > BYTES) await this.#writeKeyframe();
         }
@@ -204,14 +192,13 @@ class BoardLog {
   #writeChanges(changes) {
     return write(this.#database, (stores) => {
       for (const [number, change] of changes) stores.changes.put(change, [this.#board, number]);
-      stores.boards.put({ confirmed: this.#storedConfirmed }, this.#board);
+      this.#putPending(stores);
     });
   }
 
-  /** The stored form of `#confirmed`; `open` adds the local changes after `number`. */
-  get #storedConfirmed() {
-    const { number, pending } = this.#confirmed;
-    return pending ? { number: this.#next - 1, pending } : { number, pending };
+  #putPending(stores) {
+    this.pending = this.#owner.pending();
+    stores.boards.put({ confirmed: { pending: this.pending } }, this.#board);
   }
 
   /** Replaces all changes by the content of the board; returns false while the board has no keyframe. */
@@ -227,7 +214,7 @@ class BoardLog {
     await write(this.#database, (stores) => {
       stores.changes.delete(IDBKeyRange.bound([this.#board], [this.#board, []]));
       stores.changes.put(keyframe, [this.#board, number]);
-      stores.boards.put({ confirmed: this.#storedConfirmed }, this.#board);
+      this.#putPending(stores);
     });
     return true;
   }
@@ -259,8 +246,6 @@ class BoardLog {
 
 // `ActionWriter.swift` defines the format of a stored change.
 
-const isOwn = (change) => change[0] === 1 && change[16] === 1;
-
 const isKeyframe = (change) => change[0] === 4;
 
 function openDatabase(name) {
@@ -284,7 +269,6 @@ const request = (made) => new Promise((resolve, reject) => {
   made.onerror = () => reject(made.error);
 });
 
-/** Runs a transaction that writes; rejects if it does not complete. */
 function write(database, body) {
   return new Promise((resolve, reject) => {
     const transaction = database.transaction(["boards", "changes", "photos"], "readwrite", { durability: "relaxed" });

@@ -392,7 +392,14 @@ export class UI {
   #stateChanged() {
     const { connection, isSynced, pending, storage, isSecondTab, failure } = this.board.state;
     const changes = pending === 1 ? "1 change" : `${pending} changes`;
-    const [kind, text] = connection === "open" ? (isSynced && !pending ? ["good", "Synced"] : ["busy", "Syncing…"])
+    // Do not show the short times in which others type or draw.
+    const isGood = connection === "open" && isSynced && !pending, isOpen = connection === "open";
+    if (isGood || !isOpen) {
+      clearTimeout(this.#syncing);
+      this.#syncing = null;
+      this.#isLate = !isGood;
+    } else this.#syncing ??= setTimeout(() => { this.#isLate = true; this.#stateChanged(); }, 1000);
+    const [kind, text] = isOpen ? (this.#isLate ? ["busy", "Syncing…"] : ["good", "Synced"])
       : connection === "connecting" ? ["busy", pending ? `Connecting… ${changes} not sent yet` : "Connecting…"]
       : connection !== "offline" ? ["bad", "Not connected"]
       : ["bad", pending ? `Offline: ${changes} not sent yet` : "Offline"];
@@ -418,6 +425,9 @@ export class UI {
   }
 
   #storage = "ok";
+  #syncing = null;
+  /** Whether the board is not synced, and was not for a second or since it was not connected. */
+  #isLate = true;
 
   #roleChanged() {
     const { isViewer } = this;
