@@ -17,12 +17,11 @@ const REFUSALS = {
   "wrong-code": ["This link is not valid", "The link has expired, was revoked, or is incomplete.", "Ask the host for a new link or QR code."],
   full: ["The board is full", "The maximum number of people is already on this board.", "Try again when someone has left."],
   kicked: ["You were removed from this board", "The host ended your access.", "Ask the host for a new link if this was a mistake."],
-  "not-verified": ["This may not be the host", "The page cannot prove that it is connected to the host of the board.", "Do not use this page. Ask the host whether the link and the certificate are correct."],
-  "no-such-session": ["The board is closed", "The host has closed this board.", "Ask the host to open it again and to send you a new link."],
+  "not-verified": ["This may not be the host", "The page could not verify that it is connected to the host of the board.", "Do not use this page. Ask the host whether the link and the certificate are correct."],
+  "no-such-session": ["This board is not open here", "Check the link, or ask the host whether the board is open."],
   "version-mismatch": ["This page is out of date", "The host uses another version of the program.", "Reload the page."],
 };
 
-/** Returns the screen for a browser that cannot show the board; null if it can. */
 function missing() {
   if (!globalThis.isSecureContext || !globalThis.crypto?.subtle) {
     return ["This page needs a secure connection", "The browser allows cryptography only on pages that were opened with https.", "Open the link exactly as the host shows it. The link begins with https://."];
@@ -35,26 +34,26 @@ function missing() {
 
 const pause = (time) => new Promise((resume) => setTimeout(resume, time));
 
-const fail = ([title, ...paragraphs], action = reload) => showScreen(title, paragraphs, action);
+const fail = ([title, ...paragraphs], ...actions) => showScreen(title, paragraphs, ...actions);
 
 async function start() {
   document.documentElement.dataset.theme = { dark: "dark", light: "light" }[settings.get("theme")] ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   const problem = missing();
-  if (problem) return fail(problem, null);
+  if (problem) return fail(problem);
   // The Wasm is loaded while the user reads and types.
   const loading = load();
   loading.catch(() => {});
   const link = await openLink();
   addEventListener("hashchange", () => location.reload());
-  if (link === "none") return fail(["No board is open", "Scan the QR code that the host shows, or open the link that the host sent you."], null);
-  if (link === "wrong") return fail(["This link is not complete", "A part of the link is missing or was changed.", "Copy the whole link, or scan the QR code again."], null);
+  if (link === "none") return fail(["No board is open", "Scan the QR code that the host shows, or open the link that the host sent you."]);
+  if (link === "wrong") return fail(["This link is not complete", "A part of the link is missing or was changed.", "Copy the whole link, or scan the QR code again."]);
   const name = storedName() || await askName();
   showScreen("One moment", ["The board is loading."]);
   try {
     await open(link, name, await loading);
   } catch (error) {
     console.error(error);
-    fail(["The board could not be opened", "The page did not load completely, or the data stored in this browser is damaged.", String(error?.message ?? error)]);
+    fail(["The board could not be opened", "The page did not load completely, or the data stored in this browser is damaged.", String(error?.message ?? error)], reload);
   }
 }
 
@@ -77,13 +76,13 @@ async function compile() {
 
 const askName = () => new Promise((resolve) => {
   const form = nameForm(resolve, "Join");
-  showScreen("Join the whiteboard", ["Other people see this name next to your pointer and in the chat."], null, form);
+  showScreen("Join the whiteboard", ["Other people see this name next to your pointer and in the chat."], form);
 });
 
 async function open(link, name, { Board, UI, openStorage, module }) {
-  const { board: id, codeKey, keys } = link;
+  const { board: id, codeKey, keys, name: sessionName, ended } = link;
   const storage = await inTime(openStorage()).catch(() => null);
-  const board = await Board.open({ origin: location.origin, board: id, codeKey, keys, name, module, storage });
+  const board = await Board.open({ origin: location.origin, board: id, codeKey, keys, name, module, storage, sessionName, ended });
   const ui = new UI(board);
   hideScreen();
   keepView(ui, hex(id));
@@ -123,31 +122,37 @@ async function awaitOtherTab(board, ui, storage, id) {
 
 /** Shows a screen when the connection ends permanently, was never open, or belongs to another tab; `takeOver` gets it back. */
 function watch(board, link, takeOver) {
-  let wasOpen = board.objects.size > 0 || board.chat.length > 0;
+  let wasOpen = board.objects.size || board.chat.length;
   let isWaiting = false;
   let shown = null;
+  const show = { label: "Show the board", run: hideScreen };
+  const hasContent = () => board.objects.size || board.chat.length;
+  /** Stores the reason for the next visit, which shows the board without a session. */
+  const end = (reason) => {
+    putLink(Object.assign(link, { reason: reason ?? "" }));
+    const [title, text, advice] = REFUSALS.kicked;
+    fail(ENDED.includes(reason) ? ["Your access has ended", reason, REFUSALS["wrong-code"][2]]
+      : [title, reason ? `The host gave this reason: ${reason}` : text, advice], hasContent() && show);
+  };
   const look = () => {
-    const { connection, code, message, isElsewhere } = board.state;
-    if (isElsewhere) return showScreen("The board is open in another tab", ["Everything you did in this tab is saved."], { label: "Use it here", run: takeOver });
+    const { connection, code, message, name, isElsewhere } = board.state;
+    if (isElsewhere) return fail(["The board is open in another tab", "Everything you did in this tab is saved."], { label: "Use it here", run: takeOver });
     if (connection === "open") {
       wasOpen = true;
       if (isWaiting) hideScreen();
       isWaiting = false;
+      if (link.name !== name || link.reason !== undefined) putLink(Object.assign(link, { name, reason: undefined }));
     }
     // Show the screen of a final state only once, so that the user can close it.
     if (connection === shown) return;
     shown = connection;
     if (connection === "removed" || code === "kicked") {
       if (message === CLOSED) {
-        showScreen("The host closed the board", ["You can still view the board, and save it as a picture. To draw again, ask the host for a new link."], { label: "Show the board", run: hideScreen });
-      } else {
-        forgetLink(link);
-        const [title, text, advice] = REFUSALS.kicked;
-        fail(ENDED.includes(message) ? ["Your access has ended", message, REFUSALS["wrong-code"][2]]
-          : [title, message ? `The host gave this reason: ${message}` : text, advice], null);
-      }
-    } else if (connection === "refused") {
-      fail(REFUSALS[code] ?? ["The host refused the connection", message || `Reason: ${code ?? "unknown"}`, "Ask the host for a new link."]);
+        showScreen("The host closed the board", ["You can still view the board, and save it as a picture. To draw again, ask the host for a new link."], show);
+      } else end(message);
+    } else if (code === "wrong-code" && link.reason !== undefined) end(link.reason);
+    else if (connection === "refused") {
+      fail(REFUSALS[code] ?? ["The host refused the connection", message || `Reason: ${code ?? "unknown"}`, "Ask the host for a new link."], reload, hasContent() && show);
     } else if (connection === "offline" && !wasOpen && !isWaiting) {
       isWaiting = true;
       wasOpen = true;
@@ -159,7 +164,10 @@ function watch(board, link, takeOver) {
   look();
 }
 
-/** Stores the page, so that it opens while the host is offline. Browsers allow this only with a trusted certificate. */
+/**
+ * Stores the page, so that it opens while the host is offline. Browsers allow this only with a trusted certificate.
+ * `addAll` stores all files or none, so the files of two versions are never mixed.
+ */
 async function storePage() {
   try {
     await navigator.serviceWorker.register("worker.mjs");
@@ -187,14 +195,15 @@ async function openLink() {
   if (hash && !link) return "wrong";
   const store = await openStore();
   if (!link) {
-    const records = await store("readonly", (links) => links.getAll());
-    return records.sort((a, b) => b.openedAt - a.openedAt)[0] ?? "none";
+    const [last] = (await store("readonly", (links) => links.getAll())).filter(isWhole).sort((a, b) => b.openedAt - a.openedAt);
+    return last ? { ...last, ended: last.reason === undefined ? null : { code: "kicked", message: last.reason } } : "none";
   }
   const { board, secret } = link;
   const key = await codeKeyBytes(secret, board);
   // A record is found by a hash of the key, because the key itself cannot be read.
   const id = hex(new Uint8Array(await crypto.subtle.digest("SHA-256", key)).slice(0, 16));
-  const record = await store("readonly", (links) => links.get(id)) ?? {
+  const stored = await store("readonly", (links) => links.get(id));
+  const record = isWhole(stored) ? stored : {
     id, board,
     codeKey: await crypto.subtle.importKey("raw", key, { name: "HMAC", hash: "SHA-256" }, false, ["sign", "verify"]),
     keys: await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, false, ["sign", "verify"]),
@@ -204,9 +213,11 @@ async function openLink() {
   return record;
 }
 
-/** Deletes the keys of a board, such as after the host removed this browser. */
-async function forgetLink({ id }) {
-  await (await openStore())("readwrite", (links) => links.delete(id));
+/** Returns whether a stored link is not damaged. */
+const isWhole = (link) => link?.board instanceof Uint8Array && link.codeKey instanceof CryptoKey && link.keys?.privateKey instanceof CryptoKey;
+
+async function putLink({ ended, ...link }) {
+  await (await openStore())("readwrite", (links) => links.put(link));
 }
 
 /** Returns a function that runs one request on the stored links. Without storage, the links are not stored. */
@@ -221,7 +232,7 @@ async function openStore() {
     const database = await inTime(finished(opening));
     return (mode, body) => finished(body(database.transaction("links", mode).objectStore("links")));
   } catch {
-    return async (mode, body) => body({ getAll: () => [], get: () => undefined, put() {}, delete() {} });
+    return async (mode, body) => body({ getAll: () => [], get: () => undefined, put() {} });
   }
 }
 

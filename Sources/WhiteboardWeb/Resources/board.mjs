@@ -81,20 +81,22 @@ export class Board extends EventTarget {
    *
    * If the board is open in another tab, this tab is a separate member with its own key, and stores nothing.
    *
-   * Without an `origin`, there is no session. `board` is the id in bytes, `codeKey` is the key K of the link, and `module`
-   * the compiled `whiteboard.wasm`. Without `storage` (from `openStorage`), everything stays in memory. Tests pass
-   * `makeSession`.
+   * Without an `origin`, or with `ended` (the `code` and `message` of a removal), there is no session. `board` is the id
+   * in bytes, `codeKey` is the key K of the link, and `module` the compiled `whiteboard.wasm`. Without `storage`, everything
+   * stays in memory. Tests pass `makeSession`.
    */
   static async open({
-    origin = null, board, codeKey, keys, name = "", icon = "", module, storage = null, transport = "auto",
-    makeSession = null,
+    origin = null, board, codeKey, keys, name = "", module, storage = null, transport = "auto",
+    sessionName = null, ended = null, makeSession = null,
   }) {
     const opened = new Board();
+    opened.state.name = sessionName;
     await opened.#open(board, keys, module, storage);
     if (name) {
       try { opened.setName(name); } catch { opened.me.name = ""; }
     }
-    if (makeSession || origin) {
+    if (ended) Object.assign(opened.state, { connection: "removed", ...ended });
+    else if (makeSession || origin) {
       makeSession ??= (await import("./session.mjs")).GuestSession;
       opened.#connect(makeSession, { origin, board, codeKey, keys: opened.#replica.key, name: name || GUEST, transport });
     }

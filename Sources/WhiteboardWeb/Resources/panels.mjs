@@ -102,12 +102,13 @@ export class Sheet {
   }
 }
 
-/** Shows a message on the whole page; `action` is `{label, run}`. */
-export function showScreen(title, paragraphs, action = null, extra = null) {
+/** Shows a message on the whole page. An action is `{label, run}` or an element; false is left out. */
+export function showScreen(title, paragraphs, ...actions) {
   const screen = $("screen");
-  const run = action && element("button.primary", { type: "button", onclick: action.run }, action.label);
+  const made = actions.filter(Boolean).map((action, index) => action.run
+    ? element(index ? "button.quiet" : "button.primary", { type: "button", onclick: action.run }, action.label) : action);
   screen.replaceChildren(element("div.card", {}, element("img", { src: "icon.svg", alt: "" }), element("h1", {}, title),
-    ...paragraphs.map((text) => element("p", {}, text)), extra, run));
+    ...paragraphs.map((text) => element("p", {}, text)), ...made));
   screen.hidden = false;
   screen.querySelector("input, button")?.focus();
 }
