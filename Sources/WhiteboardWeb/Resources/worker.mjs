@@ -1,27 +1,26 @@
 /** The service worker, which loads the page from a cache while the host is offline. `app.mjs` fills the cache. */
 
-const CACHE = "page";
-/** The time to wait for the host before the stored file is used, in milliseconds. */
-const PATIENCE = 3000;
+/** The time to wait for the host before the stored page is used, in milliseconds. */
+const TIMEOUT = 3000;
+/** The ids of the pages from the cache. The host may have another version, so all their files come from the cache. */
+const stored = new Set();
 
 addEventListener("install", () => skipWaiting());
 addEventListener("activate", (event) => event.waitUntil(clients.claim()));
 
 addEventListener("fetch", (event) => {
-  const { method, url } = event.request;
-  const { origin, pathname } = new URL(url);
-  if (method !== "GET" || origin !== location.origin || pathname.startsWith("/link")) return;
-  event.respondWith(answer(event));
+  const { request, clientId } = event;
+  if (request.mode === "navigate") event.respondWith(open(event));
+  else if (stored.has(clientId)) event.respondWith(find(request).then((found) => found ?? fetch(request)));
 });
 
-async function answer(event) {
-  const cache = await caches.open(CACHE);
-  const stored = await cache.match(event.request, { ignoreSearch: true });
-  const fetched = fetch(event.request).then((response) => {
-    if (response.ok && stored) event.waitUntil(cache.put(event.request, response.clone()));
-    return response;
-  });
-  if (!stored) return fetched;
-  const late = new Promise((done) => setTimeout(done, PATIENCE, stored));
-  return Promise.race([fetched.catch(() => stored), late]);
+const find = (request) => caches.match(request, { ignoreSearch: true });
+
+async function open({ request, resultingClientId }) {
+  const fetched = fetch(request), found = await find(request);
+  if (!found) return fetched;
+  const late = new Promise((done) => setTimeout(done, TIMEOUT));
+  const answer = await Promise.race([fetched.catch(() => null), late]);
+  if (!answer) stored.add(resultingClientId);
+  return answer ?? found;
 }
