@@ -104,7 +104,7 @@ class BoardPage:
         return base64.b32encode(bytes.fromhex(member)).decode().lower().rstrip("=")
 
     def edit(self, script, *arguments):
-        """Runs a script with the board; for what would need many touches."""
+        """Runs a script with the board, to make changes that would need many touches."""
         return self.run(f"const board = whiteboard.board; {script}", *arguments)
 
     def objects(self):
@@ -112,7 +112,7 @@ class BoardPage:
         return {shown["id"]: shown for shown in self.run("return [...whiteboard.board.objects.values()]")}
 
     def place(self, id):
-        """Where the center of an object is on the screen."""
+        """The position of the center of an object on the screen."""
         return self.run("const { board, ui } = whiteboard; return ui.camera.toScreen(board.objects.get(arguments[0]).centerPosition)", id)
 
     def tool(self, name):
@@ -132,7 +132,7 @@ class BoardPage:
             sha256)
 
     def messages(self):
-        """The errors that the browser reported; none if it cannot tell."""
+        """The errors that the browser reported; an empty list if it does not report errors."""
         return []
 
 
@@ -153,7 +153,7 @@ class Guest(BoardPage, browser.Page):
         else:
             trust(folder, trusts)
         if page:
-            # Chromium does not know from which network such a page comes.
+            # Chromium does not know the network from which a replaced page comes, and would refuse its requests.
             words.append("--disable-features=LocalNetworkAccessChecks")
         (folder / "fonts.conf").write_text(FONTS.format(folder))
         environment = {

@@ -11,9 +11,9 @@ import subprocess
 import threading
 import time
 
-#: The name by which the pages are opened, as phones do it; browsers treat it unlike localhost.
+#: The host name in the links. Browsers apply other rules to it than to localhost.
 LAN_NAME = f"{socket.gethostname().split('.')[0].lower()}.local"
-#: How much longer than usual a condition may take, because the machine is shared.
+#: The factor by which all timeouts are multiplied on busy machines.
 PATIENCE = float(os.environ.get("WHITEBOARD_TEST_PATIENCE", "1"))
 
 
@@ -178,7 +178,7 @@ def lan_link(invited):
 
 
 class Network:
-    """The way from one browser to a port: a proxy that can lose everything."""
+    """A proxy between one browser and a port. It can stop passing data."""
 
     def __init__(self, port):
         self.port = port
@@ -191,11 +191,11 @@ class Network:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def cut(self):
-        """From now on, nothing arrives, and connections stay open; so it is when a phone leaves the network."""
+        """Stops passing data, but keeps connections open, as when a phone leaves the network."""
         self._is_cut = True
 
     def mend(self):
-        """Lets new connections through. What was lost in old ones is lost, so they end."""
+        """Passes the data of new connections. Old connections end, because some of their data is lost."""
         with self._lock:
             self._is_cut = False
             pairs, self._pairs = self._pairs, set()

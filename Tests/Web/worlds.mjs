@@ -1,4 +1,4 @@
-// Runs the simulated worlds of board-worlds in a WebAssembly, and passes bytes to its decoders.
+// Runs the simulations of board-worlds in a WebAssembly module, and passes bytes to its decoders.
 //
 // The page offers two functions to the test, worlds(kind, first, count) and decode(lines), which return lines of text.
 

@@ -213,7 +213,6 @@ async function openLink() {
   return record;
 }
 
-/** Returns whether a stored link is not damaged. */
 const isWhole = (link) => link?.board instanceof Uint8Array && link.codeKey instanceof CryptoKey && link.keys?.privateKey instanceof CryptoKey;
 
 async function putLink({ ended, ...link }) {

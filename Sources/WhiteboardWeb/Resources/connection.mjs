@@ -12,7 +12,7 @@ const TICK = 500;
 const [SILENCE, CHECK] = [6_000, 2_000];
 const MAXIMUM_MEMBERS = 256;
 const MAXIMUM_DATAGRAM = 65_536;
-/** The maximum of bytes that wait in the browser; the rest waits in the outbox, so that other frames can overtake it. */
+/** The maximum number of bytes that wait in the browser; the rest waits in the outbox, so that other frames can overtake it. */
 const BUFFERED = 262_144;
 const BUFFERED_DATAGRAMS = 65_536;
 const MAXIMUM_OUTBOX = 4_194_304;
@@ -141,7 +141,7 @@ export class Connection {
   get hasUnsent() { return !this.#outbox.isEmpty; }
 
   send(members, bytes) {
-    // A message of any size may wait. If more waits, the members must catch up over a new link.
+    // One message of any size may wait. If more must wait, the link ends, and the members catch up over a new link.
     if (this.#outbox.byteCount && this.#outbox.byteCount + bytes.length > MAXIMUM_OUTBOX) {
       return this.#link.close("too-slow", "too many messages wait");
     }
@@ -290,7 +290,7 @@ export class Connection {
         break;
       }
       case "from":
-        // If the number has no route, the data may have crossed the end of the route (RLY-5).
+        // The data may have been sent before the end of the route arrived at the relay (RLY-5).
         if (member) this.#emit({ kind: "message", member, bytes: message.bytes, isReliable: true });
         break;
       case "confirming":

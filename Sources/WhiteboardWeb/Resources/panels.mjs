@@ -77,7 +77,6 @@ export class Sheet {
     };
   }
 
-  /** The name of the open panel; null if the sheet is closed. */
   get name() { return this.#panel?.name ?? null; }
 
   /** Opens a panel, or closes it if it is open: `{name, title, root, onOpen?}`. */
@@ -139,8 +138,8 @@ export async function showConnection() {
   const fingerprint = element("p", {}, "Certificate fingerprint (SHA-256):", element("br"), code);
   openDialog("This connection", element("div.text", {},
     element("p", {}, "Everything you draw is sent encrypted to the host of this board, and from there to the other members."),
-    element("p", {}, "If your browser showed a warning when you opened this page, the host made its certificate itself. In this case, the browser cannot check that this page comes from the host. A person who controls the network could have sent you a different page."),
-    element("p", {}, "To be sure, compare this fingerprint with the one next to the QR code. Look at the fingerprint in the certificate details of your browser, because a false page would show a false one here."),
+    element("p", {}, "If your browser showed a warning, the host made its certificate itself. The browser then cannot check that this page comes from the host, and a person who controls the network could send you a different page."),
+    element("p", {}, "To be sure, compare this fingerprint with the one next to the QR code. Look at the fingerprint in the certificate details of your browser, because a fake page would show a fake fingerprint here."),
     fingerprint,
     element("p", {}, "You can also install the host’s certificate authority. Then the warning disappears, and the page opens even while the host is offline. Install it only if you trust the host, which can then impersonate any website on this device."),
     element("a.primary", { href: "/ca.crt", download: "whiteboard-ca.crt" }, "Download the certificate authority")));
@@ -153,9 +152,6 @@ export async function showConnection() {
   }
 }
 
-// The panels of the sheet
-
-/** The number of messages that the chat shows. */
 const LINES = 500;
 const TIME = new Intl.DateTimeFormat([], { timeStyle: "short" });
 
@@ -163,7 +159,6 @@ export class Chat {
   name = "chat";
   title = "Chat";
   #read = 0;
-  /** The lines in `#lines`. */
   #shown = [];
   #frame = null;
   #lines = element("ol.chat", { role: "log", ariaLabel: "Messages" });

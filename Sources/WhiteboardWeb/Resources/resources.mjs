@@ -6,7 +6,10 @@ import { LinkEnded, STEP, attachProof, label } from "./weblink.mjs";
 
 const MAXIMUM_LINKS = 8;
 const MAXIMUM_POST_LINKS = 1;
-/** The maximum of bulk links over POST for all pages together. Of six connections, three pages then have one for requests. */
+/**
+ * The maximum number of bulk links over POST for all pages together. With the control links of three pages, one of the
+ * six connections that a browser opens to a host is then left for requests.
+ */
 const ALL_POST_LINKS = 2;
 /** The maximum number of resources sent to or received from a member at a time (RES-6). */
 const MAXIMUM_TRANSFERS = 8;
@@ -18,8 +21,8 @@ const PROGRESS = 250;
 const ATTEMPTS = 6;
 /** The times of BLK-4, RES-7 and RES-8. */
 const ATTACHING = 10_000;
-const CHUNK_PATIENCE = 60_000;
-const ANSWER_PATIENCE = 130_000;
+const CHUNK_TIMEOUT = 60_000;
+const ANSWER_TIMEOUT = 130_000;
 const PACE_BYTES = 16_384;
 
 /** The error of a transfer that failed; `code` is a code of session.md 8.2, or `lost`. */
@@ -32,7 +35,7 @@ export class TransferEnded extends Error {
 
 const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Waits until this page may open a bulk link over POST. Returns a function that ends its turn. */
+/** Waits until fewer than the maximum number of bulk links over POST are open. Returns a function that lets another link open. */
 async function postTurn() {
   for (;;) {
     for (let number = 0; number < ALL_POST_LINKS; number++) {
@@ -156,7 +159,7 @@ export class BulkLinks {
     try {
       for (;;) {
         const frame = await link.read(this.#options.isPost ? 1_000 : IDLE);
-        // A CANCEL on an idle link crossed the end of the transfer (RES-4).
+        // A CANCEL can arrive after the end of its transfer (RES-4).
         if (frame.type !== FRAME.cancel) throw malformed(`frame ${frame.type} on an idle bulk link`);
       }
     } catch (error) {
@@ -225,7 +228,7 @@ export class BulkLinks {
     try {
       link = await this.#attach(member, "listener");
       for (;;) {
-        const { type, payload } = await link.read(CHUNK_PATIENCE);
+        const { type, payload } = await link.read(CHUNK_TIMEOUT);
         this.#idle.delete(link);
         if (type === FRAME.offer) await this.#receive(link, member, parseObject(payload));
         else if (type === FRAME.streamOpen) this.#refuseStream(link, parseObject(payload));
@@ -305,8 +308,7 @@ async function offer(link, resource) {
   await answer(link, resource, FRAME.done);
 }
 
-/** Waits for an answer from the receiver. */
-const answer = async (link, resource, type) => checkAnswer(link, resource, await link.read(ANSWER_PATIENCE), type);
+const answer = async (link, resource, type) => checkAnswer(link, resource, await link.read(ANSWER_TIMEOUT), type);
 
 /** Returns the JSON of an answer. If it is a CANCEL, answers it and ends the transfer. */
 function checkAnswer(link, resource, frame, type = null) {
@@ -323,7 +325,7 @@ function checkAnswer(link, resource, frame, type = null) {
 async function cancel(link, resource, code) {
   link.send(FRAME.cancel, { id: resource.id, code, message: "" });
   for (;;) {
-    const { type, payload } = await link.read(CHUNK_PATIENCE);
+    const { type, payload } = await link.read(CHUNK_TIMEOUT);
     if (type === FRAME.cancel) return void about(resource, payload);
     if (type !== FRAME.start && type !== FRAME.chunk && type !== FRAME.end) {
       throw malformed(`frame ${type} during a transfer`);
@@ -333,7 +335,7 @@ async function cancel(link, resource, code) {
 
 async function accept(link, resource, report) {
   link.send(FRAME.accepted, { id: resource.id, offset: 0 });
-  const first = await link.read(CHUNK_PATIENCE);
+  const first = await link.read(CHUNK_TIMEOUT);
   // If the sender cancels before START, it expects no answer.
   if (first.type === FRAME.cancel) return void about(resource, first.payload), null;
   if (first.type !== FRAME.start) throw malformed(`frame ${first.type} instead of RESOURCE-START`);
@@ -341,7 +343,7 @@ async function accept(link, resource, report) {
   const chunks = [];
   let count = 0, minute = performance.now(), minuteBytes = 0;
   for (;;) {
-    const { type, payload } = await link.read(CHUNK_PATIENCE);
+    const { type, payload } = await link.read(CHUNK_TIMEOUT);
     if (type === FRAME.cancel) {
       about(resource, payload);
       link.send(FRAME.cancel, { id: resource.id, code: "cancelled", message: "" });
@@ -361,7 +363,7 @@ async function accept(link, resource, report) {
     if (count > resource.size) return await cancel(link, resource, "size-mismatch"), null;
     chunks.push(payload);
     report(count);
-    if (performance.now() - minute < CHUNK_PATIENCE) continue;
+    if (performance.now() - minute < CHUNK_TIMEOUT) continue;
     if (minuteBytes < PACE_BYTES) return await cancel(link, resource, "cancelled"), null;
     [minute, minuteBytes] = [performance.now(), 0];
   }

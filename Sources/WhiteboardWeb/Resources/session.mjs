@@ -15,15 +15,14 @@ const SLOW = new Set(["full", "left", "protocol-error", "unknown-frame", "too-la
 const FIRST_WAITS = {
   "shutting-down": 1_000, "too-slow": 5_000, "too-fast": 5_000, replaced: 5_000, "locked-out": 60_000,
 };
-/** The waits of LIV-3. After a minute the slow waits follow: 30 s, doubling up to 5 min. */
+/** The waits of LIV-3. After the time of fast retries, slow waits follow: 30 s, doubling up to 5 min. */
 const WAITS = [200, 500, 1_000, 2_000, 5_000];
-const PATIENCE = 60_000;
+const FAST_RETRY_TIME = 60_000;
 const SLOW_WAIT = 30_000;
 const MAXIMUM_WAIT = 300_000;
 /** The timeout of a WebSocket, if POST can be tried instead. */
-const WEBSOCKET_PATIENCE = 5_000;
-/** The time after which an open link counts as a success. */
-const STABLE = 5_000;
+const WEBSOCKET_TIMEOUT = 5_000;
+const STABLE_TIME = 5_000;
 /** The time without an answer after which an attempt to dial is ended, if the network or the page was suspended. */
 const STALE = 1_000;
 const MAXIMUM_NAME = 64;
@@ -144,10 +143,10 @@ export class GuestSession {
         return this.#emit({ kind: "state", state, code, message });
       }
       // A link that breaks again and again counts as a failed attempt.
-      const wasStable = openedAt && performance.now() - openedAt >= STABLE;
+      const wasStable = openedAt && performance.now() - openedAt >= STABLE_TIME;
       if (wasStable) [attempts, slowAttempts, since] = [0, 0, performance.now()];
       let wait;
-      if (SLOW.has(code) || performance.now() - since > PATIENCE) {
+      if (SLOW.has(code) || performance.now() - since > FAST_RETRY_TIME) {
         wait = Math.min(SLOW_WAIT * 2 ** slowAttempts++, MAXIMUM_WAIT);
       } else {
         // After an open link broke, the guest dials at once.
@@ -199,7 +198,7 @@ export class GuestSession {
       try {
         link = new WebLink(kind, this.#options.origin);
         use(link);
-        await link.open({ ...this.#options, identity: this.#identity }, isLast ? undefined : WEBSOCKET_PATIENCE);
+        await link.open({ ...this.#options, identity: this.#identity }, isLast ? undefined : WEBSOCKET_TIMEOUT);
         this.#transport = kind;
         return link;
       } catch (error) {

@@ -405,7 +405,7 @@ export class UI {
       : ["bad", pending ? `Offline: ${changes} not sent yet` : "Offline"];
     $("state").className = `chip ${kind}`;
     if ($("state-text").textContent !== text) $("state-text").textContent = text;
-    const full = "The storage of this browser is full. Your changes are sent, but not saved here. Delete the data of other sites.";
+    const full = "This browser cannot save your changes; its storage may be full. Other members still receive them while you are connected. To free space, delete the data of other sites.";
     const hints = [
       this.isViewer && ["View only", "You can view this board, but not change it."],
       storage === "full" && ["Storage full", full],

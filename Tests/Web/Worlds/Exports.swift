@@ -1,7 +1,7 @@
 /// The text of the last call.
 nonisolated(unsafe) private var text: [UInt8] = []
 
-/// Runs a world of `board-worlds`, and keeps its line.
+/// Runs a simulation of `board-worlds`, and stores its line of output.
 ///
 /// - Parameters:
 ///   - seed: The seed.
