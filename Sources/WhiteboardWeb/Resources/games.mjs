@@ -61,7 +61,7 @@ function status(view, name) {
   const who = (member) => member === view.member ? "You" : isolated(name(member));
   const [winner] = view.winners ?? [];
   if (view.state === "won") return `${who(winner?.member)} won`;
-  if (view.state === "drawn") return "Draw";
+  if (view.state === "drawn") return "It is a draw";
   if (view.state === "resigned") return winner ? `${who(winner.member)} won: the other player gave up` : "A player gave up";
   if (!view.turn) return view.players.includes(view.member) ? "Waiting for a second player" : "A seat is free";
   return view.turn === view.member ? "Your turn" : `${who(view.turn)}’s turn`;
@@ -205,7 +205,7 @@ class ConnectFourDialog {
       made.ariaLabel = `Column ${column + 1}: ${discs.join(", ") || "empty"}`;
       made.disabled = !canPlay;
     });
-    const hint = own >= 0 ? ` You play ${["red", "yellow"][own]}.` : canPlay ? " Choose a column to play." : "";
+    const hint = !canPlay ? "" : own < 0 ? " Tap a column to play." : ` You play ${["red", "yellow"][own]}.`;
     this.#note.textContent = `${status(view, this.#ui.name)}.${hint}`;
     this.#resign.hidden = own < 0 || !isPlaying;
   }

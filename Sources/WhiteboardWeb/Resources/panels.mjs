@@ -141,12 +141,12 @@ export async function showConnection() {
     element("p", {}, "If your browser showed a warning, the host made its certificate itself. The browser then cannot check that this page comes from the host, and a person who controls the network could send you a different page."),
     element("p", {}, "To be sure, compare this fingerprint with the one next to the QR code. Look at the fingerprint in the certificate details of your browser, because a fake page would show a fake fingerprint here."),
     fingerprint,
-    element("p", {}, "You can also install the host’s certificate authority. Then the warning disappears, and the page opens even while the host is offline. Install it only if you trust the host, which can then impersonate any website on this device."),
-    element("a.primary", { href: "/ca.crt", download: "whiteboard-ca.crt" }, "Download the certificate authority")));
+    element("p", {}, "You can also install the host’s certificate authority. Then the warning disappears, and the page opens even while the host is offline. Install it only if you trust the host, which can then impersonate any website to this device."),
+    element("a.primary", { href: "/ca.crt", download: "whiteboard-ca.crt" }, "Download the certificate")));
   try {
     const about = await (await fetch("/about.json")).json();
     if (typeof about.fingerprint !== "string") throw new Error("no fingerprint");
-    code.textContent = about.fingerprint;
+    code.textContent = about.fingerprint.replace(/.{24}/g, "$&\n");
   } catch {
     fingerprint.textContent = "The host cannot be reached, so its fingerprint is not shown.";
   }
@@ -258,7 +258,7 @@ export class Members {
     this.#shown = state;
     const shown = [[board.me.id, board.me], ...people].slice(0, 3);
     $("people").replaceChildren(...shown.map(([, member]) => avatar(member)));
-    if (people.length > 2) $("people").append(element("span.avatar.more", {}, `+${people.length - 2}`));
+    if (people.length > 2) $("people").append(element("span.avatar.more", {}, people.length + 1));
     const count = people.length + 1;
     $("people").ariaLabel = count === 1 ? "People: only you" : `People: ${count} on this board`;
     if (ui.sheet.name !== this.name) return;
