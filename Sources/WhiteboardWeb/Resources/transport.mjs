@@ -135,6 +135,11 @@ class PostTransport {
           this.#position += body.length;
           return true;
         }
+        if (response.status === 429) {
+          // The gateway has an earlier body, and does not read now (WEB-20).
+          attempt = 0;
+          throw response;
+        }
         // An earlier attempt may have arrived, even if its answer was lost.
         const received = Number(response.headers.get("Whiteboard-Position") ?? NaN) - this.#position;
         if (response.status !== 409 || !(received >= 0 && received <= body.length)) return false;

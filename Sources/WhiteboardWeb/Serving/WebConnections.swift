@@ -1,6 +1,6 @@
 import PeerSession
 
-/// The open connections of a gateway, which are limited in total and for each address (WEB-8).
+/// The open connections of a gateway, which are limited in total and for each address (WEB-55).
 struct WebConnections {
   /// The maximum number of open connections.
   static let maximum = 1_024

@@ -37,7 +37,7 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
   func handlerRemoved(context: ChannelHandlerContext) { timeout?.cancel() }
 
   /// Limits the time for the next head or body, because a browser that sends a byte now and then is
-  /// not idle (WEB-8).
+  /// not idle (WEB-55).
   private func startTimeout(_ context: ChannelHandlerContext, _ time: TimeAmount) {
     timeout?.cancel()
     let bound = NIOLoopBound(context, eventLoop: context.eventLoop)

@@ -34,7 +34,7 @@ struct WebResponse: Error {
     return HTTPResponseHead(version: .http1_1, status: status, headers: headers)
   }
 
-  /// The headers that limit what a page may do (WEB-8).
+  /// The headers that limit what a page may do (WEB-55).
   private static let security = [
     (
       "Content-Security-Policy",

@@ -213,7 +213,7 @@ final class WebServer {
     }
   }
 
-  /// Returns whether a script of the gateway's own page sent a request (WEB-8).
+  /// Returns whether a script of the gateway's own page sent a request (WEB-52).
   private func isFromPage(_ head: HTTPRequestHead) -> Bool {
     let origins = head.headers["Origin"]
     let hosts = head.headers["Host"]
