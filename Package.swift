@@ -358,7 +358,7 @@ let package = Package(
     .testTarget(name: "WhiteboardTests", dependencies: ["PeerTestKit", "Whiteboard"]),
     .testTarget(
       name: "WhiteboardWebTests",
-      dependencies: ["WhiteboardWeb", nioCore, nioSSL, x509]
+      dependencies: ["PeerSession", "WhiteboardKit", "WhiteboardWeb", nioCore, nioSSL, x509]
     ),
     .testTarget(
       name: "WhiteboardDocumentTests",
