@@ -85,8 +85,9 @@ final class ListenerHandshake: LinkDelegate {
     let bytes = Array(payload.readableBytesView)
     if admission != nil {
       guard var admission else { return }
-      // A code or a browser link may have ended since HELLO arrived.
+      // A code or a browser link may have ended since HELLO arrived, because the host removed the peer (MEM-3).
       if type == .codeProof, let session, let peer = link.facts.peer {
+        if let reason = session.membership.removed[peer] { return link.close(.kicked, reason.raw) }
         if link.isFromBrowser, !session.admission.guests.isOpen {
           return link.close(.noSuchSession)
         }
