@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import time
 import unittest
@@ -16,6 +17,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from pictures import png
 from program import BINARY, Failed, Program, data_of, end_with_parent
+from test_hostile import Attacker as NativeAttacker
 from web_case import CARRIERS, Attacker, SharedGateway, WebCase
 from whiteboard_peer import admission, relay, wire
 from whiteboard_peer.board import BoardPeer
@@ -561,6 +563,30 @@ class Access(WebCase):
         resume = {"incarnation": base32(attacker.theirs["incarnation"]), "received": 0, "since": 1}
         changes = {"incarnation": base32(attacker.incarnation), "resume": resume, "links": 1}
         self.assertEqual(self.native_answer(program, attacker.identity, **changes), "code")
+
+    def test_web_38_a_guest_is_not_dialed_at_addresses_that_a_member_names(self):
+        program = self.gateway(admit="anyone")
+        attacker = self.attacker(program)
+        self.joined(program, attacker).close("left")
+        program.events.wait("left", peer=attacker.identity.text)
+        member = self.keep(NativeAttacker(program.address, program.session).open())
+        places = []
+        # The host dials the members in the same way, 3 s after it learned of them.
+        for identity, incarnation in ((attacker.identity, attacker.incarnation), (Identity(), os.urandom(8))):
+            place = socket.create_server(("127.0.0.1", 0))
+            self.addCleanup(place.close)
+            places.append(place)
+            named = {
+                "peer": identity.text, "name": "named", "incarnation": base32(incarnation), "port": place.getsockname()[1],
+                "addresses": ["127.0.0.1"], "role": "member",
+            }
+            member.send_frame(wire.MEMBERS, {"members": [named]})
+        guest, other = places
+        other.settimeout(15)
+        other.accept()[0].close()
+        guest.settimeout(1)
+        with self.assertRaises(TimeoutError):
+            guest.accept()
 
     def test_web_5_one_secret_more_than_the_limit(self):
         program = self.gateway()

@@ -39,5 +39,11 @@ struct GuestLinks {
     links[key] = Link(choice: choice, end: end, guests: guests)
   }
 
+  /// Lets only these guests use a link from now on.
+  mutating func close(_ key: GuestKey, to guests: Set<PeerID>) {
+    guard let link = links[key], link.guests == nil else { return }
+    links[key] = Link(choice: link.choice, end: link.end, guests: guests)
+  }
+
   mutating func remove(_ key: GuestKey) { links[key] = nil }
 }

@@ -85,7 +85,7 @@ final class ListenerHandshake: LinkDelegate {
     let bytes = Array(payload.readableBytesView)
     if admission != nil {
       guard var admission else { return }
-      // A code or a browser link may have ended since HELLO arrived, because the host removed the peer (MEM-3).
+      // Since HELLO arrived, the host may have removed the peer (MEM-3), or the code or browser link may have ended.
       if type == .codeProof, let session, let peer = link.facts.peer {
         if let reason = session.membership.removed[peer] { return link.close(.kicked, reason.raw) }
         if link.isFromBrowser, !session.admission.guests.isOpen {
@@ -160,7 +160,7 @@ final class ListenerHandshake: LinkDelegate {
       guard transport.sessions[hello.introduction.session]?.admission.guests.isOpen == true else {
         return link.close(.noSuchSession)
       }
-      // Nobody can dial a browser, so the gateway must not dial an address that a guest names (WEB-6).
+      // Nobody can dial a browser, so the gateway must not dial an address that a guest names (WEB-28).
       hello.introduction.port = 0
       hello.introduction.addresses = []
       hello.introduction.role = .member
@@ -354,7 +354,7 @@ final class ListenerHandshake: LinkDelegate {
     for members in Control.Members.split(rest) { link.send(.members, members.encoded()) }
     link.delegate = session
     link.isAdmittedByPerson = basis == .ask
-    // Neither this session nor another one of the local user knows a guest (WEB-6).
+    // Neither this session nor another one of the local user knows a guest (WEB-34).
     if let verification = basis.verification, !link.isFromBrowser {
       session.admission.remember(peer, hello.introduction.name, verification)
     }

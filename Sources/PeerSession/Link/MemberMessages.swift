@@ -18,7 +18,7 @@ extension Control {
     var port: Int
     var addresses: [String]
     var role: Role
-    /// Whether the peer joined from a browser, through the sender or another relay (WEB-7).
+    /// Whether the peer joined from a browser, through the sender or another relay (WEB-56).
     var isGuest = false
 
     init(

@@ -96,7 +96,8 @@ final class MemberDialler {
   }
 
   private func connected(_ link: ControlLink, _ entry: PeerEntry) {
-    guard !session.hasEnded, !session.membership.isRemoved(entry.id),
+    // A dial may have begun before it was known that the peer is a guest.
+    guard !session.hasEnded, !session.membership.isRemoved(entry.id), !entry.member.isGuest,
       let exporter = link.facts.exporter
     else {
       policy.dialEnded(entry.id)

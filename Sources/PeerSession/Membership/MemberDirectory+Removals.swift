@@ -54,6 +54,11 @@ extension MemberDirectory {
 
   /// Stores a removal, passes it on and closes the link with the removed peer.
   private func remove(_ kick: Control.Kick) {
+    // The removed guest must not use its link again with another key (WEB-15, WEB-16).
+    if let key = entries[kick.peer]?.guestKey {
+      let others = entries.values.filter { $0.guestKey == key && $0.id != kick.peer }.map(\.id)
+      session.admission.guests.close(key, to: Set(others))
+    }
     let wasRemoved = membership.isRemoved(kick.peer)
     let wasSigned = membership.removed.signature(of: kick.peer) != nil
     if !wasRemoved || (!wasSigned && kick.signature != nil) || !kick.reason.isEmpty {

@@ -129,8 +129,8 @@ final class MemberDirectory {
     for member in members
     where member.peer != session.localPeer && !membership.isRemoved(member.peer) {
       var member = member
-      // Otherwise, any member could make others treat a peer as unknown when it returns.
-      if !mayNameGuests { member.isGuest = false }
+      // Otherwise, any member could make others treat a peer as unknown, or dial a guest.
+      if !mayNameGuests { member.isGuest = entries[member.peer]?.member.isGuest ?? false }
       if let entry = entries[member.peer] {
         if isVouching { entry.isVouched = true }
         if let relayed = entry.relayed { dialIfMoved(member, entry, relayed) }
@@ -262,6 +262,7 @@ final class MemberDirectory {
         )
       )
       entry.observed = member.addresses
+      entry.member.isGuest = member.isGuest
       entry.isVouched = true
       session.dialler.policy.named(member.peer, as: entry.member.incarnation, dialAt: .now())
       entries[member.peer] = entry

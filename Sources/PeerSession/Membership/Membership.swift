@@ -82,7 +82,7 @@ struct Membership: Sendable {
   /// Returns whether the host removed a peer.
   func isRemoved(_ peer: PeerID) -> Bool { removed[peer] != nil }
 
-  /// Returns whether a peer joined as a guest of the local peer.
+  /// Returns whether a peer joined from a browser, as a guest of the local peer or of another gateway (WEB-56).
   ///
   /// Neither a ticket nor an earlier admission admits it, and it admits no other peer (WEB-6).
   func isGuest(_ peer: PeerID) -> Bool { members.contains { $0.peer == peer && $0.isGuest } }
@@ -125,7 +125,7 @@ struct Membership: Sendable {
 
   /// Returns whether a peer that shows this ticket, or none, belongs to the session (MEM-8).
   func proves(_ ticket: Ticket?, of peer: PeerID, by admitters: Admitters = .members) -> Bool {
-    if isRemoved(peer) { return false }
+    if isRemoved(peer) || isGuest(peer) { return false }
     if peer == host || contains(peer) { return true }
     guard let ticket else { return false }
     return (try? check(ticket, of: peer, by: admitters)) != nil
@@ -247,7 +247,7 @@ struct Membership: Sendable {
   ///   - identity: The local peer's key.
   /// - Returns: The ticket; `nil` if the member needs none.
   func renewed(for peer: PeerID, showing shown: Ticket?, by identity: PeerIdentity) -> Ticket? {
-    guard peer != host, session != .unnamed else { return nil }
+    guard peer != host, !isGuest(peer), session != .unnamed else { return nil }
     if let shown {
       let isGood =
         leadsToHost(shown)

@@ -20,8 +20,7 @@ public struct MembershipRecord: Equatable, Sendable {
     public var addresses: [PeerAddress]
     /// Whether the member is a relay.
     public var isRelay: Bool
-    /// Whether the member joined as a guest of the local peer, so that only its browser link
-    /// admits it (WEB-6).
+    /// Whether the member joined from a browser, so that only its browser link admits it (WEB-56).
     public var isGuest = false
     /// The peer that admitted the member; `nil` if unknown.
     ///

@@ -229,7 +229,9 @@ final class RelaySide {
     switch message {
     case .route(let number):
       var member = try Control.Member.decode(Array(payload))
-      if !session.membership.maySpeakForHost(relay.id) { member.isGuest = false }
+      if !session.membership.maySpeakForHost(relay.id) {
+        member.isGuest = session.entries[member.peer]?.member.isGuest ?? false
+      }
       try relayed.opened(
         number,
         of: relay.id,

@@ -127,6 +127,8 @@ final class PeerEntry {
 
   /// All addresses to dial, best first.
   var addresses: [PeerAddress] {
+    // No member dials a guest, whatever discovery or a member reports (WEB-38).
+    if member.isGuest { return [] }
     var result = observed
     if member.port > 0 {
       for host in member.addresses {

@@ -7,7 +7,7 @@ extension SessionCore {
   /// Returns whether the dialler wants to resume a delivery state that the local peer still has
   /// (RSM-2).
   ///
-  /// A guest can resume only from a browser (WEB-6).
+  /// A guest can resume only from a browser (WEB-34).
   func canResume(
     _ hello: Control.DiallerHello,
     from peer: PeerID,

@@ -118,9 +118,10 @@ final class BrowserAccess {
   /// Disconnects all guests, and closes the gateway; browser links stay valid until they expire.
   nonisolated(nonsending) func turnOff(request: RequestMark?) async {
     defer { checkIsolation(#isolation) }
+    let page = page
+    self.page = nil
     await session.closeToGuests()
     await page?.close()
-    page = nil
     report(request: request)
   }
 
@@ -174,12 +175,13 @@ final class BrowserAccess {
       end: terms.seconds.map { SystemTime.milliseconds + UInt64($0) * 1000 }
     )
     link.startTimer(at: runtime.clock.now)
+    links.append(link)
     do throws(SessionError) {
       try await accept(link)
     } catch {
+      links.removeAll { $0.secret == link.secret }
       throw CommandError(error)
     }
-    links.append(link)
     await storeLinks()
     return invited(link, page, request: request)
   }
@@ -203,6 +205,8 @@ final class BrowserAccess {
 
   private nonisolated(nonsending) func accept(_ link: BrowserLink) async throws(SessionError) {
     defer { checkIsolation(#isolation) }
+    // The link may have ended while the caller waited.
+    guard links.contains(where: { $0.secret == link.secret }) else { return }
     try await session.invite(
       key(of: link),
       label: link.isView ? Roles.viewLabel : nil,
@@ -219,11 +223,19 @@ final class BrowserAccess {
   ///
   /// Closes a link that many guests have used.
   func joined(_ peer: Peer) {
-    guard let key = peer.guestKey,
-      let index = links.firstIndex(where: { self.key(of: $0) == key }),
-      links[index].guests.insert(peer.id).inserted
-    else { return }
-    let isFull = links[index].guests.count >= BrowserLink.guestLimit
+    guard let key = peer.guestKey else { return }
+    guard let index = links.firstIndex(where: { self.key(of: $0) == key }) else {
+      // The link ended after the guest was admitted.
+      return runtime.spawn { sharedBoard in
+        await sharedBoard.board?.session.removeGuests(
+          admittedWith: key,
+          and: [peer.id],
+          reason: "The link is no longer valid."
+        )
+      }
+    }
+    guard links[index].guests.insert(peer.id).inserted else { return }
+    let isFull = links[index].guests.count >= BrowserLink.guestLimit && !links[index].isClosed
     if isFull { links[index].isClosed = true }
     let link = links[index]
     runtime.spawn { sharedBoard in
@@ -232,12 +244,12 @@ final class BrowserAccess {
     }
   }
 
-  /// Closes a link that many guests have used, and emits another link.
+  /// Closes a link that many guests have used, and emits another one if it was for everyone.
   private nonisolated(nonsending) func close(_ link: BrowserLink) async {
     defer { checkIsolation(#isolation) }
-    try? await accept(link)
     await storeLinks()
-    try? await showLink(request: nil)
+    try? await accept(link)
+    if link.isUnlimited { try? await showLink(request: nil) }
   }
 
   // MARK: - The end of access
@@ -278,21 +290,26 @@ final class BrowserAccess {
       closed.append(links[index])
     }
     guard !closed.isEmpty else { return }
-    links.removeAll { $0.isClosed && $0.guests.isEmpty }
+    let unused = closed.filter(\.guests.isEmpty)
+    await storeLinks()
     do throws(SessionError) {
-      for link in closed {
-        // No one can use this link any more, so it must not count toward the limit.
-        if link.guests.isEmpty {
-          await session.removeLink(key(of: link))
-        } else {
-          try await accept(link)
-        }
-      }
+      for link in closed { try await accept(link) }
     } catch {
       throw CommandError(error)
     }
-    await storeLinks()
-    try await showLink(request: request)
+    // No one can use these links any more, so they must not count toward the limit.
+    links.removeAll { link in unused.contains { $0.secret == link.secret } && link.guests.isEmpty }
+    for link in unused where !links.contains(where: { $0.secret == link.secret }) {
+      await session.removeLink(key(of: link))
+    }
+    if closed.contains(where: \.isUnlimited) { try await showLink(request: request) }
+  }
+
+  /// Keeps the links of removed guests open for others (MEM-12).
+  nonisolated(nonsending) func keepLinks(ofRemoved peers: [PeerID]) async {
+    defer { checkIsolation(#isolation) }
+    let used = links.filter { !$0.guests.isDisjoint(with: peers) }
+    for link in used { try? await accept(link) }
   }
 
   /// The time of the next call of ``performTimedWork()``; nil if none is needed.
@@ -304,7 +321,7 @@ final class BrowserAccess {
   func performTimedWork() {
     endExpired()
     guard let storingAgain, storingAgain <= runtime.clock.now else { return }
-    self.storingAgain = nil
+    self.storingAgain = runtime.clock.now + .seconds(5)
     runtime.spawn { sharedBoard in await sharedBoard.board?.browsers.storeLinks() }
   }
 
@@ -326,12 +343,21 @@ final class BrowserAccess {
   ///   browser links stay valid.
   nonisolated(nonsending) func close(comesBack: Bool) async {
     defer { checkIsolation(#isolation) }
-    if !comesBack, !board.isCarried {
+    if !comesBack, await !isCarried() {
       await end(reason: "The host closed the board.") { $0.end == nil }
     }
     if storingAgain != nil { await storeLinks() }
+    let page = page
+    self.page = nil
     await page?.close()
-    page = nil
+  }
+
+  /// Returns whether a relay keeps the board open when the local peer leaves.
+  private nonisolated(nonsending) func isCarried() async -> Bool {
+    defer { checkIsolation(#isolation) }
+    if board.isCarried { return true }
+    let relays = try? await session.membershipRecord().relays
+    return runtime.call { board in relays?.contains { board.members.isReached($0) } ?? false }
   }
 
   private nonisolated(nonsending) func end(
@@ -392,7 +418,7 @@ final class BrowserAccess {
     defer { checkIsolation(#isolation) }
     guard let text = try? await persistence.document?.browserLinks() else { return }
     let now = runtime.clock.now
-    links = BrowserLink.links(json: text)
+    links = BrowserLink.links(json: text).filter { !$0.isClosed || !$0.guests.isEmpty }
     for index in links.indices { links[index].startTimer(at: now) }
     for link in links where !link.hasExpired(at: now) { try? await accept(link) }
     endExpired()

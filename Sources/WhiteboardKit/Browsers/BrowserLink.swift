@@ -54,7 +54,10 @@ struct BrowserLink: Codable, Equatable, Sendable {
 
   /// Whether the link can be shown to everyone: it admits new guests, has no time limit, and lets
   /// guests edit.
-  var isForEveryone: Bool { !isView && !isClosed && end == nil }
+  var isForEveryone: Bool { isUnlimited && !isClosed }
+
+  /// Whether the link lets guests edit, and has no time limit.
+  var isUnlimited: Bool { !isView && end == nil }
 
   /// The number of guests after which a link admits no new ones.
   ///

@@ -137,7 +137,11 @@ final class BoardAdmission {
     } catch {
       throw CommandError(error)
     }
-    if !keepsCode { try await browsers.removed(removed, request: request) }
+    if keepsCode {
+      await browsers.keepLinks(ofRemoved: removed)
+    } else {
+      try await browsers.removed(removed, request: request)
+    }
     return invited
   }
 

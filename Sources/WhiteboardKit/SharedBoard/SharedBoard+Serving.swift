@@ -261,10 +261,10 @@ extension SharedBoard {
   private func storeMembership(of session: Session) async {
     guard !configuration.isOffline else { return }
     for await record in session.membership where configuration.recordingFile == nil {
-      await persistence.storeMembership(record, code: phase.board?.code)
       if session.hostPeer != session.localPeer {
         try? await board?.browsers.removed(record.removed, request: nil)
       }
+      await persistence.storeMembership(record, code: phase.board?.code)
     }
   }
 
