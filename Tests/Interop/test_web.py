@@ -572,12 +572,12 @@ class Access(WebCase):
         member = self.keep(NativeAttacker(program.address, program.session).open())
         places = []
         # The host dials the members in the same way, 3 s after it learned of them.
-        for identity, incarnation in ((attacker.identity, attacker.incarnation), (Identity(), os.urandom(8))):
+        for identity in (attacker.identity, Identity()):
             place = socket.create_server(("127.0.0.1", 0))
             self.addCleanup(place.close)
             places.append(place)
             named = {
-                "peer": identity.text, "name": "named", "incarnation": base32(incarnation), "port": place.getsockname()[1],
+                "peer": identity.text, "name": "named", "incarnation": base32(os.urandom(8)), "port": place.getsockname()[1],
                 "addresses": ["127.0.0.1"], "role": "member",
             }
             member.send_frame(wire.MEMBERS, {"members": [named]})
