@@ -1222,7 +1222,8 @@ class Peer:
 
     def _may_dial_heard(self, remote):
         """Whether a member known from a list may be dialed: four at a time, eight times each (MEM-6)."""
-        if remote.redials >= 8:
+        # A dial may take longer than the wait before the next one.
+        if remote.redials >= 8 or remote.dialling:
             return False
         return len([r for r in self.remotes.values() if r.state == "heard" and r.dialling]) < 4
 
