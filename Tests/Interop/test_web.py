@@ -776,6 +776,14 @@ class RelayGateways(RelayMessages):
         program.events.wait("joined", 30, peer=attacker.identity.text)
         return attacker, link
 
+    def test_web_26_a_board_that_a_relay_keeps_open_keeps_its_secrets(self):
+        program = self.swift_host("code", options=("--relay", self.address, "--web"))
+        program.events.wait("carried", 20)
+        program.page = self.page_of(program)
+        link = self.joined(program, self.attacker(program))
+        program.begin("quit")
+        self.assert_closes(link, "left")
+
     def test_web_7_a_guest_of_the_host_reaches_its_relay(self):
         """The host names its role to the relay, although it becomes a relay while it dials the other one."""
         program = self.swift_host("code", options=("--relay", self.address, "--web"))

@@ -66,4 +66,4 @@ def terminal(scene):
     host.key("q")
     for guest in (phone, desk):
         guest.screen("The host closed the board")
-    scene.check("the browsers are told when the terminal closes the board", True)
+    scene.check("the browsers show that the host closed the board", True)

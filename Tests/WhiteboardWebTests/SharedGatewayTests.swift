@@ -7,7 +7,7 @@ import WhiteboardKit
 
 @Suite("The gateway that the boards of a program share")
 struct SharedGatewayTests {
-  /// Runs a body with a transport, and the settings of a gateway on a port that nobody uses.
+  /// Runs a body with a transport, and the settings of a gateway on a free port.
   private func withTransport(
     _ body: (PeerTransport, WebGateway.Configuration) async throws -> Void
   ) async throws {

@@ -80,8 +80,13 @@ extension EventText {
       + "because this program made it. Its SHA-256 fingerprint:\n  \(UntrustedText(fingerprint).escaped())"
   }
 
-  private static func leftLine(_ left: BoardEvent.Left) -> String {
-    let name = person(left.name, left.peer)
+  /// Describes how a member left, and the reason.
+  ///
+  /// - Parameters:
+  ///   - left: The event.
+  ///   - name: The name to show.
+  /// - Returns: The text.
+  package static func departure(_ left: BoardEvent.Left, of name: String) -> String {
     var line =
       switch left.reason {
       case "left": "\(name) left"
@@ -91,6 +96,11 @@ extension EventText {
     if let message = left.message, !message.isEmpty {
       line += (left.reason == "kicked" ? ": " : ", ") + message.quoted(limit: wordsLimit)
     }
+    return line
+  }
+
+  private static func leftLine(_ left: BoardEvent.Left) -> String {
+    var line = departure(left, of: person(left.name, left.peer))
     if left.undelivered > 0 {
       line += "; \(left.undelivered) message\(left.undelivered == 1 ? "" : "s") not delivered"
     }

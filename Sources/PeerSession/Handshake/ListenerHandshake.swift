@@ -160,7 +160,7 @@ final class ListenerHandshake: LinkDelegate {
       guard transport.sessions[hello.introduction.session]?.admission.guests.isOpen == true else {
         return link.close(.noSuchSession)
       }
-      // Nobody can dial a browser, so the gateway must not dial an address that a guest names (WEB-28).
+      // A browser does not listen, so the gateway must not dial an address that a guest names (WEB-28).
       hello.introduction.port = 0
       hello.introduction.addresses = []
       hello.introduction.role = .member

@@ -21,8 +21,6 @@ final class BrowserAccess {
   private var isBeginning: Bool
   /// The time of the next attempt to store the links, because the last one failed.
   private var storingAgain: ContinuousClock.Instant?
-  /// Whether the user knows that the links could not be stored.
-  private var hasReportedFailure = false
 
   init(
     _ runtime: BoardRuntime,
@@ -343,21 +341,13 @@ final class BrowserAccess {
   ///   browser links stay valid.
   nonisolated(nonsending) func close(comesBack: Bool) async {
     defer { checkIsolation(#isolation) }
-    if !comesBack, await !isCarried() {
+    if !comesBack, !board.isCarried {
       await end(reason: "The host closed the board.") { $0.end == nil }
     }
     if storingAgain != nil { await storeLinks() }
     let page = page
     self.page = nil
     await page?.close()
-  }
-
-  /// Returns whether a relay keeps the board open when the local peer leaves.
-  private nonisolated(nonsending) func isCarried() async -> Bool {
-    defer { checkIsolation(#isolation) }
-    if board.isCarried { return true }
-    let relays = try? await session.membershipRecord().relays
-    return runtime.call { board in relays?.contains { board.members.isReached($0) } ?? false }
   }
 
   private nonisolated(nonsending) func end(
@@ -395,12 +385,11 @@ final class BrowserAccess {
     do {
       try await persistence.document?.setBrowserLinks(text)
       storingAgain = nil
-      hasReportedFailure = false
     } catch {
+      let isReported = storingAgain != nil
       storingAgain = runtime.clock.now + .seconds(5)
       runtime.wakeNow()
-      guard !hasReportedFailure else { return }
-      hasReportedFailure = true
+      guard !isReported else { return }
       runtime.emit(
         .warning(
           .init(

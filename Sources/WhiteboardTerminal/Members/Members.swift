@@ -1,3 +1,4 @@
+import CommandLines
 import PeerCore
 import Whiteboard
 import WhiteboardKit
@@ -88,13 +89,7 @@ struct Members: Sendable {
       rerouted.insert(id)
       return nil
     }
-    switch left.reason {
-    case "left": return "\(left.name) left"
-    case "kicked":
-      let reason = left.message.map { ": \($0.displayed)" } ?? ""
-      return "\(left.name) was removed\(reason)"
-    default: return "\(left.name) disconnected: \(left.reason)"
-    }
+    return EventText.departure(left, of: left.name.displayed)
   }
 
   /// Removes all members.

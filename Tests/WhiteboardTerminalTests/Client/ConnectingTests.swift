@@ -25,6 +25,20 @@ struct ConnectingTests {
     MemberID(bytes: Array(repeating: number, count: 32))?.description ?? ""
   }
 
+  /// Returns the event about the request to join, with the words to compare.
+  private static func request(mustAnswer: Bool) -> BoardEvent {
+    .invitation(
+      .init(
+        id: "to-1",
+        peer: Self.id(2),
+        name: "Ada",
+        words: "a b c",
+        direction: .outgoing,
+        mustAnswer: mustAnswer
+      )
+    )
+  }
+
   private static func ready(_ board: String = "boardid") -> BoardEvent {
     .ready(
       .init(
@@ -85,18 +99,7 @@ struct ConnectingTests {
   @Test("the user can compare words while the program connects")
   func comparing() {
     var client = Self.client()
-    _ = client.receive(
-      .invitation(
-        .init(
-          id: "to-1",
-          peer: Self.id(2),
-          name: "Ada",
-          words: "a b c",
-          direction: .outgoing,
-          mustAnswer: true
-        )
-      )
-    )
+    _ = client.receive(Self.request(mustAnswer: true))
     #expect(client.frame().screen.lines.contains { $0.contains("a b c") })
     #expect(
       Self.type("y", &client) == [
@@ -108,18 +111,7 @@ struct ConnectingTests {
   @Test("a user who joins by a link sees the words that the host is asked to compare")
   func wordsForHost() {
     var client = Self.client()
-    _ = client.receive(
-      .invitation(
-        .init(
-          id: "to-1",
-          peer: Self.id(2),
-          name: "Ada",
-          words: "a b c",
-          direction: .outgoing,
-          mustAnswer: false
-        )
-      )
-    )
+    _ = client.receive(Self.request(mustAnswer: false))
     #expect(client.frame().screen.lines.contains { $0.contains("a b c") })
     #expect(Self.type("y", &client) == [])
     _ = client.receive(.joining(.init(step: .connecting, address: "192.0.2.7:26273")))
