@@ -96,7 +96,8 @@ package enum ZIndex {
           places.append(next)
         }
       }
-      return lower == nil ? places.reversed() : places
+      // The compiler gives different code from build to build for the `reversed()` that returns an array of arrays.
+      return lower == nil ? Array(places.reversed() as ReversedCollection) : places
     }
     // Choose the middle z index first, so that the z indexes stay short.
     let before = (count - 1) / 2
