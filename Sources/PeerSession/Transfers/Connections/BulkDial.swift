@@ -42,8 +42,8 @@ final class BulkDial<Attached: Sendable>: LinkDelegate, Sendable {
     self.promise = eventLoop.makePromise()
   }
 
-  /// Dials the link, and gives up after 10 s.
-  func start() -> EventLoopFuture<Attached> {
+  /// Dials the link, and closes the connection if the peer does not attach it in time.
+  func start(limit: TimeAmount = .seconds(10)) -> EventLoopFuture<Attached> {
     let eventLoop = promise.futureResult.eventLoop
     let address: SocketAddress
     do {
@@ -66,6 +66,7 @@ final class BulkDial<Attached: Sendable>: LinkDelegate, Sendable {
           // The link has a weak reference to its delegate, so the channel retains this dial until
           // it closes.
           channel.closeFuture.whenComplete { _ in withExtendedLifetime(self) {} }
+          self.promise.futureResult.whenFailure { _ in channel.close(promise: nil) }
           try channel.pipeline.syncOperations.addHandlers([handler, link])
         }
       }
@@ -79,7 +80,7 @@ final class BulkDial<Attached: Sendable>: LinkDelegate, Sendable {
         )
       }
     let promise = promise
-    let timeout = eventLoop.scheduleTask(in: .seconds(10)) {
+    let timeout = eventLoop.scheduleTask(in: limit) {
       promise.fail(SessionError(.timedOut, "The additional connection was not opened in time."))
     }
     promise.futureResult.whenComplete { _ in timeout.cancel() }
