@@ -200,7 +200,7 @@ let package = Package(
     .executableTarget(
       name: "whiteboard-relay",
       dependencies: [
-        "AvahiDiscovery", "CommandLines", "PeerCore", "PeerSession", "RelayOperations",
+        "AvahiDiscovery", "CommandLines", "PeerCore", "PeerSession", "QRCode", "RelayOperations",
         "WhiteboardCommands", "WhiteboardKit", "WhiteboardRelay", "WhiteboardWeb", argumentParser,
         logging, metrics,
       ],
@@ -358,7 +358,9 @@ let package = Package(
     .testTarget(name: "WhiteboardTests", dependencies: ["PeerTestKit", "Whiteboard"]),
     .testTarget(
       name: "WhiteboardWebTests",
-      dependencies: ["PeerSession", "WhiteboardKit", "WhiteboardWeb", nioCore, nioSSL, x509]
+      dependencies: [
+        "PeerSession", "WhiteboardKit", "WhiteboardWeb", nioCore, nioPosix, nioSSL, x509,
+      ]
     ),
     .testTarget(
       name: "WhiteboardDocumentTests",

@@ -84,4 +84,17 @@ package struct QRSymbol: Hashable, Sendable {
       )
     }
   }
+
+  /// Returns the symbol as text for a terminal.
+  ///
+  /// Without colors, it draws the light modules, since most terminals are dark. Scanners also accept
+  /// the inverted code.
+  ///
+  /// - Parameter colors: The parameters of an SGR sequence (ECMA-48) that selects black on white; nil
+  ///   to use no colors.
+  /// - Returns: The lines, each with its line break.
+  package func drawing(colors: String?) -> String {
+    guard let colors else { return lines(isInverted: true).joined(separator: "\n") + "\n" }
+    return lines().map { "\u{1B}[\(colors)m\($0)\u{1B}[0m\n" }.joined()
+  }
 }

@@ -133,16 +133,14 @@ struct InviteCommand: AsyncParsableCommand {
     isTerminal: Bool
   ) -> String {
     let features = TerminalFeatures { Environment[$0] }.applying(TerminalSettings(settings))
-    let depth = isTerminal ? features.depth : .none
-    let colors: String
-    switch depth {
-    // Without colors, draw the light modules, since most terminals are dark. Scanners also accept the inverted code.
-    case .none: return symbol.lines(isInverted: true).joined(separator: "\n") + "\n"
-    case .sixteen: colors = "30;107"
-    case .palette: colors = "38;5;16;48;5;231"
-    case .full: colors = "38;2;0;0;0;48;2;255;255;255"
-    }
-    return symbol.lines().map { "\u{1B}[\(colors)m\($0)\u{1B}[0m\n" }.joined()
+    let colors: String? =
+      switch isTerminal ? features.depth : .none {
+      case .none: nil
+      case .sixteen: "30;107"
+      case .palette: "38;5;16;48;5;231"
+      case .full: "38;2;0;0;0;48;2;255;255;255"
+      }
+    return symbol.drawing(colors: colors)
   }
 
   private func invitation(_ settings: Settings) async throws -> BoardInvitation {

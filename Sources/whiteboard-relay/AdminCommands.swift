@@ -1,7 +1,15 @@
 import ArgumentParser
+import CommandLines
+import QRCode
 import WhiteboardCommands
 import WhiteboardKit
 import WhiteboardRelay
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 extension PlaceOptions {
   /// Sends a request to the running relay, and prints the answer.
@@ -14,6 +22,11 @@ extension PlaceOptions {
   func tell(_ request: ControlRequest, empty: String) async throws(WhiteboardError) {
     let lines = try await ask(request)
     if lines.isEmpty, !json { try Console.tell(empty + "\n") }
+    try tell(lines)
+  }
+
+  /// Prints the answer of the relay.
+  fileprivate func tell(_ lines: [ControlLine]) throws(WhiteboardError) {
     if json {
       for line in lines { try Console.tell(line.text(json: true)) }
     } else {
@@ -171,6 +184,12 @@ struct BoardsCommand: AsyncParsableCommand {
     )
     var expires: String?
 
+    @Flag(
+      inversion: .prefixedNo,
+      help: "Whether to draw the QR code; by default, only on a terminal."
+    )
+    var qr: Bool?
+
     mutating func validate() throws {
       guard expires.map({ InvitationTerms.seconds($0) != nil }) ?? true else {
         throw ValidationError("--expires must be a time such as 90s, 15m, 2h or 7d, at most 30d.")
@@ -181,7 +200,31 @@ struct BoardsCommand: AsyncParsableCommand {
       var request = ControlRequest(.invite, board: board.name)
       let seconds = expires.flatMap { InvitationTerms.seconds($0) }
       request.terms = InvitationTerms(isView: view, isForBrowsers: web, seconds: seconds)
-      try await board.place.tell(request, empty: "")
+      let lines = try await board.place.ask(request)
+      try board.place.tell(lines)
+      let isTerminal = isatty(STDOUT_FILENO) == 1
+      guard !board.place.json, qr ?? isTerminal else { return }
+      for case .invitation(let report) in lines {
+        try Self.draw(report.link, isTerminal: isTerminal)
+      }
+    }
+
+    private static func draw(_ link: String, isTerminal: Bool) throws {
+      let symbol: QRSymbol
+      do throws(QRCodeError) {
+        symbol = try QRSymbol(link)
+      } catch {
+        throw WhiteboardError(.internal, error.description)
+      }
+      let width = symbol.size + 4
+      if let columns = Console.size?.columns, columns < width {
+        Console.complain(
+          "The QR code needs \(width) columns, but the terminal has only \(columns)."
+        )
+        return
+      }
+      let hasColors = isTerminal && (Environment["NO_COLOR"] ?? "").isEmpty
+      try Console.tell(symbol.drawing(colors: hasColors ? "30;107" : nil))
     }
   }
 
