@@ -4,16 +4,34 @@ import WhiteboardKit
 /// The gateway that all boards of a program share.
 ///
 /// It is open while at least one board lets browsers join.
-public actor SharedGateway: BrowserGateway {
+package actor SharedGateway: BrowserGateway {
   private let configuration: WebGateway.Configuration
+  private let nextCheck: @Sendable () async throws -> Void
   /// The gateway that is open or being opened; nil while no board uses it.
   private var opening: Task<Result<WebGateway, WebGatewayError>, Never>?
   /// The gateway that was closed last, whose port may still be in use until the task ends.
   private var closing: Task<Void, Never>?
-  private var users = 0
+  /// A task that adopts new addresses; nil while no board uses the gateway.
+  private var refreshing: Task<Void, Never>?
+  /// The boards that use the gateway, or wait for it.
+  private var users: [Int: AsyncStream<BrowserPage>.Continuation] = [:]
+  private var nextUser = 0
 
   /// Creates a gateway that is not open yet.
-  public init(_ configuration: WebGateway.Configuration) { self.configuration = configuration }
+  ///
+  /// - Parameters:
+  ///   - configuration: The settings.
+  ///   - nextCheck: Returns when the addresses and the certificate must be checked again; throws
+  ///     when its task is canceled.
+  package init(
+    _ configuration: WebGateway.Configuration,
+    nextCheck: @escaping @Sendable () async throws -> Void = {
+      try await Task.sleep(for: .seconds(10))
+    }
+  ) {
+    self.configuration = configuration
+    self.nextCheck = nextCheck
+  }
 
   /// Creates a gateway from the settings of a program.
   ///
@@ -43,19 +61,21 @@ public actor SharedGateway: BrowserGateway {
     self.init(configuration)
   }
 
-  package func open(on transport: PeerTransport) async throws(WhiteboardError) -> BrowserPage {
-    users += 1
+  package func open(on transport: PeerTransport) async throws(WhiteboardError) -> OpenGateway {
+    let user = nextUser
+    nextUser += 1
+    let (changes, source) = AsyncStream<BrowserPage>.makeStream(
+      bufferingPolicy: .bufferingNewest(1)
+    )
+    users[user] = source
     let opening = opening ?? begin(on: transport)
     self.opening = opening
     switch await opening.value {
     case .success(let gateway):
-      return BrowserPage(
-        origins: gateway.origins,
-        fingerprint: gateway.fingerprint,
-        isSelfMade: gateway.isSelfMade
-      ) { await self.release() }
+      if refreshing == nil { refreshing = refresh(gateway) }
+      return OpenGateway(page: await gateway.page, changes: changes) { await self.release(user) }
     case .failure(let error):
-      users -= 1
+      users[user] = nil
       // Another attempt may have begun in the meantime.
       if self.opening == opening { self.opening = nil }
       throw WhiteboardError(.system, error.description)
@@ -76,10 +96,25 @@ public actor SharedGateway: BrowserGateway {
     }
   }
 
-  private func release() async {
-    users -= 1
-    guard users == 0, let opening else { return }
+  /// Adopts new addresses of this machine and renews the certificate, until its task is canceled.
+  private func refresh(_ gateway: WebGateway) -> Task<Void, Never> {
+    Task { [nextCheck] in
+      while (try? await nextCheck()) != nil {
+        guard await gateway.refresh() else { continue }
+        let page = await gateway.page
+        // Other boards may use another gateway by now.
+        guard !Task.isCancelled else { return }
+        for user in users.values { user.yield(page) }
+      }
+    }
+  }
+
+  private func release(_ user: Int) async {
+    users.removeValue(forKey: user)?.finish()
+    guard users.isEmpty, let opening else { return }
     self.opening = nil
+    refreshing?.cancel()
+    refreshing = nil
     let closing = Task {
       if case .success(let gateway) = await opening.value { await gateway.close() }
     }

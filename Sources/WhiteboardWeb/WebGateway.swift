@@ -1,3 +1,4 @@
+import FoundationEssentials
 import NIOCore
 import NIOPosix
 import PeerSession
@@ -7,33 +8,48 @@ import WhiteboardKit
 ///
 /// A gateway belongs to a transport. Each session of the transport decides whether browsers may
 /// join it (`Session.openToGuests()`).
-public struct WebGateway: Sendable {
+package actor WebGateway {
   /// The settings of a gateway.
-  public struct Configuration: Sendable {
+  package struct Configuration: Sendable {
     /// The port that the gateway tries first if ``port`` is nil.
-    public static let defaultPort = 26_443
+    package static let defaultPort = 26_443
 
     /// The directory for the gateway's certificates.
-    public var directory: String
+    package var directory: String
     /// The address to listen on; nil for all.
-    public var host: String?
+    package var host: String?
     /// The port; nil for ``defaultPort`` or the next free one.
-    public var port: Int?
+    package var port: Int?
     /// The files of the user's own certificate and its private key; nil for a certificate that the
     /// gateway creates.
-    public var certificate: (certificates: String, key: String)?
+    package var certificate: (certificates: String, key: String)?
+    /// Returns the addresses of this machine, best first.
+    var addresses: @Sendable (PeerTransport) async -> [String] = { await $0.addresses() }
 
     /// Creates a configuration for the default port on all addresses.
-    public init(directory: String) { self.directory = directory }
+    package init(directory: String) { self.directory = directory }
   }
 
-  /// The origins of the page, best first, such as `https://192.168.1.5:26443`.
-  public let origins: [String]
-  /// The SHA-256 hash of the certificate, as browsers show it.
-  public let fingerprint: String
-  /// Whether browsers warn about the certificate, because the gateway made it.
-  public let isSelfMade: Bool
-  private let listener: any Channel
+  /// The addresses and the certificate of the page.
+  package private(set) var page: BrowserPage
+  private let configuration: Configuration
+  private let transport: PeerTransport
+  private var certificate: WebCertificate
+  private let listening: Listening
+
+  private init(
+    _ configuration: Configuration,
+    _ transport: PeerTransport,
+    _ certificate: WebCertificate,
+    _ hosts: [String],
+    _ listening: Listening
+  ) {
+    self.configuration = configuration
+    self.transport = transport
+    self.certificate = certificate
+    self.listening = listening
+    page = Self.page(configuration, certificate, hosts, listening.port)
+  }
 
   /// Opens a gateway.
   ///
@@ -42,49 +58,107 @@ public struct WebGateway: Sendable {
   ///   - transport: The transport whose sessions browsers can join.
   /// - Returns: The open gateway.
   /// - Throws: ``WebGatewayError`` if the certificate or the port cannot be used.
-  public static func open(
+  package static func open(
     _ configuration: Configuration,
     on transport: PeerTransport
   ) async throws(WebGatewayError) -> WebGateway {
-    let addresses = await reachableHosts(configuration, transport)
-    let certificate: WebCertificate
-    if let own = configuration.certificate {
-      certificate = try WebCertificate(certificates: own.certificates, key: own.key)
-    } else {
-      certificate = try WebCertificate(
-        inDirectory: configuration.directory,
-        for: Set(addresses + ["localhost", "127.0.0.1", "::1"])
-      )
-    }
-    let (listener, port) = try await listen(configuration, certificate, transport)
-    let hosts = configuration.certificate == nil ? addresses : certificate.shownHosts
-    return WebGateway(
-      origins: hosts.map { "https://\(WebOrigin.authority(host: $0, port: port))" },
-      fingerprint: certificate.fingerprint,
-      isSelfMade: certificate.authority != nil,
-      listener: listener
-    )
+    let hosts = await reachableHosts(configuration, transport)
+    let certificate = try load(configuration, hosts, now: .now)
+    let listening = try await listen(configuration, certificate, transport)
+    return WebGateway(configuration, transport, certificate, hosts, listening)
   }
 
   /// Closes the gateway; open web links stay open.
-  public func close() async { try? await listener.close() }
+  package func close() async { try? await listening.channel.close() }
 
+  /// Adopts the current addresses of this machine, and renews the certificate if necessary.
+  ///
+  /// The user's own certificate is loaded again from its files. If a certificate cannot be used,
+  /// the old one remains.
+  ///
+  /// - Parameter now: The current time.
+  /// - Returns: Whether ``page`` changed.
+  func refresh(now: Date = .now) async -> Bool {
+    let hosts = await Self.reachableHosts(configuration, transport)
+    let isOwn = configuration.certificate != nil
+    // Without a network, the old addresses are more useful than none.
+    guard isOwn || !hosts.isEmpty else { return false }
+    if isOwn || !certificate.fits(Self.names(hosts), now: now),
+      let new = try? Self.load(configuration, hosts, now: now),
+      new.fingerprint != certificate.fingerprint
+    {
+      let server = listening.server
+      guard
+        (try? await transport.linkEventLoop.submit { try server.value?.use(new) }.get()) != nil
+      else { return false }
+      certificate = new
+    }
+    let old = page
+    page = Self.page(configuration, certificate, hosts, listening.port)
+    return page != old
+  }
+
+  /// Returns the hosts at which browsers can reach this machine, best first; an empty array if there
+  /// is no network.
   private static func reachableHosts(
     _ configuration: Configuration,
     _ transport: PeerTransport
   ) async -> [String] {
     if let host = configuration.host, host != "::", host != "0.0.0.0" { return [host] }
-    var hosts = await transport.addresses()
+    let addresses = await configuration.addresses(transport)
+    guard !addresses.isEmpty, let name = HostName.local else { return addresses }
+    return addresses + [name]
+  }
+
+  private static func load(
+    _ configuration: Configuration,
+    _ hosts: [String],
+    now: Date
+  ) throws(WebGatewayError) -> WebCertificate {
+    if let own = configuration.certificate {
+      return try WebCertificate(certificates: own.certificates, key: own.key)
+    }
+    return try WebCertificate(
+      inDirectory: configuration.directory,
+      for: names(hosts),
+      now: now
+    )
+  }
+
+  /// Returns the names for a certificate: the given hosts, and those of this machine itself.
+  private static func names(_ hosts: [String]) -> Set<String> {
+    Set(hosts + ["localhost", "127.0.0.1", "::1"])
+  }
+
+  private static func page(
+    _ configuration: Configuration,
+    _ certificate: WebCertificate,
+    _ hosts: [String],
+    _ port: Int
+  ) -> BrowserPage {
+    var hosts =
+      configuration.certificate == nil
+      ? hosts.filter(certificate.hosts.contains) : certificate.shownHosts
     if hosts.isEmpty { hosts = ["127.0.0.1"] }
-    if let name = HostName.local { hosts.append(name) }
-    return hosts
+    return BrowserPage(
+      origins: hosts.map { "https://\(WebOrigin.authority(host: $0, port: port))" },
+      fingerprint: certificate.fingerprint,
+      isSelfMade: certificate.authority != nil
+    )
+  }
+
+  /// The listening channel of a gateway.
+  private struct Listening {
+    let channel: any Channel
+    let port: Int
+    let server: NIOLoopBoundBox<WebServer?>
   }
 
   private static func listen(
     _ configuration: Configuration,
     _ certificate: WebCertificate,
     _ transport: PeerTransport
-  ) async throws(WebGatewayError) -> (any Channel, port: Int) {
+  ) async throws(WebGatewayError) -> Listening {
     let first = Configuration.defaultPort
     let ports = configuration.port.map { [$0] } ?? Array(first..<first + 100)
     let hosts = configuration.host.map { [$0] } ?? ["::", "0.0.0.0"]
@@ -117,7 +191,7 @@ public struct WebGateway: Sendable {
             try? await listener.close()
             throw error
           }
-          return (listener, bound)
+          return Listening(channel: listener, port: bound, server: box)
         } catch let error as IOError {
           problem = SystemError.words(for: error.errnoCode)
         } catch {

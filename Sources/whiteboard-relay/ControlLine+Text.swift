@@ -85,9 +85,7 @@ extension ControlLine {
     let end = report.expires.map { " (until \(EventText.time($0)))" } ?? ""
     guard let code = report.code else {
       let kind = report.role == "viewer" ? "View-only browser link" : "Browser link"
-      let warning = report.fingerprint.map {
-        "When you open the link, the browser warns about the certificate. Its SHA-256 fingerprint:\n  \($0)\n"
-      }
+      let warning = report.fingerprint.map { "\(BrowserPage.warning)\n  \($0)\n" }
       return "\(kind)\(end): \(report.link)\n\(warning ?? "")"
     }
     let kind = report.role == "viewer" ? "View-only code" : "Join code"

@@ -1,5 +1,9 @@
 import Foundation
+import NIOCore
+import NIOPosix
+import NIOSSL
 import PeerSession
+import Synchronization
 import Testing
 import WhiteboardKit
 
@@ -31,11 +35,11 @@ struct SharedGatewayTests {
   func together() async throws {
     try await withTransport { transport, settings in
       let shared = SharedGateway(settings)
-      let pages = try await withThrowingTaskGroup(of: BrowserPage.self) { group in
+      let pages = try await withThrowingTaskGroup(of: OpenGateway.self) { group in
         for _ in 0..<8 { group.addTask { try await shared.open(on: transport) } }
         return try await group.reduce(into: []) { $0.append($1) }
       }
-      #expect(Set(pages.map(\.origins)).count == 1)
+      #expect(Set(pages.map(\.page.origins)).count == 1)
       for page in pages { await page.close() }
     }
   }
@@ -46,7 +50,7 @@ struct SharedGatewayTests {
       let found = SharedGateway(settings)
       let first = try await found.open(on: transport)
       var settings = settings
-      settings.port = try #require(first.origins.first.flatMap { URL(string: $0)?.port })
+      settings.port = try #require(first.page.origins.first.flatMap { URL(string: $0)?.port })
       await first.close()
       let shared = SharedGateway(settings)
       for _ in 0..<20 {
@@ -64,7 +68,7 @@ struct SharedGatewayTests {
     try await withTransport { transport, settings in
       let other = try await WebGateway.open(settings, on: transport)
       var settings = settings
-      settings.port = try #require(other.origins.first.flatMap { URL(string: $0)?.port })
+      settings.port = try #require(await other.page.origins.first.flatMap { URL(string: $0)?.port })
       let shared = SharedGateway(settings)
       let error = await #expect(throws: WhiteboardError.self) {
         try await shared.open(on: transport)
@@ -73,6 +77,128 @@ struct SharedGatewayTests {
       await other.close()
       let page = try await shared.open(on: transport)
       await page.close()
+    }
+  }
+
+  @Test("[WEB-9] the page follows the addresses of the machine, with a certificate that names them")
+  func newAddress() async throws {
+    try await withTransport { transport, settings in
+      var settings = settings
+      settings.host = nil
+      let addresses = Mutex(["127.0.0.1"])
+      settings.addresses = { _ in addresses.withLock { $0 } }
+      let (checks, check) = AsyncStream<Void>.makeStream()
+      let shared = SharedGateway(settings) {
+        for await _ in checks { return }
+        throw CancellationError()
+      }
+      let boards = [try await shared.open(on: transport), try await shared.open(on: transport)]
+      addresses.withLock { $0 = ["127.0.0.1", "192.0.2.7"] }
+      check.yield()
+      for board in boards {
+        var changes = board.changes.makeAsyncIterator()
+        let page = try #require(await changes.next())
+        #expect(page.origins.contains { $0.hasPrefix("https://192.0.2.7:") })
+        #expect(page.fingerprint != board.page.fingerprint)
+      }
+      for board in boards { await board.close() }
+    }
+  }
+
+  @Test("[WEB-9] an open gateway renews its certificate, and keeps its addresses without a network")
+  func renewal() async throws {
+    try await withTransport { transport, settings in
+      var settings = settings
+      settings.host = nil
+      let addresses = Mutex(["127.0.0.1"])
+      settings.addresses = { _ in addresses.withLock { $0 } }
+      let gateway = try await WebGateway.open(settings, on: transport)
+      let first = await gateway.page
+      #expect(await gateway.refresh() == false)
+      addresses.withLock { $0 = [] }
+      #expect(await gateway.refresh() == false)
+      #expect(await gateway.page == first)
+      addresses.withLock { $0 = ["127.0.0.1"] }
+      #expect(await gateway.refresh(now: .now.addingTimeInterval(370 * 86_400)))
+      let renewed = await gateway.page
+      #expect(renewed.origins == first.origins && renewed.fingerprint != first.fingerprint)
+      await gateway.close()
+    }
+  }
+
+  @Test("[WEB-9] an open gateway loads the user's own certificate again after it was replaced")
+  func replaced() async throws {
+    try await withTransport { transport, settings in
+      var settings = settings
+      func make(_ number: Int) throws -> String {
+        let directory = "\(settings.directory)/own-\(number)"
+        _ = try WebCertificate(inDirectory: directory, for: ["board.lan"])
+        return directory + "/web.pem"
+      }
+      let file = try make(0)
+      settings.certificate = (file, file)
+      let gateway = try await WebGateway.open(settings, on: transport)
+      let first = await gateway.page
+      #expect(await gateway.refresh() == false)
+      let pem = try Data(contentsOf: URL(filePath: make(1)))
+      // While the file is being written, the old certificate remains.
+      try pem.prefix(100).write(to: URL(filePath: file))
+      #expect(await gateway.refresh() == false)
+      try pem.write(to: URL(filePath: file))
+      #expect(await gateway.refresh())
+      let second = await gateway.page
+      #expect(second.fingerprint != first.fingerprint && second.origins == first.origins)
+      await gateway.close()
+    }
+  }
+
+  /// Returns the fingerprint of the certificate that a gateway sends at one of its addresses.
+  private func fingerprint(_ host: String, _ page: BrowserPage) async throws -> String {
+    let port = try #require(page.origins.first.flatMap { URL(string: $0)?.port })
+    var client = TLSConfiguration.makeClientConfiguration()
+    client.certificateVerification = .noHostnameVerification
+    let context = try NIOSSLContext(configuration: client)
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let found = loop.makePromise(of: String.self)
+    let channel = try await ClientBootstrap(group: loop)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          let handler = try NIOSSLClientHandler(context: context, serverHostname: nil) {
+            certificates,
+            answer in
+            found.completeWith(
+              Result { WebCertificate.fingerprint(of: try certificates[0].toDERBytes()) }
+            )
+            answer.succeed(.certificateVerified)
+          }
+          try channel.pipeline.syncOperations.addHandler(handler)
+        }
+      }
+      .connect(host: host, port: port).get()
+    let result = try await found.futureResult.get()
+    try await channel.close()
+    return result
+  }
+
+  @Test("[WEB-9] an address keeps its certificate when another address is added")
+  func oldAddress() async throws {
+    try await withTransport { transport, settings in
+      var settings = settings
+      settings.host = nil
+      let addresses = Mutex(["127.0.0.2"])
+      settings.addresses = { _ in addresses.withLock { $0 } }
+      let gateway = try await WebGateway.open(settings, on: transport)
+      let first = await gateway.page
+      // IPv6 addresses come and go, and browsers would warn again each time.
+      addresses.withLock { $0 = ["127.0.0.2", "2001:db8::5"] }
+      #expect(await gateway.refresh() == false)
+      addresses.withLock { $0 = ["127.0.0.2", "127.0.0.3"] }
+      #expect(await gateway.refresh())
+      let second = await gateway.page
+      #expect(try await fingerprint("127.0.0.2", first) == first.fingerprint)
+      #expect(try await fingerprint("127.0.0.3", second) == second.fingerprint)
+      #expect(first.fingerprint != second.fingerprint)
+      await gateway.close()
     }
   }
 }

@@ -9,7 +9,7 @@ struct WebPageTests {
   private static let resources = URL(filePath: #filePath)
     .appending(path: "../../../Sources/WhiteboardWeb/Resources").standardized
 
-  @Test("every file of the page is part of the program, unchanged")
+  @Test("every file of the page is part of the program; scripts have no comments")
   func files() throws {
     let page = WebPage()
     let names = try FileManager.default.contentsOfDirectory(atPath: Self.resources.path)
@@ -22,10 +22,61 @@ struct WebPageTests {
         #expect(file.compressed.map { Data($0.bytes.readableBytesView) } == bytes)
       } else {
         let file = try #require(page.file(at: "/" + name), "\(name)")
-        #expect(file.bytes.map { Data($0.readableBytesView) } == bytes)
+        let sent = file.bytes.map { Data($0.readableBytesView) }
+        #expect(sent == (name.hasSuffix(".mjs") ? Data(WebPage.withoutComments(bytes)) : bytes))
       }
     }
     #expect(page.paths.count == names.count)
+  }
+
+  @Test("a script keeps its code and its lines without the comments")
+  func withoutComments() {
+    let script = """
+      /** One line. */
+      const a = "//"; // why
+        // Only a comment.
+        /**
+         * @param b `//`
+         */
+      const c = `/**`;
+
+      """
+    let expected = """
+
+      const a = "//"; // why
+
+
+
+
+      const c = `/**`;
+
+      """
+    #expect(String(decoding: WebPage.withoutComments(script.utf8), as: UTF8.self) == expected)
+  }
+
+  @Test("only comments are left out of the scripts of the page")
+  func onlyComments() throws {
+    let names = try FileManager.default.contentsOfDirectory(atPath: Self.resources.path)
+      .filter { $0.hasSuffix(".mjs") }
+    var count = 0
+    for name in names {
+      let bytes = try Data(contentsOf: Self.resources.appending(path: name))
+      let lines = [bytes, Data(WebPage.withoutComments(bytes))].map {
+        String(decoding: $0, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+      }
+      #expect(lines[0].count == lines[1].count, "\(name)")
+      // A line of a comment could also be within a string that is still open at its start.
+      var quotes = 0
+      for (line, sent) in zip(lines[0], lines[1]) {
+        let text = line.drop { $0 == " " }
+        quotes += sent.count { $0 == "`" }
+        guard line != sent else { continue }
+        count += 1
+        #expect(sent.isEmpty && quotes.isMultiple(of: 2), "\(name): \(line)")
+        #expect(["//", "/**", "*"].contains { text.hasPrefix($0) }, "\(name): \(line)")
+      }
+    }
+    #expect(count > 100)
   }
 
   @Test("without the WebAssembly module, a browser receives at most 100 kB")

@@ -76,8 +76,7 @@ extension EventText {
     guard web.isOn else { return "browsers cannot join the board" }
     let line = "people with a browser link can join the board"
     guard web.isSelfMade == true, let fingerprint = web.fingerprint else { return line }
-    return "\(line)\n  When you open a link, the browser warns about the certificate, "
-      + "because this program made it. Its SHA-256 fingerprint:\n  \(UntrustedText(fingerprint).escaped())"
+    return "\(line)\n  \(BrowserPage.warning)\n  \(UntrustedText(fingerprint).escaped())"
   }
 
   /// Describes how a member left, and the reason.

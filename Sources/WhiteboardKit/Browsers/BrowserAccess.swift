@@ -16,6 +16,8 @@ final class BrowserAccess {
   private let transport: PeerTransport
   /// The page; nil while browsers cannot join.
   private var page: BrowserPage?
+  /// Closes the gateway; nil while it is not open.
+  private var closeGateway: (@Sendable () async -> Void)?
   private var links: [BrowserLink] = []
   /// Whether ``begin()`` has not yet opened the gateway that the configuration requires.
   private var isBeginning: Bool
@@ -74,17 +76,21 @@ final class BrowserAccess {
     }
     try checkIsHosting()
     if page == nil {
+      let opened: OpenGateway
       do throws(WhiteboardError) {
-        page = try await gateway.open(on: transport)
+        opened = try await gateway.open(on: transport)
       } catch {
         throw CommandError(.refused, error.message)
       }
+      (page, closeGateway) = (opened.page, opened.close)
       do throws(SessionError) {
         try await session.openToGuests()
       } catch {
-        await page?.close()
-        page = nil
+        await takePage()?()
         throw CommandError(error)
+      }
+      runtime.spawn { sharedBoard in
+        for await page in opened.changes { sharedBoard.board?.browsers.changePage(to: page) }
       }
     }
     report(request: request)
@@ -104,6 +110,21 @@ final class BrowserAccess {
     runtime.emit(.invited(link))
   }
 
+  /// Reports the new addresses or the new certificate of the page, and the link with the new address.
+  private func changePage(to new: BrowserPage) {
+    guard page != nil else { return }
+    page = new
+    report(request: nil)
+    guard let link = links.first(where: \.isForEveryone) else { return }
+    runtime.emit(.invited(invited(link, new, request: nil)))
+  }
+
+  /// Returns the function that closes the gateway; browsers cannot join any more.
+  private func takePage() -> (@Sendable () async -> Void)? {
+    defer { (page, closeGateway) = (nil, nil) }
+    return closeGateway
+  }
+
   private func checkIsHosting() throws(CommandError) {
     guard configuration.isHosting(session) else {
       throw CommandError(
@@ -116,10 +137,9 @@ final class BrowserAccess {
   /// Disconnects all guests, and closes the gateway; browser links stay valid until they expire.
   nonisolated(nonsending) func turnOff(request: RequestMark?) async {
     defer { checkIsolation(#isolation) }
-    let page = page
-    self.page = nil
+    let closeGateway = takePage()
     await session.closeToGuests()
-    await page?.close()
+    await closeGateway?()
     report(request: request)
   }
 
@@ -233,21 +253,20 @@ final class BrowserAccess {
       }
     }
     guard links[index].guests.insert(peer.id).inserted else { return }
-    let isFull = links[index].guests.count >= BrowserLink.guestLimit && !links[index].isClosed
+    let isFull = links[index].guests.count >= BrowserLink.guestLimit
+    let wasClosed = links[index].isClosed
     if isFull { links[index].isClosed = true }
-    let link = links[index]
+    let secret = links[index].secret
     runtime.spawn { sharedBoard in
       guard let browsers = sharedBoard.board?.browsers else { return }
-      if isFull { await browsers.close(link) } else { await browsers.storeLinks() }
+      await browsers.storeLinks()
+      guard let link = browsers.links.first(where: { $0.secret == secret }) else { return }
+      // Guests that were admitted while the link was being closed can still return.
+      if link.isClosed { try? await browsers.accept(link) }
+      if link.isClosed, !wasClosed, link.isUnlimited {
+        try? await browsers.showLink(request: nil)
+      }
     }
-  }
-
-  /// Closes a link that many guests have used, and emits another one if it was for everyone.
-  private nonisolated(nonsending) func close(_ link: BrowserLink) async {
-    defer { checkIsolation(#isolation) }
-    await storeLinks()
-    try? await accept(link)
-    if link.isUnlimited { try? await showLink(request: nil) }
   }
 
   // MARK: - The end of access
@@ -345,9 +364,7 @@ final class BrowserAccess {
       await end(reason: "The host closed the board.") { $0.end == nil }
     }
     if storingAgain != nil { await storeLinks() }
-    let page = page
-    self.page = nil
-    await page?.close()
+    await takePage()?()
   }
 
   private nonisolated(nonsending) func end(

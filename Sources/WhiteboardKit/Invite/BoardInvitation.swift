@@ -154,11 +154,7 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
       lines.append("\(index == 0 ? "Link:" : "  or:") \(link(UntrustedText(text).escaped()))")
     }
     if let fingerprint {
-      lines += [
-        "When you open the link, the browser warns about the certificate, because this program made it.",
-        "Its SHA-256 fingerprint:",
-      ]
-      lines.append("  \(UntrustedText(fingerprint).escaped())")
+      lines += [BrowserPage.warning, "  \(UntrustedText(fingerprint).escaped())"]
     } else if !links.isEmpty, web != true {
       lines.append("To join with a link: whiteboard-peer join 'LINK'")
     }

@@ -65,7 +65,9 @@ struct InvitationBox {
     let rows = stride(from: 0, to: bytes.count, by: 8).map {
       bytes[$0..<min($0 + 8, bytes.count)].joined(separator: ":")
     }
-    return ["The browser shows a warning. Compare the fingerprint (SHA-256):"] + rows + [""]
+    let warning =
+      "The browser shows a warning. If its SHA-256 fingerprint differs from this one, someone else may have sent the page:"
+    return [warning] + rows + [""]
   }
 
   /// Returns a panel that scrolls if the box does not fit on the screen, because the link must be readable in full.

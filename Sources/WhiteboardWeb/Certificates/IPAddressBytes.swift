@@ -27,6 +27,13 @@ struct IPAddressBytes: Equatable {
     }
   }
 
+  /// The IPv4 address that an IPv4-mapped address stands for; otherwise, this address.
+  var unmapped: IPAddressBytes {
+    let prefix = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
+    guard bytes.count == 16, bytes.starts(with: prefix) else { return self }
+    return IPAddressBytes(Array(bytes.suffix(4))) ?? self
+  }
+
   /// The address as text, in its shortest form (RFC 5952).
   var text: String {
     var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))

@@ -19,6 +19,8 @@ struct WebCertificate {
   /// The certificate authority that browsers can install, in DER; `nil` for the user's own
   /// certificate.
   let authority: [UInt8]?
+  /// The time at which the certificate expires.
+  private let expiry: Date
 
   /// The hosts at which other devices can open the page, names first; this device's own names only if
   /// there are no others.
@@ -31,7 +33,7 @@ struct WebCertificate {
   }
 
   /// Returns the SHA-256 hash of a certificate, as browsers show it.
-  private static func fingerprint(of der: [UInt8]) -> String {
+  static func fingerprint(of der: [UInt8]) -> String {
     SHA256.hash(data: der).map { byte in
       let text = String(byte, radix: 16, uppercase: true)
       return text.utf8.count == 1 ? "0\(text)" : text
@@ -75,6 +77,7 @@ struct WebCertificate {
     }
     fingerprint = Self.fingerprint(of: der)
     authority = nil
+    expiry = own.notValidAfter
   }
 
   /// Returns the public key of the private key in a PEM file; nil if the key cannot be parsed.
@@ -117,8 +120,8 @@ struct WebCertificate {
       try CertifiedKey(authorityFrom: now)
     }
     let own = try CertifiedKey.load("\(directory)/web.pem") { own in
-      own.certificate.hosts.isSuperset(of: hosts)
-        && own.certificate.notValidAfter > now.addingTimeInterval(30 * 86_400)
+      Self.names(own.certificate.hosts, enoughOf: hosts)
+        && !Self.isDue(own.certificate.notValidAfter, now)
         && own.certificate.notValidBefore <= now
         && own.certificate.issuer == authority.certificate.subject
         && authority.certificate.publicKey.isValidSignature(
@@ -137,6 +140,37 @@ struct WebCertificate {
     self.hosts = own.certificate.hosts
     fingerprint = Self.fingerprint(of: own.der)
     self.authority = authority.der
+    expiry = own.certificate.notValidAfter
+  }
+
+  /// Returns whether the certificate that the gateway created still fits.
+  ///
+  /// - Parameters:
+  ///   - hosts: The addresses and names at which browsers reach this machine.
+  ///   - now: The current time.
+  /// - Returns: False if another certificate is needed.
+  func fits(_ hosts: Set<String>, now: Date) -> Bool {
+    !isDue(now) && Self.names(self.hosts, enoughOf: hosts)
+  }
+
+  /// Returns whether the certificate must be renewed.
+  func isDue(_ now: Date) -> Bool { Self.isDue(expiry, now) }
+
+  private static func isDue(_ expiry: Date, _ now: Date) -> Bool {
+    expiry <= now.addingTimeInterval(30 * 86_400)
+  }
+
+  /// Returns whether a certificate with these names is sufficient for a machine with the given hosts.
+  ///
+  /// It must contain all names and IPv4 addresses. IPv6 addresses often change every day, and browsers
+  /// warn again about each new certificate. So one of them is enough, and only if there is no IPv4
+  /// address.
+  private static func names(_ names: Set<String>, enoughOf hosts: Set<String>) -> Bool {
+    let own: Set = ["127.0.0.1", "::1"]
+    let v6 = hosts.subtracting(own).filter { IPAddressBytes($0)?.bytes.count == 16 }
+    let hasV4 = hosts.subtracting(own).contains { IPAddressBytes($0)?.bytes.count == 4 }
+    return names.isSuperset(of: hosts.subtracting(v6))
+      && (hasV4 || v6.isEmpty || !v6.isDisjoint(with: names))
   }
 }
 

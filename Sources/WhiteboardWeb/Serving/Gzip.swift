@@ -5,7 +5,7 @@ enum Gzip {
   /// Compresses bytes as much as possible.
   ///
   /// - Returns: The compressed bytes; nil if there is not enough memory.
-  static func compress(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+  static func compress(_ bytes: [UInt8]) -> [UInt8]? {
     var stream = z_stream()
     // 15 selects the largest window, and adding 16 selects the gzip format.
     guard
@@ -22,14 +22,16 @@ enum Gzip {
     else { return nil }
     defer { deflateEnd(&stream) }
     let bound = deflateBound(&stream, UInt(bytes.count))
-    return [UInt8](unsafeUninitializedCapacity: Int(bound)) { output, count in
-      stream.next_in = UnsafeMutablePointer(mutating: bytes.baseAddress)
-      stream.avail_in = UInt32(bytes.count)
-      stream.next_out = output.baseAddress
-      stream.avail_out = UInt32(output.count)
-      let result = deflate(&stream, Z_FINISH)
-      precondition(result == Z_STREAM_END, "the output has room for the compressed bytes")
-      count = output.count - Int(stream.avail_out)
+    return bytes.withUnsafeBufferPointer { bytes in
+      [UInt8](unsafeUninitializedCapacity: Int(bound)) { output, count in
+        stream.next_in = UnsafeMutablePointer(mutating: bytes.baseAddress)
+        stream.avail_in = UInt32(bytes.count)
+        stream.next_out = output.baseAddress
+        stream.avail_out = UInt32(output.count)
+        let result = deflate(&stream, Z_FINISH)
+        precondition(result == Z_STREAM_END, "the output has room for the compressed bytes")
+        count = output.count - Int(stream.avail_out)
+      }
     }
   }
 }

@@ -17,14 +17,17 @@ struct WebPage: Sendable {
 
   private let files: [String: File]
 
-  /// Reads the files from the program, and compresses the files that are not compressed yet.
+  /// Reads the files from the program, leaves out the comments of scripts, and compresses the files
+  /// that are not compressed yet.
   init() {
     var count = 0
     let start = whiteboard_page_files(&count)
     let all = UnsafeBufferPointer(start: start, count: count)
     files = Dictionary(
       uniqueKeysWithValues: all.map { file in
-        let bytes = UnsafeBufferPointer(start: file.bytes, count: file.count)
+        let stored = UnsafeBufferPointer(start: file.bytes, count: file.count)
+        let isScript = String(cString: file.type).hasPrefix("text/javascript")
+        let bytes = isScript ? Self.withoutComments(stored) : Array(stored)
         let tag = SHA256.hash(data: bytes).prefix(12).map { String($0, radix: 16) }.joined()
         let buffer = ByteBuffer(bytes: bytes)
         let encoding = file.encoding.map { String(cString: $0) }
@@ -39,6 +42,28 @@ struct WebPage: Sendable {
           )
         )
       }
+    )
+  }
+
+  /// Returns a script without the lines that contain only a comment.
+  ///
+  /// These lines remain empty, so that the numbers of lines in errors are those of the source. In the
+  /// scripts of the page, no string has a line that looks like a comment; a test verifies this.
+  static func withoutComments(_ script: some Collection<UInt8>) -> [UInt8] {
+    var isInComment = false
+    let lines = String(decoding: script, as: UTF8.self).split(
+      separator: "\n",
+      omittingEmptySubsequences: false
+    )
+    return Array(
+      lines.map { line -> Substring in
+        let text = line.drop { $0 == " " }
+        if isInComment || text.hasPrefix("/**") {
+          isInComment = !text.hasSuffix("*/")
+          return ""
+        }
+        return text.hasPrefix("//") ? "" : line
+      }.joined(separator: "\n").utf8
     )
   }
 

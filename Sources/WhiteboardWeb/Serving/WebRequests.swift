@@ -157,8 +157,12 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
     var head = response.head(count: response.body?.readableBytes ?? 0)
     if !keepsAlive { head.headers.replaceOrAdd(name: "Connection", value: "close") }
     let written = context.eventLoop.makePromise(of: Void.self)
-    if !isHeadOnly, let body = response.body {
+    if !isHeadOnly, var body = response.body {
       context.write(wrapOutboundOut(.head(head)), promise: nil)
+      // The connection counts as idle until a whole part has been written.
+      while body.readableBytes > 16_384, let part = body.readSlice(length: 16_384) {
+        context.write(wrapOutboundOut(.body(.byteBuffer(part))), promise: nil)
+      }
       context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(body))), promise: written)
     } else {
       context.writeAndFlush(wrapOutboundOut(.head(head)), promise: written)

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -30,15 +31,15 @@ final class WebServer {
 
   private let acceptLink: (any Channel, _ origin: String) throws -> Void
   private let page: WebPage
-  private let certificate: WebCertificate
-  private let security: NIOSSLContext
+  /// The certificates with their TLS settings, the oldest first.
+  private var certificates: [(certificate: WebCertificate, security: NIOSSLContext)] = []
   private let port: Int
   let posts = PostLinks()
   var connections = WebConnections()
   /// The origins of the browsers whose web links are open, by channel.
   private var origins: [ObjectIdentifier: String] = [:]
   /// The valid values of the `Host` header.
-  private let authorities: Set<String>
+  private var authorities: Set<String> = []
 
   /// Creates the state of a gateway.
   ///
@@ -57,9 +58,37 @@ final class WebServer {
   ) throws {
     self.acceptLink = acceptLink
     self.page = page
-    self.certificate = certificate
     self.port = port
-    authorities = Set(certificate.hosts.map { WebOrigin.authority(host: $0, port: port) })
+    try use(certificate)
+  }
+
+  /// Uses another certificate for new connections.
+  ///
+  /// Certificates that the gateway made earlier remain in use for the addresses that they name, since
+  /// browsers warn again about a new one, and cannot ask the user while a web link reconnects.
+  ///
+  /// - Throws: An error if TLS cannot use the certificate; nothing changes.
+  func use(_ new: WebCertificate) throws {
+    let security = try Self.security(new)
+    if new.authority == nil { certificates = [] }
+    certificates = certificates.suffix(7) + [(new, security)]
+    let hosts = certificates.flatMap(\.certificate.hosts)
+    authorities = Set(hosts.map { WebOrigin.authority(host: $0, port: port) })
+  }
+
+  /// Returns the certificate for the local address of a connection.
+  private func certificate(
+    for channel: any Channel
+  ) -> (certificate: WebCertificate, security: NIOSSLContext) {
+    let address = channel.localAddress?.ipAddress.flatMap { IPAddressBytes($0) }?.unmapped.text
+    let known = certificates.first { known in
+      guard let address, !known.certificate.isDue(.now) else { return false }
+      return known.certificate.hosts.contains(address)
+    }
+    return known ?? certificates[certificates.count - 1]
+  }
+
+  private static func security(_ certificate: WebCertificate) throws -> NIOSSLContext {
     var configuration = TLSConfiguration.makeServerConfiguration(
       certificateChain: certificate.chain.map { .certificate($0) },
       privateKey: .privateKey(certificate.key)
@@ -67,7 +96,7 @@ final class WebServer {
     configuration.minimumTLSVersion = .tlsv12
     configuration.applicationProtocols = ["http/1.1"]
     configuration.shutdownTimeout = .seconds(2)
-    security = try NIOSSLContext(configuration: configuration)
+    return try NIOSSLContext(configuration: configuration)
   }
 
   // MARK: Connections
@@ -83,6 +112,7 @@ final class WebServer {
       bound.value.connections.leave(id)
       bound.value.origins[id] = nil
     }
+    let security = certificate(for: channel).security
     try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: security))
     try addRequestHandlers(channel)
   }
@@ -183,7 +213,7 @@ final class WebServer {
       guard path != "/link" else {
         throw .text(.upgradeRequired, "Only the page of this board can use this address.")
       }
-      return .file(try file(path, head))
+      return .file(try file(path, head, certificate(for: channel).certificate))
     case .POST:
       guard path == "/link" || path.hasPrefix("/link/") else {
         throw .text(.notFound, "There is nothing at this address.")
@@ -223,7 +253,11 @@ final class WebServer {
     return origins[0] == "https://\(hosts[0].lowercased())"
   }
 
-  private func file(_ path: String, _ head: HTTPRequestHead) throws(WebResponse) -> WebResponse {
+  private func file(
+    _ path: String,
+    _ head: HTTPRequestHead,
+    _ certificate: WebCertificate
+  ) throws(WebResponse) -> WebResponse {
     if path == "/about.json" {
       return WebResponse(
         .ok,
