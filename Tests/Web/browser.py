@@ -125,9 +125,13 @@ class Page:
 
     # Input
 
-    def touch(self, kind, *points):
+    def touch(self, kind, *points, **more):
         fingers = [{"x": x, "y": y, "id": index} for index, (x, y) in enumerate(points)]
-        self.command("Input.dispatchTouchEvent", type=kind, touchPoints=fingers)
+        self.command("Input.dispatchTouchEvent", type=kind, touchPoints=fingers, **more)
+
+    def pen(self, kind, x, y, force, **more):
+        """Presses, moves or lifts a pen; the force is from 0 to 1."""
+        self.command("Input.dispatchMouseEvent", type=kind, x=x, y=y, force=force, pointerType="pen", button="left", buttons=1, clickCount=1, **more)
 
     def swipe(self, points):
         """Moves one finger along the points; one point is a tap."""

@@ -3,6 +3,8 @@
 /** The distance in CSS pixels up to which a press counts as a tap. */
 const SLOP = 4;
 const DOUBLE_TAP = 350;
+/** The time after a pen lifts in which new touches are ignored, in milliseconds. The palm often moves or lands again. */
+const PALM = 500;
 
 /**
  * Passes input on the board to `tools`:
@@ -10,13 +12,14 @@ const DOUBLE_TAP = 350;
  * Places are in CSS pixels; `places` has all points since the last call, as `[x, y, pressure]`.
  *
  * Two fingers move and zoom the board. After the first use of a pen, one finger also moves the board, so that a palm does not
- * draw.
+ * draw. A press of the pen ends all touches. Touches that begin while the pen is down, or shortly after it lifts, are ignored.
  */
 export class Input {
   #down = new Map();
   #mode = "idle";
   #start = null;
   #lastTap = { time: 0, place: [0, 0] };
+  #penLifted = -Infinity;
   hasPen = false;
   isSpaceDown = false;
 
@@ -55,12 +58,14 @@ export class Input {
     if (event.target.closest("textarea")) return;
     const place = this.#place(event);
     const isTouch = event.pointerType === "touch";
-    const penIsDown = [...this.#down.values()].some(({ type }) => type === "pen");
-    if (isTouch && penIsDown) return;
-    if (event.pointerType === "pen" && !this.hasPen) {
+    const isDown = (type) => [...this.#down.values()].some((held) => held.type === type);
+    if (isTouch && (isDown("pen") || event.timeStamp - this.#penLifted < PALM)) return;
+    if (event.pointerType === "pen") {
       this.hasPen = true;
-      this.#stop();
-      this.#down.clear();
+      if (isDown("touch")) {
+        this.#stop();
+        this.#down.clear();
+      }
     }
     // Keep the focus in the text field until the tool has handled the press.
     event.preventDefault();
@@ -113,8 +118,15 @@ export class Input {
     this.ui.zoomBy(spread(fixed, moving) / spread(fixed, before), [(fixed[0] + moving[0]) / 2, (fixed[1] + moving[1]) / 2]);
   }
 
+  /** Removes a pointer that is no longer down; returns whether it was used. */
+  #lift({ pointerId, pointerType, timeStamp }) {
+    const isUsed = this.#down.delete(pointerId);
+    if (isUsed && pointerType === "pen") this.#penLifted = timeStamp;
+    return isUsed;
+  }
+
   #released(event) {
-    if (!this.#down.delete(event.pointerId)) return;
+    if (!this.#lift(event)) return;
     const place = this.#place(event);
     if (this.#mode === "waiting" && !this.#start.event.closesPopup) this.#begin();
     if (this.#mode === "tool") {
@@ -131,7 +143,7 @@ export class Input {
   }
 
   #cancelled(event) {
-    if (!this.#down.delete(event.pointerId)) return;
+    if (!this.#lift(event)) return;
     this.#stop();
     this.#mode = "idle";
   }
