@@ -17,6 +17,8 @@ export class TextEditor {
   #base = "";
   #place;
   #timer;
+  /** Whether an input method is composing a word. A new value of the field would end this composition. */
+  #isComposing = false;
 
   constructor(ui) { this.ui = ui; }
 
@@ -40,13 +42,16 @@ export class TextEditor {
       onkeydown: (event) => {
         event.stopPropagation();
         const isDone = event.key === "Escape" || (event.key === "Enter" && (event.ctrlKey || event.metaKey));
-        if (!isDone || event.isComposing) return;
+        // In Safari, the key that ends a composition has the code 229.
+        if (!isDone || event.isComposing || event.keyCode === 229) return;
         event.preventDefault();
         this.close();
         ui.boardElement.focus({ preventScroll: true, focusVisible: false });
       },
     });
     this.#field = field;
+    field.addEventListener("compositionstart", () => { this.#isComposing = true; });
+    field.addEventListener("compositionend", () => this.#composed());
     ui.boardElement.append(field);
     ui.hideObjects(id ? [id] : []);
     this.place();
@@ -88,15 +93,26 @@ export class TextEditor {
   #changed() {
     this.place();
     // Other members see the text while the user types.
-    this.#timer ??= setTimeout(() => this.#write(), INTERVAL);
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      if (!this.#isComposing) this.#write();
+    }, INTERVAL);
   }
 
-  /** Shows changes that other members made to the object, unless the user has typed since the last write. */
+  /** Writes the composed word. The input method still moves the caret, so changes by other members are shown afterwards. */
+  #composed() {
+    if (!this.#field) return;
+    this.#write();
+    this.#isComposing = false;
+    setTimeout(() => this.refresh());
+  }
+
+  /** Shows changes that other members made to the object, unless the user composes a word or has typed since the last write. */
   refresh() {
     const object = this.ui.board.objects.get(this.#id);
     if (!this.#field || !this.#id) return;
     if (!object) return this.close();
-    if (this.#field.value !== this.#base || object.text === this.#base) return;
+    if (this.#isComposing || this.#field.value !== this.#base || object.text === this.#base) return;
     this.#show(object.text);
     this.place();
   }
@@ -137,7 +153,7 @@ export class TextEditor {
       const move = [one[0] - other[0], one[1] - other[1]];
       if (move[0] || move[1]) board.move([this.#id], move);
       // If other members typed too, the field shows the merged text.
-      if (after.text !== text) this.#show(after.text);
+      this.refresh();
     });
   }
 
@@ -146,6 +162,7 @@ export class TextEditor {
     const field = this.#field;
     if (!field) return;
     const { ui } = this, { board } = ui;
+    this.#isComposing = false;
     this.#write();
     if (!field.value.trim() && board.objects.has(this.#id)) ui.attempt(() => board.remove([this.#id]));
     ui.attempt(() => board.endStep());

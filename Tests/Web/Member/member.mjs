@@ -1,4 +1,4 @@
-/** The other member: a board of its own, which draws when the test asks it to. */
+/** The other member: a board of its own, which draws and changes texts when the test asks it to. */
 
 import { Board } from "./board.mjs";
 import { newKey } from "./replica.mjs";
@@ -15,6 +15,7 @@ addEventListener("message", async ({ data }) => {
   if (data.start) await start(data.start);
   else if (data.isDrawing === true) timer = setInterval(draw, 33);
   else if (data.isDrawing === false) clearInterval(timer);
+  else if (data.text !== undefined) board.setText(data.id, data.text);
   else pass(data);
 });
 

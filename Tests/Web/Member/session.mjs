@@ -33,6 +33,9 @@ export class GuestSession {
   /** Starts or stops the drawing of the other member. */
   draw(isDrawing) { this.#worker.postMessage({ isDrawing }); }
 
+  /** Changes a text as the other member. */
+  setText(id, text) { this.#worker.postMessage({ id, text }); }
+
   leave() {}
   close() { this.#worker?.terminate(); }
   send(_, bytes) { this.#worker.postMessage({ kind: "message", bytes, isReliable: true }); }
