@@ -402,7 +402,7 @@ export class SelectTool extends Tool {
     if (!gesture) return;
     const place = places.at(-1);
     if (gesture.kind === "wait" && Math.hypot(place[0] - gesture.from[0], place[1] - gesture.from[1]) > 3) {
-      if (event.altKey) this.ui.duplicate([0, 0]);
+      if (event.altKey) this.ui.attempt(() => this.set(this.ui.board.duplicate([...this.selection], [0, 0])));
       this.#beginDrag(gesture.at);
     }
     if (gesture.kind === "band") {
