@@ -24,7 +24,7 @@ TYPES = {
 }
 ABOUT = json.dumps({"fingerprint": ":".join(["4F"] * 32), "board": None, "version": "test"}).encode()
 LINK = f"#{'a' * 26}.{'ba' * 13}"
-CONTROL, SHIFT = 2, 8
+ALT, CONTROL, SHIFT = 1, 2, 8
 
 
 def wasm(path, folder):
@@ -173,13 +173,14 @@ class Page:
     def wheel(self, x, y, delta, modifiers=0):
         self.command("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=delta, modifiers=modifiers)
 
-    def key(self, key, modifiers=0, code=""):
-        text = {"text": key} if len(key) == 1 and not modifiers & CONTROL else {}
+    def key(self, key, modifiers=0, code="", commands=()):
+        """Presses a key; `commands` are the editing commands of the browser for the key, such as "copy"."""
+        text = {"text": key} if len(key) == 1 and not modifiers & (ALT | CONTROL) else {}
         if key == "Enter":
             text = {"text": "\r"}
         number = {"Enter": 13, "Backspace": 8, "Escape": 27, "Delete": 46}.get(key, 0)
         for kind in ("keyDown", "keyUp"):
-            more = text if kind == "keyDown" else {}
+            more = {**text, "commands": list(commands)} if kind == "keyDown" else {}
             self.command("Input.dispatchKeyEvent", type=kind, key=key, modifiers=modifiers, code=code, windowsVirtualKeyCode=number, **more)
 
     def type(self, text):

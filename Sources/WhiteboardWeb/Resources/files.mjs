@@ -80,8 +80,8 @@ export class Photos {
 const MARGIN = 20;
 const PIXELS = 16_000_000;
 
-/** Saves a picture of the objects as a file; `format` is `png` or `svg`. */
-export async function exportPicture(ui, format, ids) {
+/** Returns a picture of the objects as a blob; `format` is `png` or `svg`. */
+export async function picture(ui, format, ids) {
   const objects = ids.map((id) => ui.board.objects.get(id)).filter(Boolean);
   if (!objects.length) throw new Error("There is nothing on the board yet.");
   const area = widened(objects.map((object) => boundsOf(object)).reduce(union), MARGIN);
@@ -90,7 +90,12 @@ export async function exportPicture(ui, format, ids) {
   for (const { type, sha256 } of objects) {
     if (type === "photo" && !photos.has(sha256)) photos.set(sha256, await ui.board.photo(sha256));
   }
-  const blob = format === "svg" ? await svg(objects, area, looks, photos) : await png(objects, area, looks, photos);
+  return format === "svg" ? svg(objects, area, looks, photos) : png(objects, area, looks, photos);
+}
+
+/** Saves a picture of the objects as a file. */
+export async function exportPicture(ui, format, ids) {
+  const blob = await picture(ui, format, ids);
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
   const title = ui.title.replace(/[^\p{L}\p{N} _-]+/gu, " ").trim() || "whiteboard";

@@ -117,13 +117,15 @@ export function hideScreen() {
 }
 
 const EDITING = [
-  ["9", "Add a photo"], ["Ctrl+Z", "Undo"], ["Ctrl+Shift+Z", "Redo"], ["Ctrl+C, Ctrl+V", "Copy, paste"], ["Ctrl+D", "Duplicate"], ["Ctrl+G, Ctrl+Shift+G", "Group, ungroup"],
+  ["9", "Add a photo"], ["Ctrl+Z", "Undo"], ["Ctrl+Y or Ctrl+Shift+Z", "Redo"], ["Ctrl+C, Ctrl+V", "Copy, paste"], ["Ctrl+X", "Cut"],
+  ["Ctrl+D or Alt+drag", "Duplicate"], ["Ctrl+Alt+C, Ctrl+Alt+V", "Copy, paste the color and width"], ["Ctrl+G, Ctrl+Shift+G", "Group, ungroup"],
   ["Ctrl+Shift+L", "Lock, unlock"], ["Delete", "Delete the selection"], ["Arrow keys", "Move the selection (Shift: farther)"], ["Enter", "Edit a text, open a game"],
   ["Ctrl+] or [", "Bring forward, send backward (Shift: all the way)"], ["Shift while drawing", "Keep the proportions or the angle"],
 ];
 const VIEWING = [
-  ["Ctrl+A", "Select everything"], ["Hold Space", "Move the board"], ["Ctrl+scroll, Ctrl++ or −", "Zoom"], ["Ctrl+0", "Zoom to 100 %"],
-  ["Shift+1", "Show all objects"], ["?", "Show this list"],
+  ["Ctrl+A", "Select everything"], ["Shift+Alt+C", "Copy as a picture (PNG)"], ["Hold Space", "Move the board"], ["Ctrl+scroll, Ctrl++ or −", "Zoom"], ["Ctrl+0", "Zoom to 100 %"],
+  ["PageUp, PageDown", "Move the board by a screen (Shift: sideways)"], ["Shift+1", "Show all objects"],
+  ["Shift+2", "Zoom to the selection"], ["Alt+Shift+D", "Light or dark colors"], ["?", "Show this list"],
 ];
 
 export function showHelp(isViewer) {

@@ -3,9 +3,9 @@
 import { boundsOf, Camera, LiveLayer, Scene } from "./canvas.mjs";
 import { $, button, element, icon, settings, toast } from "./dom.mjs";
 import { drawObject, Palette } from "./draw.mjs";
-import { exportPicture, Photos, prepared } from "./files.mjs";
+import { exportPicture, Photos, picture, prepared } from "./files.mjs";
 import { playGame } from "./games.mjs";
-import { covers, Ink, shapeOf, union, widened } from "./geometry.mjs";
+import { covers, Ink, shapeOf, union, visibleParts, widened } from "./geometry.mjs";
 import { isolated, visible } from "./ids.mjs";
 import { Input } from "./input.mjs";
 import {
@@ -363,9 +363,9 @@ export class UI {
     }
   }
 
-  duplicate(offset = [16, 16], ids = [...this.tools.select.selection]) {
+  duplicate() {
     let copies = [];
-    this.attempt(() => { copies = this.board.duplicate(ids, offset); });
+    this.attempt(() => { copies = this.board.duplicate([...this.tools.select.selection]); });
     if (copies.length) this.finishTool(copies);
   }
 
@@ -522,9 +522,8 @@ export class UI {
     };
     const item = (iconName, text, run) => element("button.item", { type: "button", role: "menuitem", onclick: () => { close(); run(); } }, icon(iconName), text);
     const save = (format) => async () => {
-      const { selection } = this.tools.select;
       try {
-        await exportPicture(this, format, this.scene.items.map(({ id }) => id).filter((id) => !selection.size || selection.has(id)));
+        await exportPicture(this, format, this.#chosen);
       } catch (error) {
         toast(error.message);
       }
@@ -549,6 +548,7 @@ export class UI {
     addEventListener("blur", () => this.#setSpace(false));
     addEventListener("paste", (event) => this.#pasted(event));
     addEventListener("copy", (event) => this.#copy(event));
+    addEventListener("cut", (event) => this.#cut(event));
     addEventListener("pointerdown", () => document.body.classList.remove("keys"), true);
     this.boardElement.addEventListener("dragover", (event) => {
       event.preventDefault();
@@ -571,15 +571,87 @@ export class UI {
 
   #groups() { return [...new Set(this.tools.select.objects.map(({ groups }) => groups?.at(-1)).filter(Boolean))]; }
 
-  /** Copies the texts of the selection to the clipboard, and stores the ids of the objects for pasting on this board. */
+  /** The ids of the selected objects, or of all objects if none is selected, from bottom to top. */
+  get #chosen() {
+    const { selection } = this.tools.select;
+    return this.scene.items.map(({ id }) => id).filter((id) => !selection.size || selection.has(id));
+  }
+
+  /** Copies the texts of the selection to the clipboard, and stores the objects for pasting on this board. Returns whether it did. */
   #copy(event) {
-    const { objects } = this.tools.select;
-    if (!objects.length || event.target.closest?.("input, textarea, dialog") || getSelection().toString()) return;
+    const { board } = this, objects = board.order.filter((id) => this.tools.select.selection.has(id)).map((id) => board.objects.get(id));
+    if (!objects.length || event.target.closest?.("input, textarea, dialog") || getSelection().toString()) return false;
     const text = objects.map((object) => object.text).filter(Boolean).join("\n") || "whiteboard";
-    this.#copied = { ids: objects.map(({ id }) => id), text };
+    this.#copied = { objects, text: text.trim() };
     event.clipboardData.setData("text/plain", text);
     event.preventDefault();
+    return true;
   }
+
+  #cut(event) {
+    if (this.isViewer) return;
+    if (this.tools.select.objects.some(({ type }) => type === "game")) toast("A game cannot be cut. Delete it, or cut the other objects.");
+    else if (this.#copy(event)) this.removeSelection();
+  }
+
+  /** Copies a picture of the selection, or of the board, to the clipboard. */
+  async #copyPicture() {
+    try {
+      if (!navigator.clipboard?.write) throw new Error("This browser cannot copy pictures. Save the picture with the menu.");
+      // Safari accepts only a promise, because the picture is not ready during the key press.
+      const blob = picture(this, "png", this.#chosen);
+      await Promise.all([blob, navigator.clipboard.write([new ClipboardItem({ "image/png": blob })])]);
+      toast("Copied as a picture.");
+    } catch (error) {
+      toast(error.message);
+    }
+  }
+
+  /** Pastes copied objects. Objects that were cut or deleted are created again; each photo among them is an undo step of its own. */
+  async #paste(copied) {
+    const { board } = this, photos = new Map(), groups = new Map(), pasted = [], offset = 24;
+    const isGone = ({ id }) => !board.objects.has(id), place = ({ centerPosition: [x, y] }) => [x + offset, y + offset];
+    try {
+      for (const object of copied) {
+        const blob = object.type === "photo" && isGone(object) && await board.photo(object.sha256);
+        if (blob) photos.set(object.id, [await board.createPhoto(blob, place(object))]);
+      }
+    } catch (error) {
+      toast(error.message);
+    }
+    const again = (object) => {
+      const { type, text, color, lineWidth } = object, [x, y] = place(object);
+      if (type === "text") return [board.createText(text, [x, y], { color })];
+      if (type !== "drawing") return photos.get(object.id) ?? [];
+      return visibleParts(object).map((part) => board.createDrawing(part.map(([u, v, pressure = 0]) => [u + x, v + y, pressure / 255]), { color, lineWidth }));
+    };
+    this.attempt(() => {
+      board.beginStep("paste");
+      const kept = copied.filter((object) => !isGone(object)).map(({ id }) => id);
+      if (kept.length) pasted.push(...board.duplicate(kept, [offset, offset]));
+      for (const object of copied.filter(isGone)) {
+        const ids = again(object), pivot = place(object), group = object.groups?.at(-1) ?? object.id;
+        if (ids.length && object.scale !== 1) board.scale(ids, object.scale, { pivot });
+        if (ids.length && object.angle) board.rotate(ids, object.angle, { pivot });
+        groups.set(group, [...groups.get(group) ?? [], ...ids]);
+        pasted.push(...ids);
+      }
+      for (const ids of groups.values()) if (ids.length > 1) board.group(ids);
+    });
+    this.attempt(() => board.endStep());
+    if (pasted.length) this.finishTool(pasted);
+  }
+
+  #copyStyle() {
+    const { color, lineWidth } = this.tools.select.objects[0];
+    this.#copiedStyle = { color, lineWidth };
+  }
+
+  #pasteStyle() {
+    if (this.#copiedStyle) this.attempt(() => this.board.restyle([...this.tools.select.selection], this.#copiedStyle));
+  }
+
+  #copiedStyle = null;
 
   #copied = null;
 
@@ -591,11 +663,11 @@ export class UI {
   #pasted(event) {
     if (this.isViewer || event.target.closest?.("input, textarea, dialog")) return;
     const files = [...event.clipboardData.files].filter(({ type }) => type.startsWith("image/"));
-    const text = event.clipboardData.getData("text/plain").trim();
-    const copied = this.#copied?.text === text ? this.#copied.ids.filter((one) => this.board.objects.has(one)) : [];
+    // Windows has its own line ends.
+    const text = event.clipboardData.getData("text/plain").replaceAll("\r\n", "\n").trim();
     let id;
     if (files.length) this.addPhotos(files);
-    else if (copied.length) this.duplicate([24, 24], copied);
+    else if (this.#copied?.text === text) this.#paste(this.#copied.objects);
     else if (text && !this.attempt(() => { id = this.board.createText(text, this.camera.center, { color: this.style.color }); })) this.finishTool([id]);
     else return;
     event.preventDefault();
@@ -610,8 +682,11 @@ export class UI {
     // Space and Enter press the button that has the focus.
     const isButton = event.target.closest?.("button, a");
     const run = (() => {
-      const { shiftKey } = event;
+      const { shiftKey, altKey, code } = event;
       if (isCommand) {
+        // On a Mac, Alt changes the key to another character.
+        const style = altKey && { KeyC: () => this.#copyStyle(), KeyV: () => this.#pasteStyle() }[code];
+        if (style) return selection.size && !this.isViewer ? style : null;
         const reorder = (one, all) => () => this.reorder(shiftKey ? all : one);
         const [forward, backward] = [reorder("bringForward", "bringToFront"), reorder("sendBackward", "sendToBack")];
         const view = {
@@ -626,13 +701,20 @@ export class UI {
         const change = edit[key] ?? (arrange[key] && (() => selection.size && arrange[key]()));
         return view[key] ?? (this.isViewer ? null : change);
       }
-      if (event.altKey) return null;
-      if (shiftKey && event.code === "Digit1") return () => this.fit();
+      if (altKey) {
+        const changeTheme = () => this.#setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
+        return shiftKey ? { KeyC: () => this.#copyPicture(), KeyD: changeTheme }[code] : null;
+      }
+      if (shiftKey && code === "Digit1") return () => this.fit();
+      if (shiftKey && code === "Digit2") return () => this.fit(this.#chosen);
+      const page = { PageUp: 1, PageDown: -1 }[key], { width, height } = this.camera;
+      // In a panel, these keys scroll the panel.
+      if (page && !event.target.closest?.("#sheet")) return () => shiftKey ? this.panBy(page * width, 0) : this.panBy(0, page * height);
       if (key === "?") return () => showHelp(this.isViewer);
       const tool = Object.keys(TOOLS).find((name) => TOOLS[name][1].includes(key));
       if (tool && !shiftKey) return () => this.setTool(tool);
       if (key === "9" && !this.isViewer) return () => $("file").click();
-      if (event.code === "Space" && !isButton) return () => this.#setSpace(true);
+      if (code === "Space" && !isButton) return () => this.#setSpace(true);
       if (key === "Escape") return () => { this.tools.cancel(); selection.size ? select.set([]) : this.sheet.name ? this.sheet.close() : this.setTool("select"); };
       if (!selection.size || this.isViewer) return null;
       if (key === "Enter" && selection.size === 1 && !isButton) return () => this.open([...selection][0]);
