@@ -117,7 +117,7 @@ export function hideScreen() {
 }
 
 const EDITING = [
-  ["9", "Add a photo"], ["Ctrl+Z", "Undo"], ["Ctrl+Y or Ctrl+Shift+Z", "Redo"], ["Ctrl+C, Ctrl+V", "Copy, paste"], ["Ctrl+X", "Cut"],
+  ["9", "Add photos"], ["Ctrl+Z", "Undo"], ["Ctrl+Y or Ctrl+Shift+Z", "Redo"], ["Ctrl+C, Ctrl+V", "Copy, paste"], ["Ctrl+X", "Cut"],
   ["Ctrl+D or Alt+drag", "Duplicate"], ["Ctrl+Alt+C, Ctrl+Alt+V", "Copy, paste the color and width"], ["Ctrl+G, Ctrl+Shift+G", "Group, ungroup"],
   ["Ctrl+Shift+L", "Lock, unlock"], ["Delete", "Delete the selection"], ["Arrow keys", "Move the selection (Shift: farther)"], ["Enter", "Edit a text, open a game"],
   ["Ctrl+] or [", "Bring forward, send backward (Shift: all the way)"], ["Shift while drawing", "Keep the proportions or the angle"],

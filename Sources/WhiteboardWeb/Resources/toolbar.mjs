@@ -28,7 +28,10 @@ export class Toolbar {
       this.#tools.set(name, made);
       return made;
     };
-    const photo = button("image", "Add a photo (9)", () => $("file").click(), { kind: "button.icon.edit" });
+    const choose = (iconName, label, id) => button(iconName, label, () => $(id).click(), { kind: "button.icon.edit" });
+    let photo = choose("image", "Add photos (9)", "file");
+    // Chrome on Android offers the camera only for an input of its own.
+    if (matchMedia("(pointer: coarse)").matches) photo = this.#flyout("Photos", "image", "edit", [photo, choose("camera", "Take a photo", "camera")]).root;
     const game = (name, label, iconName) => button(iconName, label, () => ui.addGame(name), { kind: "button.icon.edit" });
     this.#shapes = this.#flyout("Shapes", this.#shape, "edit", SHAPES.map(tool));
     const more = this.#flyout("More tools", "more", "", [

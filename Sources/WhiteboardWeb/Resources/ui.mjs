@@ -516,7 +516,7 @@ export class UI {
     $("zoom-level").onclick = () => this.zoomBy(1 / this.camera.zoom);
     $("zoom-fit").onclick = () => this.fit();
     $("state").onclick = () => showConnection();
-    $("file").onchange = ({ target }) => {
+    $("file").onchange = $("camera").onchange = ({ target }) => {
       this.addPhotos([...target.files]);
       target.value = "";
     };
