@@ -7,17 +7,30 @@ import { inkLines, isRightToLeft, LETTER, number, PathData, union, widened } fro
 /** The longest side of a photo that is added, in pixels, and the largest file that is opened, in bytes. */
 const SIDE = 2048;
 const FILE_LIMIT = 100 << 20;
+/** The number of pixels above which a photo that cannot be opened counts as too large, and not as damaged. */
+const MANY = 60_000_000;
 const DECODED = 60;
 
 /** Scales a photo down to a JPEG, or to a PNG if it is transparent. This also removes the location where it was taken. */
 export async function prepared(file) {
-  if (file.size > FILE_LIMIT) throw new Error("This photo is larger than 100 MB. Choose a smaller one.");
+  if (file.size > FILE_LIMIT) throw new Error("This photo is larger than 100 MB. Choose a smaller one, or add a screenshot of it.");
   let bitmap;
   try {
     bitmap = await createImageBitmap(file);
   } catch {
-    throw new Error("This browser cannot open the photo. It may be damaged. Choose a JPEG, PNG or WebP file.");
+    const pixels = await pixelCount(file);
+    throw new Error(pixels > MANY
+      ? `This photo has too many pixels for this browser (${Math.round(pixels / 1e6).toLocaleString("en")} megapixels). Choose a smaller one, or add a screenshot of it.`
+      : "This browser cannot open the photo. It may be damaged. Choose a JPEG, PNG or WebP file.");
   }
+  const blob = await scaled(bitmap, file.type !== "image/jpeg").catch(() => null);
+  bitmap.close();
+  if (!blob) throw new Error("There is not enough memory for this photo. Close other tabs and try again, or choose a smaller photo.");
+  return blob;
+}
+
+/** Returns the photo as a file whose sides are at most `SIDE`; null or an error if there is not enough memory. */
+async function scaled(bitmap, canBeTransparent) {
   const factor = Math.min(1, SIDE / Math.max(bitmap.width, bitmap.height));
   const [width, height] = [bitmap.width, bitmap.height].map((side) => Math.max(1, Math.round(side * factor)));
   const canvas = document.createElement("canvas");
@@ -25,11 +38,24 @@ export async function prepared(file) {
   const context = canvas.getContext("2d", { willReadFrequently: true });
   context.imageSmoothingQuality = "high";
   context.drawImage(bitmap, 0, 0, width, height);
-  bitmap.close();
-  const isTransparent = file.type !== "image/jpeg" && context.getImageData(0, 0, width, height).data.some((value, index) => index % 4 === 3 && value < 255);
-  const blob = await new Promise((done) => canvas.toBlob(done, isTransparent ? "image/png" : "image/jpeg", 0.85));
-  if (!blob) throw new Error("There is not enough memory for this photo. Choose a smaller one.");
-  return blob;
+  const isTransparent = canBeTransparent && context.getImageData(0, 0, width, height).data.some((value, index) => index % 4 === 3 && value < 255);
+  return new Promise((done) => canvas.toBlob(done, isTransparent ? "image/png" : "image/jpeg", 0.85));
+}
+
+/** Returns the number of pixels that the header of a PNG or JPEG states; 0 if there is no such header. */
+async function pixelCount(file) {
+  try {
+    const view = new DataView(await file.slice(0, 1 << 18).arrayBuffer());
+    if (view.getUint32(0) === 0x89504e47) return view.getUint32(16) * view.getUint32(20);
+    if (view.getUint16(0) !== 0xffd8) return 0;
+    // The segments before the frame header have other markers; the end of the data is a RangeError.
+    for (let at = 2; ; at += 2 + view.getUint16(at + 2)) {
+      const marker = view.getUint8(at + 1);
+      if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)) return view.getUint16(at + 5) * view.getUint16(at + 7);
+    }
+  } catch {
+    return 0;
+  }
 }
 
 export class Photos {
