@@ -22,7 +22,7 @@ TYPES = {
     ".html": "text/html; charset=utf-8", ".mjs": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml",
     ".wasm": "application/wasm", ".webmanifest": "application/manifest+json", ".json": "application/json",
 }
-ABOUT = json.dumps({"fingerprint": ":".join(["4F"] * 32), "board": None, "version": "test"}).encode()
+FINGERPRINT = ":".join(["4F"] * 32)
 LINK = f"#{'a' * 26}.{'ba' * 13}"
 ALT, CONTROL, SHIFT = 1, 2, 8
 
@@ -53,7 +53,8 @@ def serve(wasm):
                     self.close_connection = True
                     return
                 path = HERE / "boards.html"
-            body = ABOUT if name == "about.json" else path.read_bytes() if path and "/" not in name else None
+            about = json.dumps({"authority": True, "fingerprint": FINGERPRINT}).encode()
+            body = about if name == "about.json" else path.read_bytes() if path and "/" not in name else None
             self.send_response(200 if body is not None else 404)
             self.send_header("Content-Type", TYPES.get(pathlib.Path(name).suffix, "application/octet-stream"))
             self.send_header("Content-Length", str(len(body or b"")))

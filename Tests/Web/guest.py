@@ -93,6 +93,12 @@ class BoardPage:
         self.wait(f"document.querySelector('#screen h1')?.textContent === {json.dumps(title)} && !document.querySelector('#screen').hidden", seconds)
         return self.run("return document.querySelector('#screen').innerText")
 
+    def reason(self):
+        """Opens the dialog about the connection; returns its text."""
+        self.run("document.querySelector('dialog')?.close()")
+        self.click("#state")
+        return self.run("return document.querySelector('dialog').innerText")
+
     @property
     def digest(self):
         return self.run(f"return {BOARD}?.digest")

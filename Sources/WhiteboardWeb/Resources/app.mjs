@@ -1,26 +1,12 @@
 /** Starts the page: checks the browser, opens the link, asks for a name on the first visit, and shows the board. */
 
 import { settings, toast } from "./dom.mjs";
+import { CLOSED, refusal } from "./errors.mjs";
 import { hex } from "./ids.mjs";
 import { hideScreen, nameForm, showScreen, storedName } from "./panels.mjs";
 import { codeKeyBytes, parseFragment } from "./weblink.mjs";
 
-/** The reason for removing all guests at the end of a board (WEB-10). */
-const CLOSED = "The host closed the board.";
-/** The reasons for removing the guests of a link. */
-const ENDED = ["The link has expired.", "The host revoked all browser links."];
-
 const reload = { label: "Try again", run: () => location.reload() };
-
-/** The screens for connections that were refused permanently, by the code of CLOSE. */
-const REFUSALS = {
-  "wrong-code": ["This link is not valid", "The link has expired, was revoked, or is incomplete.", "Ask the host for a new link or QR code."],
-  full: ["The board is full", "The maximum number of people is already on this board.", "Try again when someone has left."],
-  kicked: ["You were removed from this board", "The host ended your access.", "Ask the host for a new link if this was a mistake."],
-  "not-verified": ["This may not be the host", "The page could not verify that it is connected to the host of the board.", "Do not use this page. Ask the host whether the link and the certificate are correct."],
-  "no-such-session": ["This board is not open here", "Check the link, or ask the host whether the board is open."],
-  "version-mismatch": ["This page is out of date", "The host uses another version of the program.", "Reload the page."],
-};
 
 function missing() {
   if (!globalThis.isSecureContext || !globalThis.crypto?.subtle) {
@@ -80,9 +66,9 @@ const askName = () => new Promise((resolve) => {
 });
 
 async function open(link, name, { Board, UI, openStorage, module }) {
-  const { board: id, codeKey, keys, name: sessionName, ended } = link;
+  const { board: id, codeKey, keys, name: sessionName, ended, reason } = link;
   const storage = await inTime(openStorage()).catch(() => null);
-  const board = await Board.open({ origin: location.origin, board: id, codeKey, keys, name, module, storage, sessionName, ended });
+  const board = await Board.open({ origin: location.origin, board: id, codeKey, keys, name, module, storage, sessionName, ended, reason });
   const ui = new UI(board);
   hideScreen();
   keepView(ui, hex(id));
@@ -127,13 +113,6 @@ function watch(board, link, takeOver) {
   let shown = null;
   const show = { label: "Show the board", run: hideScreen };
   const hasContent = () => board.objects.size || board.chat.length;
-  /** Stores the reason for the next visit, which shows the board without a session. */
-  const end = (reason) => {
-    putLink(Object.assign(link, { reason: reason ?? "" }));
-    const [title, text, advice] = REFUSALS.kicked;
-    fail(ENDED.includes(reason) ? ["Your access has ended", reason, REFUSALS["wrong-code"][2]]
-      : [title, reason ? `The host gave this reason: ${reason}` : text, advice], hasContent() && show);
-  };
   const look = () => {
     const { connection, code, message, name, isElsewhere } = board.state;
     if (isElsewhere) return fail(["The board is open in another tab", "Everything you did in this tab is saved."], { label: "Use it here", run: takeOver });
@@ -146,13 +125,11 @@ function watch(board, link, takeOver) {
     // Show the screen of a final state only once, so that the user can close it.
     if (connection === shown) return;
     shown = connection;
-    if (connection === "removed" || code === "kicked") {
-      if (message === CLOSED) {
-        showScreen("The host closed the board", ["You can still view the board, and save it as a picture. To draw again, ask the host for a new link."], show);
-      } else end(message);
-    } else if (code === "wrong-code" && link.reason !== undefined) end(link.reason);
-    else if (connection === "refused") {
-      fail(REFUSALS[code] ?? ["The host refused the connection", message || `Reason: ${code ?? "unknown"}`, "Ask the host for a new link."], reload, hasContent() && show);
+    if (["removed", "refused"].includes(connection)) {
+      const isRemoved = code === "kicked", isClosed = isRemoved && message === CLOSED;
+      // The next visit shows the board without a session, with this reason.
+      if (isRemoved && !isClosed) putLink(Object.assign(link, { reason: message ?? "" }));
+      fail(refusal(board.state).slice(1), !isRemoved && reload, (isClosed || hasContent()) && show);
     } else if (connection === "offline" && !wasOpen && !isWaiting) {
       isWaiting = true;
       wasOpen = true;

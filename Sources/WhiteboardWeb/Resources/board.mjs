@@ -42,7 +42,9 @@ export class Board extends EventTarget {
   settings = { title: null, background: null, grid: null, language: null };
   me = { id: "", name: "", icon: "", role: "editor", color: "" };
   /**
-   * `connection`: `connecting`, `open`, `offline`, `refused` or `removed`, with `code`, `message` and `retryAt`.
+   * `connection`: `connecting`, `open`, `offline`, `refused` or `removed`. `code` and `message`: the reason why the connection is
+   * not open, which stays while the session connects again; `message` is null before the first attempt has failed. `retryAt`: the
+   * time of the next attempt.
    * `name`: the name of the session. `isSynced`: whether all members have the same board. `pending`: the number of objects
    * and chat lines that this member changed, and that no other member has. `storage`: `ok`, `full` or `off`.
    * `isSecondTab`: whether another tab stores this board. `isElsewhere`: whether another tab has taken over the board, so
@@ -75,6 +77,7 @@ export class Board extends EventTarget {
   #changed = new Set();
   #changedBefore = 0;
   #isEditing = false;
+  #reason;
 
   /**
    * Opens a board: restores the stored changes, and connects.
@@ -83,14 +86,15 @@ export class Board extends EventTarget {
    *
    * Without an `origin`, or with `ended` (the `code` and `message` of a removal), there is no session. `board` is the id
    * in bytes, `codeKey` is the key K of the link, and `module` the compiled `whiteboard.wasm`. Without `storage`, everything
-   * stays in memory. Tests pass `makeSession`.
+   * stays in memory. `reason` is that of an earlier removal, if the guest was removed. Tests pass `makeSession`.
    */
   static async open({
     origin = null, board, codeKey, keys, name = "", module, storage = null, transport = "auto",
-    sessionName = null, ended = null, makeSession = null,
+    sessionName = null, ended = null, reason, makeSession = null,
   }) {
     const opened = new Board();
     opened.state.name = sessionName;
+    opened.#reason = reason;
     await opened.#open(board, keys, module, storage);
     if (name) {
       try { opened.setName(name); } catch { opened.me.name = ""; }
@@ -113,6 +117,9 @@ export class Board extends EventTarget {
     }
     return this.#order;
   }
+
+  /** Connects at once, instead of at `state.retryAt`. */
+  reconnect() { this.#session?.connect(); }
 
   get digest() { return this.#replica.digest; }
 
@@ -452,7 +459,11 @@ export class Board extends EventTarget {
     if (this.#isClosed) return;
     switch (event.kind) {
       case "state": {
-        const { state: connection, code = null, message = null, retryAt = null, name = this.state.name } = event;
+        const { state: connection, retryAt = null, name = this.state.name } = event;
+        let { code = null, message = null } = connection === "connecting" ? this.state : event;
+        if (connection === "open") this.#reason = undefined;
+        // The link no longer admits this guest, because the host has removed the guest.
+        if (code === "wrong-code" && this.#reason !== undefined) [code, message] = ["kicked", this.#reason];
         this.#setState({ connection, code, message, retryAt, name });
         this.#update();
         break;

@@ -29,6 +29,45 @@ const MESSAGES = {
   "closed": "The board is closed. Reload the page.",
 };
 
+/** The reason for removing all guests at the end of a board (WEB-10). */
+export const CLOSED = "The host closed the board.";
+/** The reasons for removing the guests of a link. */
+const ENDED = ["The link has expired.", "The host revoked all browser links."];
+const NEW_LINK = "Ask the host for a new link or QR code.";
+const FULL = ["The board is full", "The maximum number of people is already on this board."];
+
+/** The short title, the title, the reason and the advice for connections that were refused permanently, by the code of CLOSE. */
+const REFUSALS = {
+  "wrong-code": ["Link not valid", "This link is not valid", "The link has expired, was revoked, or is incomplete.", NEW_LINK],
+  full: ["Board full", ...FULL, "Try again when someone has left."],
+  "not-verified": ["Not verified", "This may not be the host", "The page could not verify that it is connected to the host of the board.", "Do not use this page. Ask the host whether the link and the certificate are correct."],
+  "no-such-session": ["Not open", "This board is not open here", "Check the link, or ask the host whether the board is open."],
+  "version-mismatch": ["Out of date", "This page is out of date", "The host uses another version of the program.", "Reload the page."],
+};
+
+/** Returns the texts for a connection that was refused or ended permanently: a short title, a title, and paragraphs. */
+export function refusal({ code, message }) {
+  if (code !== "kicked") return REFUSALS[code] ?? ["Not connected", "The host refused the connection", message || `Reason: ${code ?? "unknown"}`, "Ask the host for a new link."];
+  if (message === CLOSED) return ["Board closed", "The host closed the board", "You can still view the board, and save it as a picture. To draw again, ask the host for a new link."];
+  if (ENDED.includes(message)) return ["Access ended", "Your access has ended", message, NEW_LINK];
+  return ["Removed", "You were removed from this board", message ? `The host gave this reason: ${message}` : "The host ended your access.", "Ask the host for a new link if this was a mistake."];
+}
+
+/** The title and the advice for connections that ended, and that the page opens again, by the code of CLOSE. */
+const INTERRUPTIONS = {
+  "shutting-down": ["The host has stopped serving browsers", "Ask the host to let browsers join again with the command “web on”, or to start the program again if it has ended."],
+  "no-such-session": ["This board is not open for browsers now", "Ask the host to let browsers join again with the command “web on”."],
+  full: [...FULL, "Wait until someone has left."],
+  replaced: ["Another page uses the same link", "Close the other page in this browser."],
+};
+
+/** Returns the title and the advice for a connection that ended, or that could not be opened, and that the page opens again. */
+export function interruption({ connection, code, message }) {
+  if (connection === "connecting" && message === null) return ["Connecting to the host"];
+  if (!code || code === "timed-out") return ["The host cannot be reached", "The host may be turned off, or this device may be on another network.", "Connect this device to the network of the host."];
+  return INTERRUPTIONS[code] ?? ["The host ended the connection", message || `Reason: ${code}`];
+}
+
 /** The error of a refused edit. The edit changed nothing. */
 export class BoardError extends Error {
   /** `code` is stable, such as `held`; `detail` has values for the message, such as the `name` of a member. */

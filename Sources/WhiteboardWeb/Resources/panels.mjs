@@ -1,6 +1,7 @@
 /** Dialogs, popups, and the sheet with its panels: the chat, the people, and the list of objects. */
 
 import { $, button, element, icon, settings, toast } from "./dom.mjs";
+import { interruption, refusal } from "./errors.mjs";
 import { gameName } from "./games.mjs";
 import { isolated, visible } from "./ids.mjs";
 import { TOOLS, VIEWER_TOOLS } from "./toolbar.mjs";
@@ -135,27 +136,63 @@ export function showHelp(isViewer) {
     element("div", {}, element("dt", {}, action), element("dd", {}, element("kbd", {}, keys))))));
 }
 
-export async function showConnection() {
+/** Shows why the connection is not open, or how an open connection is protected. */
+export function showConnection(board) {
+  const lines = element("div.lines"), again = element("button.primary", { type: "button", onclick: () => board.reconnect() }, "Try now");
+  const reason = element("div.text", {}, lines, again);
+  const content = element("div", {}, reason);
+  let trust = null;
+  const update = () => {
+    const { connection, code } = board.state, isOpen = connection === "open";
+    const [title, ...texts] = reasons(board);
+    lines.replaceChildren(element("b", {}, title), ...texts.map((text) => element("p", {}, text)));
+    again.hidden = connection === "removed" || code === "kicked";
+    reason.hidden = isOpen;
+    if (isOpen && !trust) content.append(trust = certificate());
+    if (trust) trust.hidden = !isOpen;
+  };
+  update();
+  board.addEventListener("state", update);
+  openDialog("This connection", content, () => board.removeEventListener("state", update));
+}
+
+/** Returns the reason why the connection is not open, and what follows for the user. */
+function reasons({ me, state }) {
+  const { connection, pending, storage, retryAt } = state;
+  const unsent = pending && `${pending === 1 ? "1 change was" : `${pending} changes were`} not sent to the other members.`;
+  if (["removed", "refused"].includes(connection)) return [...refusal(state).slice(1), unsent].filter(Boolean);
+  const saved = storage === "ok" ? "You can continue to draw. Your changes are saved in this browser, and are sent when the connection is back."
+    : "You can continue to draw, but your changes are not saved in this browser. Do not close this page before they are sent.";
+  return [...interruption(state), me.role !== "viewer" && saved,
+    connection === "connecting" ? "The page is trying to connect now." : `Keep this page open. It tries again at ${SECONDS.format(retryAt)}.`].filter(Boolean);
+}
+
+/** Returns the part of the dialog about the certificate of the host. */
+function certificate() {
   const code = element("code", {}, "…");
   const fingerprint = element("p", {}, "Certificate fingerprint (SHA-256):", element("br"), code);
-  openDialog("This connection", element("div.text", {},
+  const authority = element("div.lines", {},
+    element("p", {}, "You can also install the host’s certificate authority. Then the warning disappears, and the page opens even while the host is offline. Install it only if you trust the host, which can then impersonate any website to this device."),
+    element("a.primary", { href: "/ca.crt", download: "whiteboard-ca.crt" }, "Download the certificate"));
+  (async () => {
+    try {
+      const about = await (await fetch("/about.json")).json();
+      if (typeof about.fingerprint !== "string") throw new Error("no fingerprint");
+      code.textContent = about.fingerprint.replace(/.{24}/g, "$&\n");
+    } catch {
+      fingerprint.textContent = "The host cannot be reached, so its fingerprint is not shown.";
+    }
+  })();
+  return element("div.text", {},
     element("p", {}, "Everything you draw is sent encrypted to the host of this board, and from there to the other members."),
     element("p", {}, "If your browser showed a warning, the host made its certificate itself. The browser then cannot check that this page comes from the host, and a person who controls the network could send you a different page."),
     element("p", {}, "To be sure, compare this fingerprint with the one next to the QR code. Look at the fingerprint in the certificate details of your browser, because a fake page would show a fake fingerprint here."),
-    fingerprint,
-    element("p", {}, "You can also install the host’s certificate authority. Then the warning disappears, and the page opens even while the host is offline. Install it only if you trust the host, which can then impersonate any website to this device."),
-    element("a.primary", { href: "/ca.crt", download: "whiteboard-ca.crt" }, "Download the certificate")));
-  try {
-    const about = await (await fetch("/about.json")).json();
-    if (typeof about.fingerprint !== "string") throw new Error("no fingerprint");
-    code.textContent = about.fingerprint.replace(/.{24}/g, "$&\n");
-  } catch {
-    fingerprint.textContent = "The host cannot be reached, so its fingerprint is not shown.";
-  }
+    fingerprint, authority);
 }
 
 const LINES = 500;
 const TIME = new Intl.DateTimeFormat([], { timeStyle: "short" });
+const SECONDS = new Intl.DateTimeFormat([], { timeStyle: "medium" });
 
 export class Chat {
   name = "chat";

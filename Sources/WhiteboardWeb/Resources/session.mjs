@@ -34,7 +34,8 @@ const MAXIMUM_NAME = 64;
  * again. The board then catches up. Ids of members are hexadecimal digits. `onEvent(event)` receives events by `kind`:
  *
  * - `state`: `state` is "connecting", "open" (with the `name` of the session), "offline" (with `retryAt`, in ms as
- *   of `Date.now`), "refused" (final; `code` is the code of CLOSE), or "removed" (final: the host removed this guest).
+ *   of `Date.now`; `code` is null if the gateway cannot be reached), "refused" (final; `code` is the code of CLOSE), or
+ *   "removed" (final: the host removed this guest).
  *   `message` is for the user.
  * - `joined` (`member`, `name`) and `left` (`member`). The first member that joins is the gateway.
  * - `message` (`member`, `bytes`, `isReliable`) and `resource` (`member`, `name`, `bytes`; complete and verified).
@@ -64,7 +65,7 @@ export class GuestSession {
     this.name = options.name ?? "";
   }
 
-  /** Connects, and reconnects until `close` or a final refusal. */
+  /** Connects, and reconnects until `close` or a final refusal. Between two attempts, connects at once. */
   connect() {
     if (this.#run) return this.#resume();
     const run = this.#run = new AbortController();
@@ -130,6 +131,7 @@ export class GuestSession {
 
   async #dialAgain(run) {
     let attempts = 0, slowAttempts = 0, since = performance.now();
+    let reason = {};
     const emit = (event) => this.#run === run && this.#emit(event);
     while (this.#run === run) {
       emit({ kind: "state", state: "connecting" });
@@ -153,7 +155,9 @@ export class GuestSession {
         wait = FIRST_WAITS[code] ?? (wasStable ? 0 : WAITS[Math.min(attempts++, WAITS.length - 1)]);
       }
       wait *= 1 + 0.3 * Math.random();
-      emit({ kind: "state", state: "offline", code, message, retryAt: Date.now() + wait });
+      // A gateway that has stopped serving browsers accepts no connections (WEB-42), so its reason still holds.
+      if (openedAt || code && code !== "timed-out" || reason.code !== "shutting-down") reason = { code, message };
+      emit({ kind: "state", state: "offline", ...reason, retryAt: Date.now() + wait });
       if (!this.#isWoken) {
         await new Promise((resolve) => {
           this.#wake = resolve;

@@ -3,6 +3,7 @@
 import { boundsOf, Camera, LiveLayer, Scene } from "./canvas.mjs";
 import { $, button, element, icon, settings, toast } from "./dom.mjs";
 import { drawObject, Palette } from "./draw.mjs";
+import { refusal } from "./errors.mjs";
 import { exportPicture, Photos, picture, prepared } from "./files.mjs";
 import { playGame } from "./games.mjs";
 import { covers, Ink, shapeOf, union, visibleParts, widened } from "./geometry.mjs";
@@ -401,7 +402,7 @@ export class UI {
     } else this.#syncing ??= setTimeout(() => { this.#isLate = true; this.#stateChanged(); }, 1000);
     const [kind, text] = isOpen ? (this.#isLate ? ["busy", "Syncing…"] : ["good", "Synced"])
       : connection === "connecting" ? ["busy", pending ? `Connecting… ${changes} not sent yet` : "Connecting…"]
-      : connection !== "offline" ? ["bad", "Not connected"]
+      : connection !== "offline" ? ["bad", refusal(this.board.state)[0]]
       : ["bad", pending ? `Offline: ${changes} not sent yet` : "Offline"];
     $("state").className = `chip ${kind}`;
     if ($("state-text").textContent !== text) $("state-text").textContent = text;
@@ -515,7 +516,7 @@ export class UI {
     $("zoom-out").onclick = () => this.zoomBy(0.8);
     $("zoom-level").onclick = () => this.zoomBy(1 / this.camera.zoom);
     $("zoom-fit").onclick = () => this.fit();
-    $("state").onclick = () => showConnection();
+    $("state").onclick = () => showConnection(this.board);
     $("file").onchange = $("camera").onchange = ({ target }) => {
       this.addPhotos([...target.files]);
       target.value = "";
@@ -535,7 +536,7 @@ export class UI {
         item("list", "List of objects", () => sheet.toggle(panels.list)), item("fit", "Show all objects", () => this.fit()), element("hr"),
         item("download", `Save ${what} as PNG`, save("png")), item("download", `Save ${what} as SVG`, save("svg")), element("hr"),
         item("theme", { system: "Colors: same as system", dark: "Colors: dark", light: "Colors: light" }[this.theme], () => this.#setTheme(next)),
-        item("lock", "This connection", showConnection), item("help", "Keyboard shortcuts", () => showHelp(this.isViewer)));
+        item("lock", "This connection", () => showConnection(this.board)), item("help", "Keyboard shortcuts", () => showHelp(this.isViewer)));
     };
     const close = attachPopup($("menu"), $("menu-items"), build);
   }

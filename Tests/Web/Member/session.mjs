@@ -7,6 +7,8 @@ export class GuestSession {
   bufferedBytes = 0;
   #options;
   #worker = null;
+  /** The number of calls of `connect`. */
+  dials = 0;
 
   constructor(options) {
     this.#options = options;
@@ -14,6 +16,8 @@ export class GuestSession {
   }
 
   async connect() {
+    this.dials += 1;
+    if (this.#worker) return;
     const { board, keys, onEvent } = this.#options;
     onEvent({ kind: "state", state: "connecting" });
     const key = await crypto.subtle.exportKey("spki", keys.publicKey);
