@@ -393,14 +393,16 @@ export class UI {
   #stateChanged() {
     const { connection, isSynced, pending, storage, isSecondTab, failure } = this.board.state;
     const changes = pending === 1 ? "1 change" : `${pending} changes`;
-    // Do not show the short times in which others type or draw.
-    const isGood = connection === "open" && isSynced && !pending, isOpen = connection === "open";
+    const isOpen = connection === "open", isGood = isOpen && isSynced && !pending;
     if (isGood || !isOpen) {
       clearTimeout(this.#syncing);
       this.#syncing = null;
       this.#isLate = !isGood;
     } else this.#syncing ??= setTimeout(() => { this.#isLate = true; this.#stateChanged(); }, 1000);
-    const [kind, text] = isOpen ? (this.#isLate ? ["busy", "Syncing…"] : ["good", "Synced"])
+    // The short times in which members type or draw have a quiet look, and are not announced.
+    const isShort = isOpen && !isGood && !this.#isLate;
+    const [kind, text] = isGood ? ["good", "Synced"] : isShort ? ["good soon", "Syncing"]
+      : isOpen ? ["busy", pending ? `Syncing… ${changes} not sent yet` : "Syncing…"]
       : connection === "connecting" ? ["busy", pending ? `Connecting… ${changes} not sent yet` : "Connecting…"]
       : connection !== "offline" ? ["bad", refusal(this.board.state)[0]]
       : ["bad", pending ? `Offline: ${changes} not sent yet` : "Offline"];
@@ -416,6 +418,8 @@ export class UI {
     const title = hints.map(([name]) => name).join(" · "), hint = $("hint");
     hint.hidden = !title;
     hint.textContent = title;
+    const announced = title ? `${text}. ${title}` : text;
+    if (!isShort && $("announced").textContent !== announced) $("announced").textContent = announced;
     hint.onclick = () => openDialog(title, element("div.text", {}, ...hints.map(([, text]) => element("p", {}, text)),
       isSecondTab ? element("button.primary", { type: "button", onclick: () => this.takeOver() }, "Use it here") : null));
     if (storage === "full" && this.#storage !== "full") toast(full);
