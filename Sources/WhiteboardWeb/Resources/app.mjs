@@ -114,8 +114,8 @@ function watch(board, link, takeOver) {
   const show = { label: "Show the board", run: hideScreen };
   const hasContent = () => board.objects.size || board.chat.length;
   const look = () => {
-    const { connection, code, message, name, isElsewhere } = board.state;
-    if (isElsewhere) return fail(["The board is open in another tab", "Everything you did in this tab is saved."], { label: "Use it here", run: takeOver });
+    const { connection, code, message, name, isElsewhere, storage } = board.state;
+    if (isElsewhere) return fail(["The board is open in another tab", storage === "ok" ? "Everything you did in this tab is saved." : "This browser could not save what you did in this tab. Changes that were not sent to the other members are lost."], { label: "Use it here", run: takeOver });
     if (connection === "open") {
       wasOpen = true;
       if (isWaiting) hideScreen();
