@@ -39,7 +39,8 @@ def wasm(path, folder):
 def serve(wasm):
     """Serves the page, with a session whose only other member runs in a worker (`Member`).
 
-    While `is_newer` is set, the server answers no request for the page, and other files are from another version."""
+    While `is_newer` is set, the server answers no request for the page, and other files are from another version. If
+    `has_authority` is not set, the certificate is the host's own."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -53,7 +54,7 @@ def serve(wasm):
                     self.close_connection = True
                     return
                 path = HERE / "boards.html"
-            about = json.dumps({"authority": True, "fingerprint": FINGERPRINT}).encode()
+            about = json.dumps({"authority": self.server.has_authority, "fingerprint": FINGERPRINT}).encode()
             body = about if name == "about.json" else path.read_bytes() if path and "/" not in name else None
             self.send_response(200 if body is not None else 404)
             self.send_header("Content-Type", TYPES.get(pathlib.Path(name).suffix, "application/octet-stream"))
@@ -67,6 +68,7 @@ def serve(wasm):
 
     class Server(http.server.ThreadingHTTPServer):
         is_newer = False
+        has_authority = True
 
         def handle_error(self, *_):
             """Ignores errors, because a page that is closed breaks its connections."""

@@ -171,7 +171,7 @@ function reasons({ me, state }) {
 function certificate() {
   const code = element("code", {}, "…");
   const fingerprint = element("p", {}, "Certificate fingerprint (SHA-256):", element("br"), code);
-  const authority = element("div.lines", {},
+  const authority = element("div.lines", { hidden: true },
     element("p", {}, "You can also install the host’s certificate authority. Then the warning disappears, and the page opens even while the host is offline. Install it only if you trust the host, which can then impersonate any website to this device."),
     element("a.primary", { href: "/ca.crt", download: "whiteboard-ca.crt" }, "Download the certificate"));
   (async () => {
@@ -179,6 +179,7 @@ function certificate() {
       const about = await (await fetch("/about.json")).json();
       if (typeof about.fingerprint !== "string") throw new Error("no fingerprint");
       code.textContent = about.fingerprint.replace(/.{24}/g, "$&\n");
+      authority.hidden = !about.authority;
     } catch {
       fingerprint.textContent = "The host cannot be reached, so its fingerprint is not shown.";
     }
