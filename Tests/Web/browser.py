@@ -40,7 +40,7 @@ def serve(wasm):
     """Serves the page, with a session whose only other member runs in a worker (`Member`).
 
     While `is_newer` is set, the server answers no request for the page, and other files are from another version. If
-    `has_authority` is not set, the certificate is the host's own."""
+    `has_authority` is not set, the certificate is the host's own. While `needs_brotli` is set, the browser must accept Brotli."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -56,7 +56,8 @@ def serve(wasm):
                 path = HERE / "boards.html"
             about = json.dumps({"authority": self.server.has_authority, "fingerprint": FINGERPRINT}).encode()
             body = about if name == "about.json" else path.read_bytes() if path and "/" not in name else None
-            self.send_response(200 if body is not None else 404)
+            is_refused = self.server.needs_brotli and path == wasm and "br" not in self.headers.get("Accept-Encoding", "")
+            self.send_response(406 if is_refused else 200 if body is not None else 404)
             self.send_header("Content-Type", TYPES.get(pathlib.Path(name).suffix, "application/octet-stream"))
             self.send_header("Content-Length", str(len(body or b"")))
             self.send_header("Content-Security-Policy", POLICY)
@@ -67,7 +68,7 @@ def serve(wasm):
             pass
 
     class Server(http.server.ThreadingHTTPServer):
-        is_newer = False
+        is_newer = needs_brotli = False
         has_authority = True
 
         def handle_error(self, *_):

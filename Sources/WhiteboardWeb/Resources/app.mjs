@@ -8,12 +8,15 @@ import { codeKeyBytes, parseFragment } from "./weblink.mjs";
 
 const reload = { label: "Try again", run: () => location.reload() };
 
+const TOO_OLD = ["This browser is too old", "The board needs WebAssembly and other features of current browsers.", "Update the browser, or open the link in a current Chrome, Edge, Firefox or Safari. If the browser is in lockdown mode, turn this mode off for the page."];
+
+/** Returns the screen for a browser that lacks a feature, or null. */
 function missing() {
-  if (!globalThis.isSecureContext || !globalThis.crypto?.subtle) {
+  if (!globalThis.isSecureContext) {
     return ["This page needs a secure connection", "The browser allows cryptography only on pages that were opened with https.", "Open the link exactly as the host shows it. The link begins with https://."];
   }
-  if (!globalThis.WebAssembly || !globalThis.HTMLDialogElement || !globalThis.ResizeObserver || !Array.prototype.findLast) {
-    return ["This browser is too old", "The board needs WebAssembly and other features of current browsers.", "Update the browser, or open the link in a current Chrome, Edge, Firefox or Safari. If the browser is in lockdown mode, turn this mode off for the page."];
+  if (!globalThis.crypto?.subtle || !globalThis.WebAssembly || !globalThis.HTMLDialogElement || !globalThis.ResizeObserver || !Array.prototype.findLast) {
+    return TOO_OLD;
   }
   return null;
 }
@@ -38,6 +41,7 @@ async function start() {
   try {
     await open(link, name, await loading);
   } catch (error) {
+    if (error === TOO_OLD) return fail(error);
     console.error(error);
     fail(["The board could not be opened", "The page did not load completely, or the data stored in this browser is damaged.", String(error?.message ?? error)], reload);
   }
@@ -55,6 +59,8 @@ const inTime = (opening) => Promise.race([opening, new Promise((_, reject) => se
 
 async function compile() {
   const response = await fetch("whiteboard.wasm");
+  // The browser does not accept Brotli.
+  if (response.status === 406) throw TOO_OLD;
   if (!response.ok) throw new Error(`The host answered with ${response.status}.`);
   if (response.headers.get("content-type") === "application/wasm") return WebAssembly.compileStreaming(response);
   return WebAssembly.compile(await response.arrayBuffer());
