@@ -25,6 +25,7 @@ TYPES = {
 FINGERPRINT = ":".join(["4F"] * 32)
 LINK = f"#{'a' * 26}.{'ba' * 13}"
 ALT, CONTROL, SHIFT = 1, 2, 8
+DRIVER = "/usr/bin/chromedriver"
 
 
 def wasm(path, folder):
@@ -82,13 +83,13 @@ def serve(wasm):
 class Page:
     """One page in a browser of its own, on a phone or on a desktop."""
 
-    def __init__(self, address, is_phone, is_dark=False, downloads=None, words=(), environment=None):
+    def __init__(self, address, is_phone, is_dark=False, downloads=None, words=(), environment=None, driver=DRIVER):
         options = webdriver.ChromeOptions()
         for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", *words):
             options.add_argument(word)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.address = address
-        self.driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver", env=environment))
+        self.driver = webdriver.Chrome(options=options, service=Service(str(driver), env=environment))
         width, height, scale = (390, 844, 3) if is_phone else (1280, 800, 1)
         self.command("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=is_phone)
         if is_phone:

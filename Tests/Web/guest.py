@@ -145,7 +145,7 @@ class BoardPage:
 class Guest(BoardPage, browser.Page):
     """A Chromium under the LAN name, as on a phone or on a desktop."""
 
-    def __init__(self, folder, name, port, is_phone=True, is_dark=False, trusts=None, post=False, page=None):
+    def __init__(self, folder, name, port, is_phone=True, is_dark=False, trusts=None, post=False, page=None, disk=None):
         self.name, self.network = name, Network(port)
         #: Whether failing requests are normal, because the network or the host fails.
         self.expects_errors = False
@@ -165,7 +165,8 @@ class Guest(BoardPage, browser.Page):
         environment = {
             **os.environ, "HOME": str(folder), "LANG": "C.UTF-8", "TZ": "UTC", "FONTCONFIG_FILE": str(folder / "fonts.conf"),
         }
-        super().__init__(None, is_phone, is_dark, words=words, environment=environment)
+        driver = small_disk(folder, disk) if disk else browser.DRIVER
+        super().__init__(None, is_phone, is_dark, words=words, environment=environment, driver=driver)
         self.driver.set_page_load_timeout(30 * PATIENCE)
         self.driver.set_script_timeout(30 * PATIENCE)
         self.page = page
@@ -204,6 +205,22 @@ def trust(folder, certificate):
     (folder / "authority.crt").write_bytes(certificate)
     subprocess.run(["certutil", "-N", "-d", f"sql:{store}", "--empty-password"], check=True)
     subprocess.run(["certutil", "-A", "-d", f"sql:{store}", "-n", "whiteboard", "-t", "C,,", "-i", folder / "authority.crt"], check=True)
+
+
+def small_disk(folder, size):
+    """Returns a program that starts Chromium's driver with a disk of its own for the profile; the size is one of `mount`."""
+    (folder / "profile").mkdir()
+    program = folder / "driver"
+    program.write_text(
+        "#!/bin/sh\n"
+        f"exec unshare -Urm sh -c 'mount -t tmpfs -o size={size} tmpfs \"$0\" && exec {browser.DRIVER} \"$@\"' '{folder}/profile' \"$@\"\n")
+    program.chmod(0o755)
+    return program
+
+
+def has_small_disks():
+    """Whether this system lets a program without rights mount a disk for itself."""
+    return subprocess.run(["unshare", "-Urm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"], capture_output=True).returncode == 0
 
 
 class WebKit(BoardPage):
