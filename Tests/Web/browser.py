@@ -83,8 +83,12 @@ def serve(wasm):
 class Page:
     """One page in a browser of its own, on a phone or on a desktop."""
 
-    def __init__(self, address, is_phone, is_dark=False, downloads=None, words=(), environment=None, driver=DRIVER):
+    def __init__(
+        self, address, is_phone, is_dark=False, downloads=None, words=(), environment=None, binary=None, driver=DRIVER
+    ):
         options = webdriver.ChromeOptions()
+        if binary:
+            options.binary_location = str(binary)
         for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", *words):
             options.add_argument(word)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})

@@ -143,17 +143,40 @@ class BoardPage:
 
 
 class Guest(BoardPage, browser.Page):
-    """A Chromium under the LAN name, as on a phone or on a desktop."""
+    """A Chromium under the LAN name, as on a phone or on a desktop.
 
-    def __init__(self, folder, name, port, is_phone=True, is_dark=False, trusts=None, post=False, page=None, disk=None):
-        self.name, self.network = name, Network(port)
+    It reaches the port through a proxy. With `host` instead of `port`, it is on a host of the LAN rig."""
+
+    def __init__(
+        self,
+        folder,
+        name,
+        port=None,
+        host=None,
+        is_phone=True,
+        is_dark=False,
+        trusts=None,
+        post=False,
+        page=None,
+        disk=None,
+    ):
+        self.name, self.network = name, Network(port) if port else None
         #: Whether failing requests are normal, because the network or the host fails.
         self.expects_errors = False
         folder.mkdir(parents=True, exist_ok=True)
         words = [
-            f"--host-resolver-rules=MAP {LAN_NAME} 127.0.0.1:{self.network.proxy_port}", f"--user-data-dir={folder}/profile",
-            "--lang=en-US", "--font-render-hinting=none", "--force-color-profile=srgb",
+            f"--user-data-dir={folder}/profile", "--lang=en-US", "--font-render-hinting=none", "--force-color-profile=srgb",
         ]
+        binary = None
+        if host:
+            # The driver is not on the host, so it reaches the browser through a pipe. Without an address, the browser would
+            # wait for a page from the Internet.
+            words.append("--remote-debugging-pipe")
+            binary = folder / "chromium"
+            binary.write_text(f'#!/bin/sh\nexec nsenter -t {host.first} -n -- /usr/bin/chromium "$@" about:blank\n')
+            binary.chmod(0o755)
+        else:
+            words.append(f"--host-resolver-rules=MAP {LAN_NAME} 127.0.0.1:{self.network.proxy_port}")
         if trusts is None:
             words.append("--ignore-certificate-errors")
         else:
@@ -166,7 +189,9 @@ class Guest(BoardPage, browser.Page):
             **os.environ, "HOME": str(folder), "LANG": "C.UTF-8", "TZ": "UTC", "FONTCONFIG_FILE": str(folder / "fonts.conf"),
         }
         driver = small_disk(folder, disk) if disk else browser.DRIVER
-        super().__init__(None, is_phone, is_dark, words=words, environment=environment, driver=driver)
+        super().__init__(
+            None, is_phone, is_dark, words=words, environment=environment, binary=binary, driver=driver
+        )
         self.driver.set_page_load_timeout(30 * PATIENCE)
         self.driver.set_script_timeout(30 * PATIENCE)
         self.page = page
@@ -195,7 +220,8 @@ class Guest(BoardPage, browser.Page):
 
     def close(self):
         super().close()
-        self.network.close()
+        if self.network:
+            self.network.close()
 
 
 def trust(folder, certificate):
