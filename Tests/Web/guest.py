@@ -40,6 +40,15 @@ globalThis.WebSocket = class {
   close() {}
 };
 """
+#: WebSockets neither open nor fail, as behind a proxy that swallows them.
+STUCK_WEBSOCKET = """
+globalThis.WebSocket = class {
+  readyState = 0;
+  bufferedAmount = 0;
+  send() {}
+  close() {}
+};
+"""
 
 
 class BoardPage:
@@ -145,7 +154,8 @@ class BoardPage:
 class Guest(BoardPage, browser.Page):
     """A Chromium under the LAN name, as on a phone or on a desktop.
 
-    It reaches the port through a proxy. With `host` instead of `port`, it is on a host of the LAN rig."""
+    It reaches the port through a proxy. With `host` instead of `port`, it is on a host of the LAN rig. `script` runs at the
+    start of each page."""
 
     def __init__(
         self,
@@ -156,7 +166,7 @@ class Guest(BoardPage, browser.Page):
         is_phone=True,
         is_dark=False,
         trusts=None,
-        post=False,
+        script=None,
         page=None,
         disk=None,
     ):
@@ -194,20 +204,24 @@ class Guest(BoardPage, browser.Page):
         )
         self.driver.set_page_load_timeout(30 * PATIENCE)
         self.driver.set_script_timeout(30 * PATIENCE)
-        self.page = page
-        self._replace_files()
-        if post:
-            self.command("Page.addScriptToEvaluateOnNewDocument", source=NO_WEBSOCKET)
+        self.page, self.script = page, script
+        self._prepare_tab()
 
-    def _replace_files(self):
+    def _prepare_tab(self):
         if self.page:
             overrides.serve(self.driver, self.page)
+        if self.script:
+            self.command("Page.addScriptToEvaluateOnNewDocument", source=self.script)
 
     def open_tab(self):
         """Opens another tab of the same browser, which gets the input from now on; returns its handle."""
         self.driver.switch_to.new_window("tab")
-        self._replace_files()
+        self._prepare_tab()
         return self.driver.current_window_handle
+
+    def requests(self):
+        """The starts of the requests with which this page sent bytes, in milliseconds since the page was loaded."""
+        return self.run(r"return performance.getEntriesByType('resource').filter(({ name }) => /\/link\/[a-z2-7]{26}$/.test(name)).map(({ startTime }) => startTime)")
 
     def messages(self):
         found = [entry for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE" and "favicon" not in entry["message"]]
