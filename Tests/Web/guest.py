@@ -154,8 +154,9 @@ class BoardPage:
 class Guest(BoardPage, browser.Page):
     """A Chromium under the LAN name, as on a phone or on a desktop.
 
-    It reaches the port through a proxy. With `host` instead of `port`, it is on a host of the LAN rig. `script` runs at the
-    start of each page."""
+    It reaches the port through a proxy. With `host` instead of `port`, it is on a host of the LAN rig. `trusts` is the
+    certificate of an authority to install; with `warns`, the browser has none, and shows its warning. `script` runs at the start
+    of each page."""
 
     def __init__(
         self,
@@ -166,6 +167,7 @@ class Guest(BoardPage, browser.Page):
         is_phone=True,
         is_dark=False,
         trusts=None,
+        warns=False,
         script=None,
         page=None,
         disk=None,
@@ -187,10 +189,10 @@ class Guest(BoardPage, browser.Page):
             binary.chmod(0o755)
         else:
             words.append(f"--host-resolver-rules=MAP {LAN_NAME} 127.0.0.1:{self.network.proxy_port}")
-        if trusts is None:
-            words.append("--ignore-certificate-errors")
-        else:
+        if trusts:
             trust(folder, trusts)
+        elif not warns:
+            words.append("--ignore-certificate-errors")
         if page:
             # Chromium does not know the network from which a replaced page comes, and would refuse its requests.
             words.append("--disable-features=LocalNetworkAccessChecks")
