@@ -64,8 +64,7 @@ export class BulkLinks {
   constructor(options) { this.#options = options; }
 
   async send(member, name, content) {
-    const bytes = content instanceof Uint8Array ? content : new Uint8Array(await content.arrayBuffer());
-    const resource = { id: base32(random(16)), name, bytes, sha256: await sha256(bytes) };
+    const id = base32(random(16));
     const release = await this.#turn(`to ${member}`, member);
     try {
       for (let attempt = 0; ; attempt++) {
@@ -73,7 +72,9 @@ export class BulkLinks {
         try {
           const link = await this.#acquire(member);
           try {
-            await offer(link, resource);
+            // Read the content only now, because a member can request many photos at once.
+            const bytes = content instanceof Uint8Array ? content : new Uint8Array(await content.arrayBuffer());
+            await offer(link, { id, name, bytes, sha256: await sha256(bytes) });
             this.#rest(link);
             return;
           } catch (error) {
