@@ -31,7 +31,7 @@ class WebSocketTransport {
     socket.onclose = () => this.#end();
   }
 
-  /** Sends the bytes of one frame, so that no message exceeds the limit of the gateway. */
+  /** Sends the bytes of one frame, so that no message exceeds the limit of the gateway. After the last one, call `close`. */
   send(bytes) {
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(bytes);
   }
@@ -61,8 +61,9 @@ class PostTransport {
     this.#receive();
   }
 
-  send(bytes) {
+  send(bytes, isLast = false) {
     if (this.#isClosing || this.#isEnded) return;
+    this.#isClosing = isLast;
     this.#waiting.push(bytes);
     this.bufferedBytes += bytes.length;
     this.#flush();

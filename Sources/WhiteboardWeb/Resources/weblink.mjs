@@ -112,10 +112,10 @@ export class WebLink {
 
   get bufferedBytes() { return this.#transport.bufferedBytes; }
 
-  send(type, payload) {
+  send(type, payload, isLast = false) {
     if (this.#end) return;
     this.sentAt = performance.now();
-    this.#transport.send(encodeFrame(type, payload));
+    this.#transport.send(encodeFrame(type, payload), isLast);
   }
 
   /**
@@ -172,7 +172,7 @@ export class WebLink {
   /** Sends CLOSE and ends. The frames that arrived before can still be read. */
   close(code, message = "") {
     if (this.#end) return;
-    this.send(FRAME.close, { code, message });
+    this.send(FRAME.close, { code, message }, true);
     this.#end = new LinkEnded(code, message);
     this.#transport.close();
     this.#wake();
