@@ -48,7 +48,7 @@ def serve(wasm):
 
         def do_GET(self):
             name = self.path[1:].split("?")[0] or "index.html"
-            paths = [HERE / "Member" / name, RESOURCES / name]
+            paths = [HERE / "Member" / name, RESOURCES / name, HERE / name]
             path = wasm if name == "whiteboard.wasm" else next((path for path in paths if path.is_file()), None)
             if self.server.is_newer:
                 if name == "index.html":

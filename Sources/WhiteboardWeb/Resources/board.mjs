@@ -61,7 +61,7 @@ export class Board extends EventTarget {
   #session = null;
   #log = null;
   #releaseLock = null;
-  /** The photos that are not stored: SHA-256 to Blob. */
+  /** The photos, if there is no storage: SHA-256 to Blob. */
   #photos = new Map();
   #order = [];
   /** The sort keys of the objects, and the objects that were added, reordered or removed since `#order` was sorted. */
@@ -123,7 +123,8 @@ export class Board extends EventTarget {
 
   get digest() { return this.#replica.digest; }
 
-  async photo(sha256) { return this.#photos.get(sha256) ?? await this.#log?.photo(sha256) ?? null; }
+  /** Returns the bytes of a photo; null if they are not available, or cannot be read. */
+  async photo(sha256) { return this.#readPhoto(sha256).catch(() => null); }
 
   /** Begins a stroke that other members see while it is drawn. The stroke is one undo step. Returns its id. */
   beginStroke({ lineWidth = 5, color = null } = {}) {
@@ -265,14 +266,17 @@ export class Board extends EventTarget {
 
   async #open(board, keys, module, storage) {
     if (storage) {
-      this.#releaseLock = await storage.lock(board, () => {
+      const onLost = () => {
         this.#setState({ isElsewhere: true, connection: "offline" });
         this.close();
-      });
+      };
+      this.#releaseLock = await storage.lock(board, onLost);
       this.state.isSecondTab = !this.#releaseLock;
       if (this.state.isSecondTab) keys = await newKey();
       else this.#log = await storage.log(board, {
         onState: (state) => this.#setState({ storage: state }),
+        onLost,
+        onDeleted: (sha256) => this.#replica.assetLost(sha256),
         keyframe: () => this.#replica.keyframe(),
         pending: () => this.state.pending,
       });
@@ -522,12 +526,13 @@ export class Board extends EventTarget {
   }
 
   async #sendAsset({ member, sha256, name }) {
-    const blob = await this.photo(sha256);
+    // If an error occurs in reading the photo, it may be readable later, so it is not lost.
+    const blob = await this.#readPhoto(sha256).catch(() => undefined);
     try {
       if (blob) await this.#session?.sendResource(member, JSON.stringify(name), blob);
       else {
         this.#replica.assetUnavailable(member, sha256);
-        this.#replica.assetLost(sha256);
+        if (blob === null) this.#replica.assetLost(sha256);
       }
     } catch {
       // The member asks again.
@@ -537,9 +542,11 @@ export class Board extends EventTarget {
 
   #keepPhoto(sha256, content) {
     const blob = new Blob([content], { type: content[0] === 0xFF ? "image/jpeg" : "image/png" });
-    this.#photos.set(sha256, blob);
-    this.#log?.addPhoto(sha256, blob).then((isStored) => isStored && this.#photos.delete(sha256));
+    if (this.#log) this.#log.addPhoto(sha256, blob);
+    else this.#photos.set(sha256, blob);
   }
+
+  async #readPhoto(sha256) { return this.#photos.get(sha256) ?? await this.#log?.photo(sha256) ?? null; }
 
   #update() {
     const undo = this.#replica?.undoState;
