@@ -252,6 +252,7 @@ export class Board extends EventTarget {
     if (this.#isClosed) return;
     this.#isClosed = true;
     if (!this.#replica.failure) {
+      this.#deselectAll();
       this.#replica.leave();
       await this.#replica.settled();
     }
@@ -286,10 +287,19 @@ export class Board extends EventTarget {
     if (this.#log) {
       Object.assign(this.state, { storage: this.#log.state, pending: this.#changedBefore = this.#log.pending });
       this.#replica.restore(this.#log.takeStored());
+      // A tab that was stopped could not do this.
+      this.#deselectAll();
       for (const sha256 of this.#log.photoHashes) this.#replica.assetStored(sha256);
     }
     this.#replica.readAll();
     this.#purging = setInterval(() => this.#replica.purge(), PURGE_INTERVAL);
+  }
+
+  /** Lets other members change what this member selected. */
+  #deselectAll() {
+    try { this.deselect(); } catch {
+      // A viewer cannot change the board.
+    }
   }
 
   #connect(makeSession, options) {
