@@ -19,6 +19,7 @@ export class Tools {
   get select() { return this.all.select; }
 
   down(place, event) {
+    this.cancel();
     this.ui.stopTyping();
     this.active = this.current;
     this.active.down(place, event);
@@ -367,7 +368,7 @@ export class SelectTool extends Tool {
     const { ui } = this;
     const at = this.board(place);
     const handle = this.#handleAt(place, event.pointerType === "touch" ? 22 : 11);
-    if (handle) return this.#beginDrag(at, handle);
+    if (handle) return this.#beginDrag(at, { handle });
     const tapped = ui.objectAt(place);
     if (event.shiftKey && tapped) {
       const next = new Set(this.selection);
@@ -389,11 +390,13 @@ export class SelectTool extends Tool {
     if (!event.shiftKey) this.set([]);
   }
 
-  #beginDrag(at, handle = null) {
+  #beginDrag(at, { handle = null, isCopy = false }) {
     const { ui } = this;
+    ui.board.beginStep(handle ? (handle.isTurn ? "rotate" : "scale") : isCopy ? "duplicate" : "move");
+    const problem = isCopy && ui.attempt(() => this.set(ui.board.duplicate([...this.selection], [0, 0])));
     const ids = [...this.selection];
     this.#gesture = { kind: "drag", at, handle, ids, objects: this.objects, change: UNCHANGED, applied: UNCHANGED, appliedAt: 0 };
-    ui.board.beginStep(handle ? (handle.isTurn ? "rotate" : "scale") : "move");
+    if (problem) return this.cancel();
     ui.hideObjects(ids);
   }
 
@@ -402,8 +405,7 @@ export class SelectTool extends Tool {
     if (!gesture) return;
     const place = places.at(-1);
     if (gesture.kind === "wait" && Math.hypot(place[0] - gesture.from[0], place[1] - gesture.from[1]) > 3) {
-      if (event.altKey) this.ui.attempt(() => this.set(this.ui.board.duplicate([...this.selection], [0, 0])));
-      this.#beginDrag(gesture.at);
+      this.#beginDrag(gesture.at, { isCopy: event.altKey });
     }
     if (gesture.kind === "band") {
       gesture.to = place;
@@ -411,7 +413,7 @@ export class SelectTool extends Tool {
       const inside = this.ui.scene.items.filter(({ object }) => isInside(object, area) && !object.isLocked);
       gesture.found = inside.flatMap(({ object }) => this.ui.withGroup(object));
     }
-    if (this.#gesture.kind === "drag") this.#drag(this.board(place), event);
+    if (this.#gesture?.kind === "drag") this.#drag(this.board(place), event);
     this.ui.drawLive();
   }
 
