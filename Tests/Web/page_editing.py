@@ -6,14 +6,43 @@ import browser
 from browser import CONTROL
 
 ALT = 1
+TOOL = "return whiteboard.ui.tool"
 #: Ends the page like a phone that stops a tab: without an event for the page.
 STOP = "whiteboard.board.close = whiteboard.board.suspend = () => {}"
+#: Adds a photo of one color.
+PHOTO = """
+const canvas = document.createElement("canvas");
+Object.assign(canvas, { width: 40, height: 40 });
+canvas.getContext("2d").fillRect(0, 0, 40, 40);
+canvas.toBlob((blob) => whiteboard.ui.addPhotos([new File([blob], "photo.png", { type: "image/png" })]), "image/png");
+"""
+PASTE = """
+const clipboardData = new DataTransfer();
+clipboardData.setData("text/plain", arguments[0]);
+document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+"""
+#: Lets the board refuse the points of a stroke from the third call on.
+REFUSE_POINTS = """
+const done = arguments[0], { board } = whiteboard, { extendStroke } = board;
+let calls = 0;
+import("/errors.mjs").then(({ BoardError }) => {
+  board.extendStroke = (...words) => {
+    calls += 1;
+    if (calls > 2) throw new BoardError("too-long");
+    extendStroke.apply(board, words);
+  };
+  done();
+});
+"""
 
 
 def check(address, checks):
     with open_page(address, False) as page:
         check_copies(page, checks)
+        check_strokes(page, checks)
         check_reload(page, checks)
+    with open_page(address, True) as page:
+        check_touches(page, checks)
 
 
 @contextlib.contextmanager
@@ -70,6 +99,59 @@ def check_copies(page, checks):
     page.key("z", CONTROL)
     check("a copy and its drag are one undo step", [one["centerPosition"] for one in objects(page)] == [original], objects(page))
     clear(page)
+
+
+def check_strokes(page, checks):
+    """A stroke is kept if something else happens while it is drawn."""
+    check = checks.check
+    for what, script, kind in [("a photo that is added", PHOTO, "photo"), ("a text that is pasted", PASTE, "text")]:
+        page.run("whiteboard.ui.setTool('pen')")
+        mouse(page, "mousePressed", 300, 300)
+        for step in range(10):
+            mouse(page, "mouseMoved", 300 + step * 10, 300)
+        page.run(script, "pasted")
+        page.wait(f"[...whiteboard.board.objects.values()].some(({{ type }}) => type === '{kind}')")
+        for step in range(10, 20):
+            mouse(page, "mouseMoved", 300 + step * 10, 300)
+        mouse(page, "mouseReleased", 500, 300)
+        strokes = [one for one in objects(page) if one["type"] == "drawing"]
+        check(f"{what} does not end a stroke", len(strokes) == 1 and strokes[0]["isFinished"] and len(strokes[0]["points"]) > 15
+              and page.run(TOOL) == "pen", strokes)
+        clear(page)
+    page.run("whiteboard.ui.editText(null, whiteboard.ui.camera.center)")
+    page.type("still typing")
+    page.run(PHOTO)
+    page.wait("[...whiteboard.board.objects.values()].some(({ type }) => type === 'photo')")
+    check("a photo that is added does not end typing", page.run("return document.activeElement.tagName") == "TEXTAREA")
+    page.key("Escape")
+    clear(page)
+
+    page.run("whiteboard.ui.setTool('pen')")
+    page.driver.execute_async_script(REFUSE_POINTS)
+    page.drag([(300 + step * 10, 300) for step in range(10)])
+    page.run("delete whiteboard.board.extendStroke")
+    strokes = objects(page)
+    check("a stroke with too many points is kept", len(strokes) == 1 and strokes[0]["isFinished"], strokes)
+    clear(page)
+
+
+def check_touches(page, checks):
+    """The system can take away a touch, and a second finger can begin a pinch."""
+    check = checks.check
+    page.touch("touchStart", (100, 300))
+    for step in range(20):
+        page.touch("touchMove", (100 + step * 6, 300))
+    page.touch("touchCancel")
+    found = objects(page)
+    check("a stroke whose touch is cancelled is kept", len(found) == 1 and found[0]["isFinished"] and len(found[0]["points"]) > 10, found)
+    check("a cancelled stroke is on the board", hidden(page) == 0, hidden(page))
+    page.touch("touchStart", (100, 400))
+    for step in range(5):
+        page.touch("touchMove", (100 + step * 6, 400))
+    page.touch("touchStart", (124, 400), (250, 500))
+    page.touch("touchMove", (110, 400), (270, 500))
+    page.touch("touchEnd")
+    check("a stroke that becomes a pinch is removed", len(objects(page)) == 1, objects(page))
 
 
 def check_reload(page, checks):

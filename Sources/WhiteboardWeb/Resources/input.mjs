@@ -8,7 +8,7 @@ const PALM = 500;
 
 /**
  * Passes input on the board to `tools`:
- * `down(place, event)`, `move(places, event)`, `up(place, event)`, `cancel()`, `doubleTap(place, event)`, `hover(place)`.
+ * `down(place, event)`, `move(places, event)`, `up(place, event)`, `cancel()`, `interrupt()`, `doubleTap(place, event)`, `hover(place)`.
  * Places are in CSS pixels; `places` has all points since the last call, as `[x, y, pressure]`.
  *
  * Two fingers move and zoom the board. After the first use of a pen, one finger also moves the board, so that a palm does not
@@ -144,7 +144,7 @@ export class Input {
 
   #cancelled(event) {
     if (!this.#lift(event)) return;
-    this.#stop();
+    if (this.#mode === "tool") this.tools.interrupt();
     this.#mode = "idle";
   }
 

@@ -22,6 +22,8 @@ export class TextEditor {
 
   constructor(ui) { this.ui = ui; }
 
+  get isOpen() { return this.#field !== null; }
+
   /**
    * Edits an object, or a new text whose top left corner is near `place` on the board. The whole edit is one undo step.
    * The text is not selected, because other members can type in it at the same time.

@@ -38,6 +38,11 @@ export class Tools {
     this.active?.cancel();
     this.active = null;
   }
+  /** Ends a gesture whose pointer the system took away. */
+  interrupt() {
+    this.active?.interrupt();
+    this.active = null;
+  }
   doubleTap(place, event) { this.current.doubleTap(place, event); }
   hover(place) {
     this.current.hover(place);
@@ -58,6 +63,7 @@ export class Tool {
   move() {}
   up() {}
   cancel() {}
+  interrupt() { this.cancel(); }
   doubleTap() {}
   hover() {}
   draw() { return null; }
@@ -103,7 +109,7 @@ class PenTool extends Tool {
     if (!points.length) return;
     for (const [x, y, pressure = 0] of points) this.#ink.add([x, y, Math.round(pressure * 255)]);
     const problem = this.ui.attempt(() => this.ui.board.extendStroke(this.#id, points));
-    if (problem) this.cancel();
+    if (problem) this.interrupt();
     this.ui.drawLive();
   }
 
@@ -113,8 +119,12 @@ class PenTool extends Tool {
     const isLate = end && Math.hypot(place[0] - end[0], place[1] - end[1]) >= 0.5;
     // A pen that is lifted reports no pressure, so the last pressure is used.
     if (isLate) this.#extend([this.#point([place[0], place[1], end[2]])]);
-    if (!this.#ink) return;
-    this.ui.attempt(() => this.ui.board.endStroke(this.#id));
+    this.interrupt();
+  }
+
+  /** Ends the stroke, and keeps its points. */
+  interrupt() {
+    if (this.#ink) this.ui.attempt(() => this.ui.board.endStroke(this.#id));
     this.#finish();
   }
 

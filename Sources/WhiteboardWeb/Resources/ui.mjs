@@ -317,6 +317,11 @@ export class UI {
     this.tools.select.set(ids);
   }
 
+  /** Selects new objects, unless the user draws or types, which this would end. */
+  #selectNew(ids) {
+    if (!this.tools.active && !this.editor.isOpen) this.finishTool(ids);
+  }
+
   setStyle(change) {
     Object.assign(this.style, change);
     settings.set("style", this.style);
@@ -356,7 +361,7 @@ export class UI {
     for (const file of files) {
       try {
         const id = await this.board.createPhoto(await prepared(file), place);
-        this.finishTool([id]);
+        this.#selectNew([id]);
         place = [place[0] + 24, place[1] + 24];
       } catch (error) {
         toast(error.message);
@@ -367,7 +372,7 @@ export class UI {
   duplicate() {
     let copies = [];
     this.attempt(() => { copies = this.board.duplicate([...this.tools.select.selection]); });
-    if (copies.length) this.finishTool(copies);
+    if (copies.length) this.#selectNew(copies);
   }
 
   reorder(how) { this.attempt(() => this.board[how]([...this.tools.select.selection])); }
@@ -644,7 +649,7 @@ export class UI {
       for (const ids of groups.values()) if (ids.length > 1) board.group(ids);
     });
     this.attempt(() => board.endStep());
-    if (pasted.length) this.finishTool(pasted);
+    if (pasted.length) this.#selectNew(pasted);
   }
 
   #copyStyle() {
@@ -673,7 +678,7 @@ export class UI {
     let id;
     if (files.length) this.addPhotos(files);
     else if (this.#copied?.text === text) this.#paste(this.#copied.objects);
-    else if (text && !this.attempt(() => { id = this.board.createText(text, this.camera.center, { color: this.style.color }); })) this.finishTool([id]);
+    else if (text && !this.attempt(() => { id = this.board.createText(text, this.camera.center, { color: this.style.color }); })) this.#selectNew([id]);
     else return;
     event.preventDefault();
   }
