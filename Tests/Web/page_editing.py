@@ -40,6 +40,7 @@ def check(address, checks):
     with open_page(address, False) as page:
         check_copies(page, checks)
         check_strokes(page, checks)
+        check_texts(page, checks)
         check_reload(page, checks)
     with open_page(address, True) as page:
         check_touches(page, checks)
@@ -152,6 +153,40 @@ def check_touches(page, checks):
     page.touch("touchMove", (110, 400), (270, 500))
     page.touch("touchEnd")
     check("a stroke that becomes a pinch is removed", len(objects(page)) == 1, objects(page))
+
+
+def check_texts(page, checks):
+    """Words that the board refuses are not lost."""
+    check = checks.check
+    page.run("const { board, ui } = whiteboard; ui.editText(board.createText('first', ui.camera.center))")
+    page.type(" and more")
+    page.run("const { board } = whiteboard; board.setLocked(board.order, true)")
+    page.key("Escape")
+    texts = sorted(one["text"] for one in objects(page))
+    check("words for a text that was locked become a new text", len(texts) == 2 and "first and more" in texts, texts)
+    check("after that, no text is being edited", not page.run("return document.querySelector('#board textarea')"))
+    page.run("const { board } = whiteboard; for (const id of board.order) board.setLocked([id], false)")
+    clear(page)
+
+    page.run("whiteboard.ui.editText(null, whiteboard.ui.camera.center)")
+    page.type("x" * 9000)
+    page.key("Escape")
+    length = page.run("return document.querySelector('#board textarea')?.value.length")
+    check("a text that is too long stays in its field", length == 9000 and not objects(page), (length, objects(page)))
+    page.key("p")
+    page.drag([(300 + step * 10, 200) for step in range(10)])
+    page.key("z", CONTROL)
+    page.drag([(300 + step * 10, 250) for step in range(10)])
+    page.drag([(300 + step * 10, 260) for step in range(10)])
+    page.key("z", CONTROL)
+    check("its field does not combine undo steps", len(objects(page)) == 1, objects(page))
+    clear(page)
+    page.run("const field = document.querySelector('#board textarea'); field?.focus(); field?.select()")
+    page.type("short")
+    page.key("Escape")
+    texts = [one["text"] for one in objects(page)]
+    check("a shorter text is saved", texts == ["short"] and not page.run("return document.querySelector('#board textarea')"), texts)
+    clear(page)
 
 
 def check_reload(page, checks):

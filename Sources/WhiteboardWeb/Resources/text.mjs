@@ -1,6 +1,6 @@
 /** Editing text in place: a text field above the board, so that every input method of the system works. */
 
-import { element } from "./dom.mjs";
+import { element, toast } from "./dom.mjs";
 import { layout, LETTER, shapeOf, shown } from "./geometry.mjs";
 
 /** The font size of the field in CSS pixels. Below 16, phones zoom into the page, so the field is scaled with a transform. */
@@ -30,6 +30,7 @@ export class TextEditor {
    */
   open(id, place) {
     this.close();
+    if (this.#field) return;
     const { ui } = this, object = ui.board.objects.get(id);
     if (ui.isViewer || (id && !object) || object?.isLocked) return;
     ui.tools.select.set([]);
@@ -159,15 +160,36 @@ export class TextEditor {
     });
   }
 
-  /** Ends editing, and stores the text. An object without text is deleted. */
+  /** Whether the board has refused the text in the field. */
+  get #isRefused() {
+    const { value } = this.#field;
+    return value.trim() && value !== this.#base && (!this.#id || this.ui.board.objects.has(this.#id));
+  }
+
+  /** Adds the text in the field as a new text next to the object, because another member has selected or locked the object. */
+  #writeCopy() {
+    const id = this.#id, object = this.ui.board.objects.get(id);
+    const [x, y] = shown(object, [-shapeOf(object).width / 2, -shapeOf(object).height / 2]);
+    [this.#id, this.#place] = [null, [x + LETTER.height, y + LETTER.height]];
+    this.#write();
+    if (this.#id) toast("Your text was added as a new text.");
+    else this.#id = id;
+  }
+
+  /**
+   * Ends editing, and stores the text. An object without text is deleted. If the board refuses even a new text with these
+   * words, such as a text that is too long, the field stays open.
+   */
   close() {
     const field = this.#field;
     if (!field) return;
     const { ui } = this, { board } = ui;
     this.#isComposing = false;
     this.#write();
+    if (this.#id && this.#isRefused) this.#writeCopy();
     if (!field.value.trim() && board.objects.has(this.#id)) ui.attempt(() => board.remove([this.#id]));
     ui.attempt(() => board.endStep());
+    if (this.#isRefused && !ui.isViewer) return;
     this.#field = this.#id = null;
     field.onblur = null;
     field.remove();
