@@ -34,6 +34,13 @@ import("/errors.mjs").then(({ BoardError }) => {
   done();
 });
 """
+FAIL_TO_STORE_LINK = """
+const { put } = IDBObjectStore.prototype;
+IDBObjectStore.prototype.put = function (...words) {
+  if (this.name === "links") throw new DOMException("The object could not be cloned.", "DataCloneError");
+  return put.apply(this, words);
+};
+"""
 
 
 def check(address, checks):
@@ -44,6 +51,7 @@ def check(address, checks):
         check_reload(page, checks)
     with open_page(address, True) as page:
         check_touches(page, checks)
+    check_storage(address, checks)
 
 
 @contextlib.contextmanager
@@ -211,3 +219,19 @@ def check_reload(page, checks):
 def reload(page):
     page.driver.refresh()
     page.wait("globalThis.whiteboard?.board.members.size && whiteboard.board.state.isSynced")
+
+
+def check_storage(address, checks):
+    """The board opens although its link cannot be stored."""
+    page = browser.Page(address, False)
+    try:
+        page.driver.get(address + "/icon.svg")
+        page.run("localStorage.setItem('whiteboard.name', JSON.stringify('Mia'))")
+        page.command("Page.addScriptToEvaluateOnNewDocument", source=FAIL_TO_STORE_LINK)
+        page.driver.get(f"{address}/{browser.LINK}")
+        page.wait("globalThis.whiteboard?.board.members.size")
+        checks.check("the board opens if its link cannot be stored", True)
+    except TimeoutError as error:
+        checks.check("the board opens if its link cannot be stored", False, error)
+    finally:
+        page.close()

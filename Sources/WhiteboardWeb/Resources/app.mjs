@@ -32,13 +32,13 @@ async function start() {
   // The Wasm is loaded while the user reads and types.
   const loading = load();
   loading.catch(() => {});
-  const link = await openLink();
-  addEventListener("hashchange", () => location.reload());
-  if (link === "none") return fail(["No board is open", "Scan the QR code that the host shows, or open the link that the host sent you."]);
-  if (link === "wrong") return fail(["This link is not complete", "A part of the link is missing or was changed.", "Copy the whole link, or scan the QR code again."]);
-  const name = storedName() || await askName();
-  showScreen("One moment", ["The board is loading."]);
   try {
+    const link = await openLink();
+    addEventListener("hashchange", () => location.reload());
+    if (link === "none") return fail(["No board is open", "Scan the QR code that the host shows, or open the link that the host sent you."]);
+    if (link === "wrong") return fail(["This link is not complete", "A part of the link is missing or was changed.", "Copy the whole link, or scan the QR code again."]);
+    const name = storedName() || await askName();
+    showScreen("One moment", ["The board is loading."]);
     await open(link, name, await loading);
   } catch (error) {
     if (error === TOO_OLD) return fail(error);
@@ -202,7 +202,9 @@ async function putLink({ ended, ...link }) {
   await (await openStore())("readwrite", (links) => links.put(link));
 }
 
-/** Returns a function that runs one request on the stored links. Without storage, the links are not stored. */
+const NO_LINKS = { getAll: () => [], get: () => undefined, put() {} };
+
+/** Returns a function that runs one request on the stored links. If that fails, it continues as if no links were stored. */
 async function openStore() {
   const finished = (request) => new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
@@ -212,9 +214,15 @@ async function openStore() {
     const opening = indexedDB.open("whiteboard-links", 1);
     opening.onupgradeneeded = () => opening.result.createObjectStore("links", { keyPath: "id" });
     const database = await inTime(finished(opening));
-    return (mode, body) => finished(body(database.transaction("links", mode).objectStore("links")));
+    return async (mode, body) => {
+      try {
+        return await finished(body(database.transaction("links", mode).objectStore("links")));
+      } catch {
+        return body(NO_LINKS);
+      }
+    };
   } catch {
-    return async (mode, body) => body({ getAll: () => [], get: () => undefined, put() {} });
+    return async (mode, body) => body(NO_LINKS);
   }
 }
 
