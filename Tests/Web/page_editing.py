@@ -34,6 +34,20 @@ import("/errors.mjs").then(({ BoardError }) => {
   done();
 });
 """
+#: Moves the eraser along a path with many points in one frame, over everything between y = 100 and y = 500.
+ERASE = """
+const [count, step] = arguments, { ui, board } = whiteboard, { erase } = board;
+const sizes = [];
+board.erase = (points, radius) => { sizes.push(points.length); return erase.call(board, points, radius); };
+const mouse = { pointerType: "mouse" };
+ui.tools.down([300, 300], mouse);
+for (let index = 0; index < count; index += 100) {
+  ui.tools.move(Array.from({ length: 100 }, (_, one) => [300 + (index + one) * step % 400, 100 + (index + one) * step % 397]), mouse);
+}
+ui.tools.up([300, 300], mouse);
+delete board.erase;
+return sizes;
+"""
 FAIL_TO_STORE_LINK = """
 const { put } = IDBObjectStore.prototype;
 IDBObjectStore.prototype.put = function (...words) {
@@ -48,6 +62,7 @@ def check(address, checks):
         check_copies(page, checks)
         check_strokes(page, checks)
         check_texts(page, checks)
+        check_erasing(page, checks)
         check_reload(page, checks)
     with open_page(address, True) as page:
         check_touches(page, checks)
@@ -194,6 +209,22 @@ def check_texts(page, checks):
     page.key("Escape")
     texts = [one["text"] for one in objects(page)]
     check("a shorter text is saved", texts == ["short"] and not page.run("return document.querySelector('#board textarea')"), texts)
+    clear(page)
+
+
+def check_erasing(page, checks):
+    """The eraser for parts of lines can be used for a long time."""
+    check = checks.check
+    draw = "const { board, ui } = whiteboard; board.createDrawing([200, 800].map((x) => ui.camera.toBoard([x, 300])), { lineWidth: 5 })"
+    page.run(draw)
+    page.run("whiteboard.ui.setErasing(true); whiteboard.ui.setTool('eraser')")
+    sizes = page.run(ERASE, 12_000, 7)
+    check("a long erasure erases", top(page).get("erased"), sizes)
+    page.key("z", CONTROL)
+    check("a long erasure is one undo step", len(objects(page)) == 1 and not top(page).get("erased"), objects(page))
+    sizes = page.run(ERASE, 12_000, 0.05)
+    check("points that are close together are left out", sizes and sum(sizes) < 1000, sizes)
+    page.run("whiteboard.ui.setErasing(false); whiteboard.ui.setTool('select')")
     clear(page)
 
 

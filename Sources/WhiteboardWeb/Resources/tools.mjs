@@ -3,6 +3,8 @@ import { covers, Ink, isInside, local, outline, rectangle, shapeOf, shown, union
 /** The smoothing of strokes without pressure: each point moves this share of the way to the pointer. */
 const SMOOTHING = 0.6;
 export const TRAIL = 700;
+/** The maximum number of points in the path of an eraser (`BoardLimits.eraserPoints`). */
+const ERASER_POINTS = 4096;
 
 /** The tool that gets the input: `down`, `move`, `up` and `cancel`, with places in CSS pixels. */
 export class Tools {
@@ -211,7 +213,9 @@ class EraserTool extends Tool {
   move(places) {
     if (!this.#path) return;
     for (const place of places) {
-      this.#path.push(this.board(place).slice(0, 2));
+      const [x, y] = this.board(place), last = this.#path.at(-1);
+      if (Math.hypot(x - last[0], y - last[1]) < this.#radius / 4) continue;
+      this.#path.push([x, y]);
       this.#touch();
     }
   }
@@ -233,9 +237,22 @@ class EraserTool extends Tool {
     if (this.#touched.size > before) ui.hideObjects(this.#touched);
   }
 
+  /** Erases along the path in pieces that are not too long for the board; neighbors share a point. */
+  #eraseParts() {
+    const { board } = this.ui, path = this.#path;
+    this.ui.attempt(() => {
+      board.beginStep("erase");
+      try {
+        for (let start = 0; start === 0 || start < path.length - 1; start += ERASER_POINTS - 1) board.erase(path.slice(start, start + ERASER_POINTS), this.#radius);
+      } finally {
+        board.endStep();
+      }
+    });
+  }
+
   up() {
     const { ui } = this;
-    if (ui.erasesParts) ui.attempt(() => ui.board.erase(this.#path, this.#radius));
+    if (ui.erasesParts) this.#eraseParts();
     else if (this.#touched.size) ui.attempt(() => ui.board.remove([...this.#touched].filter((id) => ui.board.objects.has(id))));
     this.cancel();
   }
