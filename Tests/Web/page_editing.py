@@ -55,6 +55,20 @@ IDBObjectStore.prototype.put = function (...words) {
   return put.apply(this, words);
 };
 """
+#: Another member holds an object before the user interface opens; returns whether a new user interface shows this.
+SHOW_HOLDER = """
+const done = arguments[0], { board } = whiteboard;
+import("/ui.mjs").then(({ UI }) => {
+  const [id] = board.order;
+  board.objects.set(id, { ...board.objects.get(id), selectedBy: "ab".repeat(32) });
+  const ui = new UI(board);
+  const frame = () => new Promise((resume) => requestAnimationFrame(resume));
+  frame().then(frame).then(frame).then(() => {
+    const { canvas } = ui.live;
+    done(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.some((value, index) => index % 4 === 3 && value));
+  });
+});
+"""
 
 
 def check(address, checks):
@@ -64,6 +78,7 @@ def check(address, checks):
         check_texts(page, checks)
         check_erasing(page, checks)
         check_reload(page, checks)
+        check_holders(page, checks)
     with open_page(address, True) as page:
         check_touches(page, checks)
     check_storage(address, checks)
@@ -250,6 +265,11 @@ def check_reload(page, checks):
 def reload(page):
     page.driver.refresh()
     page.wait("globalThis.whiteboard?.board.members.size && whiteboard.board.state.isSynced")
+
+
+def check_holders(page, checks):
+    page.run("whiteboard.board.createDrawing([[0, 0], [100, 50]])")
+    checks.check("after a reload, objects that others selected have a frame", page.driver.execute_async_script(SHOW_HOLDER))
 
 
 def check_storage(address, checks):

@@ -58,7 +58,7 @@ export class UI {
     this.#attachButtons();
     this.#attachBoard();
     this.#attachPage();
-    this.#objectsChanged(board.objects.keys(), []);
+    this.#objectsChanged([...board.objects.keys()], []);
     this.fit();
     this.#stateChanged();
     this.schedule();
