@@ -55,6 +55,43 @@ IDBObjectStore.prototype.put = function (...words) {
   return put.apply(this, words);
 };
 """
+#: Draws photos that cover each other, until no photo is decoded any more. Returns the number of decoded photos, the largest
+#: number of pixels at a time, and the longest sides of the pictures. Pictures are not real, so that this takes no memory.
+DRAW_PHOTOS = """
+const [count, side, zoom, done] = arguments;
+const real = createImageBitmap;
+const open = new Set(), sides = new Set();
+let decoded = 0, most = 0, isDirty = false;
+globalThis.createImageBitmap = async (_, { resizeWidth = side, resizeHeight = side } = {}) => {
+  decoded += 1;
+  const picture = { width: resizeWidth, height: resizeHeight, close: () => open.delete(picture) };
+  open.add(picture);
+  sides.add(Math.max(resizeWidth, resizeHeight));
+  most = Math.max(most, [...open].reduce((sum, { width, height }) => sum + width * height, 0));
+  return picture;
+};
+import("/files.mjs").then(async ({ Photos }) => {
+  const board = Object.assign(new EventTarget(), { photo: async () => new Blob(["photo"]) });
+  const photos = new Photos(board, () => { isDirty = true; }, () => zoom);
+  const objects = Array.from({ length: count }, (_, index) => ({ sha256: String(index), pixelSize: [side, side], size: [200, 200], scale: 1 }));
+  const draw = () => objects.filter((object) => photos.get(object)).length;
+  let shown = draw();
+  let rounds = 0;
+  // Each of these pauses is long enough to decode one photo, which takes a few promises.
+  const pause = () => new Promise((resume) => setTimeout(resume));
+  do {
+    isDirty = false;
+    await pause();
+    shown = draw();
+    rounds += 1;
+  } while (isDirty && rounds < 300);
+  const isEndless = isDirty;
+  photos.viewChanged();
+  if (shown < count) while (!isDirty) await pause();
+  globalThis.createImageBitmap = real;
+  done({ decoded, most, sides: [...sides], shown, isEndless, isReloaded: isDirty });
+});
+"""
 #: Another member holds an object before the user interface opens; returns whether a new user interface shows this.
 SHOW_HOLDER = """
 const done = arguments[0], { board } = whiteboard;
@@ -77,6 +114,7 @@ def check(address, checks):
         check_strokes(page, checks)
         check_texts(page, checks)
         check_erasing(page, checks)
+        check_photos(page, checks)
         check_reload(page, checks)
         check_holders(page, checks)
     with open_page(address, True) as page:
@@ -241,6 +279,16 @@ def check_erasing(page, checks):
     check("points that are close together are left out", sizes and sum(sizes) < 1000, sizes)
     page.run("whiteboard.ui.setErasing(false); whiteboard.ui.setTool('select')")
     clear(page)
+
+
+def check_photos(page, checks):
+    check = checks.check
+    result = page.driver.execute_async_script(DRAW_PHOTOS, 61, 2048, 8)
+    check("photos that cover each other are decoded a few times only", not result["isEndless"] and result["decoded"] < 200, result)
+    check("decoded photos take at most 128 MB", 0 < result["most"] <= (32 << 20) + 2048 * 2048, result)
+    check("photos that were removed are loaded again when the view has changed", result["isReloaded"], result)
+    result = page.driver.execute_async_script(DRAW_PHOTOS, 61, 2048, 1)
+    check("small photos are decoded in a small size", result["shown"] == 61 and max(result["sides"]) == 256, result)
 
 
 def check_reload(page, checks):

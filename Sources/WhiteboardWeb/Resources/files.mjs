@@ -9,7 +9,11 @@ const SIDE = 2048;
 const FILE_LIMIT = 100 << 20;
 /** The number of pixels above which a photo that cannot be opened counts as too large, and not as damaged. */
 const MANY = 60_000_000;
-const DECODED = 60;
+/** The maximum number of pixels of all decoded photos, which take four bytes each; and the smallest size that is decoded. */
+const DECODED = 32 << 20;
+const LEAST = 256;
+/** The time without a change of the view after which removed photos are loaded again, in milliseconds. */
+const REST = 200;
 
 /** Scales a photo down to a JPEG, or to a PNG if it is transparent. This also removes the location where it was taken. */
 export async function prepared(file) {
@@ -59,47 +63,93 @@ async function pixelCount(file) {
 }
 
 export class Photos {
-  /** Pictures by SHA-256, the least recently used first; null while a photo is being decoded, or if it cannot be. */
+  /**
+   * By SHA-256, the least recently used first: `picture`, which is null until it is decoded or if it cannot be, and `side`,
+   * the longest side for which it is decoded.
+   */
   #decoded = new Map();
+  /**
+   * The photos that were removed since the view changed, and whether they were needed since then. To load them at once would
+   * remove others that are visible, and so on without end.
+   */
+  #removed = new Map();
+  #resting;
+  /** Photos are decoded one after the other, because decoding takes much memory. */
+  #last = Promise.resolve();
 
-  /** `onDecoded(sha256)` is called when a photo can be drawn. */
-  constructor(board, onDecoded) {
-    this.board = board;
-    this.onDecoded = onDecoded;
+  /** `onDecoded(sha256)` is called when a photo can be drawn; `scale()` returns the number of pixels per board unit. */
+  constructor(board, onDecoded, scale) {
+    Object.assign(this, { board, onDecoded, scale });
     board.addEventListener("photo", ({ detail }) => {
       this.#decoded.delete(detail.sha256);
       onDecoded(detail.sha256);
     });
   }
 
-  /** Returns the picture of a photo object; null if it is not decoded yet, or is damaged. */
-  get({ sha256, pixelSize }) {
-    const known = this.#decoded.get(sha256);
-    if (known === undefined) this.#load(sha256, pixelSize);
-    else {
-      this.#decoded.delete(sha256);
-      this.#decoded.set(sha256, known);
-    }
-    return known ?? null;
+  /** Loads removed photos again as soon as the view rests. */
+  viewChanged() {
+    clearTimeout(this.#resting);
+    this.#resting = setTimeout(() => {
+      const needed = [...this.#removed].filter(([, isNeeded]) => isNeeded);
+      this.#removed.clear();
+      for (const [sha256] of needed) this.onDecoded(sha256);
+    }, REST);
   }
 
-  async #load(sha256, [width, height] = [0, 0]) {
-    this.#decoded.set(sha256, null);
-    const blob = await this.board.photo(sha256);
-    if (!blob) return;
-    const side = Math.max(width, height);
-    const options = side > SIDE ? { resizeWidth: Math.round(width * SIDE / side), resizeHeight: Math.round(height * SIDE / side), resizeQuality: "high" } : undefined;
+  /** Returns the picture of a photo object; null if it is not decoded yet, or is damaged. */
+  get({ sha256, pixelSize = [0, 0], size, scale }) {
+    if (this.#removed.has(sha256)) {
+      this.#removed.set(sha256, true);
+      return null;
+    }
+    const shown = Math.max(...size) * scale * this.scale();
+    let side = LEAST;
+    while (side < shown && side < SIDE) side *= 2;
+    side = Math.min(side, Math.max(...pixelSize) || SIDE);
+    let entry = this.#decoded.get(sha256);
+    if (!entry || entry.side < side) {
+      entry = { picture: entry?.picture ?? null, side };
+      this.#last = this.#last.then(() => this.#load(sha256, entry, pixelSize));
+    }
+    this.#use(sha256, entry);
+    return entry.picture;
+  }
+
+  #use(sha256, entry) {
+    this.#decoded.delete(sha256);
+    this.#decoded.set(sha256, entry);
+  }
+
+  async #load(sha256, entry, [width, height]) {
+    if (this.#decoded.get(sha256) !== entry) return;
+    const { side } = entry, factor = side / Math.max(width, height);
+    const options = factor < 1 ? { resizeWidth: Math.round(width * factor) || 1, resizeHeight: Math.round(height * factor) || 1, resizeQuality: "high" } : undefined;
+    let picture;
     try {
-      this.#decoded.set(sha256, await createImageBitmap(blob, options));
+      const blob = await this.board.photo(sha256);
+      if (!blob) return;
+      picture = await createImageBitmap(blob, options);
     } catch {
       return;
     }
-    for (const [key, picture] of this.#decoded) {
-      if (this.#decoded.size <= DECODED) break;
-      picture?.close();
-      this.#decoded.delete(key);
-    }
+    // Meanwhile, the photo was removed, or is needed in a larger size.
+    if (this.#decoded.get(sha256) !== entry) return picture.close();
+    entry.picture?.close();
+    entry.picture = picture;
+    this.#use(sha256, entry);
+    this.#removeOld();
     this.onDecoded(sha256);
+  }
+
+  #removeOld() {
+    let pixels = 0;
+    for (const [sha256, { picture }] of [...this.#decoded].reverse()) {
+      pixels += picture ? picture.width * picture.height : 0;
+      if (!picture || pixels <= DECODED) continue;
+      picture.close();
+      this.#decoded.delete(sha256);
+      this.#removed.set(sha256, false);
+    }
   }
 }
 

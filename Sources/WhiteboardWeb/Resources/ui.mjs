@@ -43,7 +43,7 @@ export class UI {
 
   constructor(board) {
     this.board = board;
-    this.photos = new Photos(board, (sha256) => this.#photoDecoded(sha256));
+    this.photos = new Photos(board, (sha256) => this.#photoDecoded(sha256), () => this.camera.zoom * (devicePixelRatio || 1));
     this.looks = { palette: null, photo: (object) => this.photos.get(object), name: (id) => this.name(id) };
     this.#setTheme(settings.get("theme", "system"));
     this.#resize();
@@ -230,6 +230,7 @@ export class UI {
 
   #showView() {
     this.#viewChanged = false;
+    this.photos.viewChanged();
     this.pointers.place();
     this.editor.place();
     const { camera } = this;
