@@ -106,6 +106,8 @@ import("/ui.mjs").then(({ UI }) => {
   });
 });
 """
+HAS_INK = """[...document.querySelectorAll("#tiles canvas")].some((canvas) =>
+  canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.some((value, index) => index % 4 === 3 && value))"""
 
 
 def check(address, checks):
@@ -117,6 +119,8 @@ def check(address, checks):
         check_photos(page, checks)
         check_reload(page, checks)
         check_holders(page, checks)
+    with open_page(address, False) as page:
+        check_large_view(page, checks)
     with open_page(address, True) as page:
         check_touches(page, checks)
     check_storage(address, checks)
@@ -318,6 +322,18 @@ def reload(page):
 def check_holders(page, checks):
     page.run("whiteboard.board.createDrawing([[0, 0], [100, 50]])")
     checks.check("after a reload, objects that others selected have a frame", page.driver.execute_async_script(SHOW_HOLDER))
+
+
+def check_large_view(page, checks):
+    """A view needs more tiles than are stored otherwise."""
+    page.command("Emulation.setDeviceMetricsOverride", width=7200, height=5200, deviceScaleFactor=0.5, mobile=False)
+    page.wait("whiteboard.ui.camera.width === 7200")
+    page.run("const { board, ui } = whiteboard; ui.scene.reset(); board.createDrawing([[0, 0], [100, 50]])")
+    try:
+        page.wait(HAS_INK, 10)
+        checks.check("a very large view is drawn", True)
+    except TimeoutError as error:
+        checks.check("a very large view is drawn", False, error)
 
 
 def check_storage(address, checks):

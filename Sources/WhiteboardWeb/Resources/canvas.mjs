@@ -209,7 +209,8 @@ class Level {
     const [first, last] = [index(left, this.origin[0]), index(right, this.origin[0])];
     const [upper, lower] = [index(top, this.origin[1]), index(bottom, this.origin[1])];
     // After zooming out, an old level would need too many tiles.
-    if ((last - first + 1) * (lower - upper + 1) > TILES) return true;
+    const visible = (last - first + 1) * (lower - upper + 1);
+    if (visible > TILES && camera.zoom < this.zoom) return true;
     for (let row = upper; row <= lower; row += 1) {
       for (let column = first; column <= last; column += 1) {
         const key = `${column} ${row}`;
@@ -222,7 +223,7 @@ class Level {
       }
     }
     for (const [key, tile] of this.#tiles) {
-      if (this.#tiles.size <= TILES) break;
+      if (this.#tiles.size <= Math.max(TILES, visible)) break;
       tile.canvas?.remove();
       this.#tiles.delete(key);
     }
