@@ -3,7 +3,7 @@
  * change redraws only the damaged part. The live layer above it has everything that changes in each frame.
  */
 
-import { CanvasPainter, drawObject } from "./draw.mjs";
+import { CanvasPainter, drawObject, overhang } from "./draw.mjs";
 import { outline, rectangle, shapeOf, shown, touches, union, widened } from "./geometry.mjs";
 
 /**
@@ -160,7 +160,8 @@ export class Scene {
 
 export function boundsOf(object, placement = object) {
   const { width, height, bounds } = shapeOf(object);
-  const margin = (object.type === "game" ? 7 : 1) * Math.max(placement.scale, 1);
+  const more = object.type === "game" ? 6 : object.type === "text" ? overhang(object) : 0;
+  const margin = (1 + more) * Math.max(placement.scale, 1);
   if (placement === object) return widened(bounds, margin);
   const corners = outline("rectangle", [-width / 2, -height / 2], [width / 2, height / 2]).map((corner) => shown(placement, corner));
   return widened(corners.map((corner) => rectangle(corner, corner)).reduce(union), margin);
@@ -280,20 +281,20 @@ class Level {
     }
   }
 
-  #repair(scene, tile, exact) {
-    const area = widened(exact, 1 / this.zoom);
+  #repair(scene, tile, damage) {
+    const { context } = tile.painter;
+    const unit = this.zoom * this.scale, exact = widened(damage, 1 / this.zoom);
+    // Clip to whole pixels, so that the edges of the part stay sharp. Lines next to the part may reach into its last pixels.
+    const snap = (value, start, round) => round((value - start) * unit) / unit + start;
+    const left = snap(exact.left, tile.area.left, Math.floor), top = snap(exact.top, tile.area.top, Math.floor);
+    const right = snap(exact.right, tile.area.left, Math.ceil), bottom = snap(exact.bottom, tile.area.top, Math.ceil);
+    const area = widened({ left, top, right, bottom }, 1 / unit);
     const items = scene.items.filter(({ bounds }) => touches(bounds, area) && touches(bounds, tile.area));
     if (items.length > AT_ONCE) {
       tile.isStale = true;
       tile.job = null;
       return;
     }
-    const { context } = tile.painter;
-    const unit = this.zoom * this.scale;
-    // Clip to whole pixels, so that the edges of the part stay sharp.
-    const snap = (value, start, round) => round((value - start) * unit) / unit + start;
-    const left = snap(area.left, tile.area.left, Math.floor), top = snap(area.top, tile.area.top, Math.floor);
-    const right = snap(area.right, tile.area.left, Math.ceil), bottom = snap(area.bottom, tile.area.top, Math.ceil);
     context.save();
     context.beginPath();
     context.rect(left, top, right - left, bottom - top);

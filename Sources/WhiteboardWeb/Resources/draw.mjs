@@ -30,6 +30,14 @@ function contrast(one, other) {
 }
 
 const paths = new WeakMap();
+const ruler = document.createElement("canvas").getContext("2d");
+const font = (size, family, isBold) => `${isBold ? "bold " : ""}${size}px ${family}`;
+
+/** Returns the size of a line of text as this browser draws it. */
+export function measured(text, size, family, isBold) {
+  ruler.font = font(size, family, isBold);
+  return ruler.measureText(text);
+}
 
 /** Paints on a canvas whose transform maps board units to pixels. */
 export class CanvasPainter {
@@ -92,14 +100,15 @@ export class CanvasPainter {
     }
   }
 
-  words(text, x, y, { size, color, align = "left", isBold = false, family = LETTER.family }) {
+  /** Draws a line of text; letters are narrower if the line would be wider than `most`. */
+  words(text, x, y, { size, color, align = "left", isBold = false, family = LETTER.family, most }) {
     const context = this.context;
-    context.font = `${isBold ? "bold " : ""}${size}px ${family}`;
+    context.font = font(size, family, isBold);
     context.fillStyle = color.rgb;
     context.globalAlpha = color.opacity;
     context.textAlign = align;
     context.direction = isRightToLeft(text) ? "rtl" : "ltr";
-    context.fillText(text, x, y);
+    context.fillText(text, x, y, most);
     context.globalAlpha = 1;
   }
 
@@ -127,12 +136,24 @@ export function drawObject(painter, object, looks, placement = object) {
   });
 }
 
+/** The position of a line's letters below its upper edge. */
+const BASE = 12;
+
+/** Returns how far the letters of a text reach beyond its box, because this browser's fonts have wider or higher letters. */
+export function overhang(object) {
+  const shape = shapeOf(object);
+  return shape.overhang ??= shape.lines.reduce((most, line) => {
+    const { actualBoundingBoxLeft: left, actualBoundingBoxRight: right, actualBoundingBoxAscent: up, actualBoundingBoxDescent: down } = measured(line, LETTER.font, LETTER.family);
+    return Math.max(most, left + right - shape.width, up - BASE, down - LETTER.height + BASE);
+  }, 0);
+}
+
 function drawText(painter, object, color) {
   const { lines, width, height } = shapeOf(object);
   lines.forEach((line, row) => {
     const align = isRightToLeft(line) ? "right" : "left";
     const x = align === "right" ? width / 2 : -width / 2;
-    painter.words(line, x, row * LETTER.height + 12 - height / 2, { size: LETTER.font, color, align });
+    painter.words(line, x, row * LETTER.height + BASE - height / 2, { size: LETTER.font, color, align });
   });
 }
 

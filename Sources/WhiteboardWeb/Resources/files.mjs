@@ -1,7 +1,7 @@
 /** Files: adds and decodes photos, and saves the board as a picture. */
 
 import { boundsOf } from "./canvas.mjs";
-import { CanvasPainter, drawObject, Palette } from "./draw.mjs";
+import { CanvasPainter, drawObject, measured, Palette } from "./draw.mjs";
 import { inkLines, isRightToLeft, LETTER, number, PathData, union, widened } from "./geometry.mjs";
 
 /** The longest side of a photo that is added, in pixels, and the largest file that is opened, in bytes. */
@@ -250,12 +250,14 @@ class SVGPainter {
     this.#add("rect", { x, y, width, height, rx: radius || null, fill, stroke, "stroke-width": stroke ? lineWidth : null });
   }
 
-  words(text, x, y, { size, color, align = "left", isBold, family = LETTER.family }) {
+  words(text, x, y, { size, color, align = "left", isBold, family = LETTER.family, most }) {
+    const isTooWide = most && measured(text, size, family, isBold).width > most;
     const isRTL = isRightToLeft(text);
     const anchor = align === "center" ? "middle" : (align === "right") === isRTL ? null : "end";
     this.#add("text", {
       x, y, "font-family": family.replaceAll('"', "'"), "font-size": size, "font-weight": isBold ? "bold" : null, fill: color.rgb,
       opacity: color.opacity < 1 ? color.opacity : null, "text-anchor": anchor, direction: isRTL ? "rtl" : null, "xml:space": "preserve",
+      textLength: isTooWide ? most : null, lengthAdjust: isTooWide ? "spacingAndGlyphs" : null,
     }, escaped(text));
   }
 

@@ -52,7 +52,7 @@ function drawConnectFour(painter, view, plain, isDark, { name }) {
     const style = { fill: DISCS[cell] ?? (isDark ? "#16161a" : "#ffffff"), radius: 7.75, lineWidth: 2 };
     painter.box(x, y, 15.5, 15.5, isInLine ? { ...style, stroke: "#ffffff" } : style);
   }));
-  painter.words(status(view, name), 0, 60, { size: 10, color: plain, align: "center", family: SANS });
+  painter.words(status(view, name), 0, 60, { size: 10, color: plain, align: "center", family: SANS, most: 140 });
 }
 
 const ownRows = (view) => view.players?.find?.((player) => player.member === view.member)?.rows ?? [];

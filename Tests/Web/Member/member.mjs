@@ -13,6 +13,7 @@ const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
 
 addEventListener("message", async ({ data }) => {
   if (data.start) await start(data.start);
+  else if (data.call) await call(data.call);
   else if (data.isDrawing === true) timer = setInterval(draw, 33);
   else if (data.isDrawing === false) clearInterval(timer);
   else if (data.text !== undefined) board.setText(data.id, data.text);
@@ -37,6 +38,17 @@ async function start({ board: id, id: guest, strokes }) {
   postMessage({ kind: "joined", member: board.me.id, name: "Anna" });
   pass({ kind: "state", state: "open" });
   pass({ kind: "joined", name: "Guest" });
+}
+
+/** Calls a method of the board; reports its result, and the digest of the board afterwards. */
+async function call([method, ...values]) {
+  const report = { kind: "called", result: null };
+  try {
+    report.result = await board[method](...values) ?? null;
+  } catch (error) {
+    report.error = String(error.message);
+  }
+  postMessage({ ...report, digest: board.digest });
 }
 
 /** Returns a line of 60 points at a random place on a board of the size of a phone screen. */

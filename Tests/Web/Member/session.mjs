@@ -9,6 +9,8 @@ export class GuestSession {
   #worker = null;
   /** The number of calls of `connect`. */
   dials = 0;
+  /** The functions that wait for the results of calls, in order. */
+  #calls = [];
 
   constructor(options) {
     this.#options = options;
@@ -24,6 +26,7 @@ export class GuestSession {
     const id = Array.from(new Uint8Array(await crypto.subtle.digest("SHA-256", key)), (byte) => byte.toString(16).padStart(2, "0")).join("");
     this.#worker = new Worker("member.mjs", { type: "module" });
     this.#worker.onmessage = ({ data }) => {
+      if (data.kind === "called") return this.#calls.shift()(data);
       if (data.kind === "joined") onEvent({ kind: "state", state: "open" });
       onEvent(data);
     };
@@ -39,6 +42,14 @@ export class GuestSession {
 
   /** Changes a text as the other member. */
   setText(id, text) { this.#worker.postMessage({ id, text }); }
+
+  /** Calls a method of the other member's board; returns `{result, digest, error?}`, with the digest after the call. */
+  call(method, ...values) {
+    return new Promise((done) => {
+      this.#calls.push(done);
+      this.#worker.postMessage({ call: [method, ...values] });
+    });
+  }
 
   leave() {}
   close() { this.#worker?.terminate(); }

@@ -1,0 +1,230 @@
+"""The checks of `page` for what the page draws, and for the panels that change it.
+
+`page` calls `check_drawing`. Each check opens the page in a browser of its own."""
+
+import browser
+
+#: Functions for the scripts below. `until` waits for a condition in frames, and throws after ten seconds.
+TOOLS = """
+const { ui, board } = whiteboard, { scene, camera } = ui;
+const frame = () => new Promise(requestAnimationFrame);
+const until = async (what, isTrue) => {
+  for (const end = performance.now() + 10_000; !await isTrue(); await frame()) if (performance.now() > end) throw new Error(`${what} did not happen`);
+};
+"""
+
+
+def script(page, body, *arguments):
+    """Runs an asynchronous function in the page, and returns its result."""
+    result = page.driver.execute_async_script(
+        "const done = arguments[arguments.length - 1], values = [...arguments];"
+        f"(async ([...given]) => {{ {TOOLS} {body} }})(values).then((value) => done({{ value }}), (error) => done({{ error: `${{error.stack}}` }}));",
+        *arguments)
+    if "error" in result:
+        raise AssertionError(result["error"])
+    return result["value"]
+
+
+#: Adds objects of all kinds. The texts have letters that are wider or higher than the letters of the font.
+OBJECTS = """
+const { result: photo } = await (async () => {
+  const canvas = document.createElement("canvas");
+  Object.assign(canvas, { width: 60, height: 90 });
+  const context = canvas.getContext("2d");
+  context.fillStyle = "#c04030";
+  context.fillRect(0, 0, 60, 60);
+  context.fillStyle = "#3050c0";
+  context.fillRect(20, 20, 40, 70);
+  const blob = await new Promise((made) => canvas.toBlob(made, "image/png"));
+  return { result: await board.createPhoto(blob, [40, -60]) };
+})();
+for (const game of ["wordle", "connect-four"]) board.createGame(game, [game === "wordle" ? -220 : 200, 100]);
+await otherMember.call("setName", "Wolfeschlegelsteinhausenberger");
+const four = board.objects.get(board.order.at(-1)).id;
+board.play(four, "4");
+await until("the game at the other member", async () => !(await otherMember.call("play", four, "4")).error);
+await until("the other member's move", () => board.objects.get(four).view.turn === board.me.id);
+board.play(four, "4");
+const texts = ["Hello\\nsecond line", "שלום abc 123\\nעולם", "漢字かな交じり文", "e\\u0301a\\u0300o\\u0302\\u0308 yjg|", "WWWWW ~ mmmm", "👩‍👩‍👧 🎉 ok", "﷽ ﷺ wide", "ẤẾỖ ÅÄÖ ṩ"];
+texts.forEach((text, index) => board.createText(text, [-250 + 120 * (index % 5), -150 + 70 * Math.floor(index / 5)], { color: ["#e8601cff", null, "#3b8fd980"][index % 3] }));
+for (const [index, shape] of ["line", "rectangle", "ellipse", "arrow"].entries()) {
+  board.createShape(shape, [-200 + 90 * index, 10], [-130 + 90 * index, 60], { lineWidth: [2, 5, 12, 20][index], color: "#1fae84ff" });
+}
+for (let index = 0; index < 8; index += 1) {
+  board.createDrawing(Array.from({ length: 30 }, (_, step) => [-240 + 60 * index + 25 * Math.sin(step / (2 + index % 3)), -20 + 3 * step, ...(index % 2 ? [0.1 + step / 34] : [])]),
+    { lineWidth: [2, 5, 8, 20][index % 4], color: ["#9a7be0ff", "#56b4e960", null][index % 3] });
+}
+await until("the photo", () => scene.items.length === board.objects.size && ui.looks.photo(board.objects.get(photo)));
+"""
+
+#: Makes edits by both members. After each edit, compares the tiles with those of a new scene, which draws everything.
+DAMAGE = """
+const [seed, zooms] = given, { Scene } = await import("./canvas.mjs");
+let state = seed;
+const random = () => (state = (state * 16807) % 2147483647) / 2147483647;
+const pick = (list) => list[Math.floor(random() * list.length)];
+const own = (method, ...values) => {
+  try { return { result: board[method](...values) }; } catch (error) { return { error: error.message }; }
+};
+const other = async (method, ...values) => {
+  const report = await otherMember.call(method, ...values);
+  await until("the edit of the other member", () => board.digest === report.digest);
+  return report;
+};
+const words = ["Hello", "שלום", "漢字", "ÅẤ", "W", "👩‍👩‍👧", "123", "\\n", " "];
+const corner = () => [(random() - 0.5) * 500, (random() - 0.5) * 300];
+const edits = {
+  move: (id) => ["move", [id], [(random() - 0.5) * 120, (random() - 0.5) * 120]],
+  rotate: (id) => ["rotate", [id], random() * 6],
+  resize: (id) => ["scale", [id], board.objects.get(id).scale > 1 ? 0.4 + random() / 2 : 1 + random()],
+  remove: (id) => ["remove", [id]],
+  "remove from below": () => ["remove", [board.order[0]]],
+  erase: () => { const [x, y] = corner(); return ["erase", [[x, y], [x + 60 * random(), y + 60], [x - 60, y + 90]], 6 + 10 * random()]; },
+  color: (id) => ["restyle", [id], { color: pick(["#e8601cff", "#3b8fd970", null]) }],
+  width: (id) => ["restyle", [id], { lineWidth: pick([2, 5, 12, 20]) }],
+  text: () => { const one = pick([...board.objects.values()].filter(({ type }) => type === "text")); return one && ["setText", one.id, Array.from({ length: 1 + random() * 6 }, () => pick(words)).join("") + "."]; },
+  front: (id) => ["bringToFront", [id]], back: (id) => ["sendToBack", [id]], forward: (id) => ["bringForward", [id]], backward: (id) => ["sendBackward", [id]],
+  duplicate: (id) => ["duplicate", [id], [40, 25]],
+  draw: () => { const [x, y] = corner(); return ["createDrawing", Array.from({ length: 12 }, (_, step) => [x + step * 6, y + 30 * random()]), { lineWidth: pick([2, 8, 20]) }]; },
+  undo: () => ["undo"], redo: () => ["redo"],
+};
+const kinds = Object.keys(edits);
+
+/** Returns the pixels of the tiles of a scene, by their place. */
+const pixels = (scene) => {
+  while (scene.frame(performance.now()));
+  const levels = [...scene.host.children];
+  return new Map([...levels.at(-1).children].map((tile) => {
+    // Reading from a tile itself can change how the browser draws on it.
+    const copy = Object.assign(document.createElement("canvas"), { width: tile.width, height: tile.height });
+    const context = copy.getContext("2d", { willReadFrequently: true });
+    context.drawImage(tile, 0, 0);
+    return [tile.style.transform, context.getImageData(0, 0, tile.width, tile.height)];
+  }));
+};
+/**
+ * Returns the part of 8 by 8 pixels that differs most. Browsers draw the edges of a clipped line a little differently, so
+ * a value that lies between those of the neighbors in the other picture is not different.
+ */
+const difference = () => {
+  const reference = new Scene(document.createElement("div"), board, camera, ui.looks, scene.isShown);
+  const [tiles, expected] = [pixels(scene), pixels(reference)];
+  const found = { sum: tiles.size === expected.size ? 0 : Infinity };
+  // The color of a transparent pixel is not visible.
+  const value = (data, index, channel) => data[index + channel] * (channel < 3 ? data[index + 3] / 255 : 1);
+  const outside = (one, other, index, channel, width) => {
+    let [least, most] = [255, 0];
+    for (const row of [-width, 0, width]) for (const column of [-1, 0, 1]) {
+      const near = other[index + 4 * (row + column) + 3] === undefined ? 0 : value(other, index + 4 * (row + column), channel);
+      [least, most] = [Math.min(least, near), Math.max(most, near)];
+    }
+    const own = value(one, index, channel);
+    return Math.max(least - own, own - most, 0);
+  };
+  for (const [tile, { data, width, height }] of expected) {
+    const shown = tiles.get(tile)?.data ?? data, columns = Math.ceil(width / 8), sums = new Float64Array(columns * Math.ceil(height / 8));
+    for (let index = 0; index < data.length; index += 4) {
+      let by = 0;
+      for (let channel = 0; channel < 4; channel += 1) {
+        if (data[index + channel] === shown[index + channel]) continue;
+        by = Math.max(by, outside(data, shown, index, channel, width), outside(shown, data, index, channel, width));
+      }
+      if (by > 4) sums[Math.floor(index / 4 / width / 8) * columns + Math.floor(index / 4 % width / 8)] += by;
+    }
+    const sum = Math.max(...sums), at = sums.indexOf(sum);
+    if (sum > found.sum) Object.assign(found, { sum, tile, x: at % columns * 8, y: Math.floor(at / columns) * 8 });
+  }
+  return found;
+};
+
+const done = {}, found = [];
+let largest = 0;
+/** Compares the tiles after an edit; reports a difference once, and then draws the tiles again. */
+const compare = async (edit) => {
+  await frame();
+  const { sum, ...where } = difference();
+  largest = Math.max(largest, sum);
+  if (sum < 150) return;
+  found.push({ ...edit, sum, ...where });
+  scene.reset();
+  pixels(scene);
+};
+const view = async (zoom) => {
+  Object.assign(camera, { zoom, x: -camera.width / 2 / zoom + random(), y: -camera.height / 2 / zoom + random() });
+  scene.reset();
+  ui.schedule();
+  await frame();
+  pixels(scene);
+};
+
+// The words of a text and of a game may not fit in their box, next to which another tile begins.
+const { shapeOf } = await import("./geometry.mjs");
+await view(1);
+const side = devicePixelRatio > 1.5 ? 256 : 512;
+const game = [...board.objects.values()].find((object) => object.game === "connect-four").id;
+for (const id of [...board.order].filter((id) => id === game || board.objects.get(id).type === "text")) {
+  const { right, bottom } = shapeOf(board.objects.get(id)).bounds, text = board.objects.get(id).text;
+  for (const way of [[camera.x + side - right - 7.5, 0], [0, camera.y + side - bottom - 7.5], [5, 6]]) {
+    board.move([id], way);
+    await compare({ kind: "at the border of a tile", text });
+  }
+}
+
+// When an object is removed, a part of its pixels may belong to the line next to it.
+await view(0.3);
+const pairs = Array.from({ length: 80 }, (_, index) => {
+  const [x, y] = [-1900 + 380 * (index % 10) + 6.1 * index, -900 + 130 * Math.floor(index / 10)];
+  return [x, x + 6 + index / 16].map((left) => board.createShape("line", [left, y], [left, y + 100], { lineWidth: 2 }));
+});
+await frame();
+pixels(scene);
+for (const [first] of pairs) {
+  board.remove([first]);
+  await frame();
+  pixels(scene);
+}
+await compare({ kind: "next to a line" });
+board.remove(pairs.map(([, second]) => second));
+
+for (const zoom of zooms) {
+  await view(zoom);
+  for (let index = 0; index < 2 * kinds.length && found.length < 5; index += 1) {
+    // The members take turns after all kinds, so that a redo follows the undo of the same member.
+    const kind = kinds[index % kinds.length], who = ["this", "other"][Math.floor(index / kinds.length) % 2];
+    const id = pick(board.order), before = board.objects.get(id), command = edits[kind](id);
+    if (!command) continue;
+    const { error } = await (who === "this" ? own : other)(...command);
+    if (!error) done[`${kind} by ${who}`] = 1 + (done[`${kind} by ${who}`] ?? 0);
+    await compare({ zoom, index, kind, who, type: before?.type, text: before?.text, command: JSON.stringify(command).slice(0, 200) });
+  }
+}
+return { done, found, largest, kinds: kinds.length };
+"""
+
+
+def check_damage(page, checks, seed, zooms):
+    """The tiles after each edit are the same as tiles that are drawn again as a whole."""
+    page.driver.set_script_timeout(300)
+    script(page, OBJECTS)
+    result = script(page, DAMAGE, seed, zooms)
+    print(f"      edits with seed {seed}: {sum(result['done'].values())}, largest difference: {result['largest']:.0f}", flush=True)
+    checks.check("the damaged parts of tiles are drawn like whole tiles", not result["found"], result["found"])
+    checks.check("both members made edits of all kinds", len(result["done"]) == 2 * result["kinds"], result["done"])
+
+
+def opened(address, is_phone, checks, *bodies, **options):
+    """Opens a page for each of the checks, and checks that the browser logged no error."""
+    for body in bodies:
+        page = browser.Page(address, is_phone, **options)
+        try:
+            page.open()
+            body(page, checks)
+            errors = page.log()
+            checks.check("no error", not errors, errors)
+        finally:
+            page.close()
+
+
+def check_drawing(address, checks, seed):
+    opened(address, True, checks, lambda page, checks: check_damage(page, checks, seed, [1, 0.06]))
+    opened(address, False, checks, lambda page, checks: check_damage(page, checks, seed, [1, 0.3, 2.7, 0.06]))
