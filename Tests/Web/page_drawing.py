@@ -11,7 +11,16 @@ const frame = () => new Promise(requestAnimationFrame);
 const until = async (what, isTrue) => {
   for (const end = performance.now() + 10_000; !await isTrue(); await frame()) if (performance.now() > end) throw new Error(`${what} did not happen`);
 };
+/** Returns the pixels of a canvas. Reading from the canvas itself can change how the browser draws on it. */
+const pixelsOf = (canvas) => {
+  const copy = Object.assign(document.createElement("canvas"), { width: canvas.width, height: canvas.height });
+  const context = copy.getContext("2d", { willReadFrequently: true });
+  context.drawImage(canvas, 0, 0);
+  return context.getImageData(0, 0, copy.width, copy.height);
+};
 """
+
+IS_OPEN = "globalThis.whiteboard?.board.members.size && whiteboard.board.state.isSynced"
 
 
 def script(page, body, *arguments):
@@ -94,13 +103,7 @@ const kinds = Object.keys(edits);
 const pixels = (scene) => {
   while (scene.frame(performance.now()));
   const levels = [...scene.host.children];
-  return new Map([...levels.at(-1).children].map((tile) => {
-    // Reading from a tile itself can change how the browser draws on it.
-    const copy = Object.assign(document.createElement("canvas"), { width: tile.width, height: tile.height });
-    const context = copy.getContext("2d", { willReadFrequently: true });
-    context.drawImage(tile, 0, 0);
-    return [tile.style.transform, context.getImageData(0, 0, tile.width, tile.height)];
-  }));
+  return new Map([...levels.at(-1).children].map((tile) => [tile.style.transform, pixelsOf(tile)]));
 };
 /**
  * Returns the part of 8 by 8 pixels that differs most. Browsers draw the edges of a clipped line a little differently, so
@@ -212,6 +215,182 @@ def check_damage(page, checks, seed, zooms):
     checks.check("both members made edits of all kinds", len(result["done"]) == 2 * result["kinds"], result["done"])
 
 
+def check_style(page, checks):
+    """A color and a width, which are chosen by touch."""
+    check = checks.check
+    box = script(page, """
+      const id = board.createShape("rectangle", [-60, -80], [60, 0], { lineWidth: 5 });
+      ui.fit();
+      ui.finishTool([id]);
+      return id;""")
+    style = lambda: page.run("const { color, lineWidth } = whiteboard.board.objects.get(arguments[0]); return [color, lineWidth]", box)
+    page.tap("#tools .swatch")
+    page.tap(".popup.open [aria-label=Red]")
+    check("a color changes the selected object", style() == ["#e8601cff", 5], style())
+    page.tap(".popup.open [aria-label=Thick]")
+    check("a width changes the selected object", style() == ["#e8601cff", 12], style())
+    pressed = page.run("return [...document.querySelectorAll('.popup.open [aria-pressed=true]')].map(({ ariaLabel }) => ariaLabel)")
+    check("the panel shows the color and the width", pressed == ["Red", "Thick"], pressed)
+    page.swipe([(60, 700)])
+    check("a tap outside closes the panel", not page.run("return document.querySelector('.popup.open')"))
+    def draws(what):
+        page.run("whiteboard.ui.setTool('pen')")
+        page.swipe([(100 + step * 4, 650) for step in range(20)])
+        found = page.run("const { board } = whiteboard, { color, lineWidth } = board.objects.get(board.order.at(-1)); return [color, lineWidth]")
+        check(what, found == ["#e8601cff", 12], found)
+    draws("the next stroke has the color and the width")
+    page.driver.refresh()
+    page.wait(IS_OPEN)
+    draws("after a reload, strokes still have them")
+
+
+def check_theme(page, checks):
+    """The theme item of the menu, by touch."""
+    check = checks.check
+    script(page, "board.createShape('line', [0, -20], [0, 20], { lineWidth: 12 }); ui.fit()")
+    shown = """
+      const { theme } = document.documentElement.dataset, pixels = new Set();
+      while (scene.frame(performance.now()));
+      for (const tile of document.querySelectorAll("#tiles canvas")) {
+        const { data } = pixelsOf(tile);
+        for (let index = 0; index < data.length; index += 4) if (data[index + 3] === 255) pixels.add(data[index]);
+      }
+      return [theme, getComputedStyle(document.body).backgroundColor, [...pixels]];"""
+    def choose(label):
+        page.tap("#menu")
+        items = page.run("return [...document.querySelectorAll('#menu-items .item')].map(({ textContent }) => textContent)")
+        check(f"the menu shows “{label}”", label in items, items)
+        page.run("const item = [...document.querySelectorAll('#menu-items .item')].find(({ textContent }) => textContent === arguments[0]); item.id = 'chosen'", label)
+        page.tap("#chosen")
+    def reload():
+        page.driver.refresh()
+        page.wait(IS_OPEN)
+    light = script(page, shown)
+    choose("Colors: same as system")
+    dark = script(page, shown)
+    check("the dark theme has a dark paper and a light line", [light[0], light[2], dark[0], dark[2]] == ["light", [0], "dark", [255]] and light[1] != dark[1], (light, dark))
+    reload()
+    check("the dark theme survives a reload", script(page, "return document.documentElement.dataset.theme") == "dark")
+    choose("Colors: dark")
+    page.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    reload()
+    check("the light theme survives a reload on a dark system", script(page, "return document.documentElement.dataset.theme") == "light")
+    choose("Colors: light")
+    check("the theme can follow the system again", script(page, "return document.documentElement.dataset.theme") == "dark")
+    page.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "light"}])
+    page.wait("document.documentElement.dataset.theme === 'light'")
+
+
+FOCUS = "const { ariaLabel, textContent } = document.activeElement; return ariaLabel || textContent"
+
+
+def check_list(page, checks):
+    """The list of objects, with keys alone."""
+    check = checks.check
+    script(page, """
+      for (let index = 0; index < 120; index += 1) board.createDrawing([[index * 10, 0], [index * 10 + 5, 30]]);
+      board.createGame("wordle", [300, 300]);
+      const text = await otherMember.call("createText", "Agenda\\nfor Monday", [900, 900]);
+      await until("the text of the other member", () => scene.items.some(({ id }) => id === text.result));
+      board.setLocked([board.order[0]], true);
+      await until("the lock", () => scene.items[0].object.isLocked);
+      ui.boardElement.focus();""")
+    page.key("Tab")
+    page.key("Enter")
+    page.key("Enter")
+    page.key("Tab")
+    names = page.run("return [...document.querySelectorAll('.objects .grow')].map(({ ariaLabel }) => ariaLabel)")
+    check("the list opens by keys", page.run(FOCUS) == names[0], page.run(FOCUS))
+    check("the names say what an object is and who made it", names[:3] == [
+        "Go to Text: Agenda\nfor Monday, by \u2068Anna\u2069", "Go to Game: Wordle, by \u2068you\u2069", "Go to Drawing, by \u2068you\u2069"], names[:3])
+    page.key("Enter")
+    found = script(page, """
+      const [id] = ui.tools.select.selection, [x, y] = camera.toScreen(board.objects.get(id).centerPosition);
+      return [board.objects.get(id).text, Math.round(x - camera.width / 2), Math.round(y - camera.height / 2)]""")
+    check("Enter goes to an object", found == ["Agenda\nfor Monday", 0, 0], found)
+    page.key("Tab")
+    check("Tab leads to the button that deletes it", page.run(FOCUS).startswith("Delete Text: Agenda"), page.run(FOCUS))
+    page.key("Enter")
+    page.wait("document.querySelectorAll('.objects .grow')[0].ariaLabel.startsWith('Go to Game')")
+    check("the object is deleted", page.run("return whiteboard.board.objects.size") == 121)
+    check("the focus is on the next object", page.run(FOCUS).startswith("Go to Game: Wordle"), page.run(FOCUS))
+    rows = lambda: page.run("return document.querySelectorAll('.objects li').length")
+    check("the list begins with 100 objects", rows() == 100, rows())
+    page.run("document.querySelector('.objects + button').focus()")
+    page.key("Enter")
+    check("“Show more” shows the others", rows() == 121 and not page.run("return document.querySelector('.objects + button')"), rows())
+    last = page.run("return document.activeElement === document.querySelectorAll('.objects li')[100].querySelector('button')")
+    check("the focus is on the first of them", last, page.run(FOCUS))
+    locked = page.run("return document.querySelector('.objects li:last-child .grow').ariaLabel")
+    check("the name of a locked object says so", locked.endswith("locked"), locked)
+    left = script(page, """
+      ui.sheet.close();
+      board.remove([board.order.at(-1)]);
+      ui.sheet.toggle(ui.panels.list);
+      return document.querySelector(".objects")?.children.length && document.querySelector("#sheet .note").textContent;""")
+    check("the list opens in the moment in which an object is deleted", left == "120 objects, topmost first", left)
+
+
+def check_follow(page, checks):
+    """Following the view of another member, and the laser pointer of the member."""
+    check = checks.check
+    center = "Math.round(whiteboard.ui.camera.center[0]) === {} && Math.round(whiteboard.ui.camera.center[1]) === {}"
+    def shows(x, y):
+        script(page, "await otherMember.call('showPresence', { viewport: { center: [given[0], given[1]], width: 500, height: 400 } })", x, y)
+    def follow():
+        page.run("whiteboard.ui.sheet.close()")
+        page.click("#people")
+        page.wait("[...document.querySelectorAll('.members button')].some(({ textContent }) => textContent === 'Follow')")
+        page.run("[...document.querySelectorAll('.members button')].find(({ textContent }) => textContent === 'Follow').click()")
+    def waits(what, condition):
+        try:
+            page.wait(condition, 5)
+            check(what, True)
+        except TimeoutError:
+            check(what, False, page.run("return [whiteboard.ui.camera.center, document.querySelector('#following').textContent]"))
+    ended = "document.querySelector('#following').hidden && whiteboard.ui.followed === null"
+    shows(2000, 1000)
+    follow()
+    waits("following shows the view of the member", center.format(2000, 1000))
+    check("the page says whom it follows", "Anna" in page.run("const { hidden, textContent } = document.querySelector('#following'); return hidden ? '' : textContent"))
+    shows(-3000, 500)
+    waits("the view moves with the member", center.format(-3000, 500))
+    zoom = page.run("const { camera } = whiteboard.ui; return [camera.width / camera.zoom, camera.height / camera.zoom]")
+    check("the whole view of the member is visible", zoom[0] >= 499 and zoom[1] >= 399 and min(zoom[0] - 500, zoom[1] - 400) < 2, zoom)
+    page.wheel(600, 400, 100)
+    waits("an own move ends it", ended)
+    own = page.run("return whiteboard.ui.camera.center")
+    shows(50, 60)
+    page.wait("[...whiteboard.board.members.values()][0].viewport.center[0] === 50")
+    check("the view stays after that", page.run("return whiteboard.ui.camera.center") == own)
+    follow()
+    waits("following again shows the newest view", center.format(50, 60))
+    page.run("document.querySelector('#following button').click()")
+    waits("“Stop” ends it", ended)
+    follow()
+    page.wait("whiteboard.ui.followed")
+
+    red = """
+      const found = async () => {
+        await frame();
+        const { data } = pixelsOf(document.querySelector("#live"));
+        return data.some((value, index) => index % 4 === 0 && value > 200 && data[index + 1] < 120 && data[index + 3] > 40);
+      };"""
+    script(page, red + """
+      if (await found()) throw new Error("the live layer is red before the laser");
+      for (let step = 0; step < 8; step += 1) {
+        await otherMember.call("showPresence", { cursor: [40 + 4 * step, 60], pointer: "laser", viewport: { center: [50, 60], width: 500, height: 400 } });
+        await frame();
+      }
+      await until("the laser pointer", found);""")
+    check("the laser pointer of the member is shown", page.run("return document.querySelector('.pointer.laser span').textContent") == "Anna")
+    script(page, red + "await until('the end of the trail', async () => !await found());")
+    check("its trail fades", True)
+    page.run("otherMember.report({ kind: 'left', member: [...whiteboard.board.members.keys()][0] })")
+    waits("when the member leaves, following ends", ended)
+    check("the pointer of the member disappears", page.run("return document.querySelectorAll('.pointer').length") == 0)
+
+
 def opened(address, is_phone, checks, *bodies, **options):
     """Opens a page for each of the checks, and checks that the browser logged no error."""
     for body in bodies:
@@ -226,5 +405,7 @@ def opened(address, is_phone, checks, *bodies, **options):
 
 
 def check_drawing(address, checks, seed):
+    opened(address, True, checks, check_style, check_theme)
+    opened(address, False, checks, check_list, check_follow)
     opened(address, True, checks, lambda page, checks: check_damage(page, checks, seed, [1, 0.06]))
     opened(address, False, checks, lambda page, checks: check_damage(page, checks, seed, [1, 0.3, 2.7, 0.06]))

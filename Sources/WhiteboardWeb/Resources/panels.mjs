@@ -372,24 +372,37 @@ export class ObjectList {
     clearTimeout(this.#timer);
     this.#timer = null;
     const { ui } = this, { board } = ui;
-    const focus = document.activeElement?.closest?.("[data-id]")?.dataset.id;
+    const active = document.activeElement, focused = this.root.contains(active) && active.closest("li");
+    const at = focused && [...focused.parentElement.children].indexOf(focused), isRemove = focused && active !== focused.firstChild;
     // The newest and topmost objects come first.
-    const order = ui.scene.items.map(({ id }) => id).reverse();
+    const order = ui.scene.items.map(({ id }) => id).filter((id) => board.objects.has(id)).reverse();
     const rows = order.slice(0, this.#limit).map((id) => this.#row(board.objects.get(id)));
-    const more = order.length > this.#limit && button(null, "Show more", () => { this.#limit += PAGE; this.#build(); }, { text: "Show more", kind: "button.quiet" });
+    const more = order.length > this.#limit && button(null, "Show more", () => this.#showMore(), { text: "Show more", kind: "button.quiet" });
     this.root.replaceChildren(element("p.note", {}, order.length === 1 ? "1 object" : `${order.length} objects, topmost first`), element("ul.objects", {}, ...rows), more || "");
-    if (focus) this.root.querySelector(`[data-id="${focus}"] button`)?.focus();
+    if (!focused) return;
+    // If the object was deleted, the focus moves to the next one.
+    const same = rows.find((row) => row.dataset.id === focused.dataset.id);
+    if (same && isRemove) same.lastChild.focus();
+    else (same ?? rows[Math.min(at, rows.length - 1)] ?? $("sheet")).querySelector("button").focus();
+  }
+
+  #showMore() {
+    const first = this.#limit;
+    this.#limit += PAGE;
+    this.#build();
+    this.root.querySelectorAll("li")[first]?.firstChild.focus();
   }
 
   #row(object) {
     const { ui } = this, { id, type } = object;
     const what = type === "text" ? object.text : type === "game" ? gameName(object) : KINDS[type] ?? "Object";
-    const kind = KINDS[type] ?? "Object";
+    const kind = KINDS[type] ?? "Object", name = what === kind ? kind : `${kind}: ${what.slice(0, 100)}`;
     const author = object.author === ui.board.me.id ? "you" : object.author ? ui.name(object.author) : "";
-    const about = [type === "text" || type === "game" ? kind : "", author && `by ${isolated(author)}`, object.isLocked && "locked"].filter(Boolean).join(", ");
-    const go = element("button.grow", { type: "button", onclick: () => ui.goTo(id), ariaLabel: `Go to ${kind}: ${what.slice(0, 100)} ${about}` },
+    const facts = [author && `by ${isolated(author)}`, object.isLocked && "locked"].filter(Boolean);
+    const about = [...(what === kind ? [] : [kind]), ...facts].join(", ");
+    const go = element("button.grow", { type: "button", onclick: () => ui.goTo(id), ariaLabel: `Go to ${[name, ...facts].join(", ")}` },
       icon({ text: "text", photo: "image", game: "wordle" }[type] ?? "pen"), element("span", {}, element("b", { dir: "auto" }, what.slice(0, 100)), element("small", {}, about)));
-    const remove = ui.isViewer || object.isLocked ? null : button("trash", `Delete ${kind}: ${what.slice(0, 40)}`, () => ui.attempt(() => ui.board.remove([id])));
+    const remove = ui.isViewer || object.isLocked ? null : button("trash", `Delete ${name}`, () => ui.attempt(() => ui.board.remove([id])));
     return element("li", { "data-id": id }, go, remove);
   }
 }
