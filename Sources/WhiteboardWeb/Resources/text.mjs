@@ -1,6 +1,7 @@
 /** Editing text in place: a text field above the board, so that every input method of the system works. */
 
 import { element, toast } from "./dom.mjs";
+import { measured } from "./draw.mjs";
 import { layout, LETTER, shapeOf, shown } from "./geometry.mjs";
 
 /** The font size of the field in CSS pixels. Below 16, phones zoom into the page, so the field is scaled with a transform. */
@@ -71,15 +72,17 @@ export class TextEditor {
     const object = ui.board.objects.get(this.#id);
     const scale = (object?.scale ?? 1) * camera.zoom;
     const size = layout(field.value, object?.size[0] ?? BOX);
-    // The field is as large as the text, with room for one more letter.
-    const unit = FONT / LETTER.font;
+    // The field is as large as the text, so that lines in both directions begin where the board has them. It has room for
+    // the caret at its sides.
+    const unit = FONT / LETTER.font, room = LETTER.width * unit;
+    const width = Math.max(size.width, ...size.lines.map((line) => measured(line, LETTER.font, LETTER.family).width));
     Object.assign(field.style, {
-      width: `${(size.width + 2 * LETTER.width) * unit}px`, height: `${size.height * unit + 2}px`, fontSize: `${FONT}px`,
+      width: `${width * unit + 2 * room + 1}px`, padding: `0 ${room}px`, height: `${size.height * unit + 2}px`, fontSize: `${FONT}px`,
       lineHeight: `${LETTER.height * unit}px`, color: ui.looks.palette.color(object ? object.color : ui.pen.color).rgb,
     });
     const corner = object ? shown(object, [-shapeOf(object).width / 2, -shapeOf(object).height / 2]) : this.#place;
     const [x, y] = camera.toScreen(corner);
-    field.style.transform = `translate(${x}px,${y}px) rotate(${object?.angle ?? 0}rad) scale(${scale / unit})`;
+    field.style.transform = `translate(${x}px,${y}px) rotate(${object?.angle ?? 0}rad) scale(${scale / unit}) translate(${-room}px)`;
   }
 
   /** Moves the board so that the keyboard of a phone does not cover the field. */
