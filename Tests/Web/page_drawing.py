@@ -2,6 +2,8 @@
 
 `page` calls `check_drawing`. Each check opens the page in a browser of its own."""
 
+import re
+
 import browser
 
 #: Functions for the scripts below. `until` waits for a condition in frames, and throws after ten seconds.
@@ -391,6 +393,152 @@ def check_follow(page, checks):
     check("the pointer of the member disappears", page.run("return document.querySelectorAll('.pointer').length") == 0)
 
 
+def nodes(page):
+    """Returns the nodes of the accessibility tree, with the properties of each as a dictionary."""
+    found = page.command("Accessibility.getFullAXTree")["nodes"]
+    for node in found:
+        node["properties"] = {one["name"]: one["value"].get("value") for one in node.get("properties", [])}
+    return [node for node in found if not node["ignored"]]
+
+
+def check_names(page, checks):
+    """The names of everything that can have the focus, in all panels and dialogs."""
+    check = checks.check
+    text = script(page, """
+      const text = board.createText("Hello", [0, 0]);
+      board.sendChat("Hello");
+      await otherMember.call("showPresence", { viewport: { center: [0, 0], width: 500, height: 400 } });
+      await until("the view of the member", () => [...board.members.values()][0].viewport);
+      for (let index = 0; index < 101; index += 1) board.createDrawing([[index, 0], [index, 30]]);
+      await frame();
+      ui.fit();
+      return text;""")
+    opens = {
+        "the board": "", "the menu": "$('#menu').click()", "the selection": "$('#menu').click(); ui.goTo(text)",
+        "the style panel": "ui.setTool('pen'); $('.swatch').click()", "the style panel of the eraser": "ui.setTool('eraser')",
+        "the shapes": "$('.swatch').click(); for (const one of document.querySelectorAll('.opener')) one.click()",
+        "the chat": "for (const one of document.querySelectorAll('.opener')) one.click(); $('#chat').click()", "the people": "$('#people').click()",
+        "the list": "ui.sheet.toggle(ui.panels.list)", "following": "ui.sheet.close(); ui.follow([...board.members.keys()][0])",
+        "a text": "ui.follow(null); ui.editText(text)", "the help": "ui.stopTyping(); dispatchEvent(new KeyboardEvent('keydown', { key: '?' }))",
+        "the connection": "$('#state').click()", "the name": "ui.askName()", "Wordle": "ui.addGame('wordle')", "Connect Four": "ui.addGame('connect-four')",
+    }
+    for what, action in opens.items():
+        page.run("document.querySelector('dialog')?.close()")
+        script(page, f"const $ = (name) => document.querySelector(name), [text] = given; {action}; await frame(); await frame()", text)
+        found = [node for node in nodes(page) if node["properties"].get("focusable") and node["role"]["value"] not in ("RootWebArea", "generic")]
+        nameless = [page.command("DOM.describeNode", backendNodeId=node["backendDOMNodeId"])["node"] for node in found if not node.get("name", {}).get("value", "").strip()]
+        roles = {node["role"]["value"] for node in found}
+        check(f"all of {what} has names", len(found) > 1 and "button" in roles and not nameless, (roles, [(node["localName"], node.get("attributes")) for node in nameless]))
+    page.run("document.querySelector('dialog').close()")
+
+    def announced(words):
+        found = nodes(page)
+        children = {node["nodeId"]: node.get("childIds", []) for node in found}
+        def words_in(id):
+            node = next((node for node in found if node["nodeId"] == id), None)
+            return (node["name"]["value"] if node and node["role"]["value"] == "StaticText" else "") + " ".join(map(words_in, children.get(id, [])))
+        return any(node["properties"].get("live") == "polite" and words in words_in(node["nodeId"]) for node in found)
+    page.run("otherMember.report({ kind: 'state', state: 'offline' })")
+    page.wait("document.querySelector('#state-text').textContent.startsWith('Offline')")
+    check("a live region announces that the page is offline", announced("Offline"))
+    page.run("otherMember.report({ kind: 'state', state: 'open' })")
+    page.wait("document.querySelector('#state-text').textContent === 'Synced'")
+    check("a live region announces that it is synced again", announced("Synced"))
+    script(page, "board.dispatchEvent(new CustomEvent('notice', { detail: { code: 'full' } }))")
+    check("a live region announces a message", announced("The board is full."))
+
+
+#: Saves the board as PNG and SVG, and compares both pictures in parts of 8 by 8 pixels.
+EXPORT = OBJECTS.replace("[40, -60]", "[340, -60]") + """
+for (const id of board.order.filter((_, index) => index % 3 === 0)) board.rotate([id], 0.4);
+await frame();
+const blobs = [], create = URL.createObjectURL;
+URL.createObjectURL = (blob) => (blobs.push(blob), create.call(URL, blob));
+for (const kind of ["PNG", "SVG"]) {
+  document.querySelector("#menu").click();
+  [...document.querySelectorAll(".item")].find((item) => item.textContent === `Save board as ${kind}`).click();
+  await until(`the ${kind}`, () => blobs.length === (kind === "PNG" ? 1 : 2));
+}
+const drawn = async (blob, height = 0) => {
+  const image = new Image();
+  image.src = create.call(URL, blob);
+  await image.decode();
+  const canvas = Object.assign(document.createElement("canvas"), { width: given[0], height: height || 8 * Math.round(given[0] * image.naturalHeight / image.naturalWidth / 8) });
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  return { data: pixelsOf(canvas).data, height: canvas.height, ratio: image.naturalWidth / image.naturalHeight };
+};
+const png = await drawn(blobs[0]), svg = await drawn(blobs[1], png.height), columns = given[0] / 8;
+const sums = (data) => {
+  const sums = new Float64Array(columns * Math.ceil(png.height / 8) * 3);
+  for (let index = 0; index < data.length; index += 1) {
+    if (index % 4 === 3) continue;
+    const pixel = Math.floor(index / 4);
+    sums[3 * (Math.floor(pixel / given[0] / 8) * columns + Math.floor(pixel % given[0] / 8)) + index % 4] += data[index] / 64;
+  }
+  return sums;
+};
+const [one, other] = [sums(png.data), sums(svg.data)];
+const differences = [...one].map((value, index) => Math.abs(value - other[index])), worst = Math.max(...differences), at = Math.floor(differences.indexOf(worst) / 3);
+return {
+  ratios: [png.ratio, svg.ratio], worst, at: [at % columns * 8, Math.floor(at / columns) * 8], ink: [...one].filter((value) => value < 240).length,
+  mean: differences.reduce((sum, value) => sum + value, 0) / differences.length, svg: await blobs[1].text(),
+};
+"""
+
+
+def check_export(page, checks):
+    """The PNG and the SVG of a board with objects of all kinds show the same."""
+    check = checks.check
+    found = script(page, EXPORT, 800)
+    text = found.pop("svg")
+    print(f"      largest difference of PNG and SVG: {found['worst']:.0f}, on average {found['mean']:.2f}", flush=True)
+    check("the SVG and the PNG have the same proportions", abs(found["ratios"][0] / found["ratios"][1] - 1) < 0.01, found)
+    check("the SVG and the PNG show the same", found["ink"] > 500 and found["worst"] < 30 and found["mean"] < 0.6, found)
+    references = re.findall(r"""(?:href|src)="(?!data:image/)[^"]*|url\([^)]*|<(?:script|style|foreignObject)|@import""", text)
+    check("the SVG contains the photo, and refers to no other file", "data:image/png;base64," in text and not references, references)
+    check("the SVG has the directions of texts", text.count('direction="rtl"') > 1, text.count('direction="rtl"'))
+
+
+#: Returns the columns and the rows of a picture that have ink.
+INK = """
+const image = new Image();
+image.src = `data:image/png;base64,${given[0]}`;
+await image.decode();
+const canvas = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height });
+canvas.getContext("2d").drawImage(image, 0, 0);
+const { data, width } = pixelsOf(canvas), columns = new Set(), rows = new Set();
+for (let index = 0; index < data.length; index += 4) if (data[index] < 128) { columns.add(index / 4 % width); rows.add(Math.floor(index / 4 / width)); }
+return [columns, rows].map((found) => [...found].sort((a, b) => a - b));
+"""
+
+
+def check_right_to_left(page, checks):
+    """A text with letters in both directions is at the same place in the field and on the canvas."""
+    check = checks.check
+    id = script(page, """
+      const id = board.createText(given[0], [0, 0]);
+      Object.assign(camera, { zoom: 2, x: -camera.width / 4, y: -camera.height / 4 });
+      ui.zoomBy(1);
+      await until("the tiles", () => scene.items.length === 1);
+      ui.editText(id);
+      document.activeElement.style.caretColor = "transparent";
+      await frame();
+      return id;""", "שלום abc 123\nעולם XY")
+    clip = {"x": 440, "y": 300, "width": 400, "height": 200, "scale": 1}
+    def ink():
+        script(page, "await frame(); await frame()")
+        return script(page, INK, page.command("Page.captureScreenshot", format="png", clip=clip)["data"])
+    field = ink()
+    script(page, "ui.stopTyping(); await frame(); while (scene.frame(performance.now())); ui.tools.select.set([])")
+    canvas = ink()
+    check("the text is the same", page.run("return whiteboard.board.objects.get(arguments[0]).text", id) == "שלום abc 123\nעולם XY")
+    for name, one, other in [("columns", field[0], canvas[0]), ("rows", field[1], canvas[1])]:
+        ends = [(found[0], found[-1], len(found)) if found else None for found in (one, other)]
+        differing = [at for at in set(one) ^ set(other) if not {at - 2, at - 1, at + 1, at + 2} & (set(one) & set(other))]
+        check(f"a text in both directions has ink in the same {name} while it is edited", len(one) > 20 and abs(ends[0][0] - ends[1][0]) <= 3
+              and abs(ends[0][1] - ends[1][1]) <= 3 and len(differing) <= 6, (ends, differing))
+
+
 def opened(address, is_phone, checks, *bodies, **options):
     """Opens a page for each of the checks, and checks that the browser logged no error."""
     for body in bodies:
@@ -405,7 +553,7 @@ def opened(address, is_phone, checks, *bodies, **options):
 
 
 def check_drawing(address, checks, seed):
-    opened(address, True, checks, check_style, check_theme)
-    opened(address, False, checks, check_list, check_follow)
+    opened(address, True, checks, check_style, check_theme, check_names)
+    opened(address, False, checks, check_list, check_follow, check_names, check_export, check_right_to_left)
     opened(address, True, checks, lambda page, checks: check_damage(page, checks, seed, [1, 0.06]))
     opened(address, False, checks, lambda page, checks: check_damage(page, checks, seed, [1, 0.3, 2.7, 0.06]))

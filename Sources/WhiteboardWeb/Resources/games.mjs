@@ -116,7 +116,7 @@ class WordleDialog {
         this.#keys.set(key, made);
         return made;
       }))));
-    this.root = element("div.game", { tabIndex: -1, autofocus: true }, this.#grid, this.#note, keyboard, this.#others);
+    this.root = element("div.game", { tabIndex: -1, autofocus: true, role: "group", ariaLabel: NAMES.wordle }, this.#grid, this.#note, keyboard, this.#others);
   }
 
   key(event) {
@@ -172,7 +172,7 @@ class ConnectFourDialog {
     this.#columns = Array.from({ length: 7 }, (_, index) =>
       element("button", { type: "button", onclick: () => this.#drop(index + 1) }, ...Array.from({ length: 6 }, () => element("i"))));
     this.#resign = element("button.quiet.edit", { type: "button", onclick: () => this.#play("resign") }, icon("flag"), "Give up");
-    this.root = element("div.game", { tabIndex: -1, autofocus: true }, this.#note, element("div.four", {}, ...this.#columns), this.#resign);
+    this.root = element("div.game", { tabIndex: -1, autofocus: true, role: "group", ariaLabel: NAMES["connect-four"] }, this.#note, element("div.four", {}, ...this.#columns), this.#resign);
   }
 
   key(event) {
