@@ -88,7 +88,11 @@ async function open(link, name, { Board, UI, openStorage, module }) {
   watch(board, link, ui.takeOver);
   if (board.state.isSecondTab) awaitOtherTab(board, ui, storage, id);
   addEventListener("beforeunload", (event) => board.state.pending && board.state.storage !== "ok" && event.preventDefault());
-  addEventListener("pagehide", ({ persisted }) => persisted ? board.suspend() : board.close());
+  // A page that ends does not wait for signatures, so leave the session first.
+  addEventListener("pagehide", ({ persisted }) => {
+    board.suspend();
+    if (!persisted) board.close();
+  });
   document.addEventListener("freeze", () => board.suspend());
   storePage();
   // For tests, and for debugging in the console of the browser.
