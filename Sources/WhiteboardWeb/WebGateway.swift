@@ -83,19 +83,20 @@ package actor WebGateway {
     let isOwn = configuration.certificate != nil
     // Without a network, the old addresses are more useful than none.
     guard isOwn || !hosts.isEmpty else { return false }
-    if isOwn || !certificate.fits(Self.names(hosts), now: now),
-      let new = try? Self.load(configuration, hosts, now: now),
-      new.fingerprint != certificate.fingerprint
-    {
-      let server = listening.server
-      guard
-        (try? await transport.linkEventLoop.submit { try server.value?.use(new) }.get()) != nil
-      else { return false }
-      certificate = new
+    var new: WebCertificate?
+    if isOwn || !certificate.fits(Self.names(hosts), now: now) {
+      new = try? Self.load(configuration, hosts, now: now)
     }
-    let old = page
-    page = Self.page(configuration, certificate, hosts, listening.port)
-    return page != old
+    let (server, old) = (listening.server, certificate.fingerprint)
+    let shown = try? await transport.linkEventLoop.submit { [new] in
+      if let new, new.fingerprint != old { try server.value?.use(new) }
+      return server.value?.shown(of: hosts, now: now)
+    }.get()
+    guard let shown else { return false }
+    if let new { certificate = new }
+    let before = page
+    page = Self.page(configuration, shown.certificate, shown.hosts, listening.port)
+    return page != before
   }
 
   /// Returns the hosts at which browsers can reach this machine, best first; an empty array if there

@@ -93,12 +93,12 @@ struct SharedGatewayTests {
         throw CancellationError()
       }
       let boards = [try await shared.open(on: transport), try await shared.open(on: transport)]
-      addresses.withLock { $0 = ["127.0.0.1", "192.0.2.7"] }
+      addresses.withLock { $0 = ["192.0.2.7"] }
       check.yield()
       for board in boards {
         var changes = board.changes.makeAsyncIterator()
         let page = try #require(await changes.next())
-        #expect(page.origins.contains { $0.hasPrefix("https://192.0.2.7:") })
+        #expect(page.origins.first?.hasPrefix("https://192.0.2.7:") == true)
         #expect(page.fingerprint != board.page.fingerprint)
       }
       for board in boards { await board.close() }
@@ -192,7 +192,11 @@ struct SharedGatewayTests {
       // IPv6 addresses come and go, and browsers would warn again each time.
       addresses.withLock { $0 = ["127.0.0.2", "2001:db8::5"] }
       #expect(await gateway.refresh() == false)
+      // The address of a VPN has another certificate, so it is not shown with the same fingerprint.
       addresses.withLock { $0 = ["127.0.0.2", "127.0.0.3"] }
+      #expect(await gateway.refresh() == false)
+      #expect(try await fingerprint("127.0.0.2", first) == first.fingerprint)
+      addresses.withLock { $0 = ["127.0.0.3"] }
       #expect(await gateway.refresh())
       let second = await gateway.page
       #expect(try await fingerprint("127.0.0.2", first) == first.fingerprint)

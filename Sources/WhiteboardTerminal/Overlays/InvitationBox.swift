@@ -30,7 +30,14 @@ struct InvitationBox {
   /// Whether the terminal shows no colors.
   let isMonochrome: Bool
 
-  private var lines: [String] {
+  private var lines: [String] { lines(isShort: false) }
+
+  /// Returns the lines of the box.
+  ///
+  /// - Parameter isShort: Whether to leave out how others join with whiteboard-peer if they can also
+  ///   join in a browser.
+  /// - Returns: The lines, which are not wrapped yet.
+  private func lines(isShort: Bool) -> [String] {
     if let link {
       return ["In a browser, \(link.terms):", link.link, ""] + Self.lines(link.fingerprint)
     }
@@ -51,6 +58,7 @@ struct InvitationBox {
       lines += ["For browsers, for example on phones, the host types :web on", ""]
     }
     if let code = board.joinCode { lines += ["Join code: \(code)", ""] }
+    guard !isShort || board.webLink == nil else { return lines }
     lines += [
       board.webLink == nil ? "Anywhere else:" : "With whiteboard-peer:",
       "whiteboard-peer join '\(board.link)'",
@@ -85,7 +93,10 @@ struct InvitationBox {
     }
     let codeWidth = code.first?.count ?? 0
     let room = layout.columns - codeWidth - 7
-    let text = Dialog.wrapped(lines, columns: min(room, 44))
+    var text = Dialog.wrapped(lines, columns: min(room, 44))
+    if text.count + 2 > layout.rows {
+      text = Dialog.wrapped(lines(isShort: true), columns: min(room, 44))
+    }
     let width = text.map { CharacterWidth.columns($0) }.max() ?? 0
     let rest = (text.count..<max(text.count, code.count)).map { _ in "" }
     let dialog = Dialog(text + rest, leastWidth: width + 1 + codeWidth)

@@ -80,12 +80,35 @@ final class WebServer {
   private func certificate(
     for channel: any Channel
   ) -> (certificate: WebCertificate, security: NIOSSLContext) {
-    let address = channel.localAddress?.ipAddress.flatMap { IPAddressBytes($0) }?.unmapped.text
+    certificate(at: channel.localAddress?.ipAddress.flatMap { IPAddressBytes($0) }?.unmapped.text)
+  }
+
+  private func certificate(
+    at address: String?,
+    now: Date = .now
+  ) -> (certificate: WebCertificate, security: NIOSSLContext) {
     let known = certificates.first { known in
-      guard let address, !known.certificate.isDue(.now) else { return false }
+      guard let address, !known.certificate.isDue(now) else { return false }
       return known.certificate.hosts.contains(address)
     }
     return known ?? certificates[certificates.count - 1]
+  }
+
+  /// Returns the certificate at the first of the hosts, and the hosts at which it is also used.
+  ///
+  /// Only these hosts can be shown together with the fingerprint of the certificate.
+  func shown(
+    of hosts: [String],
+    now: Date
+  ) -> (certificate: WebCertificate, hosts: [String]) {
+    let first = certificate(at: hosts.first, now: now).certificate
+    let same = hosts.filter { host in
+      guard first.hosts.contains(host) else { return false }
+      // The certificate that a connection to a name receives depends on the address of the name.
+      guard IPAddressBytes(host) != nil else { return true }
+      return certificate(at: host, now: now).certificate.fingerprint == first.fingerprint
+    }
+    return (first, same)
   }
 
   private static func security(_ certificate: WebCertificate) throws -> NIOSSLContext {

@@ -222,6 +222,33 @@ struct PanelTests {
     #expect(desk.type("^") == [] && desk.client.overlay == nil)
   }
 
+  @Test("beside the QR code, no line of the invitation is cut off", arguments: [24, 40])
+  func invitationWithCode(_ rows: Int) throws {
+    var desk = try Desk()
+    desk.client.resize(columns: 80, rows: rows)
+    let fingerprint = [String](repeating: "4F", count: 32).joined(separator: ":")
+    let webLink =
+      "https://192.0.2.7:26443/#" + String(repeating: "b", count: 26) + "."
+      + String(repeating: "s", count: 26)
+    desk.client.session.board.webLink = webLink
+    desk.client.session.board.webFingerprint = fingerprint
+    desk.client.session.board.link =
+      "whiteboard://192.0.2.7:26273/" + String(repeating: "b", count: 26)
+      + "?peer=" + String(repeating: "p", count: 52) + "#river-maple-candy-frost"
+    desk.client.session.board.joinCode = "river-maple-candy-frost"
+    #expect(desk.type("J") == [])
+    let lines = desk.lines()
+    #expect(lines.contains { $0.contains("▀▀▀▀▀▀▀") })
+    let seen = lines.joined().filter { !" │█▀▄".contains($0) }
+    #expect(seen.contains(webLink))
+    #expect(seen.contains(fingerprint.prefix(23)) && seen.contains("sentthepage:"))
+    #expect(seen.contains("candy-frost"))
+    // There is room for the other link, or it is left out as a whole.
+    let isShown = seen.contains("whiteboard-peerjoin")
+    #expect(isShown == seen.contains("pppp#river-maple-candy-frost'"))
+    #expect(isShown == (rows == 40))
+  }
+
   @Test("the menu exports the board to a named file")
   func export() throws {
     var desk = try Desk()
