@@ -41,7 +41,7 @@ package struct BrowserPage: Equatable, Sendable {
   /// Whether browsers warn about the certificate, because the gateway made it.
   package var isSelfMade: Bool
 
-  /// What to say next to the fingerprint of a certificate that the gateway made.
+  /// The message before the fingerprint of a certificate that the gateway created.
   package static let warning =
     "When you open the link, the browser warns about the certificate. Continue only if its SHA-256 fingerprint is the "
     + "one below. Otherwise, another person on the network may be sending you a different page."

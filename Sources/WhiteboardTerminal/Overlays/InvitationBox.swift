@@ -74,7 +74,7 @@ struct InvitationBox {
       bytes[$0..<min($0 + 8, bytes.count)].joined(separator: ":")
     }
     let warning =
-      "The browser shows a warning. If its SHA-256 fingerprint differs from this one, someone else may have sent the page:"
+      "The browser shows a warning. Continue only if the SHA-256 fingerprint of the certificate is this one:"
     return [warning] + rows + [""]
   }
 

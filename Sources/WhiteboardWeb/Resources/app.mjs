@@ -1,7 +1,7 @@
 /** Starts the page: checks the browser, opens the link, asks for a name on the first visit, and shows the board. */
 
 import { settings, toast } from "./dom.mjs";
-import { CLOSED, refusal } from "./errors.mjs";
+import { CLOSED, interruption, refusal } from "./errors.mjs";
 import { hex } from "./ids.mjs";
 import { hideScreen, nameForm, showScreen, storedName } from "./panels.mjs";
 import { codeKeyBytes, parseFragment } from "./weblink.mjs";
@@ -73,7 +73,7 @@ const askName = () => new Promise((resolve) => {
 
 async function open(link, name, { Board, UI, openStorage, module }) {
   const { board: id, codeKey, keys, name: sessionName, ended, reason } = link;
-  const storage = await inTime(openStorage()).catch(() => null);
+  const storage = await openStorage();
   const board = await Board.open({ origin: location.origin, board: id, codeKey, keys, name, module, storage, sessionName, ended, reason });
   const ui = new UI(board);
   hideScreen();
@@ -143,7 +143,8 @@ function watch(board, link, takeOver) {
     } else if (connection === "offline" && !wasOpen && !isWaiting) {
       isWaiting = true;
       wasOpen = true;
-      showScreen("The host cannot be reached", ["The host may be turned off, or this device may be on another network.", "Connect this device to the network of the host. The page keeps trying."],
+      const [title, ...texts] = interruption(board.state);
+      showScreen(title, [...texts, "The page keeps trying."],
         { label: "Show the board now", run: () => { isWaiting = false; hideScreen(); } });
     }
   };

@@ -86,7 +86,7 @@ export class Board extends EventTarget {
    *
    * Without an `origin`, or with `ended` (the `code` and `message` of a removal), there is no session. `board` is the id
    * in bytes, `codeKey` is the key K of the link, and `module` the compiled `whiteboard.wasm`. Without `storage`, everything
-   * stays in memory. `reason` is that of an earlier removal, if the guest was removed. Tests pass `makeSession`.
+   * stays in memory. `reason` is the host's reason for an earlier removal of this guest; undefined if there was none. Tests pass `makeSession`.
    */
   static async open({
     origin = null, board, codeKey, keys, name = "", module, storage = null, transport = "auto",
@@ -247,11 +247,14 @@ export class Board extends EventTarget {
     this.#session?.leave();
   }
 
-  /** Stores pending changes, leaves the session, and stops the board. */
-  async close() {
+  /**
+   * Stores pending changes, leaves the session, and stops the board. Without `isSigner`, another tab already signs changes
+   * with the same key, so this board signs no more.
+   */
+  async close(isSigner = true) {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    if (!this.#replica.failure) {
+    if (isSigner && !this.#replica.failure) {
       this.#deselectAll();
       this.#replica.leave();
       await this.#replica.settled();
@@ -267,16 +270,16 @@ export class Board extends EventTarget {
 
   async #open(board, keys, module, storage) {
     if (storage) {
-      const onLost = () => {
+      const onLost = (isSigner) => {
         this.#setState({ isElsewhere: true, connection: "offline" });
-        this.close();
+        this.close(isSigner);
       };
-      this.#releaseLock = await storage.lock(board, onLost);
+      this.#releaseLock = await storage.lock(board, () => onLost(true));
       this.state.isSecondTab = !this.#releaseLock;
       if (this.state.isSecondTab) keys = await newKey();
       else this.#log = await storage.log(board, {
         onState: (state) => this.#setState({ storage: state }),
-        onLost,
+        onLost: () => onLost(false),
         onDeleted: (sha256) => this.#replica.assetLost(sha256),
         keyframe: () => this.#replica.keyframe(),
         pending: () => this.state.pending,

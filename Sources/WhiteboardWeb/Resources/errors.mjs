@@ -32,7 +32,7 @@ const MESSAGES = {
 /** The reason for removing all guests at the end of a board (WEB-10). */
 export const CLOSED = "The host closed the board.";
 /** The reasons for removing the guests of a link. */
-const ENDED = ["The link has expired.", "The host revoked all browser links."];
+const ENDED = ["The link has expired.", "The link is no longer valid.", "The host revoked all browser links."];
 const NEW_LINK = "Ask the host for a new link or QR code.";
 const FULL = ["The board is full", "The maximum number of people is already on this board."];
 
@@ -58,6 +58,8 @@ const INTERRUPTIONS = {
   "shutting-down": ["The host has stopped serving browsers", "Ask the host to let browsers join again with the command “web on”, or to start the program again if it has ended."],
   "no-such-session": ["This board is not open for browsers now", "Ask the host to let browsers join again with the command “web on”."],
   full: [...FULL, "Wait until someone has left."],
+  "locked-out": ["Too many invalid links were used", "The page tries again in about a minute."],
+  "too-slow": ["The connection is too slow"],
   replaced: ["Another page uses the same link", "Close the other page in this browser."],
 };
 
@@ -65,7 +67,8 @@ const INTERRUPTIONS = {
 export function interruption({ connection, code, message }) {
   if (connection === "connecting" && message === null) return ["Connecting to the host"];
   if (!code || code === "timed-out") return ["The host cannot be reached", "The host may be turned off, or this device may be on another network.", "Connect this device to the network of the host."];
-  return INTERRUPTIONS[code] ?? ["The host ended the connection", message || `Reason: ${code}`];
+  if (code === "left" && !message) return ["The connection was closed while this page was in the background"];
+  return INTERRUPTIONS[code] ?? ["The connection ended", message || `Reason: ${code}`];
 }
 
 /** The error of a refused edit. The edit changed nothing. */

@@ -141,8 +141,10 @@ export function showConnection(board) {
   const lines = element("div.lines"), again = element("button.primary", { type: "button", onclick: () => board.reconnect() }, "Try now");
   const reason = element("div.text", {}, lines, again);
   const content = element("div", {}, reason);
-  let trust = null;
+  let trust = null, close = () => {};
   const update = () => {
+    // A screen over the board then says what happened.
+    if (board.state.isElsewhere || board.state.failure) return close();
     const { connection, code } = board.state, isOpen = connection === "open";
     const [title, ...texts] = reasons(board);
     lines.replaceChildren(element("b", {}, title), ...texts.map((text) => element("p", {}, text)));
@@ -153,7 +155,7 @@ export function showConnection(board) {
   };
   update();
   board.addEventListener("state", update);
-  openDialog("This connection", content, () => board.removeEventListener("state", update));
+  close = openDialog("This connection", content, () => board.removeEventListener("state", update));
 }
 
 /** Returns the reason why the connection is not open, and what follows for the user. */

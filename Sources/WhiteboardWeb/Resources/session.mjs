@@ -34,8 +34,8 @@ const MAXIMUM_NAME = 64;
  * again. The board then catches up. Ids of members are hexadecimal digits. `onEvent(event)` receives events by `kind`:
  *
  * - `state`: `state` is "connecting", "open" (with the `name` of the session), "offline" (with `retryAt`, in ms as
- *   of `Date.now`; `code` is null if the gateway cannot be reached), "refused" (final; `code` is the code of CLOSE), or
- *   "removed" (final: the host removed this guest).
+ *   of `Date.now`; `code` is null or "timed-out" if the gateway cannot be reached, and "shutting-down" stays until the next
+ *   connection), "refused" (final; `code` is the code of CLOSE), or "removed" (final: the host removed this guest).
  *   `message` is for the user.
  * - `joined` (`member`, `name`) and `left` (`member`). The first member that joins is the gateway.
  * - `message` (`member`, `bytes`, `isReliable`) and `resource` (`member`, `name`, `bytes`; complete and verified).

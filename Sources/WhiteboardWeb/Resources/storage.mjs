@@ -9,7 +9,7 @@ const LOCKING = 1000;
 const RETRY = 10_000;
 /** The timeout for opening the database, in milliseconds. */
 const OPENING = 4000;
-/** The time after which a board that was not opened again is deleted, in milliseconds. */
+/** The time after which a board that was neither opened nor changed is deleted, in milliseconds. */
 const OLD = 30 * 86_400_000;
 const STORES = ["boards", "changes", "photos"];
 
@@ -93,13 +93,17 @@ class Storage {
 
   /** Deletes the boards that were not opened for a long time, if other members have all changes, and no tab has the board. */
   async #deleteOldBoards() {
+    const isOld = ({ openedAt, confirmed }) => confirmed?.pending === 0 && Date.now() - openedAt > OLD;
     const [keys, entries] = await this.#database.use("readonly", ({ boards }) => [boards.getAllKeys(), boards.getAll()]);
-    for (const [index, key] of keys.entries()) {
-      const { openedAt, confirmed } = entries[index];
-      if (confirmed?.pending !== 0 || !(Date.now() - openedAt > OLD)) continue;
+    for (const key of keys.filter((_, index) => isOld(entries[index]))) {
       await this.#request(fromHex(key), { ifAvailable: true }, (lock) => lock && this.#database.use("readwrite", (stores) => {
-        stores.boards.delete(key);
-        for (const store of [stores.changes, stores.photos]) store.delete(rangeOf(key));
+        const reading = stores.boards.get(key);
+        // Another tab may have used the board in the meantime.
+        reading.onsuccess = () => {
+          if (!reading.result || !isOld(reading.result)) return;
+          stores.boards.delete(key);
+          for (const store of [stores.changes, stores.photos]) store.delete(rangeOf(key));
+        };
         return [];
       }));
     }
@@ -371,17 +375,22 @@ class Database {
 function openDatabase(name) {
   return new Promise((resolve, reject) => {
     const opening = indexedDB.open(name, 1);
+    let isLate = false;
     opening.onupgradeneeded = () => {
       for (const store of STORES) opening.result.createObjectStore(store);
     };
     opening.onsuccess = () => {
       const database = opening.result;
+      if (isLate) return database.close();
       database.onversionchange = () => database.close();
       resolve(database);
     };
     opening.onerror = () => reject(opening.error);
     opening.onblocked = () => reject(new Error("another page keeps the database open"));
-    setTimeout(reject, OPENING, new Error("the database does not open"));
+    setTimeout(() => {
+      isLate = true;
+      reject(new Error("the database does not open"));
+    }, OPENING);
   });
 }
 

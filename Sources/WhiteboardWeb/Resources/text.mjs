@@ -20,6 +20,8 @@ export class TextEditor {
   #timer;
   /** Whether an input method is composing a word. A new value of the field would end this composition. */
   #isComposing = false;
+  /** Whether the undo step of the edit is open. */
+  #hasStep = false;
 
   constructor(ui) { this.ui = ui; }
 
@@ -36,6 +38,7 @@ export class TextEditor {
     if (ui.isViewer || (id && !object) || object?.isLocked) return;
     ui.tools.select.set([]);
     if (ui.attempt(() => ui.board.beginStep("text"))) return;
+    this.#hasStep = true;
     this.#id = id;
     this.#base = object?.text ?? "";
     this.#place = object ? null : [place[0], place[1] - LETTER.height / 2];
@@ -191,7 +194,8 @@ export class TextEditor {
     this.#write();
     if (this.#id && this.#isRefused) this.#writeCopy();
     if (!field.value.trim() && board.objects.has(this.#id)) ui.attempt(() => board.remove([this.#id]));
-    ui.attempt(() => board.endStep());
+    if (this.#hasStep) ui.attempt(() => board.endStep());
+    this.#hasStep = false;
     if (this.#isRefused && !ui.isViewer) return;
     this.#field = this.#id = null;
     field.onblur = null;

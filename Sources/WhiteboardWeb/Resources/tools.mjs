@@ -6,7 +6,7 @@ export const TRAIL = 700;
 /** The maximum number of points in the path of an eraser (`BoardLimits.eraserPoints`). */
 const ERASER_POINTS = 4096;
 
-/** The tool that gets the input: `down`, `move`, `up` and `cancel`, with places in CSS pixels. */
+/** The tool that gets the input: `down`, `move`, `up`, `cancel` and `interrupt`, with places in CSS pixels. */
 export class Tools {
   constructor(ui) {
     this.ui = ui;

@@ -588,7 +588,7 @@ export class UI {
     return this.scene.items.map(({ id }) => id).filter((id) => !selection.size || selection.has(id));
   }
 
-  /** Copies the texts of the selection to the clipboard, and stores the objects for pasting on this board. Returns whether it did. */
+  /** Copies the texts of the selection to the clipboard, and stores the objects for pasting on this board. Returns false if it copied nothing. */
   #copy(event) {
     const { board } = this, objects = board.order.filter((id) => this.tools.select.selection.has(id)).map((id) => board.objects.get(id));
     if (!objects.length || event.target.closest?.("input, textarea, dialog") || getSelection().toString()) return false;
@@ -600,7 +600,7 @@ export class UI {
   }
 
   #cut(event) {
-    if (this.isViewer) return;
+    if (this.isViewer || event.target.closest?.("input, textarea, dialog") || getSelection().toString()) return;
     if (this.tools.select.objects.some(({ type }) => type === "game")) toast("A game cannot be cut. Delete it, or cut the other objects.");
     else if (this.#copy(event)) this.removeSelection();
   }

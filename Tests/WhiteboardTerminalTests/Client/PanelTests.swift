@@ -241,7 +241,7 @@ struct PanelTests {
     #expect(lines.contains { $0.contains("▀▀▀▀▀▀▀") })
     let seen = lines.joined().filter { !" │█▀▄".contains($0) }
     #expect(seen.contains(webLink))
-    #expect(seen.contains(fingerprint.prefix(23)) && seen.contains("sentthepage:"))
+    #expect(seen.contains(fingerprint.prefix(23)) && seen.contains("isthisone:"))
     #expect(seen.contains("candy-frost"))
     // There is room for the other link, or it is left out as a whole.
     let isShown = seen.contains("whiteboard-peerjoin")
