@@ -92,7 +92,7 @@ package actor WebGateway {
       if let new, new.fingerprint != old { try server.value?.use(new) }
       return server.value?.shown(of: hosts, now: now)
     }.get()
-    guard let shown, !shown.hosts.isEmpty else { return false }
+    guard let shown, isOwn || !shown.hosts.isEmpty else { return false }
     if let new { certificate = new }
     let before = page
     page = Self.page(configuration, shown.certificate, shown.hosts, listening.port)
