@@ -174,15 +174,15 @@ let package = Package(
     .target(
       name: "WhiteboardCommands",
       dependencies: [
-        "CMalloc", "CommandLines", "PeerCore", "PeerSession", "WhiteboardDocument", "WhiteboardKit",
-        "WhiteboardRendering", argumentParser, logging,
+        "CMalloc", "CommandLines", "PeerCore", "PeerSession", "QRCode", "WhiteboardDocument",
+        "WhiteboardKit", "WhiteboardRendering", argumentParser, logging,
       ],
       swiftSettings: settings
     ),
     .executableTarget(
       name: "whiteboard-peer",
       dependencies: [
-        "AvahiDiscovery", "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "QRCode",
+        "AvahiDiscovery", "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession",
         "Whiteboard", "WhiteboardCommands", "WhiteboardDemo", "WhiteboardDoctor",
         "WhiteboardDocument", "WhiteboardExport", "WhiteboardKit", "WhiteboardPictures",
         "WhiteboardRendering", "WhiteboardTerminal", "WhiteboardWeb", argumentParser, logging,
@@ -200,7 +200,7 @@ let package = Package(
     .executableTarget(
       name: "whiteboard-relay",
       dependencies: [
-        "AvahiDiscovery", "CommandLines", "PeerCore", "PeerSession", "QRCode", "RelayOperations",
+        "AvahiDiscovery", "CommandLines", "PeerCore", "PeerSession", "RelayOperations",
         "WhiteboardCommands", "WhiteboardKit", "WhiteboardRelay", "WhiteboardWeb", argumentParser,
         logging, metrics,
       ],

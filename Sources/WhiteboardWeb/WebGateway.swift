@@ -34,7 +34,6 @@ package actor WebGateway {
   package private(set) var page: BrowserPage
   private let configuration: Configuration
   private let transport: PeerTransport
-  private var certificate: WebCertificate
   private let listening: Listening
 
   private init(
@@ -46,7 +45,6 @@ package actor WebGateway {
   ) {
     self.configuration = configuration
     self.transport = transport
-    self.certificate = certificate
     self.listening = listening
     page = Self.page(configuration, certificate, hosts, listening.port)
   }
@@ -83,17 +81,17 @@ package actor WebGateway {
     let isOwn = configuration.certificate != nil
     // Without a network, the old addresses are more useful than none.
     guard isOwn || !hosts.isEmpty else { return false }
+    let (server, loop) = (listening.server, transport.linkEventLoop)
+    guard let old = try? await loop.submit({ server.value?.newest }).get() else { return false }
     var new: WebCertificate?
-    if isOwn || !certificate.fits(Self.names(hosts), now: now) {
+    if isOwn || !old.fits(Self.names(hosts), now: now) {
       new = try? Self.load(configuration, hosts, now: now)
     }
-    let (server, old) = (listening.server, certificate.fingerprint)
-    let shown = try? await transport.linkEventLoop.submit { [new] in
-      if let new, new.fingerprint != old { try server.value?.use(new) }
+    let shown = try? await loop.submit { [new] in
+      if let new, new.fingerprint != old.fingerprint { try server.value?.use(new) }
       return server.value?.shown(of: hosts, now: now)
     }.get()
     guard let shown, isOwn || !shown.hosts.isEmpty else { return false }
-    if let new { certificate = new }
     let before = page
     page = Self.page(configuration, shown.certificate, shown.hosts, listening.port)
     return page != before

@@ -2,7 +2,6 @@ import ArgumentParser
 import CommandLines
 import PeerCore
 import PeerSession
-import QRCode
 import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
@@ -83,19 +82,8 @@ struct InviteCommand: AsyncParsableCommand {
       invitation.text { isTerminal ? "\u{1B}]8;;\($0)\u{1B}\\\($0)\u{1B}]8;;\u{1B}\\" : $0 }
     )
     guard let link = invitation.links.first, qr ?? isTerminal else { return }
-    let symbol: QRSymbol
-    do throws(QRCodeError) {
-      symbol = try QRSymbol(link)
-    } catch {
-      throw WhiteboardError(.internal, error.description)
-    }
-    let width = symbol.size + 4
-    // Check the width first, since a truncated or wrapped QR code cannot be scanned.
-    if let columns = Console.size?.columns, columns < width {
-      Console.complain("The QR code needs \(width) columns, but the terminal has only \(columns).")
-      return
-    }
-    try Console.tell(Self.drawn(symbol, settings, isTerminal: isTerminal))
+    let colors = isTerminal ? Self.colors(settings) : nil
+    try Console.tellQRCode(of: link, colors: colors)
   }
 
   /// Returns the invitation with an additional code.
@@ -124,23 +112,15 @@ struct InviteCommand: AsyncParsableCommand {
     )
   }
 
-  /// Returns the lines of a QR code.
-  ///
-  /// If there are colors, the code is black on white, so that any terminal shows it correctly.
-  private static func drawn(
-    _ symbol: QRSymbol,
-    _ settings: Settings,
-    isTerminal: Bool
-  ) -> String {
-    let features = TerminalFeatures { Environment[$0] }.applying(TerminalSettings(settings))
-    let colors: String? =
-      switch isTerminal ? features.depth : .none {
-      case .none: nil
-      case .sixteen: "30;107"
-      case .palette: "38;5;16;48;5;231"
-      case .full: "38;2;0;0;0;48;2;255;255;255"
-      }
-    return symbol.drawing(colors: colors)
+  /// Returns the colors of a QR code, which is black on white, so that any terminal shows it
+  /// correctly; nil for a terminal without colors.
+  private static func colors(_ settings: Settings) -> String? {
+    switch TerminalFeatures { Environment[$0] }.applying(TerminalSettings(settings)).depth {
+    case .none: nil
+    case .sixteen: "30;107"
+    case .palette: "38;5;16;48;5;231"
+    case .full: "38;2;0;0;0;48;2;255;255;255"
+    }
   }
 
   private func invitation(_ settings: Settings) async throws -> BoardInvitation {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import CommandLines
-import QRCode
 import WhiteboardCommands
 import WhiteboardKit
 import WhiteboardRelay
@@ -204,27 +203,10 @@ struct BoardsCommand: AsyncParsableCommand {
       try board.place.tell(lines)
       let isTerminal = isatty(STDOUT_FILENO) == 1
       guard !board.place.json, qr ?? isTerminal else { return }
-      for case .invitation(let report) in lines {
-        try Self.draw(report.link, isTerminal: isTerminal)
-      }
-    }
-
-    private static func draw(_ link: String, isTerminal: Bool) throws {
-      let symbol: QRSymbol
-      do throws(QRCodeError) {
-        symbol = try QRSymbol(link)
-      } catch {
-        throw WhiteboardError(.internal, error.description)
-      }
-      let width = symbol.size + 4
-      if let columns = Console.size?.columns, columns < width {
-        Console.complain(
-          "The QR code needs \(width) columns, but the terminal has only \(columns)."
-        )
-        return
-      }
       let hasColors = isTerminal && (Environment["NO_COLOR"] ?? "").isEmpty
-      try Console.tell(symbol.drawing(colors: hasColors ? "30;107" : nil))
+      for case .invitation(let report) in lines {
+        try Console.tellQRCode(of: report.link, colors: hasColors ? "30;107" : nil)
+      }
     }
   }
 

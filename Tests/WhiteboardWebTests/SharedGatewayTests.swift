@@ -31,6 +31,26 @@ struct SharedGatewayTests {
     }
   }
 
+  /// Runs a body with a transport, the settings of a gateway on all addresses, and a function that
+  /// changes the addresses of the machine.
+  private func withAddresses(
+    _ first: [String],
+    _ body: (PeerTransport, WebGateway.Configuration, ([String]) -> Void) async throws -> Void
+  ) async throws {
+    let addresses = Addresses(first)
+    try await withTransport { transport, settings in
+      var settings = settings
+      settings.host = nil
+      settings.addresses = { _ in addresses.current.withLock { $0 } }
+      try await body(transport, settings) { new in addresses.current.withLock { $0 = new } }
+    }
+  }
+
+  private final class Addresses: Sendable {
+    let current: Mutex<[String]>
+    init(_ first: [String]) { current = Mutex(first) }
+  }
+
   @Test("[WEB-9] boards that let browsers join at the same time get the same gateway")
   func together() async throws {
     try await withTransport { transport, settings in
@@ -82,18 +102,14 @@ struct SharedGatewayTests {
 
   @Test("[WEB-9] the page follows the addresses of the machine, with a certificate that names them")
   func newAddress() async throws {
-    try await withTransport { transport, settings in
-      var settings = settings
-      settings.host = nil
-      let addresses = Mutex(["127.0.0.1"])
-      settings.addresses = { _ in addresses.withLock { $0 } }
+    try await withAddresses(["127.0.0.1"]) { transport, settings, setAddresses in
       let (checks, check) = AsyncStream<Void>.makeStream()
       let shared = SharedGateway(settings) {
         for await _ in checks { return }
         throw CancellationError()
       }
       let boards = [try await shared.open(on: transport), try await shared.open(on: transport)]
-      addresses.withLock { $0 = ["192.0.2.7"] }
+      setAddresses(["192.0.2.7"])
       check.yield()
       for board in boards {
         var changes = board.changes.makeAsyncIterator()
@@ -107,18 +123,14 @@ struct SharedGatewayTests {
 
   @Test("[WEB-9] an open gateway renews its certificate, and keeps its addresses without a network")
   func renewal() async throws {
-    try await withTransport { transport, settings in
-      var settings = settings
-      settings.host = nil
-      let addresses = Mutex(["127.0.0.1"])
-      settings.addresses = { _ in addresses.withLock { $0 } }
+    try await withAddresses(["127.0.0.1"]) { transport, settings, setAddresses in
       let gateway = try await WebGateway.open(settings, on: transport)
       let first = await gateway.page
       #expect(await gateway.refresh() == false)
-      addresses.withLock { $0 = [] }
+      setAddresses([])
       #expect(await gateway.refresh() == false)
       #expect(await gateway.page == first)
-      addresses.withLock { $0 = ["127.0.0.1"] }
+      setAddresses(["127.0.0.1"])
       #expect(await gateway.refresh(now: .now.addingTimeInterval(370 * 86_400)))
       let renewed = await gateway.page
       #expect(renewed.origins == first.origins && renewed.fingerprint != first.fingerprint)
@@ -182,21 +194,17 @@ struct SharedGatewayTests {
 
   @Test("[WEB-9] an address keeps its certificate when another address is added")
   func oldAddress() async throws {
-    try await withTransport { transport, settings in
-      var settings = settings
-      settings.host = nil
-      let addresses = Mutex(["127.0.0.2"])
-      settings.addresses = { _ in addresses.withLock { $0 } }
+    try await withAddresses(["127.0.0.2"]) { transport, settings, setAddresses in
       let gateway = try await WebGateway.open(settings, on: transport)
       let first = await gateway.page
       // IPv6 addresses come and go, and browsers would warn again each time.
-      addresses.withLock { $0 = ["127.0.0.2", "2001:db8::5"] }
+      setAddresses(["127.0.0.2", "2001:db8::5"])
       #expect(await gateway.refresh() == false)
       // The address of a VPN has another certificate, so it is not shown with the same fingerprint.
-      addresses.withLock { $0 = ["127.0.0.2", "127.0.0.3"] }
+      setAddresses(["127.0.0.2", "127.0.0.3"])
       #expect(await gateway.refresh() == false)
       #expect(try await fingerprint("127.0.0.2", first) == first.fingerprint)
-      addresses.withLock { $0 = ["127.0.0.3"] }
+      setAddresses(["127.0.0.3"])
       #expect(await gateway.refresh())
       let second = await gateway.page
       #expect(try await fingerprint("127.0.0.2", first) == first.fingerprint)

@@ -76,6 +76,9 @@ final class WebServer {
     authorities = Set(hosts.map { WebOrigin.authority(host: $0, port: port) })
   }
 
+  /// The certificate that was created or loaded last.
+  var newest: WebCertificate { certificates[certificates.count - 1].certificate }
+
   /// Returns the certificate for the local address of a connection.
   private func certificate(
     for channel: any Channel
