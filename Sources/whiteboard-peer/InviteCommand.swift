@@ -115,7 +115,8 @@ struct InviteCommand: AsyncParsableCommand {
   /// Returns the colors of a QR code, which is black on white, so that any terminal shows it
   /// correctly; nil for a terminal without colors.
   private static func colors(_ settings: Settings) -> String? {
-    switch TerminalFeatures { Environment[$0] }.applying(TerminalSettings(settings)).depth {
+    let features = TerminalFeatures { Environment[$0] }.applying(TerminalSettings(settings))
+    return switch features.depth {
     case .none: nil
     case .sixteen: "30;107"
     case .palette: "38;5;16;48;5;231"
