@@ -62,7 +62,10 @@ extension MemberDirectory {
     let wasRemoved = membership.isRemoved(kick.peer)
     let wasSigned = membership.removed.signature(of: kick.peer) != nil
     if !wasRemoved || (!wasSigned && kick.signature != nil) || !kick.reason.isEmpty {
-      update { $0.remove(kick.peer, reason: kick.reason, signature: kick.signature) }
+      let isGuest = entries[kick.peer]?.member.isGuest ?? false
+      update {
+        $0.remove(kick.peer, reason: kick.reason, signature: kick.signature, isGuest: isGuest)
+      }
     }
     if kick.signature != nil {
       if !wasSigned { for entry in entries.values { spreadRemovals(to: entry) } }

@@ -50,6 +50,7 @@ struct Membership: Sendable {
     var record = MembershipRecord(host: host)
     record.members = members
     record.removed = removed.peers
+    record.removedGuests = removed.guestCount
     for peer in removed.peers {
       if let reason = removed[peer], !reason.isEmpty { record.reasons[peer] = reason }
       record.signatures[peer] = removed.signature(of: peer)
@@ -62,9 +63,13 @@ struct Membership: Sendable {
   /// Merges a stored record into this membership.
   mutating func restore(_ record: MembershipRecord) {
     host = record.host
-    for peer in record.removed {
-      let reason = record.reasons[peer] ?? UntrustedText("")
-      removed.add(peer, reason: reason, signature: record.signatures[peer])
+    for (index, peer) in record.removed.enumerated() {
+      removed.add(
+        peer,
+        reason: record.reasons[peer] ?? UntrustedText(""),
+        signature: record.signatures[peer],
+        isGuest: index < record.removedGuests
+      )
     }
     for relay in record.relays { vouched(for: relay) }
     for member in record.members where member.peer != local && !isRemoved(member.peer) {
@@ -167,13 +172,17 @@ struct Membership: Sendable {
   ///   - peer: The peer.
   ///   - reason: The host's reason, possibly empty. The peer receives it on each attempt to return.
   ///   - signature: The host's signature; `nil` if the removal came without one.
+  ///   - isGuest: Whether the peer joined from a browser; it also counts as a guest if it is stored as
+  ///     one.
   mutating func remove(
     _ peer: PeerID,
     reason: UntrustedText = UntrustedText(""),
-    signature: KickSignature? = nil
+    signature: KickSignature? = nil,
+    isGuest: Bool = false
   ) {
+    let isGuest = isGuest || self.isGuest(peer)
     members.removeAll { $0.peer == peer }
-    removed.add(peer, reason: reason, signature: signature)
+    removed.add(peer, reason: reason, signature: signature, isGuest: isGuest)
   }
 
   /// Signs the removals that have no signature yet, as the host (MEM-11).

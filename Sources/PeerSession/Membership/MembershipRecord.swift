@@ -46,8 +46,11 @@ public struct MembershipRecord: Equatable, Sendable {
   public var host: PeerID
   /// The members, those met most recently last; at most 256.
   public var members: [Member]
-  /// The peers that the host removed, the earliest removal first; at most 1,024.
+  /// The peers that the host removed, at most 1,024: first the guests, then all others, each the
+  /// earliest removal first.
   public var removed: [PeerID]
+  /// The number of guests in ``removed``.
+  var removedGuests = 0
   /// The host's reasons for the removals; a peer that was removed without a reason is absent.
   public var reasons: [PeerID: UntrustedText] = [:]
   /// The host's known signatures on the removals.
@@ -93,6 +96,7 @@ extension MembershipRecord: Codable {
     case host
     case members
     case removed
+    case removedGuests
     case reasons
     case signatures
     case relays
@@ -127,6 +131,9 @@ extension MembershipRecord: Codable {
     host = try container.decode(PeerID.self, forKey: .host)
     members = try container.array(.members, of: Member.self, maximum: Limits.members)
     removed = try container.array(.removed, of: PeerID.self, maximum: Limits.removedPeers)
+    if try container.isPresent(.removedGuests) {
+      removedGuests = try container.integer(.removedGuests, in: 0...removed.count)
+    }
     let reasons = try container.decodeIfPresent([String: String].self, forKey: .reasons) ?? [:]
     for (text, reason) in reasons {
       guard let peer = PeerID(text: text), removed.contains(peer) else { continue }
@@ -151,6 +158,7 @@ extension MembershipRecord: Codable {
     try container.encode(host, forKey: .host)
     try container.encode(members, forKey: .members)
     try container.encode(removed, forKey: .removed)
+    if removedGuests > 0 { try container.encode(removedGuests, forKey: .removedGuests) }
     if !reasons.isEmpty {
       let texts = reasons.map { ($0.key.text, $0.value.raw) }
       try container.encode(Dictionary(texts) { first, _ in first }, forKey: .reasons)

@@ -2,9 +2,10 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// The peers that were removed from a session, the earliest removal first (MEM-3).
+/// The peers that were removed from a session (MEM-3).
 ///
-/// It stores at most 1,024 removals. After that, each new removal replaces the earliest.
+/// It stores at most 1,024 removals. After that, each new removal replaces the earliest removal of a
+/// guest, or if there is none, the earliest.
 struct Removals: Equatable, Sendable {
   private struct Removal: Equatable {
     var reason: UntrustedText
@@ -12,8 +13,10 @@ struct Removals: Equatable, Sendable {
   }
 
   private var removals: [PeerID: Removal] = [:]
-  /// The removed peers, the earliest removal first.
+  /// The removed peers: first the guests, then all others, each the earliest removal first.
   private(set) var peers: [PeerID] = []
+  /// The number of guests in ``peers``.
+  private(set) var guestCount = 0
 
   /// Returns the reason for removing a peer, possibly empty; `nil` if the peer was not removed.
   subscript(peer: PeerID) -> UntrustedText? { removals[peer]?.reason }
@@ -32,16 +35,24 @@ struct Removals: Equatable, Sendable {
   /// Adds a removal.
   ///
   /// A repeated removal has no effect if the earlier one is signed, or if the new one has neither a
-  /// reason nor a signature.
-  mutating func add(_ peer: PeerID, reason: UntrustedText, signature: KickSignature?) {
+  /// reason nor a signature. A guest replaces only other guests, because without a browser link it
+  /// cannot join anyway (WEB-6).
+  mutating func add(
+    _ peer: PeerID,
+    reason: UntrustedText,
+    signature: KickSignature?,
+    isGuest: Bool = false
+  ) {
     if let known = removals[peer] {
       guard known.signature == nil, signature != nil || !reason.isEmpty else { return }
     } else {
-      peers.append(peer)
+      peers.insert(peer, at: isGuest ? guestCount : peers.endIndex)
+      if isGuest { guestCount += 1 }
     }
     removals[peer] = Removal(reason: reason, signature: signature)
     guard peers.count > Limits.removedPeers else { return }
     removals[peers.removeFirst()] = nil
+    guestCount = max(0, guestCount - 1)
   }
 
   /// Adds the host's signature to the removals that have none.

@@ -88,6 +88,42 @@ struct RemovalTests {
     #expect(!restored.isRemoved(.numbered(3)))
   }
 
+  @Test("[MEM-3] removed guests replace only guests, also after a restart")
+  func guests() throws {
+    var membership = membership()
+    membership.remove(.numbered(2))
+    for number in 0..<2 * Limits.removedPeers {
+      membership.remove(.numbered(10_000 + number), isGuest: true)
+    }
+    #expect(membership.isRemoved(.numbered(2)))
+    #expect(membership.removed.peers.count == Limits.removedPeers)
+    #expect(membership.removed.guestCount == Limits.removedPeers - 1)
+    #expect(!membership.isRemoved(.numbered(10_000)))
+    #expect(membership.isRemoved(.numbered(10_000 + 2 * Limits.removedPeers - 1)))
+
+    var restored = self.membership()
+    restored.restore(try #require(MembershipRecord(json: membership.record.json)))
+    #expect(restored.removed == membership.removed)
+    for number in 0..<Limits.removedPeers - 1 { restored.remove(.numbered(20_000 + number)) }
+    #expect(restored.isRemoved(.numbered(2)) && restored.removed.guestCount == 0)
+    // There is no room left for guests.
+    restored.remove(.numbered(30_000), isGuest: true)
+    #expect(restored.isRemoved(.numbered(2)) && !restored.isRemoved(.numbered(30_000)))
+    restored.remove(.numbered(30_001))
+    #expect(!restored.isRemoved(.numbered(2)) && restored.isRemoved(.numbered(30_001)))
+  }
+
+  @Test("[MEM-3] a member that joined from a browser is removed as a guest")
+  func markedGuest() {
+    var membership = membership()
+    var guest = member(2, by: .numbered(1))
+    guest.isGuest = true
+    _ = membership.met(guest)
+    membership.remove(.numbered(3))
+    membership.remove(guest.peer)
+    #expect(membership.removed.peers == [guest.peer, .numbered(3)])
+  }
+
   @Test("[MEM-11] the signed form of a removal replaces the unsigned one, and stays")
   func signedForm() {
     var removals = Removals()
