@@ -425,6 +425,26 @@ class Access(WebCase):
         self.assertEqual(page.secret, program.page.secret)
         self.joined(program, Attacker(page, inside.identity))
 
+    def test_web_42_browsers_that_can_no_longer_join_after_a_link_broke(self):
+        """A guest whose link has just broken leaves at once, and not after `--lost-after`."""
+        program = self.gateway()
+        attacker = self.attacker(program)
+        self.joined(program, attacker).abort()
+        program.events.wait(
+            "peer-state", 20, lambda event: event["state"] in ("suspect", "reconnecting"), peer=attacker.identity.text
+        )
+        program.do("web", state="off")
+        program.events.wait("left", 20, peer=attacker.identity.text)
+
+    def test_a_page_whose_port_is_in_use_at_first(self):
+        """The program tries again until it can serve the page."""
+        with socket.create_server(("127.0.0.1", 0)) as other:
+            port = other.getsockname()[1]
+            program = self.program("host", "Board", admit="code", options=("--web", "--web-port", str(port)))
+            program.ready()
+            program.events.wait("warning", code="no-web")
+        self.assertEqual(self.page_of(program).address[1], port)
+
     def test_web_6_a_guest_resumes_on_the_other_kind_of_link(self):
         program = self.gateway()
         for first, second in (CARRIERS, CARRIERS[::-1]):
@@ -723,6 +743,20 @@ class RelayGateways(RelayMessages):
             pass
         self.address, self.relay_id = event["addresses"][0], event["peer"]
 
+    def ask_control(self, request):
+        """Sends a request to the relay's control socket; returns the lines of the answer."""
+        path = pathlib.Path(self.common[1]) / "control.sock"
+        with socket.socket(socket.AF_UNIX) as control:
+            control.settimeout(20)
+            control.connect(str(path))
+            control.sendall(json.dumps(request).encode() + b"\n")
+            lines = []
+            for line in control.makefile("r"):
+                lines.append(json.loads(line))
+                if lines[-1]["event"] in ("done", "error"):
+                    break
+        return lines
+
     def manage(self, *words):
         """Runs a command of the relay's administrator; returns its events."""
         done = subprocess.run([str(RELAY), "boards", *words, *self.common], capture_output=True, text=True, timeout=30)
@@ -809,6 +843,65 @@ class RelayGateways(RelayMessages):
         link.close("left")
         program.events.wait("left", peer=attacker.identity.text)
         self.assertEqual(self.native_answer(program, attacker.identity), "code")
+
+    def shown_page(self, board):
+        """Returns the link of the page in the relay's list of boards."""
+        (shown,) = [shown for shown in self.manage("list") if shown.get("name") == board]
+        return shown.get("webLink") and PageLink(shown["webLink"])
+
+    def test_a_relay_lists_its_browser_link(self):
+        self.manage("create", "own")
+        self.page("own")
+        page = self.shown_page("own")
+        attacker = Attacker(page)
+        link = self.keep(attacker.admitted())
+        self.manage("kick", "own", attacker.identity.text)
+        self.assert_closes(link, "kicked")
+        other = self.shown_page("own")
+        self.assertNotEqual(page.secret, other.secret)
+        self.assert_refused("wrong-code", Attacker(page).admitted)
+        self.keep(Attacker(other).admitted())
+        self.manage("revoke", "own")
+        self.assertIsNone(self.shown_page("own"))
+        again = self.page("own")
+        self.assertEqual(self.shown_page("own").secret, again.secret)
+
+    def test_mem_12_web_15_removals_on_a_relay_with_more_closed_links_than_the_limit(self):
+        """Each link stays valid for a guest who has left, and the relay still makes new links and codes."""
+        self.manage("create", "own")
+        self.page("own")
+        pages, stayed = [], []
+        for _ in range(66):
+            pages.append(self.shown_page("own"))
+            stayed.append(Attacker(pages[-1]))
+            stayed[-1].admitted().close("left")
+            bad = Attacker(pages[-1])
+            link = self.keep(bad.admitted())
+            told = self.manage("kick", "own", bad.identity.text)
+            self.assert_closes(link, "kicked")
+        (code,) = [event["code"] for event in told if event.get("code")]
+        # The earliest links have ended, and the guests of the others can return.
+        self.eventually_refused("kicked", lambda: Attacker(pages[0], stayed[0].identity).admitted())
+        self.keep(Attacker(pages[-1], stayed[-1].identity).admitted())
+        self.keep(Attacker(self.shown_page("own")).admitted())
+        self.process.terminate()
+        self.process.wait(20)
+        self.serve()
+        self.page("own")
+        (shown,) = [shown for shown in self.manage("list") if shown.get("name") == "own"]
+        self.assertTrue(shown["link"].endswith("#" + code.replace(" ", "-")), shown)
+
+    def test_an_invitation_with_a_lifetime_out_of_range(self):
+        self.manage("create", "own")
+        self.page("own")
+        for seconds in (-1, 0, 2**62, 30 * 86_400 + 1):
+            for web in (False, True):
+                with self.subTest(seconds=seconds, web=web):
+                    told = self.ask_control(
+                        {"command": "invite", "board": "own", "terms": {"isView": False, "isForBrowsers": web, "seconds": seconds}}
+                    )
+                    self.assertIn("at most 30 days", told[-1].get("message", ""), told)
+        self.page("own")
 
     def test_web_10_the_secrets_of_a_relay_that_was_restarted(self):
         """The board is not closed, so its secrets are still valid."""

@@ -585,6 +585,13 @@ class Load(WebCase):
         self.wait_for_place(program, "127.0.0.9")
         self.assert_serves(program, source="127.0.0.9")
 
+    def test_web_55_connections_leave_descriptors_to_peers(self):
+        """If the system allows 300 open files, browsers use at most half of them."""
+        program = self.gateway(under=("prlimit", "--nofile=300:300"))
+        held = [self.tcp(program, f"127.0.0.{2 + number // 100}") for number in range(400)]
+        self.member(program)
+        self.assert_ended(held[-1])
+
     def test_web_1_web_17_links_that_are_refused_are_closed(self):
         """A web link counts as a connection that is not yet admitted: the 17th from one address is closed at once."""
         program = self.gateway()

@@ -54,6 +54,19 @@ struct WebCertificateTests {
     }
   }
 
+  @Test("[WEB-9] certificates that were created while the clock was ahead are replaced")
+  func clock() throws {
+    try removed {
+      let ahead = Date.now.addingTimeInterval(500 * 86_400)
+      let first = try WebCertificate(inDirectory: directory, for: ["10.0.0.9"], now: ahead)
+      #expect(first.fits(["10.0.0.9"], now: ahead) && !first.fits(["10.0.0.9"], now: .now))
+      let second = try WebCertificate(inDirectory: directory, for: ["10.0.0.9"])
+      let authority = try Certificate(derEncoded: try #require(second.authority))
+      #expect(authority.notValidBefore <= .now)
+      #expect(try leaf(second).notValidBefore <= .now)
+    }
+  }
+
   @Test("a damaged file of the gateway's own certificate is replaced")
   func damaged() throws {
     try removed {

@@ -27,6 +27,16 @@ struct WebConnectionsTests {
     #expect(!enter(further, from: "10.0.0.1"))
   }
 
+  @Test("[WEB-55] browsers leave half of the file descriptors to peers and files")
+  func descriptors() {
+    var connections = WebConnections(descriptors: 100)
+    let all = (0..<60).map { _ in Connection() }
+    let admitted = all.indices.count {
+      connections.enter(ObjectIdentifier(all[$0]), from: "10.0.0.\($0)")
+    }
+    #expect(admitted == 50)
+  }
+
   @Test("[WEB-8] an IPv6 address is in brackets, and the usual port is left out")
   func authorities() {
     #expect(WebOrigin.authority(host: "fd00::2", port: 26_443) == "[fd00::2]:26443")

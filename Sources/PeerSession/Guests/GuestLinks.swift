@@ -14,15 +14,19 @@ struct GuestLinks {
   var isOpen = false
   private var links: [GuestKey: Link] = [:]
 
-  /// Removes the expired browser links, and returns the number of valid ones.
-  mutating func count(now: NIODeadline = .now()) -> Int {
+  /// Removes the expired browser links, and returns the number of valid ones that admit new guests.
+  mutating func openCount(now: NIODeadline = .now()) -> Int {
+    removeExpired(now)
+    return links.values.count { $0.guests == nil }
+  }
+
+  private mutating func removeExpired(_ now: NIODeadline = .now()) {
     links = links.filter { now < $0.value.end ?? .distantFuture }
-    return links.count
   }
 
   /// Returns the keys of the browser links that a guest may use.
   mutating func choices(for guest: PeerID) -> [CodeChoice] {
-    _ = count()
+    removeExpired()
     return links.values.filter { $0.guests?.contains(guest) ?? true }.map(\.choice)
   }
 

@@ -3,7 +3,7 @@ import PeerWire
 
 // Guests: members that join from a browser, through a gateway (`Protocol/web.md`).
 extension Session {
-  /// The maximum number of browser links that can be valid at the same time (WEB-5).
+  /// The maximum number of browser links that can admit new guests at the same time (WEB-5).
   public static let guestLinkLimit = 64
 
   /// Lets browsers that have a browser link connect to this session (WEB-5).
@@ -32,7 +32,9 @@ extension Session {
   public func closeToGuests() async {
     try? await onLoop { core in
       core.admission.guests.isOpen = false
-      for entry in core.entries.values where entry.link?.isFromBrowser == true {
+      // A guest without a link cannot return, so it leaves, too.
+      for entry in core.entries.values
+      where entry.guestKey != nil && entry.isJoined && entry.link?.isFromBrowser != false {
         core.disconnect(entry.id, .shuttingDown, .disconnected, message: "")
       }
     }
@@ -46,7 +48,7 @@ extension Session {
   ///   - time: How long the link is valid; `nil` means until ``removeGuests(admittedWith:and:reason:)``.
   ///   - guests: The only guests that may use the link from now on; `nil` means anyone with the
   ///     link.
-  /// - Throws: `busy` if ``guestLinkLimit`` links are valid; `sessionEnded`.
+  /// - Throws: `busy` if ``guestLinkLimit`` other links admit new guests; `sessionEnded`.
   public func invite(
     _ key: GuestKey,
     label: String? = nil,
@@ -57,7 +59,7 @@ extension Session {
     try await onLoop { core in
       guard
         core.admission.guests.contains(key)
-          || core.admission.guests.count() < Self.guestLinkLimit
+          || core.admission.guests.openCount() < Self.guestLinkLimit
       else {
         throw SessionError(
           .busy,
@@ -90,8 +92,7 @@ extension Session {
     try? await onLoop { core in
       core.admission.guests.remove(key)
       let guests = core.entries.values.filter { $0.guestKey == key }.map(\.id)
-      // Guests that the session has forgotten need no removal, because no one admits them any more. Otherwise, a
-      // link that was used by many people would displace earlier removals (MEM-3).
+      // Guests that the session has forgotten need no removal, because no one admits them any more.
       let known = others.filter { core.entries[$0] != nil || core.membership.contains($0) }
       for guest in Set(guests + known).sorted() {
         if core.host == core.localPeer {

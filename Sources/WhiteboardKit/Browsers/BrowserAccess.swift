@@ -3,32 +3,37 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// Manages the access of browsers to a board: the gateway, the browser links, and the removal of
-/// guests.
+/// Manages the access of browsers to a board: the gateway, and what users learn of the browser links.
 ///
 /// Confined to the actor of the board.
 final class BrowserAccess {
+  /// The time between two attempts to open the gateway.
+  private static let openingInterval = Duration.seconds(10)
+
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration
   private let board: BoardSession
   private let replica: Replica
-  private let persistence: Persistence
   private let transport: PeerTransport
+  let links: BrowserLinks
   /// The page; nil while browsers cannot join.
   private var page: BrowserPage?
   /// Closes the gateway; nil while it is not open.
   private var closeGateway: (@Sendable () async -> Void)?
-  private var links: [BrowserLink] = []
   /// Whether ``begin()`` has not yet opened the gateway that the configuration requires.
   private var isBeginning: Bool
-  /// The time of the next attempt to store the links, because the last one failed.
-  private var storingAgain: ContinuousClock.Instant?
+  /// The time of the next attempt to open the gateway that the configuration requires, because the
+  /// last one failed.
+  private var openingAgain: ContinuousClock.Instant?
+  /// The reason why the last attempt failed.
+  private var openingError: String?
 
   init(
     _ runtime: BoardRuntime,
     _ configuration: BoardConfiguration,
     _ board: BoardSession,
     _ replica: Replica,
+    roles: Roles,
     persistence: Persistence,
     _ transport: PeerTransport
   ) {
@@ -36,8 +41,15 @@ final class BrowserAccess {
     self.configuration = configuration
     self.board = board
     self.replica = replica
-    self.persistence = persistence
     self.transport = transport
+    links = BrowserLinks(
+      runtime,
+      configuration,
+      board,
+      replica,
+      roles: roles,
+      persistence: persistence
+    )
     isBeginning = configuration.servesBrowsers
   }
 
@@ -48,18 +60,28 @@ final class BrowserAccess {
   /// Restores the stored browser links, and opens the gateway if the configuration requires it.
   ///
   /// If the gateway cannot be opened, this emits a warning and does not throw, because the board
-  /// itself is open.
+  /// itself is open. It tries again every 10 seconds.
   nonisolated(nonsending) func begin() async {
     defer { checkIsolation(#isolation) }
-    await restoreLinks()
+    await links.restore()
     guard configuration.servesBrowsers else { return }
     defer {
       isBeginning = false
       runtime.changed()
     }
+    await openRequired()
+  }
+
+  /// Opens the gateway that the configuration requires; if this fails, tries again later.
+  private nonisolated(nonsending) func openRequired() async {
+    defer { checkIsolation(#isolation) }
     do throws(CommandError) {
       try await turnOn(request: nil)
     } catch {
+      openingAgain = runtime.clock.now + Self.openingInterval
+      runtime.wakeNow()
+      guard openingError != error.message else { return }
+      openingError = error.message
       runtime.emit(
         .warning(.init(code: "no-web", message: "Browsers cannot join: \(error.message)"))
       )
@@ -93,6 +115,7 @@ final class BrowserAccess {
         for await page in opened.changes { sharedBoard.board?.browsers.changePage(to: page) }
       }
     }
+    (openingAgain, openingError) = (nil, nil)
     report(request: request)
     try await showLink(request: request)
   }
@@ -101,13 +124,13 @@ final class BrowserAccess {
   private nonisolated(nonsending) func showLink(request: RequestMark?) async throws(CommandError) {
     defer { checkIsolation(#isolation) }
     guard let page else { return }
-    let link: BoardEvent.Invited
-    if let known = links.first(where: \.isForEveryone) {
-      link = invited(known, page, request: request)
+    let link: BrowserLink
+    if let known = links.forEveryone {
+      link = known
     } else {
-      link = try await addLink(InvitationTerms(isForBrowsers: true), page, request: request)
+      link = try await links.add(InvitationTerms(isForBrowsers: true))
     }
-    runtime.emit(.invited(link))
+    runtime.emit(.invited(invited(link, page, request: request)))
   }
 
   /// Reports the new addresses or the new certificate of the page, and the link with the new address.
@@ -115,11 +138,12 @@ final class BrowserAccess {
     guard page != nil else { return }
     page = new
     report(request: nil)
-    guard let link = links.first(where: \.isForEveryone) else { return }
+    guard let link = links.forEveryone else { return }
     runtime.emit(.invited(invited(link, new, request: nil)))
   }
 
-  /// Returns the function that closes the gateway; browsers cannot join any more.
+  /// Clears the page, so that browsers can no longer join, and returns the function that closes the
+  /// gateway.
   private func takePage() -> (@Sendable () async -> Void)? {
     defer { (page, closeGateway) = (nil, nil) }
     return closeGateway
@@ -137,6 +161,7 @@ final class BrowserAccess {
   /// Disconnects all guests, and closes the gateway; browser links stay valid until they expire.
   nonisolated(nonsending) func turnOff(request: RequestMark?) async {
     defer { checkIsolation(#isolation) }
+    openingAgain = nil
     let closeGateway = takePage()
     await session.closeToGuests()
     await closeGateway?()
@@ -177,31 +202,7 @@ final class BrowserAccess {
       let advice = configuration.isRelay ? "start the relay with --web" : "use `web on` first"
       throw CommandError(.refused, "browsers cannot join this board; \(advice)")
     }
-    return try await addLink(terms, page, request: request)
-  }
-
-  private nonisolated(nonsending) func addLink(
-    _ terms: InvitationTerms,
-    _ page: BrowserPage,
-    request: RequestMark?
-  ) async throws(CommandError) -> BoardEvent.Invited {
-    defer { checkIsolation(#isolation) }
-    if terms.isView { try BoardAdmission.checkMayInviteViewers(replica) }
-    var link = BrowserLink(
-      secret: .random(),
-      isView: terms.isView,
-      end: terms.seconds.map { SystemTime.milliseconds + UInt64($0) * 1000 }
-    )
-    link.startTimer(at: runtime.clock.now)
-    links.append(link)
-    do throws(SessionError) {
-      try await accept(link)
-    } catch {
-      links.removeAll { $0.secret == link.secret }
-      throw CommandError(error)
-    }
-    await storeLinks()
-    return invited(link, page, request: request)
+    return invited(try await links.add(terms), page, request: request)
   }
 
   private func invited(
@@ -221,51 +222,24 @@ final class BrowserAccess {
     )
   }
 
-  private nonisolated(nonsending) func accept(_ link: BrowserLink) async throws(SessionError) {
+  /// Closes the browser links with which removed guests joined, and emits another link.
+  ///
+  /// The host can keep the links. A relay does not learn of this, so it closes them whenever the host
+  /// removes a guest.
+  nonisolated(nonsending) func removed(_ peers: [PeerID], request: RequestMark?) async {
     defer { checkIsolation(#isolation) }
-    // The link may have ended while the caller waited.
-    guard links.contains(where: { $0.secret == link.secret }) else { return }
-    try await session.invite(
-      key(of: link),
-      label: link.isView ? Roles.viewLabel : nil,
-      for: link.remaining(at: runtime.clock.now),
-      only: link.isClosed ? link.guests : nil
-    )
-    runtime.wakeNow()
+    if await links.close(ofRemoved: peers) { await replaceLink(request: request) }
   }
 
-  private func key(of link: BrowserLink) -> GuestKey { GuestKey(link.secret, for: session.id) }
-
-  /// Records which browser link a guest used, so that the guest can be removed when the link is
-  /// revoked or expires.
-  ///
-  /// Closes a link that many guests have used.
-  func joined(_ peer: Peer) {
-    guard let key = peer.guestKey else { return }
-    guard let index = links.firstIndex(where: { self.key(of: $0) == key }) else {
-      // The link ended after the guest was admitted.
-      return runtime.spawn { sharedBoard in
-        await sharedBoard.board?.session.removeGuests(
-          admittedWith: key,
-          and: [peer.id],
-          reason: "The link is no longer valid."
-        )
-      }
-    }
-    guard links[index].guests.insert(peer.id).inserted else { return }
-    let isFull = links[index].guests.count >= BrowserLink.guestLimit
-    let wasClosed = links[index].isClosed
-    if isFull { links[index].isClosed = true }
-    let secret = links[index].secret
-    runtime.spawn { sharedBoard in
-      guard let browsers = sharedBoard.board?.browsers else { return }
-      await browsers.storeLinks()
-      guard let link = browsers.links.first(where: { $0.secret == secret }) else { return }
-      // Guests that were admitted while the link was being closed can still return.
-      if link.isClosed { try? await browsers.accept(link) }
-      if link.isClosed, !wasClosed, link.isUnlimited {
-        try? await browsers.showLink(request: nil)
-      }
+  /// Emits a link that can be shown to everyone, because an earlier one was closed.
+  nonisolated(nonsending) func replaceLink(request: RequestMark?) async {
+    defer { checkIsolation(#isolation) }
+    do throws(CommandError) {
+      try await showLink(request: request)
+    } catch {
+      runtime.emit(
+        .warning(.init(code: "no-web", message: "There is no new browser link: \(error.message)"))
+      )
     }
   }
 
@@ -275,7 +249,7 @@ final class BrowserAccess {
   nonisolated(nonsending) func revokeAll() async {
     defer { checkIsolation(#isolation) }
     let count = links.count
-    await end(reason: "The host revoked all browser links.") { _ in true }
+    await links.end(reason: "The host revoked all browser links.") { _ in true }
     let command = page == nil ? "web on" : "invite web"
     runtime.emit(
       .note(
@@ -288,69 +262,17 @@ final class BrowserAccess {
     )
   }
 
-  /// Closes the browser links with which removed guests joined, and emits another link.
-  ///
-  /// Otherwise, a removed guest could use the same link again with another key. Other guests that
-  /// joined with a closed link can still use it. The host can keep the links. A relay does not learn of this, so it
-  /// closes them whenever the host removes a guest.
-  nonisolated(nonsending) func removed(
-    _ peers: [PeerID],
-    request: RequestMark?
-  ) async throws(CommandError) {
-    defer { checkIsolation(#isolation) }
-    // While this function waits for the session, links can expire, so it does not wait in this
-    // loop.
-    var closed: [BrowserLink] = []
-    for index in links.indices where !links[index].guests.isDisjoint(with: peers) {
-      links[index].guests.subtract(peers)
-      links[index].isClosed = true
-      closed.append(links[index])
-    }
-    guard !closed.isEmpty else { return }
-    let unused = closed.filter(\.guests.isEmpty)
-    await storeLinks()
-    do throws(SessionError) {
-      for link in closed { try await accept(link) }
-    } catch {
-      throw CommandError(error)
-    }
-    // No one can use these links any more, so they must not count toward the limit.
-    links.removeAll { link in unused.contains { $0.secret == link.secret } && link.guests.isEmpty }
-    for link in unused where !links.contains(where: { $0.secret == link.secret }) {
-      await session.removeLink(key(of: link))
-    }
-    if closed.contains(where: \.isUnlimited) { try await showLink(request: request) }
-  }
-
-  /// Keeps the links of removed guests open for others (MEM-12).
-  nonisolated(nonsending) func keepLinks(ofRemoved peers: [PeerID]) async {
-    defer { checkIsolation(#isolation) }
-    let used = links.filter { !$0.guests.isDisjoint(with: peers) }
-    for link in used { try? await accept(link) }
-  }
-
   /// The time of the next call of ``performTimedWork()``; nil if none is needed.
   var nextDeadline: ContinuousClock.Instant? {
-    (links.map(\.deadline) + [storingAgain]).compactMap(\.self).min()
+    [links.nextDeadline, openingAgain].compactMap(\.self).min()
   }
 
-  /// Ends the browser links that have expired, and tries again to store links.
+  /// Ends the browser links that have expired, and tries again what failed.
   func performTimedWork() {
-    endExpired()
-    guard let storingAgain, storingAgain <= runtime.clock.now else { return }
-    self.storingAgain = runtime.clock.now + .seconds(5)
-    runtime.spawn { sharedBoard in await sharedBoard.board?.browsers.storeLinks() }
-  }
-
-  /// Removes the browser links that have expired, and their guests.
-  private func endExpired() {
-    let now = runtime.clock.now
-    guard links.contains(where: { $0.hasExpired(at: now) }) else { return }
-    runtime.spawn { sharedBoard in
-      await sharedBoard.board?.browsers.end(reason: "The link has expired.") {
-        $0.hasExpired(at: now)
-      }
-    }
+    links.performTimedWork()
+    guard let openingAgain, openingAgain <= runtime.clock.now else { return }
+    self.openingAgain = nil
+    runtime.spawn { sharedBoard in await sharedBoard.board?.browsers.openRequired() }
   }
 
   /// Closes the gateway when the local peer leaves, and revokes the browser links without a time limit, unless a relay
@@ -361,72 +283,9 @@ final class BrowserAccess {
   nonisolated(nonsending) func close(comesBack: Bool) async {
     defer { checkIsolation(#isolation) }
     if !comesBack, !board.isCarried {
-      await end(reason: "The host closed the board.") { $0.end == nil }
+      await links.end(reason: "The host closed the board.") { $0.end == nil }
     }
-    if storingAgain != nil { await storeLinks() }
+    await links.storeIfNeeded()
     await takePage()?()
-  }
-
-  private nonisolated(nonsending) func end(
-    reason: String,
-    where isOver: (BrowserLink) -> Bool
-  ) async {
-    defer { checkIsolation(#isolation) }
-    let ended = links.filter(isOver)
-    guard !ended.isEmpty else { return }
-    links.removeAll(where: isOver)
-    for link in ended {
-      if replica.mayGrant {
-        for guest in link.guests { runtime.call { $0.board?.roles.revoke(guest) } }
-      }
-      await session.removeGuests(
-        admittedWith: key(of: link),
-        and: link.guests.sorted(),
-        reason: reason
-      )
-    }
-    await storeLinks()
-    // Store the removals before the board closes.
-    if persistence.document != nil, !configuration.isOffline,
-      let record = try? await session.membershipRecord()
-    {
-      await persistence.storeMembership(record, code: board.code)
-    }
-  }
-
-  // MARK: - The board's file
-
-  nonisolated(nonsending) func storeLinks() async {
-    defer { checkIsolation(#isolation) }
-    let text = links.isEmpty ? nil : BrowserLink.json(links)
-    do {
-      try await persistence.document?.setBrowserLinks(text)
-      storingAgain = nil
-    } catch {
-      let isReported = storingAgain != nil
-      storingAgain = runtime.clock.now + .seconds(5)
-      runtime.wakeNow()
-      guard !isReported else { return }
-      runtime.emit(
-        .warning(
-          .init(
-            code: "web-not-saved",
-            message:
-              "The browser links could not be saved: \(error). If this program crashes now, the latest changes "
-              + "of the links are lost: new links stop working, and revoked links work again."
-          )
-        )
-      )
-    }
-  }
-
-  private nonisolated(nonsending) func restoreLinks() async {
-    defer { checkIsolation(#isolation) }
-    guard let text = try? await persistence.document?.browserLinks() else { return }
-    let now = runtime.clock.now
-    links = BrowserLink.links(json: text).filter { !$0.isClosed || !$0.guests.isEmpty }
-    for index in links.indices { links[index].startTimer(at: now) }
-    for link in links where !link.hasExpired(at: now) { try? await accept(link) }
-    endExpired()
   }
 }

@@ -9,7 +9,7 @@ package protocol BrowserGateway: Sendable {
   func open(on transport: PeerTransport) async throws(WhiteboardError) -> OpenGateway
 }
 
-/// An open gateway, as one board uses it.
+/// One board's use of an open gateway.
 package struct OpenGateway: Sendable {
   /// The page at the time when the gateway was opened.
   package let page: BrowserPage

@@ -57,6 +57,7 @@ final class ActiveBoard {
     configuration,
     boardSession,
     replica,
+    roles: roles,
     persistence: persistence,
     transport
   )

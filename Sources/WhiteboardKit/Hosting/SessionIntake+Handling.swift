@@ -74,7 +74,7 @@ extension SessionIntake {
     board.perform(replica.peerJoined(MemberID(id), now: runtime.now))
     if id == session.hostPeer { localRemoval.readmitted() }
     board.roles.admit(peer)
-    board.browsers.joined(peer)
+    board.browsers.links.joined(peer)
     if isNew { discovery.membersChanged() }
   }
 

@@ -115,7 +115,7 @@ package enum InvitationRequest {
       guard let bytes = try? FileReading.whole(path, limit: 4096) else { return nil }
       unlink(path)
       guard let terms = try? JSONDecoder().decode(InvitationTerms.self, from: Data(bytes)),
-        terms.seconds.map({ (1...InvitationTerms.maximumSeconds).contains($0) }) ?? true
+        terms.isValid
       else { return nil }
       return (String(name.dropFirst(prefix.count)), terms)
     }

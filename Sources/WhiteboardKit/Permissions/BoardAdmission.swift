@@ -130,7 +130,7 @@ final class BoardAdmission {
       let record = try await board.session.membershipRecord()
       removed = [peer] + (withAdmitted ? record.members(admittedBy: peer) : [])
       for peer in removed {
-        roles.revoke(peer)
+        if !roles.revoke(peer), roles.knowsRights(of: peer) { warnNotRevoked(peer) }
         try await board.session.kick(peer, reason: reason)
       }
       invited = isByCode && !keepsCode ? try await replaceCode(request: request) : nil
@@ -138,11 +138,24 @@ final class BoardAdmission {
       throw CommandError(error)
     }
     if keepsCode {
-      await browsers.keepLinks(ofRemoved: removed)
+      await browsers.links.keep(ofRemoved: removed)
     } else {
-      try await browsers.removed(removed, request: request)
+      await browsers.removed(removed, request: request)
     }
     return invited
+  }
+
+  private func warnNotRevoked(_ peer: PeerID) {
+    runtime.emit(
+      .warning(
+        .init(
+          code: "not-revoked",
+          message:
+            "The right of \(members.name(of: peer).escaped()) (\(peer.short)) to edit the board could not be revoked. "
+            + "Other members can still pass on its changes."
+        )
+      )
+    )
   }
 
   /// Replaces the join code of the board, and stores the new one with the board.

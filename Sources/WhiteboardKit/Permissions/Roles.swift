@@ -102,10 +102,21 @@ final class Roles {
   }
 
   /// Revokes the rights of a member that is about to be removed.
-  func revoke(_ peer: PeerID) {
-    guard replica.mayGrant else { return }
-    active.perform(replica.revoke(MemberID(peer), now: runtime.now).actions)
+  ///
+  /// - Parameters:
+  ///   - peer: The member.
+  ///   - isGuest: Whether the member joined from a browser. The last revocations that the board has
+  ///     room for are reserved for other members.
+  /// - Returns: Whether the member has no rights now, or the local member cannot grant any.
+  func revoke(_ peer: PeerID, isGuest: Bool = false) -> Bool {
+    guard replica.mayGrant else { return true }
+    let (isRevoked, actions) = replica.revoke(MemberID(peer), isGuest: isGuest, now: runtime.now)
+    active.perform(actions)
+    return isRevoked
   }
+
+  /// Returns whether this replica knows that a member has rights.
+  func knowsRights(of peer: PeerID) -> Bool { replica.knowsRights(of: MemberID(peer)) }
 
   // MARK: - State
 

@@ -107,6 +107,12 @@ extension SharedBoard {
   /// - Throws: ``CommandError`` if no code can be created.
   package func invite(_ terms: InvitationTerms) async throws(CommandError) -> BoardEvent.Invited {
     guard let board else { throw CommandError(.notConnected, "the board is not open") }
+    guard terms.isValid else {
+      throw CommandError(
+        .refused,
+        "a code or link is valid for at least one second and at most 30 days"
+      )
+    }
     return terms.isForBrowsers
       ? try await board.browsers.invite(terms, request: nil)
       : try await board.admission.invite(terms, request: nil)

@@ -214,12 +214,16 @@ extension SharedBoard {
 
   /// Reports the open board to the user, and to other programs of the same user.
   private func report(_ serving: Serving) {
+    // Other programs can find the board as soon as the user learns that it is open.
+    let isShown =
+      configuration.remembersBoards && configuration.isListening
+      && serving.showOpenBoard(configuration)
     emit(.ready(serving.ready))
     runtime.changed()
     if configuration.isOffline { emit(.note(.offline(serving.board.name))) }
     if let event = localRemoval.event { emit(.removed(event)) }
     guard configuration.remembersBoards, configuration.isListening else { return }
-    if !serving.showOpenBoard(configuration) {
+    if !isShown {
       configuration.logger.debug("Other programs cannot see that the board is open.")
     } else if !configuration.isRelay {
       let (board, directory) = (serving.ready.board, configuration.dataDirectory)
@@ -262,7 +266,7 @@ extension SharedBoard {
     guard !configuration.isOffline else { return }
     for await record in session.membership where configuration.recordingFile == nil {
       if session.hostPeer != session.localPeer {
-        try? await board?.browsers.removed(record.removed, request: nil)
+        await board?.browsers.removed(record.removed, request: nil)
       }
       await persistence.storeMembership(record, code: phase.board?.code)
     }

@@ -90,6 +90,7 @@ extension Relay {
     let sharedBoard = try served(entry)
     do throws(CommandError) {
       let invited = try await sharedBoard.invite(request.terms ?? InvitationTerms())
+      if let id = entry.id, boards[id]?.webLink == nil { showBrowserLink(invited, of: id) }
       return InvitationReport(
         board: entry.board,
         code: invited.code,

@@ -126,8 +126,8 @@ extension Relay {
       board.link = ready.link
       logger.info("Board opened.", metadata: ["board": "\(id.short)"])
     case .note(let note) where note.code == BoardEvent.Remark.webRevoked: board.webLink = nil
-    case .invited(let invited) where invited.code == nil && invited.isForEveryone:
-      board.webLink = invited.link
+    case .web(let web) where !web.isOn: board.webLink = nil
+    case .invited(let invited): return showBrowserLink(invited, of: id)
     case .joined(let person):
       board.people[person.peer] = person.name
       metrics.joined()
@@ -156,6 +156,12 @@ extension Relay {
     }
     boards[id] = board
     boardsChanged()
+  }
+
+  /// Shows a browser link in reports if everyone may use it.
+  func showBrowserLink(_ invited: BoardEvent.Invited, of id: SessionID) {
+    guard invited.code == nil, invited.isForEveryone else { return }
+    boards[id]?.webLink = invited.link
   }
 
   private func told(_ id: SessionID, _ peer: String, _ name: UntrustedText) -> Logger.Metadata {

@@ -118,7 +118,8 @@ extension Relay {
         "its file has \(left >> 20) MB, and max-board-mb allows \(limit >> 20): raise max-board-mb, or "
           + "export and delete the board"
       )
-      await board.sharedBoard.requestEnd()
+      // The board opens again when the limit is raised, so its browser links stay valid.
+      await board.sharedBoard.requestEnd(untilNextStart: true)
     }
   }
 }

@@ -95,9 +95,21 @@ final class Permissions {
   }
 
   /// Returns whether the local author may revoke the rights of a member, and there is room for the revocation.
-  func mayRevoke(_ member: MemberID) -> Bool {
+  func mayRevoke(_ member: MemberID, isGuest: Bool) -> Bool {
     guard author.mayGrant, let owner = author.grant?.owner else { return false }
-    return owner.member != member && member != author.member && !revocations.isFull
+    return owner.member != member && member != author.member
+      && revocations.hasRoom(forGuest: isGuest)
+  }
+
+  /// Returns whether a certificate of a member is known, or the member was admitted with rights.
+  func knowsRights(of member: MemberID) -> Bool {
+    admissions[member]?.rights != nil
+      || knownRecords.contains { $0.certificates.contains { $0.holder == member } }
+  }
+
+  /// The records of all known authors and of the connected members.
+  private var knownRecords: [AuthorRecord] {
+    Array(registry.all) + peers.states.compactMap { $0.link.record }
   }
 
   /// Revokes the rights of a member.
@@ -107,7 +119,7 @@ final class Permissions {
   func revoke(_ member: MemberID, _ now: Moment) -> Bool {
     var serial = now.wall
     var counted: [Incarnation: UInt64] = [:]
-    for record in Array(registry.all) + peers.states.compactMap({ $0.link.record }) {
+    for record in knownRecords {
       for held in record.certificates where held.holder == member {
         serial = max(serial, held.serial)
         counted[record.incarnation] = board.state.context.last(of: record.incarnation)

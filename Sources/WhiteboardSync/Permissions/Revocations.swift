@@ -8,17 +8,30 @@ struct Revocations {
   /// The maximum number of revocations on a board.
   static let limit = 4096
 
+  private let room: Int
+
   /// All revocations, in the order in which they arrived.
   private(set) var all: [Revocation] = []
   private var known: Set<Bytes32> = []
   /// The effective revocations, by the member whose rights they revoke.
   private var counting: [MemberID: [Revocation]] = [:]
 
+  /// Creates the state of a board without revocations.
+  ///
+  /// - Parameter room: The maximum number of revocations.
+  init(room: Int = limit) { self.room = room }
+
   /// Whether there are no revocations.
   var isEmpty: Bool { all.isEmpty }
 
   /// Whether there is no room for another revocation.
-  var isFull: Bool { all.count >= Self.limit }
+  var isFull: Bool { all.count >= room }
+
+  /// Returns whether there is room for a revocation by the local member; a quarter of the room is
+  /// reserved for members that are not guests.
+  func hasRoom(forGuest isGuest: Bool) -> Bool {
+    all.count < (isGuest ? room / 4 * 3 : room)
+  }
 
   /// Returns whether an equal revocation is known.
   func contains(_ revocation: Revocation) -> Bool { known.contains(.sha256(revocation.body)) }

@@ -48,16 +48,25 @@ extension Replica {
   /// Changes of the member that have already arrived on this replica remain valid. Later changes are ignored. Only a
   /// member that may grant rights can revoke them. Only the owner can revoke the rights of another member that may
   /// grant. A board has room for 4,096 revocations.
+  /// - Parameters:
+  ///   - member: The member.
+  ///   - isGuest: Whether the member joined from a browser. A quarter of the room for revocations is reserved for
+  ///     other members, because guests with many keys could use up all of it.
+  ///   - now: The time.
   /// - Returns: Whether the rights were revoked, and the actions.
   public func revoke(
     _ member: MemberID,
+    isGuest: Bool = false,
     now: Moment
   ) -> (isRevoked: Bool, actions: [ReplicaAction]) {
-    guard permissions.mayRevoke(member) else { return (false, []) }
+    guard permissions.mayRevoke(member, isGuest: isGuest) else { return (false, []) }
     begin(now)
     let isRevoked = permissions.revoke(member, now)
     return (isRevoked, finish(now))
   }
+
+  /// Returns whether this replica knows a certificate of a member, or admitted the member with rights.
+  public func knowsRights(of member: MemberID) -> Bool { permissions.knowsRights(of: member) }
 
   /// Makes the local member the owner of the board.
   ///

@@ -20,7 +20,7 @@ struct WebCertificate {
   /// certificate.
   let authority: [UInt8]?
   /// The time at which the certificate expires.
-  private let expiry: Date
+  private let validity: Validity
 
   /// The hosts at which other devices can open the page, names first; this device's own names only if
   /// there are no others.
@@ -56,18 +56,20 @@ struct WebCertificate {
     do {
       key = try NIOSSLPrivateKey(bytes: keyPEM, format: .pem)
     } catch {
-      throw WebGatewayError("\(keyFile) is not a PEM file with a private key without a password")
+      throw WebGatewayError(
+        "\(keyFile) is not a PEM file that contains a private key without a password"
+      )
     }
     guard let der = try? chain.first?.toDERBytes(), let own = try? Certificate(derEncoded: der)
     else { throw WebGatewayError("\(certificates) contains no certificate") }
     guard own.notValidAfter > Date.now else {
       throw WebGatewayError("the certificate in \(certificates) has expired; renew it")
     }
-    // A link needs the whole name of this computer, which a wildcard does not contain.
+    // A link needs a complete name, which a wildcard is not.
     hosts = own.hosts.filter { !$0.hasPrefix("*") }
     guard !hosts.isEmpty else {
       throw WebGatewayError(
-        "the certificate in \(certificates) does not name this computer; use one with its whole name or its address"
+        "the certificate in \(certificates) contains no complete host name or address; a wildcard name is not enough"
       )
     }
     if let publicKey = Self.publicKey(ofPEM: keyPEM), publicKey != own.publicKey {
@@ -77,7 +79,7 @@ struct WebCertificate {
     }
     fingerprint = Self.fingerprint(of: der)
     authority = nil
-    expiry = own.notValidAfter
+    validity = Validity(own)
   }
 
   /// Returns the public key of the private key in a PEM file; nil if the key cannot be parsed.
@@ -115,14 +117,13 @@ struct WebCertificate {
       advice:
         "Restore it from a copy. If you remove it, devices on which the authority is installed warn again"
     ) {
-      $0.certificate.notValidAfter > now.addingTimeInterval(CertifiedKey.lifetime)
+      !Validity($0.certificate).isDue(now, before: CertifiedKey.lifetime)
     } orMake: {
       try CertifiedKey(authorityFrom: now)
     }
     let own = try CertifiedKey.load("\(directory)/web.pem") { own in
       Self.names(own.certificate.hosts, enoughOf: hosts)
-        && !Self.isDue(own.certificate.notValidAfter, now)
-        && own.certificate.notValidBefore <= now
+        && !Validity(own.certificate).isDue(now)
         && own.certificate.issuer == authority.certificate.subject
         && authority.certificate.publicKey.isValidSignature(
           own.certificate.signature,
@@ -140,7 +141,7 @@ struct WebCertificate {
     self.hosts = own.certificate.hosts
     fingerprint = Self.fingerprint(of: own.der)
     self.authority = authority.der
-    expiry = own.certificate.notValidAfter
+    validity = Validity(own.certificate)
   }
 
   /// Returns whether the certificate that the gateway created still fits.
@@ -154,17 +155,28 @@ struct WebCertificate {
   }
 
   /// Returns whether the certificate must be renewed.
-  func isDue(_ now: Date) -> Bool { Self.isDue(expiry, now) }
+  func isDue(_ now: Date) -> Bool { validity.isDue(now) }
 
-  private static func isDue(_ expiry: Date, _ now: Date) -> Bool {
-    expiry <= now.addingTimeInterval(30 * 86_400)
+  /// The time in which a certificate is valid.
+  private struct Validity {
+    private let start, end: Date
+
+    init(_ certificate: Certificate) {
+      (start, end) = (certificate.notValidBefore, certificate.notValidAfter)
+    }
+
+    /// Returns whether the certificate ends within a time, in seconds, or is not valid yet because
+    /// the clock was wrong when it was created.
+    func isDue(_ now: Date, before time: TimeInterval = 30 * 86_400) -> Bool {
+      now < start || end <= now.addingTimeInterval(time)
+    }
   }
 
   /// Returns whether a certificate with these names is sufficient for a machine with the given hosts.
   ///
-  /// It must contain all names and IPv4 addresses. IPv6 addresses often change every day, and browsers
-  /// warn again about each new certificate. So one of them is enough, and only if there is no IPv4
-  /// address.
+  /// The certificate must contain all names and IPv4 addresses. IPv6 addresses often change every day, and
+  /// browsers warn again about each new certificate. So if the machine has no IPv4 address, one IPv6
+  /// address is enough. If it has one, no IPv6 address is required.
   private static func names(_ names: Set<String>, enoughOf hosts: Set<String>) -> Bool {
     let own: Set = ["127.0.0.1", "::1"]
     let v6 = hosts.subtracting(own).filter { IPAddressBytes($0)?.bytes.count == 16 }
@@ -250,7 +262,8 @@ private struct CertifiedKey {
   /// Loads a key and its certificate from a file; creates and stores new ones if the file is missing
   /// or `fits` returns false.
   ///
-  /// If the file is damaged, this function throws an error with the `advice`, or if there is none, replaces the file.
+  /// If the file is damaged and `advice` is not nil, throws an error with the advice. If `advice` is
+  /// nil, replaces the file.
   static func load(
     _ path: String,
     advice: String? = nil,

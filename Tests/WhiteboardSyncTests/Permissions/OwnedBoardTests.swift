@@ -246,5 +246,13 @@ import Testing
     #expect(limit([byOwner, byGranter]) == 4 && limit([byGranter, byOwner]) == 4)
     #expect(limit([byGranter, ofGranter]) == 20 && limit([ofGranter, byGranter]) == 20)
     #expect(limit(all) == 9 && limit(all.reversed()) == 9)
+
+    var few = Revocations(room: 4)
+    let rooms = all.map {
+      (few.hasRoom(forGuest: true), few.hasRoom(forGuest: false), few.insert($0))
+    }
+    #expect(rooms.map(\.0) == [true, true, true, false, false])
+    #expect(rooms.map(\.1) == [true, true, true, true, false])
+    #expect(rooms.map(\.2) == [true, true, true, true, false])
   }
 }

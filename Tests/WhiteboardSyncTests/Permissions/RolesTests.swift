@@ -71,6 +71,25 @@ import Testing
     #expect(counts[0] == 1 && world.violations.isEmpty)
   }
 
+  @Test("[AUT-11] the owner knows who has rights, also after a restart")
+  func knownRights() throws {
+    func known(to replica: Replica) -> [Bool] {
+      [anna, bo].map { replica.knowsRights(of: $0.member) }
+    }
+    #expect(known(to: owner.replica) == [false, false])
+    world.connect(0, 1)
+    world.connect(0, 2)
+    admit(1, .editor)
+    admit(2, nil)
+    #expect(known(to: owner.replica) == [true, false])
+    pass()
+    try write(1)
+    pass()
+    let again = world.replica(owner.key, world.now(0))
+    _ = try again.restore(owner.document, now: world.now(0))
+    #expect(known(to: again) == [true, false])
+  }
+
   @Test("[AUT-11] a stored grant is valid after a restart while the owner is away")
   func kept() throws {
     world.connect(0, 1)

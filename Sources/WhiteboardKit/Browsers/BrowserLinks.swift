@@ -1,0 +1,280 @@
+import PeerSession
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardSync
+
+/// The browser links of a board: creates, closes, ends and stores them, and removes their guests.
+///
+/// Confined to the actor of the board.
+final class BrowserLinks {
+  /// The maximum number of closed links, whose guests can still return.
+  private static let closedLimit = 64
+  /// The time between two attempts to store the links.
+  private static let storingInterval = Duration.seconds(5)
+
+  private let runtime: BoardRuntime
+  private let configuration: BoardConfiguration
+  private let board: BoardSession
+  private let replica: Replica
+  private let roles: Roles
+  private let persistence: Persistence
+  private var links: [BrowserLink] = []
+  /// The time of the next attempt to store the links, because the last one failed.
+  private var storingAgain: ContinuousClock.Instant?
+
+  init(
+    _ runtime: BoardRuntime,
+    _ configuration: BoardConfiguration,
+    _ board: BoardSession,
+    _ replica: Replica,
+    roles: Roles,
+    persistence: Persistence
+  ) {
+    self.runtime = runtime
+    self.configuration = configuration
+    self.board = board
+    self.replica = replica
+    self.roles = roles
+    self.persistence = persistence
+  }
+
+  private var session: Session { board.session }
+
+  var count: Int { links.count }
+
+  /// The link that can be shown to everyone; nil if there is none.
+  var forEveryone: BrowserLink? { links.first(where: \.isForEveryone) }
+
+  // MARK: - New links and guests
+
+  /// Creates a browser link.
+  ///
+  /// - Parameter terms: The role and the lifetime of the link.
+  /// - Returns: The link.
+  /// - Throws: ``CommandError`` if the link cannot be created.
+  nonisolated(nonsending) func add(
+    _ terms: InvitationTerms
+  ) async throws(CommandError) -> BrowserLink {
+    defer { checkIsolation(#isolation) }
+    if terms.isView { try BoardAdmission.checkMayInviteViewers(replica) }
+    var link = BrowserLink(
+      secret: .random(),
+      isView: terms.isView,
+      end: terms.seconds.map { SystemTime.milliseconds + UInt64($0) * 1000 }
+    )
+    link.startTimer(at: runtime.clock.now)
+    links.append(link)
+    do throws(SessionError) {
+      try await accept(link)
+    } catch {
+      links.removeAll { $0.secret == link.secret }
+      throw CommandError(error)
+    }
+    await store()
+    return link
+  }
+
+  private nonisolated(nonsending) func accept(_ link: BrowserLink) async throws(SessionError) {
+    defer { checkIsolation(#isolation) }
+    // The link may have ended while the caller waited.
+    guard links.contains(where: { $0.secret == link.secret }) else { return }
+    try await session.invite(
+      key(of: link),
+      label: link.isView ? Roles.viewLabel : nil,
+      for: link.remaining(at: runtime.clock.now),
+      only: link.isClosed ? link.guests : nil
+    )
+    runtime.wakeNow()
+  }
+
+  private func key(of link: BrowserLink) -> GuestKey { GuestKey(link.secret, for: session.id) }
+
+  /// Records which link a guest used, so that the guest can be removed when the link is revoked or
+  /// expires.
+  ///
+  /// Closes a link that many guests have used.
+  func joined(_ peer: Peer) {
+    guard let key = peer.guestKey else { return }
+    guard let index = links.firstIndex(where: { self.key(of: $0) == key }) else {
+      // The link ended after the guest was admitted.
+      return runtime.spawn { sharedBoard in
+        await sharedBoard.board?.session.removeGuests(
+          admittedWith: key,
+          and: [peer.id],
+          reason: "The link is no longer valid."
+        )
+      }
+    }
+    guard links[index].guests.insert(peer.id).inserted else { return }
+    let isFull = links[index].guests.count >= BrowserLink.guestLimit
+    let wasClosed = links[index].isClosed
+    if isFull { links[index].isClosed = true }
+    let secret = links[index].secret
+    runtime.spawn { sharedBoard in
+      guard let browsers = sharedBoard.board?.browsers else { return }
+      let links = browsers.links
+      await links.store()
+      guard let link = links.links.first(where: { $0.secret == secret }) else { return }
+      // Guests that were admitted while the link was being closed can still return.
+      if link.isClosed { try? await links.accept(link) }
+      guard link.isClosed, !wasClosed else { return }
+      await links.endSurplus()
+      if link.isUnlimited { await browsers.replaceLink(request: nil) }
+    }
+  }
+
+  // MARK: - The end of access
+
+  /// Closes the links with which removed guests joined.
+  ///
+  /// Otherwise, a removed guest could use the same link again with another key. Other guests that
+  /// joined with a closed link can still use it.
+  /// - Returns: Whether a link was closed that could be shown to everyone.
+  nonisolated(nonsending) func close(ofRemoved peers: [PeerID]) async -> Bool {
+    defer { checkIsolation(#isolation) }
+    // While this function waits for the session, links can expire, so it does not wait in this
+    // loop.
+    var closed: [BrowserLink] = []
+    for index in links.indices where !links[index].guests.isDisjoint(with: peers) {
+      links[index].guests.subtract(peers)
+      links[index].isClosed = true
+      closed.append(links[index])
+    }
+    guard !closed.isEmpty else { return false }
+    let unused = closed.filter(\.guests.isEmpty)
+    await store()
+    // This fails only if the session has ended.
+    for link in closed { try? await accept(link) }
+    // No one can use these links any more, so they must not count toward the limit.
+    links.removeAll { link in unused.contains { $0.secret == link.secret } && link.guests.isEmpty }
+    for link in unused where !links.contains(where: { $0.secret == link.secret }) {
+      await session.removeLink(key(of: link))
+    }
+    await endSurplus()
+    return closed.contains(where: \.isUnlimited)
+  }
+
+  /// Keeps the links of removed guests open for others (MEM-12).
+  nonisolated(nonsending) func keep(ofRemoved peers: [PeerID]) async {
+    defer { checkIsolation(#isolation) }
+    let used = links.filter { !$0.guests.isDisjoint(with: peers) }
+    for link in used { try? await accept(link) }
+  }
+
+  /// Ends the earliest closed links if there are too many.
+  private nonisolated(nonsending) func endSurplus() async {
+    defer { checkIsolation(#isolation) }
+    let surplus = links.filter(\.isClosed).dropLast(Self.closedLimit).map(\.secret)
+    await end(reason: "The link is no longer valid.") { surplus.contains($0.secret) }
+  }
+
+  /// Ends links, and removes the guests that joined with them.
+  nonisolated(nonsending) func end(
+    reason: String,
+    where isOver: (BrowserLink) -> Bool
+  ) async {
+    defer { checkIsolation(#isolation) }
+    let ended = links.filter(isOver)
+    guard !ended.isEmpty else { return }
+    links.removeAll(where: isOver)
+    for link in ended {
+      revokeRights(ofGuestsOf: link)
+      await session.removeGuests(
+        admittedWith: key(of: link),
+        and: link.guests.sorted(),
+        reason: reason
+      )
+    }
+    await store()
+    // Store the removals before the board closes.
+    if persistence.document != nil, !configuration.isOffline,
+      let record = try? await session.membershipRecord()
+    {
+      await persistence.storeMembership(record, code: board.code)
+    }
+  }
+
+  private func revokeRights(ofGuestsOf link: BrowserLink) {
+    // A guest of a view-only link has rights only if a user made it an editor.
+    let guests = link.guests.filter { !link.isView || roles.knowsRights(of: $0) }
+    let failures = guests.count { !roles.revoke($0, isGuest: true) }
+    guard failures > 0 else { return }
+    runtime.emit(
+      .warning(
+        .init(
+          code: "not-revoked",
+          message:
+            "The right of \(failures) removed guest\(failures == 1 ? "" : "s") to edit the board could not be revoked. "
+            + "Other members can still pass on their changes."
+        )
+      )
+    )
+  }
+
+  // MARK: - Timed work
+
+  /// The time of the next call of ``performTimedWork()``; nil if none is needed.
+  var nextDeadline: ContinuousClock.Instant? {
+    (links.map(\.deadline) + [storingAgain]).compactMap(\.self).min()
+  }
+
+  /// Ends the links that have expired, and tries again to store links.
+  func performTimedWork() {
+    endExpired()
+    guard let storingAgain, storingAgain <= runtime.clock.now else { return }
+    self.storingAgain = runtime.clock.now + Self.storingInterval
+    runtime.spawn { sharedBoard in await sharedBoard.board?.browsers.links.store() }
+  }
+
+  private func endExpired() {
+    let now = runtime.clock.now
+    guard links.contains(where: { $0.hasExpired(at: now) }) else { return }
+    runtime.spawn { sharedBoard in
+      await sharedBoard.board?.browsers.links.end(reason: "The link has expired.") {
+        $0.hasExpired(at: now)
+      }
+    }
+  }
+
+  // MARK: - The board's file
+
+  /// Stores the links again if the last attempt failed.
+  nonisolated(nonsending) func storeIfNeeded() async {
+    if storingAgain != nil { await store() }
+  }
+
+  private nonisolated(nonsending) func store() async {
+    defer { checkIsolation(#isolation) }
+    let text = links.isEmpty ? nil : BrowserLink.json(links)
+    do {
+      try await persistence.document?.setBrowserLinks(text)
+      storingAgain = nil
+    } catch {
+      let isReported = storingAgain != nil
+      storingAgain = runtime.clock.now + Self.storingInterval
+      runtime.wakeNow()
+      guard !isReported else { return }
+      runtime.emit(
+        .warning(
+          .init(
+            code: "web-not-saved",
+            message:
+              "The browser links could not be saved: \(error). If this program crashes now, the latest changes "
+              + "to the links are lost: new links stop working, and revoked links work again."
+          )
+        )
+      )
+    }
+  }
+
+  /// Restores the stored links.
+  nonisolated(nonsending) func restore() async {
+    defer { checkIsolation(#isolation) }
+    guard let text = try? await persistence.document?.browserLinks() else { return }
+    let now = runtime.clock.now
+    links = BrowserLink.links(json: text).filter { !$0.isClosed || !$0.guests.isEmpty }
+    for index in links.indices { links[index].startTimer(at: now) }
+    for link in links where !link.hasExpired(at: now) { try? await accept(link) }
+    endExpired()
+  }
+}
