@@ -21,6 +21,7 @@ export class Network {
         this.#leave(member);
         this.#sessions.delete(member);
       },
+      reject: (other) => options.onEvent({ kind: "left", member: other }),
       send: (members, bytes) => this.#deliver(member, members, { kind: "message", bytes, isReliable: true }),
       sendDatagram: (members, bytes) => this.#deliver(member, members, { kind: "message", bytes, isReliable: false }),
       sendResource: (other, name, bytes) => this.#sendResource(member, other, name, bytes),

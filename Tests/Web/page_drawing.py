@@ -68,7 +68,8 @@ for (let index = 0; index < 8; index += 1) {
 await until("the photo", () => scene.items.length === board.objects.size && ui.looks.photo(board.objects.get(photo)));
 """
 
-#: Makes edits by both members. After each edit, compares the tiles with those of a new scene, which draws everything.
+#: Makes edits by both members. After each edit, compares the tiles with those of a new scene, which draws everything. Does the
+#: same after every few edits with a slow scene, which has more objects, and whose tiles are incomplete while the members edit.
 DAMAGE = """
 const [seed, zooms] = given, { Scene } = await import("./canvas.mjs");
 let state = seed;
@@ -111,8 +112,8 @@ const pixels = (scene) => {
  * Returns the part of 8 by 8 pixels that differs most. Browsers draw the edges of a clipped line a little differently, so
  * a value that lies between those of the neighbors in the other picture is not different.
  */
-const difference = () => {
-  const reference = new Scene(document.createElement("div"), board, camera, ui.looks, scene.isShown);
+const difference = (scene) => {
+  const reference = new Scene(document.createElement("div"), scene.board, camera, ui.looks, scene.isShown);
   const [tiles, expected] = [pixels(scene), pixels(reference)];
   const found = { sum: tiles.size === expected.size ? 0 : Infinity };
   // The color of a transparent pixel is not visible.
@@ -145,9 +146,9 @@ const difference = () => {
 const done = {}, found = [];
 let largest = 0;
 /** Compares the tiles after an edit; reports a difference once, and then draws the tiles again. */
-const compare = async (edit) => {
+const compare = async (edit, scene = ui.scene) => {
   await frame();
-  const { sum, ...where } = difference();
+  const { sum, ...where } = difference(scene);
   largest = Math.max(largest, sum);
   if (sum < 150) return;
   found.push({ ...edit, sum, ...where });
@@ -191,8 +192,29 @@ for (const [first] of pairs) {
 await compare({ kind: "next to a line" });
 board.remove(pairs.map(([, second]) => second));
 
+const marks = Array.from({ length: 200 }, (_, index) => [String(index), {
+  id: String(index), type: "drawing", centerPosition: [-250 + 25 * (index % 20), -150 + 30 * Math.floor(index / 20)], scale: 1, angle: 0, lineWidth: 2, color: null,
+  size: [10, 10], points: [[-5, -5], [5, 5]],
+}]);
+const slowBoard = {
+  get objects() { return new Map([...marks, ...board.objects]); },
+  get order() { return [...marks.map(([id]) => id), ...board.order]; },
+};
+const slow = new Scene(document.createElement("div"), slowBoard, camera, ui.looks, scene.isShown);
+for (const name of ["invalidate", "objectsChanged"]) {
+  const original = scene[name];
+  scene[name] = (ids) => {
+    slow[name](ids);
+    original.call(scene, ids);
+  };
+}
+let slowTime = 1e9, incomplete = 0;
+/** Draws one frame of the slow scene. Frames that seem to take a second have few objects. */
+const drawSlowly = () => slow.frame(slowTime += 1000);
+
 for (const zoom of zooms) {
   await view(zoom);
+  slow.reset();
   for (let index = 0; index < 2 * kinds.length && found.length < 5; index += 1) {
     // The members take turns after all kinds, so that a redo follows the undo of the same member.
     const kind = kinds[index % kinds.length], who = ["this", "other"][Math.floor(index / kinds.length) % 2];
@@ -200,10 +222,16 @@ for (const zoom of zooms) {
     if (!command) continue;
     const { error } = await (who === "this" ? own : other)(...command);
     if (!error) done[`${kind} by ${who}`] = 1 + (done[`${kind} by ${who}`] ?? 0);
-    await compare({ zoom, index, kind, who, type: before?.type, text: before?.text, command: JSON.stringify(command).slice(0, 200) });
+    const edit = { zoom, index, kind, who, type: before?.type, text: before?.text, command: JSON.stringify(command).slice(0, 200) };
+    await compare(edit);
+    if (drawSlowly()) incomplete += 1;
+    if (index % 6 < 5) continue;
+    await compare({ ...edit, isSlow: true }, slow);
+    slow.reset();
+    drawSlowly();
   }
 }
-return { done, found, largest, kinds: kinds.length };
+return { done, found, largest, incomplete, kinds: kinds.length };
 """
 
 
@@ -215,6 +243,184 @@ def check_damage(page, checks, seed, zooms):
     print(f"      edits with seed {seed}: {sum(result['done'].values())}, largest difference: {result['largest']:.0f}", flush=True)
     checks.check("the damaged parts of tiles are drawn like whole tiles", not result["found"], result["found"])
     checks.check("both members made edits of all kinds", len(result["done"]) == 2 * result["kinds"], result["done"])
+    checks.check("they made edits while tiles were incomplete", result["incomplete"] > 10, result["incomplete"])
+
+
+#: Draws a scene with a thousand lines in frames with few objects, while one object moves before each frame. Returns the number
+#: of frames until the tiles are complete, or until the level of another zoom is shown; null if that takes too long.
+MOVES = """
+const [place, size, changesZoom] = given, { Camera, Scene } = await import("./canvas.mjs");
+const drawing = (id, centerPosition, side) => [id, {
+  id, type: "drawing", centerPosition, scale: 1, angle: 0, lineWidth: 2, color: null, size: [side, side], points: [[-side / 2, -side / 2], [side / 2, side / 2]],
+}];
+const objects = new Map(Array.from({ length: 1000 }, (_, index) => drawing(String(index), [20 + 30 * (index % 25), 20 + 19 * Math.floor(index / 25)], 20)));
+objects.set(...drawing("moved", place, size));
+const view = Object.assign(new Camera(), { width: 800, height: 800 });
+const slow = new Scene(document.createElement("div"), { objects, order: [...objects.keys()] }, view, ui.looks, () => true);
+let now = 0;
+if (changesZoom) {
+  while (slow.frame(now += 1000));
+  view.zoomTo(0.7);
+}
+for (let frames = 1; frames < 1000; frames += 1) {
+  const moved = objects.get("moved"), [x, y] = moved.centerPosition;
+  objects.set("moved", { ...moved, centerPosition: [x + (frames % 2 ? 1 : -1), y] });
+  slow.invalidate(["moved"]);
+  const hasWork = slow.frame(now += 1000), levels = [...slow.host.children];
+  if (changesZoom ? frames > 2 && levels.length === 1 && !levels[0].hidden : !hasWork) return frames;
+}
+return null;
+"""
+
+
+def check_progress(page, checks):
+    """Tiles are drawn although another member changes objects all the time."""
+    check = checks.check
+    for what, place, size, changes_zoom in [
+        ("outside the view", [5000, 5000], 20, False), ("in the view", [300, 300], 20, False), ("in the view, after zooming", [300, 300], 20, True),
+        ("that covers all tiles, after zooming", [400, 400], 800, True),
+    ]:
+        frames = script(page, MOVES, place, size, changes_zoom)
+        check(f"tiles are drawn while a member moves an object {what}", frames, frames)
+    found = script(page, """
+      const ids = [0, 1, 2].map((index) => board.createDrawing([[100 * index, 0], [100 * index + 50, 50]]));
+      await until("the lines", () => scene.items.length === 3);
+      const { items } = scene;
+      await otherMember.call("select", [ids[1]]);
+      await until("the selection", () => board.objects.get(ids[1]).selectedBy);
+      await frame();
+      const { selectedBy } = scene.items[1].object;
+      return [items === scene.items, selectedBy === [...board.members.keys()][0]];""")
+    check("a selection changes no tile", found == [True, True], found)
+
+
+#: Functions for strokes of the other member.
+STROKES = """
+const begin = async (...points) => {
+  const { result: id } = await otherMember.call("beginStroke");
+  await otherMember.call("extendStroke", id, points);
+  await until("the stroke of the other member", () => board.objects.get(id)?.points.length);
+  return id;
+};
+const isOnTiles = (id) => scene.items.some((item) => item.id === id);
+const frames = async () => { await frame(); await frame(); };
+"""
+
+
+def check_unfinished(page, checks):
+    """Strokes that a member did not finish, or that were changed meanwhile."""
+    check = checks.check
+    found = script(page, STROKES + """
+      const first = await begin([0, 0], [50, 20]), other = await begin([0, 60], [50, 80]);
+      await frames();
+      const found = [[isOnTiles(first), isOnTiles(other)]];
+      await until("an abandoned stroke on the tiles", () => isOnTiles(first) && isOnTiles(other));
+      let previews = 0;
+      board.addEventListener("previews", () => previews += 1);
+      const third = await begin([0, 120], [50, 140]);
+      for (let step = 0; step < 8; step += 1) {
+        await otherMember.call("extendStroke", third, [[60 + step, 150 + 5 * step]]);
+        await frames();
+        found.push([isOnTiles(first), isOnTiles(other), isOnTiles(third)]);
+      }
+      await otherMember.call("extendStroke", first, [[90, 90]]);
+      await until("the continued stroke on the live layer", () => !isOnTiles(first));
+      found.push([isOnTiles(other), previews > 0]);
+      return found;""")
+    check("a stroke is on the live layer while a member draws it", found[0] == [False, False], found)
+    check("an abandoned stroke stays on the tiles while a member draws another", found[1:9] == [[True, True, False]] * 8, found)
+    check("only a stroke that is continued is on the live layer again", found[9] == [True, True], found)
+    found = script(page, STROKES + """
+      const ids = [await begin([0, 200], [50, 220], [90, 200]), await begin([0, 260], [50, 280], [90, 260]), await begin([0, 320], [50, 340], [90, 320])];
+      await frames();
+      const before = ids.map(isOnTiles);
+      // The board refuses this while the author is present, but another member may not have met the author.
+      [{ scale: 2 }, { angle: 1 }, { erased: [[0.5, 1]] }].forEach((change, index) => board.objects.set(ids[index], { ...board.objects.get(ids[index]), ...change }));
+      board.dispatchEvent(new CustomEvent("objects", { detail: { changed: new Set(ids), removed: new Set() } }));
+      await frames();
+      return [before, ids.map(isOnTiles)];""")
+    check("tiles show a stroke that is scaled, rotated or erased before its end", found == [[False] * 3, [True] * 3], found)
+    found = script(page, STROKES + """
+      const ids = await Promise.all(Array.from({ length: 130 }, (_, index) => begin([5 * index, 400], [5 * index, 430])));
+      await frames();
+      return ids.filter((id) => !isOnTiles(id)).length;""")
+    check("at most 100 strokes are on the live layer", 0 < found <= 100, found)
+
+
+def check_leaving(page, checks):
+    """A page that is closed, or goes to the back/forward cache, while the user draws."""
+    check = checks.check
+    strokes = lambda: page.run("return [...whiteboard.board.objects.values()].map(({ isFinished, points }) => [isFinished, points.length])")
+    def mouse(kind, x, y):
+        page.command("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=1, clickCount=1)
+    def draw(y):
+        mouse("mousePressed", 300, y)
+        for step in range(1, 25):
+            mouse("mouseMoved", 300 + step * 10, y)
+    def is_kept(stroke):
+        return stroke[0] is True and stroke[1] >= 25
+    page.run("whiteboard.ui.setTool('pen')")
+    draw(300)
+    sent = script(page, """
+      let sent = null;
+      const { send } = otherMember;
+      otherMember.send = (...message) => { sent = board.digest; send.apply(otherMember, message); };
+      dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true }));
+      delete otherMember.send;
+      return sent === board.digest;""")
+    check("the end of the stroke is sent at once", sent)
+    mouse("mouseMoved", 600, 600)
+    found = strokes()
+    check("a stroke ends when the page is hidden", len(found) == 1 and is_kept(found[0]), found)
+    mouse("mouseReleased", 600, 600)
+    draw(400)
+    mouse("mouseReleased", 540, 400)
+    found = strokes()
+    check("the user can draw again in a page that comes back", len(found) == 2 and is_kept(found[1]), found)
+    page.run("""
+      document.querySelector("#board").dispatchEvent(new PointerEvent("pointerdown",
+        { pointerId: 99, pointerType: "touch", clientX: 500, clientY: 200, button: 0, buttons: 1, bubbles: true, isPrimary: true }));
+      dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true }));""")
+    draw(500)
+    mouse("mouseReleased", 540, 500)
+    found = strokes()
+    check("a finger that was down when the page was hidden is forgotten", len(found) == 3 and is_kept(found[2]), found)
+
+
+def check_frames(page, checks):
+    """The frames of objects that other members selected."""
+    found = script(page, """
+      const ids = Array.from({ length: 250 }, (_, index) => board.createDrawing([[20 * (index % 25), 20 * Math.floor(index / 25)], [20 * (index % 25) + 10, 20 * Math.floor(index / 25) + 10]]));
+      ui.fit();
+      await until("the lines", () => scene.items.length === 250);
+      const { roundRect } = CanvasRenderingContext2D.prototype;
+      let sizes = [];
+      CanvasRenderingContext2D.prototype.roundRect = function (x, y, width, height, radius) {
+        if (this.canvas.id === "live") sizes.push([width, height]);
+        roundRect.call(this, x, y, width, height, radius);
+      };
+      const drawn = async () => {
+        ui.schedule();
+        await frame();
+        await frame();
+        sizes = [];
+        ui.schedule();
+        await frame();
+        return [...sizes];
+      };
+      const selected = async (ids) => {
+        await otherMember.call("deselect");
+        await otherMember.call("select", ids);
+        await until("the selection", () => [...board.objects.values()].filter(({ selectedBy }) => selectedBy).length === ids.length);
+        return drawn();
+      };
+      const few = await selected(ids.slice(0, 150)), many = await selected(ids);
+      ui.panBy(0, 10_000);
+      return { few: few.length, many, outside: (await drawn()).length };""")
+    check = checks.check
+    check("each object that a member selected has a frame", found["few"] == 150, found)
+    check("many objects that a member selected have one frame", len(found["many"]) == 1 and found["many"][0][0] > 480 and found["many"][0][1] > 180, found)
+    check("objects outside the view have no frame", found["outside"] == 0, found)
 
 
 def check_style(page, checks):
@@ -330,7 +536,7 @@ def check_list(page, checks):
       board.remove([board.order.at(-1)]);
       ui.sheet.toggle(ui.panels.list);
       return document.querySelector(".objects")?.children.length && document.querySelector("#sheet .note").textContent;""")
-    check("the list opens in the moment in which an object is deleted", left == "120 objects, topmost first", left)
+    check("the list opens at the moment when an object is deleted", left == "120 objects, topmost first", left)
 
 
 def check_follow(page, checks):
@@ -367,8 +573,28 @@ def check_follow(page, checks):
     check("the view stays after that", page.run("return whiteboard.ui.camera.center") == own)
     follow()
     waits("following again shows the newest view", center.format(50, 60))
+    page.run("""
+      const { board } = whiteboard, { showPresence } = board;
+      globalThis.views = [];
+      board.showPresence = (presence) => { views.push(presence.viewport.width); showPresence.call(board, presence); };""")
+    page.run("whiteboard.ui.showPresence({ cursor: [1, 1] })")
+    page.wait("views.length")
+    before = page.run("return views[0]")
+    script(page, "await otherMember.call('showPresence', { viewport: { center: [50, 60], width: 5000, height: 4000 } })")
+    page.wait("whiteboard.ui.camera.width / whiteboard.ui.camera.zoom > 4999")
+    page.run("whiteboard.ui.showPresence({ cursor: [2, 2] })")
+    script(page, "await frame(); await frame()")
+    views = page.run("return views")
+    check("others do not get the view while it follows a member", len(views) > 1 and set(views) == {before}, views)
     page.run("document.querySelector('#following button').click()")
     waits("“Stop” ends it", ended)
+    script(page, "await frame(); await frame()")
+    views = page.run("return views")
+    check("after that, others get the view again", views[-1] > 4999, views)
+    follow()
+    page.wait("whiteboard.ui.followed")
+    page.run("whiteboard.ui.fit()")
+    waits("showing all objects ends it", ended)
     follow()
     page.wait("whiteboard.ui.followed")
 
@@ -555,5 +781,6 @@ def opened(address, is_phone, checks, *bodies, **options):
 def check_drawing(address, checks, seed):
     opened(address, True, checks, check_style, check_theme, check_names)
     opened(address, False, checks, check_list, check_follow, check_names, check_export, check_right_to_left)
+    opened(address, False, checks, check_progress, check_unfinished, check_leaving, check_frames)
     opened(address, True, checks, lambda page, checks: check_damage(page, checks, seed, [1, 0.06]))
     opened(address, False, checks, lambda page, checks: check_damage(page, checks, seed, [1, 0.3, 2.7, 0.06]))

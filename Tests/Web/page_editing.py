@@ -1,6 +1,7 @@
 """Checks of the page for browser guests: what a guest drew or typed stays on the board, and large boards are drawn."""
 
 import contextlib
+import json
 
 import browser
 from browser import CONTROL
@@ -106,6 +107,68 @@ import("/ui.mjs").then(({ UI }) => {
   });
 });
 """
+#: Holds all signatures, so that the events of later edits wait, until `release` is called. Selects an object, which needs one.
+HOLD_SIGNATURES = """
+const { board } = whiteboard, { subtle } = crypto, held = [];
+subtle.sign = (...words) => new Promise((resume) => held.push(resume)).then(() => SubtleCrypto.prototype.sign.apply(subtle, words));
+Object.assign(globalThis, { held, release: () => { delete subtle.sign; for (const resume of held) resume(); } });
+board.select(arguments[0]);
+"""
+#: Counts the texts that the editor has written.
+COUNT_WRITES = """
+const { board } = whiteboard;
+globalThis.writes = 0;
+for (const name of ["createText", "setText"]) board[name] = (...words) => { writes += 1; return Object.getPrototypeOf(board)[name].apply(board, words); };
+"""
+FIELD = "const field = document.querySelector('#board textarea'); return field && [field.value, field.selectionStart]"
+#: Gives a game on the board another name, and saves a picture of it.
+RENAME_GAME = """
+const [name, done] = arguments, { board, ui } = whiteboard, [id] = board.order;
+board.objects.set(id, { ...board.objects.get(id), game: name, view: { notJudged: true } });
+import("/files.mjs").then(({ picture }) => picture(ui, "svg", [id])).then((blob) => blob.text()).then(done, (error) => done(String(error)));
+"""
+#: Returns the texts for the end of a connection with a code.
+TEXTS_OF_CODE = """
+const [code, done] = arguments;
+import("/errors.mjs").then(({ BoardError, interruption, refusal }) =>
+  done([refusal({ code, message: "" })[0], interruption({ connection: "offline", code, message: "" })[0], new BoardError(code).message]))
+  .catch((error) => done(String(error)));
+"""
+#: A connection rejects a member that has a route. Then the route ends, time passes, and MEMBERS names the member. Returns the
+#: messages to the relay, the reported events, and the close of a link whose gateway was rejected.
+REJECT = """
+const done = arguments[0], fill = (count, byte) => new Uint8Array(count).fill(byte);
+(async () => {
+  const [{ Connection }, frames, { base32, hex }, { LinkEnded }] = await Promise.all(["connection", "frames", "ids", "weblink"].map((name) => import(`/${name}.mjs`)));
+  const sent = [], events = [], closed = [], { now } = performance;
+  const link = {
+    gateway: fill(32, 1), isOpen: true, bufferedBytes: 0, readAt: 0, sentAt: now.call(performance),
+    send(type, payload) { if (type === frames.FRAME.message) sent.push(hex(payload.slice(2))); },
+    read: () => new Promise((resume, end) => Object.assign(link, { resume, end })),
+    close(...reason) { closed.push(reason); link.end(new LinkEnded(...reason)); }, fail() {}, abort() {},
+  };
+  const member = (incarnation) => ({ peer: base32(fill(32, 3)), name: "Eve", incarnation: base32(fill(8, incarnation)), addresses: [], port: 0, role: "member" });
+  const connection = new Connection(link, { identity: { id: fill(32, 2) }, board: fill(16, 9), emit: ({ kind, member }) => events.push(`${kind} ${member.slice(0, 2)}`) },
+    { name: "Host", sessionName: "", isRelay: true, passes: { copies: 5000, bytes: 1e9 }, host: "01", members: [member(7)] });
+  const ended = connection.run(), pause = () => new Promise((resume) => setTimeout(resume));
+  let number = 0;
+  const receive = async (type, payload) => { link.resume({ type, payload }); await pause(); };
+  const relay = (...parts) => receive(frames.FRAME.message, frames.join(frames.vint(number += 1), 11, ...parts));
+  const json = (value) => new TextEncoder().encode(JSON.stringify(value));
+  await pause();
+  await relay(16, 0, json(member(7)));
+  connection.reject("03".repeat(32), "A rule.");
+  await relay(17, 0, 0);
+  performance.now = () => now.call(performance) + 10_000;
+  await receive(frames.FRAME.members, json({ members: [member(7)] }));
+  const count = sent.length;
+  await receive(frames.FRAME.members, json({ members: [member(8)] }));
+  performance.now = now;
+  connection.reject("01".repeat(32), "A rule.");
+  const end = await ended;
+  return { sent: sent.slice(0, count), again: sent.slice(count), events, closed, end };
+})().then(done, (error) => done(String(error.stack)));
+"""
 HAS_INK = """[...document.querySelectorAll("#tiles canvas")].some((canvas) =>
   canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.some((value, index) => index % 4 === 3 && value))"""
 
@@ -115,10 +178,16 @@ def check(address, checks):
         check_copies(page, checks)
         check_strokes(page, checks)
         check_texts(page, checks)
+        check_late_events(page, checks)
         check_erasing(page, checks)
         check_photos(page, checks)
         check_reload(page, checks)
         check_holders(page, checks)
+    with open_page(address, False) as page:
+        check_roles(page, checks)
+        check_held(page, checks)
+        check_compositions(page, checks)
+        check_hostile(page, checks)
     with open_page(address, False) as page:
         check_large_view(page, checks)
     with open_page(address, True) as page:
@@ -269,6 +338,85 @@ def check_texts(page, checks):
     clear(page)
 
 
+def check_late_events(page, checks):
+    """The events of edits wait while WebCrypto signs."""
+    check = checks.check
+    page.run("document.querySelector('#board').focus(); whiteboard.ui.setTool('select')")
+    text, box = page.run("const { board, ui } = whiteboard; return [board.createText('one', ui.camera.toBoard([300, 300])), board.createShape('rectangle', [0, 0], [9, 9])]")
+    found = lambda: page.run("return { ...whiteboard.board.objects.get(arguments[0]) }", text)
+    pending = lambda: page.run("return whiteboard.board.state.pending")
+    field = lambda: page.run(FIELD)
+    page.run(COUNT_WRITES)
+
+    def hold():
+        page.run("whiteboard.board.deselect()")
+        page.wait("whiteboard.board.state.isSynced && !whiteboard.board.state.pending")
+        page.run(HOLD_SIGNATURES, box)
+        page.wait("held.length")
+        page.run("writes = 0")
+
+    def left(one):
+        """Returns the left side of the text."""
+        return page.driver.execute_async_script(
+            "const [id, done] = arguments; import('/geometry.mjs').then(({ shapeOf }) => done(shapeOf(whiteboard.board.objects.get(id)).bounds.left))", one)
+
+    before = left(text)
+    page.run("whiteboard.ui.editText(arguments[0])", text)
+    hold()
+    page.type(" two")
+    page.wait("writes === 1")
+    check("a written text whose event is late stays in the field", field() == ["one two", 7], field())
+    check("it is a change that is not sent", found()["text"] == "one" and pending() == 1, (found()["text"], pending()))
+    page.type(" three")
+    check("the next letters follow it", field() == ["one two three", 13], field())
+    page.key("Escape")
+    page.run("release()")
+    page.wait("whiteboard.board.state.isSynced")
+    check("then the board has the whole text", found()["text"] == "one two three", found()["text"])
+    check("its left side does not move", abs(left(text) - before) < 0.1, (left(text), before))
+    page.key("z", CONTROL)
+    check("this is one undo step", found()["text"] == "one", found()["text"])
+
+    page.run("whiteboard.board.setText(arguments[0], '')", text)
+    page.run("whiteboard.ui.editText(arguments[0])", text)
+    hold()
+    page.command("Input.imeSetComposition", text="again", selectionStart=5, selectionEnd=5)
+    page.type("again")
+    hidden(page)
+    page.key("Escape")
+    page.run("release()")
+    page.wait("whiteboard.board.state.isSynced")
+    check("letters that are added to an empty text are not deleted", found().get("text") == "again", found())
+    for what, more, expected in [("is completed", lambda: page.type(" text"), ["a new text"]), ("is emptied", lambda: [page.key("Backspace") for _ in "a new"], [])]:
+        page.run("whiteboard.ui.editText(null, [400, 400])")
+        hold()
+        page.type("a new")
+        page.wait("writes === 1")
+        more()
+        page.key("Escape")
+        page.run("release()")
+        page.wait("whiteboard.board.state.isSynced")
+        texts = [one["text"] for one in objects(page) if one["type"] == "text" and one["id"] != text]
+        check(f"a new text whose event is late {what}", texts == expected, texts)
+        page.run("const { board } = whiteboard; for (const id of board.order.filter((id) => !arguments[0].includes(id))) board.remove([id])", [text, box])
+
+    hold()
+    page.run("whiteboard.ui.addGame('connect-four')")
+    check("a game whose event is late is a change that is not sent", pending() == 1, pending())
+    page.run("release()")
+    try:
+        page.wait("document.querySelector('dialog')", 3)
+        check("its dialog opens when the event arrives", True)
+    except TimeoutError as error:
+        check("its dialog opens when the event arrives", False, error)
+    page.run("document.querySelector('dialog')?.close()")
+    hold()
+    page.run("whiteboard.board.undo()")
+    check("an undo step whose events are late is a change that is not sent", pending() == 1, pending())
+    page.run("release(); delete whiteboard.board.setText; delete whiteboard.board.createText; whiteboard.board.deselect()")
+    clear(page)
+
+
 def check_erasing(page, checks):
     """The eraser for parts of lines can be used for a long time."""
     check = checks.check
@@ -322,6 +470,103 @@ def reload(page):
 def check_holders(page, checks):
     page.run("whiteboard.board.createDrawing([[0, 0], [100, 50]])")
     checks.check("after a reload, objects that others selected have a frame", page.driver.execute_async_script(SHOW_HOLDER))
+
+
+def check_roles(page, checks):
+    """A member whose role changes has the tools of the new role."""
+    clear(page)
+    def tool(role):
+        return page.run("whiteboard.board.me.role = arguments[0]; whiteboard.board.dispatchEvent(new CustomEvent('state')); return whiteboard.ui.tool", role)
+    page.run("whiteboard.ui.setTool('eraser')")
+    shown = [tool(role) for role in ("viewer", "editor")]
+    checks.check("a viewer gets the hand, and an editor the pen", shown == ["hand", "pen"], shown)
+
+
+def check_held(page, checks):
+    """An object that another member has selected does not prevent edits of other objects."""
+    check = checks.check
+    clear(page)
+    page.run("document.querySelector('#board').focus(); whiteboard.ui.setTool('select')")
+    first, second, held = page.run("const { board, ui } = whiteboard; return [300, 400, 500].map((x) => board.createText('text', ui.camera.toBoard([x, 300])))")
+    page.wait("whiteboard.board.state.isSynced && !whiteboard.board.state.pending")
+    page.driver.execute_async_script("const [id, done] = arguments; otherMember.call('select', id).then(done)", held)
+    page.wait(f"whiteboard.board.objects.get('{held}').selectedBy === whiteboard.board.members.keys().next().value")
+    hidden(page)
+    selection = lambda: page.run("return [...whiteboard.ui.tools.select.selection]")
+    message = lambda: page.run("const toasts = document.querySelector('#toasts'), text = toasts.textContent; toasts.replaceChildren(); return text")
+    message()
+    page.drag([(200, 200), (400, 300), (700, 400)])
+    check("a box selects the objects that no other member has selected", sorted(selection()) == sorted([first, second]) and not message(), selection())
+    page.key("Escape")
+    page.key("a", CONTROL)
+    check("Ctrl+A also selects these", sorted(selection()) == sorted([first, second]) and not message(), selection())
+    page.key("Escape")
+    page.drag([(500, 300)])
+    shown = message()
+    check("a click on an object that another member has selected says so", not selection() and "Anna" in shown, (selection(), shown))
+    page.run("whiteboard.ui.setErasing(false); whiteboard.ui.setTool('eraser')")
+    page.drag([(480 + step * 10, 300) for step in range(5)])
+    shown = message()
+    check("erasing only such an object says so", len(objects(page)) == 3 and "Anna" in shown, (len(objects(page)), shown))
+    page.drag([(280 + step * 10, 300) for step in range(26)])
+    left, shown = [one["id"] for one in objects(page)], message()
+    check("the eraser deletes the other objects", left == [held] and not shown, (left, shown))
+    page.driver.execute_async_script("otherMember.call('deselect').then(arguments[0])")
+    page.wait(f"!whiteboard.board.objects.get('{held}').selectedBy")
+    page.run("whiteboard.ui.setTool('select')")
+    clear(page)
+
+
+def check_compositions(page, checks):
+    """In Safari, the key that ends a composition has the code 229."""
+    press = ("const field = document.activeElement, key = { key: arguments[0], keyCode: 229, bubbles: true, cancelable: true };"
+             "field.dispatchEvent(new KeyboardEvent('keydown', key))")
+    page.click("#chat")
+    page.run("document.querySelector('.send textarea').focus()")
+    page.type("かな")
+    page.run(press, "Enter")
+    sent, text = page.run("return [whiteboard.board.chat.length, document.querySelector('.send textarea').value]")
+    checks.check("Enter that ends a composition in Safari does not send a message", sent == 0 and text == "かな", (sent, text))
+    page.run(press, "Escape")
+    checks.check("Escape that ends a composition in Safari does not close the chat", not page.run("return document.querySelector('#sheet').hidden"))
+    page.run("document.querySelector('.send textarea').value = ''; whiteboard.ui.sheet.close(); document.querySelector('#board').focus()")
+    page.run(press, "r")
+    checks.check("a key of a composition in Safari does not choose a tool", page.run(TOOL) == "select", page.run(TOOL))
+
+
+def check_hostile(page, checks):
+    """Texts of other members that are names of methods, icons that are not emoji, and members that break the rules of the board."""
+    check = checks.check
+    page.run("whiteboard.ui.addGame('connect-four'); document.querySelector('dialog').close()")
+    for name in ("constructor", "toString", "__proto__"):
+        svg = page.driver.execute_async_script(RENAME_GAME, name)
+        page.run("const { sheet, panels } = whiteboard.ui; sheet.toggle(panels.list)")
+        shown = page.run("return document.querySelector('.objects')?.textContent")
+        check(f"a game with the name “{name}” is in the list of objects, and in a picture", shown and "Game" in shown and ">Game</text>" in svg, (shown, svg))
+        page.run("whiteboard.ui.sheet.close()")
+        texts = page.driver.execute_async_script(TEXTS_OF_CODE, name)
+        check(f"a connection can end with the code “{name}”", texts == ["Not connected", "The connection ended", "The change was refused."], texts)
+    clear(page)
+
+    for icon, expected in [("Host", "H"), ("\ufdfd" * 5, "\ufdfd"), ("a" + "\u0301" * 7, "A\u0301\u0301"), ("\u202e\u200b", "A"), ("😶\u200d🌫\ufe0f", "😶\u200d🌫\ufe0f"), ("👻", "👻")]:
+        page.driver.execute_async_script("const [icon, done] = arguments; otherMember.call('setProfile', 'Anna', icon).then(done)", icon)
+        page.wait(f"[...whiteboard.board.members.values()][0].icon === {json.dumps(icon)}")
+        hidden(page)
+        shown, style = page.run("const avatar = document.querySelectorAll('#people .avatar')[1]; return [avatar.textContent, getComputedStyle(avatar).overflow]")
+        check(f"the icon {icon!a} is one character", shown == expected and style == "hidden", (ascii(shown), style))
+
+    eve = "e" * 64
+    for time in (1, 2):
+        page.run("otherMember.report({ kind: 'joined', member: arguments[0], name: 'Eve' })", eve)
+        page.run("otherMember.report({ kind: 'message', member: arguments[0], bytes: new Uint8Array([0x7f]), isReliable: true })", eve)
+        rejected, members = page.run("return [otherMember.rejected, [...whiteboard.board.members.keys()]]")
+        check(f"a member that breaks the rules of the board is disconnected ({time})", rejected == [eve] * time and eve not in members, (rejected, members))
+    page.wait("whiteboard.board.state.isSynced")
+    result = page.driver.execute_async_script(REJECT)
+    check("its route is ended, and it is not reached again", result["sent"] == ["01" + "03" * 32 + "07" * 8, "02" + "03" * 32 + "08", "0300"], result)
+    check("then the member has left", result["events"][:3] == ["joined 01", "joined 03", "left 03"], result)
+    check("another incarnation of the member is reached", result["again"] == ["01" + "03" * 32 + "08" * 8], result)
+    check("the link with a gateway that breaks the rules is closed", result["closed"] == [["protocol-error", "A rule."]] and result["end"]["code"] == "protocol-error", result)
 
 
 def check_large_view(page, checks):

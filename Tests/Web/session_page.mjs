@@ -5,6 +5,7 @@ import {
 } from "./frames.mjs";
 import { base32, fromBase32, fromHex, hex } from "./ids.mjs";
 import { Inbox, Outbox, Pace, fromRelay, toRelay } from "./messages.mjs";
+import { GuestSession } from "./session.mjs";
 import {
   attachProof, codeKeyBytes, codeProof, exporter, exporterSecret, makeIdentity, parseFragment, proofInput,
 } from "./weblink.mjs";
@@ -228,6 +229,31 @@ async function checkWeb({ peers, links, proof, codeProof: code, attachProof: att
   check("the proof in ATTACH", hex(await attachProof(fromHex(attach.control), fromHex(attach.bulk))) === attach.proof);
 }
 
+/** Checks that a guest waits before it dials again, whatever the code with which the gateway closes the link. */
+async function checkCodes() {
+  const { WebSocket } = globalThis;
+  const keys = await crypto.subtle.generateKey(ECDSA, false, ["sign", "verify"]);
+  for (const code of ["busy", "constructor", "__proto__"]) {
+    globalThis.WebSocket = class {
+      constructor() { setTimeout(() => this.onmessage({ data: encodeFrame(FRAME.close, { code, message: "" }).buffer })); }
+      close() {}
+    };
+    const state = await new Promise((resolve) => {
+      const session = new GuestSession({
+        transport: "websocket", origin: "https://host", keys,
+        onEvent(event) {
+          if (event.state !== "offline") return;
+          session.close();
+          resolve(event);
+        },
+      });
+      session.connect();
+    });
+    check(`a wait after the code ${code}`, state.code === code && state.retryAt > Date.now());
+  }
+  globalThis.WebSocket = WebSocket;
+}
+
 /** Runs all vectors. Returns `[what, holds]` for each check. */
 window.run = async ({ session, web }) => {
   checkNumbers(session);
@@ -237,6 +263,7 @@ window.run = async ({ session, web }) => {
   checkOutbox();
   checkRelay(session.relayMessages);
   await checkWeb(web);
+  await checkCodes();
   return checks;
 };
 document.title = "ready";

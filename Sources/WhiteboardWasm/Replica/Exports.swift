@@ -187,6 +187,7 @@ public func readAll() {
   current.output { writer in
     for object in board.snapshots { writer.write(.objectAdded(object, from: nil)) }
     for line in board.chat { writer.write(.chat(line, from: nil)) }
+    writer.write(.role(current.replica.role))
     writer.writeSettings()
   }
 }

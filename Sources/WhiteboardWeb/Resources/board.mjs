@@ -11,6 +11,8 @@ const PHOTO_BYTES = 32 << 20;
 const GUEST = "Guest";
 const ROLES = [null, "editor", "viewer", "relay"];
 const SHAPES = new Set(["line", "rectangle", "ellipse", "arrow"]);
+/** The edits that change no object, or only its selection. */
+const UNCOUNTED = new Set(["select", "deselect", "deselectAll", "beginStep", "endStep", "presence", "profile"]);
 const NOTICES = new Set(["full", "photosLeftOut", "diverged", "unrecorded", "violation", "clock"]);
 
 /**
@@ -76,7 +78,8 @@ export class Board extends EventTarget {
   /** The ids of what this member changed and no other member has, and the number of those from earlier visits. */
   #changed = new Set();
   #changedBefore = 0;
-  #isEditing = false;
+  /** The ids of what an edit has changed so far; null if there is no edit. */
+  #edited = null;
   #reason;
 
   /**
@@ -126,6 +129,18 @@ export class Board extends EventTarget {
   /** Returns the bytes of a photo; null if they are not available, or cannot be read. */
   async photo(sha256) { return this.#readPhoto(sha256).catch(() => null); }
 
+  /** Returns whether another member has selected an object. */
+  isHeld(id) {
+    const holder = this.objects.get(id)?.selectedBy;
+    return Boolean(holder) && holder !== this.me.id;
+  }
+
+  /** Returns the objects that no other member has selected. If there are none, returns all, and an edit of them is refused. */
+  notHeld(ids) {
+    const free = ids.filter((id) => !this.isHeld(id));
+    return free.length ? free : ids;
+  }
+
   /** Begins a stroke that other members see while it is drawn. The stroke is one undo step. Returns its id. */
   beginStroke({ lineWidth = 5, color = null } = {}) {
     return this.#edit({ do: "beginStroke", lineWidth, color: number(color) }).ids[0];
@@ -170,7 +185,7 @@ export class Board extends EventTarget {
     if (blob.size === 0 || blob.size > PHOTO_BYTES) throw new BoardError("photo-bytes");
     const content = new Uint8Array(await blob.arrayBuffer());
     const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", content));
-    const { ids } = this.#make(() => this.#replica.createPhoto(hash, content, x, y));
+    const { ids } = this.#make(() => this.#replica.createPhoto(hash, content, x, y), ({ ids }) => ids);
     this.#keepPhoto(hex(hash), content);
     return ids[0];
   }
@@ -312,21 +327,30 @@ export class Board extends EventTarget {
     this.#session.connect();
   }
 
-  #edit(command) { return this.#make(() => this.#replica.edit(command)); }
+  #edit(command) {
+    const named = ({ ids }) => UNCOUNTED.has(command.do) ? [] : ids.length ? ids : [command.id ?? command.do];
+    return this.#make(() => this.#replica.edit(command), named);
+  }
 
-  #make(edit) {
+  /**
+   * Makes an edit, and counts the objects and chat lines that it changed. Its events can arrive later, because the replica
+   * first waits for a signature. In this case, the ids that `named(result)` returns are counted.
+   */
+  #make(edit, named) {
     let result;
-    this.#isEditing = true;
+    const edited = this.#edited = new Set();
     try {
       result = edit();
     } finally {
-      this.#isEditing = false;
+      this.#edited = null;
     }
     if (!result) throw new BoardError("closed");
     if (result.code) {
       const holder = memberID(result.by);
       throw new BoardError(result.code, { ...result, by: holder, name: this.members.get(holder)?.name });
     }
+    for (const id of edited.size ? edited : named(result)) this.#changed.add(id);
+    this.#setState({ pending: this.#pendingCount });
     return result;
   }
 
@@ -356,7 +380,7 @@ export class Board extends EventTarget {
     switch (event.event) {
       case "object": this.#objectChanged(event, from); break;
       case "removed": {
-        if (this.#isEditing) this.#changed.add(event.id);
+        this.#edited?.add(event.id);
         this.#places.delete(event.id);
         this.#moved.add(event.id);
         this.objects.delete(event.id);
@@ -406,6 +430,8 @@ export class Board extends EventTarget {
       }
       default:
         if (!NOTICES.has(event.event)) break;
+        // The replica ignores the member until it joins again.
+        if (event.event === "violation") this.#session?.reject(from, event.message);
         this.#emit("notice", { code: event.event, member: from, message: event.message ?? null });
     }
   }
@@ -421,7 +447,7 @@ export class Board extends EventTarget {
     if (object.sha256 && object.isAssetAvailable && old && !old.isAssetAvailable) {
       this.#emit("photo", { sha256: object.sha256 });
     }
-    if (this.#isEditing) this.#changed.add(object.id);
+    this.#edited?.add(object.id);
     this.#store(object);
     if (old?.zIndex !== object.zIndex) this.#place(object);
   }
@@ -442,7 +468,7 @@ export class Board extends EventTarget {
     if (this.#chatKeys.has(id)) return;
     const key = order + sortKey(id);
     this.#chatKeys.set(id, key);
-    if (this.#isEditing) this.#changed.add(id);
+    this.#edited?.add(id);
     // Lines that were written while members were disconnected arrive late.
     const index = this.chat.findLastIndex((line) => this.#chatKeys.get(line.id) < key) + 1;
     this.chat.splice(index, 0, { id, author, name: visible(name ?? ""), icon, text, sentAt });
@@ -561,10 +587,12 @@ export class Board extends EventTarget {
 
   async #readPhoto(sha256) { return this.#photos.get(sha256) ?? await this.#log?.photo(sha256) ?? null; }
 
+  get #pendingCount() { return this.#changedBefore + this.#changed.size; }
+
   #update() {
     const undo = this.#replica?.undoState;
     if (!undo) return;
-    this.#setState({ pending: this.#changedBefore + this.#changed.size });
+    this.#setState({ pending: this.#pendingCount });
     if (this.canUndo !== undo.canUndo || this.canRedo !== undo.canRedo) {
       Object.assign(this, undo);
       this.#emit("state");
@@ -586,7 +614,7 @@ export class Board extends EventTarget {
       this.#changedBefore = 0;
       this.#log?.confirmed();
     }
-    this.#setState({ isSynced: sync.isSynced, pending: this.#changedBefore + this.#changed.size });
+    this.#setState({ isSynced: sync.isSynced, pending: this.#pendingCount });
   }
 
   #setState(change) {

@@ -79,6 +79,15 @@ export class Scene {
     for (const id of ids) this.#changed.add(id);
   }
 
+  /** Invalidates changed objects, unless only their selection changed, which tiles do not show. */
+  objectsChanged(ids) {
+    for (const id of ids) {
+      const item = this.#byID.get(id), object = this.board.objects.get(id);
+      if (item && object && looksSame(item.object, object)) item.object = object;
+      else this.#changed.add(id);
+    }
+  }
+
   /** Sets the objects that are not drawn on tiles, because the live layer shows them. */
   hide(ids) {
     this.invalidate(this.#hidden);
@@ -101,7 +110,7 @@ export class Scene {
   update(order, changed = new Set(order)) {
     const { objects } = this.board;
     const ids = order.filter((id) => objects.has(id) && !this.#hidden.has(id) && this.isShown(objects.get(id)));
-    const added = new Set();
+    const added = [];
     const damage = [];
     // New objects on top of all others are drawn over the tiles.
     let first = ids.length;
@@ -124,10 +133,9 @@ export class Scene {
       }
       this.items.push(item);
       this.#byID.set(id, item);
-      if (index >= first) added.add(item);
+      if (index >= first) added.push(item);
     }
-    if (!this.#level) return;
-    for (const level of [this.#level, this.#previous]) level?.repaint(this, damage, added, isAppend);
+    for (const level of [this.#level, this.#previous]) level?.repaint(this, damage, added);
   }
 
   #render(now) {
@@ -149,7 +157,7 @@ export class Scene {
     this.#lastFrame = now;
     const isComplete = level.render(this, camera, { until: performance.now() + BUDGET, objects: this.#quota });
     for (const one of [level, this.#previous]) one?.place(camera);
-    if (level.zoom === camera.zoom && (isComplete || !this.#previous)) {
+    if (level.zoom === camera.zoom && (level.isReady || !this.#previous)) {
       level.show();
       this.#previous?.root.remove();
       this.#previous = null;
@@ -157,6 +165,9 @@ export class Scene {
     return !isComplete || level.zoom !== camera.zoom;
   }
 }
+
+/** Returns whether two values of an object differ only in the member who selected it. */
+const looksSame = (one, other) => Object.keys({ ...one, ...other }).every((key) => key === "selectedBy" || one[key] === other[key]);
 
 export function boundsOf(object, placement = object) {
   const { width, height, bounds } = shapeOf(object);
@@ -170,7 +181,10 @@ export function boundsOf(object, placement = object) {
 /** The tiles of one zoom factor. Positions of tiles are relative to an origin on the board. */
 class Level {
   #tiles = new Map();
+  #finished = 0;
   isShown = false;
+  /** Whether all visible tiles have been drawn, although some may have to be drawn again. */
+  isReady = false;
 
   constructor(host, camera, scale) {
     this.zoom = camera.zoom;
@@ -212,35 +226,40 @@ class Level {
     // After zooming out, an old level would need too many tiles.
     const visible = (last - first + 1) * (lower - upper + 1);
     if (visible > TILES && camera.zoom < this.zoom) return true;
+    const stale = [];
     for (let row = upper; row <= lower; row += 1) {
       for (let column = first; column <= last; column += 1) {
         const key = `${column} ${row}`;
         let tile = this.#tiles.get(key);
-        if (!tile) tile = { area: this.#area(column, row), column, row, canvas: null, isStale: true, job: null };
+        if (!tile) tile = { area: this.#area(column, row), column, row, canvas: null, isStale: true, job: null, turn: 0 };
         // The map is in the order of use, so this drops the least recently used tiles.
         this.#tiles.delete(key);
         this.#tiles.set(key, tile);
-        if (tile.isStale && !this.#work(scene, tile, limits)) return false;
+        if (tile.isStale) stale.push(tile);
       }
     }
+    // The tile that was finished last comes last, so that a tile that changes all the time does not delay the others.
+    stale.sort((one, other) => one.turn - other.turn);
+    for (const tile of stale) if (!this.#work(scene, tile, limits)) break;
+    this.isReady = stale.every(({ canvas }) => canvas);
     for (const [key, tile] of this.#tiles) {
       if (this.#tiles.size <= Math.max(TILES, visible)) break;
       tile.canvas?.remove();
       this.#tiles.delete(key);
     }
-    return true;
+    return stale.every(({ isStale }) => !isStale);
   }
 
   /** Draws a tile on a new canvas, and replaces the old canvas when it is complete. Returns whether it is complete. */
   #work(scene, tile, limits) {
-    if (tile.job?.items !== scene.items) tile.job = { items: scene.items, next: 0, painter: this.#painter(tile) };
-    const { items, painter } = tile.job;
-    while (tile.job.next < items.length) {
-      const item = items[tile.job.next];
-      tile.job.next += 1;
+    const job = tile.job ??= { items: scene.items, next: 0, painter: this.#painter(tile), damage: null };
+    const { items, painter } = job;
+    while (job.next < items.length) {
+      const item = items[job.next];
+      job.next += 1;
       if (!touches(item.bounds, tile.area)) continue;
       if (limits.objects <= 0 || (limits.objects % 16 < 1 && performance.now() > limits.until)) {
-        tile.job.next -= 1;
+        job.next -= 1;
         return false;
       }
       limits.objects -= 1;
@@ -250,7 +269,8 @@ class Level {
     canvas.style.transform = `translate(${tile.column * this.side}px,${tile.row * this.side}px)`;
     if (tile.canvas) tile.canvas.replaceWith(canvas);
     else this.root.append(canvas);
-    Object.assign(tile, { canvas, painter, isStale: false, job: null });
+    Object.assign(tile, { canvas, painter, isStale: false, job: null, turn: this.#finished += 1 });
+    if (job.damage) this.#repair(scene, tile, job.damage);
     return true;
   }
 
@@ -266,17 +286,18 @@ class Level {
     return new CanvasPainter(context, unit);
   }
 
-  repaint(scene, damage, added, isAppend) {
+  /** Draws the changes on the tiles: damaged areas, and new objects on top of all others. */
+  repaint(scene, damage, added) {
     for (const tile of this.#tiles.values()) {
-      const touching = (areas) => areas.filter((one) => touches(one, tile.area));
-      const isDamaged = touching(damage).length > 0;
-      if (tile.isStale) {
-        // If the job uses the same list, it reaches the new objects later; otherwise it starts again.
-        if (!isAppend) tile.job = null;
-        continue;
-      }
-      const fresh = [...added].filter((item) => touches(item.bounds, tile.area));
-      if (isDamaged) this.#repair(scene, tile, touching(damage).concat(fresh.map((item) => item.bounds)).reduce(union));
+      const { job } = tile;
+      // A job with the same list reaches the new objects later.
+      if (tile.isStale && (!job || job.items === scene.items)) continue;
+      const damaged = damage.filter((one) => touches(one, tile.area));
+      const fresh = added.filter(({ bounds }) => touches(bounds, tile.area));
+      const areas = damaged.concat(fresh.map(({ bounds }) => bounds));
+      // When a job with an older list is complete, it repairs this area.
+      if (job) job.damage = areas.reduce(union, job.damage);
+      else if (damaged.length) this.#repair(scene, tile, areas.reduce(union));
       else for (const { object } of fresh) drawObject(tile.painter, object, scene.looks);
     }
   }
@@ -292,7 +313,6 @@ class Level {
     const items = scene.items.filter(({ bounds }) => touches(bounds, area) && touches(bounds, tile.area));
     if (items.length > AT_ONCE) {
       tile.isStale = true;
-      tile.job = null;
       return;
     }
     context.save();

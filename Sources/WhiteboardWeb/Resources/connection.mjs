@@ -18,6 +18,8 @@ const BUFFERED_DATAGRAMS = 65_536;
 const MAXIMUM_OUTBOX = 4_194_304;
 /** The reasons for the end of a route after which no REACH is sent until the relay lists the member again. */
 const FINAL_ENDS = new Set([2, 3, 4, 5, 8]);
+/** The end of a route to a member that broke a rule (session.md 11.2). */
+const PROTOCOL_ERROR = 8;
 
 function parseMember(value) {
   const member = object(value, "a member");
@@ -74,7 +76,10 @@ export class Connection {
   #host;
   #guest;
   #isRelay;
-  /** The known members by id: `{name, incarnation, reachAt}`; `reachAt` is the time of the next REACH. */
+  /**
+   * The known members by id: `{name, incarnation, reachAt}`; `reachAt` is the time of the next REACH. `isReached`: whether
+   * MEMBERS with the same incarnation causes no other REACH. `isRejected`: whether the end of the route causes none.
+   */
   #known = new Map();
   #removed = new Set();
   /** The members by route number, and the route numbers by member. */
@@ -165,6 +170,15 @@ export class Connection {
   }
 
   close(code) { this.#link.close(code); }
+
+  /** Disconnects a member that broke a rule of the board. It has left when the relay ends its route. */
+  reject(member, rule) {
+    if (member === this.#gateway) return this.#link.close("protocol-error", rule);
+    if (!this.#numbers.has(member)) return;
+    const known = this.#known.get(member);
+    if (known) known.isReached = known.isRejected = true;
+    this.#sendToRelay(toRelay.unreach(member, PROTOCOL_ERROR), 0);
+  }
 
   /** Expects an answer soon, because the link may have broken while the page was suspended. */
   check() {
@@ -283,7 +297,7 @@ export class Connection {
         this.#routes.delete(route);
         this.#numbers.delete(member);
         const known = this.#known.get(member);
-        if (known) known.reachAt = FINAL_ENDS.has(message.end) ? Infinity : performance.now() + 2_000;
+        if (known) known.reachAt = known.isRejected || FINAL_ENDS.has(message.end) ? Infinity : performance.now() + 2_000;
         this.#sendToRelay(toRelay.free(route), 0);
         this.bulk.left(member);
         this.#emit({ kind: "left", member });

@@ -32,6 +32,9 @@ export function button(iconName, label, onclick, { text, kind = "button.icon" } 
   return element(kind, { type: "button", title: text ? "" : label, ariaLabel: label, onclick }, iconName && icon(iconName), text);
 }
 
+/** Returns whether a key belongs to an input method. In Safari, the key that ends a composition has the code 229. */
+export const isComposing = (event) => event.isComposing || event.keyCode === 229;
+
 export function toast(message) {
   const host = $("toasts"), top = document.querySelector("dialog") ?? document.body;
   // A modal dialog covers everything outside of it.

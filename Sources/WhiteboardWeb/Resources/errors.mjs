@@ -2,6 +2,7 @@ import { isolated } from "./ids.mjs";
 
 /** The messages for refused edits that a user of the page can make; a function receives the `detail` of the error. */
 const MESSAGES = {
+  __proto__: null,
   "unknown-object": "The object is no longer on the board.",
   "held": (detail) => `${isolated(detail.name || "Another member")} has selected the object. Wait until it is deselected.`,
   "locked": "The object is locked. Unlock it first.",
@@ -22,7 +23,7 @@ const MESSAGES = {
   "unknown-word": "The word is not in the word list.",
   "repeated-word": "You have already guessed this word.",
   "column-full": "The column is full.",
-  "not-your-turn": "It is the other player's turn.",
+  "not-your-turn": "It is the other player’s turn.",
   "not-a-player": "Two other people are playing this game.",
   "game-over": "The game is over.",
   "too-many-moves": "You have made the maximum number of moves in this game.",
@@ -38,10 +39,12 @@ const FULL = ["The board is full", "The maximum number of people is already on t
 
 /** The short title, the title, the reason and the advice for connections that were refused permanently, by the code of CLOSE. */
 const REFUSALS = {
-  "wrong-code": ["Link not valid", "This link is not valid", "The link has expired, was revoked, or is incomplete.", NEW_LINK],
+  // A code can be any text, such as the name of a method.
+  __proto__: null,
+  "wrong-code": ["Link not valid", "This link is not valid", "The link has expired, was revoked, admits no new people, or contains a mistake.", NEW_LINK],
   full: ["Board full", ...FULL, "Try again when someone has left."],
   "not-verified": ["Not verified", "This may not be the host", "The page could not verify that it is connected to the host of the board.", "Do not use this page. Ask the host whether the link and the certificate are correct."],
-  "no-such-session": ["Not open", "This board is not open here", "Check the link, or ask the host whether the board is open."],
+  "no-such-session": ["Not open", "The host does not have this board open", "Check the link, or ask the host whether the board is open."],
   "version-mismatch": ["Out of date", "This page is out of date", "The host uses another version of the program.", "Reload the page."],
 };
 
@@ -55,10 +58,11 @@ export function refusal({ code, message }) {
 
 /** The title and the advice for connections that ended, and that the page opens again, by the code of CLOSE. */
 const INTERRUPTIONS = {
-  "shutting-down": ["The host has stopped serving browsers", "Ask the host to let browsers join again with the command “web on”, or to start the program again if it has ended."],
+  __proto__: null,
+  "shutting-down": ["The host no longer lets browsers join", "Ask the host to let browsers join again with the command “web on”, or to start the program again if it has ended."],
   "no-such-session": ["This board is not open for browsers now", "Ask the host to let browsers join again with the command “web on”."],
   full: [...FULL, "Wait until someone has left."],
-  "locked-out": ["Too many invalid links were used", "The page tries again in about a minute."],
+  "locked-out": ["The host has received too many wrong codes", "The page tries again in about a minute."],
   "too-slow": ["The connection is too slow"],
   replaced: ["Another page uses the same link", "Close the other page in this browser."],
 };
@@ -66,7 +70,7 @@ const INTERRUPTIONS = {
 /** Returns the title and the advice for a connection that ended, or that could not be opened, and that the page opens again. */
 export function interruption({ connection, code, message }) {
   if (connection === "connecting" && message === null) return ["Connecting to the host"];
-  if (!code || code === "timed-out") return ["The host cannot be reached", "The host may be turned off, or this device may be on another network.", "Connect this device to the network of the host."];
+  if (!code || code === "timed-out") return ["The host cannot be reached", "The host may be turned off, or this device may be on another network.", "Make sure that this device is on the same network as the host."];
   if (code === "left" && !message) return ["The connection was closed while this page was in the background"];
   return INTERRUPTIONS[code] ?? ["The connection ended", message || `Reason: ${code}`];
 }

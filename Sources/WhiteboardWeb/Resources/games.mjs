@@ -7,7 +7,8 @@ import { openDialog } from "./panels.mjs";
 const MARKS = { "=": "#538d4e", "~": "#b59f3b", "-": "#6b6f76" };
 const DISCS = { R: "#e5484d", Y: "#ffc53d" };
 const SANS = "system-ui, sans-serif";
-const NAMES = { wordle: "Wordle", "connect-four": "Connect Four" };
+/** The names of the games. The name of another game can be any text, such as the name of a method. */
+const NAMES = { __proto__: null, wordle: "Wordle", "connect-four": "Connect Four" };
 
 export const gameName = (object) => NAMES[object.game] ?? "Game";
 
@@ -71,7 +72,8 @@ function status(view, name) {
 /** Opens the dialog of a game. The dialog shows the moves of other members until it is closed. */
 export function playGame(ui, id) {
   const first = ui.board.objects.get(id);
-  if (!first) return;
+  // The event of a new game can arrive later.
+  if (!first) return ui.board.addEventListener("objects", () => playGame(ui, id), { once: true });
   const play = (move) => {
     const problem = ui.attempt(() => ui.board.play(id, move));
     update();

@@ -148,6 +148,13 @@ export class Input {
     this.#mode = "idle";
   }
 
+  /** Ends the gesture, because the page is hidden: then no event tells that a pointer was lifted. */
+  end() {
+    if (this.#mode === "tool") this.tools.interrupt();
+    this.#down.clear();
+    this.#mode = "idle";
+  }
+
   #stop() {
     if (this.#mode === "tool") this.tools.cancel();
     this.#mode = "idle";

@@ -1,6 +1,6 @@
 /** Dialogs, popups, and the sheet with its panels: the chat, the people, and the list of objects. */
 
-import { $, button, element, icon, settings, toast } from "./dom.mjs";
+import { $, button, element, icon, isComposing, settings, toast } from "./dom.mjs";
 import { interruption, refusal } from "./errors.mjs";
 import { gameName } from "./games.mjs";
 import { isolated, visible } from "./ids.mjs";
@@ -72,7 +72,7 @@ export class Sheet {
 
   constructor() {
     $("sheet").onkeydown = (event) => {
-      if (event.key !== "Escape" || event.isComposing) return;
+      if (event.key !== "Escape" || isComposing(event)) return;
       event.stopPropagation();
       this.close();
     };
@@ -120,12 +120,12 @@ export function hideScreen() {
 const EDITING = [
   ["9", "Add photos"], ["Ctrl+Z", "Undo"], ["Ctrl+Y or Ctrl+Shift+Z", "Redo"], ["Ctrl+C, Ctrl+V", "Copy, paste"], ["Ctrl+X", "Cut"],
   ["Ctrl+D or Alt+drag", "Duplicate"], ["Ctrl+Alt+C, Ctrl+Alt+V", "Copy, paste the color and width"], ["Ctrl+G, Ctrl+Shift+G", "Group, ungroup"],
-  ["Ctrl+Shift+L", "Lock, unlock"], ["Delete", "Delete the selection"], ["Arrow keys", "Move the selection (Shift: farther)"], ["Enter", "Edit a text, open a game"],
+  ["Ctrl+Shift+L", "Lock, unlock"], ["Delete", "Delete the selection"], ["Arrow keys", "Move the selection (Shift: farther)"], ["Enter", "Edit text, open a game"],
   ["Ctrl+] or [", "Bring forward, send backward (Shift: all the way)"], ["Shift while drawing", "Keep the proportions or the angle"],
 ];
 const VIEWING = [
-  ["Ctrl+A", "Select everything"], ["Shift+Alt+C", "Copy as a picture (PNG)"], ["Hold Space", "Move the board"], ["Ctrl+scroll, Ctrl++ or −", "Zoom"], ["Ctrl+0", "Zoom to 100 %"],
-  ["PageUp, PageDown", "Move the board by a screen (Shift: sideways)"], ["Shift+1", "Show all objects"],
+  ["Ctrl+A", "Select everything"], ["Shift+Alt+C", "Copy as a picture (PNG)"], ["Hold Space", "Move the board"], ["Ctrl+scroll, Ctrl++ or −", "Zoom"], ["Ctrl+0", "Zoom to 100%"],
+  ["PageUp, PageDown", "Move the board by one screen (Shift: sideways)"], ["Shift+1", "Show all objects"],
   ["Shift+2", "Zoom to the selection"], ["Alt+Shift+D", "Light or dark colors"], ["?", "Show this list"],
 ];
 
@@ -163,7 +163,7 @@ function reasons({ me, state }) {
   const { connection, pending, storage, retryAt } = state;
   const unsent = pending && `${pending === 1 ? "1 change was" : `${pending} changes were`} not sent to the other members.`;
   if (["removed", "refused"].includes(connection)) return [...refusal(state).slice(1), unsent].filter(Boolean);
-  const saved = storage === "ok" ? "You can continue to draw. Your changes are saved in this browser, and are sent when the connection is back."
+  const saved = storage === "ok" ? "You can continue to draw. Your changes are saved in this browser, and are sent when the connection returns."
     : "You can continue to draw, but your changes are not saved in this browser. Do not close this page before they are sent.";
   return [...interruption(state), me.role !== "viewer" && saved,
     connection === "connecting" ? "The page is trying to connect now." : `Keep this page open. It tries again at ${SECONDS.format(retryAt)}.`].filter(Boolean);
@@ -174,8 +174,8 @@ function certificate() {
   const code = element("code", {}, "…");
   const fingerprint = element("p", {}, "Certificate fingerprint (SHA-256):", element("br"), code);
   const authority = element("div.lines", { hidden: true },
-    element("p", {}, "You can also install the host’s certificate authority. Then the warning disappears, and the page opens even while the host is offline. Install it only if you trust the host, which can then impersonate any website to this device."),
-    element("a.primary", { href: "/ca.crt", download: "whiteboard-ca.crt" }, "Download the certificate"));
+    element("p", {}, "You can also install the host’s certificate authority. Then the warning disappears, and after your next visit the page also opens while the host is offline. Install it only if you trust the host, which can then impersonate any website to this device."),
+    element("a.primary", { href: "/ca.crt", download: "whiteboard-ca.crt" }, "Download the certificate authority"));
   (async () => {
     try {
       const about = await (await fetch("/about.json")).json();
@@ -188,7 +188,7 @@ function certificate() {
   })();
   return element("div.text", {},
     element("p", {}, "Everything you draw is sent encrypted to the host of this board, and from there to the other members."),
-    element("p", {}, "If your browser showed a warning, the host made its certificate itself. The browser then cannot check that this page comes from the host, and a person who controls the network could send you a different page."),
+    element("p", {}, "A browser shows a warning if the host created its own certificate. It then cannot check that this page comes from the host, and a person who controls the network could send you a different page."),
     element("p", {}, "To be sure, compare this fingerprint with the one next to the QR code. Look at the fingerprint in the certificate details of your browser, because a fake page would show a fake fingerprint here."),
     fingerprint, authority);
 }
@@ -209,7 +209,7 @@ export class Chat {
   constructor(ui) {
     this.ui = ui;
     this.#field.onkeydown = (event) => {
-      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      if (event.key !== "Enter" || event.shiftKey || isComposing(event)) return;
       event.preventDefault();
       this.#send();
     };
@@ -324,8 +324,14 @@ export class Members {
   onOpen() { this.update(); }
 }
 
+/** Returns the characters of a text as a user sees them, such as a letter with its accents. */
+const characters = (text) => Intl.Segmenter ? Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment) : [...text];
+
 function avatar({ name, icon, color }) {
-  const made = element("span.avatar", { ariaHidden: "true" }, icon || [...(name || "?")][0].toUpperCase());
+  // The icon of another member can be any text. In an emoji, `visible` would remove the characters that join its parts.
+  const [first] = characters(icon), isEmoji = /\p{Extended_Pictographic}/u.test(first);
+  const shown = isEmoji ? first : characters(visible(icon) || name || "?")[0].toUpperCase();
+  const made = element("span.avatar", { ariaHidden: "true" }, shown);
   made.style.setProperty("--color", color);
   return made;
 }
@@ -340,7 +346,7 @@ export function nameForm(done, label) {
   const submit = (event) => {
     event.preventDefault();
     const name = field.value = visible(field.value);
-    if (!name) return toast("Enter a name that other people can see.");
+    if (!name) return toast("Enter a name with at least one visible character.");
     if (new TextEncoder().encode(name).length > 64) return toast("This name is too long. Choose a shorter one.");
     settings.set("name", name);
     done(name);
@@ -348,7 +354,7 @@ export function nameForm(done, label) {
   return element("form.name", { onsubmit: submit }, field, element("button.primary", {}, label));
 }
 
-const KINDS = { text: "Text", drawing: "Drawing", photo: "Photo", game: "Game" };
+const KINDS = { __proto__: null, text: "Text", drawing: "Drawing", photo: "Photo", game: "Game" };
 const PAGE = 100;
 
 export class ObjectList {

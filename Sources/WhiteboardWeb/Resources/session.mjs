@@ -13,7 +13,9 @@ const FINAL_AT_FIRST = new Set(["full", "no-such-session", "protocol-error", "un
 const SLOW = new Set(["full", "left", "protocol-error", "unknown-frame", "too-large"]);
 /** The first wait after some codes, in ms. `replaced` means that another page has the same key. */
 const FIRST_WAITS = {
-  "shutting-down": 1_000, "too-slow": 5_000, "too-fast": 5_000, replaced: 5_000, "locked-out": 60_000,
+  // A code can be any text, such as the name of a method.
+  __proto__: null,
+  "shutting-down": 1_000, "no-such-session": 1_000, "too-slow": 5_000, "too-fast": 5_000, replaced: 5_000, "locked-out": 60_000,
 };
 /** The waits of LIV-3. After the time of fast retries, slow waits follow: 30 s, doubling up to 5 min. */
 const WAITS = [200, 500, 1_000, 2_000, 5_000];
@@ -117,6 +119,9 @@ export class GuestSession {
   sendResource(member, name, bytes) {
     return this.#connection ? this.#connection.bulk.send(member, name, bytes) : Promise.reject(new LinkEnded("lost"));
   }
+
+  /** Disconnects a member that broke a rule of the board. It can join again with another incarnation. */
+  reject(member, rule) { this.#connection?.reject(member, rule); }
 
   get hasUnsent() { return Boolean(this.#connection?.hasUnsent); }
 

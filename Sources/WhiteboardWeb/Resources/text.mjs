@@ -1,21 +1,33 @@
 /** Editing text in place: a text field above the board, so that every input method of the system works. */
 
-import { element, toast } from "./dom.mjs";
+import { element, isComposing, toast } from "./dom.mjs";
 import { measured } from "./draw.mjs";
-import { layout, LETTER, shapeOf, shown } from "./geometry.mjs";
+import { layout, LETTER, shown } from "./geometry.mjs";
 
 /** The font size of the field in CSS pixels. Below 16, phones zoom into the page, so the field is scaled with a transform. */
 const FONT = 16;
 
-const BOX = 200;
+/** The shape of a new text. */
+const NEW = { centerPosition: [0, 0], scale: 1, angle: 0, size: [200] };
 /** The time between two changes of the board while the user types, in milliseconds. */
 const INTERVAL = 250;
+
+/** Returns the upper left corner of an object with the given text. */
+function corner(object, text) {
+  const { width, height } = layout(text, object.size[0]);
+  return shown(object, [-width / 2, -height / 2]);
+}
 
 export class TextEditor {
   #field = null;
   #id = null;
   /** The last text on the board that was equal to the text in the field. */
   #base = "";
+  /**
+   * The object as it was before the last write, while the event of that write is missing; undefined if the object is new.
+   * The event can arrive after the write, because the replica first waits for a signature. Null if no event is missing.
+   */
+  #before = null;
   #place;
   #timer;
   /** Whether an input method is composing a word. A new value of the field would end this composition. */
@@ -40,6 +52,7 @@ export class TextEditor {
     if (ui.attempt(() => ui.board.beginStep("text"))) return;
     this.#hasStep = true;
     this.#id = id;
+    this.#before = null;
     this.#base = object?.text ?? "";
     this.#place = object ? null : [place[0], place[1] - LETTER.height / 2];
     const field = element("textarea.text", {
@@ -49,8 +62,7 @@ export class TextEditor {
       onkeydown: (event) => {
         event.stopPropagation();
         const isDone = event.key === "Escape" || (event.key === "Enter" && (event.ctrlKey || event.metaKey));
-        // In Safari, the key that ends a composition has the code 229.
-        if (!isDone || event.isComposing || event.keyCode === 229) return;
+        if (!isDone || isComposing(event)) return;
         event.preventDefault();
         this.close();
         ui.boardElement.focus({ preventScroll: true, focusVisible: false });
@@ -72,9 +84,9 @@ export class TextEditor {
     const field = this.#field;
     if (!field) return;
     const { ui } = this, { camera } = ui;
-    const object = ui.board.objects.get(this.#id);
-    const scale = (object?.scale ?? 1) * camera.zoom;
-    const size = layout(field.value, object?.size[0] ?? BOX);
+    const object = ui.board.objects.get(this.#id), shape = object ?? NEW;
+    const scale = shape.scale * camera.zoom;
+    const size = layout(field.value, shape.size[0]);
     // The field is as large as the text, so that lines in both directions begin where the board has them. It has room for
     // the caret at its sides.
     const unit = FONT / LETTER.font, room = LETTER.width * unit;
@@ -83,9 +95,8 @@ export class TextEditor {
       width: `${width * unit + 2 * room + 1}px`, padding: `0 ${room}px`, height: `${size.height * unit + 2}px`, fontSize: `${FONT}px`,
       lineHeight: `${LETTER.height * unit}px`, color: ui.looks.palette.color(object ? object.color : ui.pen.color).rgb,
     });
-    const corner = object ? shown(object, [-shapeOf(object).width / 2, -shapeOf(object).height / 2]) : this.#place;
-    const [x, y] = camera.toScreen(corner);
-    field.style.transform = `translate(${x}px,${y}px) rotate(${object?.angle ?? 0}rad) scale(${scale / unit}) translate(${-room}px)`;
+    const [x, y] = camera.toScreen(object ? corner(object, object.text) : this.#place);
+    field.style.transform = `translate(${x}px,${y}px) rotate(${shape.angle}rad) scale(${scale / unit}) translate(${-room}px)`;
   }
 
   /** Moves the board so that the keyboard of a phone does not cover the field. */
@@ -119,7 +130,8 @@ export class TextEditor {
   /** Shows changes that other members made to the object, unless the user composes a word or has typed since the last write. */
   refresh() {
     const object = this.ui.board.objects.get(this.#id);
-    if (!this.#field || !this.#id) return;
+    if (!this.#field || !this.#id || object === this.#before) return;
+    this.#before = null;
     if (!object) return this.close();
     if (this.#isComposing || this.#field.value !== this.#base || object.text === this.#base) return;
     this.#show(object.text);
@@ -143,42 +155,46 @@ export class TextEditor {
     const { ui } = this, { board } = ui, text = this.#field.value;
     if (!this.#id) {
       if (!text.trim()) return;
-      const { width, height } = layout(text, BOX), [x, y] = this.#place;
+      const [x, y] = this.#place, [dx, dy] = corner(NEW, text);
       ui.attempt(() => {
-        this.#id = board.createText(text, [x + width / 2, y + height / 2], { color: ui.pen.color });
+        this.#id = board.createText(text, [x - dx, y - dy], { color: ui.pen.color });
+        this.#before = undefined;
         this.#base = text;
         ui.hideObjects([this.#id]);
       });
       return;
     }
-    const before = board.objects.get(this.#id);
-    if (!before || text === this.#base) return;
+    if (!this.#exists || text === this.#base) return;
+    const object = board.objects.get(this.#id);
     ui.attempt(() => {
-      board.setText(this.#id, text, this.#base);
+      const old = this.#base;
+      board.setText(this.#id, text, old);
+      this.#before = object;
       this.#base = text;
-      const after = board.objects.get(this.#id);
-      if (!after || !after.text) return;
-      const [one, other] = [before, after].map((object) => shown(object, [-shapeOf(object).width / 2, -shapeOf(object).height / 2]));
+      const [one, other] = [old, text].map((text) => corner(object ?? NEW, text));
       const move = [one[0] - other[0], one[1] - other[1]];
-      if (move[0] || move[1]) board.move([this.#id], move);
+      if (text && (move[0] || move[1])) board.move([this.#id], move);
       // If other members typed too, the field shows the merged text.
       this.refresh();
     });
   }
 
+  /** Whether the object is on the board; other members can delete it. */
+  get #exists() { return this.#id && (this.#before === undefined || this.ui.board.objects.has(this.#id)); }
+
   /** Whether the board has refused the text in the field. */
   get #isRefused() {
     const { value } = this.#field;
-    return value.trim() && value !== this.#base && (!this.#id || this.ui.board.objects.has(this.#id));
+    return value.trim() && value !== this.#base && (!this.#id || this.#exists);
   }
 
   /** Adds the text in the field as a new text next to the object, because another member has selected or locked the object. */
   #writeCopy() {
     const id = this.#id, object = this.ui.board.objects.get(id);
-    const [x, y] = shown(object, [-shapeOf(object).width / 2, -shapeOf(object).height / 2]);
+    const [x, y] = object ? corner(object, object.text) : this.#place;
     [this.#id, this.#place] = [null, [x + LETTER.height, y + LETTER.height]];
     this.#write();
-    if (this.#id) toast("Your text was added as a new text.");
+    if (this.#id) toast("Your text was added as a separate object.");
     else this.#id = id;
   }
 
@@ -193,7 +209,7 @@ export class TextEditor {
     this.#isComposing = false;
     this.#write();
     if (this.#id && this.#isRefused) this.#writeCopy();
-    if (!field.value.trim() && board.objects.has(this.#id)) ui.attempt(() => board.remove([this.#id]));
+    if (!field.value.trim() && this.#exists) ui.attempt(() => board.remove([this.#id]));
     if (this.#hasStep) ui.attempt(() => board.endStep());
     this.#hasStep = false;
     if (this.#isRefused && !ui.isViewer) return;

@@ -202,6 +202,8 @@ class ShapeTool extends Tool {
 class EraserTool extends Tool {
   #path = null;
   #touched = new Set();
+  /** The touched objects that other members have selected. */
+  #held = new Set();
 
   get #radius() { return 10 / this.ui.camera.zoom; }
 
@@ -230,8 +232,9 @@ class EraserTool extends Tool {
     const before = this.#touched.size;
     for (let step = 1; step <= steps; step += 1) {
       const place = [from[0] + (to[0] - from[0]) * step / steps, from[1] + (to[1] - from[1]) * step / steps];
-      for (const { object } of ui.scene.items) {
-        if (!this.#touched.has(object.id) && !object.isLocked && covers(object, place, this.#radius)) this.#touched.add(object.id);
+      for (const { id, object } of ui.scene.items) {
+        if (this.#touched.has(id) || object.isLocked || !covers(object, place, this.#radius)) continue;
+        (ui.board.isHeld(id) ? this.#held : this.#touched).add(id);
       }
     }
     if (this.#touched.size > before) ui.hideObjects(this.#touched);
@@ -251,15 +254,17 @@ class EraserTool extends Tool {
   }
 
   up() {
-    const { ui } = this;
+    const { ui } = this, { board } = ui;
+    const ids = board.notHeld([...this.#touched, ...this.#held].filter((id) => board.objects.has(id)));
     if (ui.erasesParts) this.#eraseParts();
-    else if (this.#touched.size) ui.attempt(() => ui.board.remove([...this.#touched].filter((id) => ui.board.objects.has(id))));
+    else if (ids.length) ui.attempt(() => board.remove(ids));
     this.cancel();
   }
 
   cancel() {
     this.#path = null;
     this.#touched.clear();
+    this.#held.clear();
     this.ui.hideObjects([]);
     this.ui.drawLive();
   }
@@ -334,12 +339,12 @@ export class SelectTool extends Tool {
   get objects() { return [...this.selection].map((id) => this.ui.board.objects.get(id)).filter(Boolean); }
 
 
-  /** Selects exactly these objects. Other members cannot change selected objects. */
+  /** Selects exactly these objects, except those that other members have selected. Other members cannot change selected objects. */
   set(ids) {
-    const { ui } = this;
-    const next = new Set(ids);
-    const left = [...this.selection].filter((id) => !next.has(id) && ui.board.objects.has(id));
-    const added = [...next].filter((id) => !this.selection.has(id));
+    const { ui } = this, wanted = new Set(ids), before = [...this.selection];
+    const left = before.filter((id) => !wanted.has(id) && ui.board.objects.has(id));
+    const more = [...wanted].filter((id) => !this.selection.has(id)), added = ui.isViewer ? more : ui.board.notHeld(more);
+    const next = new Set([...before.filter((id) => wanted.has(id)), ...added]);
     if (!left.length && !added.length && next.size === this.selection.size) return;
     this.selection = next;
     if (!ui.isViewer) {

@@ -1,12 +1,12 @@
 /** The user interface: connects the board with its layers, tools and panels. */
 
 import { boundsOf, Camera, LiveLayer, Scene } from "./canvas.mjs";
-import { $, button, element, icon, settings, toast } from "./dom.mjs";
+import { $, button, element, icon, isComposing, settings, toast } from "./dom.mjs";
 import { drawObject, Palette } from "./draw.mjs";
 import { refusal } from "./errors.mjs";
 import { exportPicture, Photos, picture, prepared } from "./files.mjs";
 import { playGame } from "./games.mjs";
-import { covers, Ink, shapeOf, union, visibleParts, widened } from "./geometry.mjs";
+import { covers, Ink, shapeOf, touches, union, visibleParts, widened } from "./geometry.mjs";
 import { isolated, visible } from "./ids.mjs";
 import { Input } from "./input.mjs";
 import {
@@ -20,6 +20,10 @@ import { Tools } from "./tools.mjs";
 const PAPER = { light: "#ffffff", dark: "#17171a" };
 /** The time after which the unfinished stroke of another member is drawn like a finished one, in milliseconds. */
 const ABANDONED = 5000;
+/** The maximum number of strokes of other members on the live layer; tiles show the others. */
+const GROWING = 100;
+/** The number of visible objects of one holder above which they have one frame together. */
+const FRAMES = 200;
 
 export class UI {
   camera = new Camera();
@@ -37,7 +41,10 @@ export class UI {
   #hiddenObjects = new Set();
   /** The strokes that others are drawing: id to `{object, preview, ink, time}`. */
   #growing = new Map();
+  /** The unfinished strokes that changed recently. */
   #unfinished = new Set();
+  /** The previews that the live layer does not draw any more. */
+  #abandoned = new WeakSet();
   #isScheduled = false;
   #viewChanged = true;
 
@@ -124,7 +131,8 @@ export class UI {
 
   #drawGrowing(painter) {
     let area = null;
-    for (const { ink, object, bounds } of this.#growing.values()) {
+    for (const [id, { ink, object, bounds }] of this.#growing) {
+      if (this.#hiddenObjects.has(id)) continue;
       painter.growing(ink, this.looks.palette.color(object?.color));
       area = union(area, bounds);
     }
@@ -133,13 +141,21 @@ export class UI {
 
   #drawHolders(painter) {
     let area = null;
-    const margin = 4 / this.camera.zoom;
+    const { board, camera } = this, view = camera.area, margin = 4 / camera.zoom, held = new Map();
     for (const id of this.#held) {
-      const object = this.board.objects.get(id), { width, height } = shapeOf(object);
-      const color = this.board.members.get(object.selectedBy)?.color ?? "#888888", unit = margin / object.scale;
-      painter.place(object, () => painter.box(-width / 2 - unit, -height / 2 - unit, width + 2 * unit, height + 2 * unit,
-        { stroke: color, lineWidth: unit / 2.5, radius: unit }));
-      area = union(area, widened(shapeOf(object).bounds, 2 * margin));
+      const object = board.objects.get(id), { selectedBy } = object;
+      if (!touches(widened(shapeOf(object).bounds, 2 * margin), view)) continue;
+      if (!held.has(selectedBy)) held.set(selectedBy, []);
+      held.get(selectedBy).push(object);
+    }
+    for (const [holder, objects] of held) {
+      const color = board.members.get(holder)?.color ?? "#888888";
+      for (const frame of objects.length > FRAMES ? [commonFrame(objects)] : objects) {
+        const { width, height, bounds } = shapeOf(frame), unit = margin / frame.scale;
+        painter.place(frame, () => painter.box(-width / 2 - unit, -height / 2 - unit, width + 2 * unit, height + 2 * unit,
+          { stroke: color, lineWidth: unit / 2.5, radius: unit }));
+        area = union(area, widened(bounds, 2 * margin));
+      }
     }
     return area;
   }
@@ -147,7 +163,7 @@ export class UI {
   #held = new Set();
 
   #objectsChanged(changed, removed) {
-    this.scene.invalidate(changed);
+    this.scene.objectsChanged(changed);
     this.scene.invalidate(removed);
     for (const id of removed) {
       this.#held.delete(id);
@@ -173,18 +189,23 @@ export class UI {
     this.schedule();
   }
 
-  /** Combines the committed points of unfinished strokes with their previews. */
+  /** Combines the committed points of unfinished strokes with their previews. Tiles show strokes that do not change any more. */
   #updateGrowing() {
     const { objects, previews } = this.board, now = performance.now();
     const before = this.#growing, next = new Map();
-    const ids = new Set(previews.keys());
-    for (const id of this.#unfinished) if (id !== this.#stroke) ids.add(id);
+    const ids = new Set(this.#unfinished);
+    for (const [id, preview] of previews) if (!this.#abandoned.has(preview)) ids.add(id);
+    ids.delete(this.#stroke);
     for (const id of ids) {
       const object = objects.get(id), preview = previews.get(id), old = before.get(id);
       if (this.hidden.has(object?.author ?? preview?.member)) continue;
       const isSame = old && old.object === object && old.preview === preview;
-      if (isSame && now - old.time > ABANDONED) continue;
-      next.set(id, isSame ? old : { object, preview, time: now, ...growingInk(object, preview) });
+      // The live layer cannot draw a stroke that was scaled, rotated or erased meanwhile.
+      const isTransformed = object && (object.scale !== 1 || object.angle || object.erased?.length);
+      if (isTransformed || next.size === GROWING || (isSame && now - old.time > ABANDONED)) {
+        this.#unfinished.delete(id);
+        if (preview) this.#abandoned.add(preview);
+      } else next.set(id, isSame ? old : { object, preview, time: now, ...growingInk(object, preview) });
     }
     this.#growing = next;
     const isOther = next.size !== before.size || [...next.keys()].some((id) => !before.has(id));
@@ -234,9 +255,10 @@ export class UI {
     this.pointers.place();
     this.editor.place();
     const { camera } = this;
-    $("zoom-level").textContent = `${Math.round(camera.zoom * 100)} %`;
-    const viewport = { center: camera.center, width: Math.max(1, camera.width / camera.zoom), height: Math.max(1, camera.height / camera.zoom) };
-    this.showPresence({ viewport });
+    $("zoom-level").textContent = `${Math.round(camera.zoom * 100)}%`;
+    // Two members who follow each other would enlarge their views without end.
+    if (this.followed) return;
+    this.showPresence({ viewport: { center: camera.center, width: Math.max(1, camera.width / camera.zoom), height: Math.max(1, camera.height / camera.zoom) } });
   }
 
   panBy(dx, dy) {
@@ -252,6 +274,7 @@ export class UI {
   }
 
   fit(ids = this.board.order) {
+    this.follow(null);
     const area = ids.map((id) => this.board.objects.get(id)).filter(Boolean).map((object) => boundsOf(object)).reduce(union, null);
     if (area) this.camera.fit(area, 1);
     else this.camera.fit({ left: 0, top: 0, right: 1, bottom: 1 });
@@ -259,7 +282,6 @@ export class UI {
   }
 
   goTo(id) {
-    this.follow(null);
     this.fit([id]);
     this.setTool("select");
     this.tools.select.set([id]);
@@ -272,6 +294,7 @@ export class UI {
     $("following").hidden = !id;
     if (id) $("following").replaceChildren(`Following ${isolated(this.name(id))}`, button(null, "Stop", () => this.follow(null), { text: "Stop", kind: "button.quiet" }));
     this.panels.members.update();
+    this.#viewMoved();
     this.#followView();
   }
 
@@ -427,7 +450,7 @@ export class UI {
     const announced = title ? `${text}. ${title}` : text;
     if (!isShort && $("announced").textContent !== announced) $("announced").textContent = announced;
     hint.onclick = () => openDialog(title, element("div.text", {}, ...hints.map(([, text]) => element("p", {}, text)),
-      isSecondTab ? element("button.primary", { type: "button", onclick: () => this.takeOver() }, "Use it here") : null));
+      isSecondTab ? element("button.primary", { type: "button", onclick: () => this.takeOver() }, "Use the board in this tab") : null));
     if (storage === "full" && this.#storage !== "full") toast(full);
     this.#storage = storage;
     if (failure) showScreen("The board stopped", [`An error occurred in this page. Reload it to continue.${storage === "ok" ? " Your changes are saved." : ""}`, String(failure.message ?? "")], { label: "Reload the page", run: () => location.reload() });
@@ -447,7 +470,7 @@ export class UI {
     if (isViewer) {
       this.stopTyping();
       if (!VIEWER_TOOLS.includes(this.tool)) this.setTool("hand");
-    }
+    } else if (this.tool === "hand") this.setTool("pen");
     this.toolbar.update();
     this.panels.list.update();
     this.selectionChanged();
@@ -576,8 +599,11 @@ export class UI {
     const showKeyboard = () => document.documentElement.style.setProperty("--keyboard", `${Math.max(0, Math.round(innerHeight - view.height - view.offsetTop))}px`);
     view.addEventListener("resize", showKeyboard);
     view.addEventListener("scroll", showKeyboard);
-    // If the page is closed while the user types, the text is still added to the board.
-    addEventListener("pagehide", () => this.stopTyping());
+    // If the page is closed while the user draws or types, the stroke or the text is still added to the board.
+    addEventListener("pagehide", () => {
+      this.input.end();
+      this.stopTyping();
+    });
   }
 
   #groups() { return [...new Set(this.tools.select.objects.map(({ groups }) => groups?.at(-1)).filter(Boolean))]; }
@@ -686,7 +712,7 @@ export class UI {
 
   #keyPressed(event) {
     if (event.key === "Tab") document.body.classList.add("keys");
-    if (event.target.closest?.("input, textarea, dialog") || !$("screen").hidden || event.isComposing) return;
+    if (event.target.closest?.("input, textarea, dialog") || !$("screen").hidden || isComposing(event)) return;
     const { select } = this.tools, { selection } = select;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const isCommand = event.ctrlKey || event.metaKey;
@@ -738,6 +764,12 @@ export class UI {
     event.preventDefault();
     run();
   }
+}
+
+/** Returns a frame around objects, with the position and size of an object. */
+function commonFrame(objects) {
+  const { left, top, right, bottom } = objects.map((object) => shapeOf(object).bounds).reduce(union);
+  return { centerPosition: [(left + right) / 2, (top + bottom) / 2], scale: 1, angle: 0, size: [right - left, bottom - top] };
 }
 
 /** Returns the ink of an unfinished stroke: the committed points, then the points of the preview. */

@@ -27,7 +27,7 @@ async function start({ board: id, id: guest, strokes }) {
     const send = (event) => postMessage({ ...event, member: board.me.id });
     return {
       bufferedBytes: 0,
-      connect() {}, close() {},
+      connect() {}, close() {}, reject() {},
       send: (_, bytes) => send({ kind: "message", bytes, isReliable: true }),
       sendDatagram: (_, bytes) => send({ kind: "message", bytes, isReliable: false }),
       sendResource: async (_, name, bytes) => send({ kind: "resource", name, bytes }),

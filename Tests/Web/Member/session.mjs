@@ -51,6 +51,13 @@ export class GuestSession {
     });
   }
 
+  /** The members that the board rejected. */
+  rejected = [];
+  reject(member) {
+    this.rejected.push(member);
+    this.report({ kind: "left", member });
+  }
+
   leave() {}
   close() { this.#worker?.terminate(); }
   send(_, bytes) { this.#worker.postMessage({ kind: "message", bytes, isReliable: true }); }
