@@ -29,7 +29,7 @@ struct InviteCommand: AsyncParsableCommand {
 
       If browsers can join the board (`host --web` or `web on`), `invite --web` creates a link that opens it in a \
       browser, for example on a phone. With --expires, the link is valid for that long. Without it, the link is valid \
-      until the board is closed.
+      until the board is closed, unless a relay keeps the board open.
       """
   )
 

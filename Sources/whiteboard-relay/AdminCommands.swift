@@ -169,7 +169,7 @@ struct BoardsCommand: AsyncParsableCommand {
 
     @OptionGroup var board: BoardOptions
 
-    @Flag(help: "Create a browser link, if the relay runs with --web.")
+    @Flag(help: "Create a browser link instead of a code. The relay must run with --web.")
     var web = false
 
     @Flag(help: "Make the code or link view-only, for a board that was created with --owned.")

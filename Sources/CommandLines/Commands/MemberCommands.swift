@@ -184,9 +184,9 @@ enum MemberCommands {
     summary: "create an additional code, or a browser link",
     notes: [
       "`web` creates a browser link; see `help web`. With `view`, people who join with the code or link can only",
-      "view the board. TIME is a number and s, m, h or d, at most 30d. A code, or a link without TIME, is valid only",
-      "while the board is open. A link with TIME stays valid if the board is closed and opened again before it",
-      "expires.",
+      "view the board. TIME is a number and s, m, h or d, at most 30d. A code is valid only while the board is open. So",
+      "is a browser link without TIME, unless a relay keeps the board open. A browser link with TIME stays valid if",
+      "the board is closed and opened again before the link expires.",
     ],
     keys: ["web", "view", "expires"],
     words: { arguments throws(CommandError) in
@@ -216,7 +216,8 @@ enum MemberCommands {
       "`on` shows a link that opens the board in any browser on this network, for example on a phone.",
       "`off` disconnects everyone who joined from a browser. Their links work again after `on`.",
       "`revoke` revokes all browser links, and removes everyone who joined with them.",
-      "Links without a time limit stop working when the board closes. For a time limit, use `invite web expires=TIME`.",
+      "Links without a time limit stop working when the board closes, unless a relay keeps it open. For a link with a",
+      "time limit, use `invite web expires=TIME`.",
     ],
     keys: ["state"],
     words: { arguments throws(CommandError) in

@@ -15,8 +15,9 @@ struct BrowserInvitation: Hashable, Sendable {
   init(_ invited: BoardEvent.Invited) {
     link = invited.link
     fingerprint = invited.fingerprint
-    let role = invited.role == "viewer" ? "to view the board" : "to join the board"
-    terms = role + (invited.expires.map { ", until \(EventText.time($0))" } ?? "")
+    let purpose = invited.role == "viewer" ? "view" : "join"
+    let end = invited.expires.map { ", until \(EventText.time($0))" } ?? ""
+    terms = "To \(purpose) the board in a browser\(end)"
   }
 }
 
@@ -39,7 +40,7 @@ struct InvitationBox {
   /// - Returns: The lines, which are not wrapped yet.
   private func lines(isShort: Bool) -> [String] {
     if let link {
-      return ["In a browser, \(link.terms):", link.link, ""] + Self.lines(link.fingerprint)
+      return ["\(link.terms):", link.link, ""] + Self.lines(link.fingerprint)
     }
     guard !board.link.isEmpty else {
       return [
@@ -55,7 +56,7 @@ struct InvitationBox {
       lines +=
         ["In a browser, for example on a phone:", link, ""] + Self.lines(board.webFingerprint)
     } else {
-      lines += ["For browsers, for example on phones, the host types :web on", ""]
+      lines += ["To let browsers join, the host types :web on", ""]
     }
     if let code = board.joinCode { lines += ["Join code: \(code)", ""] }
     guard !isShort || board.webLink == nil else { return lines }

@@ -8,7 +8,7 @@ import { codeKeyBytes, parseFragment } from "./weblink.mjs";
 
 const reload = { label: "Try again", run: () => location.reload() };
 
-const TOO_OLD = ["This browser is too old", "The board needs WebAssembly and other features of current browsers.", "Update the browser, or open the link in a current Chrome, Edge, Firefox or Safari. If the browser is in lockdown mode, turn this mode off for the page."];
+const TOO_OLD = ["This browser is too old", "The board needs WebAssembly and other features of current browsers.", "Update the browser, or open the link in a current version of Chrome, Edge, Firefox or Safari. If the browser is in lockdown mode, turn this mode off for the page."];
 
 /** Returns the screen for a browser that lacks a feature, or null. */
 function missing() {
@@ -125,7 +125,7 @@ function watch(board, link, takeOver) {
   const hasContent = () => board.objects.size || board.chat.length;
   const look = () => {
     const { connection, code, message, name, isElsewhere, storage } = board.state;
-    if (isElsewhere) return fail(["The board is open in another tab", storage === "ok" ? "Everything you did in this tab is saved." : "This browser could not save what you did in this tab. Changes that were not sent to the other members are lost."], { label: "Use it here", run: takeOver });
+    if (isElsewhere) return fail(["The board is open in another tab", storage === "ok" ? "Everything you did in this tab is saved." : "This browser could not save what you did in this tab. Changes that were not sent to the other members are lost."], { label: "Use the board in this tab", run: takeOver });
     if (connection === "open") {
       wasOpen = true;
       if (isWaiting) hideScreen();
