@@ -1,11 +1,13 @@
 """Tests guests (web.md): an independent client of web links joins the real program."""
 
+import contextlib
 import datetime
 import hashlib
 import json
 import os
 import pathlib
 import socket
+import sqlite3
 import subprocess
 import time
 import unittest
@@ -258,6 +260,29 @@ class Guests(WebCase):
         program.do("web", state="off")
         with self.assertRaises(ConnectionRefusedError):
             self.attacker(program).http()
+
+    def test_mem_3_mem_11_a_removed_guest_when_the_list_of_removals_is_full(self):
+        """A member learns of the removal, although the host cannot store it."""
+        program = self.gateway()
+        first = self.attacker(program)
+        self.joined(program, first)
+        self.wait_stored(program, first.identity)
+        program.process.kill()
+        program.process.wait()
+        (path,) = (program.directory / "boards").glob("*.whiteboard")
+        with contextlib.closing(sqlite3.connect(path)) as file, file:
+            ((text,),) = file.execute("SELECT value FROM meta WHERE key = 'membership'")
+            record = json.loads(text) | {"removed": [base32(os.urandom(32)) for _ in range(1_024)]}
+            file.execute("UPDATE meta SET value = ? WHERE key = 'membership'", (json.dumps(record),))
+        program = self.restarted(program)
+        member, bad = self.member(program), self.attacker(program)
+        link = self.joined(program, bad)
+        program.do("kick", target=bad.identity.text, reason="Enough.")
+        self.assert_closes(link, "kicked")
+        deadline = time.monotonic() + 20
+        while bad.identity.peer_id not in member.signed_kicks:
+            self.assertLess(time.monotonic(), deadline, "the member does not learn of the removal")
+            time.sleep(0.05)
 
     def test_web_9_the_certificate(self):
         program = self.gateway()

@@ -233,24 +233,33 @@ async function checkWeb({ peers, links, proof, codeProof: code, attachProof: att
 async function checkCodes() {
   const { WebSocket } = globalThis;
   const keys = await crypto.subtle.generateKey(ECDSA, false, ["sign", "verify"]);
-  for (const code of ["busy", "constructor", "__proto__"]) {
+  const ended = async (code, count) => {
     globalThis.WebSocket = class {
       constructor() { setTimeout(() => this.onmessage({ data: encodeFrame(FRAME.close, { code, message: "" }).buffer })); }
       close() {}
     };
-    const state = await new Promise((resolve) => {
+    const states = [];
+    await new Promise((resolve) => {
       const session = new GuestSession({
         transport: "websocket", origin: "https://host", keys,
         onEvent(event) {
           if (event.state !== "offline") return;
+          states.push({ ...event, wait: event.retryAt - Date.now() });
+          if (states.length < count) return;
           session.close();
-          resolve(event);
+          resolve();
         },
       });
       session.connect();
     });
-    check(`a wait after the code ${code}`, state.code === code && state.retryAt > Date.now());
+    return states;
+  };
+  for (const one of ["busy", "constructor", "__proto__"]) {
+    const [{ code, wait }] = await ended(one, 1);
+    check(`a wait after the code ${one}`, code === one && wait > 0);
   }
+  const waits = (await ended("shutting-down", 2)).map(({ wait }) => wait);
+  check("a longer first wait after the code shutting-down", waits[0] > 900 && waits[1] < 500);
   globalThis.WebSocket = WebSocket;
 }
 

@@ -69,6 +69,10 @@ extension MemberDirectory {
     }
     if kick.signature != nil {
       if !wasSigned { for entry in entries.values { spreadRemovals(to: entry) } }
+      // A guest for which there was no room is not among the stored removals.
+      if !membership.isRemoved(kick.peer) {
+        for entry in entries.values where entry.id != kick.peer { send(kick, to: entry) }
+      }
     } else if session.relaying.isRelaying && !wasRemoved {
       // The members behind this relay learn of the removal only from this message.
       for entry in entries.values where entry.id != kick.peer {
@@ -93,8 +97,12 @@ extension MemberDirectory {
         entry.owesRemovals = true
         return
       }
-      entry.knownRemovals.insert(kick.peer)
-      link.send(.kick, kick.encoded())
+      send(kick, to: entry)
     }
+  }
+
+  private func send(_ kick: Control.Kick, to entry: PeerEntry) {
+    guard let link = entry.link, entry.knownRemovals.insert(kick.peer).inserted else { return }
+    link.send(.kick, kick.encoded())
   }
 }

@@ -3,7 +3,8 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// Manages the access of browsers to a board: the gateway, and what users learn of the browser links.
+/// Manages the access of browsers to a board: opens and closes the gateway, and reports the browser
+/// links to users.
 ///
 /// Confined to the actor of the board.
 final class BrowserAccess {
@@ -22,6 +23,8 @@ final class BrowserAccess {
   private var closeGateway: (@Sendable () async -> Void)?
   /// Whether ``begin()`` has not yet opened the gateway that the configuration requires.
   private var isBeginning: Bool
+  /// Whether the gateway is to be open.
+  private var isWanted: Bool
   /// The time of the next attempt to open the gateway that the configuration requires, because the
   /// last one failed.
   private var openingAgain: ContinuousClock.Instant?
@@ -51,6 +54,7 @@ final class BrowserAccess {
       persistence: persistence
     )
     isBeginning = configuration.servesBrowsers
+    isWanted = configuration.servesBrowsers
   }
 
   private var session: Session { board.session }
@@ -76,8 +80,12 @@ final class BrowserAccess {
   private nonisolated(nonsending) func openRequired() async {
     defer { checkIsolation(#isolation) }
     do throws(CommandError) {
-      try await turnOn(request: nil)
+      try await open()
+      report(request: nil)
+      await replaceLink(request: nil)
     } catch {
+      // The user may have turned browsers off meanwhile.
+      guard isWanted else { return }
       openingAgain = runtime.clock.now + Self.openingInterval
       runtime.wakeNow()
       guard openingError != error.message else { return }
@@ -90,34 +98,44 @@ final class BrowserAccess {
 
   /// Opens the gateway, and creates a browser link if there is none that can be shown to everyone.
   ///
-  /// - Throws: ``CommandError`` if the gateway cannot be opened.
+  /// - Throws: ``CommandError`` if the gateway cannot be opened, or the link cannot be created.
   nonisolated(nonsending) func turnOn(request: RequestMark?) async throws(CommandError) {
+    defer { checkIsolation(#isolation) }
+    isWanted = true
+    try await open()
+    report(request: request)
+    try await showLink(request: request)
+  }
+
+  private nonisolated(nonsending) func open() async throws(CommandError) {
     defer { checkIsolation(#isolation) }
     guard let gateway = configuration.browserGateway else {
       throw CommandError(.refused, "this program cannot serve browsers")
     }
     try checkIsHosting()
-    if page == nil {
-      let opened: OpenGateway
-      do throws(WhiteboardError) {
-        opened = try await gateway.open(on: transport)
-      } catch {
-        throw CommandError(.refused, error.message)
-      }
-      (page, closeGateway) = (opened.page, opened.close)
-      do throws(SessionError) {
-        try await session.openToGuests()
-      } catch {
-        await takePage()?()
-        throw CommandError(error)
-      }
-      runtime.spawn { sharedBoard in
-        for await page in opened.changes { sharedBoard.board?.browsers.changePage(to: page) }
-      }
+    guard page == nil else { return }
+    let opened: OpenGateway
+    do throws(WhiteboardError) {
+      opened = try await gateway.open(on: transport)
+    } catch {
+      throw CommandError(.refused, error.message)
+    }
+    guard isWanted, page == nil else {
+      await opened.close()
+      if page != nil { return }
+      throw CommandError(.refused, "browsers were turned off in the meantime")
+    }
+    (page, closeGateway) = (opened.page, opened.close)
+    do throws(SessionError) {
+      try await session.openToGuests()
+    } catch {
+      await takePage()?()
+      throw CommandError(error)
     }
     (openingAgain, openingError) = (nil, nil)
-    report(request: request)
-    try await showLink(request: request)
+    runtime.spawn { sharedBoard in
+      for await page in opened.changes { sharedBoard.board?.browsers.changePage(to: page) }
+    }
   }
 
   /// Emits the browser link that can be shown to everyone; creates it if necessary.
@@ -161,7 +179,7 @@ final class BrowserAccess {
   /// Disconnects all guests, and closes the gateway; browser links stay valid until they expire.
   nonisolated(nonsending) func turnOff(request: RequestMark?) async {
     defer { checkIsolation(#isolation) }
-    openingAgain = nil
+    (isWanted, openingAgain) = (false, nil)
     let closeGateway = takePage()
     await session.closeToGuests()
     await closeGateway?()
@@ -267,7 +285,7 @@ final class BrowserAccess {
     [links.nextDeadline, openingAgain].compactMap(\.self).min()
   }
 
-  /// Ends the browser links that have expired, and tries again what failed.
+  /// Ends the browser links that have expired, and repeats failed attempts.
   func performTimedWork() {
     links.performTimedWork()
     guard let openingAgain, openingAgain <= runtime.clock.now else { return }
@@ -282,6 +300,7 @@ final class BrowserAccess {
   ///   browser links stay valid.
   nonisolated(nonsending) func close(comesBack: Bool) async {
     defer { checkIsolation(#isolation) }
+    (isWanted, openingAgain) = (false, nil)
     if !comesBack, !board.isCarried {
       await links.end(reason: "The host closed the board.") { $0.end == nil }
     }

@@ -18,6 +18,7 @@ final class BrowserLinks {
   private let replica: Replica
   private let roles: Roles
   private let persistence: Persistence
+  /// The links, those that were closed last at the end.
   private var links: [BrowserLink] = []
   /// The time of the next attempt to store the links, because the last one failed.
   private var storingAgain: ContinuousClock.Instant?
@@ -106,10 +107,8 @@ final class BrowserLinks {
       }
     }
     guard links[index].guests.insert(peer.id).inserted else { return }
-    let isFull = links[index].guests.count >= BrowserLink.guestLimit
-    let wasClosed = links[index].isClosed
-    if isFull { links[index].isClosed = true }
-    let secret = links[index].secret
+    let (secret, wasClosed) = (links[index].secret, links[index].isClosed)
+    if links[index].guests.count >= BrowserLink.guestLimit { close { $0.secret == secret } }
     runtime.spawn { sharedBoard in
       guard let browsers = sharedBoard.board?.browsers else { return }
       let links = browsers.links
@@ -132,13 +131,10 @@ final class BrowserLinks {
   /// - Returns: Whether a link was closed that could be shown to everyone.
   nonisolated(nonsending) func close(ofRemoved peers: [PeerID]) async -> Bool {
     defer { checkIsolation(#isolation) }
-    // While this function waits for the session, links can expire, so it does not wait in this
-    // loop.
-    var closed: [BrowserLink] = []
-    for index in links.indices where !links[index].guests.isDisjoint(with: peers) {
-      links[index].guests.subtract(peers)
-      links[index].isClosed = true
-      closed.append(links[index])
+    let closed = close {
+      !$0.guests.isDisjoint(with: peers)
+    } change: {
+      $0.guests.subtract(peers)
     }
     guard !closed.isEmpty else { return false }
     let unused = closed.filter(\.guests.isEmpty)
@@ -154,6 +150,22 @@ final class BrowserLinks {
     return closed.contains(where: \.isUnlimited)
   }
 
+  /// Closes links, and moves them to the end; returns them.
+  @discardableResult
+  private func close(
+    where isOver: (BrowserLink) -> Bool,
+    change: (inout BrowserLink) -> Void = { _ in }
+  ) -> [BrowserLink] {
+    var closed = links.filter(isOver)
+    links.removeAll(where: isOver)
+    for index in closed.indices {
+      change(&closed[index])
+      closed[index].isClosed = true
+    }
+    links += closed
+    return closed
+  }
+
   /// Keeps the links of removed guests open for others (MEM-12).
   nonisolated(nonsending) func keep(ofRemoved peers: [PeerID]) async {
     defer { checkIsolation(#isolation) }
@@ -161,7 +173,7 @@ final class BrowserLinks {
     for link in used { try? await accept(link) }
   }
 
-  /// Ends the earliest closed links if there are too many.
+  /// Ends the links that were closed first, if too many are closed.
   private nonisolated(nonsending) func endSurplus() async {
     defer { checkIsolation(#isolation) }
     let surplus = links.filter(\.isClosed).dropLast(Self.closedLimit).map(\.secret)

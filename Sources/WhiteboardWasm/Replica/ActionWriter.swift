@@ -94,10 +94,11 @@ struct ActionWriter {
     write(.error, event)
   }
 
-  /// Writes the objects that an edit concerned, as its result.
-  mutating func write(result ids: [ObjectID]) {
+  /// Writes the objects that an edit concerned, and whether it changed anything, as its result.
+  mutating func write(result ids: [ObjectID], isChanged: Bool) {
     var event = EventJSON()
     event.add("ids", ids)
+    event.add("isChanged", json: isChanged ? "true" : "false")
     write(.result, event)
   }
 

@@ -9,8 +9,9 @@ import WhiteboardSync
 @_cdecl("edit")
 public func edit(_ count: Int32, _ wall: Double, _ uptime: Double) {
   let page = current
+  let before = page.lastSequence
   guard let command = EditCommand(Buffers.takeInput(count)) else {
-    return page.output(.failure(.outOfRange("edit")), [])
+    return page.output(.failure(.outOfRange("edit")), [], since: before)
   }
   let now = moment(wall, uptime)
   do throws(BoardError) {
@@ -23,11 +24,11 @@ public func edit(_ count: Int32, _ wall: Double, _ uptime: Double) {
       let (result, actions) = page.replica.step(now: now) { (board) throws(BoardError) in
         try page.edit(board, command)
       }
-      return page.output(result, actions)
+      return page.output(result, actions, since: before)
     }
-    page.output(.success(special.ids), special.actions)
+    page.output(.success(special.ids), special.actions, since: before)
   } catch {
-    page.output(.failure(error), [])
+    page.output(.failure(error), [], since: before)
   }
 }
 

@@ -31,11 +31,25 @@ final class PageReplica {
     }
   }
 
+  /// The number of the last local operation; 0 if there is none.
+  var lastSequence: UInt64 {
+    replica.board.state.context.last(of: replica.board.incarnation) ?? 0
+  }
+
   /// Sets the output of the call to the result of an edit and its actions.
-  func output(_ result: Result<[ObjectID], BoardError>, _ actions: [ReplicaAction]) {
+  ///
+  /// - Parameters:
+  ///   - result: The objects that the edit concerned, or the error.
+  ///   - actions: The actions.
+  ///   - before: ``lastSequence`` before the edit.
+  func output(
+    _ result: Result<[ObjectID], BoardError>,
+    _ actions: [ReplicaAction],
+    since before: UInt64
+  ) {
     output { writer in
       switch result {
-      case .success(let ids): writer.write(result: ids)
+      case .success(let ids): writer.write(result: ids, isChanged: lastSequence != before)
       case .failure(let error): writer.write(error)
       }
       for action in actions { writer.write(action) }

@@ -141,7 +141,8 @@ private func photo(_ count: Int32, ids: Int) -> (bytes: [UInt8], ids: [UInt8]) {
 public func createPhoto(_ count: Int32, _ x: Double, _ y: Double, _ wall: Double, _ uptime: Double)
 {
   let (page, now) = (current, moment(wall, uptime))
-  let (replica, (bytes, hash)) = (page.replica, photo(count, ids: 1))
+  let (replica, before) = (page.replica, page.lastSequence)
+  let (bytes, hash) = photo(count, ids: 1)
   let asset: AssetReference
   do throws(PhotoError) {
     let header = try PhotoHeader(ofWhole: bytes)
@@ -158,9 +159,9 @@ public func createPhoto(_ count: Int32, _ x: Double, _ y: Double, _ wall: Double
     let (ids, actions) = try replica.change(now: now) { (board) throws(BoardError) in
       [try board.createPhoto(asset, at: Point(x: x, y: y), size: size)]
     }
-    page.output(.success(ids), stored + actions)
+    page.output(.success(ids), stored + actions, since: before)
   } catch {
     if isNew { replica.board.assets.remove(asset.id) }
-    page.output(.failure(error), [])
+    page.output(.failure(error), [], since: before)
   }
 }

@@ -176,7 +176,7 @@ export class Board extends EventTarget {
    * are one undo step.
    */
   setText(id, text, base = this.objects.get(id)?.text ?? "") {
-    this.#edit({ do: "setText", id, text: string(text), base: string(base) });
+    return this.#edit({ do: "setText", id, text: string(text), base: string(base) }).isChanged;
   }
 
   /** Adds a JPEG or PNG. The longest side of the photo is 200 units. Returns its id. */
@@ -328,7 +328,7 @@ export class Board extends EventTarget {
   }
 
   #edit(command) {
-    const named = ({ ids }) => UNCOUNTED.has(command.do) ? [] : ids.length ? ids : [command.id ?? command.do];
+    const named = ({ ids, isChanged }) => !isChanged || UNCOUNTED.has(command.do) ? [] : ids.length ? ids : [command.id ?? command.do];
     return this.#make(() => this.#replica.edit(command), named);
   }
 

@@ -77,8 +77,8 @@ export class Connection {
   #guest;
   #isRelay;
   /**
-   * The known members by id: `{name, incarnation, reachAt}`; `reachAt` is the time of the next REACH. `isReached`: whether
-   * MEMBERS with the same incarnation causes no other REACH. `isRejected`: whether the end of the route causes none.
+   * The known members by id: `{name, incarnation, reachAt}`; `reachAt` is the time of the next REACH. `isReached`: REACH was
+   * sent for this incarnation, so MEMBERS with it is ignored. `isRejected`: this page ended the route, so no REACH follows.
    */
   #known = new Map();
   #removed = new Set();

@@ -72,8 +72,15 @@ function status(view, name) {
 /** Opens the dialog of a game. The dialog shows the moves of other members until it is closed. */
 export function playGame(ui, id) {
   const first = ui.board.objects.get(id);
-  // The event of a new game can arrive later.
-  if (!first) return ui.board.addEventListener("objects", () => playGame(ui, id), { once: true });
+  if (!first) {
+    // The event of a new game can arrive later.
+    const wait = ({ detail }) => {
+      if (!detail.changed.has(id) && !detail.removed.has(id)) return;
+      ui.board.removeEventListener("objects", wait);
+      if (ui.board.objects.has(id)) playGame(ui, id);
+    };
+    return ui.board.addEventListener("objects", wait);
+  }
   const play = (move) => {
     const problem = ui.attempt(() => ui.board.play(id, move));
     update();

@@ -11,12 +11,10 @@ const FINAL = new Set([
 const FINAL_AT_FIRST = new Set(["full", "no-such-session", "protocol-error", "unknown-frame", "too-large"]);
 /** The codes after which the guest dials again with the slow waits, because the gateway may admit it much later. */
 const SLOW = new Set(["full", "left", "protocol-error", "unknown-frame", "too-large"]);
-/** The first wait after some codes, in ms. `replaced` means that another page has the same key. */
-const FIRST_WAITS = {
-  // A code can be any text, such as the name of a method.
-  __proto__: null,
-  "shutting-down": 1_000, "no-such-session": 1_000, "too-slow": 5_000, "too-fast": 5_000, replaced: 5_000, "locked-out": 60_000,
-};
+/** The wait after some codes, in ms. `replaced` means that another page has the same key. A code can be any text. */
+const CODE_WAITS = { __proto__: null, "too-slow": 5_000, "too-fast": 5_000, replaced: 5_000, "locked-out": 60_000 };
+/** The first wait after these codes (WEB-42), in ms. */
+const FIRST_WAITS = { __proto__: null, "shutting-down": 1_000, "no-such-session": 1_000 };
 /** The waits of LIV-3. After the time of fast retries, slow waits follow: 30 s, doubling up to 5 min. */
 const WAITS = [200, 500, 1_000, 2_000, 5_000];
 const FAST_RETRY_TIME = 60_000;
@@ -136,7 +134,7 @@ export class GuestSession {
 
   async #dialAgain(run) {
     let attempts = 0, slowAttempts = 0, since = performance.now();
-    let reason = {};
+    let reason = {}, lastCode = null;
     const emit = (event) => this.#run === run && this.#emit(event);
     while (this.#run === run) {
       emit({ kind: "state", state: "connecting" });
@@ -157,8 +155,10 @@ export class GuestSession {
         wait = Math.min(SLOW_WAIT * 2 ** slowAttempts++, MAXIMUM_WAIT);
       } else {
         // After an open link broke, the guest dials at once.
-        wait = FIRST_WAITS[code] ?? (wasStable ? 0 : WAITS[Math.min(attempts++, WAITS.length - 1)]);
+        const first = code === lastCode ? null : FIRST_WAITS[code];
+        wait = CODE_WAITS[code] ?? first ?? (wasStable ? 0 : WAITS[Math.min(attempts++, WAITS.length - 1)]);
       }
+      lastCode = code;
       wait *= 1 + 0.3 * Math.random();
       // A gateway that has stopped serving browsers accepts no connections (WEB-42), so its reason still holds.
       if (openedAt || code && code !== "timed-out" || reason.code !== "shutting-down") reason = { code, message };

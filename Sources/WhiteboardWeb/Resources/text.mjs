@@ -167,11 +167,12 @@ export class TextEditor {
     if (!this.#exists || text === this.#base) return;
     const object = board.objects.get(this.#id);
     ui.attempt(() => {
-      const old = this.#base;
-      board.setText(this.#id, text, old);
-      this.#before = object;
+      const old = this.#base, isChanged = board.setText(this.#id, text, old);
       this.#base = text;
-      const [one, other] = [old, text].map((text) => corner(object ?? NEW, text));
+      const after = board.objects.get(this.#id), isLate = isChanged && after === object;
+      if (isLate) this.#before = object;
+      const [one, other] = isLate ? [old, text].map((text) => corner(object ?? NEW, text))
+        : [object, after].map((object) => corner(object, object.text));
       const move = [one[0] - other[0], one[1] - other[1]];
       if (text && (move[0] || move[1])) board.move([this.#id], move);
       // If other members typed too, the field shows the merged text.

@@ -339,11 +339,17 @@ export class SelectTool extends Tool {
   get objects() { return [...this.selection].map((id) => this.ui.board.objects.get(id)).filter(Boolean); }
 
 
-  /** Selects exactly these objects, except those that other members have selected. Other members cannot change selected objects. */
+  /**
+   * Selects exactly these objects, except those that other members have selected. If there are no others, the board
+   * refuses. Other members cannot change selected objects.
+   */
   set(ids) {
-    const { ui } = this, wanted = new Set(ids), before = [...this.selection];
-    const left = before.filter((id) => !wanted.has(id) && ui.board.objects.has(id));
-    const more = [...wanted].filter((id) => !this.selection.has(id)), added = ui.isViewer ? more : ui.board.notHeld(more);
+    const { ui } = this, { board } = ui, wanted = new Set(ids), before = [...this.selection];
+    const left = before.filter((id) => !wanted.has(id) && board.objects.has(id));
+    const more = [...wanted].filter((id) => !this.selection.has(id)), groupOf = (id) => board.objects.get(id)?.groups?.at(-1) ?? id;
+    // A group stays together.
+    const held = new Set(ui.isViewer ? [] : more.filter((id) => board.isHeld(id)).map(groupOf));
+    const free = more.filter((id) => !held.has(groupOf(id))), added = free.length ? free : more;
     const next = new Set([...before.filter((id) => wanted.has(id)), ...added]);
     if (!left.length && !added.length && next.size === this.selection.size) return;
     this.selection = next;
