@@ -328,7 +328,8 @@ export class Board extends EventTarget {
   }
 
   #edit(command) {
-    const named = ({ ids, isChanged }) => !isChanged || UNCOUNTED.has(command.do) ? [] : ids.length ? ids : [command.id ?? command.do];
+    // A stroke keeps new points for a moment.
+    const named = ({ ids, isChanged }) => (!isChanged && command.do !== "extendStroke") || UNCOUNTED.has(command.do) ? [] : ids.length ? ids : [command.id ?? command.do];
     return this.#make(() => this.#replica.edit(command), named);
   }
 

@@ -149,7 +149,7 @@ export class GuestSession {
       }
       // A link that breaks again and again counts as a failed attempt.
       const wasStable = openedAt && performance.now() - openedAt >= STABLE_TIME;
-      if (wasStable) [attempts, slowAttempts, since] = [0, 0, performance.now()];
+      if (wasStable) [attempts, slowAttempts, since, lastCode] = [0, 0, performance.now(), null];
       let wait;
       if (SLOW.has(code) || performance.now() - since > FAST_RETRY_TIME) {
         wait = Math.min(SLOW_WAIT * 2 ** slowAttempts++, MAXIMUM_WAIT);

@@ -169,7 +169,7 @@ export class TextEditor {
     ui.attempt(() => {
       const old = this.#base, isChanged = board.setText(this.#id, text, old);
       this.#base = text;
-      const after = board.objects.get(this.#id), isLate = isChanged && after === object;
+      const after = board.objects.get(this.#id), isLate = after === object && (isChanged || !object);
       if (isLate) this.#before = object;
       const [one, other] = isLate ? [old, text].map((text) => corner(object ?? NEW, text))
         : [object, after].map((object) => corner(object, object.text));
