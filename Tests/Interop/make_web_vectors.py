@@ -278,7 +278,7 @@ def example(vectors):
             "Greta opens a browser link and joins the session of the host Anna; the gateway is Anna's program. Ben is a third "
             "member. `Vectors/web.json` has all bytes of this exchange in `exchange`, the keys in `peers`, and the derived "
             "values in `proof` and `codeProof`. The JSON of a frame is one line on the wire; this section splits the line "
-            "between keys, and leaves out its beginning: the type of the frame and its length."
+            "between keys, and leaves out the bytes before it: the type of the frame and its length."
         ),
         "", "```",
         f"browser link  {ORIGIN}/{link['fragment'][:28]}",
