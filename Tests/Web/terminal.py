@@ -19,6 +19,8 @@ class Host(Screen):
         self.key("Enter")
         found = re.compile(r"\b[0-9a-f]{64}\b")
         lines = self.wait(lambda lines: any(found.search(line) for line in lines))
+        # Otherwise, the box would take the first key of the next command.
+        self.press_until("Escape", lambda lines: not any(found.search(line) for line in lines))
         return next(found.search(line)[0] for line in lines if found.search(line))
 
     def browser_link(self):
