@@ -23,7 +23,7 @@ final class BrowserAccess {
   private var closeGateway: (@Sendable () async -> Void)?
   /// Whether ``begin()`` has not yet opened the gateway that the configuration requires.
   private var isBeginning: Bool
-  /// Whether the gateway is to be open.
+  /// Whether browsers should be able to join; false after `web off`.
   private var isWanted: Bool
   /// The time of the next attempt to open the gateway that the configuration requires, because the
   /// last one failed.
