@@ -110,6 +110,25 @@ class Specification(unittest.TestCase):
             with self.subTest(rule=rule[2:8]):
                 self.assertIsNone(re.search(r"\bon (?:a|that|this|the) link\b", rule))
 
+    def test_a_minimal_peer_needs_at_most_20000_words(self):
+        words = 0
+        page = (PROTOCOL / "MinimalPeer.md").read_text()
+        rows = re.findall(r"^\| `(\w+\.md)` \| (.+) \|$", page, re.M)
+        self.assertGreater(len(rows), 3)
+        for name, parts in rows:
+            text = (PROTOCOL / name).read_text()
+            sections = dict(re.findall(r"^##+ ([\d.]*\d)\.? [^\n]*\n(.*?)(?=^#|\Z)", text, re.M | re.S))
+            rules = dict(re.findall(rf"^\| ({RULE}) \| ([^\n]*)", text, re.M))
+            rules |= dict(re.findall(rf"^\*\*({RULE})\*\*(.*?)(?=^\*\*{RULE}|^#|\Z)", text, re.M | re.S))
+            for number in re.findall(r"(?<![\w.-])\d[\d.]*\b", parts.split("; ")[0]):
+                self.assertIn(number, sections, name)
+                words += len(sections[number].split())
+            for rule in re.findall(RULE, parts):
+                self.assertIn(rule, rules, name)
+                words += len(rules[rule].split())
+        self.assertGreater(words, 10_000)
+        self.assertLessEqual(words, 20_000)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -35,13 +35,13 @@ function parseMember(value) {
 async function admit(link, { board, codeKey, name, identity }) {
   link.incarnation = random(8);
   link.send(FRAME.hello, {
-    protocol: [1, 1], session: base32(board), name, incarnation: base32(link.incarnation), port: 0, addresses: [],
+    protocol: [1, 2], session: base32(board), name, incarnation: base32(link.incarnation), port: 0, addresses: [],
     role: "member", links: 0, invitation: {},
   });
   const hello = parseObject(await link.expect(FRAME.hello, STEP));
   const [lowest, highest] = list(hello, "protocol", 2).map((_, index, versions) => integer(versions, index));
   if (!(lowest <= highest)) throw malformed("protocol is not a range");
-  if (lowest > 1 || highest < 1) throw new Violation("version-mismatch", "the gateway has another version");
+  if (lowest > 2 || highest < 1) throw new Violation("version-mismatch", "the gateway has another version");
   if (!isEqual(id(hello, "session", 16), board)) throw malformed("another session");
   const { name: gatewayName } = parseMember({ ...hello, peer: base32(link.gateway) });
   integer(hello, "links");

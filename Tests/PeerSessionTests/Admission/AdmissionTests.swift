@@ -77,7 +77,7 @@ struct AdmissionByPolicyTests {
   @Test("[HEL-1] peers without a common version close with version-mismatch")
   func versions() {
     var facts = World.diallerFacts()
-    facts.hello.introduction.versions = Control.VersionRange(lowest: 2, highest: 9)
+    facts.hello.introduction.versions = Control.VersionRange(lowest: 3, highest: 9)
     var world = World(dialler: facts, listener: World.listenerFacts(.anyone))
     world.run()
     #expect(world.listenerClosed == .versionMismatch)
