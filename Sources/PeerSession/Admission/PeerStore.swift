@@ -171,7 +171,8 @@ public actor PeerStore {
       .max { $0.lastSeen < $1.lastSeen }
   }
 
-  private static func comparable(_ name: String) -> String {
+  /// The form of a display name in which case and spacing do not matter.
+  static func comparable(_ name: String) -> String {
     UntrustedText(name).displayed.lowercased()
   }
 

@@ -137,6 +137,8 @@ final class SessionAdmission {
   /// Stores a peer that admitted the local peer, or that the local peer admitted.
   func remember(_ peer: PeerID, _ name: UntrustedText, _ verification: KnownPeer.Verification) {
     let transport = session.transport
+    // After this call, the key is known under this name.
+    if let warning = transport.nameWarning(peer, name) { session.emit(.warning(warning)) }
     transport.known[peer] = name.raw
     if verification != .anyone { transport.proved.insert(peer) }
     guard let store = session.configuration.peerStore else { return }

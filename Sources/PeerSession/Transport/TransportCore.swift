@@ -295,10 +295,11 @@ final class TransportCore {
     if peer.isAlwaysAdmitted { alwaysAdmitted.insert(peer.peer) }
   }
 
-  /// Returns a warning if a peer has the same name as another known peer.
+  /// Returns a warning if a peer is not known, but has the name of a known peer.
   func nameWarning(_ peer: PeerID, _ name: UntrustedText) -> SessionWarning? {
+    let wanted = PeerStore.comparable(name.raw)
     guard known[peer] == nil,
-      let other = known.first(where: { $0.value == name.raw })?.key
+      let other = known.first(where: { PeerStore.comparable($0.value) == wanted })?.key
     else { return nil }
     return SessionWarning(
       code: "changed-key",

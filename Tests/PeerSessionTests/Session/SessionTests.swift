@@ -35,6 +35,29 @@ struct SessionTests {
     }
   }
 
+  @Test("a peer that has the name of a known peer, but another key, causes a warning")
+  func changedKey() async throws {
+    try await withPeer("alice") { alice in
+      let hosted = try await alice.host(.random(), admission: .anyone)
+      var events = hosted.events.makeAsyncIterator()
+      for (name, isWarned) in [("Bob", false), ("bob ", true)] {
+        let bob = try await withPeer(name) { bob in
+          try await bob.join(hosted.id, of: alice).leave()
+          return bob.peerID
+        }
+        var warned: [PeerID?] = []
+        while let event = await events.next() {
+          if case .warning(let warning) = event, warning.code == "changed-key" {
+            warned.append(warning.peer)
+          }
+          if case .peerLeft = event { break }
+        }
+        #expect(warned == (isWarned ? [bob] : []))
+      }
+      await hosted.leave()
+    }
+  }
+
   @Test("a traffic observer gets everything that the application receives and sends, in order")
   func observedTraffic() async throws {
     try await withPeer("alice") { alice in
