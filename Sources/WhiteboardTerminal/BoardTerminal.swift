@@ -25,6 +25,7 @@ package actor BoardTerminal: EventSink {
   private var feed = CommandFeed()
   private var sharedBoard: SharedBoard?
   private var parser = InputParser()
+  private var pastes = PasteRecognizer()
   private var inputCount = 0
   private var photos = PhotoDisplay()
   private var frames: FrameWriter
@@ -49,7 +50,7 @@ package actor BoardTerminal: EventSink {
     self.home = home
     self.features = features.applying(settings)
     self.features.cellSize = terminal.cellSize
-    frames = FrameWriter(depth: self.features.depth)
+    frames = FrameWriter(depth: self.features.depth, encoding: self.features.encoding)
     began = clock.now
     (wake, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
@@ -234,19 +235,25 @@ package actor BoardTerminal: EventSink {
 
   private func parseInput(_ bytes: [UInt8]) async {
     inputCount += 1
-    await dispatchInput(parser.feed(bytes))
-    guard parser.isWaiting else { return }
+    let isText = board?.receivesText ?? lobby?.receivesText ?? false
+    let events = pastes.feed(
+      parser.feed(features.encoding.decode(bytes)),
+      in: isText ? .text : .commands
+    ) { [board, lobby] in board?.opensText($0) ?? lobby?.opensText($0) ?? false }
+    await dispatchInput(events)
+    guard parser.isWaiting || pastes.isWaiting else { return }
     let count = inputCount
+    let timeout = pastes.isWaiting ? PasteRecognizer.pause : Self.escapeTimeout
     // This task ends after the timeout, and does nothing if more bytes came.
     Task {
-      try? await clock.sleep(for: Self.escapeTimeout)
+      try? await clock.sleep(for: timeout)
       await self.finishInput(count)
     }
   }
 
   private func finishInput(_ count: Int) async {
     guard count == inputCount else { return }
-    await dispatchInput(parser.finish())
+    await dispatchInput(pastes.finish() + parser.finish())
   }
 
   private func dispatchInput(_ events: [InputEvent]) async {

@@ -149,7 +149,9 @@ def a_game_says_whose_turn_it_is_and_a_pointer_that_rests_fades(directory):
     ada.type("W")
     ada.wait("a seat is free")
     ben.wait("a seat is free")
-    ada.type("W4")
+    # The prompt for the first move is already open.
+    ada.wait("column, 1 to 7:")
+    ada.type("4")
     ada.key("Enter")
     ada.wait("a seat is free")
     ben.wait(lambda lines: any("●" in line for line in lines[2:26]))

@@ -118,6 +118,36 @@ struct BoardScene: Sendable {
     return ours.count == 1 ? ours.first : open.count == 1 ? open.first : nil
   }
 
+  /// Returns the place for a new photo or game: the given one, or if a photo or a game is there, one beside it.
+  func freePlace(near place: Point) -> Point {
+    let taken = canvas.objects.compactMap { id -> Rectangle? in
+      guard let snapshot = snapshot(id), snapshot.kind == .photo || snapshot.kind == .game else {
+        return nil
+      }
+      return canvas.words(of: id).map { $0.union(snapshot.bounds) } ?? snapshot.bounds
+    }
+    func cover(of place: Point) -> Rectangle? {
+      taken.first { $0.contains(Rectangle(place, place)) }
+    }
+    guard let first = cover(of: place) else { return place }
+    let (wide, high) = (
+      first.greatest.x - first.least.x + 2 * tolerance,
+      first.greatest.y - first.least.y + 2 * tolerance
+    )
+    let ring = [(1.0, 0.0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)]
+    for (x, y) in ring {
+      let beside = Point(x: place.x + x * wide, y: place.y + y * high)
+      if cover(of: beside) == nil, viewport.rectangle.contains(Rectangle(beside, beside)) {
+        return beside
+      }
+    }
+    var beside = place
+    while let next = cover(of: beside) {
+      beside = Point(x: next.greatest.x + wide / 2 + tolerance, y: beside.y)
+    }
+    return beside
+  }
+
   // MARK: - Selection
 
   /// References to the selected objects, for use in commands.

@@ -56,6 +56,20 @@ extension Workspace {
     return requests.issue(command(scene.selectedReferences))
   }
 
+  /// Duplicates the selection, and then selects the copies.
+  mutating func duplicateSelection() -> [BoardEffect] {
+    if !scene.selection.isEmpty { requestToSelect = requests.nextID }
+    return changeSelection { .duplicate($0, by: .duplicate, alias: nil) }
+  }
+
+  /// Groups the selection.
+  mutating func groupSelection() -> [BoardEffect] {
+    guard scene.selection.count != 1 else {
+      return [.problem("a group needs at least two objects; select more (Ctrl+click adds one)")]
+    }
+    return changeSelection { .group($0, alias: nil) }
+  }
+
   /// Locks the selection, or unlocks it if a selected object is locked.
   mutating func toggleLock() -> [BoardEffect] {
     let isLocked = scene.selectedSnapshots.contains { $0.isLocked }
@@ -122,24 +136,31 @@ extension Workspace {
     return moveView { $0.zoom(by: factor, around: place) }
   }
 
-  /// Pastes the copied objects.
+  /// Pastes the copied objects, and then selects them.
   mutating func pasteObjects() -> [BoardEffect] {
     let place = target
+    requestToSelect = requests.nextID
     return requests.issue { () throws(CommandError) in
       .paste(at: try BoardPoint(rounding: place))
     }
   }
 
-  /// Asks for a move in a game of this kind, or begins a new game.
+  /// Asks for a move in a game of this kind, and begins a new game first if there is none.
   mutating func play(_ game: GameName) -> [BoardEffect] {
     if let id = scene.game(game) { return [prompt(forMoveIn: id)] }
-    let center = scene.viewport.center
-    return requests.issue { () throws(CommandError) in
-      .game(game, at: try BoardPoint(rounding: center), opponent: nil, alias: nil)
+    let place = scene.freePlace(near: scene.viewport.center)
+    // The prompt opens at once, so that no letter of a guess is taken for a key. It names the game by its alias.
+    let new = Prompt.newGame(requests.nextID)
+    let beginning = requests.issue { () throws(CommandError) in
+      .game(game, at: try BoardPoint(rounding: place), opponent: nil, alias: new)
     }
+    guard let new, case .command = beginning.first else { return beginning }
+    let isInView = scene.viewport.rectangle.contains(Rectangle(place, place))
+    return beginning + (isInView ? [] : moveView { $0.center = place })
+      + [.openPrompt(.move(.alias(new), isWordle: game == .wordle))]
   }
 
   private func prompt(forMoveIn id: ObjectID) -> BoardEffect {
-    .openPrompt(.move(id, isWordle: scene.snapshot(id)?.game == Wordle.name))
+    .openPrompt(.move(.id(id), isWordle: scene.snapshot(id)?.game == Wordle.name))
   }
 }

@@ -5,6 +5,7 @@ import WhiteboardKit
 extension Workspace {
   /// Selects exactly the given objects; clears the selection if there are none.
   mutating func select(_ ids: [ObjectID]) -> [BoardEffect] {
+    requestToSelect = nil
     guard ids.isEmpty else { return requests.issue(.select(ids.map { .id($0) })) }
     return deselect()
   }
@@ -13,6 +14,7 @@ extension Workspace {
   ///
   /// If there is no gesture, turns off the keyboard pen and clears the selection.
   mutating func deselect() -> [BoardEffect] {
+    requestToSelect = nil
     if toolbox.gesture != nil { return cancelGesture() }
     toolbox.isKeyboardPen = false
     return [.stopFollowing] + (scene.selection.isEmpty ? [] : requests.issue(.deselect))
@@ -24,6 +26,7 @@ extension Workspace {
     _ modifiers: InputEvent.Modifiers,
     now: Duration
   ) -> [BoardEffect] {
+    requestToSelect = nil
     if let frame = scene.selectionFrame, let handle = frame.handle(at: place) {
       switch handle {
       case .resize(let grip):

@@ -16,6 +16,8 @@ struct Workspace: Sendable {
   var presence = PresencePublisher()
   /// The cell at which a menu opens as soon as the clicked object is selected.
   var pendingMenu: Menu.Cell?
+  /// The request whose objects are selected when they exist: the last duplicate or paste.
+  var requestToSelect: Int64?
 
   init(_ scene: BoardScene) { self.scene = scene }
 
@@ -100,12 +102,24 @@ struct Workspace: Sendable {
   /// - Parameters:
   ///   - request: The request id of the command.
   ///   - id: The object that the command created, if any.
-  mutating func finish(_ request: Int64, created id: ObjectID?) {
+  ///   - ids: The objects that the command created or changed, if it accepts several.
+  /// - Returns: The effects that follow the command.
+  @discardableResult
+  mutating func finish(
+    _ request: Int64,
+    created id: ObjectID?,
+    all ids: [ObjectID]? = nil
+  ) -> [BoardEffect] {
     requests.finish(request)
     typing?.finish(request, created: id)
     settleTyping()
     if let id { nameStroke(id, begunBy: request) }
     previewStroke()
+    guard requestToSelect == request else { return [] }
+    requestToSelect = nil
+    let new = (ids ?? id.map { [$0] } ?? []).map { ObjectReference.id($0) }
+    // If there are too many objects for one command, the selection stays as it is.
+    return (try? requests.request(.select(new))).map { [.command($0)] } ?? []
   }
 
   /// Handles the failure of a command.
@@ -113,6 +127,7 @@ struct Workspace: Sendable {
     requests.finish(request)
     typing?.finish(request)
     pendingMenu = nil
+    if requestToSelect == request { requestToSelect = nil }
     settleTyping()
   }
 }

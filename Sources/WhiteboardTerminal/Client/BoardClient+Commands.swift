@@ -8,6 +8,7 @@ extension BoardClient {
   // MARK: - Keys
 
   mutating func perform(_ command: KeyMap.Command) -> [Action] {
+    if command.isLocal { messages.actionSucceeded(workspace.requests.nextID) }
     switch command {
     case .tool(let tool): return apply(workspace.choose(tool))
     case .color(let index): return apply(workspace.chooseColor(index))
@@ -22,11 +23,11 @@ extension BoardClient {
     case .undo: return send(.undo)
     case .redo: return send(.redo)
     case .delete: return changeSelection { .delete($0) }
-    case .duplicate: return changeSelection { .duplicate($0, by: .duplicate, alias: nil) }
+    case .duplicate: return apply(workspace.duplicateSelection())
     case .copy where workspace.scene.selection.isEmpty: return copyLink()
     case .copy: return changeSelection { .copy($0) }
     case .paste: return apply(workspace.pasteObjects())
-    case .group: return changeSelection { .group($0, alias: nil) }
+    case .group: return apply(workspace.groupSelection())
     case .ungroup: return apply(workspace.ungroup())
     case .lock: return apply(workspace.toggleLock())
     case .raise: return changeSelection { .order($0, .front) }
@@ -50,7 +51,7 @@ extension BoardClient {
     case .follow: followNext()
     case .chat: prompt.open(.chat)
     case .command: prompt.open(.command)
-    case .photo: prompt.open(.photo(at: workspace.target))
+    case .photo: prompt.open(.photo(at: workspace.scene.freePlace(near: workspace.target)))
     case .export: prompt.open(.export)
     case .menu: return apply([.openMenu(at: nil)])
     case .help: open(Panel("Keys", .keys))
@@ -93,26 +94,33 @@ extension BoardClient {
     case .findFiles(let beginning): return [.findFiles(beginning)]
     case .completions(let names): say(names)
     case .command(let command): return perform(command)
-    case .failure(.terminal(let message)): say(message, isBad: true)
-    case .failure(.parser(let error)): messages.showProblem(error.message, at: now)
+    case .failure(.terminal(let message)): showFailure(message)
+    case .failure(.parser(let error)): showFailure(error.message)
     }
     return []
   }
 
   private mutating func perform(_ command: PromptCommand) -> [Action] {
+    if case .board(let command) = command {
+      if prompt.purpose == .command { typedCommands[workspace.requests.nextID] = command }
+      return send(command)
+    }
+    messages.actionSucceeded(workspace.requests.nextID)
     switch command {
     case .quit(let isAnyway): return isAnyway ? [.quit] : leave()
     case .suspend: return [.suspend]
     case .go(let words):
       if let id = workspace.scene.object(matching: words) { return apply(workspace.go(to: id)) }
-      say("no object has this id, and no text contains these words", isBad: true)
+      showFailure("no object has this id, and no text contains these words")
     case .follow(let name):
       if let member = session.members.member(named: name) {
         follow(member)
       } else {
-        say("no member is called \(UntrustedText(name))", isBad: true)
+        showFailure("no member is called \(UntrustedText(name))")
       }
-    case .fit: return apply(workspace.showEverything())
+    case .fit:
+      if workspace.scene.canvas.bounds == nil { say("the board is empty") }
+      return apply(workspace.showEverything())
     case .zoom(let factor):
       return apply(
         workspace.moveView { $0.zoom(by: factor / $0.zoom, around: $0.center) }
@@ -120,8 +128,19 @@ extension BoardClient {
     case .dotStyle(let style):
       layout.isASCII = style == .ascii
       workspace.scene.canvas.show(style)
-    case .board(let command): return send(command)
+      say("lines are drawn with \(style.rawValue)")
+    case .board: break
     }
     return []
+  }
+}
+
+extension KeyMap.Command {
+  /// Whether the command changes only the screen or the tool, and always succeeds.
+  fileprivate var isLocal: Bool {
+    switch self {
+    case .tool, .color, .thinner, .broader, .zoomIn, .zoomOut, .fit, .actualSize, .panel: true
+    default: false
+    }
   }
 }

@@ -14,7 +14,7 @@ extension BoardClient {
     switch effect {
     case .command(let request): return [.command(request)]
     case .message(let text): say(text)
-    case .problem(let text): messages.showProblem(text, at: now)
+    case .problem(let text): showFailure(text)
     case .selectionRequired:
       let key = keys.key(for: .tool(.select)) ?? "select"
       say("select an object first: press \(key) and click it, or press Tab")

@@ -18,7 +18,9 @@ extension BoardClient {
     if let time { now = time }
     // These effects change the screen, and send no command.
     switch change {
-    case .shown(let snapshot, let game): _ = apply(workspace.showObject(snapshot, game))
+    case .shown(let snapshot, let game):
+      _ = apply(workspace.showObject(snapshot, game))
+      if case .wordle(let view)? = game?.detail, view.answer != nil { prompt.endGame(snapshot.id) }
     case .removed(let id): _ = apply(workspace.remove(id))
     case .preview(let preview):
       workspace.scene.canvas.preview(preview.points, from: preview.first, of: preview.stroke)
@@ -63,10 +65,8 @@ extension BoardClient {
       session.begin(ready)
       workspace.scene.ownID = MemberID(text: ready.peer)
       return [Command.settings, .chat].map { .command(CommandRequest($0)) }
-    case .done(let done): finish(done)
-    case .error(let failure):
-      if let request = failure.request?.number { workspace.fail(request) }
-      messages.showProblem(failure.message, at: now)
+    case .done(let done): actions = finish(done)
+    case .error(let failure): fail(failure)
     case .settings(let answer): show(answer.settings)
     case .settingChanged(let change): show(change.settings)
     case .selected(let selected) where selected.lostByUs == true:
@@ -117,10 +117,36 @@ extension BoardClient {
     say(Notice.causeFirst(note.message))
   }
 
-  private mutating func finish(_ done: BoardEvent.Done) {
-    guard let request = done.request?.number else { return }
+  private mutating func finish(_ done: BoardEvent.Done) -> [Action] {
+    guard let request = done.request?.number else { return [] }
     if done.verb.changesBoard { session.members.countWaitingChange() }
-    workspace.finish(request, created: done.id)
-    if let message = Answer.message(done, keys) { say(message) }
+    let effects = workspace.finish(request, created: done.id, all: done.ids)
+    if done.verb == .game, let id = done.id { prompt.gameBegan(id, by: request) }
+    messages.actionSucceeded(request)
+    let typed = typedCommands.removeValue(forKey: request)
+    if let message = Answer.message(done, typed: typed, keys) { say(message) }
+    return apply(effects)
+  }
+
+  private mutating func fail(_ failure: BoardEvent.Failure) {
+    if let request = failure.request?.number {
+      workspace.fail(request)
+      prompt.gameFailed(by: request)
+      typedCommands[request] = nil
+    }
+    showFailure(explained(failure))
+  }
+
+  /// Returns the message of a failure; for a locked object, it names the key that unlocks it.
+  private func explained(_ failure: BoardEvent.Failure) -> String {
+    guard failure.code == CommandError.Code.locked.rawValue, let key = keys.key(for: .lock) else {
+      return failure.message
+    }
+    let id = failure.message.split(separator: " ").first.flatMap { ObjectID(String($0)) }
+    let kind = id.flatMap { workspace.scene.snapshot($0)?.kind.name } ?? "object"
+    let isSelected = workspace.scene.selectedSnapshots.contains { $0.isLocked }
+    return isSelected
+      ? "the \(kind) is locked; press \(key) to unlock it"
+      : "the \(kind) is locked; select it and press \(key) to unlock it"
   }
 }

@@ -36,6 +36,20 @@ extension BoardClient {
     keys.command(key, modifiers) == .suspend && modifiers.contains(.control)
   }
 
+  /// Whether the next key is text for a line or for a text on the board.
+  var receivesText: Bool { prompt.isOpen || workspace.typing != nil }
+
+  /// Returns whether a key opens a line for text.
+  func opensText(_ event: InputEvent) -> Bool {
+    guard case .key(let key, let modifiers) = event, overlay == nil || isChatOpen else {
+      return false
+    }
+    return switch keys.command(key, modifiers) {
+    case .chat, .command, .photo, .export, .game, .connectFour: true
+    default: false
+    }
+  }
+
   // MARK: - Keys
 
   private mutating func handleKey(

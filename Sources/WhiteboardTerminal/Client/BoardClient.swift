@@ -45,6 +45,8 @@ package struct BoardClient: Sendable {
   ///
   /// A second Ctrl+C soon after it leaves the board.
   private var interruptedAt: Duration?
+  /// The commands that the user typed in the prompt and that the board has not answered, by their request ids.
+  var typedCommands: [Int64: Command] = [:]
 
   /// The time within which a second Ctrl+C leaves the board.
   private static let interruptTime = Duration.seconds(2)
@@ -160,6 +162,11 @@ package struct BoardClient: Sendable {
   /// Shows a message for a while.
   package mutating func say(_ text: String, isBad: Bool = false) {
     messages.show(text, isBad ? .problem : .remark, at: now)
+  }
+
+  /// Shows that an action of the user failed, until a later action succeeds.
+  mutating func showFailure(_ text: String) {
+    messages.showProblem(text, before: workspace.requests.nextID, at: now)
   }
 
   // MARK: - Following

@@ -30,6 +30,8 @@ package struct TerminalFeatures: Hashable, Sendable {
   package var depth: ColorDepth
   /// The characters with which lines are drawn.
   package var dotStyle: DotStyle
+  /// The character encoding of the terminal.
+  package let encoding: TerminalEncoding
   /// The protocol with which the terminal shows pixels.
   package private(set) var graphics = Graphics.none
   /// The size of a cell; nil if it is unknown.
@@ -57,6 +59,7 @@ package struct TerminalFeatures: Hashable, Sendable {
     }
     let locale =
       ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { environment($0) }.first { !$0.isEmpty } ?? ""
+    encoding = TerminalEncoding(locale: locale)
     let isUTF8 = locale.lowercased().replacing("-", with: "").contains("utf8")
     // The Linux console has only 512 characters, without braille.
     dotStyle = !isUTF8 || term == "linux" ? .ascii : .braille

@@ -269,7 +269,12 @@ package struct KeyMap: Hashable, Sendable {
       ),
       Binding("chat", ["c", "/"], .chat, "write a chat message"),
       Binding("read-chat", ["C"], .readChat, "read the chat"),
-      Binding("export", ["X"], .export, "export the board to a file: PNG, SVG, PDF and others"),
+      Binding(
+        "export",
+        ["X"],
+        .export,
+        "export the board to a file: PNG, SVG, PDF and others; `force` after the name overwrites it"
+      ),
       Binding(
         "command",
         [":"],

@@ -101,10 +101,24 @@ package struct LobbyClient: Sendable {
       chosen = index
       return open()
     case .paste(let text):
+      if editor == nil { openAddress() }
       editor?.insert(text.trimmed)
       return nil
     case .focus, .reply: return nil
     }
+  }
+
+  private mutating func openAddress() {
+    purpose = .address
+    editor = LineEditor(label: "link, name or HOST:PORT: ")
+  }
+
+  /// Whether the next key is text for the prompt.
+  var receivesText: Bool { editor != nil }
+
+  /// Returns whether a key opens the prompt.
+  func opensText(_ event: InputEvent) -> Bool {
+    event == .key(.character("N"), []) || event == .key(.character("a"), [])
   }
 
   /// Sets the time since the program began.
@@ -134,8 +148,7 @@ package struct LobbyClient: Sendable {
       purpose = .name
       editor = LineEditor(label: "name of the new board: ", text: suggestion)
     case "a":
-      purpose = .address
-      editor = LineEditor(label: "link, name or HOST:PORT: ")
+      openAddress()
     case "q", "ctrl+c", "ctrl+d", "escape": return .quit
     default: break
     }

@@ -1,4 +1,7 @@
+import CommandLines
+import PeerCore
 import WhiteboardKit
+import WhiteboardRendering
 
 /// The board's answer to a command that the user typed.
 enum Answer {
@@ -78,8 +81,77 @@ enum Answer {
     return line
   }
 
-  /// Returns the message for a command that was executed; nil if the screen shows its effect.
-  static func message(_ done: BoardEvent.Done, _ keys: KeyMap) -> String? {
+  /// Returns the message for a command that was executed.
+  ///
+  /// - Parameters:
+  ///   - done: The answer to the command.
+  ///   - typed: The command, if the user typed it in the prompt.
+  ///   - keys: The keys that the message names.
+  /// - Returns: The message; nil for a command of a key or of the mouse whose effect the user follows on the screen, such
+  ///   as a movement.
+  static func message(
+    _ done: BoardEvent.Done,
+    typed: Command?,
+    _ keys: KeyMap
+  ) -> String? {
+    if let message = message(done, keys) { return message }
+    guard done.changed != false else { return "nothing changed" }
+    let objects = EventText.count(done.ids?.count ?? 1, "object")
+    func hint(_ command: KeyMap.Command, _ words: String) -> String {
+      keys.key(for: command).map { "; \($0) \(words)" } ?? ""
+    }
+    switch done.verb {
+    case .duplicate: return "duplicated \(objects)"
+    case .delete: return "deleted \(objects)" + hint(.undo, "restores them")
+    case .group: return "grouped" + hint(.ungroup, "ungroups")
+    case .ungroup: return "ungrouped"
+    case .lock: return "locked \(objects)" + hint(.lock, "unlocks")
+    case .unlock: return "unlocked \(objects)"
+    case .order: return "changed the order of \(objects)"
+    case .color: return "colored \(objects)"
+    case .width: return "changed the line width of \(objects)"
+    case .paste: return "pasted \(objects)"
+    case .photo: return "added the photo"
+    case .game: return "a new game has begun"
+    default: return typed.flatMap { effect(of: $0, done, objects) }
+    }
+  }
+
+  /// Returns the message for a typed command that has no key.
+  private static func effect(
+    of command: Command,
+    _ done: BoardEvent.Done,
+    _ objects: String
+  ) -> String? {
+    switch command {
+    case .set(.title(let title)):
+      return title.isEmpty
+        ? "the board has no title" : "the title is \(UntrustedText(title).quoted())"
+    case .set(.background(let color)):
+      return "the background is \(color.map(ColorText.text) ?? "the default")"
+    case .set(.grid(let spacing)):
+      return spacing == 0
+        ? "the grid is off" : "the grid is \(DecimalText.hundredths(spacing)) units wide"
+    case .set(.language(let tag)): return "the language of games is \(UntrustedText(tag).quoted())"
+    case .text: return "added the text"
+    case .stroke: return "added the line"
+    case .select: return "selected \(objects)"
+    case .deselect: return "nothing is selected"
+    case .move: return "moved \(objects)"
+    case .scale: return "resized \(objects)"
+    case .rotate: return "rotated \(objects)"
+    case .edit, .insert: return "changed the text"
+    case .undelete: return "restored the object"
+    case .checkpoint(let name): return "saved the checkpoint \(UntrustedText(name).quoted())"
+    case .restore(let name): return "restored the checkpoint \(UntrustedText(name).quoted())"
+    // The chat shows the line, and its own events show that a session ends or continues.
+    case .say, .leave, .quit, .quitAnyway, .continue: return nil
+    default: return EventText.line(.done(done)).map(withoutSymbol)
+    }
+  }
+
+  /// Returns the message that a command always has; nil if there is none.
+  private static func message(_ done: BoardEvent.Done, _ keys: KeyMap) -> String? {
     switch done.verb {
     case .undo:
       return EventText.steps(done, hint: keys.key(for: .redo).map { "Press \($0) to redo." })

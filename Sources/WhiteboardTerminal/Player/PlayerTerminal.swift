@@ -6,6 +6,7 @@ import WhiteboardRendering
 package actor PlayerTerminal {
   private let terminal: Terminal
   private let writer: ScreenWriter
+  private let encoding: TerminalEncoding
   private let clock = ContinuousClock()
   private let wake: AsyncStream<Void>
   private let wakeUp: AsyncStream<Void>.Continuation
@@ -31,6 +32,7 @@ package actor PlayerTerminal {
   ) {
     self.terminal = terminal
     writer = ScreenWriter(depth: features.depth)
+    encoding = features.encoding
     let size = terminal.size
     client = PlayerClient(
       recording,
@@ -76,7 +78,7 @@ package actor PlayerTerminal {
     let screen = client.frame()
     var bytes = shown == nil ? Array(ScreenWriter.clearing.utf8) : []
     let before = shown ?? Screen(width: screen.width, height: screen.height)
-    bytes += writer.bytes(from: before, to: screen)
+    bytes += encoding.encode(writer.bytes(from: before, to: screen))
     shown = screen
     guard !bytes.isEmpty else { return }
     // Terminals that support synchronized output (mode 2026) show the frame in one step.

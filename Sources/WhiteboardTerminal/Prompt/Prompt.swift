@@ -5,11 +5,11 @@ import WhiteboardRendering
 /// The line at the bottom in which the user types a chat message, a command or a file name.
 struct Prompt: Sendable {
   /// The meaning of the typed text.
-  enum Purpose: Hashable, Sendable {
+  enum Purpose: Equatable, Sendable {
     case chat, command, export
     case photo(at: Point)
     /// A move in a game.
-    case move(ObjectID, isWordle: Bool)
+    case move(ObjectReference, isWordle: Bool)
 
     /// The label in front of the typed text.
     var label: String {
@@ -95,6 +95,8 @@ struct Prompt: Sendable {
       guard !text.isEmpty else { return .none }
       let label = purpose.label
       if histories[label]?.last != text { histories[label, default: []].append(text) }
+      // The prompt stays open for the next guess. Otherwise, the letters of the next guess would run commands.
+      if case .move(_, isWordle: true) = purpose { open(purpose) }
       return enter(text)
     }
   }
@@ -114,10 +116,12 @@ struct Prompt: Sendable {
     switch purpose {
     case .command: return try PromptCommand(text.trimmed)
     case .chat: return .board(.say(words: text))
-    case .move(let id, _): return .board(.play(.id(id), move: text))
+    case .move(let game, _): return .board(.play(game, move: text.trimmed))
     case .export:
-      let file = expanded(text.trimmed)
-      return .board(.export(file: file, region: nil, scale: 1, isReplacing: false))
+      let words = text.trimmed
+      let isReplacing = words.hasSuffix(" force")
+      let file = expanded(isReplacing ? String(words.dropLast(" force".count)).trimmed : words)
+      return .board(.export(file: file, region: nil, scale: 1, isReplacing: isReplacing))
     case .photo(let place):
       do throws(CommandError) {
         let point = try BoardPoint(rounding: place)
@@ -127,6 +131,30 @@ struct Prompt: Sendable {
       }
     }
   }
+
+  // MARK: - Games
+
+  /// Refers to a new game by its id, because the game has begun.
+  mutating func gameBegan(_ id: ObjectID, by request: Int64) {
+    guard case .move(.alias(let alias), let isWordle) = purpose, alias == Self.newGame(request)
+    else {
+      return
+    }
+    purpose = .move(.id(id), isWordle: isWordle)
+  }
+
+  /// Closes the prompt for moves in a game that could not begin.
+  mutating func gameFailed(by request: Int64) {
+    if case .move(.alias(let alias), _) = purpose, alias == Self.newGame(request) { editor = nil }
+  }
+
+  /// Closes the prompt for moves in a game that is over for the user.
+  mutating func endGame(_ id: ObjectID) {
+    if case .move(.id(id), _) = purpose { editor = nil }
+  }
+
+  /// Returns the alias of the game that a request begins.
+  static func newGame(_ request: Int64) -> ObjectAlias? { ObjectAlias("game-begun-by-\(request)") }
 
   /// Returns a path with `~` replaced by the home directory.
   private func expanded(_ path: String) -> String {

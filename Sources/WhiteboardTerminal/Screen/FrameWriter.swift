@@ -4,11 +4,15 @@ import WhiteboardRendering
 /// An encoder that returns the bytes for updating the terminal from the previous frame to the next.
 struct FrameWriter {
   private let writer: ScreenWriter
+  private let encoding: TerminalEncoding
   /// The frame that the terminal shows; nil if the next one must be drawn completely.
   private var shown: Screen?
   private var shownCursor: (x: Int, y: Int)?
 
-  init(depth: ColorDepth) { writer = ScreenWriter(depth: depth) }
+  init(depth: ColorDepth, encoding: TerminalEncoding) {
+    writer = ScreenWriter(depth: depth)
+    self.encoding = encoding
+  }
 
   /// Makes the next frame clear the terminal and draw everything.
   mutating func invalidate() { shown = nil }
@@ -39,7 +43,7 @@ struct FrameWriter {
     var before = shown ?? Screen(width: screen.width, height: screen.height)
     for area in pictures?.overwritten ?? [] { before.fill(area) }
     var bytes = shown == nil ? Array(ScreenWriter.clearing.utf8) : []
-    bytes += (pictures?.bytes ?? []) + writer.bytes(from: before, to: screen)
+    bytes += (pictures?.bytes ?? []) + encoding.encode(writer.bytes(from: before, to: screen))
     let hasCursorMoved = cursor?.x != shownCursor?.x || cursor?.y != shownCursor?.y
     guard !bytes.isEmpty || hasCursorMoved else { return nil }
     // Terminals that support synchronized output (mode 2026) show the frame in one step. Other terminals ignore the

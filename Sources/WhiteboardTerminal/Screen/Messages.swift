@@ -18,14 +18,23 @@ struct Messages: Hashable, Sendable {
   /// Shows an error.
   ///
   /// If other errors appeared within the last second, shows it below them.
-  mutating func showProblem(_ message: String, at now: Duration) {
-    let text = Notice.causeFirst(message)
-    guard let before = notice, before.kind == .problem, now - before.since < .seconds(1) else {
-      show(text, .problem, at: now)
-      return
+  ///
+  /// - Parameters:
+  ///   - message: The error.
+  ///   - nextRequest: The id of the first request after the failed action; nil if no action failed.
+  ///   - now: The time on the client's clock.
+  mutating func showProblem(_ message: String, before nextRequest: Int64? = nil, at now: Duration) {
+    var text = Notice.causeFirst(message)
+    if let before = notice, before.kind == .problem, now - before.since < .seconds(1) {
+      text = (before.text.lines.filter { $0 != text } + [text]).suffix(Self.lineLimit)
+        .joined(separator: "\n")
     }
-    let lines = (before.text.lines.filter { $0 != text } + [text]).suffix(Self.lineLimit)
-    show(lines.joined(separator: "\n"), .problem, at: now)
+    notice = Notice(text: text, kind: .problem, nextRequest: nextRequest, since: now)
+  }
+
+  /// Removes the message about a failed action, because a later action succeeded.
+  mutating func actionSucceeded(_ request: Int64) {
+    if let next = notice?.nextRequest, request >= next { notice = nil }
   }
 
   /// Removes the message if it was shown for long enough.

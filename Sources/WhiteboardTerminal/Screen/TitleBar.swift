@@ -25,10 +25,10 @@ struct TitleBar {
   func draw(on screen: inout Screen) {
     let area = layout.titleRow
     screen.fill(area, with: Cell(.space, .bar))
+    let (left, right) = ends
     var x = 0
-    for (text, style) in leftEnd { x = screen.put(text, x: x, y: 0, style, in: area) }
+    for (text, style) in left { x = screen.put(text, x: x, y: 0, style, in: area) }
     toolButtons.draw(on: &screen)
-    let right = rightEnd
     let start = max(x, layout.columns - CharacterWidth.columns(right) - 2)
     let sign = CellStyle(
       ink.map { CellColor(rgb: $0) } ?? CellStyle.bar.foreground,
@@ -40,25 +40,49 @@ struct TitleBar {
 
   /// The buttons of tools and colors, in this row or in a separate one.
   var toolButtons: ToolButtons {
-    ToolButtons(
+    let (left, right) = ends
+    return ToolButtons(
       layout: layout,
       keys: keys,
       tool: tool,
       ink: ink,
       // The warning about unsaved work covers the columns of the tools.
       titleRoom: hasProblem
-        ? nil : (leftEndWidth + 2, layout.columns - CharacterWidth.columns(rightEnd) - 3)
+        ? nil : (Self.width(of: left) + 2, layout.columns - CharacterWidth.columns(right) - 3)
     )
   }
 
-  /// The left end: the board, the members, and the games and chat lines that wait for the user.
-  private var leftEnd: [(text: String, style: CellStyle)] {
+  /// Both ends of the row: the longest texts that leave room for the tools, if they are in this row.
+  private var ends: (left: [LeftPart], right: String) {
+    let lefts = [leftEnd(isShort: false), leftEnd(isShort: true)]
+    let rights = [end, "\(tool.rawValue)  \(Pens.name(of: ink)) ", "\(tool.rawValue) ", ""]
+    if !layout.hasToolRow, !hasProblem, layout.rows >= 4 {
+      for left in lefts {
+        let room = layout.columns - Self.width(of: left) - 5 - ToolButtons.leastWidth
+        if let right = rights.first(where: { CharacterWidth.columns($0) <= room }) {
+          return (left, right)
+        }
+      }
+    }
+    let room = layout.columns - Self.width(of: lefts[0]) - 3
+    return (lefts[0], rights.first { CharacterWidth.columns($0) <= room } ?? rights[2])
+  }
+
+  /// A part of the left end.
+  private typealias LeftPart = (text: String, style: CellStyle)
+
+  /// Returns the left end: the board, the members, and the games and chat lines that wait for the user.
+  ///
+  /// - Parameter isShort: Whether to shorten the name of the board and the number of chat lines.
+  /// - Returns: The parts from left to right.
+  private func leftEnd(isShort: Bool) -> [LeftPart] {
+    let name = isShort ? TextLines.cut(boardName.displayed, columns: 12) : boardName.displayed
     let members =
       memberCount > 0
       ? "\(memberCount + 1) people"
       : missing.isEmpty ? "only you" : "Looking for \(EventText.listed(missing)) …"
-    var leftEnd: [(text: String, style: CellStyle)] = [
-      (" \(boardName) ", CellStyle.bar.bold),
+    var leftEnd: [LeftPart] = [
+      (" \(name) ", CellStyle.bar.bold),
       (" \(layout.isASCII ? "*" : "●") \(members)", .bar),
     ]
     if isOurTurn {
@@ -66,18 +90,14 @@ struct TitleBar {
     }
     if unreadCount > 0, !layout.hasSidePanel {
       let key = keys.label(for: .readChat)
-      leftEnd.append(("  \(unreadCount) new in chat: \(key)", CellStyle.bar.bold))
+      let lines = isShort ? "\(unreadCount) new" : "\(unreadCount) new in chat"
+      leftEnd.append(("  \(lines): \(key)", CellStyle.bar.bold))
     }
     return leftEnd
   }
 
-  private var leftEndWidth: Int { leftEnd.map { CharacterWidth.columns($0.text) }.reduce(0, +) }
-
-  /// The right end of the row: ``end``, or a shorter text if there is not enough room.
-  private var rightEnd: String {
-    let room = layout.columns - leftEndWidth - 3
-    let candidates = [end, "\(tool.rawValue)  \(Pens.name(of: ink)) ", "\(tool.rawValue) "]
-    return candidates.first { CharacterWidth.columns($0) <= room } ?? candidates[2]
+  private static func width(of parts: [LeftPart]) -> Int {
+    parts.map { CharacterWidth.columns($0.text) }.reduce(0, +)
   }
 
   /// The followed member, the tool, the pen and the zoom.

@@ -20,6 +20,9 @@ struct ToolButtons {
   /// The first column for buttons in the title, and the column after the last; nil if there is no room.
   let titleRoom: (start: Int, end: Int)?
 
+  /// The number of columns of all buttons with the shortest texts.
+  static let leastWidth = Tool.allCases.count + 1 + Pens.colors.count
+
   /// The buttons for which there is room.
   var buttons: [Button] {
     if layout.hasToolRow {

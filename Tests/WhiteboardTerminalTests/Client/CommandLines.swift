@@ -44,7 +44,8 @@ enum CommandLine {
     case .stroke(let points, let pen, _, _): ["stroke"] + points.map(text) + options(pen)
     case .pen(let points, let pen, _): ["pen"] + points.map(text) + options(pen)
     case .photo(let at, let file, _): ["photo", text(at), quoted(file)]
-    case .game(let game, let at, _, _): ["game", game.rawValue, text(at)]
+    case .game(let game, let at, _, let alias):
+      ["game", game.rawValue, text(at)] + option("as", alias?.description)
     case .duplicate(let objects, _, _): ["duplicate"] + names(objects)
     case .select(let objects): ["select"] + names(objects)
     case .move(let objects, .by(let distance)): ["move"] + names(objects) + ["+\(text(distance))"]
@@ -78,7 +79,8 @@ enum CommandLine {
       ["accept", quoted(target)] + (isAlways ? ["always"] : [])
     case .decline(let target, _): ["decline", quoted(target)]
     case .say(let words): ["say", quoted(words)]
-    case .export(let file, _, _, _): ["export", quoted(file)]
+    case .export(let file, _, _, let isReplacing):
+      ["export", quoted(file)] + (isReplacing ? ["force"] : [])
     case .saveAs(let file): ["save-as", quoted(file)]
     case .help: ["help"]
     default: ["\(command)"]

@@ -63,7 +63,12 @@ struct KeyMapTests {
     both(.redo, "redo")
     selection(.delete, "delete ID")
     selection(.duplicate, "duplicate ID")
-    selection(.group, "group ID")
+    table[.group] = (
+      Outcome(state: selectFirst),
+      Outcome(
+        state: ["notice": "a group needs at least two objects; select more (Ctrl+click adds one)"]
+      )
+    )
     both(.ungroup, state: ["notice": "the selection contains no group"])
     selection(.lock, "lock ID")
     selection(.raise, "order ID front")
@@ -117,8 +122,12 @@ struct KeyMapTests {
       .interrupt,
       state: ["notice": "Press Ctrl+C again to leave the board; all changes are saved"]
     )
-    both(.game, "game wordle 0,0")
-    both(.connectFour, "game connect-four 0,0")
+    both(.game, "game wordle 0,0 as=game-begun-by-1", state: ["prompt": "guess: "])
+    both(
+      .connectFour,
+      "game connect-four 0,0 as=game-begun-by-1",
+      state: ["prompt": "column, 1 to 7: "]
+    )
     return table
   }()
 

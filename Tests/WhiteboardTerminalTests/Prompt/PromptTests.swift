@@ -37,13 +37,28 @@ struct PromptTests {
     for (purpose, text, expected) in [
       (Prompt.Purpose.chat, "hi", "say \"hi\""), (.command, "undo", "undo"),
       (.export, "~/a.pdf ", "export \"/home/anna/a.pdf\""),
+      (.export, "~/my plan.pdf force", "export \"/home/anna/my plan.pdf\" force"),
       (.photo(at: place), "~/a.png", "photo 1,2 \"/home/anna/a.png\""),
-      (.move(id, isWordle: true), "crane", "play \(id) \"crane\""),
+      (.move(.id(id), isWordle: false), "4", "play \(id) \"4\""),
     ] {
       let entered = enter(text, &prompt, for: purpose)
       #expect(command(entered).map { CommandLine.text($0) } == expected)
       #expect(!prompt.isOpen)
     }
+  }
+
+  @Test("the prompt for guesses stays open until an empty line or the end of the game")
+  func guesses() throws {
+    var prompt = Prompt()
+    let id = try Desk().board.createText("text", at: Point(x: 0, y: 0))
+    let entered = enter("crane", &prompt, for: .move(.id(id), isWordle: true))
+    #expect(command(entered).map { CommandLine.text($0) } == "play \(id) \"crane\"")
+    #expect(prompt.editor?.text == "")
+    _ = press([.enter], &prompt)
+    #expect(!prompt.isOpen)
+    prompt.open(.move(.id(id), isWordle: true))
+    prompt.endGame(id)
+    #expect(!prompt.isOpen)
   }
 
   @Test("an empty text is not a command, and a place outside the board is a failure")
