@@ -101,7 +101,7 @@ extension Session {
   /// - Throws: `notHost` if another peer is the host; `notConnected` if the peer is not a member.
   public func kick(_ peer: PeerID, reason: String) async throws(SessionError) {
     let (store, logger) = try await onLoop { core in
-      guard core.host == core.localPeer else {
+      guard core.isHost else {
         throw SessionError(.notHost, "Only the host of the session can remove a peer.")
       }
       guard core.entries[peer]?.isJoined == true || core.membership.contains(peer) else {
@@ -117,6 +117,14 @@ extension Session {
       // This session refuses the peer even if the peer store could not be updated.
       logger.info("Cannot forget a known peer.", metadata: ["error": "\(error)"])
     }
+  }
+
+  /// Confirms the owner of an owned board as the host of the session (MEM-15).
+  ///
+  /// Until this call, no removal of a member counts in such a session.
+  package func confirm(owner: PeerID) {
+    let core = core
+    eventLoop.execute { core.value.directory.confirm(owner: owner) }
   }
 
   /// Reports that discovery shows a peer of this session (MEM-9).

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import PeerCore
+import PeerSession
 import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
@@ -39,7 +40,19 @@ extension BoardsCommand {
     mutating func run() async throws {
       let path = try await common.path(of: board)
       let name = try BoardName.checked(name)
-      let made = try await BoardFile.duplicate(path, as: name, in: try common.boardLibrary())
+      let directory = try common.chosenDataDirectory()
+      let host: PeerID
+      do {
+        host = try PeerIdentity.loadOrCreate(inDirectory: directory).peerID
+      } catch {
+        throw WhiteboardError(error, inDataDirectory: directory)
+      }
+      let made = try await BoardFile.duplicate(
+        path,
+        as: name,
+        in: try common.boardLibrary(),
+        hostedBy: host
+      )
       try common.say(
         "board-duplicated",
         "Created the board \(UntrustedText(name).quoted()).",

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes Protocol/Vectors/admission.json from sections 1.1, 4 and 5.2 of Protocol/session.md alone.
+"""Writes Protocol/Vectors/admission.json from sections 1.1, 4, 5.2 and 5.3 of Protocol/session.md alone.
 
 This script does not call the Swift code: it computes everything with the standard library and
 `cryptography` (Debian's python3-cryptography). ECDSA signatures are not repeatable, so --check
@@ -293,9 +293,32 @@ def tickets(previous):
     ]
 
 
+def named_session(host, salt):
+    return salt + hashlib.sha256(b"whiteboard-p2p host 1\0" + salt + host).digest()[:10] + b"ho"
+
+
+def named_sessions():
+    host, other = peer_id(LISTENER), peer_id(DIALLER)
+    named = named_session(host, counted("salt", 4))
+    changed = bytearray(named)
+    changed[9] ^= 1
+    cases = [
+        ("the host", named, host, True),
+        ("another peer", named, other, False),
+        ("a changed id", bytes(changed), host, False),
+        ("the id of an owned board", b"ow" + named[2:], host, False),
+        ("an id that is computed, but begins like that of an owned board", named_session(host, b"ow\0\0"), host, False),
+        ("an id of an earlier program", SESSION, host, False),
+    ]
+    return [
+        {"name": name, "session": session.hex(), "peer": peer.hex(), "isNamed": is_named}
+        for name, session, peer, is_named in cases
+    ]
+
+
 def build(previous):
     return {
-        "specification": "Protocol/session.md 1.1, 4.1 to 4.3, 5.2",
+        "specification": "Protocol/session.md 1.1, 4.1 to 4.3, 5.2, 5.3",
         "notation": "hex, but for base64 and base32 inside tickets as they are on the wire",
         "peers": [peer("dialler", DIALLER), peer("listener", LISTENER)],
         "exporter": exporters(),
@@ -310,6 +333,7 @@ def build(previous):
         "codeProof": code_proofs(),
         "shortWords": all_short_words(),
         "tickets": tickets(previous),
+        "namedSessions": named_sessions(),
     }
 
 

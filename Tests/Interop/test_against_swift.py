@@ -230,6 +230,78 @@ class Joining(SwiftCase):
         program.events.wait("joined", peer=second.identity.text)
 
 
+class FalseHost(BoardPeer):
+    """A member that claims to be the host (MEM-15)."""
+
+    def _notice(self, *peer_ids):
+        pass
+
+    def claim(self):
+        with self.condition:
+            self.host = self.id
+
+
+class FalseHosts(SwiftCase):
+    def claimed(self, admit="code"):
+        """Returns Anna's program, Ben, and Mal, who claims to be the host; both joined Anna."""
+        anna = self.swift_host(admit, name="anna")
+        self.assertTrue(admission.is_named(anna.session, anna.id))
+        ben, mal = self.guest_of(anna, "ben"), self.guest_of(anna, "mal", kind=FalseHost)
+        for peer in (ben, mal):
+            peer.join(anna.address, anna.id, code=anna.code)
+            anna.events.wait("joined", peer=peer.identity.text)
+        mal.claim()
+        return anna, ben, mal
+
+    def kicks(self, mal, remote, *victims):
+        with mal.condition:
+            for victim in victims:
+                remote.control.send(wire.KICK, admission.make_kick(mal.identity, mal.session, victim))
+        mal.send_data(remote, b"behind")
+
+    def test_mem_15_a_false_host_cannot_make_a_newcomer_remove_the_host(self):
+        anna, ben, mal = self.claimed()
+        nora = self.program("join", make_link(mal.address, mal.session, mal.id), name="nora")
+        remote = mal.events.wait("connected", 30, where=lambda e: e["remote"].name == "nora")["remote"]
+        self.kicks(mal, remote, anna.id, ben.id)
+        with mal.condition:
+            remote.control.send(wire.KICK, {"peer": anna.peer, "reason": ""})
+        nora.events.wait("warning", code="false-host")
+        for peer in (anna.peer, ben.identity.text):
+            nora.events.wait("joined", 30, peer=peer)
+        # The false host loses its link, because it signed as another host; the host's kicks count.
+        nora.events.wait("left", 30, peer=mal.identity.text)
+        anna.do("kick", target=ben.identity.text, reason="spam")
+        nora.events.wait("left", 30, peer=ben.identity.text)
+        nora.do("digest")
+        self.assertEqual([e for e in nora.events.all("left") if e["peer"] == anna.peer], [])
+        self.assertIsNone(nora.process.poll())
+
+    def test_mem_15_a_false_host_cannot_end_the_session_of_a_newcomer(self):
+        anna, ben, mal = self.claimed()
+        nora = self.program("join", make_link(mal.address, mal.session, mal.id), name="nora")
+        remote = mal.events.wait("connected", 30, where=lambda e: e["remote"].name == "nora")["remote"]
+        nora.events.wait("joined", 30, peer=anna.peer)
+        with mal.condition:
+            remote.control.close("kicked", "out")
+        nora.events.wait("left", 30, peer=mal.identity.text)
+        nora.do("digest")
+        self.assertEqual(nora.events.all("removed"), [])
+
+    def test_mem_16_old_ids_prove_nothing_and_contradictions_are_reported(self):
+        host = self.peer("host", os.urandom(14) + b"xx", kind=BoardPeer)
+        mal = self.peer("mal", host.session, kind=FalseHost)
+        mal.join(host.address, host.id)
+        mal.claim()
+        nora = self.program("join", make_link(mal.address, mal.session, mal.id), name="nora")
+        nora.events.wait("joined", 30, peer=host.identity.text)
+        nora.events.wait("warning", 30, code="host-disputed")
+        remote = next(r for r in mal.remotes.values() if r.name == "nora")
+        self.kicks(mal, remote, host.id)
+        nora.events.wait("data")
+        self.assertEqual(nora.events.all("left"), [])
+
+
 class Kicking(SwiftCase):
     def refused(self, peer, address):
         with self.assertRaises(Refused) as raised:

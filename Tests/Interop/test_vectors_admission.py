@@ -92,6 +92,11 @@ class Admission(VectorCase):
                 verdict = violation.code
             self.assertEqual(verdict, vector["expected"])
 
+    def test_named_sessions(self):
+        for vector in self.each(VECTORS["namedSessions"]):
+            session, peer = unhex(vector["session"], vector["peer"])
+            self.assertEqual(admission.is_named(session, peer), vector["isNamed"])
+
     def test_a_ticket_of_our_own(self):
         key = serialization.load_pem_private_key(
             VECTORS["peers"][1]["privateKey"].encode(), None

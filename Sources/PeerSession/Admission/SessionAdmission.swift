@@ -34,7 +34,7 @@ final class SessionAdmission {
   /// Returns how to admit the dialler of a new link (4).
   func mode(for peer: PeerID) -> ListenerAdmission.Mode {
     // The host created the session, so its key is enough (HEL-8).
-    if peer == session.host { return .anyone }
+    if peer == session.membership.authority { return .anyone }
     let transport = session.transport
     return switch policy {
     case .anyone: .anyone

@@ -145,6 +145,7 @@ final class DiallerHandshake: LinkDelegate {
       return link.close(.kicked, reason.raw)
     }
     session.joined(as: theirs.session, host: accept.host, maximum: accept.maximum)
+    session.directory.heard(host: accept.host, from: peer)
     if let name = accept.name, session.name.isEmpty { session.name = name }
     if let ticket = accept.ticket { session.directory.received(ticket) }
     // If two links open at the same time, the one dialed by the peer with the smaller id stays

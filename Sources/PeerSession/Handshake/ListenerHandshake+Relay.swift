@@ -29,6 +29,9 @@ extension ListenerHandshake {
     if let session = transport.sessions[request.session], session.host != peer {
       return link.close(.notCarried, "On this relay, that session has a different host.")
     }
+    guard !request.session.namesHost || request.session.names(peer) else {
+      return link.close(.notCarried, "Only the host of a session can move it to a relay.")
+    }
     relayRequest = .asked
     rearm(in: TimeAmount(AdmissionTimes.carry)) {
       $0.close(.timedOut, "The relay did not decide in time.")

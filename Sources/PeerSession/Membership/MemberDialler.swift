@@ -182,6 +182,8 @@ final class MemberDialler {
     } else {
       session.depart(entry, .refused(error))
     }
-    if error.code == .kicked && entry.id == session.host { session.end(.left, error) }
+    if error.code == .kicked && entry.id == session.membership.authority {
+      session.end(.left, error)
+    }
   }
 }

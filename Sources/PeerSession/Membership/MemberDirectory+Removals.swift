@@ -21,30 +21,44 @@ extension MemberDirectory {
   /// The removal is valid if the host signed it, or if the peer may speak for the host (MEM-3,
   /// MEM-11).
   func received(_ kick: Control.Kick, _ entry: PeerEntry, _ link: ControlLink) {
-    let host = membership.host
-    guard kick.peer != host else { return }
     if let signature = kick.signature {
+      let signer = PeerID(spki: signature.key)
       // Do not verify the same signature twice.
       guard
         membership.removed.signature(of: kick.peer) == signature
           && membership.removed[kick.peer] == kick.reason
           || signature.isValid(
             session: membership.session,
-            host: host,
+            host: signer,
             peer: kick.peer,
             reason: kick.reason
           )
-      else {
-        return session.fail(
-          link,
-          entry,
-          .protocolError,
-          "The signature of a KICK is not valid."
-        )
+      else { return rejectSignature(link, entry) }
+      // This may be the first time that the local peer hears of the host.
+      notice([signer])
+      guard signer == membership.authority else {
+        // Another member may have forwarded the KICK of a false host in good faith.
+        if membership.isHostProved { return rejectSignature(link, entry) }
+        if membership.session.isOfOwnedBoard {
+          if heldRemovals.count < Limits.removedPeers { heldRemovals.append(kick) }
+        } else {
+          heard(host: signer, from: entry.id)
+        }
+        return
       }
       entry.knownRemovals.insert(kick.peer)
     }
-    guard kick.signature != nil || entry.id == host || entry.isSessionRelay else { return }
+    guard kick.signature != nil || session.speaksForHost(entry) else { return }
+    apply(kick)
+  }
+
+  private func rejectSignature(_ link: ControlLink, _ entry: PeerEntry) {
+    session.fail(link, entry, .protocolError, "The signature of a KICK is not valid.")
+  }
+
+  /// Performs a valid removal; it never removes a peer that may be the host.
+  func apply(_ kick: Control.Kick) {
+    guard kick.peer != membership.host, !membership.claimants.contains(kick.peer) else { return }
     if kick.peer == session.localPeer {
       session.end(.left, SessionError(closeCode: .kicked, message: kick.reason.explanation))
     } else {

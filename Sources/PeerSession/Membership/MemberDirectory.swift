@@ -19,6 +19,10 @@ final class MemberDirectory {
   var hasJoined = false
   /// The stored membership of a session that the local peer is joining.
   var storedMembership: MembershipRecord?
+  /// The signed removals that wait for the proof of who the host is (MEM-15).
+  var heldRemovals: [Control.Kick] = []
+  /// The peers that members named as the host, and that are not; each is reported once.
+  var falseHosts: Set<PeerID> = []
 
   init(_ session: SessionCore) {
     self.session = session
@@ -32,8 +36,7 @@ final class MemberDirectory {
   ///   - id: The session's id, or ``SessionID/unnamed``.
   ///   - host: The host, or the peer to treat as the host until ACCEPT names the host.
   func begin(_ id: SessionID, host: PeerID) {
-    membership.session = id
-    membership.host = host
+    membership.begin(id, host: host)
   }
 
   // MARK: Peers
@@ -125,6 +128,7 @@ final class MemberDirectory {
       case .members: true
       case .host: source.map(membership.maySpeakForHost) ?? true
       }
+    notice(members.map(\.peer))
     let mayNameGuests = source.map(membership.maySpeakForHost) ?? true
     for member in members
     where member.peer != session.localPeer && !membership.isRemoved(member.peer) {
@@ -231,10 +235,12 @@ final class MemberDirectory {
   ///
   /// - Returns: Whether the local peer joins the session with this ACCEPT.
   func joined(as id: SessionID, host: PeerID) -> Bool {
-    membership.session = id
-    guard !hasJoined else { return false }
+    guard !hasJoined else {
+      membership.session = id
+      return false
+    }
     hasJoined = true
-    membership.host = host
+    membership.begin(id, host: host)
     return true
   }
 
@@ -274,6 +280,7 @@ final class MemberDirectory {
 
   /// Records that a peer proved its membership on a link, or that a relay vouches for it.
   func met(_ entry: PeerEntry) {
+    notice([entry.id])
     guard hasJoined, membership.session != .unnamed else { return }
     var member = entry.stored
     member.admittedBy = admitter(of: entry)
@@ -310,6 +317,7 @@ final class MemberDirectory {
 
   /// Stores a ticket for the local peer (TCK-4).
   func received(_ ticket: Ticket) {
+    notice(([ticket.signature] + ticket.via).map(\.admitter))
     if update({ $0.received(ticket) }) { proofChanged() }
   }
 

@@ -24,8 +24,14 @@ struct Membership: Sendable {
   ///
   /// If the local peer does not know the id, the first ACCEPT supplies it.
   var session: SessionID
-  /// The peer that created the session.
+  /// The peer that the local peer takes for the host.
+  ///
+  /// It has the host's rights only if it is also the ``authority``.
   var host: PeerID
+  /// Other peers that members name as the host of a session whose id proves nothing (MEM-16).
+  private(set) var claimants: Set<PeerID> = []
+  /// The owner of an owned board, which the application confirmed as the host (MEM-15).
+  private var owner: PeerID?
   /// The peers that proved their membership, those met most recently last.
   private(set) var members: [MembershipRecord.Member]
   /// The peers that the host removed, with the reasons.
@@ -62,8 +68,12 @@ struct Membership: Sendable {
 
   /// Merges a stored record into this membership.
   mutating func restore(_ record: MembershipRecord) {
-    host = record.host
+    if !session.names(host) { host = record.host }
+    let isCertain = authority != nil
     for (index, peer) in record.removed.enumerated() {
+      // An earlier release believed a false host, and stored its removals.
+      let signer = record.signatures[peer].map { PeerID(spki: $0.key) }
+      guard isCertain || !session.namesHost || signer.map(session.names) == true else { continue }
       removed.add(
         peer,
         reason: record.reasons[peer] ?? UntrustedText(""),
@@ -71,12 +81,74 @@ struct Membership: Sendable {
         isGuest: index < record.removedGuests
       )
     }
-    for relay in record.relays { vouched(for: relay) }
+    if isCertain || !session.namesHost {
+      for relay in record.relays { vouched(for: relay) }
+    }
     for member in record.members where member.peer != local && !isRemoved(member.peer) {
       if !contains(member.peer) { members.append(member) }
     }
     makeRoom { _ in false }
     if let ticket = record.ticket { _ = received(ticket) }
+    _ = noticed([local] + record.members.map(\.peer) + record.removed)
+  }
+
+  // MARK: The host
+
+  /// The peer that has the host's rights: the host, if nothing better than a member's word is
+  /// possible, or if it is proved; `nil` as long as a proof is possible and missing (MEM-15).
+  var authority: PeerID? {
+    if session.namesHost { return session.names(host) ? host : nil }
+    return session.isOfOwnedBoard ? owner : host
+  }
+
+  /// Whether it is proved who the host is, so that no other peer can be.
+  var isHostProved: Bool {
+    if session.namesHost { return session.names(host) }
+    return session.isOfOwnedBoard ? owner == host : local == host
+  }
+
+  /// Sets the host that the local program or the first ACCEPT names.
+  mutating func begin(_ id: SessionID, host: PeerID) {
+    session = id
+    self.host = host
+  }
+
+  /// Accepts a peer as the host if the session's id names it (MEM-15).
+  ///
+  /// - Parameter peers: The peers that the local peer has just met or heard of.
+  /// - Returns: Whether the host changed.
+  mutating func noticed(_ peers: some Sequence<PeerID>) -> Bool {
+    guard session.namesHost, !session.names(host), let named = peers.first(where: session.names)
+    else { return false }
+    replaceHost(with: named)
+    return true
+  }
+
+  /// Accepts the owner of an owned board as the host (MEM-15).
+  ///
+  /// - Returns: Whether the local peer took another peer for the host.
+  mutating func confirmed(owner peer: PeerID) -> Bool {
+    guard session.isOfOwnedBoard else { return false }
+    owner = peer
+    guard peer != host else { return false }
+    replaceHost(with: peer)
+    return true
+  }
+
+  /// Records that a member names another peer as the host, although nothing can prove who it is
+  /// (MEM-16).
+  ///
+  /// - Returns: Whether no member named this peer before.
+  mutating func claimed(host peer: PeerID) -> Bool {
+    guard peer != host, claimants.count < Limits.members else { return false }
+    return claimants.insert(peer).inserted
+  }
+
+  /// Replaces a host that was not proved, and undoes what was believed because of it.
+  private mutating func replaceHost(with peer: PeerID) {
+    host = peer
+    relays = []
+    removed.retain(signedBy: peer)
   }
 
   // MARK: Members
@@ -100,7 +172,8 @@ struct Membership: Sendable {
   /// Returns whether the local peer accepts tickets signed by `peer` even if members are not
   /// allowed to admit peers (TCK-5).
   func maySpeakForHost(_ peer: PeerID) -> Bool {
-    !isRemoved(peer) && (peer == host || peer == local || relays.contains(peer))
+    guard !isRemoved(peer) else { return false }
+    return peer == local || peer == authority || authority != nil && relays.contains(peer)
   }
 
   /// Checks the ticket that a peer shows.

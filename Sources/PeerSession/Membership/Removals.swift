@@ -55,6 +55,17 @@ struct Removals: Equatable, Sendable {
     guestCount = max(0, guestCount - 1)
   }
 
+  /// Drops the removals that `host` did not sign, because another peer was wrongly taken for the host
+  /// (MEM-15).
+  mutating func retain(signedBy host: PeerID) {
+    let isGuest = Set(peers.prefix(guestCount))
+    removals = removals.filter { _, removal in
+      removal.signature.map { PeerID(spki: $0.key) == host } ?? false
+    }
+    peers.removeAll { removals[$0] == nil }
+    guestCount = peers.count(where: isGuest.contains)
+  }
+
   /// Adds the host's signature to the removals that have none.
   mutating func sign(by identity: PeerIdentity, session: SessionID) {
     for (peer, removal) in removals where removal.signature == nil {

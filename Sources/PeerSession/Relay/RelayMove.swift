@@ -28,7 +28,7 @@ final class RelayMove {
       promise.fail(SessionError(.sessionEnded, "This peer left the session."))
       return promise.futureResult
     }
-    guard session.host == session.localPeer else {
+    guard session.isHost else {
       promise.fail(SessionError(.notHost, "Only the host of the session can move it to a relay."))
       return promise.futureResult
     }

@@ -104,13 +104,16 @@ final class RelaySide {
     gainedHost(entry)
   }
 
-  private func gainedHost(_ entry: PeerEntry) {
-    if entry.id == session.host, entry.member.role == .relay { gained(entry) }
+  /// Treats the host as a relay if it calls itself one (RLY-1).
+  func gainedHost(_ entry: PeerEntry) {
+    guard !entry.isSessionRelay, entry.id == session.membership.authority else { return }
+    if entry.member.role == .relay { gained(entry) }
   }
 
   /// Handles a grant with which a peer proves that the host made it a relay (RLY-1).
   func grantReceived(_ grant: RelayGrant, _ entry: PeerEntry, _ link: ControlLink) {
     guard !entry.isSessionRelay else { return }
+    session.directory.notice([PeerID(spki: grant.key)])
     guard grant.isValid(session: session.id, host: session.host, relay: entry.id) else {
       return session.fail(
         link,

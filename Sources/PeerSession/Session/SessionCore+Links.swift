@@ -29,6 +29,7 @@ extension SessionCore {
   /// Adds an open link to the session, and starts sending messages on it.
   func open(_ link: ControlLink, _ opening: Opening) {
     let entry = directory.entry(for: opening.peer, opening.introduction)
+    directory.notice([opening.peer])
     entry.member = Control.Member(peer: opening.peer, opening.introduction)
     entry.admission = opening.admission ?? entry.admission
     entry.guestKey = opening.guestKey ?? entry.guestKey
@@ -191,7 +192,7 @@ extension SessionCore: LinkDelegate {
       let error = SessionError(.withdrawn, "The peer stopped waiting before it was admitted.")
       depart(entry, .refused(error))
     case .departs:
-      let speaksForHost = entry.id == host || entry.isSessionRelay
+      let speaksForHost = speaksForHost(entry)
       // Only the host, or a relay on its behalf, can remove the local peer. If another member
       // reports a removal, the session continues without that member.
       let departure =
@@ -204,6 +205,12 @@ extension SessionCore: LinkDelegate {
         end(.left, SessionError(closeCode: .kicked, message: message))
       }
     }
+  }
+
+  /// Returns whether a removal by a peer counts: it is the host, or a relay of the session (MEM-3).
+  func speaksForHost(_ entry: PeerEntry) -> Bool {
+    entry.id == membership.authority
+      || entry.isSessionRelay && membership.maySpeakForHost(entry.id)
   }
 
   private func receiveControl(

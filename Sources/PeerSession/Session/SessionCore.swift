@@ -53,6 +53,8 @@ final class SessionCore {
   /// For a joiner that does not know it, the id is all zeros until the listener admits the joiner.
   var id: SessionID { membership.session }
   var host: PeerID { membership.host }
+  /// Whether the local peer has the rights of the host (MEM-15).
+  var isHost: Bool { membership.authority == localPeer }
   var configuration: TransportConfiguration { transport.configuration }
   var localPeer: PeerID { transport.localPeer }
 
@@ -230,6 +232,15 @@ final class SessionCore {
   func largeMessageEnded(_ entry: PeerEntry, isRelays: Bool) {
     if isRelays { updateReading(reading.relayMessageHandled(of: entry.id, now: .now())) }
     updateReading(entry)
+  }
+
+  /// Handles the proof that another peer is the host than the one that was believed (MEM-15).
+  func hostReplaced() {
+    for entry in entries.values where entry.isSessionRelay && entry.id != host {
+      // The former host vouched for the relay, so its role must be proved again.
+      entry.isSessionRelay = false
+    }
+    publish()
   }
 
   // MARK: Departure

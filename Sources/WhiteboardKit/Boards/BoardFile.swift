@@ -158,15 +158,21 @@ package enum BoardFile {
 
   /// Creates a new board with the content of another board.
   ///
+  /// - Parameters:
+  ///   - path: The file of the other board.
+  ///   - name: The name of the new board.
+  ///   - library: The library that stores the new board.
+  ///   - host: The peer that will host the new board.
   /// - Returns: The path of the new file.
   /// - Throws: ``WhiteboardError`` if the board cannot be read, or the new file cannot be created.
   package static func duplicate(
     _ path: String,
     as name: String,
-    in library: BoardLibrary
+    in library: BoardLibrary,
+    hostedBy host: PeerID? = nil
   ) async throws(WhiteboardError) -> String {
     let (replica, _) = try await replica(of: path, version: nil)
-    let board = SessionID.ofOpenBoard()
+    let board = SessionID.ofOpenBoard(hostedBy: host)
     let target = library.path(name: name, board: board.bytes)
     do throws(DocumentError) {
       let document = try await BoardDocument.open(at: path, mode: .reading)

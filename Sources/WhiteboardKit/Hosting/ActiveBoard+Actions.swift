@@ -11,6 +11,7 @@ extension ActiveBoard {
   /// Call this function after each input, even if the replica returned no actions.
   func perform(_ actions: [ReplicaAction]) {
     for action in actions { fulfill(action) }
+    confirmHost()
     if reports.reportSettings() {
       runtime.spawn { sharedBoard in await sharedBoard.board?.storeTitle() }
     }

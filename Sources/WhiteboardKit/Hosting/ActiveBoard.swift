@@ -148,6 +148,17 @@ final class ActiveBoard {
 
   var session: Session { boardSession.session }
 
+  /// Whether the session knows that the owner of an owned board is its host.
+  private var isHostConfirmed = false
+
+  /// Confirms the owner of an owned board as the host of the session, as soon as the owner is known
+  /// (MEM-15).
+  func confirmHost() {
+    guard replica.isOwned, !isHostConfirmed, let owner = replica.owner else { return }
+    isHostConfirmed = true
+    session.confirm(owner: PeerID(owner))
+  }
+
   /// Stores the title of the board, so that lists and commands can find the board by its title.
   nonisolated(nonsending) func storeTitle() async {
     guard let document = persistence.document, configuration.recordingFile == nil else { return }

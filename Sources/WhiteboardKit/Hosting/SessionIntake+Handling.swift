@@ -103,7 +103,7 @@ extension SessionIntake {
         by: peer,
         reason: UntrustedText(words.displayed(width: EventText.wordsLimit))
       )
-    case .refused(let error) where error.code == .kicked && peer != session.hostPeer:
+    case .refused(let error) where error.code == .kicked:
       localRemoval.reportRefusal(by: peer, because: error)
     default: break
     }

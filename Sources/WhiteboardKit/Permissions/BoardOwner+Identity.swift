@@ -17,14 +17,16 @@ extension BoardOwner {
 }
 
 extension SessionID {
-  /// Whether the session id belongs to a board with an owner.
-  package var isOfOwnedBoard: Bool { BoardID(self).isOwned }
-
-  /// Returns a random id for a board without an owner.
-  package static func ofOpenBoard() -> SessionID {
+  /// Returns a random id for a board without an owner, which names its host (MEM-14).
+  ///
+  /// - Parameter host: The peer that creates the board; nil for an id that names no host, as in
+  ///   earlier releases.
+  /// - Returns: The id.
+  package static func ofOpenBoard(hostedBy host: PeerID? = nil) -> SessionID {
+    if let host { return .random(hostedBy: host) }
     while true {
       let id = SessionID.random()
-      if !id.isOfOwnedBoard { return id }
+      if !id.isOfOwnedBoard, !id.namesHost { return id }
     }
   }
 

@@ -186,7 +186,8 @@ final class LocalRemoval {
     let speaksForHost =
       record.map { record in
         request.peer.map { peer in
-          peer == record.host || record.members.contains { $0.peer == peer && $0.isRelay }
+          request.session.map { $0.mayBeHosted(by: record.host) } ?? true
+            && (peer == record.host || record.members.contains { $0.peer == peer && $0.isRelay })
         } ?? true
       } ?? true
     let host = record?.host ?? request.peer

@@ -207,6 +207,7 @@ extension SharedBoard {
     persistence.replica = replica
     transfers.begin(on: active)
     active.roles.begin(owner: owner)
+    active.confirmHost()
     persistence.recordName(UntrustedText(members.ownName), of: transport.peerID.text)
     persistence.recordTraffic(of: session, as: members.ownName)
     return serving

@@ -180,7 +180,9 @@ public actor SharedBoard {
   /// Returns the id for a new board; if the configuration requires it, an id that the local user
   /// owns.
   func newBoard() -> SessionID {
-    guard configuration.isOwned else { return .ofOpenBoard() }
+    guard configuration.isOwned else {
+      return .ofOpenBoard(hostedBy: configuration.identity.peerID)
+    }
     let owner = BoardOwner(identity: configuration.identity, salt: configuration.salt)
     self.owner = owner
     return owner.session

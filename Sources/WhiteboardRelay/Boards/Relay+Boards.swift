@@ -44,7 +44,7 @@ extension Relay {
       if isOwned {
         SessionID.ofBoard(ownedBy: configuration.identity)
       } else {
-        (.ofOpenBoard(), nil)
+        (.ofOpenBoard(hostedBy: configuration.identity.peerID), nil)
       }
     let now = BoardFile.now
     let entry = BoardRegister.Entry(

@@ -70,6 +70,17 @@ final class Permissions {
         ?? false
   }
 
+  /// The owner of an owned board, as far as a grant or a record shows it; nil on an open board.
+  var owner: MemberID? {
+    guard isOwned else { return nil }
+    // The id of a board determines its owner.
+    if let owner = author.grant?.owner, owner.board == author.board { return owner.member }
+    for record in knownRecords {
+      if let owner = record.grant?.owner, owner.board == author.board { return owner.member }
+    }
+    return nil
+  }
+
   /// The grant to store in a keyframe.
   var grantForKeyframe: Grant? { author.grant ?? restoredGrant }
 

@@ -8,6 +8,10 @@ extension Replica {
   /// Whether the board has an owner that decides which members may write.
   public var isOwned: Bool { permissions.isOwned }
 
+  /// The owner of an owned board; nil on an open board, or as long as no grant or record has arrived that
+  /// contains the owner's key.
+  public var owner: MemberID? { permissions.owner }
+
   /// Whether the local member may make other members editors.
   public var mayGrant: Bool { author.mayGrant }
 

@@ -94,6 +94,24 @@ def sas_secret(binding, dialler_nonce, listener_nonce, session_id, dialler_id, l
     return hmac.digest(binding, data + dialler_id + listener_id, "sha256")
 
 
+def named_session(host_id, salt=None):
+    """Returns a session id that names its host (MEM-14)."""
+    while salt is None or salt[:2] == b"ow":
+        salt = os.urandom(4)
+    digest = hashlib.sha256(b"whiteboard-p2p host 1\0" + salt + host_id).digest()
+    return salt + digest[:10] + b"ho"
+
+
+def names_host(session_id):
+    """Returns whether a session id names its host (MEM-15)."""
+    return session_id.endswith(b"ho") and not session_id.startswith(b"ow")
+
+
+def is_named(session_id, peer_id):
+    """Returns whether a session id names this peer as the host (MEM-15)."""
+    return names_host(session_id) and session_id == named_session(peer_id, session_id[:4])
+
+
 def ticket_bytes(session_id, admitter_id, member_id):
     """Returns the text that the admitter signs (5.2)."""
     return b"whiteboard-p2p ticket 1\0" + session_id + admitter_id + member_id
@@ -127,17 +145,22 @@ def make_kick(host, session_id, peer_id, reason=""):
     }
 
 
-def verify_kick(kick, session_id, host_id):
-    """Returns whether a KICK has the host's signature; raises if it has one that does not verify (MEM-11)."""
+def kick_signer(kick, session_id):
+    """Returns the `PeerID` of a KICK's signer, or None; raises if the signature does not verify (MEM-11)."""
     if kick.get("key") is None and kick.get("signature") is None:
-        return False
+        return None
     key_info = parse_base64(text(kick, "key"), 128)
     signature = parse_base64(text(kick, "signature"), 80)
     peer_id = parse_base32(text(kick, "peer"), 32)
-    verify_key(
-        key_info, host_id, signature, kick_bytes(session_id, host_id, peer_id, text(kick, "reason", 0, 512))
-    )
-    return True
+    signer_id = hashlib.sha256(key_info).digest()
+    signed = kick_bytes(session_id, signer_id, peer_id, text(kick, "reason", 0, 512))
+    verify_key(key_info, signer_id, signature, signed)
+    return signer_id
+
+
+def verify_kick(kick, session_id, host_id):
+    """Returns whether a KICK has the host's signature; raises if the signature does not verify (MEM-11)."""
+    return kick_signer(kick, session_id) == host_id
 
 
 def ticket_signers(ticket, session_id, member_id):

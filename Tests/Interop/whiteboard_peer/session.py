@@ -343,8 +343,10 @@ class Peer:
         self.identity = identity
         self.id = identity.peer_id
         self.name = name
-        self.session = os.urandom(16) if session is None else session
         self.host = host or self.id
+        self.session = admission.named_session(self.host) if session is None else session
+        # Other peers that were named as the host, if the session id proves nothing (MEM-16).
+        self.claimants = set()
         self.incarnation = os.urandom(8)
         self.admission_mode = admission_mode
         self.code = code
@@ -547,7 +549,8 @@ class Peer:
         number = max(hello["links"], theirs["links"]) + 1
         link.decoder.maximum = wire.MAXIMUM_PAYLOAD
         with self.condition:
-            self.host, self.maximum = accept["host"], accept["maximum"]
+            self.maximum = accept["maximum"]
+            self._take_host(accept["host"], other)
             if accept["ticket"]:
                 self._keep_ticket(accept["ticket"])
             remote = self.remotes.setdefault(other, Remote(self, other))
@@ -568,6 +571,35 @@ class Peer:
                 self._open(remote, link, True, theirs, received, number, ended, close_old)
             self._learn(accept["members"], wait=0)
         return remote
+
+    @property
+    def authority(self):
+        """The peer that has the host's rights, or None as long as it is not proved (MEM-15)."""
+        if admission.names_host(self.session) and not admission.is_named(self.session, self.host):
+            return None
+        return self.host
+
+    def _notice(self, *peer_ids):
+        """Accepts a peer as the host if the session id names it (MEM-15)."""
+        for peer_id in peer_ids:
+            if peer_id != self.host and admission.is_named(self.session, peer_id):
+                self.host = peer_id
+                is_host = lambda kick: kick and admission.verify_kick(kick, self.session, peer_id)
+                self.kicked = {k: why for k, why in self.kicked.items() if is_host(self.signed_kicks.get(k))}
+                self.signed_kicks = {k: kick for k, kick in self.signed_kicks.items() if k in self.kicked}
+
+    def _take_host(self, named, source):
+        """Handles the host that a member names (MEM-15, MEM-16)."""
+        self._notice(named, source)
+        is_first = not self.ever_members - {self.id}
+        if is_first and not admission.is_named(self.session, self.host):
+            self.host = named
+        if admission.names_host(self.session):
+            if named != self.authority:
+                self.events.add("false-host", host=named, source=source)
+        elif named != self.host:
+            self.claimants.add(named)
+            self.events.add("host-disputed", host=named, source=source)
 
     def _keep_ticket(self, ticket):
         """Stores a ticket that leads to the host, or is not longer than the current one (TCK-4)."""
@@ -1019,10 +1051,16 @@ class Peer:
     def _take_kick(self, remote, raw):
         kicked = parse_base32(wire.text(raw, "peer"), 32)
         reason = wire.text(raw, "reason", 0, 512)
-        is_signed = admission.verify_kick(raw, self.session, self.host)
+        signer = admission.kick_signer(raw, self.session)
+        is_signed = signer is not None
         if is_signed:
+            self._notice(signer)
+            if signer != self.authority:
+                if self.host == self.id or admission.is_named(self.session, self.host):
+                    raise malformed("a KICK that the host did not sign")
+                return self._take_host(signer, remote.peer_id)
             remote.known_kicks.add(kicked)
-        if kicked == self.host or not is_signed and remote.peer_id != self.host:
+        if kicked == self.host or kicked in self.claimants or not is_signed and remote.peer_id != self.authority:
             return
         if kicked == self.id:
             self.events.add("removed", remote=remote, message=reason)
@@ -1097,6 +1135,7 @@ class Peer:
         """Learns members from a list. A newcomer dials them at once; any other peer after 3 s (MEM-2)."""
         for member in members:
             peer_id = member["peer"]
+            self._notice(peer_id)
             if peer_id == self.id or peer_id in self.kicked or peer_id in self.remotes:
                 continue
             if len(self.remotes) >= 256:

@@ -104,6 +104,13 @@ struct AdmissionVectors: Decodable {
     var ticket: Ticket
   }
 
+  struct NamedSession: Decodable {
+    var name: String
+    var session: Hex
+    var peer: Hex
+    var isNamed: Bool
+  }
+
   var peers: [Peer]
   var exporter: [Exporter]
   var words: [Words]
@@ -111,6 +118,7 @@ struct AdmissionVectors: Decodable {
   var codeProof: [CodeProof]
   var shortWords: [ShortWords]
   var tickets: [TicketCase]
+  var namedSessions: [NamedSession]
 
   static let all: AdmissionVectors = {
     do {
