@@ -1,5 +1,5 @@
 /// How a session admits newcomers (`Protocol/session.md`, 4).
-public enum AdmissionPolicy: Sendable {
+public enum AdmissionPolicy: Sendable, Equatable {
   /// Admits every peer that asks.
   case anyone
   /// Admits the peers in the peer store, and those met since the transport started.

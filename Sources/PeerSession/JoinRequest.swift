@@ -41,6 +41,16 @@ public struct JoinRequest: Sendable {
   public var answerTimeout: Duration?
   /// How the local peer admits newcomers without a ticket after it has joined.
   public var admission: AdmissionPolicy = .known
+  /// Whether the local peer admits newcomers as the host does (MEM-17).
+  ///
+  /// If so, `admission` is only the first policy. A code in it that the listener did not check is not
+  /// used.
+  package var followsHost = false
+  /// Whether a user or a program can answer peers that ask to join, if the local peer admits newcomers
+  /// as the host does.
+  package var asksUser = true
+  /// The code with which the local peer joined the session before; it may be outdated.
+  package var earlierCode: JoinCode?
   /// The stored membership, if this peer was in the session before (MEM-7).
   public var membership: MembershipRecord?
 

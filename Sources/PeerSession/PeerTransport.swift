@@ -277,9 +277,12 @@ public final class PeerTransport: Sendable {
     verify: @escaping @Sendable (Verification) async -> Bool
   ) async throws(SessionError) -> Session {
     let session = try await joinDialingAgain(request, progress, verify)
-    let key = await codeKey(request.admission, session.id)
+    let policy = try await session.admissionPolicy()
+    let key = await codeKey(policy, session.id)
     return try await onLoop {
-      session.core.value.admission.codeKey = key
+      let admission = session.core.value.admission
+      // The host may have sent another code in the meantime.
+      if admission.policy == policy { admission.codeKey = key }
       return session
     }
   }

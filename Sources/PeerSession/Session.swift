@@ -42,6 +42,12 @@ public final class Session: Sendable {
   /// The stream supports one consumer. A slow consumer gets only the latest record. The stream ends
   /// with the session.
   public let membership: AsyncStream<MembershipRecord>
+  /// The local admission policies that follow a change of the host's, if the policy follows it
+  /// (MEM-17).
+  ///
+  /// The stream supports one consumer. A slow consumer gets only the latest policy. The stream ends
+  /// with the session.
+  package let admissionChanges: AsyncStream<AdmissionPolicy>
   /// The executor of the thread that serves the session's links, for latency-sensitive tasks.
   ///
   /// A task with this executor preference (`withTaskExecutorPreference`) reads ``events`` and sends
@@ -61,6 +67,7 @@ public final class Session: Sendable {
     self.incarnation = core.incarnation
     self.events = SessionEvents(queue: core.events, observation: observation)
     self.membership = core.directory.records
+    self.admissionChanges = core.admission.policyChanges
     self.executor = EventLoopTasks(core.eventLoop)
   }
 
@@ -73,6 +80,9 @@ public final class Session: Sendable {
   public var name: UntrustedText { published.withLockedValue { $0.name } }
   /// The peer that created the session.
   public var hostPeer: PeerID { published.withLockedValue { $0.host } }
+
+  /// The connected peers that may admit newcomers if the host asks its user (TCK-6).
+  package var admitters: [PeerID] { published.withLockedValue { $0.admitters } }
 
   /// Returns the peers in the session, in the order of their ids, including those that are
   /// reconnecting.

@@ -127,6 +127,9 @@ struct BoardOptions: ParsableArguments {
   @Flag(inversion: .prefixedNo, help: .of(.announce))
   var announce: Bool?
 
+  @Flag(inversion: .prefixedNo, help: .of(.membersAdmit))
+  var membersAdmit: Bool?
+
   @Option(help: .of(.admission, "HOW"), completion: .of(.admission))
   var admit: String?
 
@@ -165,6 +168,7 @@ struct BoardOptions: ParsableArguments {
     flags[.listen] = listen
     flags[.announce] = announce.map { "\($0)" }
     flags[.admission] = admit
+    flags[.membersAdmit] = membersAdmit.map { "\($0)" }
     flags[.code] = code
     flags[.relay] = relay
     flags[.maximumPeers] = maximumPeers
@@ -217,6 +221,7 @@ struct BoardOptions: ParsableArguments {
     configuration.code = settings.value(.code)
     configuration.carrier = settings.value(.relay) ?? nil
     configuration.admission = settings.value(.admission) ?? standardAdmission(part, isInteractive)
+    configuration.membersAdmit = settings.value(.membersAdmit)
     configuration.maximumPeers = settings.value(.maximumPeers) ?? 16
     configuration.lostAfter = settings.value(.lostAfter) ?? .seconds(60)
     if settings.value(.acceptFiles) == true { configuration.files = .accept }

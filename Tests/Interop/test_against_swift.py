@@ -302,6 +302,108 @@ class FalseHosts(SwiftCase):
         self.assertEqual(nora.events.all("left"), [])
 
 
+class Admitting(SwiftCase):
+    """Members that admit newcomers as the host does (MEM-17, TCK-6)."""
+
+    def accepted(self, host, name, options=()):
+        """Returns a program that joined an `ask` board after its user was accepted."""
+        program = self.program("join", host.link, name=name, options=options)
+        invitation = host.events.wait("invitation", 30, direction="incoming", name=name)
+        host.do("accept", target=invitation["id"])
+        program.ready()
+        return program
+
+    def accept_peer(self, program, peer, *, address=None):
+        """Lets a Python peer join a program whose user is asked."""
+        joining = threading.Thread(target=peer.join, args=(address or program.address, parse_base32(program.peer, 32)))
+        joining.start()
+        invitation = program.events.wait("invitation", 30, direction="incoming", name=peer.name)
+        program.do("accept", target=invitation["id"])
+        joining.join(20)
+        program.events.wait("joined", peer=peer.identity.text)
+
+    def test_tck_6_a_member_admits_newcomers_after_the_host_has_left(self):
+        anna = self.swift_host("ask", name="anna")
+        ben, carl = self.accepted(anna, "ben"), self.accepted(anna, "carl")
+        for member in (ben, carl):
+            self.assertTrue(member.link)
+        ben.events.wait("joined", 30, peer=carl.peer)
+        self.assertEqual(anna.stop(), 0)
+        for member in (ben, carl):
+            member.events.wait("left", 30, peer=anna.peer)
+        dora = self.guest_of(anna, "dora")
+        self.accept_peer(ben, dora)
+        self.assertTrue(admission.has_right(dora.ticket["via"][0], dora.session, anna.id, parse_base32(ben.peer, 32)))
+        # The other member accepts the ticket without asking its user.
+        carl.events.wait("joined", 30, peer=dora.identity.text)
+        self.assertEqual(carl.events.all("invitation"), [])
+        # A program that a member admitted has no right, and names the members that have it.
+        eve = self.accepted(ben, "eve")
+        self.assertEqual(eve.link, "")
+        admission_ = eve.events.wait("admission", 30, where=lambda e: len(e.get("admitters", [])) == 2)
+        self.assertEqual({m["peer"] for m in admission_["admitters"]}, {ben.peer, carl.peer})
+
+    def test_tck_6_only_the_host_admits_if_its_user_chose_so(self):
+        anna = self.swift_host("ask", name="anna", options=["--no-members-admit"])
+        ben = self.accepted(anna, "ben")
+        self.assertEqual(ben.link, "")
+        anna.stop()
+        ben.events.wait("left", 30, peer=anna.peer)
+        self.assertEqual(ben.events.wait("admission", 30, link="")["admitters"], [])
+        dora = self.guest_of(anna, "dora")
+        with self.assertRaises(Refused) as raised:
+            dora.join(ben.address, parse_base32(ben.peer, 32))
+        self.assertEqual(raised.exception.code, "not-known")
+
+    def test_tck_6_a_program_with_the_right_of_a_python_host_admits_newcomers(self):
+        host = self.peer("host", kind=BoardPeer, admission_mode="ask")
+        ben = self.program("join", make_link(host.address, host.session, host.id), name="ben")
+        ben.ready()
+        self.assertTrue(ben.link)
+        dora = self.peer("dora", host.session, kind=BoardPeer)
+        self.accept_peer(ben, dora)
+        dora.wait_until(lambda: host.id in dora.remotes and dora.remotes[host.id].control, 20)
+        # The host did not ask its own user again, and gave the newcomer its own ticket.
+        self.assertEqual(len(host.events.all("invitation")), 1)
+
+    def test_mem_17_a_returning_member_does_not_use_a_code_that_the_host_did_not_give(self):
+        anna = self.swift_host("code", name="anna")
+        link = make_link(anna.address, anna.session, anna.id)
+        ben = self.program("join", f"{link}#{anna.code}", name="ben")
+        self.assertEqual(ben.ready()["code"], anna.code)
+        ben.do("digest")
+        ben.stop()
+        anna.events.wait("left", 30, peer=ben.peer)
+        directory = ben.directory
+        again = Program("join", link, directory=directory, name="ben", options=["--code", "acid-acid-acid-zebra"])
+        self.addCleanup(again.stop)
+        self.assertNotIn("code", again.ready())
+        again.events.wait("warning", 30, code="code-differs")
+        self.assertEqual(again.events.wait("admission", 30)["code"], anna.code)
+        carl = self.guest_of(anna, "carl")
+        with self.assertRaises(Refused) as raised:
+            carl.join(again.address, parse_base32(again.peer, 32), code="acid-acid-acid-zebra")
+        self.assertEqual(raised.exception.code, "wrong-code")
+        # A new code reaches the member, which then refuses the old one (MEM-12).
+        bad = self.guest_of(anna, "bad")
+        bad.join(anna.address, anna.id, code=anna.code)
+        anna.events.wait("joined", 30, peer=bad.identity.text)
+        anna.do("kick", target=bad.identity.text)
+        new = anna.events.wait("invited")["code"]
+        self.assertEqual(again.events.wait("admission", 30, code=new)["admit"], "code")
+        with self.assertRaises(Refused) as raised:
+            carl.join(again.address, parse_base32(again.peer, 32), code=anna.code)
+        self.assertEqual(raised.exception.code, "wrong-code")
+        carl.join(again.address, parse_base32(again.peer, 32), code=new)
+
+    def test_mem_17_a_python_host_sends_its_code(self):
+        host = self.peer("host", kind=BoardPeer, admission_mode="code", code=CODE)
+        ben = self.program("join", make_link(host.address, host.session, host.id, CODE), name="ben")
+        self.assertEqual(ben.ready()["code"], CODE)
+        host.replace_code("acid-zebra-acid-acid")
+        self.assertEqual(ben.events.wait("admission", 30)["code"], "acid-zebra-acid-acid")
+
+
 class Kicking(SwiftCase):
     def refused(self, peer, address):
         with self.assertRaises(Refused) as raised:

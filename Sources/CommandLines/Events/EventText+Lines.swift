@@ -9,7 +9,8 @@ extension EventText {
   package static func line(_ event: BoardEvent) -> String? {
     switch event {
     case .ready, .peerFound, .peerUpdated, .peerLost, .peerState, .joining, .caughtUp,
-      .invitation, .joined, .left, .removed, .carried, .profile, .role, .invited, .web, .peers:
+      .invitation, .joined, .left, .removed, .admission, .carried, .profile, .role, .invited, .web,
+      .peers:
       peopleLine(event)
     case .objectAdded, .objectChanged, .objectRemoved, .selected, .chat, .settingChanged:
       boardLine(event)

@@ -29,6 +29,8 @@ extension EventText {
       left.removedUs == true ? nil : leftLine(left)
     case .removed(let removed):
       removedLine(removed)
+    case .admission(let admission):
+      admissionLine(admission)
     case .carried(let carried):
       "the relay \(person(carried.name, carried.relay)) keeps the board open when you leave"
         + (carried.link.isEmpty ? "" : "; link: \(carried.link)")
@@ -44,6 +46,29 @@ extension EventText {
       peersLine(peers)
     default:
       nil
+    }
+  }
+
+  /// Returns a sentence that says who can admit newcomers, if the local peer cannot.
+  package static func admittersLine(_ admitters: [BoardEvent.Admitter]) -> String {
+    guard let first = admitters.first else {
+      return "You cannot admit people to this board, and no member who can is connected."
+    }
+    let names = admitters.prefix(4).map { person($0.name, $0.peer) }
+    let all =
+      admitters.count == 1
+      ? person(first.name, first.peer)
+      : names.dropLast().joined(separator: ", ") + " or " + (names.last ?? "")
+    return "You cannot admit people to this board. Ask \(all) to admit them."
+  }
+
+  private static func admissionLine(_ admission: BoardEvent.Admission) -> String? {
+    if let admitters = admission.admitters { return "- \(admittersLine(admitters))" }
+    switch admission.admit {
+    case "ask": return "- You can admit people to this board: they can join through you."
+    case "code":
+      return admission.code.map { "- Join code: \(UntrustedText($0).escaped())" }
+    default: return nil
     }
   }
 
@@ -131,6 +156,9 @@ extension EventText {
         + ready.boardName.quoted() + "."
     ]
     // Without a listener there is no link, and no peer can join.
+    if let admitters = ready.admitters {
+      return lines[0] + "\n" + admittersLine(admitters)
+    }
     guard !ready.link.isEmpty else { return lines[0] }
     switch ready.admit {
     case "code":

@@ -113,6 +113,13 @@ extension SettingKey<Bool> {
     "Whether to announce the board on the network",
     standard: true
   )
+  /// Whether the members of a hosted board may admit newcomers.
+  package static let membersAdmit = SettingKey(
+    "members-admit",
+    "Whether members of a hosted board can admit people too if `admit` is `ask`; on a board with an "
+      + "owner, they can only if this is set",
+    standard: true
+  )
   /// Whether the files that members send are accepted without asking.
   package static let acceptFiles = SettingKey(
     "accept-files",
@@ -134,8 +141,8 @@ extension SettingKey<BoardConfiguration.Admission> {
     "admit",
     "How peers are admitted",
     standard: .words(
-      "a host uses `ask` on a terminal and `code` otherwise; a member uses `code` if it joined with a code, "
-        + "and `known` otherwise"
+      "a host uses `ask` on a terminal and `code` otherwise; a member admits peers as the host does, as far "
+        + "as the host lets it"
     )
   )
 }
@@ -219,7 +226,8 @@ extension SettingEntry {
   package static let ofBoard: [SettingEntry] = [
     SettingKey.personName.entry, SettingKey.dataDirectory.entry, SettingKey.listen.entry,
     SettingKey.interface.entry, SettingKey.announce.entry, SettingKey.admission.entry,
-    SettingKey.code.entry, SettingKey.relay.entry, SettingKey.maximumPeers.entry,
+    SettingKey.membersAdmit.entry, SettingKey.code.entry, SettingKey.relay.entry,
+    SettingKey.maximumPeers.entry,
     SettingKey.lostAfter.entry, SettingKey.acceptFiles.entry, SettingKey.web.entry,
     SettingKey.webPort.entry, SettingKey.webCertificate.entry, SettingKey.webKey.entry,
     SettingKey.logLevel.entry,

@@ -7,7 +7,7 @@ import PeerWire
 ///
 /// Confined to the session's event loop.
 final class SessionAdmission {
-  private unowned let session: SessionCore
+  unowned let session: SessionCore
   /// The policy for newcomers.
   private(set) var policy: AdmissionPolicy
   /// The key derived from the session's code, if the session admits by code.
@@ -22,11 +22,23 @@ final class SessionAdmission {
   private var invitations: [InvitationID: ListenerHandshake] = [:]
   /// The slots of handshakes that wait for a user or soon will (HEL-5).
   var queue = InvitationQueue<ObjectIdentifier>()
+  /// What the local peer, as the host or its relay, tells members; `nil` if it tells them nothing.
+  var sharing: Sharing?
+  /// Whether the policy follows the host's, because the local user chose none (MEM-17).
+  var followsHost = false
+  /// Whether a user can answer newcomers, if the policy follows the host's.
+  var asksUser = true
+  /// The last terms of the host.
+  var terms: Terms?
+  /// The source of ``Session/admissionChanges``.
+  let policyChanges: AsyncStream<AdmissionPolicy>
+  let policySource: AsyncStream<AdmissionPolicy>.Continuation
 
   init(_ session: SessionCore, policy: AdmissionPolicy) {
     self.session = session
     self.policy = policy
     maximum = session.configuration.maximumPeers
+    (policyChanges, policySource) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
   // MARK: Diallers
@@ -100,12 +112,14 @@ final class SessionAdmission {
     codeKey = key
     invitationCodes = []
     session.relaying.codeReplaced(with: code)
+    termsChanged()
   }
 
   /// Replaces the policy with the one that the host sent to this relay (RLY-2).
   func replacePolicy(with policy: AdmissionPolicy, _ codeKey: CodeKey?) {
     self.policy = policy
     self.codeKey = codeKey
+    termsChanged()
   }
 
   // MARK: Invitations
@@ -128,6 +142,7 @@ final class SessionAdmission {
 
   /// Ends all invitations, because the session is over.
   func end() {
+    policySource.finish()
     for handshake in invitations.values { handshake.cancel(.shuttingDown) }
     invitations = [:]
   }

@@ -31,19 +31,44 @@ struct Ticket: Equatable, Sendable {
     var key: [UInt8]
     /// The ECDSA signature on P-256 with SHA-256, in DER.
     var bytes: [UInt8]
+    /// The host's signature on the right of its member to admit newcomers (TCK-6); `nil` if the member
+    /// has no such right.
+    var right: [UInt8]?
 
     /// Creates a signature that confirms that `member` belongs to `session`.
-    init(by identity: PeerIdentity, session: SessionID, member: PeerID) {
+    ///
+    /// - Parameters:
+    ///   - identity: The admitter.
+    ///   - session: The session.
+    ///   - member: The member.
+    ///   - givesRight: Whether the admitter, as the host, also lets the member admit newcomers (TCK-6).
+    init(by identity: PeerIdentity, session: SessionID, member: PeerID, givesRight: Bool = false) {
       admitter = identity.peerID
       key = identity.publicKeyDER
       bytes = identity.sign(
         Ticket.signedBytes(session: session, admitter: admitter, member: member)
       )
+      guard givesRight else { return }
+      right = identity.sign(
+        Ticket.signedRight(session: session, admitter: admitter, member: member)
+      )
     }
 
     /// Returns whether the signature is valid for `member` and `session`.
     func isValid(session: SessionID, member: PeerID) -> Bool {
-      let signed = Ticket.signedBytes(session: session, admitter: admitter, member: member)
+      isSigned(bytes, Ticket.signedBytes(session: session, admitter: admitter, member: member))
+    }
+
+    /// Returns whether the admitter gave `member` the right to admit newcomers (TCK-6).
+    func givesRight(session: SessionID, member: PeerID) -> Bool {
+      guard let right, isValid(session: session, member: member) else { return false }
+      return isSigned(
+        right,
+        Ticket.signedRight(session: session, admitter: admitter, member: member)
+      )
+    }
+
+    private func isSigned(_ bytes: [UInt8], _ signed: [UInt8]) -> Bool {
       guard PeerID(spki: key) == admitter,
         let publicKey = try? P256.Signing.PublicKey(derRepresentation: key),
         let signature = try? P256.Signing.ECDSASignature(derRepresentation: bytes)
@@ -78,16 +103,18 @@ struct Ticket: Equatable, Sendable {
   ///   - member: The peer that will show the ticket.
   ///   - own: The admitter's own ticket; `nil` for the host. The new ticket includes it if the
   ///     chain is not too long (TCK-3).
+  ///   - givesRight: Whether the host also lets the member admit newcomers (TCK-6).
   /// - Returns: The ticket.
   static func make(
     by identity: PeerIdentity,
     session: SessionID,
     member: PeerID,
-    own: Ticket? = nil
+    own: Ticket? = nil,
+    givesRight: Bool = false
   ) -> Ticket {
     let chain = own.map { [$0.signature] + $0.via } ?? []
     return Ticket(
-      Signature(by: identity, session: session, member: member),
+      Signature(by: identity, session: session, member: member, givesRight: givesRight),
       via: chain.count < Limits.ticketChain ? chain : []
     )
   }
@@ -121,6 +148,10 @@ struct Ticket: Equatable, Sendable {
   static func signedBytes(session: SessionID, admitter: PeerID, member: PeerID) -> [UInt8] {
     Array("whiteboard-p2p ticket 1\0".utf8) + session.bytes + admitter.bytes + member.bytes
   }
+
+  static func signedRight(session: SessionID, admitter: PeerID, member: PeerID) -> [UInt8] {
+    Array("whiteboard-p2p admitter 1\0".utf8) + session.bytes + admitter.bytes + member.bytes
+  }
 }
 
 extension Ticket.Signature: Codable {
@@ -128,6 +159,7 @@ extension Ticket.Signature: Codable {
     case admitter
     case key
     case signature
+    case right
   }
 
   init(from decoder: any Decoder) throws {
@@ -135,6 +167,9 @@ extension Ticket.Signature: Codable {
     admitter = try container.decode(PeerID.self, forKey: .admitter)
     key = try container.base64(.key, maximum: Ticket.maximumKey)
     bytes = try container.base64(.signature, maximum: Ticket.maximumSignature)
+    if try container.isPresent(.right) {
+      right = try container.base64(.right, maximum: Ticket.maximumSignature)
+    }
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -142,6 +177,7 @@ extension Ticket.Signature: Codable {
     try container.encode(admitter, forKey: .admitter)
     try container.encode(Base64.encode(key), forKey: .key)
     try container.encode(Base64.encode(bytes), forKey: .signature)
+    try container.encodeIfPresent(right.map { Base64.encode($0) }, forKey: .right)
   }
 }
 

@@ -23,6 +23,8 @@ final class DiallerHandshake: LinkDelegate {
   private var timer: Scheduled<Void>?
   private var asking: Task<Void, Never>?
   private var refusal: Failure?
+  /// The reason to trust the identity of the other end; `nil` until the link is open.
+  private(set) var basis: AdmissionBasis?
   /// A closure that receives each step of the handshake, on the event loop.
   var progress: ((JoinStep) -> Void)?
 
@@ -164,6 +166,7 @@ final class DiallerHandshake: LinkDelegate {
       )
       return link.close(.duplicateLink)
     }
+    basis = opening.basis
     link.delegate = session
     if let verification = opening.basis.verification {
       session.admission.remember(peer, theirs.name, verification)

@@ -138,6 +138,13 @@ final class Joining {
     ) { [self] result in
       switch result {
       case .success:
+        session.admission.followsHost = request.followsHost
+        session.admission.asksUser = request.asksUser
+        session.admission.joined(
+          through: peer,
+          isCodeProved: self.handshake?.basis == .code,
+          earlier: request.earlierCode
+        )
         if isUnproved && request.code == nil && session.transport.known[peer] == nil {
           session.emit(
             .warning(

@@ -90,6 +90,11 @@ extension Control {
     var members: [Member]
     /// A ticket for the receiver (TCK-4).
     var ticket: Ticket?
+    /// How the host admits newcomers (MEM-17); `nil` if the sender does not say so, or names an unknown
+    /// mode.
+    var admission: AdmissionMode?
+    /// The host's code; present only if `admission` is `code`.
+    var code: JoinCode?
 
     init(members: [Member], ticket: Ticket? = nil) {
       self.members = members
@@ -100,7 +105,40 @@ extension Control {
       let container = try decoder.container(keyedBy: CodingKeys.self)
       members = try container.array(.members, of: Member.self, maximum: Limits.members)
       ticket = try container.decodeIfPresent(Ticket.self, forKey: .ticket)
+      if let mode = try container.decodeIfPresent(String.self, forKey: .admission) {
+        admission = AdmissionMode(rawValue: mode)
+      }
+      if try container.isPresent(.code) {
+        do {
+          code = try JoinCode(words: try container.text(.code, bytes: 1...256))
+        } catch is JoinCodeError {
+          throw container.outOfRange(.code)
+        }
+      }
     }
+
+    private enum CodingKeys: String, CodingKey {
+      case members
+      case ticket
+      case admission
+      case code
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(members, forKey: .members)
+      try container.encodeIfPresent(ticket, forKey: .ticket)
+      try container.encodeIfPresent(admission?.rawValue, forKey: .admission)
+      try container.encodeIfPresent(code?.text, forKey: .code)
+    }
+  }
+
+  /// An admission mode, as the host names it to members (MEM-17).
+  enum AdmissionMode: String, Sendable {
+    case ask
+    case code
+    case known
+    case anyone
   }
 
   /// The host's order to remove a peer (MEM-3).

@@ -288,6 +288,7 @@ final class MemberDirectory {
       membership.met(member) { entries[$0]?.isJoined == true }
     }
     if isNew { proofChanged() }
+    entry.hasRight = membership.hasRight(entry.id, showing: entry.shownTicket?.signature)
     guard let link = entry.link else { return }
     // Send a ticket only to a listener, because a dialler receives its ticket in ACCEPT.
     guard link.side == .dialler,
@@ -315,10 +316,15 @@ final class MemberDirectory {
     }
   }
 
+  /// Sets whether the tickets that the local peer signs as the host let members admit newcomers.
+  func setGivesRight(_ givesRight: Bool) { membership.givesRight = givesRight }
+
   /// Stores a ticket for the local peer (TCK-4).
   func received(_ ticket: Ticket) {
     notice(([ticket.signature] + ticket.via).map(\.admitter))
-    if update({ $0.received(ticket) }) { proofChanged() }
+    guard update({ $0.received(ticket) }) else { return }
+    proofChanged()
+    session.admission.follow()
   }
 
   /// Allows dials to peers that rejected the local proof of membership or gave no proof.

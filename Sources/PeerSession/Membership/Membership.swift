@@ -42,6 +42,8 @@ struct Membership: Sendable {
   private(set) var relays: Set<PeerID> = []
   /// The best ticket that the local peer received.
   private(set) var ticket: Ticket?
+  /// Whether the local peer, as the host, lets the members that it admits admit newcomers (TCK-6).
+  var givesRight = false
 
   /// Creates the membership of a session that no other peer has joined yet.
   init(local: PeerID, session: SessionID, host: PeerID) {
@@ -196,9 +198,30 @@ struct Membership: Sendable {
     case .host:
       // Check only the first signature. The rest of the chain proves that the signer is a member,
       // but not that the host lets members admit peers.
-      try Ticket(ticket.signature)
-        .verify(session: session, member: peer, mayAdmit: maySpeakForHost, isRemoved: isRemoved)
+      do throws(TicketError) {
+        try Ticket(ticket.signature)
+          .verify(session: session, member: peer, mayAdmit: maySpeakForHost, isRemoved: isRemoved)
+      } catch {
+        // The host itself stops to accept newcomers of members when its user chooses so.
+        guard error == .unknownAdmitter, local != host || givesRight, !isRemoved(ticket.admitter),
+          hasRight(ticket.admitter, showing: ticket.via.first)
+        else { throw error }
+      }
     }
+  }
+
+  /// Returns whether the host let a peer admit newcomers, according to the first signature of the peer's
+  /// ticket (TCK-6).
+  func hasRight(_ peer: PeerID, showing ticket: Ticket.Signature?) -> Bool {
+    guard let ticket, ticket.right != nil, ticket.admitter == authority, !isGuest(peer) else {
+      return false
+    }
+    return ticket.givesRight(session: session, member: peer)
+  }
+
+  /// Whether the local peer may admit newcomers in the modes `known` and `ask`.
+  var mayAdmitNewcomers: Bool {
+    authority == local || hasRight(local, showing: ticket?.signature)
   }
 
   /// Returns whether a peer that shows this ticket, or none, belongs to the session (MEM-8).
@@ -304,6 +327,8 @@ struct Membership: Sendable {
       holder = signature.admitter
     }
     if let ticket {
+      let hadRight = hasRight(local, showing: ticket.signature)
+      if hadRight && !hasRight(local, showing: new.signature) { return false }
       switch (leadsToHost(ticket), leadsToHost(new)) {
       case (true, false): return false
       case (false, true): break
@@ -330,7 +355,8 @@ struct Membership: Sendable {
   /// - Returns: The ticket; `nil` if the member needs none.
   func renewed(for peer: PeerID, showing shown: Ticket?, by identity: PeerIdentity) -> Ticket? {
     guard peer != host, !isGuest(peer), session != .unnamed else { return nil }
-    if let shown {
+    let givesRight = givesRight && authority == local
+    if let shown, !givesRight || hasRight(peer, showing: shown.signature) {
       let isGood =
         leadsToHost(shown)
         && (maySpeakForHost(shown.admitter) || !(local == host || relays.contains(local)))
@@ -338,6 +364,12 @@ struct Membership: Sendable {
       if isGood && shown.length <= depth + 1 { return nil }
     }
     let own = depth == nil ? nil : ticket
-    return Ticket.make(by: identity, session: session, member: peer, own: own)
+    return Ticket.make(
+      by: identity,
+      session: session,
+      member: peer,
+      own: own,
+      givesRight: givesRight
+    )
   }
 }

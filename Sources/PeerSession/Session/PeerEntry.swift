@@ -75,6 +75,8 @@ final class PeerEntry {
   var linkNumber = 0
   /// The ticket that the peer showed on the open link (TCK-4).
   var shownTicket: Ticket?
+  /// Whether the ticket shows that the host lets the peer admit newcomers (TCK-6).
+  var hasRight = false
 
   /// The addresses at which the peer was reached, best first.
   ///

@@ -81,6 +81,7 @@ extension SessionCore {
     directory.met(entry)
     entry.knownRemovals = []
     directory.spreadRemovals(to: entry)
+    admission.sendTerms(to: entry)
     if entry.delivery?.outbox.joinGeneration != joinedBefore { directory.introduce(entry, link) }
     publish()
     deliverEvents()
@@ -226,6 +227,7 @@ extension SessionCore: LinkDelegate {
       guard !link.isFromBrowser else { return }
       directory.learn(members.members, from: entry.id)
       if let ticket = members.ticket { directory.received(ticket) }
+      admission.received(members, from: entry)
     case .kick:
       directory.received(try Control.Kick.decode(payload), entry, link)
     case .addresses:

@@ -135,6 +135,7 @@ final class SessionCore {
       published.replacePeers(with: peers)
       published.id = id
       published.host = host
+      published.admitters = joined.filter { $0.hasRight || $0.id == membership.authority }.map(\.id)
     }
     planTick()
   }

@@ -20,6 +20,9 @@ struct SessionSnapshot: Sendable {
   var id: SessionID
   var host: PeerID
   var name = UntrustedText("")
+  /// The connected peers that may admit newcomers if the policy is `ask`: the host, and the members that
+  /// it gave this right (TCK-6).
+  var admitters: [PeerID] = []
 
   /// Replaces the peers in the session.
   ///
@@ -40,6 +43,7 @@ struct SessionSnapshot: Sendable {
   /// Records that the session is over.
   mutating func end(_ error: SessionError) {
     end = error
+    admitters = []
     replacePeers(with: [])
   }
 }

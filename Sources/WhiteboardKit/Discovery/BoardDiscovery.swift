@@ -148,6 +148,7 @@ final class BoardDiscovery {
         var announcement = first
         for await _ in changes {
           announcement.participants = UInt16(clamping: sharedBoard.members.count + 1)
+          announcement.admission = sharedBoard.phase.board?.admission
           await advertising.update(announcement)
         }
       }

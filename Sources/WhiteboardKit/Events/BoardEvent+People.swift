@@ -23,6 +23,40 @@ extension BoardEvent {
     package var link: String
     /// Whether the board is announced on the network.
     package var announced: Bool
+    /// The connected peers that can admit newcomers; nil if the local peer can.
+    ///
+    /// If the local peer cannot, `link` is empty, and nobody can join through it.
+    package var admitters: [Admitter]?
+  }
+
+  /// A peer that can admit newcomers to the board.
+  package struct Admitter: Encodable, Sendable, Hashable {
+    /// The peer.
+    package var peer: String
+    /// Its display name.
+    package var name: UntrustedText
+  }
+
+  /// The way in which the local peer admits newcomers changed.
+  package struct Admission: Encodable, Sendable, Equatable {
+    /// The admission policy: `ask`, `code`, `known` or `anyone`.
+    package var admit: String
+    /// The join code, if there is one.
+    package var code: String?
+    /// The link by which other programs join; empty if the local peer cannot admit newcomers.
+    package var link: String
+    /// Whether the board is announced on the network.
+    package var announced: Bool
+    /// The connected peers that can admit newcomers; nil if the local peer can.
+    package var admitters: [Admitter]?
+
+    package init(_ ready: Ready) {
+      admit = ready.admit
+      code = ready.code
+      link = ready.link
+      announced = ready.announced
+      admitters = ready.admitters
+    }
   }
 
   /// A relay now serves the board, even while the host is offline.

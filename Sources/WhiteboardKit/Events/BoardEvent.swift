@@ -26,6 +26,8 @@ package enum BoardEvent: Sendable {
   case left(Left)
   /// The host removed the local member from the board.
   case removed(Removed)
+  /// The way in which the local peer admits newcomers changed.
+  case admission(Admission)
   /// A relay now serves the board.
   case carried(Carried)
   /// An object was added.
@@ -108,6 +110,7 @@ package enum BoardEvent: Sendable {
     case .joined: "joined"
     case .left: "left"
     case .removed: "removed"
+    case .admission: "admission"
     case .carried: "carried"
     case .objectAdded: "object-added"
     case .objectChanged: "object-changed"
@@ -157,6 +160,7 @@ package enum BoardEvent: Sendable {
     case .joined(let payload): payload
     case .left(let payload): payload
     case .removed(let payload): payload
+    case .admission(let payload): payload
     case .carried(let payload): payload
     case .objectAdded(let payload): payload
     case .objectChanged(let payload): payload

@@ -23,6 +23,8 @@ struct BoardHost {
 
   let configuration: BoardConfiguration
   let persistence: Persistence
+  /// Whether a user or a program answers the peers that ask to join.
+  let asksUser: Bool
 
   /// Opens the session of a board, and its file if boards are saved.
   ///
@@ -62,11 +64,15 @@ struct BoardHost {
     // A board that another peer created keeps its join code, because its members know no other
     // code.
     let isOwn = membership.map { $0.host == transport.peerID } ?? true
-    let policy = configuration.admissionPolicy(
-      default: isOwn || code != nil ? .code : .known,
-      code: code
-    )
+    let policy: AdmissionPolicy =
+      if !isOwn, configuration.followsHost {
+        // A code that the host did not give must admit no peer.
+        code.map { .code($0) } ?? .known
+      } else {
+        configuration.admissionPolicy(default: .code, code: code)
+      }
     let session = try await open(id, name, policy, membership, transport)
+    if !isOwn, configuration.followsHost { session.followHost(asksUser: asksUser) }
     return BoardSession(session, name: name, policy: policy)
   }
 

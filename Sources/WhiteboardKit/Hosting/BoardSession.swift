@@ -34,6 +34,17 @@ final class BoardSession {
   /// Replaces the join code.
   func setCode(_ code: JoinCode) { policy = .code(code) }
 
+  /// Replaces the policy with one that follows the host's (MEM-17).
+  func setPolicy(_ policy: AdmissionPolicy) { self.policy = policy }
+
+  /// Returns whether newcomers can be admitted by the local peer.
+  ///
+  /// A member that only admits known peers knows no newcomer, unless its user chose this policy.
+  func admitsNewcomers(_ configuration: BoardConfiguration) -> Bool {
+    guard case .known = policy else { return true }
+    return configuration.isHosting(session) || configuration.admission == .known
+  }
+
   // MARK: - The name
 
   /// Stores the title of the board, so that lists and commands can find the board by its title.

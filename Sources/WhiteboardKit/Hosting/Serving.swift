@@ -46,6 +46,28 @@ final class Serving {
     if openBoard != nil { showOpenBoard(configuration) }
   }
 
+  /// Updates how others join the board, after the policy or the set of peers that admit newcomers changed.
+  ///
+  /// - Returns: The event that reports the change; nil if nothing changed.
+  func updateAdmission(
+    _ configuration: BoardConfiguration,
+    isAnnounced: Bool
+  ) -> BoardEvent.Admission? {
+    let former = BoardEvent.Admission(ready)
+    let canAdmit = board.admitsNewcomers(configuration)
+    ready.admit = board.admission.rawValue
+    ready.code = board.code?.text
+    ready.announced = isAnnounced
+    ready.admitters = canAdmit || ready.addresses.isEmpty ? nil : board.admitters
+    ready.link =
+      canAdmit
+      ? board.link(at: ready.addresses.first, of: ready.peer, configuration) : ""
+    let new = BoardEvent.Admission(ready)
+    guard new != former else { return nil }
+    if openBoard != nil { showOpenBoard(configuration) }
+    return new
+  }
+
   /// Makes the board and its current code visible to other programs of this user.
   ///
   /// - Returns: Whether the file could be written.
@@ -61,7 +83,7 @@ final class Serving {
         port: ready.port,
         listen: configuration.listen?.host,
         interface: configuration.interface,
-        admit: ready.admit,
+        admit: ready.admitters == nil ? ready.admit : BoardInvitation.closed,
         code: ready.code,
         pass: board.pass(configuration)
       ),
@@ -95,17 +117,10 @@ extension BoardSession {
       if hosts.isEmpty { hosts = ["127.0.0.1"] }
     }
     let addresses = hosts.compactMap { HostPort(host: $0, port: transport.port) }
-    let link = addresses.first.map {
-      BoardLink(
-        address: $0,
-        board: session.id.text,
-        peer: transport.peerID.text,
-        pass: pass(configuration),
-        code: code?.words ?? []
-      ).text
-    }
+    let canAdmit = admitsNewcomers(configuration)
+    let peer = transport.peerID.text
     return BoardEvent.Ready(
-      peer: transport.peerID.text,
+      peer: peer,
       name: UntrustedText(configuration.displayName),
       addresses: addresses.map(\.description),
       port: transport.port,
@@ -113,9 +128,30 @@ extension BoardSession {
       boardName: UntrustedText(name),
       admit: admission.rawValue,
       code: code?.text,
-      link: link ?? "",
-      announced: isAnnounced
+      link: canAdmit ? link(at: addresses.first?.description, of: peer, configuration) : "",
+      announced: isAnnounced,
+      admitters: canAdmit || addresses.isEmpty ? nil : admitters
     )
+  }
+
+  /// Returns the link to the local peer at an address; empty if it does not listen.
+  func link(at address: String?, of peer: String, _ configuration: BoardConfiguration) -> String {
+    guard let address = address.flatMap({ HostPort($0) }) else { return "" }
+    return BoardLink(
+      address: address,
+      board: session.id.text,
+      peer: peer,
+      pass: pass(configuration),
+      code: code?.words ?? []
+    ).text
+  }
+
+  /// The connected peers that can admit newcomers.
+  var admitters: [BoardEvent.Admitter] {
+    let admitters = Set(session.admitters)
+    return session.peers().map(\.peer).filter { admitters.contains($0.id) }.map { peer in
+      BoardEvent.Admitter(peer: peer.id.text, name: peer.name)
+    }
   }
 }
 

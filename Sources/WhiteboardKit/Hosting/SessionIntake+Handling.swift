@@ -76,6 +76,7 @@ extension SessionIntake {
     board.roles.admit(peer)
     board.browsers.links.joined(peer)
     if isNew { discovery.membersChanged() }
+    runtime.call { $0.admissionChanged() }
   }
 
   private func changed(_ peer: PeerID, to state: PeerState) {
@@ -141,5 +142,6 @@ extension SessionIntake {
     guard members.remove(peer) else { return }
     board.perform(replica.peerLeft(MemberID(peer), now: runtime.now))
     discovery.membersChanged()
+    runtime.call { $0.admissionChanged() }
   }
 }

@@ -3,13 +3,17 @@ import PeerSession
 
 /// The ways in which others can join a board of the local user, for the output of `invite`.
 package struct BoardInvitation: Encodable, Equatable, Sendable {
+  /// The value of ``admit`` if the local peer cannot admit newcomers.
+  package static let closed = "none"
+
   /// The id of the board.
   package var board: String
   /// The name of the board.
   package var boardName: String
   /// The local peer id.
   package var peer: String
-  /// The admission policy, if it is known: `ask`, `code`, `known` or `anyone`.
+  /// The admission policy, if it is known: `ask`, `code`, `known` or `anyone`; `none` if the local peer
+  /// cannot admit newcomers.
   package var admit: String?
   /// The join code, if there is one.
   package var code: String?
@@ -86,9 +90,12 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
     self.open = open
     let words = code.map { $0.split(separator: "-").map(String.init) } ?? []
     let addresses = Self.sorted(hosts).compactMap { HostPort(host: $0, port: port) }
-    links = addresses.map {
-      BoardLink(address: $0, board: board, peer: peer, pass: pass, code: words).text
-    }
+    links =
+      admit == Self.closed
+      ? []
+      : addresses.map {
+        BoardLink(address: $0, board: board, peer: peer, pass: pass, code: words).text
+      }
   }
 
   /// Sorts addresses by kind: first local network addresses, then Internet addresses, then loopback
@@ -135,6 +142,8 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
       let end = expires.map { UntrustedText($0).escaped() } ?? "the board is closed"
       let action = role == "viewer" ? "view" : "join"
       lines.append("Anyone with this link can \(action) the board in a browser until \(end).")
+    case Self.closed:
+      lines.append("You cannot admit people to this board. Ask its host to invite them.")
     case "ask": lines.append("You will be asked to admit each peer.")
     case "known": lines.append("Only peers you trusted before can join (`whiteboard-peer peers`).")
     case "anyone": lines.append("Anyone who finds the board can join.")
@@ -147,7 +156,7 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
         lines.append("The board has no code yet. It gets one when it is hosted with --admit code.")
       }
     }
-    if links.isEmpty {
+    if links.isEmpty, admit != Self.closed {
       lines.append("Other computers cannot reach this one; see: whiteboard-peer doctor")
     }
     for (index, text) in links.enumerated() {

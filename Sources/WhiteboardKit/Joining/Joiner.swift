@@ -187,6 +187,7 @@ final class Joiner {
     let stored: StoredCopies.Member? =
       if let board = request.session { await copies.member(of: board) } else { nil }
     request.membership = stored?.membership
+    request.earlierCode = stored?.code
     if request.code == nil, let code = stored?.code {
       request.code = code
       do {
@@ -208,8 +209,10 @@ final class Joiner {
     var request = request
     // All members of a board use the same code, so the local peer admits others by the code with
     // which it joined.
+    request.followsHost = configuration.followsHost
+    request.asksUser = runtime.call { $0.asksUser }
     request.admission =
-      configuration.admission == nil
+      request.followsHost
       ? request.code.map { .code($0) } ?? .known
       : configuration.admissionPolicy(default: .known, code: request.code)
     if !isAgain {
@@ -234,7 +237,12 @@ final class Joiner {
     let name = name(of: session, announcedAs: peer.boardName)
     // The host did not send the board's name in the handshake, but announces it.
     if session.name.isEmpty, !peer.boardName.isEmpty { await session.setName(name) }
-    return BoardSession(session, name: name, policy: request.admission)
+    var policy = try await session.admissionPolicy()
+    // If the host has already sent another code, the board reports it as a change.
+    if let code = request.code, case .code(let present) = policy, present != code {
+      policy = .known
+    }
+    return BoardSession(session, name: name, policy: policy)
   }
 
   /// Returns the announced name of a board, or else the name that its host sent; an id prefix if

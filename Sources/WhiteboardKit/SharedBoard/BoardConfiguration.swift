@@ -133,8 +133,12 @@ package struct BoardConfiguration: Sendable {
   package var isAnnounced = true
   /// The admission policy; nil means the default.
   ///
-  /// The default is `code` for a host. A joiner uses the code that it holds, or else `known`.
+  /// The default is `code` for a host. A member admits peers as the host does, as far as the host lets
+  /// it (MEM-17).
   package var admission: Admission?
+  /// Whether the members of a hosted board may admit newcomers too, if the host's user is asked; nil
+  /// means that they may unless the board has an owner (TCK-6).
+  package var membersAdmit: Bool?
   /// The join code; a host that needs a code and has none creates one.
   package var code: JoinCode?
   /// The maximum number of peers on a hosted board, including the local one.
@@ -189,6 +193,11 @@ package struct BoardConfiguration: Sendable {
   var assetsDirectory: String { dataDirectory + "/assets" }
   var answersDirectory: String { dataDirectory + "/answers" }
   var boardsDirectory: String { dataDirectory + "/boards" }
+
+  /// Whether a member admits newcomers as the host does (MEM-17).
+  ///
+  /// A code that the local user chose for another peer's board could differ from the board's code.
+  var followsHost: Bool { admission == nil || admission == .code }
 
   /// Whether discovery must find the board to join.
   var isSearching: Bool {

@@ -109,7 +109,11 @@ extension SharedBoard {
   }
 
   private func host(_ choice: BoardHost.Choice, _ transport: PeerTransport) async throws {
-    let host = BoardHost(configuration: configuration, persistence: persistence)
+    let host = BoardHost(
+      configuration: configuration,
+      persistence: persistence,
+      asksUser: asksUser
+    )
     let board = try await host.host(choice, orMaking: newBoard(), transport)
     if let document = persistence.document { await localRemoval.load(from: document) }
     phase = .opening(board)
@@ -130,7 +134,9 @@ extension SharedBoard {
       runtime.changed()
       // A joined board that was found by its announcement is announced here too, so that others can
       // find it after its host has left (DSC-23).
-      if isAnnounced, board.admission != .known { discovery.announce(board, transport) }
+      guard isAnnounced else { return }
+      announceLater = { [discovery] board in discovery.announce(board, transport) }
+      if board.admitsNewcomers(configuration) { announceIfNeeded(board) }
     }
     // If the board closes, this task withdraws the request to join.
     spawn { sharedBoard in
@@ -142,6 +148,48 @@ extension SharedBoard {
     } catch {
       if ending == nil { throw error }
     }
+  }
+
+  /// Announces a joined board, if it is not announced yet.
+  private func announceIfNeeded(_ board: BoardSession) {
+    announceLater.take()?(board)
+  }
+
+  // MARK: - Admission
+
+  /// Follows the changes of the host's admission policy until the session ends (MEM-17).
+  private func followAdmission(of session: Session) async {
+    for await policy in session.admissionChanges {
+      guard let serving, ending == nil else { return }
+      serving.board.setPolicy(policy)
+      if serving.board.admitsNewcomers(configuration) { announceIfNeeded(serving.board) }
+      if case .code(let code) = policy, let typed = configuration.code, typed != code {
+        emit(
+          .warning(
+            .init(
+              code: "code-differs",
+              message: "The join code that you gave is not the code of this board, so this program"
+                + " does not use it."
+            )
+          )
+        )
+      }
+      discovery.membersChanged()
+      admissionChanged()
+      guard configuration.recordingFile == nil, !configuration.isOffline,
+        let record = try? await session.membershipRecord()
+      else { continue }
+      await persistence.storeMembership(record, code: serving.board.code)
+    }
+  }
+
+  /// Reports how the local peer admits newcomers now, if that changed.
+  func admissionChanged() {
+    guard case .serving(let serving) = phase, ending == nil,
+      serving.board.session.endReason == nil,
+      let event = serving.updateAdmission(configuration, isAnnounced: discovery.isAnnouncing)
+    else { return }
+    emit(.admission(event))
   }
 
   /// Starts moving a hosted board to a relay, if the configuration has one.
@@ -199,6 +247,12 @@ extension SharedBoard {
       localRemoval: localRemoval,
       discovery: discovery
     )
+    if configuration.isHosting(session) {
+      session.shareAdmission(
+        sharesCode: !id.isOwned,
+        givesRight: configuration.membersAdmit ?? !id.isOwned
+      )
+    }
     let timedWork = TimedWork(runtime, configuration, active)
     let serving = Serving(active, intake, timedWork, ready)
     phase = .serving(serving)
@@ -240,6 +294,7 @@ extension SharedBoard {
   private func start(_ session: Session) {
     spawn { sharedBoard in await sharedBoard.runIntake(of: session) }
     spawn { sharedBoard in await sharedBoard.storeMembership(of: session) }
+    spawn { sharedBoard in await sharedBoard.followAdmission(of: session) }
     spawn { sharedBoard in
       await sharedBoard.outbox.sendDatagrams(by: session) { sharedBoard.members.isReached($0) }
     }

@@ -66,6 +66,8 @@ public actor SharedBoard {
   private(set) var comesBack = false
   /// The owner's key and rights, if the local user owns a new board; nil for other boards.
   var owner: BoardOwner?
+  /// Announces a joined board; nil if the board is not announced, or is announced already.
+  var announceLater: ((BoardSession) -> Void)?
 
   /// The task of ``run()``; nil before it is called.
   private(set) var life: Task<Void, Never>?
@@ -176,6 +178,12 @@ public actor SharedBoard {
 
   /// The open board with the components that work on it; nil before it is open.
   var board: ActiveBoard? { phase.serving?.active }
+
+  /// Whether a user or a program answers the peers that ask to join.
+  var asksUser: Bool {
+    if configuration.answerInvitation != nil { return true }
+    return input != nil && configuration.script == .none
+  }
 
   /// Returns the id for a new board; if the configuration requires it, an id that the local user
   /// owns.

@@ -1,4 +1,5 @@
 import PeerCore
+import WhiteboardKit
 
 /// The name of the board, and how others join it.
 struct BoardInfo: Hashable, Sendable {
@@ -10,6 +11,8 @@ struct BoardInfo: Hashable, Sendable {
   /// The join link of the board; empty while the board is offline.
   var link = ""
   var joinCode: String?
+  /// The connected peers that can admit newcomers; nil if the local user can.
+  var admitters: [BoardEvent.Admitter]?
   /// The browser link; nil if browsers cannot join.
   var webLink: String?
   /// The SHA-256 hash of the certificate; nil if browsers do not warn about it.

@@ -28,9 +28,14 @@ struct SessionState: Sendable {
     connection = nil
     board.id = ready.board
     board.ownName = ready.boardName
-    board.link = ready.link
-    board.joinCode = ready.code
-    board.isAnnounced = ready.announced
+    show(BoardEvent.Admission(ready))
+  }
+
+  private mutating func show(_ admission: BoardEvent.Admission) {
+    board.link = admission.link
+    board.joinCode = admission.code
+    board.isAnnounced = admission.announced
+    board.admitters = admission.admitters
   }
 
   // MARK: - Names
@@ -66,6 +71,7 @@ struct SessionState: Sendable {
     case .left(let peer):
       if let remark = members.leave(peer) { chat.remark(remark) }
     case .removed(let removed): return remove(removed, now: now)
+    case .admission(let admission): show(admission)
     case .carried(let relay):
       let name = relay.name.isEmpty ? "a relay" : "the relay \(relay.name)"
       chat.remark("\(name) keeps the board open when you leave")

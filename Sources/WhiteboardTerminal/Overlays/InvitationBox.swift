@@ -42,6 +42,7 @@ struct InvitationBox {
     if let link {
       return ["\(link.terms):", link.link, ""] + Self.lines(link.fingerprint)
     }
+    if let admitters = board.admitters { return [EventText.admittersLine(admitters)] }
     guard !board.link.isEmpty else {
       return [
         "This copy is offline: other peers cannot join it.", "",
@@ -116,7 +117,7 @@ struct InvitationBox {
 
   /// Returns the rows of the QR code; nil if there is no room for it beside the text.
   private func qrCode(in layout: ScreenLayout) -> [String]? {
-    guard !layout.isASCII, link != nil || !board.link.isEmpty,
+    guard !layout.isASCII, link != nil || !board.link.isEmpty && board.admitters == nil,
       // Without colors, the characters draw the light modules of the QR code, because most terminals are dark.
       let code = try? QRSymbol(link?.link ?? board.webLink ?? board.link).lines(
         isInverted: isMonochrome

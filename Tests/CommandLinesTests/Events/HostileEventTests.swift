@@ -176,7 +176,7 @@ import Testing
     for event in events {
       switch event {
       case .ready, .peerFound, .peerUpdated, .peerLost, .peerState, .joining, .caughtUp,
-        .invitation, .joined, .left, .removed, .carried, .objectAdded, .objectChanged,
+        .invitation, .joined, .left, .removed, .admission, .carried, .objectAdded, .objectChanged,
         .objectRemoved, .selected, .chat, .settingChanged, .profile, .invited, .web, .role, .data,
         .resourceOffered, .resourceStarted, .resourceProgress, .resourceFinished, .streamOpened,
         .streamData, .streamClosed, .digest, .objects, .object, .found, .chatHistory, .settings,
@@ -218,6 +218,8 @@ import Testing
       link: text,
       announced: true
     )
+    var closed = BoardEvent.Admission(ready)
+    closed.admitters = [.init(peer: text, name: theirs), .init(peer: text, name: theirs)]
     let invitation = BoardEvent.Invitation(
       id: text,
       peer: text,
@@ -252,7 +254,8 @@ import Testing
       .peerState(.init(name: theirs, state: .connecting, address: text)),
       .caughtUp(.init(peer: text, name: theirs, objects: 1)),
       .invitation(invitation), .joined(.init(peer: text, name: theirs)), .left(left),
-      .removed(removed), .carried(.init(relay: text, name: theirs, link: "whiteboard:x")),
+      .removed(removed), .admission(BoardEvent.Admission(ready)), .admission(closed),
+      .carried(.init(relay: text, name: theirs, link: "whiteboard:x")),
       .profile(.init(peer: text, name: theirs, icon: theirs)),
       .role(.init(peer: text, name: theirs, role: "viewer", isOwn: false)),
       .invited(.init(code: text, role: "viewer", link: text, expires: text)),

@@ -10,7 +10,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from .wire import base32, base64_text, malformed, parse_base32, parse_base64, text
+from .wire import Violation, base32, base64_text, malformed, parse_base32, parse_base64, text
 
 PROTOCOL = pathlib.Path(
     os.environ.get("WHITEBOARD_PROTOCOL", pathlib.Path(__file__).parents[3] / "Protocol")
@@ -126,6 +126,32 @@ def make_ticket(admitter, session_id, member_id):
         "key": base64_text(admitter.public_key_info),
         "signature": base64_text(signature),
     }
+
+
+def right_bytes(session_id, host_id, member_id):
+    """Returns the text with which the host lets a member admit newcomers (TCK-6)."""
+    return b"whiteboard-p2p admitter 1\0" + session_id + host_id + member_id
+
+
+def add_right(ticket, host, session_id, member_id):
+    """Returns a ticket of the host that also lets its member admit newcomers (TCK-6)."""
+    signed = right_bytes(session_id, host.peer_id, member_id)
+    return {**ticket, "right": base64_text(host.key.sign(signed, ec.ECDSA(hashes.SHA256())))}
+
+
+def has_right(step, session_id, host_id, member_id):
+    """Returns whether a ticket, or an element of `via`, shows the host's right for its member (TCK-6)."""
+    if step.get("right") is None:
+        return False
+    right = parse_base64(text(step, "right"), 80)
+    try:
+        if verify_ticket(step, session_id, member_id) != host_id:
+            return False
+        key_info = parse_base64(text(step, "key"), 256)
+        verify_key(key_info, host_id, right, right_bytes(session_id, host_id, member_id))
+    except Violation:
+        return False
+    return True
 
 
 def kick_bytes(session_id, host_id, peer_id, reason):

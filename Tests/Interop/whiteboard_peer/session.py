@@ -338,8 +338,9 @@ class Peer:
         lost_after=60,
         resource_directory=None,
         hidden=False,
+        members_admit=True,
     ):
-        """With `hidden`, the peer does not announce its listener, and dials only the given address."""
+        """With `members_admit`, the host of an `ask` session lets its members admit newcomers (TCK-6). With `hidden`, the peer does not announce its listener, and dials only the given address."""
         self.identity = identity
         self.id = identity.peer_id
         self.name = name
@@ -354,6 +355,7 @@ class Peer:
         self.maximum = maximum
         self.lost_after = lost_after
         self.hidden = hidden
+        self.members_admit = members_admit
         self.resource_directory = resource_directory
         self.ticket = None
         self.remotes = {}
@@ -613,10 +615,35 @@ class Peer:
         """Signs a ticket that leads to the host, if the local ticket does (TCK-3)."""
         ticket = admission.make_ticket(self.identity, self.session, member)
         if self.ticket and self.host != self.id:
-            chain = [{k: self.ticket[k] for k in ("admitter", "key", "signature")}] + (self.ticket.get("via") or [])
+            chain = [{k: v for k, v in self.ticket.items() if k != "via"}] + (self.ticket.get("via") or [])
             if len(chain) < 6:
                 ticket["via"] = chain
+        if self.authority == self.id and self.members_admit and self.admission_mode == "ask":
+            ticket = admission.add_right(ticket, self.identity, self.session, member)
         return ticket
+
+    @property
+    def may_admit(self):
+        """Whether the host lets this peer admit newcomers in the modes `known` and `ask` (TCK-6)."""
+        if self.authority == self.id:
+            return True
+        ticket = self.ticket
+        return bool(ticket) and admission.has_right(ticket, self.session, self.authority, self.id)
+
+    def _send_terms(self, remote):
+        """Tells a member how the host admits newcomers (MEM-17)."""
+        if self.authority == self.id and remote.control:
+            terms = {"members": [], "admission": self.admission_mode}
+            if self.admission_mode == "code":
+                terms["code"] = self.code
+            remote.control.send(wire.MEMBERS, terms)
+
+    def replace_code(self, code):
+        """Replaces the code of the session (MEM-12)."""
+        with self.condition:
+            self.code, self._stretched = code, None
+            for remote in self.remotes.values():
+                self._send_terms(remote)
 
     def _is_outdated(self, remote, theirs, hello, said, received):
         """Whether the local HELLO is outdated when ACCEPT arrives (DUP-5)."""
@@ -836,6 +863,11 @@ class Peer:
             if signer in admitters:
                 return True
             if only_host:
+                via = theirs["ticket"].get("via") or []
+                may_give = self.host != self.id or self.members_admit and self.admission_mode == "ask"
+                if via and may_give and self.authority:
+                    if admission.has_right(via[0], self.session, self.authority, signer):
+                        return True
                 break
         if only_host and not theirs["joins"]:
             raise Violation("unknown-admitter", "")
@@ -972,6 +1004,7 @@ class Peer:
         self._start(self._read, remote, control)
         self.events.add("connected", remote=remote, resumed=received is not None)
         self._spread_kicks(remote)
+        self._send_terms(remote)
         self.on_open(remote)
         self.condition.notify_all()
 
@@ -1024,6 +1057,12 @@ class Peer:
             ticket = wire.mapping(raw, "ticket")
             if ticket:
                 self._keep_ticket(ticket)
+            mode = wire.text(raw, "admission", default=None)
+            code = wire.text(raw, "code", 1, 256, default=None)
+            if mode is not None and remote.peer_id == self.authority and self.authority != self.id:
+                if mode == "code" and code is not None:
+                    self.code, self._stretched = admission.normal_code(code), None
+                self.events.add("terms", mode=mode, code=code)
         elif kind == wire.KICK:
             self._take_kick(remote, wire.parse_json(payload))
         elif kind == wire.ADDRESSES:

@@ -249,6 +249,29 @@ struct PanelTests {
     #expect(isShown == (rows == 40))
   }
 
+  @Test("a member that cannot admit people shows no link and no QR code, but whom to ask")
+  func noInvitation() throws {
+    var desk = try Desk()
+    desk.client.session.board.link = ""
+    let ada = BoardEvent.Admitter(
+      peer: String(repeating: "a", count: 52),
+      name: UntrustedText("Ada")
+    )
+    let cases: [([BoardEvent.Admitter], String)] = [
+      ([ada], "Ask Ada (aaaaaaaa) to admit them."), ([], "is connected."),
+    ]
+    for (admitters, words) in cases {
+      desk.client.session.board.admitters = admitters
+      #expect(desk.type("J") == [])
+      let seen = desk.lines().joined(separator: " ")
+      #expect(seen.contains("You cannot admit people") && !seen.contains("▀▀▀▀▀▀▀"))
+      #expect(!seen.contains("whiteboard-peer join") && !seen.contains("browser"))
+      let text = seen.split { " │|".contains($0) }.joined(separator: " ")
+      #expect(text.contains(words), "\(text)")
+      #expect(desk.type("^") == [])
+    }
+  }
+
   @Test("the menu exports the board to a named file")
   func export() throws {
     var desk = try Desk()

@@ -1,0 +1,163 @@
+import NIOCore
+import PeerCore
+import PeerDiscovery
+import PeerWire
+
+// Members that admit newcomers as the host does (MEM-17).
+extension SessionAdmission {
+  /// What a host, or its relay, tells members about admission.
+  struct Sharing: Equatable, Sendable {
+    /// Whether members get the join code.
+    var sharesCode: Bool
+    /// Whether members may admit newcomers if the host asks its user (TCK-6).
+    var givesRight: Bool
+  }
+
+  /// What the host told the local peer.
+  struct Terms: Equatable, Sendable {
+    var mode: Control.AdmissionMode
+    var code: JoinCode?
+  }
+
+  // MARK: The host
+
+  /// Begins to tell members how the host admits newcomers.
+  func share(_ sharing: Sharing) {
+    self.sharing = sharing
+    termsChanged()
+  }
+
+  /// Sends the terms to all members, because they changed.
+  func termsChanged() {
+    guard sharing != nil else { return }
+    updateRight()
+    for entry in session.entries.values { sendTerms(to: entry) }
+  }
+
+  /// Sends the terms on a peer's link, with a ticket that contains the right if the peer has none yet.
+  func sendTerms(to entry: PeerEntry) {
+    guard let sharing, let link = entry.link, !entry.member.isGuest,
+      session.isHost || session.relaying.isRelaying
+    else { return }
+    var terms = Control.Members(members: [])
+    switch policy {
+    case .code(let code):
+      terms.admission = .code
+      if sharing.sharesCode { terms.code = code }
+    case .anyone: terms.admission = .anyone
+    // A relay has no user, so its mode may differ from the host's.
+    case .known where session.isHost: terms.admission = .known
+    case .ask where session.isHost: terms.admission = .ask
+    case .known, .ask: return
+    }
+    if membership.givesRight,
+      let ticket = membership.renewed(
+        for: entry.id,
+        showing: entry.shownTicket,
+        by: session.configuration.identity
+      )
+    {
+      entry.shownTicket = ticket
+      terms.ticket = ticket
+    }
+    link.send(.members, terms.encoded())
+  }
+
+  /// Gives members the right to admit only while a user is asked (TCK-6).
+  private func updateRight() {
+    let isAsking = if case .ask = policy { true } else { false }
+    session.directory.setGivesRight(sharing?.givesRight == true && isAsking && session.isHost)
+  }
+
+  private var membership: Membership { session.membership }
+
+  // MARK: Members
+
+  /// Handles the terms of a peer that speaks for the host.
+  func received(_ members: Control.Members, from entry: PeerEntry) {
+    guard let mode = members.admission, session.speaksForHost(entry), !session.isHost else {
+      return
+    }
+    terms = Terms(mode: mode, code: mode == .code ? members.code : nil)
+    follow()
+  }
+
+  /// Lets the policy of the local peer follow the host's from now on, because its user chose none.
+  func beginFollowing(asksUser: Bool) {
+    followsHost = true
+    self.asksUser = asksUser
+    follow()
+  }
+
+  /// Chooses the policy of a peer that has just joined.
+  ///
+  /// A code that the listener did not check admits no peer. The code with which the local peer joined
+  /// before may be outdated; if the listener is the host, it soon sends the present one.
+  func joined(through listener: PeerID, isCodeProved: Bool, earlier: JoinCode?) {
+    if followsHost, !isCodeProved, case .code = policy {
+      let isHosts = listener == membership.host
+      setPolicy(isHosts ? .known : earlier.map { .code($0) } ?? .known)
+    }
+    follow()
+  }
+
+  /// Adapts the policy to the host's terms, and to the right of the local peer.
+  func follow() {
+    guard followsHost, !session.isHost else { return }
+    switch (terms?.mode, policy) {
+    case (.code, _):
+      if let code = terms?.code { return setPolicy(.code(code)) }
+      if case .code = policy { return }
+      setPolicy(.known)
+    case (.ask, _): setPolicy(mayAsk ? .ask : .known)
+    case (.known, _): setPolicy(.known)
+    case (.anyone, _): setPolicy(.anyone)
+    case (nil, .known) where mayAsk: setPolicy(.ask)
+    case (nil, _): break
+    }
+  }
+
+  private var mayAsk: Bool { asksUser && membership.mayAdmitNewcomers }
+
+  private func setPolicy(_ new: AdmissionPolicy) {
+    guard new != policy else { return }
+    replacePolicy(with: new, nil)
+    policySource.yield(new)
+    guard case .code(let code) = new else { return }
+    let (id, peer) = (session.id, session.localPeer)
+    let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
+    session.transport.threads.runIfActive(eventLoop: session.eventLoop) {
+      CodeKey(code: code, session: id, listener: peer)
+    }.whenSuccess { key in
+      guard bound.value.policy == new else { return }
+      bound.value.codeKey = key
+    }
+  }
+}
+
+extension Session {
+  /// Tells members from now on how the local peer, as the host or its relay, admits newcomers (MEM-17).
+  ///
+  /// - Parameters:
+  ///   - sharesCode: Whether members get the join code.
+  ///   - givesRight: Whether members may admit newcomers if the policy is `ask` (TCK-6).
+  package func shareAdmission(sharesCode: Bool, givesRight: Bool) {
+    let core = core
+    eventLoop.execute {
+      core.value.admission.share(.init(sharesCode: sharesCode, givesRight: givesRight))
+    }
+  }
+
+  /// Lets the local peer admit newcomers as the host does, from now on (MEM-17).
+  ///
+  /// - Parameter asksUser: Whether a user or a program can answer peers that ask to join.
+  package func followHost(asksUser: Bool = true) {
+    let core = core
+    eventLoop.execute { core.value.admission.beginFollowing(asksUser: asksUser) }
+  }
+
+  /// Returns how the local peer admits newcomers now.
+  package func admissionPolicy() async throws(SessionError) -> AdmissionPolicy {
+    try await onLoop { $0.admission.policy }
+  }
+}
