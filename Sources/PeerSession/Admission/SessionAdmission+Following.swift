@@ -34,22 +34,24 @@ extension SessionAdmission {
     for entry in session.entries.values { sendTerms(to: entry) }
   }
 
+  /// The terms that the local peer, as the host or its relay, tells members; `nil` if it tells nothing.
+  var ownTerms: Terms? {
+    guard let sharing, session.isHost || session.relaying.isRelaying else { return nil }
+    return switch policy {
+    case .code(let code): Terms(mode: .code, code: sharing.sharesCode ? code : nil)
+    case .anyone: Terms(mode: .anyone)
+    // A relay has no user, so its mode may differ from the host's.
+    case .known: session.isHost ? Terms(mode: .known) : nil
+    case .ask: session.isHost ? Terms(mode: .ask) : nil
+    }
+  }
+
   /// Sends the terms on a peer's link, with a ticket that contains the right if the peer has none yet.
   func sendTerms(to entry: PeerEntry) {
-    guard let sharing, let link = entry.link, !entry.member.isGuest,
-      session.isHost || session.relaying.isRelaying
-    else { return }
+    guard let link = entry.link, !entry.member.isGuest else { return }
+    guard let own = ownTerms else { return }
     var terms = Control.Members(members: [])
-    switch policy {
-    case .code(let code):
-      terms.admission = .code
-      if sharing.sharesCode { terms.code = code }
-    case .anyone: terms.admission = .anyone
-    // A relay has no user, so its mode may differ from the host's.
-    case .known where session.isHost: terms.admission = .known
-    case .ask where session.isHost: terms.admission = .ask
-    case .known, .ask: return
-    }
+    (terms.admission, terms.code) = (own.mode, own.code)
     if membership.givesRight,
       let ticket = membership.renewed(
         for: entry.id,
@@ -74,11 +76,9 @@ extension SessionAdmission {
   // MARK: Members
 
   /// Handles the terms of a peer that speaks for the host.
-  func received(_ members: Control.Members, from entry: PeerEntry) {
-    guard let mode = members.admission, session.speaksForHost(entry), !session.isHost else {
-      return
-    }
-    terms = Terms(mode: mode, code: mode == .code ? members.code : nil)
+  func received(_ mode: Control.AdmissionMode?, _ code: JoinCode?) {
+    guard let mode, !session.isHost else { return }
+    terms = Terms(mode: mode, code: mode == .code ? code : nil)
     follow()
   }
 
@@ -92,11 +92,10 @@ extension SessionAdmission {
   /// Chooses the policy of a peer that has just joined.
   ///
   /// A code that the listener did not check admits no peer. The code with which the local peer joined
-  /// before may be outdated; if the listener is the host, it soon sends the present one.
-  func joined(through listener: PeerID, isCodeProved: Bool, earlier: JoinCode?) {
+  /// before may be outdated, so it is used only if the host did not send its terms.
+  func joined(isCodeProved: Bool, earlier: JoinCode?) {
     if followsHost, !isCodeProved, case .code = policy {
-      let isHosts = listener == membership.host
-      setPolicy(isHosts ? .known : earlier.map { .code($0) } ?? .known)
+      setPolicy(terms == nil ? earlier.map { .code($0) } ?? .known : .known)
     }
     follow()
   }

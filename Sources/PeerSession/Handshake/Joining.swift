@@ -141,7 +141,6 @@ final class Joining {
         session.admission.followsHost = request.followsHost
         session.admission.asksUser = request.asksUser
         session.admission.joined(
-          through: peer,
           isCodeProved: self.handshake?.basis == .code,
           earlier: request.earlierCode
         )

@@ -352,6 +352,9 @@ final class ListenerHandshake: LinkDelegate {
       accept.ended = session.entries[peer]?.unreportedEnd
     }
     if !session.name.isEmpty { accept.name = session.name }
+    if session.isHost, !link.isFromBrowser, let terms = session.admission.ownTerms {
+      (accept.admission, accept.code) = (terms.mode, terms.code)
+    }
     let (fitting, rest) = accept.fitting(Limits.acceptPayload)
     link.send(.accept, fitting.encoded())
     for members in Control.Members.split(rest) { link.send(.members, members.encoded()) }

@@ -36,6 +36,10 @@ extension Control {
     var ended: String?
     /// The session's name, as far as the listener knows it (3.3).
     var name: UntrustedText?
+    /// How the listener, as the host, admits newcomers (MEM-17).
+    var admission: AdmissionMode?
+    /// The host's code; present only if `admission` is `code`.
+    var code: JoinCode?
 
     init(
       host: PeerID,
@@ -65,6 +69,7 @@ extension Control {
       name =
         try container.isPresent(.name)
         ? UntrustedText(container.text(.name, bytes: 0...Limits.sessionName)) : nil
+      (admission, code) = try container.terms(.admission, .code)
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -76,6 +81,8 @@ extension Control {
       case proof
       case ended
       case name
+      case admission
+      case code
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -88,6 +95,8 @@ extension Control {
       try container.encodeIfPresent(proof, forKey: .proof)
       try container.encodeIfPresent(ended, forKey: .ended)
       try container.encodeIfPresent(name?.raw, forKey: .name)
+      try container.encodeIfPresent(admission?.rawValue, forKey: .admission)
+      try container.encodeIfPresent(code?.text, forKey: .code)
     }
   }
 

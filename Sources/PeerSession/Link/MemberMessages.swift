@@ -105,16 +105,7 @@ extension Control {
       let container = try decoder.container(keyedBy: CodingKeys.self)
       members = try container.array(.members, of: Member.self, maximum: Limits.members)
       ticket = try container.decodeIfPresent(Ticket.self, forKey: .ticket)
-      if let mode = try container.decodeIfPresent(String.self, forKey: .admission) {
-        admission = AdmissionMode(rawValue: mode)
-      }
-      if try container.isPresent(.code) {
-        do {
-          code = try JoinCode(words: try container.text(.code, bytes: 1...256))
-        } catch is JoinCodeError {
-          throw container.outOfRange(.code)
-        }
-      }
+      (admission, code) = try container.terms(.admission, .code)
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -198,6 +189,23 @@ extension Control {
       let container = try decoder.container(keyedBy: CodingKeys.self)
       port = try container.integer(.port, in: 0...65_535)
       addresses = try container.addresses(.addresses)
+    }
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// Reads the host's mode and code (MEM-17); an unknown mode is ignored.
+  func terms(
+    _ admission: Key,
+    _ code: Key
+  ) throws -> (Control.AdmissionMode?, JoinCode?) {
+    let mode = try decodeIfPresent(String.self, forKey: admission)
+      .flatMap(Control.AdmissionMode.init(rawValue:))
+    guard try isPresent(code) else { return (mode, nil) }
+    do {
+      return (mode, try JoinCode(words: try text(code, bytes: 1...256)))
+    } catch is JoinCodeError {
+      throw outOfRange(code)
     }
   }
 }

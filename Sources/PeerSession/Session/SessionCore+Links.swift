@@ -227,7 +227,7 @@ extension SessionCore: LinkDelegate {
       guard !link.isFromBrowser else { return }
       directory.learn(members.members, from: entry.id)
       if let ticket = members.ticket { directory.received(ticket) }
-      admission.received(members, from: entry)
+      if speaksForHost(entry) { admission.received(members.admission, members.code) }
     case .kick:
       directory.received(try Control.Kick.decode(payload), entry, link)
     case .addresses:

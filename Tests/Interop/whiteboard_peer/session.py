@@ -116,6 +116,8 @@ def parse_accept(payload):
         "received": None if resumed is None else wire.integer(resumed, "received"),
         # With an accepted resume, `ended` has no meaning (RSM-6).
         "ended": ended if resumed is None else None,
+        "mode": wire.text(raw, "admission", default=None),
+        "code": wire.text(raw, "code", 1, 256, default=None),
     }
 
 
@@ -571,6 +573,7 @@ class Peer:
             else:
                 close_old = "duplicate-link" if crossed else "replaced"
                 self._open(remote, link, True, theirs, received, number, ended, close_old)
+                self._take_terms(remote, accept["mode"], accept["code"])
             self._learn(accept["members"], wait=0)
         return remote
 
@@ -632,11 +635,22 @@ class Peer:
 
     def _send_terms(self, remote):
         """Tells a member how the host admits newcomers (MEM-17)."""
-        if self.authority == self.id and remote.control:
-            terms = {"members": [], "admission": self.admission_mode}
-            if self.admission_mode == "code":
-                terms["code"] = self.code
-            remote.control.send(wire.MEMBERS, terms)
+        if remote.control and self._terms():
+            remote.control.send(wire.MEMBERS, {"members": [], **self._terms()})
+
+    def _terms(self):
+        """How this peer admits newcomers, if it is the host."""
+        if self.authority != self.id:
+            return {}
+        code = {"code": self.code} if self.admission_mode == "code" else {}
+        return {"admission": self.admission_mode, **code}
+
+    def _take_terms(self, remote, mode, code):
+        """Handles the host's mode and code (MEM-17)."""
+        if mode is not None and remote.peer_id == self.authority and self.authority != self.id:
+            if mode == "code" and code is not None:
+                self.code, self._stretched = admission.normal_code(code), None
+            self.events.add("terms", mode=mode, code=code)
 
     def replace_code(self, code):
         """Replaces the code of the session (MEM-12)."""
@@ -806,6 +820,7 @@ class Peer:
                 (accept["members"] if fits and not further else further).append(member)
             if admitted:
                 accept["ticket"] = self._make_ticket(other)
+            accept.update(self._terms())
             if proof is not None:
                 accept["proof"] = wire.base64_text(proof)
             received = None
@@ -1057,12 +1072,9 @@ class Peer:
             ticket = wire.mapping(raw, "ticket")
             if ticket:
                 self._keep_ticket(ticket)
-            mode = wire.text(raw, "admission", default=None)
-            code = wire.text(raw, "code", 1, 256, default=None)
-            if mode is not None and remote.peer_id == self.authority and self.authority != self.id:
-                if mode == "code" and code is not None:
-                    self.code, self._stretched = admission.normal_code(code), None
-                self.events.add("terms", mode=mode, code=code)
+            self._take_terms(
+                remote, wire.text(raw, "admission", default=None), wire.text(raw, "code", 1, 256, default=None)
+            )
         elif kind == wire.KICK:
             self._take_kick(remote, wire.parse_json(payload))
         elif kind == wire.ADDRESSES:

@@ -159,7 +159,6 @@ struct FollowingTests {
           of: anna,
           by: ben,
           code: wrong,
-          earlier: wrong,
           membership: record
         )
         #expect(try await again.admissionPolicy() == .known)
@@ -182,6 +181,17 @@ struct FollowingTests {
           await joined.leave()
         }
         await again.leave()
+        // Now the host sends its code together with the admission.
+        let third = try await follow(
+          Self.session,
+          of: anna,
+          by: ben,
+          code: wrong,
+          earlier: right,
+          membership: record
+        )
+        #expect(try await third.admissionPolicy() == .code(new))
+        await third.leave()
         await hosted.leave()
       }
     }

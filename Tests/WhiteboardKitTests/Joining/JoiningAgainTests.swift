@@ -103,6 +103,32 @@ struct JoiningAgainTests: BoardSuite {
     }
   }
 
+  @Test("[MEM-17] a returning member with a wrong code shows the host's code, and no other")
+  func wrongCode() async throws {
+    try await withRoom { room in
+      try await withHost(in: room) { _, first, joining in
+        try await withGuest(joining) { guest, _ in try await guest.perform("save") }
+        var again = joining
+        again.code = .random()
+        try await withGuest(again) { guest, ready in
+          #expect(ready.code == nil && ready.link.isEmpty && ready.admitters?.count == 1)
+          let isCorrected = await guest.sees {
+            if case .admission(let admission) = $0 {
+              admission.code == first.code && !admission.link.isEmpty
+            } else {
+              false
+            }
+          }
+          #expect(isCorrected)
+          let isWarned = await guest.sees {
+            if case .warning(let warning) = $0 { warning.code == "code-differs" } else { false }
+          }
+          #expect(isWarned)
+        }
+      }
+    }
+  }
+
   @Test("a board that was joined by its address needs no code when it is joined there again")
   func withoutCode() async throws {
     try await withRoom { room in

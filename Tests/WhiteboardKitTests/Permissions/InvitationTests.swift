@@ -164,4 +164,41 @@ struct InvitationTests: BoardSuite {
       }
     }
   }
+
+  /// Joins a board whose host asks its user, until `body` is done.
+  private func withMember(
+    of host: ScriptedBoard,
+    _ name: String,
+    in room: BoardRoom,
+    _ body: (ScriptedBoard, BoardEvent.Ready) async throws -> Void
+  ) async throws {
+    let member = ScriptedBoard()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      let link = try BoardLink(try #require(await host.ready()).link)
+      let joining = await room.configuration(.join(.link(link), patience: .seconds(1)), name)
+      group.addTask { try await member.run(joining) }
+      let asked = try #require(await invitation(host, from: name))
+      try await host.perform("accept \(asked.id)")
+      let ready = try #require(await member.ready())
+      try await body(member, ready)
+      await member.end()
+      try await group.waitForAll()
+    }
+  }
+
+  @Test("[TCK-6] a member of a board whose host asks admits newcomers after the host has left")
+  func askedMember() async throws {
+    try await withRoom { room in
+      try await withAsking("board", in: room) { host, _ in
+        try await withMember(of: host, "ben", in: room) { ben, ready in
+          #expect(ready.admit == "ask" && !ready.link.isEmpty && ready.admitters == nil)
+          await host.end()
+          try await withMember(of: ben, "dora", in: room) { _, ready in
+            // Only the host can give this right, so the newcomer shows no link, but whom to ask.
+            #expect(ready.link.isEmpty && ready.admitters?.map(\.name.raw) == ["ben"])
+          }
+        }
+      }
+    }
+  }
 }
