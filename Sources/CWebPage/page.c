@@ -4,6 +4,10 @@
 
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
+static const unsigned char address_mjs[] = {
+#embed "../WhiteboardWeb/Resources/address.mjs"
+};
+
 static const unsigned char app_css[] = {
 #embed "../WhiteboardWeb/Resources/app.css"
 };
@@ -137,6 +141,7 @@ static const unsigned char worker_mjs[] = {
 };
 
 static const struct whiteboard_page_file files[] = {
+    {"/address.mjs", "text/javascript; charset=utf-8", NULL, address_mjs, sizeof address_mjs},
     {"/app.css", "text/css; charset=utf-8", NULL, app_css, sizeof app_css},
     {"/app.mjs", "text/javascript; charset=utf-8", NULL, app_mjs, sizeof app_mjs},
     {"/board.mjs", "text/javascript; charset=utf-8", NULL, board_mjs, sizeof board_mjs},

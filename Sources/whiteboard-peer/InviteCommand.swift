@@ -29,7 +29,8 @@ struct InviteCommand: AsyncParsableCommand {
 
       If browsers can join the board (`host --web` or `web on`), `invite --web` creates a link that opens it in a \
       browser, for example on a phone. With --expires, the link is valid for that long. Without it, the link is valid \
-      until the board is closed, unless a relay keeps the board open.
+      until the board is closed, unless a relay keeps the board open. Browsers store the addresses that they open. \
+      With --once, the link admits one person, so that the stored address admits no other person.
       """
   )
 
@@ -48,6 +49,9 @@ struct InviteCommand: AsyncParsableCommand {
   @Flag(help: "Create a browser link, for an open board that browsers can join.")
   var web = false
 
+  @Flag(help: "Let the browser link admit only one person.")
+  var once = false
+
   @Flag(help: "Make the code or link view-only, for a board that was created with --owned.")
   var view = false
 
@@ -62,6 +66,9 @@ struct InviteCommand: AsyncParsableCommand {
   @OptionGroup var common: CommonOptions
 
   mutating func validate() throws {
+    guard web || !once else {
+      throw ValidationError("--once is only for browser links; add --web.")
+    }
     guard let expires else { return }
     guard InvitationTerms.seconds(expires) != nil else {
       throw ValidationError("--expires must be a time such as 90s, 15m, 2h or 7d, at most 30d.")
@@ -104,6 +111,7 @@ struct InviteCommand: AsyncParsableCommand {
     let terms = InvitationTerms(
       isView: view,
       isForBrowsers: web,
+      isOnce: once,
       seconds: expires.flatMap(InvitationTerms.seconds)
     )
     return BoardInvitation(

@@ -172,6 +172,9 @@ struct BoardsCommand: AsyncParsableCommand {
     @Flag(help: "Create a browser link instead of a code. The relay must run with --web.")
     var web = false
 
+    @Flag(help: "Let the browser link admit only one person.")
+    var once = false
+
     @Flag(help: "Make the code or link view-only, for a board that was created with --owned.")
     var view = false
 
@@ -190,6 +193,9 @@ struct BoardsCommand: AsyncParsableCommand {
     var qr: Bool?
 
     mutating func validate() throws {
+      guard web || !once else {
+        throw ValidationError("--once is only for browser links; add --web.")
+      }
       guard expires.map({ InvitationTerms.seconds($0) != nil }) ?? true else {
         throw ValidationError("--expires must be a time such as 90s, 15m, 2h or 7d, at most 30d.")
       }
@@ -198,7 +204,12 @@ struct BoardsCommand: AsyncParsableCommand {
     mutating func run() async throws {
       var request = ControlRequest(.invite, board: board.name)
       let seconds = expires.flatMap { InvitationTerms.seconds($0) }
-      request.terms = InvitationTerms(isView: view, isForBrowsers: web, seconds: seconds)
+      request.terms = InvitationTerms(
+        isView: view,
+        isForBrowsers: web,
+        isOnce: once,
+        seconds: seconds
+      )
       let lines = try await board.place.ask(request)
       try board.place.tell(lines)
       let isTerminal = isatty(STDOUT_FILENO) == 1

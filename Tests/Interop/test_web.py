@@ -641,6 +641,23 @@ class Access(WebCase):
             program.do("invite", web=True, expires="1h")
         self.joined(program, self.attacker(program))
 
+    def test_web_57_a_secret_for_one_guest(self):
+        """Another guest cannot use the link that a browser stored, also after a restart of the host; the first one can return."""
+        program = self.gateway()
+        page = self.invite(program, once=True, expires="1h")
+        first = Attacker(page)
+        self.joined(program, first).abort()
+        # The command is answered after the gateway has handled the new guest.
+        program.do("invite", web=True, expires="1h")
+        other = Attacker(page)
+        self.assert_refused("wrong-code", lambda: other.ask(other.proved(), key=page.key))
+        program.stop()
+        again = self.restarted(program)
+        other = Attacker(again.page)
+        self.assert_refused("wrong-code", lambda: other.ask(other.proved(), key=page.key))
+        returning = Attacker(again.page, first.identity)
+        returning.ask(self.keep(returning.proved()), key=page.key)
+
     def test_web_5_more_removals_than_the_limit_of_secrets(self):
         """Each removal closes a secret, and the next guest still gets another one."""
         program = self.gateway()

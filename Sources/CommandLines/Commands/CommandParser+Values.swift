@@ -135,17 +135,21 @@ extension CommandParser {
   static func terms(
     isView: Bool,
     isForBrowsers: Bool,
+    isOnce: Bool,
     expires: String?
   ) throws(CommandError) -> InvitationTerms {
-    guard let expires else {
-      return InvitationTerms(isView: isView, isForBrowsers: isForBrowsers)
+    guard isForBrowsers || !isOnce else {
+      throw CommandError(.badArgument, "only a browser link can admit one person; add `web`")
     }
+    var terms = InvitationTerms(isView: isView, isForBrowsers: isForBrowsers, isOnce: isOnce)
+    guard let expires else { return terms }
     guard let seconds = InvitationTerms.seconds(expires) else {
       throw CommandError(
         .badArgument,
         "give a time such as 90s, 15m, 2h or 7d, at most 30d"
       )
     }
-    return InvitationTerms(isView: isView, isForBrowsers: isForBrowsers, seconds: seconds)
+    terms.seconds = seconds
+    return terms
   }
 }

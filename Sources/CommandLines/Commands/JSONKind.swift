@@ -34,7 +34,7 @@ enum JSONKind {
       self = .number
     case ("unreliable", _), ("synced", _), ("inside", _), ("laser", _), ("force", _),
       ("view", _), ("anyway", _), ("always", _), ("withAdmitted", _), ("keepCode", _),
-      ("web", _):
+      ("web", _), ("once", _):
       self = .flag
     case ("id", _), ("above", _), ("below", _), ("move", _): self = .wordOrNumber
     case ("ids", _): self = .objects

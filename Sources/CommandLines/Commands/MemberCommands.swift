@@ -180,21 +180,28 @@ enum MemberCommands {
 
   static let invite = CommandEntry(
     .invite,
-    arguments: "[web] [view] [expires=TIME]",
+    arguments: "[web] [once] [view] [expires=TIME]",
     summary: "create an additional code, or a browser link",
     notes: [
       "`web` creates a browser link; see `help web`. With `view`, people who join with the code or link can only",
       "view the board. TIME is a number and s, m, h or d, at most 30d. A code is valid only while the board is open. So",
       "is a browser link without TIME, unless a relay keeps the board open. A browser link with TIME stays valid if",
-      "the board is closed and opened again before the link expires.",
+      "the board is closed and opened again before the link expires. With `web once`, the link admits one person, and",
+      "the address that this person's browser stores admits no other person.",
     ],
-    keys: ["web", "view", "expires"],
+    keys: ["web", "once", "view", "expires"],
     words: { arguments throws(CommandError) in
       let expires = try arguments.removeValue("expires")
       let isForBrowsers = arguments.removeFlag("web")
+      let isOnce = arguments.removeFlag("once")
       let isView = arguments.removeFlag("view")
       return .invite(
-        try CommandParser.terms(isView: isView, isForBrowsers: isForBrowsers, expires: expires)
+        try CommandParser.terms(
+          isView: isView,
+          isForBrowsers: isForBrowsers,
+          isOnce: isOnce,
+          expires: expires
+        )
       )
     },
     json: { fields throws(CommandError) in
@@ -202,6 +209,7 @@ enum MemberCommands {
         try CommandParser.terms(
           isView: fields.flag("view"),
           isForBrowsers: fields.flag("web"),
+          isOnce: fields.flag("once"),
           expires: fields.stringIfAny("expires")
         )
       )

@@ -10,6 +10,8 @@ struct BrowserLink: Codable, Equatable, Sendable {
   /// The time at which the link expires, in milliseconds since 1970; nil if it is valid until the
   /// board closes.
   let end: UInt64?
+  /// Whether the link admits only one guest; nil means false, as in boards of earlier versions.
+  private let isOnce: Bool?
   /// The guests that joined with the link.
   var guests: Set<PeerID> = []
   /// Whether only ``guests`` may use the link, because another guest was removed, or ``guestLimit`` guests joined with it.
@@ -24,13 +26,15 @@ struct BrowserLink: Codable, Equatable, Sendable {
     case secret
     case isView
     case end
+    case isOnce
     case guests
     case isClosed
   }
 
-  init(secret: GuestSecret, isView: Bool, end: UInt64?) {
+  init(secret: GuestSecret, isView: Bool, isOnce: Bool = false, end: UInt64?) {
     self.secret = secret
     self.isView = isView
+    self.isOnce = isOnce ? true : nil
     self.end = end
   }
 
@@ -56,13 +60,13 @@ struct BrowserLink: Codable, Equatable, Sendable {
   /// guests edit.
   var isForEveryone: Bool { isUnlimited && !isClosed }
 
-  /// Whether the link lets guests edit, and has no time limit.
-  var isUnlimited: Bool { !isView && end == nil }
+  /// Whether the link lets guests edit, and has no time limit and no other number of guests.
+  var isUnlimited: Bool { !isView && end == nil && isOnce != true }
 
   /// The number of guests after which a link admits no new ones.
   ///
   /// All guests are stored, so that a later process can remove them when the link is revoked or expires.
-  static let guestLimit = 256
+  var guestLimit: Int { isOnce == true ? 1 : 256 }
 
   /// Returns the stored form of browser links.
   static func json(_ links: [BrowserLink]) -> String {

@@ -61,6 +61,7 @@ final class BrowserLinks {
     var link = BrowserLink(
       secret: .random(),
       isView: terms.isView,
+      isOnce: terms.isOnce,
       end: terms.seconds.map { SystemTime.milliseconds + UInt64($0) * 1000 }
     )
     link.startTimer(at: runtime.clock.now)
@@ -93,7 +94,7 @@ final class BrowserLinks {
   /// Records which link a guest used, so that the guest can be removed when the link is revoked or
   /// expires.
   ///
-  /// Closes a link that many guests have used.
+  /// Closes a link when as many guests as it admits have used it.
   func joined(_ peer: Peer) {
     guard let key = peer.guestKey else { return }
     guard let index = links.firstIndex(where: { self.key(of: $0) == key }) else {
@@ -108,7 +109,7 @@ final class BrowserLinks {
     }
     guard links[index].guests.insert(peer.id).inserted else { return }
     let (secret, wasClosed) = (links[index].secret, links[index].isClosed)
-    if links[index].guests.count >= BrowserLink.guestLimit { close { $0.secret == secret } }
+    if links[index].guests.count >= links[index].guestLimit { close { $0.secret == secret } }
     runtime.spawn { sharedBoard in
       guard let browsers = sharedBoard.board?.browsers else { return }
       let links = browsers.links

@@ -7,6 +7,8 @@ public struct InvitationTerms: Hashable, Codable, Sendable {
   public var isView = false
   /// Whether to create a browser link instead of a code.
   public var isForBrowsers = false
+  /// Whether the browser link admits only one guest, so that the link is worthless in the history of the guest's browser.
+  public var isOnce = false
   /// The lifetime in seconds; nil for a code or link that is valid while the board is open.
   public var seconds: Int?
 
@@ -18,12 +20,29 @@ public struct InvitationTerms: Hashable, Codable, Sendable {
   /// - Parameters:
   ///   - isView: Whether the code or link admits viewers only.
   ///   - isForBrowsers: Whether to create a browser link instead of a code.
+  ///   - isOnce: Whether the browser link admits only one guest.
   ///   - seconds: The lifetime in seconds; nil for a code or link that is valid while the board is
   ///     open.
-  public init(isView: Bool = false, isForBrowsers: Bool = false, seconds: Int? = nil) {
+  public init(
+    isView: Bool = false,
+    isForBrowsers: Bool = false,
+    isOnce: Bool = false,
+    seconds: Int? = nil
+  ) {
     self.isView = isView
     self.isForBrowsers = isForBrowsers
+    self.isOnce = isOnce
     self.seconds = seconds
+  }
+
+  /// Decodes the terms that a program of this or of an earlier version sent.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    isView = try container.decode(Bool.self, forKey: .isView)
+    isForBrowsers = try container.decode(Bool.self, forKey: .isForBrowsers)
+    // Earlier versions do not have this key.
+    isOnce = try container.decodeIfPresent(Bool.self, forKey: .isOnce) ?? false
+    seconds = try container.decodeIfPresent(Int.self, forKey: .seconds)
   }
 
   /// Parses a lifetime: a number with the unit `s`, `m`, `h` or `d`.

@@ -173,13 +173,13 @@ async function storePage() {
 /**
  * Returns the id and the keys of the board in the address, or of the board that was opened last.
  *
- * Removes the secret from the address at once, and stores only the key K, which scripts cannot read. Returns "wrong" if the
- * address contains a malformed link, and "none" if there is no board to open.
+ * `address.mjs` has removed the secret from the address. Stores only the key K, which scripts cannot read. Returns "wrong" if the
+ * address contained a malformed link, and "none" if there is no board to open.
  */
 async function openLink() {
-  const { hash } = location;
+  const hash = globalThis.openedFragment;
   const link = hash && parseFragment(hash);
-  if (hash) history.replaceState(null, "", location.pathname);
+  globalThis.openedFragment = "";
   if (hash && !link) return "wrong";
   const store = await openStore();
   if (!link) {

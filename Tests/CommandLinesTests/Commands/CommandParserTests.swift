@@ -357,6 +357,10 @@ struct CommandParserTests {
         #"{"verb":"invite","web":true,"view":true,"expires":"2h"}"#,
         .invite(InvitationTerms(isView: true, isForBrowsers: true, seconds: 7_200))
       ),
+      (
+        "invite web once", #"{"verb":"invite","web":true,"once":true}"#,
+        .invite(InvitationTerms(isForBrowsers: true, isOnce: true))
+      ),
       ("web off", #"{"verb":"web","state":"off"}"#, .web(.off)),
       ("help verbs", #"{"verb":"help","topic":"verbs"}"#, .help(text: CommandTable.text)),
     ]
