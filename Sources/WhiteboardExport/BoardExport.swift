@@ -50,11 +50,11 @@ package struct BoardExport: Sendable {
       return hasWords && item.pageBounds.touches(region) ? item : nil
     }
     // A fully transparent background is shown as white paper.
-    let background = board.settings.background.flatMap { $0 & 0xFF == 0 ? nil : $0 >> 8 }
     picture = BoardPicture(
       items: items,
       region: region ?? BoardPicture.region(around: items) ?? Self.empty,
-      background: background ?? 0xFFFFFF,
+      background: board.settings.shownBackground ?? 0xFFFFFF,
+      grid: board.settings.grid,
       names: names,
       photo: photo
     )

@@ -24,6 +24,7 @@ package enum TextPage {
     viewport.rows = min(viewport.rows, rowLimit)
     var canvas = BoardCanvas(viewport)
     canvas.names = picture.names
+    canvas.grid = picture.grid
     for item in picture.items { canvas.set(item) }
     canvas.paint()
     return canvas.screen.lines.map { $0 + "\n" }.joined()

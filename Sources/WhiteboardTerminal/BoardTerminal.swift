@@ -33,6 +33,8 @@ package actor BoardTerminal: EventSink {
 
   /// The time between two frames.
   private static let frameInterval = Duration.milliseconds(16)
+  /// The maximum time for showing changes of the board before the next input is handled.
+  private static let drainTime = Duration.milliseconds(10)
   /// The longest time between an Escape and the other bytes of the same key.
   private static let escapeTimeout = Duration.milliseconds(30)
 
@@ -141,7 +143,7 @@ package actor BoardTerminal: EventSink {
     feed = CommandFeed()
     let sharedBoard = SharedBoard(configuration, input: feed, sink: self)
     self.sharedBoard = sharedBoard
-    _ = changes.drain()
+    changes.removeAll()
     photos = PhotoDisplay()
     board = BoardClient(
       columns: size.columns,
@@ -312,7 +314,8 @@ package actor BoardTerminal: EventSink {
   package nonisolated var contents: EventContents { .chat }
 
   package func write(_ events: [BoardEvent]) async throws(OutputError) {
-    drainChanges()
+    // An event can refer to an object, so show all changes before it. Meanwhile, the user's input is handled.
+    while !drainChanges() { await Task.yield() }
     for event in events { await execute(board?.receive(event, now: time) ?? []) }
     wakeUp.yield()
   }
@@ -322,10 +325,15 @@ package actor BoardTerminal: EventSink {
     wakeUp.yield()
   }
 
-  private func drainChanges() {
+  /// Shows the changes of the board, for a limited time.
+  ///
+  /// - Returns: Whether all changes are shown.
+  @discardableResult
+  private func drainChanges() -> Bool {
     // If the last frame was long ago, the client's time is outdated.
     board?.advance(to: time)
-    for change in changes.drain() {
+    let end = clock.now + Self.drainTime
+    while let change = changes.popFirst() {
       if case .photo(let asset) = change {
         // Without colors, cells cannot show a photo.
         let byCells = settings.graphics != .none && features.depth != .none
@@ -333,7 +341,12 @@ package actor BoardTerminal: EventSink {
       } else {
         board?.applyChange(change, now: time)
       }
+      guard clock.now < end else {
+        wakeUp.yield()
+        return false
+      }
     }
+    return true
   }
 
   // MARK: - Drawing
@@ -363,6 +376,7 @@ package actor BoardTerminal: EventSink {
     if let bytes = frames.encode(screen, cursor: cursor, &photos, at: placements) {
       terminal.write(bytes)
     }
+    if board?.isPainted == false { wakeUp.yield() }
   }
 
   /// Reads a photo in the background.

@@ -7,25 +7,42 @@ import WhiteboardKit
 /// The board appends changes at any time. If the queue becomes long, only the latest change of each object, member and
 /// photo remains.
 final class ChangeQueue: Sendable {
-  private let changes = Mutex<[BoardChange]>([])
+  private struct State {
+    var changes: [BoardChange] = []
+    /// The index of the first change that was not removed.
+    var first = 0
+  }
+
+  private let state = Mutex(State())
 
   /// The number of changes at which outdated changes are removed from the queue.
   private static let limit = 4096
 
   func append(_ change: BoardChange) {
-    changes.withLock { changes in
-      changes.append(change)
-      if changes.count >= Self.limit, changes.count % Self.limit == 0 { Self.thinOut(&changes) }
+    state.withLock { state in
+      state.changes.append(change)
+      let count = state.changes.count
+      guard count >= Self.limit, count % Self.limit == 0 else { return }
+      state.changes.removeFirst(state.first)
+      state.first = 0
+      Self.thinOut(&state.changes)
     }
   }
 
-  /// Removes and returns all changes.
-  func drain() -> [BoardChange] {
-    changes.withLock { changes in
-      defer { changes = [] }
-      return changes
+  /// Removes and returns the first change; nil if there is none.
+  func popFirst() -> BoardChange? {
+    state.withLock { state in
+      guard state.first < state.changes.count else { return nil }
+      defer {
+        state.first += 1
+        if state.first == state.changes.count { state = State() }
+      }
+      return state.changes[state.first]
     }
   }
+
+  /// Removes all changes.
+  func removeAll() { state.withLock { $0 = State() } }
 
   private static func thinOut(_ changes: inout [BoardChange]) {
     var objects: Set<ObjectID> = []

@@ -725,6 +725,109 @@ def check_export(page, checks):
     check("the SVG has the directions of texts", text.count('direction="rtl"') > 1, text.count('direction="rtl"'))
 
 
+#: Returns the least and the greatest value of red, green and blue in the middle row of a picture.
+COLORS = """
+const image = new Image();
+image.src = `data:image/png;base64,${given[0]}`;
+await image.decode();
+const canvas = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height });
+canvas.getContext("2d").drawImage(image, 0, 0);
+const { data, width, height } = pixelsOf(canvas), row = Math.floor(height / 2);
+return [0, 1, 2].map((channel) => {
+  const values = Array.from({ length: width }, (_, x) => data[4 * (row * width + x) + channel]);
+  return [Math.min(...values), Math.max(...values)];
+});
+"""
+
+
+def check_seams(page, checks):
+    """Each pixel is drawn once, also at the edges of tiles and while the tiles are scaled."""
+    script(page, """
+      board.createDrawing([[-2000, 0], [2000, 0]], { lineWidth: 60, color: "#3b8fd980" });
+      // A stroke with different pressures, and one of many points, consist of several paths.
+      board.createDrawing(Array.from({ length: 400 }, (_, index) => [index * 10 - 2000, 100]), { lineWidth: 60, color: "#3b8fd980" });
+      board.createDrawing(Array.from({ length: 400 }, (_, index) => [index * 10 - 2000, 200, 0.97 + 0.03 * (index % 2)]), { lineWidth: 60, color: "#3b8fd980" });
+      Object.assign(camera, { zoom: 1, x: -640.3, y: -400.7 });
+      ui.panBy(0, 0);
+      await until("the tiles", () => !scene.frame(performance.now()) && document.querySelectorAll("#tiles canvas").length > 4);""")
+    for what, change in [("at rest", ""), ("after moving", "ui.panBy(33.4, 21.7);"), ("while they are scaled", "ui.zoomBy(1.37, [600, 400]);")]:
+        for y in (0, 100, 200):
+            row = script(page, f"{change if y == 0 else ''} await frame(); await frame(); return camera.toScreen([0, given[0]])[1]", y)
+            clip = {"x": 0, "y": round(row) - 2, "width": 1280, "height": 5, "scale": 1}
+            colors = script(page, COLORS, page.command("Page.captureScreenshot", format="png", clip=clip)["data"])
+            is_even = all(greatest - least <= 2 for least, greatest in colors) and colors[0][0] < 200
+            checks.check(f"a transparent line at {y} has one color {what}", is_even, colors)
+
+
+def check_dense(page, checks):
+    """A stroke that crosses itself thousands of times is drawn in steps, and without the parts that add nothing visible."""
+    page.driver.set_script_timeout(120)
+    found = script(page, """
+      const { inkLines, PathData } = await import("./geometry.mjs"), { CanvasPainter } = await import("./draw.mjs");
+      let seed = 1;
+      const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
+      const points = Array.from({ length: 65_536 }, () => [1000 * random() - 500, 600 * random() - 300]);
+      const lines = (points, most) => inkLines({ points, lineWidth: 5 }, () => new PathData(), most);
+      const pieces = lines(points, 64).map(({ path }) => path.data.split(/[LQ]/).length - 1);
+      // A line of as many points that does not cross itself is drawn completely.
+      const long = Array.from({ length: 65_536 }, (_, index) => [index % 256 * 6, Math.floor(index / 256) * 12]);
+      const all = lines(long, 64).reduce((sum, { path }) => sum + path.data.split(/[LQ]/).length - 1, 0);
+      const { error } = await otherMember.call("createDrawing", points, { lineWidth: 5, color: "#3b8fd980" });
+      await until("the stroke", () => board.objects.get(board.order.at(-1))?.points.length === 65_536);
+      let steps = 0;
+      const { inkInSteps } = CanvasPainter.prototype;
+      CanvasPainter.prototype.inkInSteps = function* (...given) { for (const step of inkInSteps.apply(this, given)) { steps += 1; yield step; } };
+      scene.reset();
+      ui.fit();
+      await until("the tiles", () => !scene.frame(performance.now()) && document.querySelector("#tiles canvas"));
+      const canvas = [...document.querySelectorAll("#tiles canvas")][0], { data } = pixelsOf(canvas);
+      const inks = new Map();
+      for (let index = 3; index < data.length; index += 4) inks.set(data[index], (inks.get(data[index]) ?? 0) + 1);
+      const [alpha, share] = [...inks].filter(([alpha]) => alpha).sort((a, b) => b[1] - a[1])[0];
+      return { error, pieces: pieces.reduce((a, b) => a + b), most: Math.max(...pieces), all, steps, alpha, share: share / data.length * 4 };""")
+    check = checks.check
+    check("a dense stroke loses the parts that add nothing", found["pieces"] < 8192 and found["all"] >= 65_535, found)
+    check("a path has a limited number of pieces", found["most"] <= 64, found)
+    check("a long stroke is drawn in steps", found["steps"] > 20, found)
+    check("a dense transparent stroke has one opacity", found["alpha"] == 128 and found["share"] > 0.3, found)
+
+
+def check_grid(page, checks):
+    """The grid is on the board and in its pictures, and the background too."""
+    check = checks.check
+    found = script(page, """
+      const { picture } = await import("./files.mjs");
+      board.createDrawing([[0, 0], [300, 200]], { lineWidth: 2 });
+      const count = async () => {
+        ui.zoomBy(1 / camera.zoom);
+        ui.scene.reset();
+        ui.schedule();
+        await until("the tiles", () => !scene.frame(performance.now()) && document.querySelector("#tiles canvas"));
+        return [...document.querySelectorAll("#tiles canvas")].reduce((sum, canvas) => sum + pixelsOf(canvas).data.filter((value, index) => index % 4 === 3 && value).length, 0);
+      };
+      const svg = async () => (await picture(ui, "svg", board.order)).text();
+      const before = [await count(), (await svg()).includes('opacity="0.15"')];
+      board.settings = { ...board.settings, grid: 50, background: "#203040ff" };
+      board.dispatchEvent(new CustomEvent("settings", { detail: board.settings }));
+      const after = [await count(), (await svg()).includes('opacity="0.15"')];
+      board.settings = { ...board.settings, grid: 1 / 64 };
+      board.dispatchEvent(new CustomEvent("settings", { detail: board.settings }));
+      return [before, after, await count(), getComputedStyle(document.documentElement).getPropertyValue("--paper"), (await svg()).length];""")
+    check("a grid is on the board and in an SVG", found[0][1] is False and found[1][1] is True and found[1][0] > found[0][0] + 10_000, found)
+    check("a narrow grid shows only some of its lines", 2 * found[1][0] < found[2] < 400_000 and found[4] < 100_000, found)
+    check("the board has its background", found[3] == "#203040", found)
+
+
+def check_corners(page, checks):
+    """Corners that were drawn stay, and lines drawn by hand are smooth (`InkTurn`)."""
+    found = script(page, """
+      const { inkLines, outline, PathData } = await import("./geometry.mjs");
+      const bends = (points) => inkLines({ points, lineWidth: 2 }, () => new PathData()).map(({ path }) => path.data.split("Q").length - 1);
+      const stairs = Array.from({ length: 12 }, (_, index) => [8 * Math.ceil(index / 2), 16 * Math.floor(index / 2)]);
+      return [[4, 10, 16, 18, 30].map((side) => bends(outline("rectangle", [0, 0], [side, side]))[0]), bends(stairs)[0], bends(outline("ellipse", [0, 0], [20, 20]))[0]];""")
+    checks.check("small rectangles have corners, stairs of cells and ellipses do not", found == [[0] * 5, 10, 63], found)
+
+
 #: Returns the columns and the rows of a picture that have ink.
 INK = """
 const image = new Image();
@@ -781,6 +884,7 @@ def opened(address, is_phone, checks, *bodies, **options):
 def check_drawing(address, checks, seed):
     opened(address, True, checks, check_style, check_theme, check_names)
     opened(address, False, checks, check_list, check_follow, check_names, check_export, check_right_to_left)
+    opened(address, False, checks, check_seams, check_dense, check_grid, check_corners)
     opened(address, False, checks, check_progress, check_unfinished, check_leaving, check_frames)
     opened(address, True, checks, lambda page, checks: check_damage(page, checks, seed, [1, 0.06]))
     opened(address, False, checks, lambda page, checks: check_damage(page, checks, seed, [1, 0.3, 2.7, 0.06]))

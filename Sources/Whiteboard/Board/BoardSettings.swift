@@ -25,6 +25,11 @@ public struct BoardSettings: Hashable, Sendable {
   }
 }
 
+extension BoardSettings {
+  /// The background `0xRRGGBB` that clients show; nil if it is not set, or fully transparent.
+  package var shownBackground: UInt32? { background.flatMap { $0 & 0xFF == 0 ? nil : $0 >> 8 } }
+}
+
 extension BoardState {
   /// Returns the cell that determines a setting; nil if the setting was never set.
   ///

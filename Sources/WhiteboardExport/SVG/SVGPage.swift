@@ -33,12 +33,26 @@ package struct SVGPage {
       line("<rect \(Self.box(region)) fill=\"\(XML.color(background))\"/>")
     }
     // Browsers show one board unit as one pixel by default.
+    drawGrid()
     for object in picture.objects(pixelsPerUnit: 1) where !object.marks.isEmpty {
       line("<g \(Self.transform(object.snapshot))>")
       for mark in object.marks { draw(mark) }
       line("</g>")
     }
     line("</svg>")
+  }
+
+  private mutating func drawGrid() {
+    guard let grid = BoardGrid(picture, pixelsPerUnit: 1) else { return }
+    let (least, greatest) = (picture.region.least, picture.region.greatest)
+    let columns = grid.positions(from: least.x, to: greatest.x).map {
+      "M\(Self.text(Point(x: $0, y: least.y)))V\(DecimalText.hundredths(greatest.y))"
+    }
+    let rows = grid.positions(from: least.y, to: greatest.y).map {
+      "M\(Self.text(Point(x: least.x, y: $0)))H\(DecimalText.hundredths(greatest.x))"
+    }
+    let color = PageColor(rgb: PageInk(paper: picture.background).plain, opacity: BoardGrid.opacity)
+    line("<path fill=\"none\" \(Self.paint(color, "stroke")) d=\"\((columns + rows).joined())\"/>")
   }
 
   private mutating func line(_ line: String) {

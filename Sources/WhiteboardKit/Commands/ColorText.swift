@@ -5,4 +5,9 @@ package enum ColorText {
     let digits = String(color, radix: 16)
     return "#" + String(repeating: "0", count: 8 - digits.count) + digits
   }
+
+  /// Returns the color `0xRRGGBBAA` of a text that ``text(_:)`` returned; nil for any other text.
+  package static func rgba(of text: String) -> UInt32? {
+    text.hasPrefix("#") && text.utf8.count == 9 ? UInt32(text.dropFirst(), radix: 16) : nil
+  }
 }

@@ -25,6 +25,7 @@ struct PagePainter {
     }
     cairo_scale(page, scale, scale)
     cairo_translate(page, -picture.region.least.x, -picture.region.least.y)
+    drawGrid()
     for object in picture.objects(pixelsPerUnit: scale) {
       for mark in object.marks {
         cairo_save(page)
@@ -33,6 +34,22 @@ struct PagePainter {
       }
       try PicturePage.check(cairo_status(page))
     }
+  }
+
+  private func drawGrid() {
+    guard let grid = BoardGrid(picture, pixelsPerUnit: scale) else { return }
+    let (least, greatest) = (picture.region.least, picture.region.greatest)
+    for x in grid.positions(from: least.x, to: greatest.x) {
+      cairo_move_to(page, x, least.y)
+      cairo_line_to(page, x, greatest.y)
+    }
+    for y in grid.positions(from: least.y, to: greatest.y) {
+      cairo_move_to(page, least.x, y)
+      cairo_line_to(page, greatest.x, y)
+    }
+    set(PageColor(rgb: PageInk(paper: picture.background).plain, opacity: BoardGrid.opacity))
+    cairo_set_line_width(page, 1 / scale)
+    cairo_stroke(page)
   }
 
   private func draw(_ mark: PageMark, of snapshot: ObjectSnapshot) {

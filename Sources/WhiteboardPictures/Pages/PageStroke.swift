@@ -35,12 +35,12 @@ struct PageStroke {
     cairo_set_line_cap(page, CAIRO_LINE_CAP_ROUND)
     cairo_set_line_join(page, CAIRO_LINE_JOIN_ROUND)
     // Lines overlap. Draw them as a group, so that the overlaps are not visible in a transparent stroke.
-    let isGroup = color.opacity < 1 && lines.count > 1
+    let isGroup = color.opacity < 1 && (lines.count > 1 || lines[0].pieces.count > Self.pieceLimit)
     if isGroup { cairo_push_group(page) }
     color.set(on: page, isCovering: isGroup)
     for line in lines {
-      trace(line, on: page)
       cairo_set_line_width(page, line.width)
+      trace(line, on: page)
       cairo_stroke(page)
     }
     guard isGroup else { return }
@@ -48,7 +48,12 @@ struct PageStroke {
     cairo_paint_with_alpha(page, color.opacity)
   }
 
-  /// Adds a line to the path; a line without pieces is a dot.
+  /// The number of pieces that are drawn together.
+  ///
+  /// The time for one path can grow faster than its length, because each piece can cross all others.
+  private static let pieceLimit = 256
+
+  /// Adds a line to the path, and draws the path when it is long; a line without pieces is a dot.
   private func trace(_ line: PageLine, on page: OpaquePointer) {
     if line.pieces.isEmpty, room.holds(line.start) {
       cairo_move_to(page, line.start.x, line.start.y)
@@ -56,7 +61,11 @@ struct PageStroke {
     }
     var last = line.start
     var needsStart = true
-    for piece in line.pieces {
+    for (index, piece) in line.pieces.enumerated() {
+      if index % Self.pieceLimit == 0, index > 0 {
+        cairo_stroke(page)
+        needsStart = true
+      }
       if needsStart, room.holds(last) { cairo_move_to(page, last.x, last.y) }
       add(piece, from: last, on: page)
       // If a piece ends out of range, the next piece cannot continue from its end.

@@ -8,6 +8,8 @@ package struct BoardPicture: Sendable {
   package var region: Rectangle
   /// The background color `0xRRGGBB`; nil means transparent.
   package var background: UInt32?
+  /// The spacing of the board's grid, in board units; nil without a grid.
+  package var grid: Double?
   /// The display names of members, for games.
   package var names: [MemberID: String]
   /// A function that returns the original file of a photo; nil if the photo is not available.
@@ -18,12 +20,14 @@ package struct BoardPicture: Sendable {
     items: [BoardCanvas.Item],
     region: Rectangle,
     background: UInt32? = 0xFFFFFF,
+    grid: Double? = nil,
     names: [MemberID: String] = [:],
     photo: @escaping @Sendable (AssetID) -> [UInt8]? = { _ in nil }
   ) {
     self.items = items
     self.region = region
     self.background = background
+    self.grid = grid
     self.names = names
     self.photo = photo
   }

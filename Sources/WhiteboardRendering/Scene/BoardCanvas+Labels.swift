@@ -33,7 +33,7 @@ extension BoardCanvas {
     guard let text = snapshot.text, !text.isEmpty else { return nil }
     let cell = Double(DotGrid.fine.across) / viewport.scale
     let columns = Int(min(snapshot.size.width * snapshot.scale / cell, 400))
-    var style = CellStyle(InkColor.shown(snapshot.color, on: paper))
+    var style = CellStyle(InkColor.shown(snapshot.color, on: surface))
     if snapshot.scale >= Self.boldScale { style.attributes.insert(.bold) }
     if snapshot.scale <= Self.dimScale { style.attributes.insert(.dim) }
     let lines = TextLines.wrapped(text, columns: max(columns, 4), limit: 200)

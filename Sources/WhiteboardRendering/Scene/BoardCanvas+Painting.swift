@@ -17,19 +17,21 @@ extension BoardCanvas {
     return whole
   }
 
-  /// Repaints an area, from back to front.
-  mutating func paint(_ area: CellArea) {
+  /// Removes everything but the grid from an area.
+  mutating func clear(_ area: CellArea) {
     dots.clear(area)
     ground.fill(area)
-    for place in order where place.area.touches(area) {
-      if let item = items[place.id] { draw(item, place, in: area) }
-    }
+    drawGrid(in: area)
+  }
+
+  /// Shows an area after its objects were drawn.
+  mutating func finish(_ area: CellArea) {
     for y in area.rows {
       for x in area.columns {
         let under = ground[x, y]
         // A cell with text shows no lines, so that the text stays readable.
         screen[x, y] =
-          Self.isBare(under.glyph)
+          isBare(under)
           ? dotStyle.cell(dots, x, y, on: under.style.background) ?? under : under
       }
     }
@@ -39,18 +41,54 @@ extension BoardCanvas {
 
   /// Returns whether a line may replace the glyph of a cell.
   ///
-  /// This applies to spaces and parts of photos.
-  private static func isBare(_ glyph: Glyph) -> Bool {
-    glyph == .space || glyph == .upperHalf || glyph == .lowerHalf
+  /// This applies to spaces, parts of photos, and the grid.
+  private func isBare(_ cell: Cell) -> Bool {
+    let glyph = cell.glyph
+    return glyph == .space || glyph == .upperHalf || glyph == .lowerHalf || cell == gridCell
   }
 
-  private mutating func draw(_ item: Item, _ place: Place, in area: CellArea) {
-    let snapshot = item.snapshot
-    switch snapshot.kind {
-    case .drawing: drawStroke(item, place, DotArea(area, dots.grid))
-    case .photo: drawPhoto(snapshot, in: area)
-    default: break
+  /// The cell that shows a crossing of the grid.
+  private var gridCell: Cell {
+    Cell(Glyph(dotStyle == .ascii ? "." : "·"), CellStyle(.terminal, on: .terminal, .dim))
+  }
+
+  /// The minimum distance between crossings of the grid, in dots.
+  private static let leastGrid = 8.0
+
+  /// Marks the crossings of the grid's lines.
+  private mutating func drawGrid(in area: CellArea) {
+    guard let grid = BoardGrid(grid, least: Self.leastGrid / viewport.scale) else { return }
+    func places(_ cells: Range<Int>, _ place: (Int) -> Double) -> [Double] {
+      grid.positions(from: place(cells.lowerBound), to: place(cells.upperBound))
     }
+    let columns = places(area.columns) { viewport.place(atColumn: Double($0), row: 0).x }
+    let rows = places(area.rows) { viewport.place(atColumn: 0, row: Double($0)).y }
+    for y in rows {
+      for x in columns {
+        let cell = viewport.cell(of: Point(x: x, y: y))
+        if area.contains(x: cell.x, y: cell.y) { ground[cell.x, cell.y] = gridCell }
+      }
+    }
+  }
+
+  /// Draws an object.
+  ///
+  /// - Returns: The work, in dots.
+  mutating func draw(_ item: Item, _ place: Place, in area: CellArea) -> Int {
+    let covered = place.area.clamped(to: area)
+    let work = 1 + Self.cellWork * covered.width * covered.height
+    switch item.snapshot.kind {
+    case .drawing: return 1 + drawStroke(item, place, DotArea(area, dots.grid))
+    case .photo: drawPhoto(item.snapshot, in: area)
+    default: drawLabel(of: item.snapshot, place, in: area)
+    }
+    return work
+  }
+
+  /// The work for a cell with a letter or a part of a photo, in dots.
+  private static let cellWork = 40
+
+  private mutating func drawLabel(of snapshot: ObjectSnapshot, _ place: Place, in area: CellArea) {
     guard let label = place.label else { return }
     let covered = place.area.clamped(to: area)
     if snapshot.kind != .text { ground.fill(covered) }
@@ -58,39 +96,84 @@ extension BoardCanvas {
     label.draw(on: &ground, in: area)
   }
 
-  private mutating func drawStroke(_ item: Item, _ place: Place, _ area: DotArea) {
+  private mutating func drawStroke(_ item: Item, _ place: Place, _ area: DotArea) -> Int {
     let snapshot = item.snapshot
-    guard let ink = snapshot.ink else { return }
+    guard let ink = snapshot.ink else { return 0 }
     let scale = snapshot.scale * viewport.scale
     let pen = DotPen(
       breadths: PenBreadth(dots: (snapshot.lineWidth ?? 1) * scale, style: dotStyle),
       color: DotLayer.dot(place.color),
-      stretch: InkCurve.stretch * scale * dots.grid.factor,
       dashes: place.dashes
     )
-    if let erased = snapshot.erased, !erased.ranges.isEmpty, item.preview.isEmpty {
-      drawRest(of: snapshot, pen, area)
-      return
-    }
     let placement = InkPlacement(item, viewport, dots.grid)
+    guard let parts = item.parts else {
+      return draw(item.preview.isEmpty ? ink : ink + item.preview, placement, pen, area)
+    }
+    var work = draw(parts, of: snapshot, pen, area)
+    if !item.preview.isEmpty { work += draw(ink.suffix(1) + item.preview, placement, pen, area) }
+    return work
+  }
+
+  private mutating func draw(
+    _ points: [InkPoint],
+    _ placement: InkPlacement,
+    _ pen: DotPen,
+    _ area: DotArea
+  ) -> Int {
     dots.draw(
-      placement.path(item.preview.isEmpty ? ink : ink + item.preview),
+      placement.path(points),
+      isBend: { InkTurn.isBend(at: $0, of: points.count) { points[$0].point } },
       pen,
       within: area
     )
   }
 
-  /// Draws the parts of a stroke that are not erased.
-  private mutating func drawRest(of snapshot: ObjectSnapshot, _ pen: DotPen, _ area: DotArea) {
+  /// Draws some parts of a stroke.
+  private mutating func draw(
+    _ parts: [ObjectSnapshot.InkLine],
+    of snapshot: ObjectSnapshot,
+    _ pen: DotPen,
+    _ area: DotArea
+  ) -> Int {
     let rotation = snapshot.rotation
     let factor = dots.grid.factor
-    for line in snapshot.inkLines {
+    return parts.reduce(0) { work, line in
       let path = zip(line.points, line.pressures).lazy.map { [viewport] offset, pressure in
         let place = snapshot.shown(offset, sine: rotation.sine, cosine: rotation.cosine)
         let dot = viewport.dot(of: place)
         return DotPoint(x: dot.x * factor, y: dot.y * factor, pressure: pressure)
       }
-      dots.draw(path, pen, within: area)
+      let points = line.points
+      return work
+        + dots.draw(
+          path,
+          isBend: { InkTurn.isBend(at: $0, of: points.count) { points[$0] } },
+          pen,
+          within: area
+        )
+    }
+  }
+}
+
+/// The colors of a board with a background of its own.
+extension BoardCanvas {
+  /// The background on which the colors of lines must be visible.
+  var surface: Paper { shownBackground.map { Paper($0) } ?? paper }
+
+  private var shownBackground: UInt32? { isMonochrome ? nil : background }
+
+  /// Gives an area of a screen the board's background, in place of the terminal's default colors.
+  package func setBackground(of screen: inout Screen, in area: CellArea) {
+    guard let background = shownBackground else { return }
+    let plain = CellColor(rgb: surface == .light ? 0x000000 : 0xFFFFFF)
+    let area = area.clamped(to: screen.area)
+    for y in area.rows {
+      for x in area.columns {
+        if screen[x, y].style.background == .terminal {
+          screen[x, y].style.background = CellColor(rgb: background)
+        }
+        if screen[x, y].style.foreground == .terminal { screen[x, y].style.foreground = plain }
+      }
     }
   }
 }

@@ -9,7 +9,7 @@ extension BoardCanvas {
       id: snapshot.id,
       area: CellArea(x: 0, y: 0, width: 0, height: 0),
       label: label(item).map { PlacedLabel($0) },
-      color: InkColor.shown(snapshot.color, on: paper),
+      color: InkColor.shown(snapshot.color, on: surface),
       dashes: isMonochrome ? InkColor.dashes(snapshot.color) : .none
     )
     move(&place, item)
@@ -64,8 +64,9 @@ extension BoardCanvas {
 
   /// The number of points at the end of a stroke whose appearance can change when a point is added.
   ///
-  /// A curve around the last point starts halfway between the previous point and the last one.
-  private static let reach = 2
+  /// A new point makes a turn at the last point. That can change how the turns before it are drawn (``InkTurn``), and a
+  /// curve starts halfway between its point and the previous one.
+  private static let reach = InkTurn.window + 2
 
   /// Returns the area of some points of a stroke.
   private func area(of points: some Sequence<InkPoint>, _ item: Item) -> CellArea? {
@@ -101,6 +102,7 @@ extension BoardCanvas {
   /// Returns the area by which a stroke grew; nil if anything else about the stroke changed.
   func growth(from old: Item, to new: Item) -> CellArea? {
     guard let before = old.snapshot.ink, let after = new.snapshot.ink, !before.isEmpty,
+      old.parts == nil, new.parts == nil,
       after.count >= before.count, new.snapshot.scale == 1, new.snapshot.angle == 0,
       old.snapshot.scale == 1, old.snapshot.angle == 0,
       old.snapshot.erased == new.snapshot.erased, old.snapshot.zIndex == new.snapshot.zIndex,

@@ -19,11 +19,14 @@ package struct BoardCanvas: Sendable {
 
     /// The center of a stroke's points in their original position.
     let inkCenter: Point?
+    /// The lines to draw if the stroke is not drawn completely, because parts were erased or add nothing visible.
+    let parts: [ObjectSnapshot.InkLine]?
 
     package init(_ snapshot: ObjectSnapshot, game: GameView? = nil) {
       self.snapshot = snapshot
       self.game = game
       inkCenter = snapshot.ink.flatMap { InkBounds($0)?.center }
+      parts = snapshot.isInkComplete ? nil : snapshot.inkLines
     }
   }
 
@@ -43,15 +46,23 @@ package struct BoardCanvas: Sendable {
   }
   /// The background of the terminal.
   ///
-  /// Line colors are adapted to be visible on it.
+  /// Line colors are adapted to be visible on it, unless the board has a background of its own.
   package var paper = Paper.unknown {
-    didSet { if paper != oldValue { layOut { _ in true } } }
+    didSet { if paper != oldValue { placeAll() } }
+  }
+  /// The background `0xRRGGBB` of the board; nil for that of the terminal.
+  package var background: UInt32? {
+    didSet { if background != oldValue { placeAll() } }
+  }
+  /// The spacing of the board's grid, in board units; nil without a grid.
+  package var grid: Double? {
+    didSet { if grid != oldValue { spoilAll() } }
   }
   /// Whether the terminal has no colors.
   ///
   /// Without colors, gaps distinguish the lines.
   package var isMonochrome = false {
-    didSet { if isMonochrome != oldValue { layOut { _ in true } } }
+    didSet { if isMonochrome != oldValue { placeAll() } }
   }
   /// The photos that the terminal shows as pixels.
   ///
@@ -73,6 +84,20 @@ package struct BoardCanvas: Sendable {
   var items: [ObjectID: Item] = [:]
   var photos: [AssetID: PhotoPixels] = [:]
   private var damage: [CellArea] = []
+  /// The area that is being painted; nil between two areas.
+  private var job: PaintJob?
+  /// The objects whose layout is not up to date, with the next one at the end.
+  private var unplaced: [ObjectID] = []
+
+  /// An area that is painted in several steps, because its objects take much work.
+  private struct PaintJob: Sendable {
+    /// The area without the labels that overlap it.
+    let damage: CellArea
+    let area: CellArea
+    /// The objects in the area, from back to front.
+    let places: [Place]
+    var next = 0
+  }
 
   /// The layout of an object on the screen.
   struct Place: Sendable {
@@ -93,6 +118,10 @@ package struct BoardCanvas: Sendable {
   ///
   /// If there are more areas, they are merged into one.
   private static let damageLimit = 12
+  /// The work that a client does for one frame, in dots.
+  ///
+  /// It takes a few milliseconds.
+  package static let frameWork = 1_000_000
 
   package init(_ viewport: Viewport, dotStyle: DotStyle = .braille) {
     self.viewport = viewport
@@ -184,8 +213,8 @@ package struct BoardCanvas: Sendable {
 
   /// Removes all objects.
   package mutating func removeAll() {
-    (order, items) = ([], [:])
-    damage = [screen.area]
+    (order, items, unplaced) = ([], [:], [])
+    spoilAll()
   }
 
   /// Sets the pixels of a photo.
@@ -200,21 +229,37 @@ package struct BoardCanvas: Sendable {
     let old = self.viewport
     self.viewport = viewport
     if viewport.columns != old.columns || viewport.rows != old.rows { makeLayers() }
+    guard viewport.scale == old.scale, unplaced.isEmpty else { return placeAll() }
+    spoilAll()
     for index in order.indices {
-      guard let item = items[order[index].id] else { continue }
-      if viewport.scale != old.scale {
-        order[index] = place(item)
-      } else {
-        // Labels keep their layout when the board is only moved.
-        move(&order[index], item)
-      }
+      // Labels keep their layout when the board is only moved.
+      if let item = items[order[index].id] { move(&order[index], item) }
     }
-    damage = [screen.area]
   }
+
+  /// Computes the layout of all objects again; ``paint(_:)`` does what takes too much work.
+  private mutating func placeAll() {
+    spoilAll()
+    unplaced = order.reversed().map(\.id)
+    var work = Self.frameWork
+    placeRest(&work)
+  }
+
+  /// Computes the remaining layouts, as far as the work allows.
+  private mutating func placeRest(_ work: inout Int) {
+    while work > 0, let id = unplaced.popLast() {
+      guard let item = items[id] else { continue }
+      order[index(of: id)] = place(item)
+      work -= Self.placingWork + Self.letterWork * (item.snapshot.text?.utf8.count ?? 0)
+    }
+  }
+
+  /// The work for the layout of an object, and for each byte of its text, in dots.
+  private static let (placingWork, letterWork) = (100, 20)
 
   /// Shows lines in another style and repaints everything.
   package mutating func show(_ style: DotStyle) {
-    defer { damage = [screen.area] }
+    defer { spoilAll() }
     guard style != dotStyle else { return }
     let hadSigns = dotStyle == .ascii
     dotStyle = style
@@ -269,18 +314,54 @@ package struct BoardCanvas: Sendable {
     damage = [damage.reduce(CellArea(x: 0, y: 0, width: 0, height: 0)) { $0.union($1) }]
   }
 
+  private mutating func spoilAll() {
+    damage = [screen.area]
+    job = nil
+  }
+
   private mutating func spoil(photo asset: AssetID) {
     for place in order where items[place.id]?.snapshot.asset?.id == asset { spoil(place.area) }
   }
 
-  /// Updates the screen.
+  /// Whether ``screen`` shows the current state of all objects.
+  package var isPainted: Bool { damage.isEmpty && job == nil && unplaced.isEmpty }
+
+  /// Updates the screen, as far as the work allows; ``isPainted`` returns whether more work is left.
   ///
+  /// An area of the screen changes only when it is complete.
+  ///
+  /// - Parameter work: The maximum work, in dots. A single object can exceed it.
   /// - Returns: The painted areas.
   @discardableResult
-  package mutating func paint() -> [CellArea] {
-    let painted = damage.map { $0.clamped(to: screen.area) }
-    damage = []
-    for area in painted where !area.isEmpty { paint(withLabels(area)) }
+  package mutating func paint(_ work: Int = .max) -> [CellArea] {
+    var work = work
+    placeRest(&work)
+    var painted: [CellArea] = []
+    while work > 0, unplaced.isEmpty, var current = job ?? nextJob() {
+      while work > 0, current.next < current.places.count {
+        let place = current.places[current.next]
+        current.next += 1
+        if let item = items[place.id] { work -= draw(item, place, in: current.area) }
+      }
+      guard current.next == current.places.count else {
+        job = current
+        break
+      }
+      job = nil
+      finish(current.area)
+      painted.append(current.damage)
+    }
     return painted
+  }
+
+  private mutating func nextJob() -> PaintJob? {
+    while !damage.isEmpty {
+      let damaged = damage.removeFirst().clamped(to: screen.area)
+      guard !damaged.isEmpty else { continue }
+      let area = withLabels(damaged)
+      clear(area)
+      return PaintJob(damage: damaged, area: area, places: order.filter { $0.area.touches(area) })
+    }
+    return nil
   }
 }

@@ -32,10 +32,20 @@ struct DotLayer: Sendable {
   }
 
   /// Draws along a path with a pen, clipped to an area of dots.
-  mutating func draw(_ path: some Sequence<DotPoint>, _ pen: DotPen, within area: DotArea) {
+  ///
+  /// `isBend` returns whether the line bends at the point with an index (``InkTurn``).
+  ///
+  /// - Returns: The work, in dots.
+  mutating func draw(
+    _ path: some Sequence<DotPoint>,
+    isBend: (Int) -> Bool,
+    _ pen: DotPen,
+    within area: DotArea
+  ) -> Int {
     var stroke = DotStroke(pen, width: width, within: area)
     var dots = dots.mutableSpan
-    stroke.draw(path, on: &dots)
+    stroke.draw(path, isBend: isBend, on: &dots)
+    return stroke.work
   }
 
   // MARK: - Cells

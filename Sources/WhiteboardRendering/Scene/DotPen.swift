@@ -4,8 +4,6 @@ struct DotPen: Sendable {
   let breadths: PenBreadth
   /// The pen's color, as returned by ``DotLayer/dot(_:)``.
   let color: UInt32
-  /// The maximum distance between points of a hand-drawn curve (``InkCurve/stretch``), in dots.
-  let stretch: Double
   /// The gaps in the pen's lines.
   var dashes = Dashes.none
 }

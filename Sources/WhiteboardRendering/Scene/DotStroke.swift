@@ -9,6 +9,8 @@ struct DotStroke {
   private let hasDashes: Bool
   private var nib: Nib
   private var pressure: UInt8 = 0
+  /// The number of points, steps and dots so far.
+  private(set) var work = 0
   /// The position of the pen.
   private var place = DotPoint(x: 0, y: 0)
   /// The distance that the pen has moved, in dots.
@@ -32,21 +34,31 @@ struct DotStroke {
   ///
   /// If long segments meet at a bend (``InkCurve``), they are joined by a curve between their
   /// midpoints, as in a fast hand-drawn line. Corners and close points are drawn unchanged.
-  mutating func draw(_ path: some Sequence<DotPoint>, on dots: inout MutableSpan<UInt32>) {
+  ///
+  /// - Parameters:
+  ///   - path: The points of the line.
+  ///   - isBend: A function that returns whether the line bends at the point with an index.
+  ///   - dots: The dots of the layer.
+  mutating func draw(
+    _ path: some Sequence<DotPoint>,
+    isBend: (Int) -> Bool,
+    on dots: inout MutableSpan<UInt32>
+  ) {
     var points = path.makeIterator()
     guard var here = points.next() else { return }
     begin(here, on: &dots)
     var before = here
     var length = 0.0
+    var index = 0
     while let next = points.next() {
+      defer { index &+= 1 }
+      work &+= 1
       let (dx, dy) = (next.x - here.x, next.y - here.y)
       let nextLength = max(dx.magnitude, dy.magnitude)
       if length < 1 {
         // Most segments are shorter than one dot, so handle this case first.
         step(to: here, length, on: &dots)
-      } else if length >= Self.longSegment, nextLength >= Self.longSegment,
-        InkCurve.isBend(here.x - before.x, here.y - before.y, dx, dy, stretch: pen.stretch)
-      {
+      } else if length >= Self.longSegment, nextLength >= Self.longSegment, isBend(index) {
         line(to: Self.middle(before, here), on: &dots)
         curve(around: here, to: Self.middle(here, next), on: &dots)
       } else {
@@ -138,6 +150,7 @@ struct DotStroke {
     let (dx, dy) = ((end.x - start.x) / count, (end.y - start.y) / count)
     let from = Int((first * count).rounded(.down))
     let to = Int((last * count).rounded(.up))
+    work &+= max(to - from, 0)
     for step in from...max(from, to) {
       if hasDashes { travelled = begun + Double(step) * length / count }
       press(start.x + Double(step) * dx, start.y + Double(step) * dy, on: &dots)
@@ -158,6 +171,7 @@ struct DotStroke {
       column >= area.columns.lowerBound && column &+ nib.breadth <= area.columns.upperBound
       && row >= area.rows.lowerBound && row &+ nib.breadth <= area.rows.upperBound
     guard isInside, nib.breadth <= 2 else {
+      work &+= nib.breadth * nib.breadth
       return pressWhole(column, row, isInside: isInside, on: &dots)
     }
     let index = row &* width &+ column

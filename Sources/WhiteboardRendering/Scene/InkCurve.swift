@@ -45,13 +45,7 @@ package struct InkCurve: Hashable, Sendable {
       }
       let next = points[index + 1]
       let before = points[index - 1]
-      let isBend = Self.isBend(
-        point.x - before.x,
-        point.y - before.y,
-        next.x - point.x,
-        next.y - point.y,
-        stretch: Self.stretch
-      )
+      let isBend = InkTurn.isBend(at: index, of: points.count) { points[$0] }
       if isBend {
         if !isBetween { append(.line(to: Self.middle(before, point)), index) }
         append(.curve(towards: point, to: Self.middle(point, next)), index)
@@ -75,33 +69,94 @@ package struct InkCurve: Hashable, Sendable {
   private static func middle(_ one: Point, _ other: Point) -> Point {
     Point(x: (one.x + other.x) / 2, y: (one.y + other.y) / 2)
   }
+}
+
+/// How a line turns at a point.
+///
+/// Pages and screens use the same rule, and therefore show the same corners.
+enum InkTurn: Hashable, Sendable {
+  /// A slight turn, as in a curve drawn by hand.
+  case bend
+  /// A corner.
+  case corner
+  /// A turn in a step along an axis.
+  case step(isClockwise: Bool, isShort: Bool)
 
   /// The maximum distance between successive points of a hand-drawn curve, in board units.
   ///
   /// It is about the diagonal of a cell, because a terminal reports the mouse position in cells.
   static let stretch = 18.0
+  /// The number of turns before and after a step that determine whether it is part of a staircase.
+  static let window = 3
 
   /// Returns whether a line bends at a point; otherwise it has a corner there.
   ///
-  /// Pages and screens use the same rule, and therefore show the same corners. The arguments are the steps to and from
-  /// the point, and ``InkCurve/stretch`` in the same unit.
+  /// Steps that alternate in direction are a line drawn by hand in cells, and are smoothed. Steps in the same direction,
+  /// as in a small rectangle, and a single step are corners that were drawn.
+  ///
+  /// - Parameters:
+  ///   - index: The index of the point; it is not that of the first or the last point.
+  ///   - count: The number of points of the line.
+  ///   - point: A function that returns a point in the object's own board units.
+  /// - Returns: Whether the line bends.
   @inline(__always)
-  static func isBend(
-    _ x: Double,
-    _ y: Double,
-    _ nextX: Double,
-    _ nextY: Double,
-    stretch: Double
+  static func isBend(at index: Int, of count: Int, point: (Int) -> Point) -> Bool {
+    switch InkTurn(at: index, point) {
+    case .bend: true
+    case .corner, .step(_, isShort: false): false
+    case .step(let isClockwise, _): isStaircase(isClockwise, at: index, of: count, point)
+    }
+  }
+
+  private static func isStaircase(
+    _ isClockwise: Bool,
+    at index: Int,
+    of count: Int,
+    _ point: (Int) -> Point
   ) -> Bool {
+    var hasOthers = false
+    for direction in [-1, 1] {
+      var last = isClockwise
+      for distance in 1...window {
+        let place = index + direction * distance
+        guard place > 0, place < count - 1, case .step(let next, _) = InkTurn(at: place, point)
+        else { break }
+        if next == last { return false }
+        (last, hasOthers) = (next, true)
+      }
+    }
+    return hasOthers
+  }
+
+  @inline(__always)
+  private init(at index: Int, _ point: (Int) -> Point) {
+    let (before, here, after) = (point(index - 1), point(index), point(index + 1))
+    let (x, y) = (here.x - before.x, here.y - before.y)
+    let (nextX, nextY) = (after.x - here.x, after.y - here.y)
     let (length, nextLength) = (x * x + y * y, nextX * nextX + nextY * nextY)
     let along = x * nextX + y * nextY
     // Compare squares of cosines: there can be half a million points, and square roots are slow.
     let (square, whole) = (along * along, length * nextLength)
-    guard whole > 0 else { return false }
-    // The turn is less than 30°, or up to about 100° between points as close as those drawn by
-    // hand.
-    if along > 0, square > 0.75 * whole { return true }
-    return (along > 0 || square < 0.04 * whole) && max(length, nextLength) <= stretch * stretch
+    let limit = Self.stretch * Self.stretch
+    let isShort = max(length, nextLength) <= limit
+    if along > 0, square > 0.75 * whole {
+      // The turn is less than 30°.
+      self = .bend
+    } else if whole == 0 || along <= 0 && square >= 0.04 * whole {
+      // The turn is more than about 100°.
+      self = .corner
+    } else if along > 0, square > 0.18 * whole, isShort, min(length, nextLength) <= limit / 4 {
+      // The turn is less than about 65°, as in a small loop.
+      self = .bend
+    } else if Self.isAlongAxis(x, y) || Self.isAlongAxis(nextX, nextY) {
+      self = .step(isClockwise: x * nextY > y * nextX, isShort: isShort)
+    } else {
+      self = .corner
+    }
+  }
+
+  private static func isAlongAxis(_ x: Double, _ y: Double) -> Bool {
+    min(x.magnitude, y.magnitude) <= 0.01 * max(x.magnitude, y.magnitude)
   }
 }
 
@@ -115,15 +170,29 @@ extension ObjectSnapshot {
     package let pressures: [UInt8]
   }
 
+  /// Whether a drawing is shown completely: nothing was erased, and no part is left out of ``inkLines``.
+  var isInkComplete: Bool {
+    guard let points else { return true }
+    guard erased?.ranges.isEmpty ?? true else { return false }
+    return !DenseInk.isDense(points, width: lineWidth ?? ObjectDefaults.lineWidth)
+  }
+
   /// The remaining lines of a drawing; empty for other objects.
+  ///
+  /// Parts of lines that would add nothing visible are left out (``DenseInk``).
   package var inkLines: [InkLine] {
     guard let ink, let points, let spans = visibleSpans, let lines = visibleLines else { return [] }
-    return zip(spans, lines).map { span, line in
+    return zip(spans, lines).flatMap { span, line -> [InkLine] in
       let first = span.lowerBound / StrokeSpans.steps
-      return InkLine(
-        points: line,
-        pressures: line.indices.map { ink[min(first + $0, points.count - 1)].pressure }
-      )
+      func part(_ indices: some Sequence<Int>) -> InkLine {
+        let indices = Array(indices)
+        return InkLine(
+          points: indices.map { line[$0] },
+          pressures: indices.map { ink[min(first + $0, points.count - 1)].pressure }
+        )
+      }
+      let parts = DenseInk.parts(of: line, width: lineWidth ?? ObjectDefaults.lineWidth)
+      return parts?.map { part($0) } ?? [part(line.indices)]
     }
   }
 }

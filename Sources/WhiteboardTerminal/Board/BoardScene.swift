@@ -9,8 +9,6 @@ struct BoardScene: Sendable {
   var canvas: BoardCanvas
   /// The local member's id; nil until the session is connected.
   var ownID: MemberID?
-  /// The distance between the board's grid lines; nil without a grid.
-  var grid: Double?
   /// The objects that the local user selected.
   private(set) var selection: Set<ObjectID> = []
   /// The objects that any member selected.
@@ -189,7 +187,7 @@ struct BoardScene: Sendable {
       bounds.dropFirst().reduce(first) { $0.union($1) },
       by: offset,
       to: others,
-      grid: grid,
+      grid: canvas.grid,
       reach: tolerance / 2
     )
   }

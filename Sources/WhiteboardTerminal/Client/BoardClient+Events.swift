@@ -89,7 +89,10 @@ extension BoardClient {
   }
 
   private mutating func show(_ settings: BoardEvent.SettingsDescription) {
-    workspace.scene.grid = settings.grid
+    workspace.scene.canvas.grid = settings.grid.flatMap { $0 > 0 ? $0 : nil }
+    workspace.scene.canvas.background = settings.background.flatMap { ColorText.rgba(of: $0) }.map {
+      $0 >> 8
+    }
     session.board.title = settings.title
   }
 

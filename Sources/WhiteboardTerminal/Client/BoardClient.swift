@@ -119,12 +119,15 @@ package struct BoardClient: Sendable {
       session.questions.draw(on: &screen, layout)
       return (screen, nil)
     }
-    workspace.scene.canvas.paint()
+    workspace.scene.canvas.paint(BoardCanvas.frameWork)
     return screen.compose(&overlay)
   }
 
   /// Returns the photos in view.
   func photosInView() -> PhotosInView { screen.photosInView(under: overlay) }
+
+  /// Whether the last frame shows the current state of all objects; otherwise the next frames show more.
+  package var isPainted: Bool { workspace.scene.canvas.isPainted }
 
   /// Whether a part of the screen changes without input, as time passes.
   package var isTicking: Bool {

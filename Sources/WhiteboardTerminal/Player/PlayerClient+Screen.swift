@@ -8,10 +8,11 @@ import WhiteboardSync
 extension PlayerClient {
   /// Draws the current screen.
   package mutating func frame() -> Screen {
-    canvas.paint()
+    canvas.paint(BoardCanvas.frameWork)
     var screen = Screen(width: columns, height: rows)
     screen.copy(canvas.screen, to: (0, 0))
     putPointers(&screen)
+    canvas.setBackground(of: &screen, in: canvas.screen.area)
     putChat(&screen)
     if showsKeys { putKeys(&screen) }
     if rows >= 3 {

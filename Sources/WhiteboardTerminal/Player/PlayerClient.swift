@@ -205,6 +205,7 @@ package struct PlayerClient: Sendable {
     let changes = playback.takeChanges()
     // Release this copy before the next step. Otherwise, that step would copy all storage.
     let board = playback.board.shown(photos: photos)
+    showSettings(of: board)
     for change in changes {
       switch change {
       case .added(let id), .changed(let id), .removed(let id): show(id, on: board)
@@ -217,10 +218,16 @@ package struct PlayerClient: Sendable {
     }
   }
 
+  private mutating func showSettings(of board: Board) {
+    canvas.grid = board.settings.grid
+    canvas.background = board.settings.shownBackground
+  }
+
   private mutating func showAll() {
     _ = playback.takeChanges()
     canvas.removeAll()
     let board = playback.board.shown(photos: photos)
+    showSettings(of: board)
     for id in board.objectIDs { show(id, on: board) }
     lastChatID = board.chat.last?.id
   }

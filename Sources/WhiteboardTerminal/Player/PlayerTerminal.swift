@@ -62,7 +62,7 @@ package actor PlayerTerminal {
       client.advance(by: now - last)
       last = now
       draw()
-      guard client.isMoving else { continue }
+      guard client.isMoving || !client.canvas.isPainted else { continue }
       // This task ends after its sleep. If it is late, it draws nothing new.
       Task {
         try? await clock.sleep(for: Self.frameInterval)

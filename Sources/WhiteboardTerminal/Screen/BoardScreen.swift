@@ -68,6 +68,7 @@ struct BoardScreen {
       WelcomeText(keys: keys, isAlone: session.members.isEmpty, isSaved: saveStatus.isSaved)
         .draw(on: &screen, in: layout.board)
     }
+    scene.canvas.setBackground(of: &screen, in: layout.board)
   }
 
   /// The cell of the keyboard pen.

@@ -3,7 +3,7 @@
  * change redraws only the damaged part. The live layer above it has everything that changes in each frame.
  */
 
-import { CanvasPainter, drawObject, overhang } from "./draw.mjs";
+import { CanvasPainter, drawObject, linesOf, overhang } from "./draw.mjs";
 import { outline, rectangle, shapeOf, shown, touches, union, widened } from "./geometry.mjs";
 
 /**
@@ -13,11 +13,13 @@ import { outline, rectangle, shapeOf, shown, touches, union, widened } from "./g
 const BUDGET = 7;
 const OBJECTS = [24, 2000];
 const LATE = 24;
-/** The number of objects in a damaged rectangle above which the tile is drawn again in the background. */
+/** The number of objects, and of further paths of them, in a damaged rectangle above which the tile is drawn again in the background. */
 const AT_ONCE = 300;
+/** The number of paths of a drawing above which it is drawn in steps, and the maximum number of paths on the live layer. */
+const STEPS = 8, LIVE_PATHS = 400;
+/** The number of points above which an unfinished stroke is drawn again only once in a while, and this time in milliseconds. */
+const LONG = 2048, PAUSE = 1000;
 const TILES = 120;
-/** The pixels that tiles share with their neighbors, so that no seams appear while they are scaled. */
-const BLEED = 1;
 const ZOOMS = [0.02, 16];
 const STEP = 128;
 
@@ -68,10 +70,16 @@ export class Scene {
   #lastZoom = 0;
   #lastFrame = 0;
   #quota = 200;
+  /** The long unfinished strokes that changed, and the timer after which they are drawn again. */
+  #long = new Set();
+  #longTimer = null;
 
-  /** `host` contains the tiles, `looks` is passed to `drawObject`; `isShown(object)` returns whether to draw an object. */
-  constructor(host, board, camera, looks, isShown) {
-    Object.assign(this, { host, board, camera, looks, isShown });
+  /**
+   * `host` contains the tiles, `looks` is passed to `drawObject`; `isShown(object)` returns whether to draw an object, and
+   * `schedule()` requests a frame.
+   */
+  constructor(host, board, camera, looks, isShown, schedule) {
+    Object.assign(this, { host, board, camera, looks, isShown, schedule });
     this.update(board.order);
   }
 
@@ -84,8 +92,20 @@ export class Scene {
     for (const id of ids) {
       const item = this.#byID.get(id), object = this.board.objects.get(id);
       if (item && object && looksSame(item.object, object)) item.object = object;
+      else if (item && object?.isFinished === false && object.points.length > LONG) this.#drawLater(id);
       else this.#changed.add(id);
     }
+  }
+
+  /** A stroke of many points takes long to draw, so its author could stop this page by extending it all the time. */
+  #drawLater(id) {
+    this.#long.add(id);
+    this.#longTimer ??= setTimeout(() => {
+      this.#longTimer = null;
+      this.invalidate(this.#long);
+      this.#long.clear();
+      this.schedule();
+    }, PAUSE);
   }
 
   /** Sets the objects that are not drawn on tiles, because the live layer shows them. */
@@ -178,10 +198,15 @@ export function boundsOf(object, placement = object) {
   return widened(corners.map((corner) => rectangle(corner, corner)).reduce(union), margin);
 }
 
+/** The number of objects, or of paths, that take as long to draw as an object. */
+const workOf = (object) => object.type === "drawing" ? Math.max(1, linesOf(object).length) : 1;
+
 /** The tiles of one zoom factor. Positions of tiles are relative to an origin on the board. */
 class Level {
   #tiles = new Map();
   #finished = 0;
+  /** The factor by which the tiles are scaled until the tiles of the new zoom factor are drawn. */
+  #factor = 1;
   isShown = false;
   /** Whether all visible tiles have been drawn, although some may have to be drawn again. */
   isReady = false;
@@ -190,7 +215,9 @@ class Level {
     this.zoom = camera.zoom;
     this.scale = scale;
     this.origin = [camera.x, camera.y];
-    this.side = scale > 1.5 ? 256 : 512;
+    /** The side of a tile in pixels of the screen, and in CSS pixels. */
+    this.pixels = Math.round((scale > 1.5 ? 256 : 512) * scale);
+    this.side = this.pixels / scale;
     this.root = document.createElement("div");
     this.root.className = "level";
     this.root.hidden = true;
@@ -203,18 +230,24 @@ class Level {
   }
 
   place(camera) {
-    const factor = camera.zoom / this.zoom;
-    const snap = (value) => factor === 1 ? Math.round(value * this.scale) / this.scale : value;
-    const x = snap((this.origin[0] - camera.x) * camera.zoom), y = snap((this.origin[1] - camera.y) * camera.zoom);
-    this.root.style.transform = `translate(${x}px,${y}px) scale(${factor})`;
+    const factor = camera.zoom / this.zoom, { scale } = this;
+    const [x, y] = [camera.x, camera.y].map((value, axis) => Math.round((this.origin[axis] - value) * camera.zoom * scale) / scale);
+    this.root.style.transform = `translate(${x}px,${y}px)`;
+    if (factor === this.#factor) return;
+    this.#factor = factor;
+    for (const tile of this.#tiles.values()) if (tile.canvas) this.#position(tile, tile.canvas);
   }
 
-  #area(column, row, margin = BLEED / this.scale) {
-    const unit = this.side / this.zoom, [left, top] = this.origin, more = margin / this.zoom;
-    return {
-      left: left + column * unit - more, top: top + row * unit - more,
-      right: left + (column + 1) * unit + more, bottom: top + (row + 1) * unit + more,
-    };
+  /** Places a tile on whole pixels of the screen, so that tiles neither overlap nor leave gaps, also while they are scaled. */
+  #position({ column, row }, canvas) {
+    const edge = (index) => Math.round(index * this.pixels * this.#factor) / this.scale;
+    const [x, y] = [edge(column), edge(row)], [width, height] = [edge(column + 1) - x, edge(row + 1) - y];
+    Object.assign(canvas.style, { width: `${width}px`, height: `${height}px`, transform: `translate(${x}px,${y}px)` });
+  }
+
+  #area(column, row) {
+    const unit = this.side / this.zoom, [left, top] = this.origin;
+    return { left: left + column * unit, top: top + row * unit, right: left + (column + 1) * unit, bottom: top + (row + 1) * unit };
   }
 
   /** Draws missing tiles within the limits. Returns whether all visible tiles are complete. */
@@ -252,21 +285,26 @@ class Level {
 
   /** Draws a tile on a new canvas, and replaces the old canvas when it is complete. Returns whether it is complete. */
   #work(scene, tile, limits) {
-    const job = tile.job ??= { items: scene.items, next: 0, painter: this.#painter(tile), damage: null };
-    const { items, painter } = job;
+    const job = tile.job ??= { items: scene.items, next: 0, steps: null, painter: this.#painter(tile, scene.looks), damage: null };
+    const { items, painter } = job, isOver = () => limits.objects <= 0 || performance.now() > limits.until;
     while (job.next < items.length) {
-      const item = items[job.next];
-      job.next += 1;
-      if (!touches(item.bounds, tile.area)) continue;
-      if (limits.objects <= 0 || (limits.objects % 16 < 1 && performance.now() > limits.until)) {
-        job.next -= 1;
-        return false;
+      const { bounds, object } = items[job.next];
+      if (touches(bounds, tile.area)) {
+        if (isOver()) return false;
+        limits.objects -= 1;
+        if (job.steps || (object.type === "drawing" && linesOf(object).length > STEPS)) {
+          job.steps ??= painter.inkInSteps(object, scene.looks.palette.color(object.color), tile.area);
+          while (!job.steps.next().done) {
+            limits.objects -= 1;
+            if (isOver()) return false;
+          }
+          job.steps = null;
+        } else drawObject(painter, object, scene.looks);
       }
-      limits.objects -= 1;
-      drawObject(painter, item.object, scene.looks);
+      job.next += 1;
     }
     const { canvas } = painter.context;
-    canvas.style.transform = `translate(${tile.column * this.side}px,${tile.row * this.side}px)`;
+    this.#position(tile, canvas);
     if (tile.canvas) tile.canvas.replaceWith(canvas);
     else this.root.append(canvas);
     Object.assign(tile, { canvas, painter, isStale: false, job: null, turn: this.#finished += 1 });
@@ -274,16 +312,15 @@ class Level {
     return true;
   }
 
-  #painter(tile) {
+  #painter(tile, { palette, grid }) {
     const canvas = document.createElement("canvas");
-    const pixels = Math.round(this.side * this.scale) + 2 * BLEED;
-    canvas.width = canvas.height = pixels;
-    canvas.style.width = canvas.style.height = `${pixels / this.scale}px`;
-    canvas.style.left = canvas.style.top = `${-BLEED / this.scale}px`;
+    canvas.width = canvas.height = this.pixels;
     const context = canvas.getContext("2d");
     const unit = this.zoom * this.scale;
     context.setTransform(unit, 0, 0, unit, -tile.area.left * unit, -tile.area.top * unit);
-    return new CanvasPainter(context, unit);
+    const painter = new CanvasPainter(context, unit);
+    painter.grid(grid, tile.area, this.zoom, palette.plain);
+    return painter;
   }
 
   /** Draws the changes on the tiles: damaged areas, and new objects on top of all others. */
@@ -298,6 +335,7 @@ class Level {
       // When a job with an older list is complete, it repairs this area.
       if (job) job.damage = areas.reduce(union, job.damage);
       else if (damaged.length) this.#repair(scene, tile, areas.reduce(union));
+      else if (fresh.reduce((sum, { object }) => sum + workOf(object), 0) > AT_ONCE) tile.isStale = true;
       else for (const { object } of fresh) drawObject(tile.painter, object, scene.looks);
     }
   }
@@ -311,7 +349,7 @@ class Level {
     const right = snap(exact.right, tile.area.left, Math.ceil), bottom = snap(exact.bottom, tile.area.top, Math.ceil);
     const area = widened({ left, top, right, bottom }, 1 / unit);
     const items = scene.items.filter(({ bounds }) => touches(bounds, area) && touches(bounds, tile.area));
-    if (items.length > AT_ONCE) {
+    if (items.reduce((sum, { object }) => sum + workOf(object), 0) > AT_ONCE) {
       tile.isStale = true;
       return;
     }
@@ -320,6 +358,7 @@ class Level {
     context.rect(left, top, right - left, bottom - top);
     context.clip();
     context.clearRect(left, top, right - left, bottom - top);
+    tile.painter.grid(scene.looks.grid, tile.area, this.zoom, scene.looks.palette.plain);
     for (const item of items) drawObject(tile.painter, item.object, scene.looks);
     context.restore();
   }
@@ -366,7 +405,7 @@ export class LiveLayer {
     }
     const unit = zoom * scale;
     context.setTransform(unit, 0, 0, unit, (-x * zoom - originX) * scale, (-y * zoom - originY) * scale);
-    const area = body(new CanvasPainter(context, unit));
+    const area = body(new CanvasPainter(context, unit, LIVE_PATHS));
     const visible = { left: 0, top: 0, right: width, bottom: height };
     const used = area && {
       left: Math.max((area.left - x) * zoom - 2, 0), top: Math.max((area.top - y) * zoom - 2, 0),

@@ -1,7 +1,7 @@
 /** Draws objects on the screen and in exported files. */
 
 import { drawGame } from "./games.mjs";
-import { inkLines, isRightToLeft, LETTER, shapeOf } from "./geometry.mjs";
+import { GRID_OPACITY, gridLines, gridSpacing, inkLines, isRightToLeft, LETTER, shapeOf, touches, widened } from "./geometry.mjs";
 
 /** The colors of the board, adapted to be visible on the background (`PageInk`). */
 export class Palette {
@@ -39,49 +39,121 @@ export function measured(text, size, family, isBold) {
   return ruler.measureText(text);
 }
 
+/** The canvas on which lines that overlap are drawn, before they become transparent together. */
+let scratch = null;
+
+/** Returns a context like another one, with its transform, on an empty canvas of the same size. */
+function emptyLike(context, canvas) {
+  const { width, height } = context.canvas;
+  if (canvas.width < width || canvas.height < height) [canvas.width, canvas.height] = [width, height];
+  const copy = canvas.getContext("2d");
+  copy.setTransform(1, 0, 0, 1, 0, 0);
+  copy.clearRect(0, 0, width, height);
+  copy.setTransform(context.getTransform());
+  copy.lineCap = copy.lineJoin = "round";
+  return copy;
+}
+
+/** Returns the paths of a drawing. */
+export function linesOf(object) {
+  let lines = paths.get(object);
+  if (!lines) paths.set(object, lines = inkLines(object));
+  return lines;
+}
+
 /** Paints on a canvas whose transform maps board units to pixels. */
 export class CanvasPainter {
-  constructor(context, pixelsPerUnit) {
+  /** `most` is the maximum number of paths of ink; when it is reached, drawings are simplified to boxes. */
+  constructor(context, pixelsPerUnit, most = Infinity) {
     this.context = context;
     this.leastWidth = 0.7 / pixelsPerUnit;
+    this.most = most;
     context.lineCap = context.lineJoin = "round";
   }
 
-  place({ centerPosition: [x, y], angle, scale }, body) {
+  place(placement, body) {
+    this.enter(placement);
+    body();
+    this.context.restore();
+  }
+
+  /** Sets the coordinates of an object, until the context is restored. */
+  enter({ centerPosition: [x, y], angle, scale }) {
     const context = this.context;
     context.save();
     context.translate(x, y);
     if (angle) context.rotate(angle);
     if (scale !== 1) context.scale(scale, scale);
-    body();
-    context.restore();
   }
 
   ink(object, color, scale) {
-    let lines = paths.get(object);
-    if (!lines) paths.set(object, lines = inkLines(object));
-    this.lines(lines, color, this.leastWidth / scale);
+    const lines = linesOf(object), { size: [width, height] } = object;
+    this.most -= lines.length;
+    if (this.most < 0) this.box(-width / 2, -height / 2, width, height, { stroke: color.rgb, lineWidth: 2 * this.leastWidth / scale });
+    else this.lines(lines, color, this.leastWidth / scale);
   }
 
   lines(lines, { rgb, opacity }, leastWidth = this.leastWidth) {
-    const context = this.context;
-    context.strokeStyle = rgb;
-    context.globalAlpha = opacity;
-    for (const { path, width } of lines) {
-      context.lineWidth = Math.max(width, leastWidth);
-      context.stroke(path);
-    }
+    const isGroup = opacity < 1 && lines.length > 1, { context } = this;
+    const target = isGroup ? emptyLike(context, scratch ??= document.createElement("canvas")) : context;
+    if (!isGroup) context.globalAlpha = opacity;
+    for (const line of lines) this.line(target, line, rgb, leastWidth);
+    if (isGroup) this.#add(target, opacity);
     context.globalAlpha = 1;
   }
 
+  line(context, { path, width }, rgb, leastWidth) {
+    context.strokeStyle = rgb;
+    context.lineWidth = Math.max(width, leastWidth);
+    context.stroke(path);
+  }
+
+  /** Adds what was drawn on another canvas. */
+  #add({ canvas }, opacity) {
+    const { context } = this, { width, height } = context.canvas;
+    context.save();
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.globalAlpha = opacity;
+    context.drawImage(canvas, 0, 0, width, height, 0, 0, width, height);
+    context.restore();
+  }
+
+  /** Draws the ink of an object in steps, one for each path that touches an area of the board. */
+  *inkInSteps(object, { rgb, opacity }, area) {
+    const lines = linesOf(object), { scale } = object, leastWidth = this.leastWidth / scale;
+    // Most drawings of many paths are upright.
+    const near = object.angle ? lines : lines.filter((line) => touches(widened(placed(line.area, object), scale * (line.width / 2 + leastWidth)), area));
+    this.enter(object);
+    const isGroup = opacity < 1 && near.length > 1;
+    const target = isGroup ? emptyLike(this.context, document.createElement("canvas")) : this.context;
+    this.context.globalAlpha = isGroup ? 1 : opacity;
+    for (const line of near) {
+      this.line(target, line, rgb, leastWidth);
+      yield;
+    }
+    if (isGroup) this.#add(target, opacity);
+    this.context.restore();
+  }
+
+  /** Draws the lines of the grid in an area of the board; each line is one pixel wide. */
+  grid(grid, { left, top, right, bottom }, zoom, plain) {
+    if (!grid) return;
+    const { context } = this, spacing = gridSpacing(grid, zoom), transform = context.getTransform();
+    const pixel = ([x, y]) => [Math.floor(transform.a * x + transform.e), Math.floor(transform.d * y + transform.f)];
+    const [[startX, startY], [endX, endY]] = [pixel([left, top]), pixel([right, bottom])];
+    context.save();
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.globalAlpha = GRID_OPACITY;
+    context.fillStyle = plain;
+    context.beginPath();
+    for (const x of gridLines(spacing, left, right)) context.rect(pixel([x, 0])[0], startY, 1, endY - startY);
+    for (const y of gridLines(spacing, top, bottom)) context.rect(startX, pixel([0, y])[1], endX - startX, 1);
+    context.fill();
+    context.restore();
+  }
+
   growing(ink, color) {
-    this.lines(ink.paths, color);
-    const tail = ink.tail;
-    if (!tail) return;
-    const path = new Path2D();
-    path.moveTo(...tail.from);
-    path.lineTo(tail.to[0], tail.to[1]);
-    this.lines([{ path, width: tail.width }], color);
+    this.lines([...ink.paths, ...ink.tail], color);
   }
 
   box(x, y, width, height, { fill, stroke, radius = 0, lineWidth = 1 }) {
@@ -135,6 +207,10 @@ export function drawObject(painter, object, looks, placement = object) {
     } else drawPlaceholder(painter, object, "?", looks);
   });
 }
+
+/** Returns the area on the board of an area relative to the center of an upright object. */
+const placed = ({ left, top, right, bottom }, { centerPosition: [x, y], scale }) =>
+  ({ left: x + scale * left, top: y + scale * top, right: x + scale * right, bottom: y + scale * bottom });
 
 /** The position of a line's letters below its upper edge. */
 const BASE = 12;

@@ -2,7 +2,7 @@
 
 import { boundsOf } from "./canvas.mjs";
 import { CanvasPainter, drawObject, measured, Palette } from "./draw.mjs";
-import { inkLines, isRightToLeft, LETTER, number, PathData, union, widened } from "./geometry.mjs";
+import { GRID_OPACITY, gridLines, gridSpacing, inkLines, isRightToLeft, LETTER, number, PathData, union, widened } from "./geometry.mjs";
 
 /** The longest side of a photo that is added, in pixels, and the largest file that is opened, in bytes. */
 const SIDE = 2048;
@@ -180,6 +180,9 @@ export async function exportPicture(ui, format, ids) {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
+/** Returns the zoom factor of a picture for the distance of grid lines: 1, or less if there would be more than 1,000 of them. */
+const gridZoom = ({ left, top, right, bottom }) => Math.min(1, 8000 / Math.max(right - left, bottom - top));
+
 async function png(objects, area, looks, photos) {
   const [width, height] = [area.right - area.left, area.bottom - area.top];
   const scale = Math.min(2, Math.sqrt(PIXELS / (width * height)), 16_000 / Math.max(width, height));
@@ -192,6 +195,7 @@ async function png(objects, area, looks, photos) {
   context.fillRect(0, 0, canvas.width, canvas.height);
   context.setTransform(scale, 0, 0, scale, -area.left * scale, -area.top * scale);
   const painter = new CanvasPainter(context, scale);
+  painter.grid(looks.grid, area, Math.min(gridZoom(area), scale), looks.palette.plain);
   for (const object of objects) drawObject(painter, object, { ...looks, photo: ({ sha256 }) => pictures.get(sha256) ?? null });
   const blob = await new Promise((done) => canvas.toBlob(done, "image/png"));
   if (!blob) throw new Error("There is not enough memory for this picture. Save it as SVG instead.");
@@ -202,6 +206,7 @@ async function svg(objects, area, looks, photos) {
   const files = new Map();
   for (const [sha256, blob] of photos) if (blob) files.set(sha256, await dataAddress(blob));
   const painter = new SVGPainter();
+  painter.grid(looks.grid, area, looks.palette.plain);
   for (const object of objects) drawObject(painter, object, { ...looks, photo: ({ sha256 }) => files.get(sha256) ?? null });
   const box = [area.left, area.top, area.right - area.left, area.bottom - area.top].map(number);
   const text = `<svg xmlns="http://www.w3.org/2000/svg" width="${box[2]}" height="${box[3]}" viewBox="${box.join(" ")}">\n`
@@ -238,12 +243,20 @@ class SVGPainter {
   }
 
   ink(object, { rgb, opacity }) {
-    for (const { path, width } of inkLines(object, () => new PathData())) {
-      this.#add("path", {
-        d: path.data, fill: "none", stroke: rgb, "stroke-width": width, "stroke-linecap": "round", "stroke-linejoin": "round",
-        opacity: opacity < 1 ? opacity : null,
-      });
+    // The lines overlap, so they are transparent together.
+    if (opacity < 1) this.text += `<g opacity="${number(opacity)}">\n`;
+    for (const { path, width } of inkLines(object, () => new PathData(), Infinity)) {
+      this.#add("path", { d: path.data, fill: "none", stroke: rgb, "stroke-width": width, "stroke-linecap": "round", "stroke-linejoin": "round" });
     }
+    if (opacity < 1) this.text += "</g>\n";
+  }
+
+  grid(grid, area, plain) {
+    if (!grid) return;
+    const { left, top, right, bottom } = area, spacing = gridSpacing(grid, gridZoom(area));
+    const columns = gridLines(spacing, left, right).map((x) => `M${number(x)} ${number(top)}V${number(bottom)}`);
+    const rows = gridLines(spacing, top, bottom).map((y) => `M${number(left)} ${number(y)}H${number(right)}`);
+    this.#add("path", { d: [...columns, ...rows].join(""), fill: "none", stroke: plain, opacity: GRID_OPACITY });
   }
 
   box(x, y, width, height, { fill = "none", stroke, radius, lineWidth = 1 }) {

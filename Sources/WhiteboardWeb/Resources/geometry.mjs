@@ -76,78 +76,131 @@ export class PathData {
 
 export const number = (value) => String(Math.round(value * 100) / 100);
 
-/** The largest distance between points of a curve drawn by hand (`InkCurve.stretch`). */
-const STRETCH = 18;
+/** The largest distance between points of a curve drawn by hand, and the number of turns that make a staircase (`InkTurn`). */
+const STRETCH = 18, WINDOW = 3;
 
-/** Whether a line bends at a point; otherwise it has a corner there (`InkCurve.isBend`). */
-function isBend(x, y, nextX, nextY) {
+const isAlongAxis = (x, y) => Math.min(Math.abs(x), Math.abs(y)) <= 0.01 * Math.max(Math.abs(x), Math.abs(y));
+
+/** How a line turns at a point (`InkTurn`): `step` is -1 or 1 for a step along an axis to the left or right. */
+function turn(points, index) {
+  const before = points[index - 1], here = points[index], after = points[index + 1];
+  const [x, y, nextX, nextY] = [here[0] - before[0], here[1] - before[1], after[0] - here[0], after[1] - here[1]];
   const [length, nextLength, along] = [x * x + y * y, nextX * nextX + nextY * nextY, x * nextX + y * nextY];
-  const [square, whole] = [along * along, length * nextLength];
-  if (!(whole > 0)) return false;
-  if (along > 0 && square > 0.75 * whole) return true;
-  return (along > 0 || square < 0.04 * whole) && Math.max(length, nextLength) <= STRETCH * STRETCH;
+  const [square, whole, limit] = [along * along, length * nextLength, STRETCH * STRETCH];
+  const isShort = Math.max(length, nextLength) <= limit;
+  if (along > 0 && square > 0.75 * whole) return { isBend: true };
+  if (!(whole > 0) || (along <= 0 && square >= 0.04 * whole)) return {};
+  if (along > 0 && square > 0.18 * whole && isShort && Math.min(length, nextLength) <= limit / 4) return { isBend: true };
+  return isAlongAxis(x, y) || isAlongAxis(nextX, nextY) ? { step: x * nextY > y * nextX ? 1 : -1, isShort } : {};
 }
 
-/** A smooth line that grows point by point. A line whose pressure changes consists of several paths. */
-export class Ink {
-  paths = [];
-  points = [];
-  #makePath;
-  #width;
-  #level = null;
-  #tip;
-  #isBetween = false;
+/** Returns whether a line bends at a point; otherwise it has a corner there (`InkTurn.isBend`). */
+export function isBend(points, index) {
+  const { isBend, step, isShort } = turn(points, index);
+  if (!step || !isShort) return Boolean(isBend);
+  let hasOthers = false;
+  for (const direction of [-1, 1]) {
+    let last = step;
+    for (let distance = 1; distance <= WINDOW; distance += 1) {
+      const place = index + direction * distance;
+      const next = place > 0 && place < points.length - 1 && turn(points, place).step;
+      if (!next) break;
+      if (next === last) return false;
+      [last, hasOthers] = [next, true];
+    }
+  }
+  return hasOthers;
+}
 
-  constructor(width, makePath = () => new Path2D()) {
-    this.#width = width;
-    this.#makePath = makePath;
+/** The paths of a smooth line: one for each run of points with the same pressure, and at most `most` pieces in each. */
+class Trace {
+  #hasBegun = false;
+
+  constructor(width, makePath, most, paths, tip, isBetween = false) {
+    Object.assign(this, { width, makePath, most, paths, tip, isBetween });
   }
 
-  /** Adds `[x, y]` or `[x, y, pressure]`. Until `end` is called, the line ends at the previous point. */
-  add(point) {
-    const points = this.points;
-    points.push(point);
-    if (points.length === 1) this.#tip = point;
-    if (points.length < 3) return;
-    const [before, at, next] = points.slice(-3);
-    if (isBend(at[0] - before[0], at[1] - before[1], next[0] - at[0], next[1] - at[1])) {
-      if (!this.#isBetween) this.#line(middle(before, at), at);
+  /** Draws the part of the line around a point, as far as the middle of the next segment if the line bends there. */
+  turn(points, index) {
+    const [before, at, next] = [points[index - 1], points[index], points[index + 1]];
+    if (isBend(points, index)) {
+      if (!this.isBetween) this.line(middle(before, at), at);
       const end = middle(at, next);
-      this.#path(at).quadraticCurveTo(at[0], at[1], end[0], end[1]);
-      this.#tip = end;
-      this.#isBetween = true;
+      this.#path(at, end).quadraticCurveTo(at[0], at[1], end[0], end[1]);
+      this.tip = end;
+      this.isBetween = true;
     } else {
-      this.#line(at, at);
-      this.#isBetween = false;
+      this.line(at, at);
+      this.isBetween = false;
     }
   }
 
-  /** The last piece of a line that still grows; draw it after `paths`. */
+  line(end, target) {
+    this.#path(target, end).lineTo(end[0], end[1]);
+    this.tip = end;
+  }
+
+  /** Returns the path for the next piece, which is drawn towards `target`. */
+  #path(target, end) {
+    const pressure = target[2] ?? 0, level = pressure ? Math.max(1, Math.floor(pressure / 12) * 12) : 0;
+    let last = this.paths.at(-1);
+    const isNew = last?.level !== level || last.count === this.most;
+    if (isNew) this.paths.push(last = { path: this.makePath(), width: this.width * breadth(level), level, count: 0, area: rectangle(this.tip, this.tip) });
+    if (isNew || !this.#hasBegun) last.path.moveTo(this.tip[0], this.tip[1]);
+    this.#hasBegun = true;
+    last.count += 1;
+    const { area } = last;
+    for (const [x, y] of [this.tip, target, end]) {
+      if (x < area.left) area.left = x;
+      if (x > area.right) area.right = x;
+      if (y < area.top) area.top = y;
+      if (y > area.bottom) area.bottom = y;
+    }
+    return last.path;
+  }
+}
+
+/** The maximum number of pieces in one path on a canvas, because the time for a path grows faster than its length. */
+const PIECES = 64;
+
+/** A smooth line that grows point by point. A line that is long or whose pressure changes consists of several paths. */
+export class Ink {
+  points = [];
+  #trace;
+  /** The index of the first point whose turn is not drawn, because points after it can still change the turn. */
+  #next = 1;
+
+  /** The line is added to `paths`. */
+  constructor(width, makePath = () => new Path2D(), most = PIECES, paths = []) {
+    this.#trace = new Trace(width, makePath, most, paths);
+  }
+
+  get paths() { return this.#trace.paths; }
+
+  /** Adds `[x, y]` or `[x, y, pressure]`. The end of the line is only in `tail`, until `end` is called. */
+  add(point) {
+    this.points.push(point);
+    this.#trace.tip ??= point;
+    for (; this.#next + WINDOW + 1 < this.points.length; this.#next += 1) this.#trace.turn(this.points, this.#next);
+  }
+
+  /** The paths of the end of a line that still grows; draw them after `paths`. */
   get tail() {
-    const last = this.points.at(-1);
-    return last && { from: this.#tip, to: visibleEnd(this.#tip, last), width: this.#width * breadth(last[2]) };
+    const { width, makePath, most, tip, isBetween } = this.#trace;
+    return this.#finish(new Trace(width, makePath, most, [], tip, isBetween)).paths;
   }
 
   end() {
-    const last = this.points.at(-1);
-    if (last) this.#line(visibleEnd(this.#tip, last), last);
+    this.#finish(this.#trace);
     return this;
   }
 
-  #line(end, target) {
-    this.#path(target).lineTo(end[0], end[1]);
-    this.#tip = end;
-  }
-
-  #path([, , pressure = 0]) {
-    const level = pressure ? Math.max(1, Math.floor(pressure / 12) * 12) : 0;
-    if (level !== this.#level) {
-      this.#level = level;
-      const path = this.#makePath();
-      path.moveTo(this.#tip[0], this.#tip[1]);
-      this.paths.push({ path, width: this.#width * breadth(level) });
-    }
-    return this.paths.at(-1).path;
+  #finish(trace) {
+    const last = this.points.at(-1);
+    if (!last) return trace;
+    for (let index = this.#next; index < this.points.length - 1; index += 1) trace.turn(this.points, index);
+    trace.line(visibleEnd(trace.tip, last), last);
+    return trace;
   }
 }
 
@@ -184,12 +237,79 @@ export function visibleParts({ points, pressure, erased = [] }) {
   return parts;
 }
 
-export function inkLines(object, makePath) {
-  return visibleParts(object).flatMap((part) => {
-    const ink = new Ink(object.lineWidth ?? 5, makePath);
+/**
+ * The limits above which parts of a stroke are left out, because they are on top of much other ink (`DenseInk`): the number of
+ * points, the ink as a multiple of the covered area, and the least line width; and the columns and rows that divide the area.
+ */
+const SIMPLE = 1024, DENSE = 8, LEAST_WIDTH = 1, DIVISIONS = 32;
+
+/** Returns the parts of a line to draw: all of it, unless it is dense. */
+function drawnParts(points, lineWidth) {
+  if (points.length <= SIMPLE) return [points];
+  const width = Math.max(lineWidth, LEAST_WIDTH);
+  let left = Infinity, top = Infinity, right = -Infinity, bottom = -Infinity, total = 0, last = points[0];
+  for (const point of points) {
+    const x = point[0], y = point[1], dx = x - last[0], dy = y - last[1];
+    if (x < left) left = x;
+    if (x > right) right = x;
+    if (y < top) top = y;
+    if (y > bottom) bottom = y;
+    total += Math.sqrt(dx * dx + dy * dy);
+    last = point;
+  }
+  const [across, down] = [right - left + width, bottom - top + width].map((side) => side / DIVISIONS);
+  if (total * width <= DENSE * across * down * DIVISIONS * DIVISIONS) return [points];
+  const room = DENSE * across * down / width, lengths = new Float64Array(DIVISIONS * DIVISIONS), places = new Int32Array(DIVISIONS + 1);
+  const column = (point) => (point[0] - left + width / 2) / across, row = (point) => (point[1] - top + width / 2) / down;
+  const parts = [];
+  let part = [points[0]];
+  for (let next = 1; next < points.length; next += 1) {
+    const from = points[next - 1], to = points[next], x = column(from), y = row(from), dx = column(to) - x, dy = row(to) - y;
+    const count = Math.floor(Math.max(Math.abs(dx), Math.abs(dy))) + 1;
+    let full = 0;
+    for (let step = 0; step < count; step += 1) {
+      const share = (step + 0.5) / count;
+      places[step] = Math.floor(y + dy * share) * DIVISIONS + Math.floor(x + dx * share);
+      if (lengths[places[step]] > room) full += 1;
+    }
+    if (4 * full <= 3 * count) {
+      const length = Math.hypot(to[0] - from[0], to[1] - from[1]) / count;
+      for (let step = 0; step < count; step += 1) lengths[places[step]] += length;
+      part.push(to);
+    } else {
+      if (part.length > 1) parts.push(part);
+      part = [to];
+    }
+  }
+  if (part.length > 1) parts.push(part);
+  return parts;
+}
+
+/** Returns the paths of a drawing, each with its width and the area of its points: `{path, width, area}`. */
+export function inkLines(object, makePath, most) {
+  const width = object.lineWidth ?? 5, paths = [];
+  for (const part of visibleParts(object).flatMap((visible) => drawnParts(visible, width))) {
+    const ink = new Ink(width, makePath, most, paths);
     for (const point of part) ink.add(point);
-    return ink.end().paths;
-  });
+    ink.end();
+  }
+  return paths;
+}
+
+/** Returns the distance of the grid's lines that are shown at a zoom factor: they are at least 8 pixels apart (`BoardGrid`). */
+export function gridSpacing(grid, zoom) {
+  let spacing = grid;
+  while (spacing * zoom < 8) spacing *= 2;
+  return spacing;
+}
+
+/** The opacity of the grid's lines (`BoardGrid.opacity`). */
+export const GRID_OPACITY = 0.15;
+
+/** Returns the positions of the grid's lines from `start` to `end`. */
+export function gridLines(spacing, start, end) {
+  const first = Math.ceil(start / spacing), last = Math.floor(end / spacing);
+  return Array.from({ length: Math.max(last - first + 1, 0) }, (_, index) => (first + index) * spacing);
 }
 
 /** Returns the points of a shape that is dragged from one point to another (`Tool.outline`). */

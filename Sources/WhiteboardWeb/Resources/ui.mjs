@@ -20,8 +20,8 @@ import { Tools } from "./tools.mjs";
 const PAPER = { light: "#ffffff", dark: "#17171a" };
 /** The time after which the unfinished stroke of another member is drawn like a finished one, in milliseconds. */
 const ABANDONED = 5000;
-/** The maximum number of strokes of other members on the live layer; tiles show the others. */
-const GROWING = 100;
+/** The maximum number of strokes of other members on the live layer, and of points of all of them; tiles show the others. */
+const GROWING = 100, GROWING_POINTS = 20_000;
 /** The number of visible objects of one holder above which they have one frame together. */
 const FRAMES = 200;
 
@@ -54,7 +54,7 @@ export class UI {
     this.looks = { palette: null, photo: (object) => this.photos.get(object), name: (id) => this.name(id) };
     this.#setTheme(settings.get("theme", "system"));
     this.#resize();
-    this.scene = new Scene($("tiles"), board, this.camera, this.looks, (object) => !this.hidden.has(object.author));
+    this.scene = new Scene($("tiles"), board, this.camera, this.looks, (object) => !this.hidden.has(object.author), () => this.schedule());
     this.live = new LiveLayer($("live"), this.camera);
     this.pointers = new Pointers($("pointers"), this);
     this.editor = new TextEditor(this);
@@ -196,13 +196,15 @@ export class UI {
     const ids = new Set(this.#unfinished);
     for (const [id, preview] of previews) if (!this.#abandoned.has(preview)) ids.add(id);
     ids.delete(this.#stroke);
+    let points = 0;
     for (const id of ids) {
       const object = objects.get(id), preview = previews.get(id), old = before.get(id);
       if (this.hidden.has(object?.author ?? preview?.member)) continue;
       const isSame = old && old.object === object && old.preview === preview;
       // The live layer cannot draw a stroke that was scaled, rotated or erased meanwhile.
       const isTransformed = object && (object.scale !== 1 || object.angle || object.erased?.length);
-      if (isTransformed || next.size === GROWING || (isSame && now - old.time > ABANDONED)) {
+      points += object?.points.length ?? 0;
+      if (isTransformed || next.size === GROWING || points > GROWING_POINTS || (isSame && now - old.time > ABANDONED)) {
         this.#unfinished.delete(id);
         if (preview) this.#abandoned.add(preview);
       } else next.set(id, isSame ? old : { object, preview, time: now, ...growingInk(object, preview) });
@@ -492,6 +494,7 @@ export class UI {
     document.documentElement.dataset.theme = isDark ? "dark" : "light";
     const paper = this.board.settings.background?.slice(0, 7) ?? PAPER[isDark ? "dark" : "light"];
     this.looks.palette = new Palette(paper);
+    this.looks.grid = this.board.settings.grid;
     document.documentElement.style.setProperty("--paper", paper);
     document.querySelector("meta[name=theme-color]").content = paper;
     this.scene?.reset();

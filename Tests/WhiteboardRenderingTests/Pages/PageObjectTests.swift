@@ -90,23 +90,45 @@ struct PageObjectTests {
     #expect((place.right.x == 0) == orientation.isSideways)
   }
 
-  @Test("a corner is a corner at every size")
-  func corners() {
-    for scale in [0.01, 0.25, 1, 40] {
-      func isBend(_ x: Double, _ y: Double, _ nextX: Double, _ nextY: Double) -> Bool {
-        InkCurve.isBend(
-          x * scale,
-          y * scale,
-          nextX * scale,
-          nextY * scale,
-          stretch: InkCurve.stretch * scale
-        )
-      }
-      #expect(isBend(100, 0, 100, 50))
-      #expect(!isBend(100, 0, 50, 100))
-      #expect(isBend(10, 0, 0, 10))
-      #expect(!isBend(10, 0, -10, 5))
-      #expect(!isBend(10, 0, 0, 0))
+  /// Returns whether the line bends at each point between its ends, given the steps between its points.
+  private func bends(_ steps: (Double, Double)...) -> [Bool] {
+    let points = steps.reduce(into: [Point(x: 0.5, y: -3)]) { points, step in
+      points.append(
+        Point(x: points[points.count - 1].x + step.0, y: points[points.count - 1].y + step.1)
+      )
     }
+    return (1..<steps.count).map { InkTurn.isBend(at: $0, of: points.count) { points[$0] } }
+  }
+
+  @Test("a corner that was drawn stays, at every size")
+  func corners() {
+    for side in [1.0, 4, 10, 16, 18, 30, 400] {
+      #expect(bends((side, 0), (0, side), (-side, 0), (0, -side)) == [false, false, false])
+      #expect(bends((side, 0), (0, side)) == [false])
+      #expect(bends((side, side), (side, -side), (side, side)) == [false, false])
+      // The outline of an L, a pentagon and a triangle.
+      #expect(
+        bends((side, 0), (0, side), (side, 0), (0, side), (-2 * side, 0), (0, -2 * side))
+          == [false, false, false, false, false]
+      )
+      #expect(
+        bends((side, 0), (0.31 * side, 0.95 * side), (-0.81 * side, 0.59 * side)) == [false, false]
+      )
+      #expect(
+        bends((side, 0), (-side / 2, 0.87 * side), (-side / 2, -0.87 * side)) == [false, false]
+      )
+    }
+    #expect(bends((100, 0), (50, 100)) == [false])
+    #expect(bends((10, 0), (-10, 5)) == [false])
+    #expect(bends((10, 0), (0, 0)) == [false])
+  }
+
+  @Test("a line drawn by hand is smooth")
+  func bends() {
+    #expect(bends((100, 0), (100, 50)) == [true])
+    // The steps of a mouse in cells: a slanted line, and a loop.
+    #expect(bends((8, 0), (8, 0), (0, 16), (8, 0), (8, 0)) == [true, true, true, true])
+    #expect(bends((8, 0), (0, 16), (8, 0), (0, 16), (8, 0)) == [true, true, true, true])
+    #expect(bends((8, 0), (8, 16), (0, 16), (-8, 16), (-8, 0)) == [true, true, true, true])
   }
 }

@@ -73,6 +73,100 @@ struct BoardCanvasTests {
     #expect(difference(canvas.screen, Scenes.canvas(board).screen) == nil)
   }
 
+  @Test("work in steps gives the same as painting everything at once", arguments: 1...5)
+  func steps(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let board = try Scenes.board()
+    var (canvas, steps) = (BoardCanvas(Scenes.viewport), 0)
+    for round in 0..<40 {
+      Scenes.edit(board, &random)
+      let ids = Set(board.snapshots.map(\.id))
+      for id in canvas.objects where !ids.contains(id) { canvas.remove(id) }
+      for snapshot in board.snapshots where canvas.item(snapshot.id)?.snapshot != snapshot {
+        canvas.set(BoardCanvas.Item(snapshot, game: board.gameView(snapshot.id, for: board.member)))
+      }
+      if round == 20 {
+        var viewport = canvas.viewport
+        viewport.zoom(by: 2, around: Scenes.point(&random))
+        canvas.show(viewport)
+      }
+      // Changes arrive while an area is painted.
+      canvas.paint(50)
+      steps += 1
+    }
+    while !canvas.isPainted {
+      canvas.paint(50)
+      steps += 1
+    }
+    #expect(difference(canvas.screen, Scenes.canvas(board, canvas.viewport).screen) == nil)
+    #expect(steps >= 40)
+  }
+
+  @Test("a stroke that crosses itself thousands of times takes little work")
+  func dense() throws {
+    var random = SeededGenerator(seed: 1)
+    let board = try Scenes.board()
+    for _ in 0..<3 {
+      let id = try board.beginDrawing()
+      for first in stride(from: 0, to: 65_536, by: 128) {
+        let points = (0..<128).map { _ in
+          InkPoint(x: Int32(random.below(4_800)) - 2_400, y: Int32(random.below(2_800)) - 1_400)
+        }
+        try board.appendInk(points, to: id, first: first)
+      }
+    }
+    let viewport = Viewport(center: Point(x: 0, y: 0), columns: 200, rows: 60)
+    var canvas = BoardCanvas(viewport)
+    var shown = 0
+    for snapshot in board.snapshots {
+      let item = BoardCanvas.Item(snapshot)
+      shown += item.parts?.reduce(0) { $0 + $1.points.count } ?? 65_536
+      canvas.set(item)
+    }
+    #expect(shown < 3 * 4_096, "\(shown)")
+    canvas.paint(BoardCanvas.frameWork)
+    #expect(canvas.isPainted)
+    // The ink still covers its box.
+    let center = CellArea(x: 92, y: 27, width: 16, height: 6)
+    let isFull = center.rows.allSatisfy { y in
+      center.columns.allSatisfy { canvas.screen[$0, y].glyph == .braille(0xFF) }
+    }
+    #expect(isFull)
+  }
+
+  @Test("a grid marks the crossings of its lines, and never too many")
+  func grid() throws {
+    var canvas = Scenes.canvas(try Scenes.board())
+    for (grid, count) in [(80.0, 4 * 3), (0.01, 7 * 5), (65_536, 1)] {
+      canvas.grid = grid
+      canvas.paint()
+      #expect(canvas.screen.cells.count { $0.glyph != .space } == count, "\(grid)")
+    }
+    canvas.grid = nil
+    canvas.paint()
+    #expect(canvas.screen.cells.allSatisfy { $0.glyph == .space })
+  }
+
+  @Test("the background of a board replaces the terminal's colors")
+  func background() throws {
+    let board = try Scenes.board()
+    try board.createText("dark on light", at: Point(x: 0, y: 0))
+    try board.createDrawing(try Scenes.ink([(-150, 60), (150, 60)]), color: 0xFFFF_F0FF)
+    var canvas = Scenes.canvas(board)
+    canvas.paper = .dark
+    canvas.background = 0xFFFFF0
+    canvas.paint()
+    var screen = canvas.screen
+    canvas.setBackground(of: &screen, in: screen.area)
+    #expect(screen.cells.allSatisfy { $0.style.background == CellColor(rgb: 0xFFFFF0) })
+    #expect(screen.cells.allSatisfy { $0.style.foreground == CellColor(rgb: 0) })
+    canvas.isMonochrome = true
+    canvas.paint()
+    screen = canvas.screen
+    canvas.setBackground(of: &screen, in: screen.area)
+    #expect(screen.cells.allSatisfy { $0.style.background == .terminal })
+  }
+
   @Test("every dot style shows lines", arguments: DotStyle.allCases)
   func styles(style: DotStyle) throws {
     let board = try Scenes.board()
