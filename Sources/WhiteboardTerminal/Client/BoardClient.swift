@@ -126,8 +126,8 @@ package struct BoardClient: Sendable {
   /// Returns the photos in view.
   func photosInView() -> PhotosInView { screen.photosInView(under: overlay) }
 
-  /// Whether the last frame shows the current state of all objects; otherwise the next frames show more.
-  package var isPainted: Bool { workspace.scene.canvas.isPainted }
+  /// Whether the last frame shows the current state of what it contains; otherwise the next frames show more.
+  package var isPainted: Bool { session.connection != nil || workspace.scene.canvas.isPainted }
 
   /// Whether a part of the screen changes without input, as time passes.
   package var isTicking: Bool {
