@@ -51,6 +51,9 @@ public struct JoinRequest: Sendable {
   package var asksUser = true
   /// The code with which the local peer joined the session before; it may be outdated.
   package var earlierCode: JoinCode?
+  /// The peers that announce the session, which are dialed too; `nil` means to dial only
+  /// ``addresses`` (DSC-28).
+  package var announced: AnnouncedListeners?
   /// The stored membership, if this peer was in the session before (MEM-7).
   public var membership: MembershipRecord?
 

@@ -21,6 +21,8 @@ public final class PeerTransport: Sendable {
   public let peerID: PeerID
   /// The local TCP and UDP port; 0 if the transport does not listen.
   public let port: Int
+  /// The only interface to listen on; `nil` for all.
+  package let interface: ListeningInterface?
 
   private init(
     core: NIOLoopBound<TransportCore>,
@@ -28,7 +30,8 @@ public final class PeerTransport: Sendable {
     threads: NIOThreadPool,
     carriedSessions: AsyncStream<CarriedSession>,
     peerID: PeerID,
-    port: Int
+    port: Int,
+    interface: ListeningInterface?
   ) {
     self.carriedSessions = carriedSessions
     self.core = core
@@ -36,6 +39,7 @@ public final class PeerTransport: Sendable {
     self.threads = threads
     self.peerID = peerID
     self.port = port
+    self.interface = interface
   }
 
   /// Listens while `body` runs.
@@ -110,7 +114,8 @@ public final class PeerTransport: Sendable {
           threads: threads.files,
           carriedSessions: carried.stream,
           peerID: configuration.identity.peerID,
-          port: port
+          port: port,
+          interface: ListeningInterface(configuration.interface)
         )
         outcome = .success(try await body(transport))
       } catch {
@@ -165,6 +170,31 @@ public final class PeerTransport: Sendable {
   /// - Returns: At most 16 IP literals without port and scope, best first.
   package static func addresses(listen: PeerAddress?, interface: String?) -> [String] {
     Array(LocalAddresses.current(listen: listen, interface: interface).prefix(Limits.addresses))
+  }
+
+  /// Returns whether a program accepts connections at one of the addresses.
+  ///
+  /// The connections are closed immediately.
+  ///
+  /// - Parameters:
+  ///   - addresses: The addresses, which are all dialed at the same time.
+  ///   - limit: How long to wait.
+  /// - Returns: Whether one address answered.
+  package static func answers(at addresses: [PeerAddress], within limit: Duration) async -> Bool {
+    await withTaskGroup(of: Bool.self) { group in
+      for address in addresses {
+        group.addTask {
+          guard let target = try? address.socketAddress() else { return false }
+          let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connectTimeout(TimeAmount(limit))
+          guard let channel = try? await bootstrap.connect(to: target).get() else { return false }
+          channel.close(promise: nil)
+          return true
+        }
+      }
+      for await isAnswered in group where isAnswered { return true }
+      return false
+    }
   }
 
   /// Begins to accept connections at a relay (``TransportConfiguration/carries``).
@@ -295,9 +325,19 @@ public final class PeerTransport: Sendable {
   ) async throws(SessionError) -> Session {
     var retry = JoinRetry(limit: request.redialLimit, start: .uptime)
     while true {
+      let refusalCount = request.announced?.refusalCount ?? 0
       do throws(SessionError) {
         return try await joinOnce(request, progress, verify)
       } catch {
+        var error = error
+        if let announced = request.announced {
+          // Another announced peer may admit the local peer.
+          let isRefused = announced.refusalCount > refusalCount
+          if isRefused, refusalCount < AnnouncedListeners.maximumRefusals { continue }
+          if [.unreachable, .wrongPeer].contains(error.code) {
+            error = announced.takeTemporaryRefusal() ?? announced.namedRefusal ?? error
+          }
+        }
         let jitter = Double.random(in: 0...1)
         guard let wait = retry.wait(after: error, now: .uptime, jitter: jitter) else { throw error }
         progress(.retrying(error))

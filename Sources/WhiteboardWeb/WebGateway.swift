@@ -67,7 +67,9 @@ package actor WebGateway {
   }
 
   /// Closes the gateway; open web links stay open.
-  package func close() async { try? await listening.channel.close() }
+  package func close() async {
+    for channel in listening.channels { try? await channel.close() }
+  }
 
   /// Adopts the current addresses of this machine, and renews the certificate if necessary.
   ///
@@ -146,9 +148,9 @@ package actor WebGateway {
     )
   }
 
-  /// The listening channel of a gateway.
+  /// The listening channels of a gateway.
   private struct Listening {
-    let channel: any Channel
+    let channels: [any Channel]
     let port: Int
     let server: NIOLoopBoundBox<WebServer?>
   }
@@ -161,6 +163,7 @@ package actor WebGateway {
     let first = Configuration.defaultPort
     let ports = configuration.port.map { [$0] } ?? Array(first..<first + 100)
     let hosts = configuration.host.map { [$0] } ?? ["::", "0.0.0.0"]
+    let interfaces = configuration.host == nil ? transport.interface?.indexes ?? [0] : [0]
     let loop = transport.linkEventLoop
     let page = WebPage()
     var problem = "no address"
@@ -169,28 +172,35 @@ package actor WebGateway {
         do {
           // The server checks the port in requests, so it is created after the port is known.
           let box = NIOLoopBoundBox<WebServer?>.makeBoxSendingValue(nil, eventLoop: loop)
-          let listener = try await ServerBootstrap(group: loop, childGroup: loop)
-            .serverChannelOption(.backlog, value: 256)
-            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .childChannelInitializer { channel in
-              channel.eventLoop.makeCompletedFuture {
-                guard let server = box.value else { throw ChannelError.ioOnClosedChannel }
-                try server.accept(channel)
-              }
-            }
-            .bind(host: host, port: port).get()
-          let bound = listener.localAddress?.port ?? port
+          var listeners: [any Channel] = []
+          var bound = port
           do {
+            for interface in interfaces {
+              let listener = try await ServerBootstrap(group: loop, childGroup: loop)
+                .serverChannelOption(.backlog, value: 256)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .restricted(to: interface)
+                .childChannelInitializer { channel in
+                  channel.eventLoop.makeCompletedFuture {
+                    guard let server = box.value else { throw ChannelError.ioOnClosedChannel }
+                    try server.accept(channel)
+                  }
+                }
+                .bind(host: host, port: bound).get()
+              listeners.append(listener)
+              bound = listener.localAddress?.port ?? bound
+            }
+            let port = bound
             try await loop.submit {
-              box.value = try WebServer(page, certificate, port: bound) { channel, origin in
+              box.value = try WebServer(page, certificate, port: port) { channel, origin in
                 try transport.acceptBrowser(channel, origin: origin)
               }
             }.get()
           } catch {
-            try? await listener.close()
+            for listener in listeners { try? await listener.close() }
             throw error
           }
-          return Listening(channel: listener, port: bound, server: box)
+          return Listening(channels: listeners, port: bound, server: box)
         } catch let error as IOError {
           problem = SystemError.words(for: error.errnoCode)
         } catch {

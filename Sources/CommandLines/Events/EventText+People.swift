@@ -173,7 +173,9 @@ extension EventText {
       let code = ready.code.map { " --code \(UntrustedText($0).escaped())" } ?? ""
       lines.append("On this network: whiteboard-peer join\(code)")
     }
-    lines.append("Anywhere else: whiteboard-peer join '\(UntrustedText(ready.link).escaped())'")
+    let isLocal = (try? BoardLink(ready.link))?.address.isLoopback ?? false
+    let place = isLocal ? "On this computer" : "Anywhere else"
+    lines.append("\(place): whiteboard-peer join '\(UntrustedText(ready.link).escaped())'")
     return lines.joined(separator: "\n")
   }
 

@@ -35,9 +35,19 @@ extension TransportCore {
   private static let packetsPerRead = 32
 
   /// Binds the UDP socket.
-  func bindDatagrams(_ address: SocketAddress) -> EventLoopFuture<any Channel> {
+  ///
+  /// - Parameters:
+  ///   - address: The address.
+  ///   - interface: The index of the only interface to use; zero for all.
+  /// - Returns: The channel.
+  func bindDatagrams(
+    _ address: SocketAddress,
+    on interface: CInt
+  ) -> EventLoopFuture<any Channel> {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
-    return DatagramBootstrap(group: eventLoop)
+    let bootstrap = DatagramBootstrap(group: eventLoop)
+    return
+      (interface == 0 ? bootstrap : bootstrap.channelOption(.boundInterface, value: Int(interface)))
       .channelOption(.datagramVectorReadMessageCount, value: Self.packetsPerRead)
       // One read returns many packets, so a second read would rarely find any.
       .channelOption(.maxMessagesPerRead, value: 1)

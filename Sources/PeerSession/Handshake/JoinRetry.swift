@@ -36,7 +36,7 @@ package struct JoinRetry: Sendable {
     now: Duration,
     jitter: Double
   ) -> Duration? {
-    guard limit > .zero, isTemporary(error) else { return nil }
+    guard limit > .zero, Self.isTemporary(error) else { return nil }
     let end = start + (error.code == .lockedOut ? max(limit, Self.lockedOutLimit) : limit)
     let milliseconds = DialPlan.waits[min(failures, DialPlan.waits.count - 1)]
     failures += 1
@@ -47,7 +47,7 @@ package struct JoinRetry: Sendable {
   /// Returns whether the cause of the failure may resolve itself while a user waits.
   ///
   /// `full` and `no-such-session` may resolve themselves too, but the user must see these errors.
-  private func isTemporary(_ error: SessionError) -> Bool {
+  static func isTemporary(_ error: SessionError) -> Bool {
     switch error.redial {
     case .later: [.busy, .lockedOut, .timedOut, .internalError].contains(error.code)
     // One of two simultaneous links was closed.

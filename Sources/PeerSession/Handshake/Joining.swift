@@ -12,6 +12,8 @@ final class Joining {
   private let progress: @Sendable (JoinStep) -> Void
   private var dial: LinkDial?
   private var handshake: DiallerHandshake?
+  /// The listener whose key is verified, and whether it is the one that the request names.
+  private var listener: (target: AnnouncedListeners.Target, isNamed: Bool)?
 
   init(
     _ transport: TransportCore,
@@ -46,7 +48,15 @@ final class Joining {
     }
     session.bulk = TransferConnections(session, inbox: transport.inbox)
     transport.add(session)
-    let dial = LinkDial(transport, request.addresses, expecting: request.peer) { [self] result in
+    let addresses = request.addresses.filter {
+      request.announced?.isDead(.init(peer: request.peer, address: $0)) != true
+    }
+    let dial = LinkDial(
+      transport,
+      addresses,
+      expecting: request.peer,
+      announced: request.announced
+    ) { [self] result in
       switch result {
       case .failure(let error): fail(error)
       case .success(let link): shake(link, verify)
@@ -55,13 +65,12 @@ final class Joining {
     self.dial = dial
     dial.progress = progress
     dial.start()
-    limitAnswer()
+    if let timeout = request.answerTimeout { limitAnswer(timeout) }
     return promise.futureResult
   }
 
   /// Gives up if the listener does not answer in time.
-  private func limitAnswer() {
-    guard let timeout = request.answerTimeout else { return }
+  private func limitAnswer(_ timeout: Duration) {
     let bound = NIOLoopBound(self, eventLoop: transport.eventLoop)
     let timer = transport.eventLoop.scheduleTask(in: TimeAmount(timeout)) {
       bound.value.answerTimePassed()
@@ -71,9 +80,10 @@ final class Joining {
 
   private func answerTimePassed() {
     guard handshake?.hasAskedPerson != true else { return }
+    let error = dial?.timeoutError
     dial?.cancel()
     handshake?.withdraw()
-    fail(SessionError(closeCode: .timedOut, message: "", isOurs: true))
+    fail(error ?? SessionError(closeCode: .timedOut, message: "", isOurs: true))
   }
 
   /// Withdraws the invitation.
@@ -104,23 +114,33 @@ final class Joining {
       link.close(.self)
       return fail(SessionError(.selfDialled, "That address belongs to this peer itself."))
     }
+    let address = link.remote
+    let isNamed =
+      request.peer.map { $0 == peer } ?? address.map { request.addresses.contains($0) } ?? true
+    if let address {
+      listener = (.init(peer: isNamed ? request.peer : peer, address: address), isNamed)
+    }
+    // Only the code, compared words or an earlier admission prove a peer that the link does not
+    // name.
+    let requestedTrust = isNamed ? request.trust : .unverified
+    if !isNamed { limitAnswer(AnnouncedListeners.answerTimeout) }
     let membership = storedMembership
     // Send the pass only to a listener whose key the join link named (ADM-4).
-    let pass = request.trust == .pinnedByLink ? request.pass : nil
+    let pass = requestedTrust == .pinnedByLink ? request.pass : nil
     let hello = Control.DiallerHello(
       introduction: session.introduction(for: nil),
       ticket: membership?.ticket,
       invitation: .init(timeout: request.timeout, context: request.context, pass: pass)
     )
-    var trust = request.trust
-    if trust == .unverified && request.allowsUnproved && request.code == nil {
+    var trust = requestedTrust
+    if isNamed && trust == .unverified && request.allowsUnproved && request.code == nil {
       // Accept the key unverified only if no code is given. The application then receives the
       // warning below.
       trust = .discovered
     }
     // An earlier admission proved the key (LNK-3).
     if transport.proved.contains(peer) { trust = .pinnedByLink }
-    let isUnproved = request.trust == .unverified
+    let isUnproved = isNamed && request.trust == .unverified
     let handshake = DiallerHandshake(
       session,
       link,
@@ -132,7 +152,9 @@ final class Joining {
         code: request.code,
         codeKey: nil,
         hello: hello,
-        membership: membership.map { MemberDial($0, mustProve: request.trust == .discovered) }
+        membership: membership.map {
+          MemberDial($0, mustProve: !isNamed || request.trust == .discovered)
+        }
       ),
       verify: verify
     ) { [self] result in
@@ -169,6 +191,11 @@ final class Joining {
   }
 
   private func fail(_ error: SessionError) {
+    if error.code != .cancelled, let listener {
+      request.announced?.refused(listener.target, error, isNamed: listener.isNamed)
+      if !listener.isNamed, let peer = listener.target.peer { progress(.refused(by: peer, error)) }
+    }
+    listener = nil
     session.end(.left, error)
     promise.fail(error)
   }

@@ -3,20 +3,33 @@ import NIOPosix
 import NIOSSL
 import PeerWire
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// An attempt to reach a peer at one of several addresses, over TCP and TLS.
 ///
 /// Dials to the addresses start 250 ms apart, or immediately after the previous one fails (a simple
 /// form of RFC 8305). The first connection to complete its TLS handshake with the expected key is
 /// used, and the others are closed. Confined to the event loop.
+///
+/// A peer that joins by a link also dials the announced peers of the session (DSC-28).
 final class LinkDial: LinkDelegate {
   private let transport: TransportCore
-  private var waiting: ArraySlice<PeerAddress>
+  private var waiting: [AnnouncedListeners.Target]
+  private var dialled: Set<AnnouncedListeners.Target>
+  private let firstAddress: PeerAddress?
   private let expected: PeerID?
-  private var underway: [ControlLink] = []
+  private let announced: AnnouncedListeners?
+  private var underway: [(link: ControlLink, target: AnnouncedListeners.Target)] = []
   private var connecting = 0
+  private var start = NIODeadline.now()
   private var firstError: SessionError?
   private var completion: ((Result<ControlLink, SessionError>) -> Void)?
   private var deadline: Scheduled<Void>?
+  private var timer: Scheduled<Void>?
   /// A closure that receives each step of the attempt, on the event loop.
   var progress: ((JoinStep) -> Void)?
 
@@ -26,16 +39,37 @@ final class LinkDial: LinkDelegate {
     _ transport: TransportCore,
     _ addresses: [PeerAddress],
     expecting expected: PeerID?,
+    announced: AnnouncedListeners? = nil,
     completion: @escaping (Result<ControlLink, SessionError>) -> Void
   ) {
     self.transport = transport
-    self.waiting = addresses[...]
+    self.waiting = addresses.map { AnnouncedListeners.Target(peer: expected, address: $0) }
+    self.dialled = Set(waiting)
+    self.firstAddress = addresses.first
     self.expected = expected
+    self.announced = announced
     self.completion = completion
   }
 
+  /// The likely cause if a connection is neither accepted nor refused.
+  static let silence =
+    "no answer in time; the computer there is off or asleep, or its firewall drops connections"
+
+  /// Whether a program accepted a connection.
+  private(set) var hasConnected = false
+
+  /// The error if the caller gives up now.
+  var timeoutError: SessionError {
+    guard !hasConnected, let address = firstAddress else {
+      return SessionError(closeCode: .timedOut, message: "", isOurs: true)
+    }
+    return firstError
+      ?? SessionError(.unreachable, "Nothing answers at \(address): \(Self.silence).")
+  }
+
   func start(timeout: TimeAmount = .seconds(10)) {
-    guard !waiting.isEmpty else {
+    start = .now()
+    guard !waiting.isEmpty || announced != nil else {
       return finish(.failure(SessionError(.unreachable, "No address of the peer is known.")))
     }
     let bound = NIOLoopBound(self, eventLoop: transport.eventLoop)
@@ -61,17 +95,40 @@ final class LinkDial: LinkDelegate {
   }
 
   private func next() {
-    guard completion != nil, let address = waiting.popFirst() else { return }
+    guard completion != nil else { return }
+    readAnnouncements()
+    guard !waiting.isEmpty else { return finishIfAllFailed() }
+    let target = waiting.removeFirst()
     connecting += 1
-    progress?(.connecting(address))
+    progress?(.connecting(target.address))
     let bound = NIOLoopBound(self, eventLoop: transport.eventLoop)
-    connect(to: address).whenComplete { result in
-      bound.value.connected(result, address)
+    connect(to: target).whenComplete { result in
+      bound.value.connected(result, target)
     }
-    transport.eventLoop.scheduleTask(in: .milliseconds(250)) { bound.value.next() }
+    planNext()
   }
 
-  private func connect(to address: PeerAddress) -> EventLoopFuture<any Channel> {
+  private func planNext() {
+    timer?.cancel()
+    let bound = NIOLoopBound(self, eventLoop: transport.eventLoop)
+    timer = transport.eventLoop.scheduleTask(in: .milliseconds(250)) { bound.value.next() }
+  }
+
+  /// Adds the peers that were announced since the last dial.
+  private func readAnnouncements() {
+    guard let announced else { return }
+    // The named peer has a head start, so that a code is rarely proved to another peer.
+    let isNamedPeerLate = .now() - start >= AnnouncedListeners.headStart || !isDialing
+    for target in announced.targets
+    where (target.peer == expected || isNamedPeerLate) && dialled.insert(target).inserted {
+      waiting.append(target)
+    }
+  }
+
+  private var isDialing: Bool { !waiting.isEmpty || connecting > 0 || !underway.isEmpty }
+
+  private func connect(to target: AnnouncedListeners.Target) -> EventLoopFuture<any Channel> {
+    let address = target.address
     let bound = NIOLoopBound(self, eventLoop: transport.eventLoop)
     let bootstrap = ClientBootstrap(group: transport.eventLoop)
       .connectTimeout(.seconds(5))
@@ -81,11 +138,11 @@ final class LinkDial: LinkDelegate {
           let dial = bound.value
           let (handler, facts) = try dial.transport.security.makeHandler(
             .dialler,
-            expecting: dial.expected
+            expecting: target.peer
           )
           let link = ControlLink(side: .dialler, facts: facts, remote: address, delegate: dial)
           try channel.pipeline.syncOperations.addHandlers([handler, link])
-          dial.underway.append(link)
+          dial.underway.append((link, target))
         }
       }
     if address.host.contains("%") || (try? SocketAddress(ipAddress: address.host, port: 1)) != nil {
@@ -98,34 +155,53 @@ final class LinkDial: LinkDelegate {
     return bootstrap.connect(host: address.host, port: address.port)
   }
 
-  private func connected(_ result: Result<any Channel, any Error>, _ address: PeerAddress) {
+  private func connected(
+    _ result: Result<any Channel, any Error>,
+    _ target: AnnouncedListeners.Target
+  ) {
     connecting -= 1
+    let address = target.address
     if case .failure(let error) = result {
-      failed(SessionError(.unreachable, "Nothing answers at \(address): \(reason(of: error))."))
+      failed(
+        SessionError(.unreachable, "Nothing answers at \(address): \(reason(of: error))."),
+        target
+      )
     } else if completion == nil, case .success(let channel) = result {
       channel.close(promise: nil)
     } else if completion != nil {
+      hasConnected = true
       progress?(.awaitingAnswer(address))
     }
   }
 
-  private func failed(_ error: SessionError) {
-    if firstError == nil || error.code != .unreachable { firstError = error }
-    guard completion != nil else { return }
-    if waiting.isEmpty {
-      if connecting == 0 && underway.isEmpty { finish(.failure(firstError ?? error)) }
-    } else {
-      next()
+  private func failed(_ error: SessionError, _ target: AnnouncedListeners.Target) {
+    // If a link names a peer, the user wants to know why that peer did not answer.
+    if target.peer == expected, firstError == nil || error.code != .unreachable {
+      firstError = error
     }
+    next()
+  }
+
+  /// Fails when every attempt has failed and no further announcement is expected.
+  private func finishIfAllFailed() {
+    if let announced, isDialing || announced.areExpected(after: .now() - start) {
+      return planNext()
+    }
+    guard !isDialing else { return }
+    finish(
+      .failure(firstError ?? SessionError(.unreachable, "No address of the peer is known."))
+    )
   }
 
   private func finish(_ result: Result<ControlLink, SessionError>) {
     deadline?.cancel()
     deadline = nil
+    timer?.cancel()
+    timer = nil
     waiting = []
     var winner: ControlLink?
     if case .success(let link) = result { winner = link }
-    for link in underway where link !== winner { link.abort() }
+    for attempt in underway where attempt.link !== winner { attempt.link.abort() }
     underway = []
     completion.take()?(result)
   }
@@ -138,37 +214,32 @@ final class LinkDial: LinkDelegate {
   }
 
   func linkEnded(_ link: ControlLink, _ reason: LinkEnd) {
-    guard let index = underway.firstIndex(where: { $0 === link }) else { return }
-    underway.remove(at: index)
+    guard let index = underway.firstIndex(where: { $0.link === link }) else { return }
+    let target = underway.remove(at: index).target
     let address = link.remote.map(String.init(describing:)) ?? "the address"
-    switch reason {
-    case .closed(let code, let message):
-      failed(SessionError(closeCode: code, message: message))
-    case .closedByUs, .broken:
-      if link.facts.wrongPeer == transport.configuration.identity.peerID {
-        // The address may now be the local peer's own, because the process that used its port
-        // before has ended.
-        failed(
+    let error: SessionError =
+      switch reason {
+      case .closed(let code, let message): SessionError(closeCode: code, message: message)
+      case .closedByUs, .broken:
+        if link.facts.wrongPeer == transport.configuration.identity.peerID {
+          // The address may now be the local peer's own, because the process that used its port
+          // before has ended.
           SessionError(.unreachable, "Only this program itself answers at \(address).")
-        )
-      } else if let wrong = link.facts.wrongPeer {
-        failed(
+        } else if let wrong = link.facts.wrongPeer {
           SessionError(
             .wrongPeer,
             "The peer at \(address) has the key \(wrong.short)…, not the expected key"
-              + " \(expected?.short ?? "")…. Another program uses the address now, or the peer has a"
+              + " \(target.peer?.short ?? "")…. Another program uses the address now, or the peer has a"
               + " new key."
           )
-        )
-      } else {
-        failed(
+        } else {
           SessionError(
             .unreachable,
             "A secure connection with \(address) could not be established."
           )
-        )
+        }
       }
-    }
+    failed(error, target)
   }
 
   func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer) {
@@ -182,8 +253,10 @@ final class LinkDial: LinkDelegate {
 /// Returns a message for users that describes a system error.
 func reason(of error: any Error) -> String {
   switch error {
+  case let error as IOError where error.errnoCode == EHOSTUNREACH:
+    "\(systemMessage(error.errnoCode)); the computer there is off, asleep or on another network"
   case let error as IOError: systemMessage(error.errnoCode)
-  case ChannelError.connectTimeout: "no answer in time"
+  case ChannelError.connectTimeout: LinkDial.silence
   case let error as NIOConnectionError:
     error.connectionErrors.last.map { reason(of: $0.error) } ?? "the host name is unknown"
   default: "\(error)"

@@ -1,11 +1,32 @@
 import NIOCore
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// The addresses of this machine that other peers may dial.
 enum LocalAddresses {
-  /// Returns the addresses as text, IPv4 before IPv6.
-  ///
-  /// Loopback is included only if there is no other address. Link-local IPv6 addresses are never
-  /// included, because their scope has no meaning on other machines.
+  /// An address of an interface.
+  struct Entry: Equatable {
+    var interface: String
+    var address: String
+  }
+
+  /// The kind of an interface, in the order in which other machines are likely to reach it.
+  enum Kind: Int {
+    /// A network card.
+    case physical
+    /// A virtual interface, such as a VLAN.
+    case virtual
+    /// A bridge, for example of containers.
+    case bridge
+    /// A tunnel, for example of a VPN.
+    case tunnel
+  }
+
+  /// Returns the addresses as text, in the order of ``ordered(_:metrics:kind:)``.
   ///
   /// - Parameters:
   ///   - listen: The only address to listen on; `nil` for all.
@@ -16,24 +37,116 @@ enum LocalAddresses {
       return isIPLiteral(listen.host) ? [listen.host] : []
     }
     guard let devices = try? System.enumerateDevices() else { return [] }
-    var v4: [String] = []
-    var v6: [String] = []
-    var loopback: [String] = []
-    for device in devices where interface == nil || device.name == interface {
-      guard let address = device.address, let text = address.ipAddress else { continue }
-      switch address {
-      case .v4:
-        if text.hasPrefix("127.") { loopback.append(text) } else { v4.append(text) }
-      case .v6:
-        if text == "::1" {
-          loopback.append(text)
-        } else if !text.lowercased().hasPrefix("fe80") && !text.contains("%") {
-          v6.append(text)
-        }
-      case .unixDomainSocket: break
-      }
+    let entries = devices.compactMap { device -> Entry? in
+      guard interface == nil || device.name == interface, let address = device.address?.ipAddress
+      else { return nil }
+      // A label such as `eth0:1` names another address of the interface.
+      return Entry(interface: String(device.name.prefix { $0 != ":" }), address: address)
     }
-    let global = v4 + v6
-    return global.isEmpty ? loopback : global
+    let metrics = defaultRoutes(
+      ipv4: contents(of: "/proc/net/route"),
+      ipv6: contents(of: "/proc/net/ipv6_route")
+    )
+    return ordered(entries, metrics: metrics, kind: kind)
+  }
+
+  /// Returns the addresses by which other machines are likely to reach this one, best first.
+  ///
+  /// The addresses of the interfaces with a default route come first, unless the interface is a
+  /// tunnel. Then come the addresses of other network cards, of virtual interfaces, of bridges and
+  /// of tunnels. Link-local IPv4 addresses come last. For each group, IPv4 comes before IPv6.
+  /// Loopback is included only if there is no other address. Link-local IPv6 addresses are never
+  /// included, because their scope has no meaning on other machines.
+  ///
+  /// - Parameters:
+  ///   - entries: The addresses, in the order of the interfaces.
+  ///   - metrics: The metrics of the default routes, by interface.
+  ///   - kind: Returns the kind of an interface.
+  /// - Returns: The addresses.
+  static func ordered(
+    _ entries: [Entry],
+    metrics: [String: UInt32],
+    kind: (String) -> Kind
+  ) -> [String] {
+    var ranked: [(rank: [UInt32], address: String)] = []
+    var loopback: [String] = []
+    for (index, entry) in entries.enumerated() {
+      let address = entry.address
+      if address.hasPrefix("127.") || address == "::1" {
+        loopback.append(address)
+        continue
+      }
+      guard !address.lowercased().hasPrefix("fe80"), !address.contains("%") else { continue }
+      let kind = kind(entry.interface)
+      let metric = kind == .tunnel ? nil : metrics[entry.interface]
+      let rank: [UInt32] = [
+        address.hasPrefix("169.254.") ? 1 : 0,
+        metric == nil ? 1 + UInt32(kind.rawValue) : 0,
+        metric ?? 0,
+        address.contains(":") ? 1 : 0,
+        UInt32(index),
+      ]
+      ranked.append((rank, address))
+    }
+    guard !ranked.isEmpty else { return loopback }
+    return ranked.sorted { $0.rank.lexicographicallyPrecedes($1.rank) }.map(\.address)
+  }
+
+  // MARK: - Reading the system
+
+  /// Returns the lowest metric of the default routes of each interface.
+  ///
+  /// - Parameters:
+  ///   - ipv4: The contents of `/proc/net/route`.
+  ///   - ipv6: The contents of `/proc/net/ipv6_route`.
+  /// - Returns: The metrics, by interface.
+  static func defaultRoutes(ipv4: String, ipv6: String) -> [String: UInt32] {
+    let isUp: UInt32 = 0x1
+    let rejects: UInt32 = 0x200
+    var metrics: [String: UInt32] = [:]
+    func add(_ interface: Substring, _ flags: UInt32?, _ metric: UInt32?) {
+      guard let flags, let metric, flags & (isUp | rejects) == isUp, interface != "lo" else {
+        return
+      }
+      metrics[String(interface)] = min(metrics[String(interface)] ?? metric, metric)
+    }
+    for line in ipv4.split(separator: "\n") {
+      let words = line.split(whereSeparator: \.isWhitespace)
+      guard words.count >= 8, words[1] == "00000000", words[7] == "00000000" else { continue }
+      add(words[0], UInt32(words[3], radix: 16), UInt32(words[6]))
+    }
+    for line in ipv6.split(separator: "\n") {
+      let words = line.split(whereSeparator: \.isWhitespace)
+      guard words.count >= 10, words[1] == "00", words[0].allSatisfy({ $0 == "0" }) else {
+        continue
+      }
+      add(words[9], UInt32(words[8], radix: 16), UInt32(words[5], radix: 16))
+    }
+    return metrics
+  }
+
+  /// Returns the kind of an interface, from its directory in `/sys/class/net`.
+  private static func kind(_ interface: String) -> Kind {
+    let directory = "/sys/class/net/\(interface)"
+    func has(_ name: String) -> Bool { access("\(directory)/\(name)", F_OK) == 0 }
+    if has("bridge") { return .bridge }
+    // 65534 is the type of interfaces without link-layer addresses, such as those of WireGuard.
+    let type = contents(of: "\(directory)/type").prefix { !$0.isWhitespace }
+    if has("tun_flags") || type == "65534" { return .tunnel }
+    return has("device") || has("wireless") ? .physical : .virtual
+  }
+
+  /// Returns the text of a file of the kernel; an empty text if it cannot be read.
+  private static func contents(of path: String) -> String {
+    guard let file = fopen(path, "re") else { return "" }
+    defer { fclose(file) }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 4_096)
+    while bytes.count < 1 << 20 {
+      let count = fread(&chunk, 1, chunk.count, file)
+      guard count > 0 else { break }
+      bytes += chunk[..<count]
+    }
+    return String(decoding: bytes, as: UTF8.self)
   }
 }

@@ -45,6 +45,11 @@ final class TransportCore {
   var datagramLinks: [UInt64: DatagramLink] = [:]
 
   private var listeners: [any Channel] = []
+  /// The only interface to listen on, and its index when the last listener was created.
+  private(set) lazy var interface = ListeningInterface(configuration.interface)
+  var interfaceIndex: CInt = 0
+  /// The address to listen on, if listening is restricted to an interface.
+  var restrictedHost: String?
   /// Whether the transport accepts connections; false until ``startAccepting()`` is called.
   ///
   /// Until then, connections wait in the system's queue. Otherwise, a program that has just
@@ -98,12 +103,16 @@ final class TransportCore {
   }
 
   /// Returns the bootstrap for a listening socket.
-  func serverBootstrap() -> ServerBootstrap {
+  ///
+  /// - Parameter interface: The index of the only interface to listen on; zero for all.
+  /// - Returns: The bootstrap.
+  func serverBootstrap(on interface: CInt) -> ServerBootstrap {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     return ServerBootstrap(group: eventLoop, childGroup: eventLoop)
       .serverChannelOption(.backlog, value: 256)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .serverChannelOption(.autoRead, value: false)
+      .restricted(to: interface)
+      .serverChannelOption(.autoRead, value: isAccepting)
       .childChannelOption(.writeBufferWaterMark, value: Self.controlWatermark)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture { try bound.value.accept(channel) }
@@ -111,9 +120,16 @@ final class TransportCore {
   }
 
   func listening(on tcp: any Channel, _ udp: any Channel, port: Int) {
-    listeners = [tcp, udp]
+    listeners = [tcp]
     datagramChannel = udp
     self.port = port
+  }
+
+  /// Adds a listener, unless the transport is closing.
+  func add(_ listener: any Channel) {
+    guard !isClosing else { return listener.close(promise: nil) }
+    listeners.append(listener)
+    if isAccepting { _ = listener.setOption(.autoRead, value: true) }
   }
 
   /// Accepts a connection from a peer, or refuses it immediately (LNK-6).
@@ -205,9 +221,9 @@ final class TransportCore {
 
   /// Begins to accept connections, including those that are already waiting.
   func startAccepting() {
-    guard !isAccepting, let listener = listeners.first else { return }
+    guard !isAccepting, !listeners.isEmpty else { return }
     isAccepting = true
-    _ = listener.setOption(.autoRead, value: true)
+    for listener in listeners { _ = listener.setOption(.autoRead, value: true) }
   }
 
   func add(_ session: SessionCore) {
@@ -264,7 +280,7 @@ final class TransportCore {
     carriedSessions.finish()
     for session in Array(sessions.values) + Array(joining.values) { session.leave(.shuttingDown) }
     for handshake in handshakes.values { handshake.cancel(.shuttingDown) }
-    let closed = listeners.map { channel in
+    let closed = (listeners + [datagramChannel].compactMap(\.self)).map { channel in
       channel.close(promise: nil)
       return channel.closeFuture
     }
@@ -280,6 +296,7 @@ final class TransportCore {
   /// The result is cached for two seconds.
   func advertisedAddresses() -> [String] {
     if let cache = addressCache, .now() - cache.at < .seconds(2) { return cache.addresses }
+    listenOnInterface()
     let addresses = Array(
       LocalAddresses.current(listen: configuration.listen, interface: configuration.interface)
         .prefix(Limits.addresses)

@@ -98,6 +98,12 @@ package struct Nearby: Sendable {
     .sorted { $0.id.text < $1.id.text }
   }
 
+  /// Returns the peers whose announcement satisfies a condition, in the order in which they were
+  /// found.
+  func announcers(where holds: (Announcement) -> Bool) -> [DiscoveredPeer] {
+    inOrderOfAppearance(peers.values.filter { holds($0.announcement) })
+  }
+
   /// Returns the peers that announce a session.
   func announcers(of session: SessionID) -> [DiscoveredPeer] {
     peers.values.filter { $0.announcement.session.bytes == session.bytes }

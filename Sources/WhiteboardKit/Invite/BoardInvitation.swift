@@ -69,7 +69,7 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
   ///   - code: The join code.
   ///   - pass: The pass of the links, if a user admits peers (HEL-9).
   ///   - open: Whether others can join now.
-  ///   - hosts: The local addresses, without ports.
+  ///   - hosts: The local addresses, without ports, best first.
   ///   - port: The port.
   package init(
     board: String,
@@ -89,39 +89,13 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
     self.code = code
     self.open = open
     let words = code.map { $0.split(separator: "-").map(String.init) } ?? []
-    let addresses = Self.sorted(hosts).compactMap { HostPort(host: $0, port: port) }
+    let addresses = hosts.compactMap { HostPort(host: $0, port: port) }
     links =
       admit == Self.closed
       ? []
       : addresses.map {
         BoardLink(address: $0, board: board, peer: peer, pass: pass, code: words).text
       }
-  }
-
-  /// Sorts addresses by kind: first local network addresses, then Internet addresses, then loopback
-  /// addresses.
-  ///
-  /// The order within each kind does not change.
-  static func sorted(_ hosts: [String]) -> [String] {
-    func rank(_ host: String) -> Int {
-      let parts = host.split(separator: ".").compactMap { UInt8($0) }
-      if parts.count == 4 {
-        return switch (parts[0], parts[1]) {
-        case (192, 168), (10, _), (172, 16...31): 0
-        case (169, 254): 3
-        case (127, _): 5
-        default: 2
-        }
-      }
-      if host == "::1" { return 5 }
-      // Unique local addresses, fc00::/7.
-      let start = host.lowercased().prefix(2)
-      return start == "fc" || start == "fd" ? 1 : 4
-    }
-    return hosts.enumerated().sorted {
-      (rank($0.element), $0.offset) < (rank($1.element), $1.offset)
-    }
-    .map(\.element)
   }
 
   /// Returns the invitation as text for the user; `link` formats a link.

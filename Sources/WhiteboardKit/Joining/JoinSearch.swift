@@ -222,10 +222,20 @@ struct JoinSearch: Sendable {
 extension JoinSearch.Refusal {
   /// The refusal as text for the user, such as `Ada (st4ksrqd) asks for a code`.
   var words: String {
-    "\(EventText.person(candidate.hostName, candidate.id.peer.text)) \(predicate)"
+    Self.words(error, by: candidate.id.peer, candidate.hostName, at: candidate.addresses.first)
   }
 
-  private var predicate: String {
+  /// Returns the refusal of a peer as text for the user.
+  static func words(
+    _ error: SessionError,
+    by peer: PeerID,
+    _ name: UntrustedText,
+    at address: PeerAddress?
+  ) -> String {
+    "\(EventText.person(name, peer.text)) \(predicate(error, address))"
+  }
+
+  private static func predicate(_ error: SessionError, _ address: PeerAddress?) -> String {
     switch error.code {
     case .withdrawn: "asks for a code"
     case .wrongCode: "refused the code"
@@ -238,7 +248,7 @@ extension JoinSearch.Refusal {
     case .busy: "is busy"
     case .unreachable, .timedOut: "did not answer"
     case .noSuchSession: "does not have the board"
-    case .wrongPeer: "is no longer at \(candidate.addresses.first?.description ?? "its address")"
+    case .wrongPeer: "is no longer at \(address?.description ?? "its address")"
     case .selfDialled: "is this peer itself"
     default: "failed: \(UntrustedText(error.message).escaped(limit: 128))"
     }

@@ -65,11 +65,12 @@ extension Joiner {
 
   private var timeout: WhiteboardError {
     guard let askedName = attempt.askedName else {
-      let address = attempt.silentAddress ?? "The peer"
+      let event =
+        attempt.silentAddress.map { "\($0) accepted the connection, but did not answer." }
+        ?? "The peer did not answer in time."
       return WhiteboardError(
         .timedOut,
-        "\(address) accepted the connection, but did not answer. Try again later; "
-          + "`whiteboard-peer doctor` looks for the cause."
+        "\(event) Try again later. To find the cause, run `whiteboard-peer doctor` on that computer."
       )
     }
     let name = EventText.shortName(askedName, "the host")
@@ -77,6 +78,21 @@ extension Joiner {
       .timedOut,
       "\(name) did not accept in time. Ask \(name) to accept, then join again."
     )
+  }
+
+  /// Returns the error for a link whose peer did not answer, after announced peers refused.
+  func failure(
+    _ error: SessionError,
+    _ refusals: [(peer: PeerID, error: SessionError)],
+    hasCode: Bool
+  ) -> WhiteboardError {
+    let words = refusals.map { self.words($0.error, by: $0.peer) }
+    var message = "\(error.message) Nearby, \(words.joined(separator: "; "))."
+    if !hasCode, refusals.contains(where: { $0.error.code == .withdrawn }) {
+      message += " Join with a code\(WhiteboardError.codeAdvice)"
+    }
+    let codes = refusals.map { WhiteboardError($0.error).code }
+    return WhiteboardError(codes.contains(.notAllowed) ? .notAllowed : .unreachable, message)
   }
 
   // MARK: - After a search
@@ -100,8 +116,8 @@ extension Joiner {
     if refusals.allSatisfy({ $0.error.code == .unreachable }), refusals.count == 1 {
       return WhiteboardError(
         .unreachable,
-        first.error.message + " The board is announced, but no program answers at its address: "
-          + "`whiteboard-peer doctor` looks for the cause."
+        first.error.message + " The board is announced there. To find the cause, run "
+          + "`whiteboard-peer doctor` on that computer."
       )
     }
     let codes = refusals.map { WhiteboardError($0.error).code }

@@ -135,6 +135,61 @@ extension Joiner {
   }
 }
 
+// MARK: - Joining by a link
+
+extension Joiner {
+  /// Returns the peers that announce a board or have a key, with the peer that has the key first.
+  func announcedPeers(of board: SessionID?, or peer: PeerID?) -> [DiscoveredPeer] {
+    let found = discovery.nearby.announcers { announcement in
+      announcement.session.bytes == board?.bytes || announcement.peer.bytes == peer?.bytes
+    }
+    func rank(_ found: DiscoveredPeer) -> (Bool, BrowserPreference.Rank) {
+      let id = PeerID(claimed: found.announcement.peer)
+      return (id == peer, known.rank(of: id, on: SessionID(claimed: found.announcement.session)))
+    }
+    let ordered = found.enumerated().sorted {
+      let (one, other) = (rank($0.element), rank($1.element))
+      guard one.0 == other.0 else { return one.0 }
+      return (other.1, $0.offset) < (one.1, $1.offset)
+    }
+    return ordered.prefix(JoinSearch.maximumCandidates).map(\.element)
+  }
+
+  /// Passes the announced peers to an attempt to join by a link.
+  func update(_ announced: AnnouncedListeners, from peers: [DiscoveredPeer]) {
+    announced.update(
+      peers.map { (PeerID(claimed: $0.announcement.peer), $0.addresses) },
+      areMoreExpected: discovery.problem == nil
+    )
+  }
+
+  /// Passes the announced peers to an attempt to join by a link, after each change, until the board
+  /// is joined or closed.
+  nonisolated(nonsending) func follow(
+    _ announced: AnnouncedListeners,
+    _ board: SessionID?,
+    _ peer: PeerID?
+  ) async {
+    defer { checkIsolation(#isolation) }
+    while runtime.ending == nil, runtime.call({ $0.joiner != nil }) {
+      let (shown, problem) = (announcedPeers(of: board, or: peer), discovery.problem)
+      update(announced, from: shown)
+      _ = await runtime.wait {
+        self.announcedPeers(of: board, or: peer) != shown || self.discovery.problem != problem
+          || self.runtime.call { $0.joiner == nil }
+      }
+    }
+  }
+
+  /// Returns the refusal of an announced peer that was asked because of a link, as text for the
+  /// user.
+  func words(_ error: SessionError, by peer: PeerID) -> String {
+    let found = discovery.nearby.announcers { $0.peer.bytes == peer.bytes }.first
+    let name = found?.announcement.hostName ?? UntrustedText("")
+    return JoinSearch.Refusal.words(error, by: peer, name, at: found?.addresses.first)
+  }
+}
+
 extension JoinSearch.Candidate {
   /// The announced names.
   var askedPeer: Joiner.AskedPeer { Joiner.AskedPeer(hostName: hostName, boardName: boardName) }

@@ -70,7 +70,7 @@ final class Joiner {
     timeout: Duration
   ) async throws -> (BoardSession, isAnnounced: Bool) {
     switch target {
-    case .link(let link): return (try await joinDirectly(try request(for: link)), false)
+    case .link(let link): return (try await join(by: link), false)
     case .address(let address):
       return (try await join(at: PeerAddress(host: address.host, port: address.port)), false)
     case .nearby: return (try await joinNearby(nil, timeout: timeout), true)
@@ -106,6 +106,23 @@ final class Joiner {
     return try await joinDirectly(request)
   }
 
+  /// Joins the board at the address in a link, or at a peer that announces the board or has the
+  /// key in the link (DSC-28).
+  private nonisolated(nonsending) func join(by link: BoardLink) async throws -> BoardSession {
+    defer { checkIsolation(#isolation) }
+    var request = try request(for: link)
+    if configuration.discovery != nil {
+      let announced = AnnouncedListeners()
+      request.announced = announced
+      let (board, peer) = (request.session, request.peer)
+      update(announced, from: announcedPeers(of: board, or: peer))
+      runtime.spawn { sharedBoard in
+        await sharedBoard.joiner?.follow(announced, board, peer)
+      }
+    }
+    return try await joinDirectly(request)
+  }
+
   /// Joins the board at a given address; if no peer answers there, throws an error that explains
   /// what to do.
   private nonisolated(nonsending) func joinDirectly(
@@ -115,17 +132,22 @@ final class Joiner {
       return try await ask(request, of: AskedPeer())
     } catch let error as SessionError {
       let explanation = await explain(error, request, of: AskedPeer())
-      guard let error = explanation as? SessionError, error.code == .unreachable else {
-        throw explanation
+      guard let error = explanation as? SessionError,
+        error.code == .unreachable || error.code == .wrongPeer
+      else { throw explanation }
+      if let refusals = request.announced?.refusals, !refusals.isEmpty {
+        throw failure(error, refusals, hasCode: request.code != nil)
       }
+      guard error.code == .unreachable else { throw error }
       let cause =
         attempt.silentAddress.map {
           "\($0) accepted the connection, but did not answer like a whiteboard."
         } ?? error.message
       throw WhiteboardError(
         .unreachable,
-        cause + " Check the address and that the board is open there; "
-          + "`whiteboard-peer nearby` lists the boards on this network."
+        cause + " Check the address and that the board is open there; to find the cause, run "
+          + "`whiteboard-peer doctor` on that computer. `whiteboard-peer nearby` lists the boards on "
+          + "this network."
       )
     }
   }
@@ -276,18 +298,21 @@ final class Joiner {
       name: peer.hostName.isEmpty ? nil : peer.hostName,
       boardName: peer.boardName.isEmpty ? nil : peer.boardName
     )
-    attempt.silentAddress = nil
     switch step {
     case .connecting(let address):
       (joining.step, joining.address) = (.connecting, address.description)
     case .awaitingAnswer(let address):
       (joining.step, joining.address) = (.awaitingAnswer, address.description)
       attempt.silentAddress = address.description
-    case .provingCode: break
+    case .provingCode: attempt.silentAddress = nil
     case .awaitingAcceptance(let name):
       (joining.step, joining.name) = (.awaitingAcceptance, name)
       attempt.askedName = name
+      attempt.silentAddress = nil
       questionStart = runtime.clock.now
+    case .refused(let peer, let error):
+      let message = "\(words(error, by: peer)). Trying the next peer."
+      return runtime.emit(.warning(.init(code: "peer-refused", message: message)))
     case .retrying(let error): return reportRetry(error)
     }
     // If the host is dialed again, only the reason is reported, not the steps of dialing.

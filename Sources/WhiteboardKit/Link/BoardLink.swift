@@ -228,6 +228,14 @@ public struct HostPort: Equatable, Hashable, Sendable, CustomStringConvertible {
     self.init(host: host, port: port)
   }
 
+  /// Returns whether a host is the local computer itself.
+  package static func isLoopback(_ host: String) -> Bool {
+    host.hasPrefix("127.") || host == "::1" || host == "localhost"
+  }
+
+  /// Whether only programs on the same computer can connect to the address.
+  public var isLoopback: Bool { HostPort.isLoopback(host) }
+
   /// The host and the port, separated by a colon; an IPv6 address is in brackets.
   public var description: String {
     host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
@@ -277,7 +285,8 @@ public enum JoinTarget: Equatable, Sendable {
 
   /// Parses the argument of a command that joins a board.
   ///
-  /// A string that has a port or is an IP address is treated as an address. To join a board whose
+  /// A link may have blanks, quotes or angle brackets around it, and the command `whiteboard-peer
+  /// join` before it. A string that has a port or is an IP address is treated as an address. To join a board whose
   /// name looks like an address, use its id prefix.
   ///
   /// - Parameter text: The argument; nil for ``nearby``.
@@ -288,8 +297,9 @@ public enum JoinTarget: Equatable, Sendable {
       self = .nearby
       return
     }
-    if BoardLink.looksLikeLink(text) {
-      self = .link(try BoardLink(text))
+    let link = JoinTarget.withoutWrapping(text)
+    if BoardLink.looksLikeLink(link) {
+      self = .link(try BoardLink(link))
       return
     }
     if text.hasPrefix("[") || text.contains(":") || JoinTarget.isAddress(text),
@@ -301,6 +311,19 @@ public enum JoinTarget: Equatable, Sendable {
     guard !JoinTarget.hasScheme(text) else { throw .notALink }
     guard !JoinTarget.hasBadPort(text) else { throw .badPort }
     self = .name(text)
+  }
+
+  /// Returns a copied link without the command, blanks, quotes and angle brackets around it.
+  private static func withoutWrapping(_ text: String) -> Substring {
+    let wrapping: (Character) -> Bool = { $0.isWhitespace || "<>'\"‘’“”".contains($0) }
+    func trimmed(_ text: Substring) -> Substring {
+      var text = text.drop(while: wrapping)
+      while text.last.map(wrapping) == true { text.removeLast() }
+      return text
+    }
+    let words = trimmed(text[...])
+    let command = "whiteboard-peer join "
+    return words.hasPrefix(command) ? trimmed(words.dropFirst(command.count)) : words
   }
 
   private static func hasScheme(_ text: String) -> Bool {

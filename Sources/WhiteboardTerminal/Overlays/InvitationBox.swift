@@ -61,8 +61,10 @@ struct InvitationBox {
     }
     if let code = board.joinCode { lines += ["Join code: \(code)", ""] }
     guard !isShort || board.webLink == nil else { return lines }
+    let isLocal = (try? BoardLink(board.link))?.address.isLoopback ?? false
+    let place = isLocal ? "On this computer" : "Anywhere else"
     lines += [
-      board.webLink == nil ? "Anywhere else:" : "With whiteboard-peer:",
+      board.webLink == nil ? "\(place):" : "With whiteboard-peer:",
       "whiteboard-peer join '\(board.link)'",
     ]
     return lines

@@ -86,6 +86,20 @@ struct BoardLinkTests {
     #expect(error("\(good)#" + String(repeating: "a", count: 1_024)) == .tooLong)
   }
 
+  @Test("a link is read without blanks, quotes, brackets and the command around it")
+  func wrapping() throws {
+    let text = "whiteboard://10.0.0.1:26273/\(String(repeating: "a", count: 26))"
+    let link = try BoardLink(text)
+    for wrapped in [
+      " \(text)\n", "<\(text)>", "'\(text)'", "“\(text)”", "whiteboard-peer join '\(text)'",
+      "  whiteboard-peer join <\(text)> ",
+    ] {
+      #expect(try JoinTarget(wrapped) == .link(link), "\(wrapped)")
+    }
+    #expect(try JoinTarget("whiteboard-peer join") == .name("whiteboard-peer join"))
+    #expect(try JoinTarget("<plan>") == .name("<plan>"))
+  }
+
   @Test("the target of `join` is a link, an address or a name")
   func targets() throws {
     #expect(try JoinTarget(nil) == .nearby)

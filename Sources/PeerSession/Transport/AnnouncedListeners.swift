@@ -1,0 +1,125 @@
+import NIOConcurrencyHelpers
+import NIOCore
+import PeerDiscovery
+
+/// The peers that announce a session while the local peer joins it by a link (DSC-28).
+///
+/// The link may name a peer that has left or has another address now. These peers are therefore
+/// dialed at the same time as the address in the link. The application updates them until the
+/// attempt ends; it may do so from any thread.
+package final class AnnouncedListeners: Sendable {
+  /// The address of one peer.
+  struct Target: Hashable, Sendable {
+    /// The peer, whose key is verified; `nil` if the key is unknown.
+    var peer: PeerID?
+    var address: PeerAddress
+  }
+
+  private struct State {
+    var targets: [Target] = []
+    var areMoreExpected = true
+    /// The peers that did not admit the local peer, and are not dialed again.
+    var refusals: [PeerID: SessionError] = [:]
+    /// All refusals, in order.
+    var history: [(peer: PeerID, error: SessionError)] = []
+    /// The addresses at which a peer does not serve the session.
+    var dead: Set<Target> = []
+    var refusalCount = 0
+    var namedRefusal: SessionError?
+  }
+
+  /// How long other peers are not dialed while the peer that the link names may still answer.
+  static let headStart = TimeAmount.seconds(1)
+  /// How long such a peer may take to admit or refuse the local peer, not counting the time in
+  /// which a user decides.
+  static let answerTimeout = Duration.seconds(3)
+  /// The maximum number of peers that may refuse the local peer.
+  static let maximumRefusals = 32
+  /// How long an attempt waits for announcements after every address failed.
+  static let patience = TimeAmount.seconds(3)
+
+  private let state = NIOLockedValueBox(State())
+
+  /// Creates a list without peers.
+  package init() {}
+
+  /// Replaces the announced peers.
+  ///
+  /// - Parameters:
+  ///   - peers: The peers with their addresses, best first.
+  ///   - areMoreExpected: Whether discovery works, so that further peers may be announced.
+  package func update(
+    _ peers: [(peer: PeerID, addresses: [PeerAddress])],
+    areMoreExpected: Bool
+  ) {
+    state.withLockedValue { state in
+      state.targets = peers.flatMap { listener in
+        listener.addresses.map { Target(peer: listener.peer, address: $0) }
+      }
+      state.areMoreExpected = areMoreExpected
+    }
+  }
+
+  /// The addresses of the announced peers that have not refused the local peer.
+  var targets: [Target] {
+    state.withLockedValue { state in
+      state.targets.filter { target in
+        !state.dead.contains(target) && target.peer.map { state.refusals[$0] == nil } ?? false
+      }
+    }
+  }
+
+  /// Returns whether a further announcement may arrive soon.
+  ///
+  /// - Parameter elapsed: The time since the attempt began.
+  /// - Returns: Whether to wait.
+  func areExpected(after elapsed: TimeAmount) -> Bool {
+    elapsed < Self.patience && state.withLockedValue { $0.areMoreExpected }
+  }
+
+  /// The number of refusals after which another peer is dialed.
+  var refusalCount: Int { state.withLockedValue { $0.refusalCount } }
+
+  /// Records that a peer did not admit the local peer.
+  ///
+  /// - Parameters:
+  ///   - target: The peer.
+  ///   - error: The reason.
+  ///   - isNamed: Whether the link names the peer. Unless that peer no longer serves the session,
+  ///     its answer is final.
+  func refused(_ target: Target, _ error: SessionError, isNamed: Bool) {
+    state.withLockedValue { state in
+      // A peer may serve the session at another address, with another process.
+      if error.code == .noSuchSession {
+        state.dead.insert(target)
+        if isNamed { state.namedRefusal = error }
+      } else if !isNamed, let peer = target.peer {
+        state.refusals[peer] = error
+        state.history.append((peer, error))
+      } else {
+        return
+      }
+      state.refusalCount += 1
+    }
+  }
+
+  /// The answer of the peer that the link names, if that peer no longer serves the session.
+  var namedRefusal: SessionError? { state.withLockedValue { $0.namedRefusal } }
+
+  /// The announced peers that did not admit the local peer, with the reasons, in order.
+  package var refusals: [(peer: PeerID, error: SessionError)] {
+    state.withLockedValue { $0.history }
+  }
+
+  /// Returns whether a peer does not serve the session at an address.
+  func isDead(_ target: Target) -> Bool { state.withLockedValue { $0.dead.contains(target) } }
+
+  /// Removes the temporary refusals, so that these peers are dialed again, and returns one of them.
+  func takeTemporaryRefusal() -> SessionError? {
+    state.withLockedValue { state in
+      let temporary = state.refusals.filter { JoinRetry.isTemporary($0.value) }
+      for peer in temporary.keys { state.refusals[peer] = nil }
+      return temporary.values.first
+    }
+  }
+}

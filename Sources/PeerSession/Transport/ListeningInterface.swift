@@ -1,0 +1,56 @@
+import NIOCore
+import NIOPosix
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// The only network interface on which a program listens.
+///
+/// The loopback interface is always included, because a connection from the same machine arrives
+/// there, whatever its address is.
+package struct ListeningInterface: Equatable, Sendable {
+  /// The name of the interface.
+  package let name: String
+
+  /// Creates the restriction to an interface; `nil` if the name is `nil`.
+  package init?(_ name: String?) {
+    guard let name else { return nil }
+    self.name = name
+  }
+
+  /// The indexes of the loopback interface and of the interface, as far as they exist now.
+  package var indexes: [CInt] { [Self.loopback, index].compactMap(\.self) }
+
+  /// The index of the interface; `nil` if it does not exist now.
+  package var index: CInt? { Self.index(of: name) }
+
+  /// The index of the loopback interface.
+  package static var loopback: CInt? { index(of: "lo") }
+
+  private static func index(of name: String) -> CInt? {
+    let index = if_nametoindex(name)
+    return index == 0 ? nil : CInt(exactly: index)
+  }
+}
+
+extension ChannelOption where Self == ChannelOptions.Types.SocketOption {
+  /// The index of the only interface whose packets a socket receives, `SO_BINDTOIFINDEX`.
+  ///
+  /// Only recent kernels know the option.
+  static var boundInterface: Self {
+    ChannelOptions.Types.SocketOption(level: .socket, name: NIOBSDSocket.Option(rawValue: 62))
+  }
+}
+
+extension ServerBootstrap {
+  /// Restricts a listening socket to an interface.
+  ///
+  /// - Parameter interface: The index of the interface; zero for all.
+  /// - Returns: The bootstrap.
+  package func restricted(to interface: CInt) -> ServerBootstrap {
+    interface == 0 ? self : serverChannelOption(.boundInterface, value: Int(interface))
+  }
+}
