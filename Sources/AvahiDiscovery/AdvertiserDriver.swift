@@ -11,11 +11,16 @@ final class AdvertiserDriver: AvahiDriver {
   /// name.
   private static let maximumRenames = 8
   private static let renamePeriod = Duration.seconds(10)
+  /// The first and the longest time in which the daemon must confirm a service.
+  ///
+  /// It usually takes a second. If an address of the machine changes during this time, the daemon
+  /// may never confirm the service, and announces only a part of its records.
+  private static let confirmationTimeouts = Duration.seconds(3)...Duration.seconds(48)
 
   private let advertisement: Advertisement
   private let inlet: AnnouncementInlet
   private let outlet: EventOutlet<AdvertiserQueue, AdvertiserEvent>
-  private var availability = Availability()
+  private let availability: Availability
   private var announcement: Announcement
   private var name: InstanceName
   private var group: OpaquePointer?
@@ -24,21 +29,25 @@ final class AdvertiserDriver: AvahiDriver {
   /// The times of the latest renames, oldest first.
   private var renames: [Duration] = []
   private var nextRename: Duration?
+  /// The time at which to publish the service again, because the daemon did not confirm it.
+  private var nextPublication: Duration?
+  private var confirmationTimeout = AdvertiserDriver.confirmationTimeouts.lowerBound
 
   init(
     _ advertisement: Advertisement,
-    configuration: AvahiConfiguration,
+    _ availability: Availability,
     inlet: AnnouncementInlet,
     outlet: EventOutlet<AdvertiserQueue, AdvertiserEvent>
   ) {
     self.advertisement = advertisement
+    self.availability = availability
     self.inlet = inlet
     self.outlet = outlet
     announcement = advertisement.announcement
     name = advertisement.announcement.instanceName
   }
 
-  var deadline: Duration? { nextRename }
+  var deadline: Duration? { [nextRename, nextPublication].compactMap(\.self).min() }
 
   func daemonChanged(_ daemon: AvahiDaemon, now: Duration) throws(AvahiFailure) {
     takeUpdate()
@@ -47,6 +56,7 @@ final class AdvertiserDriver: AvahiDriver {
       // change.
       if let group { try daemon.check(avahi_entry_group_reset(group)) }
       announcedName = nil
+      nextPublication = nil
       return
     }
     if group == nil {
@@ -64,6 +74,8 @@ final class AdvertiserDriver: AvahiDriver {
     for state in states {
       switch state {
       case AVAHI_ENTRY_GROUP_ESTABLISHED:
+        nextPublication = nil
+        confirmationTimeout = Self.confirmationTimeouts.lowerBound
         guard announcedName != name else { continue }
         announcedName = name
         outlet.push(.announced(name))
@@ -79,6 +91,11 @@ final class AdvertiserDriver: AvahiDriver {
       nextRename = nil
       try rename(daemon, now: now)
     }
+    if let due = nextPublication, due <= now {
+      // A slow daemon needs more time for the next attempt.
+      confirmationTimeout = min(confirmationTimeout * 2, Self.confirmationTimeouts.upperBound)
+      try publish(daemon, now: now)
+    }
     if takeUpdate() { try update(daemon) }
   }
 
@@ -87,10 +104,17 @@ final class AdvertiserDriver: AvahiDriver {
     states.removeAll()
     announcedName = nil
     nextRename = nil
+    nextPublication = nil
     if availability.becameUnavailable(problem) { outlet.push(.unavailable(problem)) }
   }
 
   func idle(now: Duration) { takeUpdate() }
+
+  func answered() {
+    guard group != nil else { return }
+    if availability.becameAvailable() { outlet.push(.available) }
+    if let announcedName { outlet.push(.announced(announcedName)) }
+  }
 
   /// Stores the program's newest announcement, and returns whether it differs from the published
   /// one.
@@ -135,6 +159,7 @@ final class AdvertiserDriver: AvahiDriver {
       )
     }
     try daemon.check(avahi_entry_group_commit(group))
+    nextPublication = now + confirmationTimeout
     if availability.becameAvailable() { outlet.push(.available) }
   }
 
@@ -157,6 +182,7 @@ final class AdvertiserDriver: AvahiDriver {
   }
 
   private func rename(_ daemon: AvahiDaemon, now: Duration) throws(AvahiFailure) {
+    nextPublication = nil
     guard nextRename == nil else { return }
     renames.removeAll { now - $0 >= Self.renamePeriod }
     if let oldest = renames.first, renames.count >= Self.maximumRenames {

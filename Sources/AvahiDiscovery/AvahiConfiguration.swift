@@ -18,6 +18,8 @@ package struct AvahiConfiguration: Sendable {
   package var shortestPause = Duration.milliseconds(200)
   /// The maximum delay before a reconnection attempt.
   package var longestPause = Duration.seconds(5)
+  /// The time after which a daemon that does not answer is reported.
+  package var stall = Duration.milliseconds(2_500)
   /// How long `advertise` or `browse` waits for an unresponsive daemon before it returns.
   package var farewell = Duration.seconds(3)
 

@@ -23,6 +23,9 @@ protocol AvahiDriver: AnyObject {
 
   /// Performs the work that is due while there is no connection to the daemon.
   func idle(now: Duration)
+
+  /// Handles the answer to a call after its delay was reported.
+  func answered()
 }
 
 /// The connection to the daemon, valid until the next failure.
@@ -60,6 +63,7 @@ final class AvahiConnection {
   private let configuration: AvahiConfiguration
   private let driver: any AvahiDriver
   private let bell: Bell
+  private let stallWatch: StallWatch
   private let loop: OpaquePointer
   private let watch: OpaquePointer?
   private let start = ContinuousClock.now
@@ -71,12 +75,20 @@ final class AvahiConnection {
   private var pause: Duration
   private var nextAttempt = Duration.zero
   private var nextInterfaceCheck = Duration.zero
+  /// The time since which calls into libavahi may block.
+  private var callStart = Duration.zero
 
   /// Creates a connection, or returns `nil` if no file descriptor is available.
-  init?(_ configuration: AvahiConfiguration, bell: Bell, driver: any AvahiDriver) {
+  init?(
+    _ configuration: AvahiConfiguration,
+    bell: Bell,
+    stallWatch: StallWatch,
+    driver: any AvahiDriver
+  ) {
     self.configuration = configuration
     self.driver = driver
     self.bell = bell
+    self.stallWatch = stallWatch
     pause = configuration.shortestPause
     guard let loop = avahi_simple_poll_new() else { return nil }
     self.loop = loop
@@ -97,6 +109,8 @@ final class AvahiConnection {
   private var now: Duration { start.duration(to: .now) }
 
   /// Waits for the next event and handles it.
+  ///
+  /// ``StallWatch/begin()`` must have been called.
   func step() {
     checkInterface()
     if client == nil, nextAttempt <= now { connect() }
@@ -104,11 +118,20 @@ final class AvahiConnection {
     var deadlines = [driver.deadline, configuration.interface.map { _ in nextInterfaceCheck }]
     if client == nil { deadlines.append(nextAttempt) }
     let timeout = deadlines.compactMap(\.self).min().map { milliseconds(from: now, to: $0) } ?? -1
-    if avahi_simple_poll_iterate(loop, timeout) < 0 {
-      fail(AvahiFailure(code: Int32(AVAHI_ERR_OS)))
+    var isPolled = avahi_simple_poll_prepare(loop, timeout) >= 0
+    if stallWatch.end(), isConnected { driver.answered() }
+    // Only this call waits for events; all other calls wait for the daemon.
+    if isPolled { isPolled = avahi_simple_poll_run(loop) >= 0 }
+    callStart = now
+    stallWatch.begin()
+    guard isPolled, avahi_simple_poll_dispatch(loop) >= 0 else {
+      return fail(AvahiFailure(code: Int32(AVAHI_ERR_OS)))
     }
     deal()
   }
+
+  /// Whether a call has taken so long that the daemon or the bus does not answer.
+  private var isStalled: Bool { now - callStart >= configuration.stall }
 
   /// Frees the client, so that the daemon withdraws its services.
   func close() {
@@ -134,7 +157,16 @@ final class AvahiConnection {
       context,
       &code
     )
-    if client == nil { retry(configuration.problem(connecting: code)) }
+    guard client != nil else {
+      return retry(isStalled ? .notAnswering : configuration.problem(connecting: code))
+    }
+    // If a daemon does not answer, the client waits for it to register its name on the bus. That
+    // never happens, because the name is registered already.
+    if latestState == AVAHI_CLIENT_CONNECTING, isStalled {
+      close()
+      latestState = nil
+      retry(.notAnswering)
+    }
   }
 
   private func deal() {
@@ -179,6 +211,7 @@ final class AvahiConnection {
     close()
     isConnected = false
     let code = failure.code
+    guard !isStalled else { return retry(.notAnswering) }
     switch code {
     case Int32(AVAHI_ERR_DISCONNECTED), Int32(AVAHI_ERR_NO_DAEMON), Int32(AVAHI_ERR_DBUS_ERROR):
       retry(configuration.problem(connecting: wasConnected ? Int32(AVAHI_ERR_DISCONNECTED) : code))

@@ -4,8 +4,8 @@ public import PeerDiscovery
 ///
 /// Calls into libavahi block and are not thread-safe. Each call of `advertise` or `browse`
 /// therefore has its own thread and its own connection to the daemon until it returns. If the
-/// daemon is missing or stops, the call emits an event and tries to reconnect after delays of 0.2
-/// to 5 s (DSC-21).
+/// daemon is missing, stops or does not answer, the call emits an event and tries to reconnect after
+/// delays of 0.2 to 5 s (DSC-21).
 public struct AvahiDiscovery: Advertiser, Browser {
   private let configuration: AvahiConfiguration
 
@@ -29,8 +29,12 @@ public struct AvahiDiscovery: Advertiser, Browser {
   ) async rethrows -> Result {
     let outlet = EventOutlet(AdvertiserQueue(), push: { $0.push($1) }, pop: { $0.pop() })
     let inlet = AnnouncementInlet()
-    let thread = AvahiThread(configuration: configuration) { [configuration] in
-      AdvertiserDriver(advertisement, configuration: configuration, inlet: inlet, outlet: outlet)
+    let availability = Availability()
+    let watch = StallWatch(configuration.stall) {
+      if availability.becameUnavailable(.notAnswering) { outlet.push(.unavailable(.notAnswering)) }
+    }
+    let thread = AvahiThread(configuration: configuration, watch: watch) {
+      AdvertiserDriver(advertisement, availability, inlet: inlet, outlet: outlet)
     }
     let handle = Advertising(advertisement.announcement, events: outlet.events) { announcement in
       inlet.put(announcement)
@@ -45,8 +49,12 @@ public struct AvahiDiscovery: Advertiser, Browser {
     _ body: nonisolated(nonsending) (DiscoveryEvents<BrowserEvent>) async throws -> Result
   ) async rethrows -> Result {
     let outlet = EventOutlet(BrowserQueue(), push: { $0.push($1) }, pop: { $0.pop() })
-    let thread = AvahiThread(configuration: configuration) { [configuration] in
-      BrowserDriver(query, configuration: configuration, outlet: outlet)
+    let availability = Availability()
+    let watch = StallWatch(configuration.stall) {
+      if availability.becameUnavailable(.notAnswering) { outlet.push(.unavailable(.notAnswering)) }
+    }
+    let thread = AvahiThread(configuration: configuration, watch: watch) {
+      BrowserDriver(query, availability, outlet: outlet)
     }
     let events = outlet.events
     return try await thread.run(until: { try await body(events) }, finally: outlet.finish)

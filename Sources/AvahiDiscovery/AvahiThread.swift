@@ -15,13 +15,19 @@ final class AvahiThread: Sendable {
 
   private let state = Locked(State())
   private let configuration: AvahiConfiguration
+  private let watch: StallWatch
   private let makeDriver: @Sendable () -> any AvahiDriver
 
   /// Creates a thread without starting it.
   ///
   /// `makeDriver` is called once, on the new thread.
-  init(configuration: AvahiConfiguration, makeDriver: @escaping @Sendable () -> any AvahiDriver) {
+  init(
+    configuration: AvahiConfiguration,
+    watch: StallWatch,
+    makeDriver: @escaping @Sendable () -> any AvahiDriver
+  ) {
     self.configuration = configuration
+    self.watch = watch
     self.makeDriver = makeDriver
   }
 
@@ -104,7 +110,12 @@ final class AvahiThread: Sendable {
     let driver = makeDriver()
     while !isStopRequested {
       guard let bell = Bell(),
-        let connection = AvahiConnection(configuration, bell: bell, driver: driver)
+        let connection = AvahiConnection(
+          configuration,
+          bell: bell,
+          stallWatch: watch,
+          driver: driver
+        )
       else {
         // No file descriptor is available. Try again after a short delay.
         driver.disconnected(.system(errno), now: .zero)
@@ -112,8 +123,10 @@ final class AvahiThread: Sendable {
         continue
       }
       state.withLock { $0.bell = bell }
+      watch.begin()
       while !isStopRequested { connection.step() }
       connection.close()
+      _ = watch.end()
     }
     state.withLock { $0.hasEnded = true }
     resumeWaiter()

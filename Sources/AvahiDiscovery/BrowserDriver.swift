@@ -67,7 +67,7 @@ final class BrowserDriver: AvahiDriver {
 
   private let query: BrowserQuery
   private let outlet: EventOutlet<BrowserQueue, BrowserEvent>
-  private var availability = Availability()
+  private let availability: Availability
   private var table: PeerTable
   private var browser: OpaquePointer?
   private var resolving: [PeerTable.SightingKey: Resolving] = [:]
@@ -77,10 +77,11 @@ final class BrowserDriver: AvahiDriver {
 
   init(
     _ query: BrowserQuery,
-    configuration: AvahiConfiguration,
+    _ availability: Availability,
     outlet: EventOutlet<BrowserQueue, BrowserEvent>
   ) {
     self.query = query
+    self.availability = availability
     self.outlet = outlet
     table = PeerTable(excluding: query.own, preferring: query.preference)
     waiting = WaitingInstances(query.preference)
@@ -186,6 +187,10 @@ final class BrowserDriver: AvahiDriver {
   func idle(now: Duration) {
     table.expire(now: now)
     publish()
+  }
+
+  func answered() {
+    if browser != nil, availability.becameAvailable() { outlet.push(.available) }
   }
 
   private var hasRoom: Bool { !table.isFull && resolving.count < Self.maximumResolvers }

@@ -9,6 +9,8 @@ public enum DiscoveryProblem: Error, Hashable, Sendable {
   case notInstalled
   /// The Avahi daemon is installed but not running.
   case daemonNotRunning
+  /// The Avahi daemon or the D-Bus system bus is running, but does not answer.
+  case notAnswering
   /// The D-Bus system bus, through which programs use Avahi, is not running.
   case busNotRunning
   /// The D-Bus system bus does not allow this program to use Avahi.
@@ -27,6 +29,7 @@ public enum DiscoveryProblem: Error, Hashable, Sendable {
     switch self {
     case .notInstalled: "Avahi is not installed, so peers nearby cannot be found."
     case .daemonNotRunning: "The Avahi daemon is not running, so peers nearby cannot be found."
+    case .notAnswering: "The Avahi daemon does not answer, so peers nearby cannot be found."
     case .busNotRunning: "The system D-Bus is not running, so Avahi cannot be reached."
     case .busRefused: "The system D-Bus does not allow this program to use Avahi."
     case .publishingDisabled: "Avahi's configuration does not allow programs to publish services."
@@ -45,6 +48,8 @@ public enum DiscoveryProblem: Error, Hashable, Sendable {
       "Install Avahi (on Debian: apt install avahi-daemon), or connect with HOST:PORT or a join link."
     case .daemonNotRunning:
       "Start the daemon (systemctl start avahi-daemon), or connect with HOST:PORT or a join link."
+    case .notAnswering:
+      "Restart it (systemctl restart avahi-daemon), or connect with HOST:PORT or a join link."
     case .busNotRunning:
       "Start D-Bus (systemctl start dbus), or connect with HOST:PORT or a join link."
     case .busRefused:

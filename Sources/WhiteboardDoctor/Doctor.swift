@@ -88,7 +88,7 @@ package struct Doctor: Sendable {
     var findings = [
       interfacesFinding(interfaces), multicastFinding(interfaces), busFinding(),
     ]
-    findings.append(await daemonFinding())
+    findings.append(await daemonFinding(interfaces))
     findings.append(portFinding())
     findings += firewallFindings()
     findings.append(clockFinding(Date()))
@@ -199,8 +199,8 @@ package struct Doctor: Sendable {
     }
   }
 
-  /// Announces a test service, and checks whether the mDNS daemon finds it.
-  private func daemonFinding() async -> Finding {
+  /// Announces a test service, and checks whether the mDNS daemon finds it on the network.
+  private func daemonFinding(_ interfaces: [NetworkSurvey.Interface]) async -> Finding {
     guard let me = AnnouncedPeerID(bytes: randomBytes(32)),
       let board = AnnouncedSessionID(bytes: randomBytes(16)),
       // Use a separate service type, so that no peer mistakes the test service for a board.
@@ -217,41 +217,78 @@ package struct Doctor: Sendable {
       hostName: "doctor"
     )
     let advertisement = Advertisement(service: service, port: 9, announcement: announcement)
-    let outcome = await firstOf(within: .seconds(5)) { () -> Result<Void, DiscoveryProblem>? in
-      await discovery.advertise(advertisement) { _ in
-        await discovery.browse(BrowserQuery(service: service, excluding: nil)) { events in
-          for await event in events {
-            switch event {
-            case .found(let peer) where peer.announcement.peer == me: return .success(())
-            case .unavailable(let problem): return .failure(problem)
-            default: continue
-            }
+    let hasNetwork = interfaces.contains { !$0.isLoopback && !$0.addresses.isEmpty }
+    let answer = await firstOf(within: .seconds(6)) { () -> DaemonAnswer? in
+      await discovery.advertise(advertisement) { advertising in
+        for await event in advertising.events {
+          switch event {
+          case .unavailable(let problem): return .problem(problem)
+          case .announced:
+            return await firstOf(within: .seconds(3)) {
+              await Self.find(me, service, discovery, hasNetwork: hasNetwork)
+            } ?? .notFound
+          case .renamed, .available: continue
           }
-          return nil
         }
+        return nil
       }
     }
-    switch outcome {
-    case .success?:
+    switch answer ?? .problem(.notAnswering) {
+    case .found:
       return Finding(
         check: "daemon",
         verdict: .fine,
         seen: "Avahi announces a service and finds it."
       )
-    case .failure(let problem)?:
+    case .problem(let problem):
       return Finding(
         check: "daemon",
         verdict: .fault,
         seen: problem.summary,
         advice: problem.advice
       )
-    case nil:
+    case .notFound:
       return Finding(
         check: "daemon",
         verdict: .fault,
-        seen: "Avahi answers, but it does not find the service that it announces.",
-        advice: "Restart Avahi: systemctl restart avahi-daemon; open UDP port 5353 in the firewall."
+        seen: "Avahi announces a service, but others on the network cannot find it.",
+        advice: "Check publish-addresses (yes), allow-interfaces and deny-interfaces in "
+          + "/etc/avahi/avahi-daemon.conf, restart Avahi (systemctl restart avahi-daemon), and open "
+          + "UDP port 5353 in the firewall."
       )
+    }
+  }
+
+  /// The result of announcing a test service.
+  private enum DaemonAnswer {
+    /// The service is found.
+    case found
+    /// Avahi confirmed the announcement, but the service is not found on the network.
+    case notFound
+    /// The service cannot be announced or searched for.
+    case problem(DiscoveryProblem)
+  }
+
+  /// Searches for the test service at an address that other computers can reach.
+  private static func find(
+    _ peer: AnnouncedPeerID,
+    _ service: ServiceType,
+    _ discovery: AvahiDiscovery,
+    hasNetwork: Bool
+  ) async -> DaemonAnswer? {
+    await discovery.browse(BrowserQuery(service: service, excluding: nil)) { events in
+      for await event in events {
+        switch event {
+        case .found(let found), .updated(let found):
+          guard found.announcement.peer == peer,
+            !hasNetwork || found.endpoints.contains(where: { !HostPort.isLoopback($0.host) })
+          else { continue }
+          return .found
+        case .unavailable(let problem): return .problem(problem)
+        case .lost, .available: continue
+        }
+      }
+      return nil
     }
   }
 

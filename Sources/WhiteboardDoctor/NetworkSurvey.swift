@@ -93,7 +93,10 @@ package enum NetworkSurvey {
     ) == 0
   }
 
-  /// Returns the error from connecting to the system bus, or nil if the connection succeeds.
+  /// How long the system bus may take to answer, in milliseconds.
+  private static let busTimeout: Int32 = 2_000
+
+  /// Returns the error from connecting to the system bus, or nil if the bus answers in time.
   static func connectsToSystemBus() -> Int32? {
     var path = "/run/dbus/system_bus_socket"
     if let raw = getenv("DBUS_SYSTEM_BUS_ADDRESS") {
@@ -116,7 +119,16 @@ package enum NetworkSurvey {
         connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
       }
     }
-    return result == 0 ? nil : errno
+    guard result == 0 else { return errno }
+    // The system accepts connections even if the bus is stopped, so wait for an answer. The bus
+    // answers this first line of every connection with OK or REJECTED.
+    let user = String(getuid()).utf8.map { "3\($0 - 0x30)" }.joined()
+    let greeting = Array("\0AUTH EXTERNAL \(user)\r\n".utf8)
+    guard send(descriptor, greeting, greeting.count, Int32(MSG_NOSIGNAL)) >= 0 else {
+      return errno
+    }
+    var answer = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&answer, 1, busTimeout) > 0 ? nil : ETIMEDOUT
   }
 
   /// Returns the error from opening a port for TCP and UDP on every address, or nil if the port can

@@ -28,6 +28,10 @@ final class AdvertiserCrowd: AvahiDriver {
     for driver in drivers { driver.idle(now: now) }
   }
 
+  func answered() {
+    for driver in drivers { driver.answered() }
+  }
+
   /// Runs the body while all advertisements are published.
   nonisolated(nonsending) static func advertise(
     _ advertisements: [Advertisement],
@@ -37,11 +41,14 @@ final class AdvertiserCrowd: AvahiDriver {
       EventOutlet(AdvertiserQueue(), push: { $0.push($1) }, pop: { $0.pop() })
     }
     let configuration = AvahiConfiguration()
-    let thread = AvahiThread(configuration: configuration) {
+    let thread = AvahiThread(
+      configuration: configuration,
+      watch: StallWatch(configuration.stall) {}
+    ) {
       let drivers = zip(advertisements, outlets).map { advertisement, outlet in
         AdvertiserDriver(
           advertisement,
-          configuration: configuration,
+          Availability(),
           inlet: AnnouncementInlet(),
           outlet: outlet
         )

@@ -156,6 +156,29 @@ struct AvahiDiscoveryTests {
     }
   }
 
+  @Test("[DSC-21] a daemon that does not answer is reported, and used when it answers again")
+  func reportsHangingDaemon() async throws {
+    try await AvahiSandbox.control("hang")
+    try await check(restoring: ["resume"]) { discovery in
+      let announcement = DiscoverySamples.announcement(peer: 9)
+      try await discovery.browse(BrowserQuery(service: service, excluding: nil)) { events in
+        let browser = BrowserProbe(events)
+        #expect(try await browser.next("the first event") == .unavailable(.notAnswering))
+        try await discovery.advertise(
+          Advertisement(service: service, port: 1, announcement: announcement)
+        ) {
+          let advertiser = AdvertiserProbe($0.events)
+          #expect(try await advertiser.next("the first event") == .unavailable(.notAnswering))
+          // The bus reports after 25 s that the daemon does not answer.
+          try await Task.sleep(for: .seconds(27))
+          try await AvahiSandbox.control("resume")
+          _ = try await advertiser.announced()
+          #expect(try await browser.found().announcement == announcement)
+        }
+      }
+    }
+  }
+
   @Test("[DSC-7] illegal records that other programs publish under our service type are ignored")
   func passesOverForeignRecords() async throws {
     let id = DiscoverySamples.peer(5).text

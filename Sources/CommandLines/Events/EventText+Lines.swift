@@ -33,6 +33,8 @@ extension EventText {
       .warning(let remark) where remark.code == BoardEvent.Remark.notSaved:
       // No line is needed, because the save state changes at the same time and has its own line.
       nil
+    case .note(let remark) where remark.code == BoardEvent.Remark.announced:
+      UntrustedText(remark.message).escaped()
     case .note(let remark):
       "- \(UntrustedText(remark.message).escaped())"
     case .warning(let remark):

@@ -17,8 +17,15 @@ final class BoardDiscovery {
   private(set) var ownBoard: UntrustedText?
   /// The reason why boards cannot be discovered; nil if they can.
   private(set) var problem: DiscoveryProblem?
-  /// Whether the local board is announced.
-  private(set) var isAnnouncing = false
+  /// Whether the discovery service has confirmed the announcement of the local board.
+  private(set) var isAnnounced = false
+  /// The reason why the local board cannot be announced; nil if it can.
+  private var announcingProblem: DiscoveryProblem?
+  /// The addresses at which the local announcement is found; nil if it is not found.
+  private var ownAddresses: [PeerAddress]?
+  private var announcedSession: SessionID?
+  /// Whether the open board was reported to the user.
+  private var isReadyReported = false
   private let memberChanges: AsyncStream<Void>
   private let memberChangeSource: AsyncStream<Void>.Continuation
 
@@ -38,15 +45,12 @@ final class BoardDiscovery {
   /// A relay does not search.
   ///
   /// - Parameters:
-  ///   - own: The local peer. When it joins a board, it also receives announcements of its own
-  ///     boards, so that it can explain why it finds no other board.
+  ///   - own: The local peer. Its own announcements are not reported. They explain why a guest
+  ///     finds no other board, and show whether others can find the local board.
   ///   - known: The peers and boards to prefer.
   func browse(own: PeerID, preferring known: Acquaintances) {
     guard let discovery = configuration.discovery, !configuration.isRelay else { return }
-    let query = BrowserQuery(
-      excluding: configuration.isGuest ? nil : AnnouncedPeerID(bytes: own.bytes),
-      preferring: known.preference
-    )
+    let query = BrowserQuery(excluding: nil, preferring: known.preference)
     runtime.spawn { sharedBoard in
       await discovery.browse(query) { events in
         for await event in events {
@@ -62,8 +66,10 @@ final class BoardDiscovery {
     case .found(let peer) where peer.announcement.peer.bytes == own.bytes,
       .updated(let peer) where peer.announcement.peer.bytes == own.bytes:
       ownBoard = peer.announcement.boardName
+      if isAnnouncement(peer) { ownAddresses = peer.addresses }
     case .lost(let peer) where peer.announcement.peer.bytes == own.bytes:
       ownBoard = nil
+      if isAnnouncement(peer) { ownAddresses = nil }
     case .found(let peer):
       nearby.insert(peer)
       runtime.emit(.peerFound(BoardEvent.FoundBoard(peer)))
@@ -79,9 +85,10 @@ final class BoardDiscovery {
       runtime.emit(.peerLost(BoardEvent.LostBoard(peer)))
     case .unavailable(let problem):
       self.problem = problem
-      runtime.emit(
-        .warning(.init(code: BoardEvent.Remark.discoveryUnavailable, message: problem.description))
-      )
+      // The user wants no announcement, and the search for other members is only an aid.
+      let isWanted =
+        configuration.isGuest || configuration.isAnnounced || configuration.carrier == .nearby
+      if isWanted, problem != announcingProblem { warn(problem.description) }
     case .available:
       if problem != nil {
         let message = "Boards nearby can be found."
@@ -92,6 +99,12 @@ final class BoardDiscovery {
       problem = nil
     }
     runtime.changed()
+  }
+
+  private func warn(_ message: String) {
+    runtime.emit(
+      .warning(.init(code: BoardEvent.Remark.discoveryUnavailable, message: message))
+    )
   }
 
   // MARK: - Peers of the local board
@@ -130,7 +143,7 @@ final class BoardDiscovery {
     guard configuration.isAnnounced, let discovery = configuration.discovery,
       let port = UInt16(exactly: transport.port)
     else { return }
-    isAnnouncing = true
+    announcedSession = board.session.id
     var announcement = Announcement(
       peer: AnnouncedPeerID(transport.peerID),
       session: AnnouncedSessionID(board.session.id),
@@ -145,6 +158,11 @@ final class BoardDiscovery {
     runtime.spawn { sharedBoard in
       let changes = sharedBoard.discovery.memberChanges
       await discovery.advertise(Advertisement(port: port, announcement: first)) { advertising in
+        sharedBoard.runtime.spawn { sharedBoard in
+          for await event in advertising.events {
+            sharedBoard.discovery.handle(event, transport)
+          }
+        }
         var announcement = first
         for await _ in changes {
           announcement.participants = UInt16(clamping: sharedBoard.members.count + 1)
@@ -161,7 +179,66 @@ final class BoardDiscovery {
   /// Stops the announcement, because the local peer no longer admits peers.
   func stopAnnouncing() {
     memberChangeSource.finish()
-    isAnnouncing = false
+    announcedSession = nil
+    isAnnounced = false
+  }
+
+  /// Allows notes about the announcement; the user knows the board from now on.
+  func readyReported() { isReadyReported = true }
+
+  private func handle(_ event: AdvertiserEvent, _ transport: PeerTransport) {
+    guard announcedSession != nil else { return }
+    switch event {
+    case .announced:
+      announcingProblem = nil
+      guard !isAnnounced else { return }
+      isAnnounced = true
+      // The event `ready` reports an earlier confirmation.
+      if isReadyReported {
+        let code = runtime.call { $0.phase.board?.code }.map { " --code \($0.text)" } ?? ""
+        let message = "On this network: whiteboard-peer join\(code)"
+        runtime.emit(.note(.init(code: BoardEvent.Remark.announced, message: message)))
+      }
+      runtime.spawn { sharedBoard in
+        await sharedBoard.discovery.checkAnnouncement(await transport.addresses())
+      }
+    case .renamed: isAnnounced = false
+    case .unavailable(let problem):
+      isAnnounced = false
+      if problem != announcingProblem, problem != self.problem { warn(problem.description) }
+      announcingProblem = problem
+    case .available: announcingProblem = nil
+    }
+    runtime.changed()
+  }
+
+  /// Returns whether a peer with the local key announces the local board.
+  private func isAnnouncement(_ peer: DiscoveredPeer) -> Bool {
+    peer.announcement.session.bytes == announcedSession?.bytes
+  }
+
+  /// Warns the user if other computers cannot find the local board, although the discovery service
+  /// has confirmed its announcement.
+  ///
+  /// - Parameter addresses: The local addresses.
+  private nonisolated(nonsending) func checkAnnouncement(_ addresses: [String]) async {
+    defer { checkIsolation(#isolation) }
+    // A relay does not search, and a computer without a network is found by no other.
+    guard !configuration.isRelay, addresses.contains(where: { !HostPort.isLoopback($0) }) else {
+      return
+    }
+    _ = await runtime.wait(timeout: .seconds(5)) { !self.isAnnounced || self.isFoundByOthers }
+    guard runtime.ending == nil, isAnnounced, !isFoundByOthers else { return }
+    isAnnounced = false
+    warn(
+      "Avahi announces the board, but not at an address of this computer's network, so others cannot "
+        + "find it. Check publish-addresses, allow-interfaces and deny-interfaces in "
+        + "/etc/avahi/avahi-daemon.conf, or give others your HOST:PORT or join link."
+    )
+  }
+
+  private var isFoundByOthers: Bool {
+    ownAddresses?.contains { !HostPort.isLoopback($0.host) } ?? false
   }
 }
 

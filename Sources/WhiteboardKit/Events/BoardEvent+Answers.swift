@@ -175,6 +175,8 @@ extension BoardEvent {
     package static let webRevoked = "web-revoked"
     /// The code of the warning that discovery does not work on this computer.
     package static let discoveryUnavailable = "discovery-unavailable"
+    /// The code of the note that the board is announced on the network.
+    package static let announced = "announced"
     /// The code of the note that discovery works again.
     package static let discoveryAvailable = "discovery-available"
   }

@@ -38,6 +38,9 @@ final class Serving {
     return link.text
   }
 
+  /// Updates whether the board is announced.
+  func setAnnounced(_ isAnnounced: Bool) { ready.announced = isAnnounced }
+
   /// Replaces the join code in this program and for other programs of this user.
   func setCode(_ code: JoinCode, _ configuration: BoardConfiguration) {
     board.setCode(code)

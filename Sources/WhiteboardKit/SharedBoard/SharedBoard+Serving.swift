@@ -239,7 +239,7 @@ extension SharedBoard {
     persistence.reportState()
     // The transport limits the length of names, so publishing the profile cannot fail.
     try? active.profiles.publish()
-    let ready = await board.ready(configuration, transport, isAnnounced: discovery.isAnnouncing)
+    let ready = await board.ready(configuration, transport, isAnnounced: discovery.isAnnounced)
     let intake = SessionIntake(
       runtime,
       active,
@@ -273,7 +273,9 @@ extension SharedBoard {
     let isShown =
       configuration.remembersBoards && configuration.isListening
       && serving.showOpenBoard(configuration)
+    serving.setAnnounced(discovery.isAnnounced)
     emit(.ready(serving.ready))
+    discovery.readyReported()
     runtime.changed()
     if configuration.isOffline { emit(.note(.offline(serving.board.name))) }
     if let event = localRemoval.event { emit(.removed(event)) }

@@ -86,10 +86,22 @@ extension Relay {
       announcement: .ofRelay(transport.peerID, named: configuration.name)
     )
     let isOver = ending
-    spawn { _ in
-      await discovery.advertise(advertisement) { _ in
+    spawn { relay in
+      await discovery.advertise(advertisement) { advertising in
+        relay.spawn { relay in
+          for await event in advertising.events { relay.log(event) }
+        }
         for await _ in isOver {}
       }
+    }
+  }
+
+  private func log(_ event: AdvertiserEvent) {
+    switch event {
+    case .announced: logger.info("Relay announced.")
+    case .unavailable(let problem):
+      logger.warning("Relay not announced.", metadata: ["reason": "\(problem)"])
+    case .renamed, .available: break
     }
   }
 }

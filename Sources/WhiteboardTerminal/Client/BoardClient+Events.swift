@@ -114,6 +114,11 @@ extension BoardClient {
       say(note.message)
       return
     case BoardEvent.Remark.webRevoked: session.board.webLink = nil
+    case BoardEvent.Remark.announced:
+      // The panel for invitations shows it.
+      session.board.isAnnounced = true
+      session.board.isDiscoveryUnavailable = false
+      return
     case BoardEvent.Remark.discoveryAvailable: session.board.isDiscoveryUnavailable = false
     default: break
     }

@@ -245,7 +245,14 @@ struct SharedBoardTests: BoardSuite {
         let first = hosting
         group.addTask { try await host.run(first) }
         let ready = try #require(await host.ready())
-        #expect(ready.announced)
+        let isAnnounced = await host.sees {
+          switch $0 {
+          case .ready(let ready): ready.announced
+          case .note(let note): note.code == BoardEvent.Remark.announced
+          default: false
+          }
+        }
+        #expect(isAnnounced)
         var joining = await room.configuration(
           .join(.name("STANDUP"), patience: .seconds(20)),
           "ben"

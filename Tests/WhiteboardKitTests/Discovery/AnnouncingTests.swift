@@ -1,0 +1,98 @@
+import CommandLines
+import PeerDiscovery
+import PeerSession
+import Testing
+
+@testable import WhiteboardKit
+
+/// Announcing a board while the discovery service does not allow it.
+@Suite(.timeLimit(.minutes(2))) struct AnnouncingTests: BoardSuite {
+  /// Discovery that finds boards on one host, and announces boards on another.
+  private struct SplitDiscovery: Advertiser, Browser {
+    let advertiser: InMemoryHost
+    let browser: InMemoryHost
+
+    nonisolated(nonsending) func advertise<Result>(
+      _ advertisement: Advertisement,
+      _ body: nonisolated(nonsending) (Advertising) async throws -> Result
+    ) async rethrows -> Result {
+      try await advertiser.advertise(advertisement, body)
+    }
+
+    nonisolated(nonsending) func browse<Result>(
+      _ query: BrowserQuery,
+      _ body: nonisolated(nonsending) (DiscoveryEvents<BrowserEvent>) async throws -> Result
+    ) async rethrows -> Result {
+      try await browser.browse(query, body)
+    }
+  }
+
+  private func warnings(_ board: ScriptedBoard) async -> [String] {
+    await board.events.compactMap {
+      guard case .warning(let warning) = $0,
+        warning.code == BoardEvent.Remark.discoveryUnavailable
+      else { return nil }
+      return warning.message
+    }
+  }
+
+  @Test("[DSC-20] the user learns that a board cannot be announced, and when it is announced")
+  func forbidden() async throws {
+    try await withRoom { room in
+      let discovery = SplitDiscovery(advertiser: await room.host(), browser: await room.host())
+      let name = discovery.advertiser.name
+      await room.network.setProblem(.publishingDisabled, on: name)
+      let host = ScriptedBoard()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        var hosting = await room.configuration(.host(boardName: "plan"), "ada")
+        hosting.discovery = discovery
+        let started = hosting
+        group.addTask { try await host.run(started) }
+        let ready = try #require(await host.ready())
+        #expect(!ready.announced)
+        let isWarned = await host.sees {
+          guard case .warning(let warning) = $0 else { return false }
+          return warning.message.contains("disable-user-service-publishing")
+        }
+        #expect(isWarned)
+        await room.network.setProblem(nil, on: name)
+        let isAnnounced = await host.sees {
+          guard case .note(let note) = $0 else { return false }
+          return note.code == BoardEvent.Remark.announced
+        }
+        #expect(isAnnounced)
+        #expect(await warnings(host).count == 1)
+        await host.end()
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  @Test("a problem of discovery is reported once, and not if no announcement is wanted")
+  func unavailable() async throws {
+    try await withRoom { room in
+      for isAnnounced in [true, false] {
+        let discovery = await room.host()
+        await room.network.setProblem(.busNotRunning, on: discovery.name)
+        let host = ScriptedBoard()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          var hosting = await room.configuration(.host(boardName: "plan"), "ada \(isAnnounced)")
+          hosting.discovery = discovery
+          hosting.isAnnounced = isAnnounced
+          let started = hosting
+          group.addTask { try await host.run(started) }
+          let ready = try #require(await host.ready())
+          #expect(!ready.announced)
+          if isAnnounced {
+            let isWarned = await host.sees { if case .warning = $0 { true } else { false } }
+            #expect(isWarned)
+          }
+          try await host.perform("digest")
+          #expect(await warnings(host).count == (isAnnounced ? 1 : 0))
+          await host.end()
+          try await group.waitForAll()
+        }
+      }
+    }
+  }
+}
