@@ -35,6 +35,8 @@ package actor BoardTerminal: EventSink {
   private static let frameInterval = Duration.milliseconds(16)
   /// The maximum time for showing changes of the board before the next input is handled.
   private static let drainTime = Duration.milliseconds(10)
+  /// The maximum number of boards that the lobby checks, and of addresses for each board.
+  private static let maximumProbes = 32
   /// The longest time between an Escape and the other bytes of the same key.
   private static let escapeTimeout = Duration.milliseconds(30)
 
@@ -77,11 +79,13 @@ package actor BoardTerminal: EventSink {
       suggestion: lobby.suggestion
     )
     while !isEnding {
+      // Nothing was received about the boards nearby while a board was open.
+      self.lobby?.searchBegan()
       self.lobby?.setBoards(await lobby.boards())
       frames.invalidate()
       wakeUp.yield()
       // The code below waits for this task after the user has chosen a board.
-      let browsing = Task { await self.browse(lobby.discovery) }
+      let browsing = Task { await self.browse(lobby) }
       let choice = await nextChoice()
       browsing.cancel()
       _ = await browsing.value
@@ -168,9 +172,33 @@ package actor BoardTerminal: EventSink {
     try await sharedBoard.run()
   }
 
-  private func browse(_ discovery: any Discovery) async {
-    await discovery.browse(BrowserQuery(excluding: nil)) { events in
-      for await event in events { self.showNearby(event) }
+  private func browse(_ functions: Lobby) async {
+    await withDiscardingTaskGroup { group in
+      group.addTask { await self.probeBoards(functions) }
+      await functions.discovery.browse(BrowserQuery(excluding: nil)) { events in
+        for await event in events { self.showNearby(event) }
+      }
+      group.cancelAll()
+    }
+  }
+
+  /// Checks again and again which of the announced boards answer, until the task is canceled.
+  ///
+  /// Discovery reports a peer that disappeared without a goodbye only after minutes.
+  private func probeBoards(_ functions: Lobby) async {
+    while !Task.isCancelled {
+      let boards = lobby?.addresses ?? [:]
+      await withTaskGroup(of: (String, Bool).self) { group in
+        for (board, addresses) in boards.prefix(Self.maximumProbes) {
+          let addresses = Array(addresses.prefix(Self.maximumProbes))
+          group.addTask { (board, await functions.isReachable(addresses)) }
+        }
+        for await (board, isReachable) in group {
+          lobby?.answered(isReachable, board: board)
+          wakeUp.yield()
+        }
+      }
+      try? await Task.sleep(for: .milliseconds(2_500))
     }
   }
 

@@ -32,6 +32,12 @@ struct LobbyCommand: AsyncParsableCommand {
     let library = BoardLibrary(directory: directory + "/boards")
     let lobby = Lobby(
       discovery: AvahiDiscovery(interface: settings.value(.interface)),
+      isReachable: { addresses in
+        await PeerTransport.answers(
+          at: addresses.compactMap { PeerAddress($0) },
+          within: .seconds(2)
+        )
+      },
       suggestion: try HostedBoard(nil, isKept: true, settings).name,
       boards: { await Self.own(library) },
       configuration: { [options] (choice) throws(WhiteboardError) in
@@ -85,8 +91,10 @@ struct LobbyCommand: AsyncParsableCommand {
       configuration.isTyped = true
       return configuration
     case .join(let target, _), .rejoin(let target, _):
+      // If no member answers soon, the lobby opens the user's own copy.
+      let wait: Double = if case .rejoin = choice { 5 } else { 30 }
       var configuration = try await options.configuration(
-        try Program.joining(target, wait: 30),
+        try Program.joining(target, wait: wait),
         isInteractive: true,
         settings
       )

@@ -7,6 +7,8 @@ package struct Lobby: Sendable {
   package let discovery: any Discovery
   /// The default name of a new board.
   package let suggestion: String
+  /// A function that returns whether a program accepts connections at one of the addresses.
+  package let isReachable: @Sendable (_ addresses: [String]) async -> Bool
   /// A function that returns the boards that are stored on this computer.
   package let boards: @Sendable () async -> [LobbyClient.OwnBoard]
   /// A function that returns the configuration of the board for a choice; nil if the choice is to quit.
@@ -15,6 +17,7 @@ package struct Lobby: Sendable {
 
   package init(
     discovery: any Discovery,
+    isReachable: @escaping @Sendable ([String]) async -> Bool,
     suggestion: String,
     boards: @escaping @Sendable () async -> [LobbyClient.OwnBoard],
     configuration:
@@ -22,6 +25,7 @@ package struct Lobby: Sendable {
       -> BoardConfiguration?
   ) {
     self.discovery = discovery
+    self.isReachable = isReachable
     self.suggestion = suggestion
     self.boards = boards
     self.configuration = configuration

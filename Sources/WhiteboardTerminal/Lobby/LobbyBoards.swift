@@ -8,24 +8,42 @@ struct LobbyBoards: Sendable {
     /// The id of an announced board.
     case nearby(String)
     case own(LobbyClient.OwnBoard)
+
+    /// The identity of the row while boards appear and disappear.
+    var key: String {
+      switch self {
+      case .nearby(let id): id
+      case .own(let board): board.board ?? board.path
+      }
+    }
   }
 
   /// The announcements by board id and by peer id.
   private var nearby: [String: [String: BoardEvent.FoundBoard]] = [:]
+  /// The announced boards of which no announced peer answers.
+  private var unreachable: Set<String> = []
   /// The boards that are stored on this computer.
   var own: [LobbyClient.OwnBoard] = []
 
+  /// The boards on this network.
+  ///
+  /// A board that does not answer is listed with the user's own boards if there is a copy.
+  private var shownNearby: [String] {
+    nearby.keys.filter { !unreachable.contains($0) || copy(of: $0) == nil }
+  }
+
   /// The number of boards on this network.
-  var nearbyCount: Int { nearby.count }
+  var nearbyCount: Int { shownNearby.count }
 
   /// Whether no board was found on this network.
-  var hasNoneNearby: Bool { nearby.isEmpty }
+  var hasNoneNearby: Bool { shownNearby.isEmpty }
 
   /// The boards on this network, sorted by name, followed by the user's other boards.
   var list: [Row] {
-    nearby.keys.sorted { (name(of: $0), $0) < (name(of: $1), $1) }
+    let nearby = shownNearby
+    return nearby.sorted { (name(of: $0), $0) < (name(of: $1), $1) }
       .map { .nearby($0) }
-      + own.filter { $0.board.map { nearby[$0] == nil } ?? true }.map { .own($0) }
+      + own.filter { $0.board.map { !nearby.contains($0) } ?? true }.map { .own($0) }
   }
 
   // MARK: - Announcements
@@ -36,15 +54,39 @@ struct LobbyBoards: Sendable {
   mutating func found(_ board: BoardEvent.FoundBoard) -> Bool {
     // A relay announces no board of its own.
     guard let id = board.board else { return false }
-    nearby[id, default: [:]][board.peer] = board
+    if nearby[id, default: [:]].updateValue(board, forKey: board.peer) == nil {
+      unreachable.remove(id)
+    }
     return true
+  }
+
+  /// Removes all announcements, because a new search begins.
+  mutating func searchBegan() {
+    nearby = [:]
+    unreachable = []
+  }
+
+  /// The addresses of the announced boards, by board id.
+  var addresses: [String: [String]] {
+    nearby.mapValues { peers in
+      peers.values.sorted { $0.peer < $1.peer }.flatMap { $0.addresses.prefix(2) }
+    }
+  }
+
+  /// Updates whether a peer of an announced board answers.
+  mutating func answered(_ isReachable: Bool, _ board: String) {
+    guard nearby[board] != nil else { return }
+    if isReachable { unreachable.remove(board) } else { unreachable.insert(board) }
   }
 
   /// Removes an announcement.
   mutating func lost(_ board: BoardEvent.LostBoard) {
     guard let id = board.board else { return }
     nearby[id]?[board.peer] = nil
-    if nearby[id]?.isEmpty == true { nearby[id] = nil }
+    if nearby[id]?.isEmpty == true {
+      nearby[id] = nil
+      unreachable.remove(id)
+    }
   }
 
   /// Returns the announcement of a board that states the most participants.
@@ -81,7 +123,10 @@ struct LobbyBoards: Sendable {
     switch row {
     case .nearby(let id):
       guard let board = announcement(of: id) else { return "" }
-      let people = board.participants.map { $0 == 1 ? "1 person" : "\($0) people" } ?? ""
+      let people =
+        unreachable.contains(id)
+        ? "does not answer"
+        : board.participants.map { $0 == 1 ? "1 person" : "\($0) people" } ?? ""
       let name = name(of: id)
       let names = announcers(id)
       let announcerNames = EventText.listed(names)

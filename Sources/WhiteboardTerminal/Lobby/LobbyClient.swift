@@ -27,6 +27,8 @@ package struct LobbyClient: Sendable {
   private(set) var boards = LobbyBoards()
   /// The index of the highlighted row of the list.
   private(set) var chosen = 0
+  /// Whether the user highlighted this row, so that the highlight stays on it.
+  private var hasChosen = false
   private(set) var editor: LineEditor?
   private var purpose = Purpose.name
   /// The last error.
@@ -56,17 +58,39 @@ package struct LobbyClient: Sendable {
 
   /// Adds or updates an announced board.
   package mutating func found(_ board: BoardEvent.FoundBoard) {
-    if boards.found(board) { discoveryProblem = nil }
+    let isBoard = update { $0.found(board) }
+    if isBoard { discoveryProblem = nil }
   }
 
   /// Removes an announcement.
-  package mutating func lost(_ board: BoardEvent.LostBoard) { boards.lost(board) }
+  package mutating func lost(_ board: BoardEvent.LostBoard) { update { $0.lost(board) } }
+
+  /// Removes all announcements, because a new search begins.
+  package mutating func searchBegan() { update { $0.searchBegan() } }
+
+  /// The addresses of the announced boards, by board id.
+  package var addresses: [String: [String]] { boards.addresses }
+
+  /// Updates whether a peer of an announced board answers.
+  package mutating func answered(_ isReachable: Bool, board: String) {
+    update { $0.answered(isReachable, board) }
+  }
+
+  /// Changes the list; a row that the user highlighted stays highlighted.
+  private mutating func update<Result>(_ change: (inout LobbyBoards) -> Result) -> Result {
+    let former = boards.list
+    let key = hasChosen && former.indices.contains(chosen) ? former[chosen].key : nil
+    let result = change(&boards)
+    let list = boards.list
+    chosen = list.firstIndex { $0.key == key } ?? max(0, min(chosen, list.count - 1))
+    return result
+  }
 
   /// Shows why discovery does not work.
   package mutating func discoveryFailed(_ reason: String) { discoveryProblem = reason }
 
   /// Sets the boards that are stored on this computer.
-  package mutating func setBoards(_ boards: [OwnBoard]) { self.boards.own = boards }
+  package mutating func setBoards(_ boards: [OwnBoard]) { update { $0.own = boards } }
 
   /// Removes the last error, since a board was opened after it.
   package mutating func clearError() { failure = nil }
@@ -158,7 +182,10 @@ package struct LobbyClient: Sendable {
   /// Highlights the row with an index.
   ///
   /// An index outside the list highlights the first or the last row.
-  private mutating func choose(_ index: Int) { chosen = max(0, min(index, boards.list.count - 1)) }
+  private mutating func choose(_ index: Int) {
+    chosen = max(0, min(index, boards.list.count - 1))
+    hasChosen = true
+  }
 
   private mutating func type(
     _ key: InputEvent.Key,

@@ -23,6 +23,46 @@ struct LobbyBoardsTests {
     #expect(boards.hasNoneNearby && boards.list == [.own(boards.own[0])])
   }
 
+  @Test("a board that does not answer is listed with the user's own boards, or marked")
+  func unreachable() {
+    var boards = LobbyBoards()
+    boards.own = [.init(name: "Team", path: "/t", about: "3 objects", board: "teamid")]
+    for board in ["teamid", "otherid"] { _ = boards.found(Self.found(board, by: "adaid")) }
+    for board in ["teamid", "otherid", "unknown"] { boards.answered(false, board) }
+    #expect(boards.list == [.nearby("otherid"), .own(boards.own[0])])
+    #expect(boards.text(.nearby("otherid")).contains("does not answer"))
+    boards.answered(true, "teamid")
+    #expect(boards.list == [.nearby("otherid"), .nearby("teamid")])
+    boards.answered(false, "teamid")
+    _ = boards.found(Self.found("teamid", by: "benid"))
+    #expect(boards.nearbyCount == 2)
+  }
+
+  @Test("a new search forgets the boards that were nearby before")
+  func newSearch() {
+    var boards = LobbyBoards()
+    boards.own = [.init(name: "Team", path: "/t", about: "3 objects", board: "teamid")]
+    _ = boards.found(Self.found("teamid", by: "adaid"))
+    boards.searchBegan()
+    #expect(boards.list == [.own(boards.own[0])])
+  }
+
+  @Test("a row that the user highlighted stays highlighted when boards appear")
+  func highlight() {
+    var lobby = LobbyClient(columns: 80, rows: 24, suggestion: "board")
+    lobby.setBoards([
+      .init(name: "A", path: "/a", about: ""),
+      .init(name: "B", path: "/b", about: "", board: "bid"),
+    ])
+    _ = lobby.handleInput(.key(.down, []), now: .zero)
+    lobby.found(Self.found("teamid", by: "adaid"))
+    #expect(lobby.boards.list[lobby.chosen].key == "bid")
+    lobby.found(Self.found("bid", by: "adaid"))
+    #expect(lobby.boards.list[lobby.chosen] == .nearby("bid"))
+    lobby.searchBegan()
+    #expect(lobby.boards.list[lobby.chosen].key == "bid")
+  }
+
   @Test("a relay, which announces no board, is not listed")
   func relay() {
     var boards = LobbyBoards()
