@@ -344,6 +344,60 @@ struct RelayTests {
     }
   }
 
+  @Test("the host of a board whose relay lost its data learns it; the board is moved there again")
+  func lostData() async throws {
+    try await RelayRoom.make { room in
+      let host = ScriptedBoard()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        var port = 0
+        try await room.running(try room.relay { $0.limits.boards = .any }) { relay in
+          port = try #require(await relay.transport?.port)
+          var hosting = BoardConfiguration(
+            part: .host(boardName: "standup"),
+            displayName: "ada",
+            identity: .ephemeral(),
+            dataDirectory: room.directory + "/ada",
+            logger: room.logger
+          )
+          hosting.listen = PeerAddress(host: "127.0.0.1", port: 0)
+          hosting.carrier = .at(try #require(HostPort(host: "127.0.0.1", port: port)), nil)
+          let started = hosting
+          group.addTask { try await host.run(started) }
+          let isCarried = await host.sees { if case .carried = $0 { true } else { false } }
+          #expect(isCarried)
+          try await host.perform("text 0,0 \"from ada\"")
+        }
+        // Another directory has another key and no boards.
+        let elsewhere = room.directory + "/elsewhere"
+        try FileManager.default.createDirectory(
+          atPath: elsewhere,
+          withIntermediateDirectories: true,
+          attributes: [.posixPermissions: 0o700]
+        )
+        let listen = PeerAddress(host: "127.0.0.1", port: port)
+        let empty = try room.relay(in: elsewhere) {
+          $0.limits.boards = .any
+          $0.listen = listen
+        }
+        try await room.running(empty) { relay in
+          let isWarned = await host.sees {
+            guard case .warning(let warning) = $0 else { return false }
+            return warning.code == "relay-replaced"
+          }
+          #expect(isWarned)
+          try await host.perform("wait peers=1 timeout=30")
+          try await host.perform("wait synced timeout=30")
+          #expect(await relay.onlyReport?.name == "standup")
+          try await room.joined(await relay.onlyReport?.link) { guest in
+            try await guest.perform("wait objects=1 timeout=30")
+          }
+        }
+        await host.end()
+        try await group.waitForAll()
+      }
+    }
+  }
+
   @Test("[RLY-2] a relay that refuses a board gives the reason and the peer to allow")
   func notCarried() async throws {
     try await RelayRoom.make { room in

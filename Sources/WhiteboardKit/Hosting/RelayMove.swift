@@ -10,6 +10,9 @@ struct RelayMove {
     .milliseconds(500), .seconds(1), .seconds(2), .seconds(5), .seconds(15),
   ]
 
+  /// How long the session may take to reconnect to a relay.
+  private static let grace = Duration.seconds(3)
+
   let runtime: BoardRuntime
   let discovery: BoardDiscovery
   let board: BoardSession
@@ -18,13 +21,36 @@ struct RelayMove {
   /// The relays to ask.
   let carrier: BoardConfiguration.Carrier
 
+  /// Moves the board to a relay, and moves it again if the relay loses the board.
+  ///
+  /// A relay that returns with its key gets the board back from the session. A relay that lost its
+  /// data returns with another key, so the board must be moved again.
+  nonisolated(nonsending) func run() async {
+    defer { checkIsolation(#isolation) }
+    var former: PeerID?
+    while runtime.ending == nil {
+      guard let relay = await move(from: former) else { return }
+      former = relay
+      _ = await runtime.wait { !isReached(relay) }
+      // The session itself reconnects to a relay that was away for a moment.
+      _ = await runtime.wait(timeout: Self.grace) { isReached(relay) }
+    }
+  }
+
+  private func isReached(_ peer: PeerID) -> Bool { runtime.call { $0.members.isReached(peer) } }
+
   /// Asks relays until one accepts the board, or the configured relay refuses it.
   ///
   /// After that, the session keeps the relay up to date, even if either program restarts.
-  nonisolated(nonsending) func run() async {
+  ///
+  /// - Parameter former: The relay that had the board.
+  /// - Returns: The relay; nil if it refused the board, or the board is closed.
+  private nonisolated(nonsending) func move(from former: PeerID?) async -> PeerID? {
+    defer { checkIsolation(#isolation) }
     var failures = 0
     var isReported = false
     while runtime.ending == nil {
+      if let former, isReached(former) { return former }
       // The name and the code may have changed since the last attempt.
       let terms = CarryTerms(name: board.name, admission: board.policy)
       for candidate in relays {
@@ -34,15 +60,19 @@ struct RelayMove {
             relay: candidate.peer,
             terms: terms
           )
-          await moved(to: relay, at: candidate.addresses)
-          return
+          if relay != former { await moved(to: relay, from: former, at: candidate.addresses) }
+          return relay
         } catch {
-          if error.code == .sessionEnded || error.code == .cancelled { return }
+          if error.code == .sessionEnded || error.code == .cancelled { return nil }
           // A relay that the configuration names would refuse the board again, so do not retry.
           let isFinal = carrier != .nearby && error.code != .unreachable && error.code != .timedOut
-          if isFinal || !isReported { report(error) }
+          if former != nil, error.code == .wrongPeer {
+            reportChangedKey(error)
+          } else if isFinal || !isReported {
+            report(error, isAway: former != nil)
+          }
           isReported = true
-          if isFinal { return }
+          if isFinal { return nil }
         }
       }
       if !isReported, carrier == .nearby, failures == 3 {
@@ -59,8 +89,9 @@ struct RelayMove {
       }
       let pause = Self.pauses[min(failures, Self.pauses.count - 1)]
       failures += 1
-      _ = await runtime.wait(timeout: pause) { runtime.ending != nil }
+      _ = await runtime.wait(timeout: pause) { former.map { isReached($0) } ?? false }
     }
+    return nil
   }
 
   /// The relay that the configuration names, or all announced relays that accept boards.
@@ -73,7 +104,12 @@ struct RelayMove {
     }
   }
 
-  private nonisolated(nonsending) func moved(to relay: PeerID, at addresses: [PeerAddress]) async {
+  private nonisolated(nonsending) func moved(
+    to relay: PeerID,
+    from former: PeerID?,
+    at addresses: [PeerAddress]
+  ) async {
+    defer { checkIsolation(#isolation) }
     // The relay gets its rights from the open board, so wait until the board is open.
     _ = await runtime.wait { runtime.call { $0.board != nil } }
     board.isCarried = true
@@ -85,6 +121,18 @@ struct RelayMove {
         code: board.code?.words ?? []
       ).text
     }
+    if former != nil {
+      let address = addresses.first?.description ?? "that address"
+      runtime.emit(
+        .warning(
+          .init(
+            code: "relay-replaced",
+            message: "The relay that had the board is gone, and another relay is at \(address). It "
+              + "may have lost its data. The board was moved there again. Share the new link."
+          )
+        )
+      )
+    }
     let name = runtime.call { sharedBoard in
       sharedBoard.board?.roles.admit(relay: relay)
       return sharedBoard.members.name(of: relay)
@@ -92,15 +140,22 @@ struct RelayMove {
     runtime.emit(.carried(.init(relay: relay.text, name: name, link: link ?? "")))
   }
 
-  private func report(_ error: SessionError) {
-    runtime.emit(
-      .warning(
-        .init(
-          code: "not-carried",
-          message: "The relay did not accept the board: \(UntrustedText(error.message).escaped())"
-            + " This peer's id, for the relay's allow setting, is \(localPeer.text)."
-        )
-      )
-    )
+  private func report(_ error: SessionError, isAway: Bool) {
+    let reason = UntrustedText(error.message).escaped()
+    let message =
+      isAway
+      ? "The relay does not have the board at the moment: \(reason) While it is away, others can join "
+        + "only while a member is online."
+      : "The relay did not accept the board: \(reason) This peer's id, for the relay's allow setting, "
+        + "is \(localPeer.text)."
+    runtime.emit(.warning(.init(code: "not-carried", message: message)))
+  }
+
+  private func reportChangedKey(_ error: SessionError) {
+    let message =
+      "The relay no longer has the board: \(UntrustedText(error.message).escaped()) It may have lost its "
+      + "data. The board was not moved to the new relay, because the relay setting names the former key. "
+      + "If the new relay is yours, host the board again with the new relay's setting."
+    runtime.emit(.warning(.init(code: "not-carried", message: message)))
   }
 }
