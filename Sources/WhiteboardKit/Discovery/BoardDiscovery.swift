@@ -18,7 +18,9 @@ final class BoardDiscovery {
   /// The reason why boards cannot be discovered; nil if they can.
   private(set) var problem: DiscoveryProblem?
   /// Whether the discovery service has confirmed the announcement of the local board.
-  private(set) var isAnnounced = false
+  private(set) var isAnnounced = false {
+    didSet { runtime.call { [isAnnounced] in $0.serving?.setAnnounced(isAnnounced) } }
+  }
   /// The reason why the local board cannot be announced; nil if it can.
   private var announcingProblem: DiscoveryProblem?
   /// The addresses at which the local announcement is found; nil if it is not found.

@@ -187,7 +187,7 @@ extension SharedBoard {
   func admissionChanged() {
     guard case .serving(let serving) = phase, ending == nil,
       serving.board.session.endReason == nil,
-      let event = serving.updateAdmission(configuration, isAnnounced: discovery.isAnnouncing)
+      let event = serving.updateAdmission(configuration, isAnnounced: discovery.isAnnounced)
     else { return }
     emit(.admission(event))
   }
