@@ -1,3 +1,4 @@
+import PeerTestKit
 import Testing
 import WhiteboardRendering
 
@@ -132,6 +133,43 @@ struct SVGPageTests {
     let text = page(board)
     #expect(text.contains("fill=\"#102030\""))
     #expect(text.contains("fill=\"#ffffff\""))
+  }
+
+  @Test("a grid is on pages and in characters, with a limited number of lines")
+  func grid() throws {
+    let board = try SampleBoard.empty()
+    try board.createText("words", at: Point(x: 0, y: 0))
+    let region = Rectangle(Point(x: -100, y: -100), Point(x: 100, y: 100))
+    func lines(_ region: Rectangle) -> Int {
+      let grid = page(board, region: region).split(separator: "\n").filter {
+        $0.contains("opacity=\"0.15\"")
+      }
+      return grid.joined().count { $0 == "M" }
+    }
+    #expect(lines(region) == 0)
+    try board.setGrid(50)
+    #expect(lines(region) == 5 + 5)
+    #expect(page(board, region: region).contains("M-50 -100V100"))
+    let export = BoardExport(of: board, id: "", name: "", region: region) { _ in nil }
+    #expect(TextPage.text(export.picture).contains("·"))
+    try board.setGrid(1.0 / 64)
+    #expect((20...60).contains(lines(region)))
+    let wide = Rectangle(Point(x: -1e6, y: -1e6), Point(x: 1e6, y: 1e6))
+    #expect((500...2_002).contains(lines(wide)))
+  }
+
+  @Test("a stroke that crosses itself thousands of times makes a small page")
+  func dense() throws {
+    var random = SeededGenerator(seed: 1)
+    let board = try SampleBoard.empty()
+    let id = try board.beginDrawing()
+    for first in stride(from: 0, to: 16_384, by: 128) {
+      let points = (0..<128).map { _ in
+        InkPoint(x: Int32(random.below(16_000)), y: Int32(random.below(9_600)))
+      }
+      try board.appendInk(points, to: id, first: first)
+    }
+    #expect(page(board).utf8.count < 300_000)
   }
 
   @Test("the text page shows what a terminal shows")
