@@ -5,13 +5,17 @@ import PeerWire
 extension Session {
   /// Answers an invitation from ``events``.
   ///
-  /// Each invitation can be answered only once.
+  /// If the peer's user has not confirmed the verification words yet, an accepted peer joins only
+  /// after that (ADM-16). Until then the invitation remains pending, and another answer replaces
+  /// this one.
   ///
+  /// - Returns: Whether the peer's user still compares the verification words.
   /// - Throws: `unknown` if the invitation is not, or no longer, waiting for an answer.
+  @discardableResult
   public func respond(
     to invitation: InvitationID,
     _ answer: InvitationAnswer
-  ) async throws(SessionError) {
+  ) async throws(SessionError) -> Bool {
     try await onLoop { try $0.admission.respond(to: invitation, answer) }
   }
 

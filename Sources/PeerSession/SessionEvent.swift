@@ -6,7 +6,11 @@ import PeerWire
 public enum SessionEvent: Sendable {
   /// A peer asks to join and a user must decide; answer with ``Session/respond(to:_:)``.
   indirect case invitation(Invitation)
-  /// An invitation ended without an answer: it was withdrawn, timed out, or its link was lost.
+  /// An invitation ended, and its peer was not admitted: it was withdrawn, timed out, or its link
+  /// was lost.
+  ///
+  /// This event also follows an answer that accepted the peer, if the peer's user did not confirm
+  /// the verification words (ADM-16).
   indirect case invitationEnded(InvitationID, SessionError)
   /// A peer joined the session and can receive messages. The event repeats if the peer returns
   /// after `peerLeft`.

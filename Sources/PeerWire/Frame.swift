@@ -70,6 +70,10 @@ public enum FrameType: UInt8, Sendable, CaseIterable {
   case streamData = 0x51
   /// Ends one direction of a stream (8.3).
   case streamFin = 0x52
+  /// Reports whether the sender's user has confirmed the verification words (ADM-15).
+  ///
+  /// A peer that does not know this type skips it (FRM-3).
+  case deciding = 0x82
 
   /// Whether the payload is a JSON object (FRM-5).
   public var isControl: Bool { rawValue < 0x40 }

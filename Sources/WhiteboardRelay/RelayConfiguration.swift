@@ -27,6 +27,8 @@ package struct RelayConfiguration: Sendable {
   package var passing = RelayLimits()
   /// How long the relay waits for a peer whose link broke (LIV-4).
   package var lostAfter = Duration.seconds(60)
+  /// The time limit for each step of admission that does not wait for a user.
+  package var stepTimeout = Duration.seconds(5)
   /// The logger.
   package var logger: Logger
 
@@ -106,6 +108,7 @@ extension RelayConfiguration {
     transport.listen = listen
     transport.interface = interface
     transport.lostAfter = lostAfter
+    transport.stepTimeout = stepTimeout
     transport.peerStore = peerStore
     transport.maximumPeers = limits.maximumPeople
     transport.isRelay = true

@@ -121,7 +121,9 @@ class Interceptor:
             raise LinkBroken(f"frame {kind:#04x} and not SAS-COMMIT")
         mine = os.urandom(32)
         link.send_frame(wire.SAS_NONCE, {"nonce": wire.base64_text(mine)})
-        _, payload = self._take(link, "dialler")
+        kind, payload = self._take(link, "dialler")
+        while kind == wire.DECIDING:
+            kind, payload = self._take(link, "dialler")
         nonce = parse_base64(wire.parse_json(payload)["nonce"], exactly=32)
         sides = (session, link.peer_id, self.identity.peer_id)
         secret = admission.sas_secret(link.exporter(BINDING), nonce, mine, *sides)

@@ -170,6 +170,75 @@ class Joining(SwiftCase):
             thread.join(20)
             self.assertEqual(outcome, ["in" if verb == "accept" else "declined"])
 
+    def joining(self, guest, address, **options):
+        """Starts to join; returns the thread and its outcome: nothing, or the problem."""
+        outcome = []
+
+        def join():
+            try:
+                guest.join(address, **options)
+                outcome.append(None)
+            except (Refused, NotVerified, LinkBroken, wire.Violation) as problem:
+                outcome.append(problem)
+
+        thread = threading.Thread(target=join)
+        thread.start()
+        return thread, outcome
+
+    def test_adm_15_users_may_take_their_time_in_either_order(self):
+        """One user answers at once and the other after the 6 s in which an open link must not be silent."""
+        program = self.swift_host("ask")
+        # The program that hosts answers first, and the user of this guest late.
+        late = self.guest_of(program, name="late")
+        asked = threading.Event()
+        late.confirm_host = lambda *_: asked.wait(30)
+        # This guest does not know ADM-15, and its host answers late.
+        older = self.guest_of(program, name="older")
+        older.reports_decision = False
+        late_join, older_join = self.joining(late, program.address), self.joining(older, program.address)
+        # A program that joins, and answers late; its host answers first and does not know ADM-15.
+        host = self.peer("host", kind=BoardPeer, admission_mode="ask")
+        host.reports_decision = False
+        joiner = self.program("join", f"{host.address[0]}:{host.address[1]}")
+        question = joiner.events.wait("invitation", 30, direction="outgoing")
+        self.assertTrue(question["mustAnswer"] and question["deadline"])
+        self.assertEqual(question["seconds"], 300)
+
+        asking = {
+            name: program.events.wait("invitation", 30, direction="incoming", name=name) for name in ("late", "older")
+        }
+        program.do("accept", target=asking["late"]["id"])
+        comparing = program.events.wait("note", code="comparing", invitation=asking["late"]["id"])
+        self.assertTrue(comparing["deadline"])
+        time.sleep(7)
+        self.assertEqual(program.events.all("joined"), [])
+        asked.set()
+        program.do("accept", target=asking["older"]["id"])
+        joiner.do("accept", target=question["id"])
+        for guest, (thread, outcome) in ((late, late_join), (older, older_join)):
+            thread.join(20)
+            self.assertEqual(outcome, [None])
+            program.events.wait("joined", peer=guest.identity.text)
+        joiner.events.wait("joined", peer=host.identity.text)
+        for peer in (program, joiner):
+            states = {event.get("state") for event in peer.events.all("peer-state")}
+            self.assertLessEqual(states, {"connecting", "connected", "suspect"})
+
+    def test_adm_16_a_deadline_that_passes_is_reported_on_both_sides(self):
+        program = self.swift_host("ask")
+        guest = self.guest_of(program)
+        never = threading.Event()
+        self.addCleanup(never.set)
+        guest.confirm_host = lambda *_: never.wait(30)
+        thread, outcome = self.joining(guest, program.address, timeout=3)
+        invitation = program.events.wait("invitation", direction="incoming")
+        program.do("accept", target=invitation["id"])
+        ended = program.events.wait("note", code="invitation-ended", invitation=invitation["id"])
+        self.assertIn("did not confirm the verification words in time", ended["message"])
+        thread.join(20)
+        self.assertIn("timed-out", str(outcome[0]))
+        self.assertEqual(program.events.all("joined"), [])
+
     def test_known(self):
         program = self.swift_host("known")
         with self.assertRaises(Refused) as raised:
@@ -1285,7 +1354,7 @@ class ManInTheMiddle(SwiftCase):
         self.assertEqual(host.events.all("joined"), [])
         self.assertEqual(middle.events.all("accepted"), [])
         opening = {wire.HELLO, wire.CLOSE, wire.CODE_PROOF}
-        opening |= {wire.SAS_COMMIT, wire.SAS_NONCE, wire.SAS_REVEAL}
+        opening |= {wire.SAS_COMMIT, wire.SAS_NONCE, wire.SAS_REVEAL, wire.DECIDING}
         self.assertLessEqual(set(middle.read("dialler") + middle.read("host")), opening)
 
     def test_with_a_link_nothing_is_said_to_him_in_any_mode(self):

@@ -34,7 +34,7 @@ class ManInTheMiddle(InteropCase):
         self.assertEqual(guest.events.all("connected"), [])
         self.assertEqual(middle.events.all("accepted"), [])
         opening = {wire.HELLO, wire.CLOSE, wire.CODE_PROOF}
-        opening |= {wire.SAS_COMMIT, wire.SAS_NONCE, wire.SAS_REVEAL}
+        opening |= {wire.SAS_COMMIT, wire.SAS_NONCE, wire.SAS_REVEAL, wire.DECIDING}
         self.assertLessEqual(set(middle.read("dialler") + middle.read("host")), opening)
 
     def test_adm_4_with_a_link_nothing_is_said_to_him_in_any_mode(self):

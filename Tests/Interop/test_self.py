@@ -127,6 +127,29 @@ class Admission(InteropCase):
         self.assertEqual(host.events.wait("invitation")["words"], theirs)
         self.assertEqual(len(theirs), 3)
 
+    def test_adm_16_nobody_is_admitted_before_both_users_have_decided(self):
+        for reports in (True, False):
+            host = self.peer("host", admission_mode="ask")
+            guest = self.peer("guest", host.session)
+            guest.reports_decision = reports
+            accepted, confirmed = threading.Event(), threading.Event()
+            host.answer_invitation = lambda *_, accepted=accepted: accepted.set() or True
+            # Without reports, ACCEPT arrives before the guest's own user has decided.
+            guest.confirm_host = lambda *_, confirmed=confirmed: confirmed.wait(30)
+            thread = threading.Thread(target=guest.join, args=(host.address,))
+            thread.start()
+            self.assertTrue(accepted.wait(10))
+            if reports:
+                self.assertEqual(host.events.all("connected"), [])
+            else:
+                host.events.wait("connected")
+            self.assertEqual(guest.events.all("connected"), [])
+            confirmed.set()
+            thread.join(20)
+            guest.events.wait("connected")
+            if reports:
+                host.events.wait("connected")
+
     @unittest.skipUnless((admission.PROTOCOL / "Words.txt").exists(), "no word list yet")
     def test_ask_declined(self):
         host = self.peer("host", admission_mode="ask")

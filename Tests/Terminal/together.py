@@ -1,6 +1,7 @@
 """Scenes of two people who draw together."""
 
 import re
+import time
 
 from screens import BRAILLE, Screen, drawn, ink, pair
 
@@ -56,10 +57,34 @@ def who_asks_to_join_is_let_in_by_a_key_when_both_see_the_same_words(directory):
         lines = one.wait("Both screens must show these words")
         at = next(y for y, line in enumerate(lines) if "Both screens" in line)
         shown.append(lines[at + 2].split("│")[1].split())
+        one.wait("left to answer")
     assert shown[0] == shown[1] and len(shown[0]) == 3, f"the same words: {shown}"
     ben.type("y")
     ada.type("y")
     for one in (ada, ben):
+        one.wait("2 people")
+
+
+def the_guest_may_compare_the_words_long_after_the_host_has_accepted(directory):
+    ada, ben = pair(directory, admit="ask")
+    answer_late(ada, ben, "has compared the verification words")
+
+
+def the_host_may_accept_long_after_the_guest_has_compared_the_words(directory):
+    ada, ben = pair(directory, admit="ask")
+    answer_late(ben, ada, "left to accept")
+
+
+def answer_late(early, late, waiting):
+    """Answers the second question later than an open link may be silent (6 s)."""
+    for one in (early, late):
+        one.wait("left to answer")
+    early.type("y")
+    early.wait(waiting)
+    time.sleep(8)
+    late.wait("left to answer")
+    late.type("y")
+    for one in (early, late):
         one.wait("2 people")
 
 
@@ -209,6 +234,8 @@ SCENES = [
     who_finds_a_board_in_the_lobby_draws_with_its_host,
     a_board_that_admits_by_a_code_asks_for_it,
     who_asks_to_join_is_let_in_by_a_key_when_both_see_the_same_words,
+    the_guest_may_compare_the_words_long_after_the_host_has_accepted,
+    the_host_may_accept_long_after_the_guest_has_compared_the_words,
     two_who_type_in_one_text_keep_both,
     everything_is_done_by_keys_and_the_other_sees_it,
     who_follows_sees_the_same_part,

@@ -45,6 +45,8 @@ struct RelayRoom {
       logger: logger
     )
     configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
+    // A busy machine may need long for a step, in particular to stretch a code.
+    configuration.stepTimeout = .seconds(60)
     change(&configuration)
     return try Relay(configuration)
   }
@@ -82,6 +84,7 @@ struct RelayRoom {
       logger: logger
     )
     joining.listen = PeerAddress(host: "127.0.0.1", port: 0)
+    joining.stepTimeout = .seconds(60)
     let guest = ScriptedBoard()
     try await withThrowingTaskGroup(of: Void.self) { [joining] group in
       group.addTask { try await guest.run(joining) }

@@ -228,6 +228,10 @@ extension EventText {
         line += " Are they the same on both screens?"
       }
     }
+    if let seconds = invitation.seconds {
+      let time = seconds < 120 ? count(seconds, "second") : count(seconds / 60, "minute")
+      line += invitation.mustAnswer ? " Answer within \(time)." : " Waiting for up to \(time)."
+    }
     if let warning = invitation.warning {
       line += "\n! \(UntrustedText(warning).escaped())"
     }

@@ -41,8 +41,7 @@ enum AdmissionBasis: Equatable, Sendable {
 /// The time limits of `Protocol/session.md`, 3.2.
 enum AdmissionTimes {
   /// The time limit for each step after HELLO that does not wait for a user.
+  ///
+  /// The limit for TLS (LNK-6), and for a relay's answer to `carry` (RLY-2), is twice as long.
   static let step = Duration.seconds(5)
-  /// The time limit for a relay's answer to `carry`, including the time to ask the relay's
-  /// application (RLY-2).
-  static let carry = Duration.seconds(10)
 }

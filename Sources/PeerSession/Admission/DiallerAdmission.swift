@@ -22,6 +22,8 @@ enum DiallerAction: Equatable, Sendable {
   case close(CloseCode, String)
   /// The listener closed the link with this code; the attempt failed.
   case ended(CloseCode, UntrustedText)
+  /// The listener has been silent for too long: close the link as broken (ADM-15).
+  case lost
 }
 
 /// The proof that a returning member expects from a member that it dials.
@@ -51,7 +53,7 @@ struct MemberDial: Sendable {
 /// Implements 3.1 to 3.3 and 4 of `Protocol/session.md`. It does no I/O: its owner reports events,
 /// performs the returned actions, and calls ``timePassed(now:)`` at ``deadline``. If the join
 /// request names a key, the owner has already compared the listener's key with it (LNK-3). After
-/// `.opened`, `.close` or `.ended`, no more actions are returned.
+/// `.opened`, `.close`, `.ended` or `.lost`, no more actions are returned.
 struct DiallerAdmission: Sendable {
   /// The inputs of the admission, known when the TLS handshake is complete.
   struct Facts: Sendable {
@@ -70,6 +72,8 @@ struct DiallerAdmission: Sendable {
     var membership: MemberDial?
     /// The local nonce for the verification words (4.3).
     var nonce = ProofBytes.random()
+    /// The time limit for each step that does not wait for a user.
+    var step = AdmissionTimes.step
 
     /// Whether to refuse a listener that asks for no proof (HEL-4).
     var insistsOnProof: Bool {
@@ -118,6 +122,12 @@ struct DiallerAdmission: Sendable {
     var hello: Control.ListenerHello
     var needsOurPerson: Bool
     var accept: Control.Accept?
+    /// The time until which users may decide (3.2).
+    let end: Duration
+    var pulse: DecidingPulse
+
+    /// The DECIDING frame that states whether the local user still compares the words (ADM-15).
+    var report: DiallerAction { .send(.deciding, [needsOurPerson ? 0 : 1]) }
   }
 
   /// The number of held bytes above which reading stops until the user answers.
@@ -130,6 +140,9 @@ struct DiallerAdmission: Sendable {
   ///
   /// If the answer times out, that user is not asked again (3.2).
   private(set) var hasAskedPerson = false
+
+  /// Whether the local user must still confirm the verification words.
+  private(set) var awaitsOwnPerson = false
 
   private let facts: Facts
   private var state = State.idle
@@ -153,7 +166,7 @@ struct DiallerAdmission: Sendable {
       return close(.`self`, "This is the local peer's own address.")
     }
     state = .awaitingHello
-    deadline = now + (facts.hello.carry == nil ? AdmissionTimes.step : AdmissionTimes.carry)
+    deadline = now + (facts.hello.carry == nil ? facts.step : facts.step * 2)
     return [.send(.hello, facts.hello.encoded())]
   }
 
@@ -183,14 +196,22 @@ struct DiallerAdmission: Sendable {
       case (.awaitingNonce(let hello, let words), .sasNonce):
         let (reveal, shown) = words.nonceReceived(try Control.ShortWordsNonce.decode(payload))
         let needsOurPerson = facts.trust != .pinnedByLink
-        state = .awaitingPeople(Comparison(hello: hello, needsOurPerson: needsOurPerson))
-        deadline = now + (facts.hello.invitation ?? Control.InvitationRequest()).timeout
+        awaitsOwnPerson = needsOurPerson
+        let comparison = Comparison(
+          hello: hello,
+          needsOurPerson: needsOurPerson,
+          end: now + (facts.hello.invitation ?? Control.InvitationRequest()).timeout,
+          pulse: DecidingPulse(now: now)
+        )
+        wait(comparison)
         return [
+          // It precedes SAS-REVEAL, so that the listener knows it before its user can answer.
+          comparison.report,
           .send(.sasReveal, reveal.encoded()),
           .showWords(shown, name: hello.introduction.name, mustBeCompared: needsOurPerson),
         ]
       case (.awaitingPeople(let comparison), _):
-        return try frameReceived(type, payload, during: comparison)
+        return try frameReceived(type, payload, during: comparison, now: now)
       default:
         return close(.protocolError, CloseMessage.unexpected(type))
       }
@@ -210,11 +231,12 @@ struct DiallerAdmission: Sendable {
     guard case .awaitingPeople(var comparison) = state, comparison.needsOurPerson else { return [] }
     guard isSame else { return close(.notVerified, "The verification words are not the same.") }
     comparison.needsOurPerson = false
+    awaitsOwnPerson = false
     if let accept = comparison.accept {
       return open(comparison.hello, accept, .ask)
     }
-    state = .awaitingPeople(comparison)
-    return []
+    wait(comparison)
+    return [comparison.report]
   }
 
   /// Withdraws the invitation.
@@ -223,10 +245,32 @@ struct DiallerAdmission: Sendable {
     return close(.withdrawn, "The invitation was withdrawn.")
   }
 
-  /// Closes the link if the time limit of the current step has expired.
+  /// Closes the link if the time limit of the current step has expired; while users decide, keeps
+  /// the link alive.
   mutating func timePassed(now: Duration) -> [DiallerAction] {
     guard let deadline, now >= deadline else { return [] }
-    return close(.timedOut, "This step of admission took too long.")
+    guard case .awaitingPeople(var comparison) = state else {
+      return close(.timedOut, "This step of admission took too long.")
+    }
+    guard now < comparison.end else {
+      return close(
+        .timedOut,
+        comparison.needsOurPerson
+          ? "The joining user did not confirm the verification words in time."
+          : "The user who was asked did not answer in time."
+      )
+    }
+    guard comparison.pulse.timePassed(now: now) else {
+      finish()
+      return [.lost]
+    }
+    wait(comparison)
+    return [comparison.report]
+  }
+
+  private mutating func wait(_ comparison: Comparison) {
+    state = .awaitingPeople(comparison)
+    deadline = min(comparison.end, comparison.pulse.due)
   }
 
   private mutating func helloReceived(
@@ -250,7 +294,7 @@ struct DiallerAdmission: Sendable {
         return close(.notVerified, "The listener did not prove its identity.")
       }
       state = .awaitingAccept(hello, facts.trust == .pinnedByLink ? .known : .anyone)
-      deadline = now + AdmissionTimes.step
+      deadline = now + facts.step
       return []
     case .code:
       guard let code = facts.code else {
@@ -260,7 +304,7 @@ struct DiallerAdmission: Sendable {
         return prove(key, to: hello, now: now)
       }
       state = .awaitingKey(hello, code)
-      deadline = now + AdmissionTimes.step
+      deadline = now + facts.step
       return [.computeCodeKey(code, session, listener: facts.remote)]
     case .ask where facts.hello.invitation == nil:
       // A returning member needs its ticket or the code, because no user is waiting to compare
@@ -281,7 +325,7 @@ struct DiallerAdmission: Sendable {
       )
       hasAskedPerson = true
       state = .awaitingNonce(hello, words)
-      deadline = now + AdmissionTimes.step
+      deadline = now + facts.step
       return [.send(.sasCommit, words.commit.encoded())]
     }
   }
@@ -296,26 +340,35 @@ struct DiallerAdmission: Sendable {
       hello,
       key.proof(of: .host, binding: facts.binding, dialler: facts.local)
     )
-    deadline = now + AdmissionTimes.step
+    deadline = now + facts.step
     return [.send(.codeProof, Control.CodeProof(proof: proof).encoded())]
   }
 
   private mutating func frameReceived(
     _ type: FrameType,
     _ payload: [UInt8],
-    during comparison: Comparison
+    during comparison: Comparison,
+    now: Duration
   ) throws(ControlMessageError) -> [DiallerAction] {
     var comparison = comparison
+    comparison.pulse.frameReceived(now: now)
     guard comparison.accept != nil else {
-      guard type == .accept else {
+      switch type {
+      case .deciding:
+        guard !payload.isEmpty else {
+          return close(.protocolError, "A DECIDING must not be empty.")
+        }
+      case .accept:
+        let accept = try Control.Accept.decode(payload)
+        guard comparison.needsOurPerson else { return open(comparison.hello, accept, .ask) }
+        comparison.accept = accept
+      default:
         return close(.protocolError, CloseMessage.unexpected(type))
       }
-      let accept = try Control.Accept.decode(payload)
-      guard comparison.needsOurPerson else { return open(comparison.hello, accept, .ask) }
-      comparison.accept = accept
-      state = .awaitingPeople(comparison)
+      wait(comparison)
       return []
     }
+    wait(comparison)
     // The listener considers the link open and continues to send. Hold its frames until the local
     // user answers. Answer PING immediately, because without PONG the listener would close the
     // link.
@@ -323,7 +376,7 @@ struct DiallerAdmission: Sendable {
     case .ping:
       guard payload.count == 8 else { return close(.protocolError, "A PING must have 8 bytes.") }
       return [.send(.pong, payload)]
-    case .pong:
+    case .pong, .deciding:
       return []
     case .accept, .hello, .codeProof, .sasCommit, .sasNonce, .sasReveal:
       return close(.protocolError, CloseMessage.unexpected(type))

@@ -97,6 +97,8 @@ struct ListenerAdmission: Sendable {
     var invitation = InvitationReception.ask
     /// The local nonce for the verification words (4.3).
     var nonce = ProofBytes.random()
+    /// The time limit for each step that does not wait for a user.
+    var step = AdmissionTimes.step
   }
 
   private enum State {
@@ -104,8 +106,20 @@ struct ListenerAdmission: Sendable {
     case awaitingProof([CodeChoice])
     case awaitingCommit(Control.DiallerHello, SessionID)
     case awaitingReveal(Control.DiallerHello, ShortWords.Listener)
-    case awaitingPerson
+    case awaitingPeople(Decision)
     case over
+  }
+
+  /// The state while users decide.
+  private struct Decision {
+    /// Whether the local user accepted the dialler.
+    var isAccepted = false
+    /// The time until which users may decide (3.2).
+    let end: Duration
+    var pulse: DecidingPulse
+
+    /// The DECIDING frame that states whether the local user has accepted (ADM-15).
+    var report: ListenerAction { .send(.deciding, [isAccepted ? 1 : 0]) }
   }
 
   /// The latest time to call ``timePassed(now:)``; `nil` if no call is needed.
@@ -118,6 +132,9 @@ struct ListenerAdmission: Sendable {
 
   private let facts: Facts
   private var state = State.awaitingHello
+  /// Whether the dialler's user has confirmed the words; `nil` if the dialler does not report it
+  /// (ADM-16).
+  private var isConfirmed: Bool?
   /// The ticket that proves to the dialler that the local peer belongs to the session (MEM-8).
   private var ticket: Ticket?
 
@@ -129,9 +146,15 @@ struct ListenerAdmission: Sendable {
   /// At most 16 links may be in this state (HEL-5).
   var isPendingInvitation: Bool {
     switch state {
-    case .awaitingCommit, .awaitingReveal, .awaitingPerson: true
+    case .awaitingCommit, .awaitingReveal, .awaitingPeople: true
     case .awaitingHello, .awaitingProof, .over: false
     }
+  }
+
+  /// Whether the local user has accepted the dialler, and the dialler's user still compares the
+  /// words (ADM-16).
+  var isAwaitingDialler: Bool {
+    if case .awaitingPeople(let decision) = state { decision.isAccepted } else { false }
   }
 
   /// Answers the dialler's HELLO, which names a session that this process serves.
@@ -172,7 +195,7 @@ struct ListenerAdmission: Sendable {
     if case .guest(let choices) = facts.mode {
       // Neither a ticket nor an earlier admission replaces the browser link (WEB-6).
       state = .awaitingProof(choices)
-      deadline = now + AdmissionTimes.step
+      deadline = now + facts.step
       return [sendHello(own, .code)]
     }
     // A guest that dials as a peer is a stranger: its access is limited to its browser link
@@ -207,7 +230,7 @@ struct ListenerAdmission: Sendable {
       return admit(answering: own, basis: .known)
     case .code(let key, let besides):
       state = .awaitingProof([CodeChoice(key: key)] + besides)
-      deadline = now + AdmissionTimes.step
+      deadline = now + facts.step
       return [sendHello(own, .code)]
     case .ask:
       switch facts.invitation {
@@ -220,7 +243,7 @@ struct ListenerAdmission: Sendable {
         )
       }
       state = .awaitingCommit(hello, own.session)
-      deadline = now + AdmissionTimes.step
+      deadline = now + facts.step
       return [sendHello(own, .ask)]
     }
   }
@@ -272,16 +295,20 @@ struct ListenerAdmission: Sendable {
           commitReceived: try Control.ShortWordsCommit.decode(payload)
         )
         state = .awaitingReveal(hello, words)
-        deadline = now + AdmissionTimes.step
+        deadline = now + facts.step
         return [.send(.sasNonce, words.reply.encoded())]
       case (.awaitingReveal(let hello, let words), .sasReveal):
         guard let shown = words.revealReceived(try Control.ShortWordsReveal.decode(payload)) else {
           return close(.protocolError, "The nonce does not match the commitment.")
         }
         let invitation = hello.invitation ?? Control.InvitationRequest()
-        state = .awaitingPerson
-        deadline = now + invitation.timeout
+        let decision = Decision(
+          end: now + invitation.timeout,
+          pulse: DecidingPulse(now: now, isExpected: isConfirmed != nil)
+        )
+        wait(decision)
         return [
+          decision.report,
           .askPerson(
             InvitationToAnswer(
               peer: facts.remote,
@@ -290,8 +317,10 @@ struct ListenerAdmission: Sendable {
               context: invitation.context,
               timeout: invitation.timeout
             )
-          )
+          ),
         ]
+      case (.awaitingReveal, .deciding), (.awaitingPeople, .deciding):
+        return try decisionReceived(payload, now: now)
       default:
         return close(.protocolError, CloseMessage.unexpected(type))
       }
@@ -304,15 +333,45 @@ struct ListenerAdmission: Sendable {
   ///
   /// An answer after the timeout, or after the invitation ended, admits no peer.
   mutating func personAnswered(_ answer: InvitationAnswer, now: Duration) -> [ListenerAction] {
-    guard case .awaitingPerson = state else { return [] }
-    if let deadline, now >= deadline { return timePassed(now: now) }
-    finish()
+    guard case .awaitingPeople(var decision) = state else { return [] }
+    if now >= decision.end { return timePassed(now: now) }
     switch answer {
-    case .accept:
-      admission = .here(label: nil)
-      return [.accept(proof: nil, basis: .ask)]
-    case .decline(let reason): return [.close(.declined, reason)]
+    case .accept where isConfirmed == false:
+      decision.isAccepted = true
+      wait(decision)
+      return [decision.report]
+    case .accept: return admitByPerson()
+    case .decline(let reason):
+      finish()
+      return [.close(.declined, reason)]
     }
+  }
+
+  /// Handles the dialler's report on whether its user has confirmed the words (ADM-15, ADM-16).
+  private mutating func decisionReceived(
+    _ payload: [UInt8],
+    now: Duration
+  ) throws(ControlMessageError) -> [ListenerAction] {
+    guard let answer = payload.first else {
+      return close(.protocolError, "A DECIDING must not be empty.")
+    }
+    if isConfirmed != true { isConfirmed = answer == 1 }
+    guard case .awaitingPeople(var decision) = state else { return [] }
+    if decision.isAccepted, isConfirmed == true, now < decision.end { return admitByPerson() }
+    decision.pulse.frameReceived(now: now)
+    wait(decision)
+    return []
+  }
+
+  private mutating func admitByPerson() -> [ListenerAction] {
+    finish()
+    admission = .here(label: nil)
+    return [.accept(proof: nil, basis: .ask)]
+  }
+
+  private mutating func wait(_ decision: Decision) {
+    state = .awaitingPeople(decision)
+    deadline = min(decision.end, decision.pulse.due)
   }
 
   /// Closes an invitation that lost its slot to an invitation from another address (HEL-5).
@@ -321,10 +380,26 @@ struct ListenerAdmission: Sendable {
     return close(.busy, "Too many invitations are waiting for an answer.")
   }
 
-  /// Closes the link if the time limit of the current step has expired.
+  /// Closes the link if the time limit of the current step has expired; while users decide, keeps
+  /// the link alive.
   mutating func timePassed(now: Duration) -> [ListenerAction] {
     guard let deadline, now >= deadline else { return [] }
-    return close(.timedOut, "This step of admission took too long.")
+    guard case .awaitingPeople(var decision) = state else {
+      return close(.timedOut, "This step of admission took too long.")
+    }
+    guard now < decision.end else {
+      return close(
+        .timedOut,
+        decision.isAccepted
+          ? "The joining user did not confirm the verification words in time."
+          : "The user who was asked did not answer in time."
+      )
+    }
+    guard decision.pulse.timePassed(now: now) else {
+      return closeReceived(Control.Close(.withdrawn, "The connection broke."))
+    }
+    wait(decision)
+    return [decision.report]
   }
 
   /// Handles the end of the connection.
@@ -389,7 +464,7 @@ struct ListenerAdmission: Sendable {
 
   private mutating func ending(_ code: CloseCode, _ message: UntrustedText) -> [ListenerAction] {
     var wasAsking = false
-    if case .awaitingPerson = state { wasAsking = true }
+    if case .awaitingPeople = state { wasAsking = true }
     finish()
     return wasAsking ? [.invitationEnded(code, message)] : []
   }

@@ -133,11 +133,13 @@ final class SessionAdmission {
   func invitationEnded(_ id: InvitationID) { invitations[id] = nil }
 
   /// Answers an invitation with a user's decision.
-  func respond(to id: InvitationID, _ answer: InvitationAnswer) throws(SessionError) {
+  ///
+  /// - Returns: Whether the peer's user still compares the words (ADM-16).
+  func respond(to id: InvitationID, _ answer: InvitationAnswer) throws(SessionError) -> Bool {
     guard let handshake = invitations[id] else {
       throw SessionError(.unknown, "No invitation \(id) is waiting for an answer.")
     }
-    handshake.personAnswered(answer)
+    return handshake.personAnswered(answer)
   }
 
   /// Ends all invitations, because the session is over.

@@ -42,6 +42,8 @@ final class DiallerHandshake: LinkDelegate {
     self.session = session
     self.link = link
     self.hello = facts.hello
+    var facts = facts
+    facts.step = session.configuration.stepTimeout
     self.admission = DiallerAdmission(facts: facts)
     self.verify = verify
     self.completion = completion
@@ -95,6 +97,7 @@ final class DiallerHandshake: LinkDelegate {
       case .ended(let code, let message):
         refusal = failure(SessionError(closeCode: code, message: message.explanation), code)
         link.abort()
+      case .lost: link.abort()
       }
     }
   }
@@ -201,13 +204,18 @@ final class DiallerHandshake: LinkDelegate {
 
   /// Returns the failure for an error, with the rule for the next dial.
   ///
-  /// If the host's user did not answer in time, the peer does not dial again, so that the user is
-  /// not asked twice (3.2).
+  /// If a user did not answer in time, the peer does not dial again, so that the host's user is not
+  /// asked twice (3.2).
   private func failure(_ error: SessionError, _ code: CloseCode) -> Failure {
     guard code == .timedOut, admission.hasAskedPerson else {
       return Failure(error: error, redial: code.redial)
     }
-    var error = SessionError(.timedOut, "The host's user did not accept in time.")
+    var error = SessionError(
+      .timedOut,
+      admission.awaitsOwnPerson
+        ? "The verification words were not confirmed in time."
+        : "The host's user did not accept in time."
+    )
     error.redial = .never
     return Failure(error: error, redial: .never)
   }

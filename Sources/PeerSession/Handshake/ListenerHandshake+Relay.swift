@@ -33,7 +33,7 @@ extension ListenerHandshake {
       return link.close(.notCarried, "Only the host of a session can move it to a relay.")
     }
     relayRequest = .asked
-    rearm(in: TimeAmount(AdmissionTimes.carry)) {
+    rearm(in: TimeAmount(transport.configuration.stepTimeout * 2)) {
       $0.close(.timedOut, "The relay did not decide in time.")
     }
     let bound = NIOLoopBound((self, hello), eventLoop: transport.eventLoop)
@@ -79,7 +79,7 @@ extension ListenerHandshake {
         CarriedSession(session: Session(session), request: request)
       )
     }
-    rearm(in: .seconds(5)) { $0.close(.timedOut) }
+    rearm(in: TimeAmount(transport.configuration.stepTimeout)) { $0.close(.timedOut) }
     helloReceived(link, hello)
   }
 }

@@ -38,7 +38,7 @@ final class ListenerHandshake: LinkDelegate {
   /// Begins to wait for TLS to complete (LNK-6).
   func start(_ link: ControlLink) {
     self.link = link
-    rearm(in: .seconds(10)) { $0.abort() }
+    rearm(in: TimeAmount(transport.configuration.stepTimeout * 2)) { $0.abort() }
   }
 
   /// Closes the connection immediately, without sending CLOSE, because another address needs its
@@ -77,7 +77,9 @@ final class ListenerHandshake: LinkDelegate {
   // MARK: LinkDelegate
 
   func linkSecured(_ link: ControlLink) {
-    rearm(in: .seconds(5)) { $0.close(.timedOut, "No HELLO arrived in time.") }
+    rearm(in: TimeAmount(transport.configuration.stepTimeout)) {
+      $0.close(.timedOut, "No HELLO arrived in time.")
+    }
     if link.facts.peer == transport.localPeer { link.close(.self) }
   }
 
@@ -210,7 +212,8 @@ final class ListenerHandshake: LinkDelegate {
         kickReason: session.membership.removed[peer]?.raw ?? "",
         isFull: !isResuming && session.admission.isFull(for: peer),
         maximum: session.admission.maximum,
-        invitation: reception
+        invitation: reception,
+        step: transport.configuration.stepTimeout
       )
     )
     let actions = admission.helloReceived(
@@ -240,11 +243,15 @@ final class ListenerHandshake: LinkDelegate {
     perform(actions)
   }
 
-  func personAnswered(_ answer: InvitationAnswer) {
+  /// Handles the local user's answer.
+  ///
+  /// - Returns: Whether the dialler's user still compares the words (ADM-16).
+  func personAnswered(_ answer: InvitationAnswer) -> Bool {
     if case .decline = answer {
       session?.admission.queue.declined(AddressBlock(host: host), now: .uptime)
     }
     advance { $0.personAnswered(answer, now: .uptime) }
+    return admission?.isAwaitingDialler ?? false
   }
 
   private func perform(_ actions: [ListenerAction]) {
@@ -273,14 +280,16 @@ final class ListenerHandshake: LinkDelegate {
           )
         )
       case .invitationEnded(let code, let message):
-        guard let id = invitation.take() else { continue }
-        session.admission.invitationEnded(id)
         let error =
           code == .timedOut
           ? SessionError(.timedOut, "No user answered the invitation in time.")
           : SessionError(closeCode: code, message: message.displayed)
-        session.emit(.invitationEnded(id, error))
-      case .accept(let proof, let basis): return accept(link, session, proof, basis)
+        endInvitation(session, error)
+      case .accept(let proof, let basis):
+        accept(link, session, proof, basis)
+        // The link was closed instead, for example because the session is full by now.
+        endInvitation(session, SessionError(.busy, "The peer could not be admitted."))
+        return
       case .close(let code, let message):
         // If a browser's proof is wrong, its browser link is old, because the secret cannot be
         // guessed.
@@ -303,6 +312,14 @@ final class ListenerHandshake: LinkDelegate {
       session.admission.queue.leave(ObjectIdentifier(self))
     }
     rearmDeadline()
+    session.deliverEvents()
+  }
+
+  /// Reports that an invitation is no longer pending and admitted no peer.
+  private func endInvitation(_ session: SessionCore, _ error: SessionError) {
+    guard let id = invitation.take() else { return }
+    session.admission.invitationEnded(id)
+    session.emit(.invitationEnded(id, error))
     session.deliverEvents()
   }
 

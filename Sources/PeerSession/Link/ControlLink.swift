@@ -56,6 +56,7 @@ final class ControlLink: ChannelDuplexHandler {
   var frameLimit = Limits.framePayloadBeforeAdmission
   private(set) var lastHeard: NIODeadline
   private(set) var lastSent: NIODeadline
+  private(set) var lastPinged: NIODeadline
   /// Whether the local side stopped reading.
   ///
   /// If so, silence does not mean that the link is broken (LIV-2).
@@ -88,6 +89,7 @@ final class ControlLink: ChannelDuplexHandler {
     self.delegate = delegate
     self.lastHeard = .now()
     self.lastSent = .now()
+    self.lastPinged = .now()
   }
 
   var channel: (any Channel)? { context?.channel }
@@ -103,6 +105,12 @@ final class ControlLink: ChannelDuplexHandler {
     buffer.writeFrame(type, payload)
     write(buffer)
     flush()
+  }
+
+  /// Asks the other side to answer (LIV-1).
+  func ping() {
+    lastPinged = .now()
+    send(.ping, Array(repeating: 0, count: 8))
   }
 
   /// Writes complete, encoded frames.

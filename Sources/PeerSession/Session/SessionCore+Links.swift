@@ -53,6 +53,8 @@ extension SessionCore {
 
     entry.link = link
     link.entry = entry
+    // During admission, users may have decided for longer than an open link may be silent (LIV-2).
+    link.excuseSilence(until: .now())
     entry.linkNumber = max(entry.linkNumber, opening.number)
     entry.passes = opening.introduction.passes ?? RelayRate()
     dialler.policy.linkOpened(entry.id, dialledHere: link.side == .dialler)
@@ -137,6 +139,8 @@ extension SessionCore: LinkDelegate {
       guard payload.readableBytes == 8 else {
         return fail(link, entry, .protocolError, "A PONG must have 8 bytes.")
       }
+    // It was sent before the peer received ACCEPT (ADM-15).
+    case .deciding: break
     case .datagram:
       guard payload.readableBytes <= Limits.datagramMessage else {
         return fail(link, entry, .tooLarge, "A datagram is longer than the limit.")

@@ -35,7 +35,8 @@ extension SessionCore {
     }
     let silenceLimit: TimeAmount = entry.state == .connected ? .seconds(2) : .seconds(6)
     return [
-      link.lastSent + .seconds(1), entry.datagrams?.nextDue,
+      min(link.lastSent, max(link.lastHeard, link.lastPinged)) + .seconds(1),
+      entry.datagrams?.nextDue,
       link.isReadingPaused ? nil : link.lastHeard + silenceLimit,
       // Without this deadline, the session would not notice that the program was suspended.
       .now() + .milliseconds(500),
@@ -96,9 +97,8 @@ extension SessionCore {
       setState(entry, .suspect)
       publish()
     }
-    if now - link.lastSent >= .seconds(1) {
-      link.send(.ping, Array(repeating: 0, count: 8))
-    }
+    // A peer that sends nothing may not notice that the local side only sends: ask it to answer.
+    if now - min(link.lastSent, max(link.lastHeard, link.lastPinged)) >= .seconds(1) { link.ping() }
     entry.datagrams?.tick(now)
   }
 

@@ -67,7 +67,8 @@ final class LinkDial: LinkDelegate {
       ?? SessionError(.unreachable, "Nothing answers at \(address): \(Self.silence).")
   }
 
-  func start(timeout: TimeAmount = .seconds(10)) {
+  func start() {
+    let timeout = TimeAmount(transport.configuration.stepTimeout * 2)
     start = .now()
     guard !waiting.isEmpty || announced != nil else {
       return finish(.failure(SessionError(.unreachable, "No address of the peer is known.")))

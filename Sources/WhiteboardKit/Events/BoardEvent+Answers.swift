@@ -159,12 +159,15 @@ extension BoardEvent {
     package var peer: String?
     /// The number of seconds by which the peer's clock is ahead; negative if it is behind.
     package var difference: Double?
-    /// The id of the invitation that is no longer pending, in a note with the code
-    /// `invitation-ended`.
+    /// The id of the invitation, in a note with the code `invitation-ended` or `comparing`.
     package var invitation: String?
+    /// The time at which the invitation expires, in RFC 3339 format.
+    package var deadline: String?
 
     /// The code of the note that a request to join is no longer pending.
     package static let invitationEnded = "invitation-ended"
+    /// The code of the note that an accepted peer joins when its user has confirmed the words.
+    package static let comparing = "comparing"
     /// The code of the note that a file offer was declined, as configured.
     package static let fileRefused = "file-refused"
     /// The code of the warning that some of the work is not on disk.

@@ -143,6 +143,8 @@ extension BoardEvent {
     package var mustAnswer: Bool
     /// The time at which the request expires, in RFC 3339 format.
     package var deadline: String?
+    /// The time until the deadline in seconds, when the request began.
+    package var seconds: Int?
     /// True if one of the two peers has already admitted the other with the same verified key.
     ///
     /// In this case, the users need not compare verification words.

@@ -36,6 +36,12 @@ package enum EventText {
     number == 1 ? "1 \(one)" : "\(number) \(many ?? one + "s")"
   }
 
+  /// Returns the remaining time as minutes and seconds, such as `4:59`; zero if it has passed.
+  package static func timeLeft(_ time: Duration) -> String {
+    let seconds = max(0, Int((time / .seconds(1)).rounded(.up)))
+    return "\(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60)"
+  }
+
   /// Returns a line that lists the synced members and the others, such as `synced with ada, ben;
   /// not synced with cy (reconnecting)`.
   package static func syncLine(

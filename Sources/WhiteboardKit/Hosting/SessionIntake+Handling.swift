@@ -56,6 +56,7 @@ extension SessionIntake {
 
   private func joined(_ peer: Peer) {
     let id = peer.id
+    invitations.joined(id)
     // If the peer's process restarted, messages to the old process can no longer be confirmed.
     board.outbox.leave(id)
     board.messages.endDeliveries(to: id, reason: DepartureReason.restarted.word)

@@ -18,12 +18,15 @@ extension Joiner {
     _ verification: Verification,
     timeout: Duration
   ) async -> Bool {
+    defer { checkIsolation(#isolation) }
     guard runtime.ending == nil else { return false }
     let mustAnswer = verification.mustBeCompared
     guard !mustAnswer || runtime.call({ $0.commandRunner.buffer.canHoldAnswer }) else {
       reportNoUser()
       return false
     }
+    // If the attempt has ended in the meantime, no answer matters any more.
+    guard !Task.isCancelled else { return false }
     let id = invitations.nextComparisonID()
     runtime.emit(
       .invitation(
@@ -34,7 +37,8 @@ extension Joiner {
           words: verification.words.joined(separator: " "),
           direction: .outgoing,
           mustAnswer: mustAnswer,
-          deadline: SystemTime.deadlineText(timeout)
+          deadline: SystemTime.deadlineText(timeout),
+          seconds: Int(timeout / .seconds(1))
         )
       )
     )
@@ -44,20 +48,12 @@ extension Joiner {
         id,
         with: verification.peer,
         named: verification.name,
+        timeout: timeout,
         continuation
       )
       runtime.spawn { sharedBoard in
         await sharedBoard.commandRunner.runDueCommands()
         sharedBoard.joiner?.endUnanswerableComparisons()
-      }
-      runtime.spawn { sharedBoard in
-        try? await sharedBoard.runtime.clock.sleep(for: timeout)
-        guard sharedBoard.invitations.isPending(id) else { return }
-        sharedBoard.joiner?.attempt.problem = WhiteboardError(
-          .timedOut,
-          "The words were not confirmed in time."
-        )
-        sharedBoard.invitations.answerComparison(id, isSame: false)
       }
     }
   }

@@ -32,6 +32,13 @@ extension Joiner {
       )
     case .timedOut:
       return timeout
+    case .unreachable:
+      guard let askedName = attempt.askedName else { return error }
+      let name = EventText.shortName(askedName, "the host")
+      return WhiteboardError(
+        .unreachable,
+        "The connection with \(name) broke before \(name) admitted you. Join again."
+      )
     case .withdrawn where request.code == nil && runtime.ending == nil:
       return WhiteboardError(
         .notAllowed,
@@ -74,6 +81,12 @@ extension Joiner {
       )
     }
     let name = EventText.shortName(askedName, "the host")
+    if attempt.endedUnconfirmed {
+      return WhiteboardError(
+        .timedOut,
+        "You did not confirm the verification words in time. To ask \(name) again, join again."
+      )
+    }
     return WhiteboardError(
       .timedOut,
       "\(name) did not accept in time. Ask \(name) to accept, then join again."
@@ -109,7 +122,7 @@ extension Joiner {
       refusals.count == 1
         || $0.candidate.rank == .knownPeer && [.kicked, .wrongCode].contains($0.error.code)
     }
-    if let sure, sure.error.code != .unreachable {
+    if let sure, sure.error.code != .unreachable || attempt.askedName != nil {
       if refusals.count > 1 { attempt.problem = nil }
       return await explain(sure.error, request(for: sure.candidate), of: sure.candidate.askedPeer)
     }

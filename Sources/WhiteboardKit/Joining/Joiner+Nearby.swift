@@ -17,6 +17,7 @@ extension Joiner {
     _ name: String?,
     timeout: Duration
   ) async throws -> BoardSession {
+    defer { checkIsolation(#isolation) }
     runtime.emit(.joining(.init(step: .searching, boardName: name.map { UntrustedText($0) })))
     var search = JoinSearch(
       name == nil ? .one : configuration.code == nil ? .known : .all,
@@ -66,6 +67,7 @@ extension Joiner {
     _ candidate: JoinSearch.Candidate,
     isAgain: Bool
   ) async throws -> BoardSession {
+    defer { checkIsolation(#isolation) }
     questionStart = nil
     return try await ask(request(for: candidate), of: candidate.askedPeer, isAgain: isAgain)
   }
@@ -81,7 +83,7 @@ extension Joiner {
     )
     // The search itself repeats attempts, and asks other peers in between.
     request.redialLimit = .zero
-    request.answerTimeout = JoinSearch.answerTimeout
+    request.answerTimeout = max(JoinSearch.answerTimeout, configuration.stepTimeout / 2)
     return request
   }
 

@@ -18,6 +18,8 @@ final class Joiner {
     var silentAddress: String?
     /// The display name of the user who was asked to admit the local peer.
     var askedName: UntrustedText?
+    /// Whether the attempt ended before the local user had confirmed the verification words.
+    var endedUnconfirmed = false
     /// The reason why the local user did not confirm the verification words.
     var problem: WhiteboardError?
   }
@@ -69,6 +71,7 @@ final class Joiner {
     _ target: JoinTarget,
     timeout: Duration
   ) async throws -> (BoardSession, isAnnounced: Bool) {
+    defer { checkIsolation(#isolation) }
     switch target {
     case .link(let link): return (try await join(by: link), false)
     case .address(let address):
@@ -128,6 +131,7 @@ final class Joiner {
   private nonisolated(nonsending) func joinDirectly(
     _ request: JoinRequest
   ) async throws -> BoardSession {
+    defer { checkIsolation(#isolation) }
     do {
       return try await ask(request, of: AskedPeer())
     } catch let error as SessionError {
@@ -249,13 +253,20 @@ final class Joiner {
       for await step in steps { sharedBoard.joiner?.report(step, id, peer) }
     }
     defer { stepSource.finish() }
-    let session = try await transport.join(
-      request,
-      progress: { stepSource.yield($0) },
-      verify: { [sharedBoard = runtime.sharedBoard] in
-        await Joiner.compare($0, timeout: timeout, on: sharedBoard)
-      }
-    )
+    let session: Session
+    do {
+      session = try await transport.join(
+        request,
+        progress: { stepSource.yield($0) },
+        verify: { [sharedBoard = runtime.sharedBoard] in
+          await Joiner.compare($0, timeout: timeout, on: sharedBoard)
+        }
+      )
+    } catch {
+      attempt.endedUnconfirmed = !invitations.comparisons.isEmpty
+      invitations.endComparisons(because: error)
+      throw error
+    }
     let name = name(of: session, announcedAs: peer.boardName)
     // The host did not send the board's name in the handshake, but announces it.
     if session.name.isEmpty, !peer.boardName.isEmpty { await session.setName(name) }

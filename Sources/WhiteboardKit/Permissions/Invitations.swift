@@ -16,6 +16,8 @@ final class Invitations {
     let question: Question
     let peer: PeerID
     let name: UntrustedText
+    /// The time at which the request expires.
+    let end: ContinuousClock.Instant
 
     /// The name with the id prefix, safe to display.
     var label: String { EventText.person(name, peer.text) }
@@ -38,6 +40,8 @@ final class Invitations {
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration
   private var pending: [String: Pending] = [:]
+  /// The accepted requests of peers whose users still compare the words.
+  private var accepted: [String: Pending] = [:]
   private var ended: [Ended] = []
   private var lastComparison = 0
 
@@ -54,7 +58,8 @@ final class Invitations {
     pending[id] = Pending(
       question: .incoming(invitation.id),
       peer: invitation.peer,
-      name: invitation.name
+      name: invitation.name,
+      end: runtime.clock.now + invitation.timeout
     )
     runtime.emit(
       .invitation(
@@ -66,6 +71,7 @@ final class Invitations {
           direction: .incoming,
           mustAnswer: true,
           deadline: SystemTime.deadlineText(invitation.timeout),
+          seconds: Int(invitation.timeout / .seconds(1)),
           known: invitation.isProved ? true : nil
         )
       )
@@ -79,20 +85,32 @@ final class Invitations {
     }
   }
 
-  /// Closes a question, because the peer is no longer waiting for an answer.
+  /// Closes a request to join, because it ended and did not admit the peer.
   ///
   /// - Parameters:
-  ///   - id: The question.
-  ///   - error: The reason why the question was closed.
+  ///   - id: The request.
+  ///   - error: The reason why the request ended.
   func end(_ id: String, because error: SessionError) {
-    guard let question = pending.removeValue(forKey: id) else { return }
+    let wasAccepted = accepted[id] != nil
+    guard let question = accepted.removeValue(forKey: id) ?? pending.removeValue(forKey: id) else {
+      return
+    }
+    let label = question.label
     let sentence =
       switch error.code {
-      case .timedOut: "\(question.label) stopped waiting for an answer."
-      case .withdrawn: "\(question.label) no longer asks to join."
-      default:
-        "\(question.label) is no longer asking to join: \(UntrustedText(error.message).escaped())"
+      case .timedOut where wasAccepted:
+        "\(label) did not confirm the verification words in time, and did not join."
+      case .timedOut: "\(label) stopped waiting, because the time to answer has passed."
+      case .withdrawn: "\(label) no longer asks to join."
+      case .notVerified:
+        "\(label) saw other verification words, and did not join. Another computer may be intercepting "
+          + "the connection."
+      default: "\(label) is no longer asking to join: \(UntrustedText(error.message).escaped())"
       }
+    end(question, id, sentence)
+  }
+
+  private func end(_ question: Pending, _ id: String, _ sentence: String) {
     remember(question, id, sentence)
     runtime.emit(
       .note(
@@ -106,9 +124,14 @@ final class Invitations {
     )
   }
 
+  /// Forgets the request of a peer that joined.
+  func joined(_ peer: PeerID) { accepted = accepted.filter { $0.value.peer != peer } }
+
   /// Closes all pending requests to join, because the session has ended.
   func endRequests() {
-    for (id, question) in pending.sorted(by: { $0.key < $1.key }) {
+    for (id, question) in pending.merging(accepted, uniquingKeysWith: { $1 }).sorted(by: {
+      $0.key < $1.key
+    }) {
       guard case .incoming = question.question else { continue }
       end(id, because: SessionError(.sessionEnded, "this program left the board."))
     }
@@ -133,14 +156,21 @@ final class Invitations {
   ///   - id: The id of the question.
   ///   - peer: The host.
   ///   - name: The name of the host.
+  ///   - timeout: The time until the request expires.
   ///   - continuation: Receives whether the words are the same.
   func addComparison(
     _ id: String,
     with peer: PeerID,
     named name: UntrustedText,
+    timeout: Duration,
     _ continuation: CheckedContinuation<Bool, Never>
   ) {
-    pending[id] = Pending(question: .outgoing(continuation), peer: peer, name: name)
+    pending[id] = Pending(
+      question: .outgoing(continuation),
+      peer: peer,
+      name: name,
+      end: runtime.clock.now + timeout
+    )
   }
 
   /// The ids of the pending questions about verification words.
@@ -150,8 +180,18 @@ final class Invitations {
     }
   }
 
-  /// Whether a question is pending.
-  func isPending(_ id: String) -> Bool { pending[id] != nil }
+  /// Closes all questions about verification words, because the attempt to join ended.
+  func endComparisons(because error: SessionError) {
+    for id in comparisons {
+      guard let question = pending[id] else { continue }
+      answerComparison(id, isSame: false)
+      let sentence =
+        error.code == .timedOut
+        ? "You did not confirm the verification words with \(question.label) in time."
+        : "The request to \(question.label) has ended."
+      end(question, id, sentence)
+    }
+  }
 
   /// Answers a question about verification words, if it is still pending.
   func answerComparison(_ id: String, isSame: Bool) {
@@ -167,6 +207,7 @@ final class Invitations {
   func close() {
     for id in comparisons { answerComparison(id, isSame: false) }
     pending = [:]
+    accepted = [:]
   }
 
   // MARK: - Answers from the user
@@ -204,6 +245,7 @@ final class Invitations {
     with answer: InvitationAnswer,
     isAlways: Bool = false
   ) async throws(CommandError) {
+    defer { checkIsolation(#isolation) }
     let id = try findOrExplain(word)
     guard let question = pending[id] else {
       throw CommandError(
@@ -232,9 +274,15 @@ final class Invitations {
       pending[id] = nil
       remember(question, id, "The request of \(question.label) has already been answered.")
       let session = runtime.call { $0.session }
+      accepted[id] = answer == .accept ? question : nil
       do throws(SessionError) {
-        try await session?.respond(to: invitation, answer)
+        if try await session?.respond(to: invitation, answer) == true {
+          reportComparing(id)
+        } else {
+          accepted[id] = nil
+        }
       } catch {
+        accepted[id] = nil
         guard error.code == .unknown else { throw CommandError(error) }
         // The request ended before the session received the answer.
         throw CommandError(
@@ -244,6 +292,26 @@ final class Invitations {
       }
       if isAlways { try await alwaysAdmit(question, session) }
     }
+  }
+
+  /// Reports that an accepted peer joins only after its user has confirmed the words.
+  private func reportComparing(_ id: String) {
+    // The request may have ended in the meantime.
+    guard let question = accepted[id] else { return }
+    let left = question.end - runtime.clock.now
+    runtime.emit(
+      .note(
+        .init(
+          code: BoardEvent.Remark.comparing,
+          message:
+            "\(question.label) joins as soon as its user has compared the verification words "
+            + "(\(EventText.timeLeft(left)) left).",
+          peer: question.peer.text,
+          invitation: id,
+          deadline: SystemTime.deadlineText(left)
+        )
+      )
+    )
   }
 
   private func findOrExplain(_ word: String) throws(CommandError) -> String {

@@ -151,6 +151,8 @@ package struct BoardConfiguration: Sendable {
   var readStream: (@Sendable (PeerStream, SharedBoard) async -> Void)?
   /// The time after which a peer whose link is broken is considered lost (LIV-4).
   package var lostAfter = Duration.seconds(60)
+  /// The time limit for each step of admission that does not wait for a user.
+  package var stepTimeout = Duration.seconds(5)
   /// The maximum time that piped commands of a joined peer wait for the board's contents.
   package var catchUpTimeout = Duration.seconds(30)
   /// Whether to use a copy of another peer's board offline, without announcing or searching.
@@ -221,6 +223,7 @@ package struct BoardConfiguration: Sendable {
     transport.interface = interface
     transport.maximumPeers = maximumPeers
     transport.lostAfter = lostAfter
+    transport.stepTimeout = stepTimeout
     transport.peerStore = peerStore
     return transport
   }

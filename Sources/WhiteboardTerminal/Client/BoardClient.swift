@@ -116,7 +116,7 @@ package struct BoardClient: Sendable {
     if let connection = session.connection {
       var screen = Screen(width: layout.columns, height: layout.rows)
       connection.draw(on: &screen, layout, now: now)
-      session.questions.draw(on: &screen, layout)
+      session.questions.draw(on: &screen, layout, now: now)
       return (screen, nil)
     }
     workspace.scene.canvas.paint(BoardCanvas.frameWork)
@@ -131,7 +131,8 @@ package struct BoardClient: Sendable {
 
   /// Whether a part of the screen changes without input, as time passes.
   package var isTicking: Bool {
-    messages.notice != nil || session.connection != nil || session.members.isTicking(at: now)
+    messages.notice != nil || session.connection != nil || session.questions.isTicking
+      || session.members.isTicking(at: now)
   }
 
   /// Whether the chat is open in a panel.

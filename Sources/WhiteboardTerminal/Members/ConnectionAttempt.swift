@@ -16,6 +16,8 @@ struct ConnectionAttempt: Hashable, Sendable {
   private var name: UntrustedText?
   /// The verification words that the host's user may compare with those on this screen; nil if there are none.
   private var words: String?
+  /// The time until which the host's user may accept; nil if it is not known.
+  private var end: Duration?
   /// The addresses that are dialed, the latest last.
   private var addresses: [String] = []
 
@@ -30,7 +32,7 @@ struct ConnectionAttempt: Hashable, Sendable {
   /// Shows the next step.
   mutating func show(_ joining: BoardEvent.Joining) {
     step = joining.step
-    if joining.step != .awaitingAcceptance { words = nil }
+    if joining.step != .awaitingAcceptance { (words, end) = (nil, nil) }
     if joining.step != .searching, let board = joining.boardName { target = board }
     if let name = joining.name, !name.isEmpty { self.name = name }
     guard let address = joining.address, joining.step == .connecting else { return }
@@ -39,7 +41,10 @@ struct ConnectionAttempt: Hashable, Sendable {
   }
 
   /// Shows the words of the request to join, as long as the host's user can compare them.
-  mutating func show(_ invitation: BoardEvent.Invitation) { words = invitation.words }
+  mutating func show(_ invitation: BoardEvent.Invitation, now: Duration) {
+    words = invitation.words
+    end = invitation.seconds.map { now + .seconds($0) }
+  }
 
   /// Returns the action of a key that cancels the attempt or redraws the screen; nil for all other keys.
   static func action(
@@ -74,7 +79,8 @@ struct ConnectionAttempt: Hashable, Sendable {
         "  \(UntrustedText(words).escaped(limit: 128))",
       ]
     }
-    lines += ["", "\(Int((now - since) / .seconds(1))) s   Esc or q cancels"]
+    let left = end.map { "   \(EventText.timeLeft($0 - now)) left to accept" } ?? ""
+    lines += ["", "\(Int((now - since) / .seconds(1))) s\(left)   Esc or q cancels"]
     return lines
   }
 

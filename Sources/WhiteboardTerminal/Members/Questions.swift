@@ -6,6 +6,8 @@ import WhiteboardRendering
 /// The questions for the user in the order of arrival: invitations and offered files.
 struct Questions: Sendable {
   private(set) var invitations: [BoardEvent.Invitation] = []
+  /// The times at which the invitations expire, on the client's clock.
+  private var ends: [String: Duration] = [:]
   /// The files that members offer.
   private(set) var fileOffers: [BoardEvent.ResourceOffered] = []
   /// The transfers that were offered to the user and have not ended.
@@ -13,7 +15,13 @@ struct Questions: Sendable {
 
   var isEmpty: Bool { invitations.isEmpty && fileOffers.isEmpty }
 
-  mutating func add(_ invitation: BoardEvent.Invitation) { invitations.append(invitation) }
+  /// Whether the first question shows the time that is left.
+  var isTicking: Bool { invitations.first.map { ends[$0.id] != nil } ?? false }
+
+  mutating func add(_ invitation: BoardEvent.Invitation, now: Duration) {
+    invitations.append(invitation)
+    ends[invitation.id] = invitation.seconds.map { now + .seconds($0) }
+  }
 
   mutating func add(_ offer: BoardEvent.ResourceOffered) {
     fileOffers.append(offer)
@@ -34,6 +42,7 @@ struct Questions: Sendable {
   /// Removes all questions.
   mutating func removeAll() {
     invitations = []
+    ends = [:]
     fileOffers = []
   }
 
@@ -62,15 +71,15 @@ struct Questions: Sendable {
   }
 
   /// Draws the first question in a box.
-  func draw(on screen: inout Screen, _ layout: ScreenLayout) {
+  func draw(on screen: inout Screen, _ layout: ScreenLayout, now: Duration) {
     if let invitation = invitations.first {
-      Dialog(lines(invitation)).draw(on: &screen, layout)
+      Dialog(lines(invitation, now: now)).draw(on: &screen, layout)
     } else if let offer = fileOffers.first {
       Dialog([EventText.offerLine(offer), "", "y accept   n decline"]).draw(on: &screen, layout)
     }
   }
 
-  private func lines(_ invitation: BoardEvent.Invitation) -> [String] {
+  private func lines(_ invitation: BoardEvent.Invitation, now: Duration) -> [String] {
     let isIncoming = invitation.direction == .incoming
     let name = EventText.person(invitation.name, invitation.peer)
     var lines = [isIncoming ? "\(name) asks to join." : "Joining \(name)."]
@@ -83,11 +92,13 @@ struct Questions: Sendable {
       lines += ["Both screens must show these words:", "", "  \(words)", ""]
     }
     if let warning = invitation.warning { lines.append(UntrustedText(warning).escaped(limit: 200)) }
+    let left = ends[invitation.id].map { EventText.timeLeft($0 - now) }
     lines.append(
       isIncoming
         ? "y yes   A always admit \(EventText.shortName(invitation.name, name))   n no"
         : "y yes   n no"
     )
+    if let left { lines.append("\(left) left to answer") }
     return lines
   }
 }

@@ -93,7 +93,7 @@ struct SessionState: Sendable {
       guard history.request == nil else { break }
       chat.removeAll()
       for line in history.lines { append(line) }
-    default: return receiveQuestion(event)
+    default: return receiveQuestion(event, now: now)
     }
     return []
   }
@@ -111,12 +111,12 @@ struct SessionState: Sendable {
     chat.append(ChatLog.Line(name: line.name, author: MemberID(text: line.peer), text: line.text))
   }
 
-  private mutating func receiveQuestion(_ event: BoardEvent) -> [BoardEffect] {
+  private mutating func receiveQuestion(_ event: BoardEvent, now: Duration) -> [BoardEffect] {
     switch event {
     case .invitation(let invitation):
-      if invitation.direction == .outgoing { connection?.show(invitation) }
+      if invitation.direction == .outgoing { connection?.show(invitation, now: now) }
       guard invitation.mustAnswer else { break }
-      questions.add(invitation)
+      questions.add(invitation, now: now)
       return [.questionReceived]
     case .resourceOffered(let offer):
       questions.add(offer)

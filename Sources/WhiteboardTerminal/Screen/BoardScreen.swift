@@ -42,7 +42,7 @@ struct BoardScreen {
     let titleBar = titleBar
     if layout.rows >= 4 { titleBar.draw(on: &screen) }
     let promptCursor = drawLastRow(on: &screen)
-    session.questions.draw(on: &screen, layout)
+    session.questions.draw(on: &screen, layout, now: now)
     session.removal.draw(on: &screen, layout)
     draw(&overlay, on: &screen)
     messages.draw(on: &screen, layout, keys, isTyping: prompt.isOpen)

@@ -239,6 +239,23 @@ struct EventTextTests {
         == "Asking ada (abcdefgh) to admit you. Both screens must show: one two three. "
         + "Are they the same on both screens?\n  accept to-1   or   decline to-1"
     )
+    let timed = EventText.line(
+      .invitation(
+        .init(
+          id: "1",
+          peer: "abcdefghijkl",
+          name: "ada",
+          direction: .incoming,
+          mustAnswer: true,
+          deadline: "2026-11-28T14:05:00.000Z",
+          seconds: 300
+        )
+      )
+    )
+    #expect(timed?.contains("asks to join. Answer within 5 minutes.\n  accept 1") == true)
+    #expect(EventText.timeLeft(.seconds(299.5)) == "5:00")
+    #expect(EventText.timeLeft(.seconds(61)) == "1:01")
+    #expect(EventText.timeLeft(.seconds(-1)) == "0:00")
     #expect(invitation(.outgoing, mustAnswer: false)?.contains("accept") == false)
     #expect(invitation(.incoming, mustAnswer: true)?.contains("accept to-1") == true)
   }

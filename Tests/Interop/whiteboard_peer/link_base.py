@@ -42,6 +42,8 @@ class FramedLink:
     def __init__(self, identity, server, remote_address):
         self.identity, self.server, self.remote_address = identity, server, remote_address
         self.decoder = FrameDecoder()
+        # Frames that arrived before the local user had decided; they are read again after that (ADM-8).
+        self.held = []
         self.last_read = time.monotonic()
         self._closed = False
 
@@ -51,6 +53,8 @@ class FramedLink:
     def read_frame(self, timeout=None):
         """Returns the next (type, payload) of a known type; raises `Violation`, `LinkBroken`."""
         deadline = None if timeout is None else time.monotonic() + timeout
+        if self.held:
+            return self.held.pop(0)
         while True:
             frame = self.decoder.next()
             if frame is not None:

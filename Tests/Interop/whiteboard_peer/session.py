@@ -187,6 +187,54 @@ class Delivery:
         return message
 
 
+class Decision:
+    """The time in which users decide on one link (ADM-15, ADM-16)."""
+
+    SILENCE = 30
+
+    def __init__(self, link, timeout, reports):
+        self.link, self.reports = link, reports
+        self.ends = time.monotonic() + timeout
+        # The answer of the local user, once there is one.
+        self.answers = []
+        # The last answer that the other side reported; None if it reports none.
+        self.peer_answer = None
+        self._heard = None
+        self._sent = (0, None)
+
+    def report(self):
+        """Sends DECIDING if a second has passed or the answer has changed."""
+        now, answer = time.monotonic(), bool(self.answers and self.answers[0])
+        if self.reports and (answer != self._sent[1] or now - self._sent[0] >= 1):
+            self._sent = (now, answer)
+            self.link.send_frame(wire.DECIDING, bytes([answer]))
+
+    def received(self, payload):
+        if not payload:
+            raise malformed("an empty DECIDING")
+        self.peer_answer = bool(self.peer_answer) or payload[0] == 1
+
+    def next_frame(self):
+        """Returns the next frame that is not DECIDING, or None if none arrives within a moment."""
+        now = time.monotonic()
+        if now > self.ends:
+            raise Violation("timed-out", "a user did not answer in time")
+        if self._heard is not None and now - self._heard > self.SILENCE:
+            raise LinkBroken("the other side is silent")
+        self.report()
+        try:
+            kind, payload = self.link.read_frame(0.02)
+        except LinkTimeout:
+            return None
+        self._heard = time.monotonic()
+        if kind == wire.CLOSE:
+            raise Refused(*parse_close(payload))
+        if kind == wire.DECIDING:
+            self.received(payload)
+            return None
+        return kind, payload
+
+
 class ControlLink:
     """The open control link of a remote peer, with a queue, so that no caller blocks on TCP."""
 
@@ -368,6 +416,8 @@ class Peer:
         self.condition = threading.Condition(threading.RLock())
         self.answer_invitation = lambda name, words, context: True
         self.confirm_host = lambda name, words: True
+        # A peer that does not send DECIDING plays a program that does not know ADM-15 and ADM-16.
+        self.reports_decision = True
         self.accept_resource = lambda remote, offer: True
         self.is_requested = lambda remote, offer: False
         self._stretched = None
@@ -544,8 +594,8 @@ class Peer:
             raise malformed("another session")
         if not theirs["protocol"][0] <= VERSION <= theirs["protocol"][1]:
             raise Violation("version-mismatch", "version 1 only")
-        proof = self._satisfy(link, theirs, expect, code, insist, timeout, extra)
-        accept = parse_accept(self._expect(link, wire.ACCEPT, timeout + STEP))
+        proof, accept = self._satisfy(link, theirs, expect, code, insist, timeout, extra)
+        accept = parse_accept(accept or self._expect(link, wire.ACCEPT))
         if proof is not None and not hmac.compare_digest(accept["proof"], proof):
             link.close("not-verified")
             raise NotVerified("the host did not prove that it knows the code")
@@ -682,7 +732,10 @@ class Peer:
         return payload
 
     def _satisfy(self, link, theirs, expect, code, insist, timeout, extra):
-        """Performs the steps of the listener's `admission`; returns the proof that the host must give, or None."""
+        """Performs the steps of the listener's `admission`.
+
+        Returns the proof that the host must give, or None, and the payload of ACCEPT if it has arrived.
+        """
         mode = theirs["admission"]
         listener = link.peer_id
         binding = link.exporter(BINDING)
@@ -691,7 +744,7 @@ class Peer:
             if unproved and (insist or code and expect is None):
                 link.close("not-verified")
                 raise NotVerified("the host asks for nothing and proves nothing")
-            return None
+            return None, None
         if mode == "code":
             if not code:
                 link.close("not-verified", "no code was given")
@@ -700,7 +753,7 @@ class Peer:
             sides = (binding, self.session, self.id, listener)
             mine = admission.code_proof(stretched, "joiner", *sides)
             link.send_frame(wire.CODE_PROOF, {"proof": wire.base64_text(mine)})
-            return admission.code_proof(stretched, "host", *sides)
+            return admission.code_proof(stretched, "host", *sides), None
         if code and expect is None:
             # HEL-7: a dialler with a code does not fall back to another mode.
             link.close("not-verified", "a code was given and is not asked for")
@@ -710,14 +763,45 @@ class Peer:
         link.send_frame(wire.SAS_COMMIT, {"commit": wire.base64_text(commit)})
         answer = wire.parse_json(self._expect(link, wire.SAS_NONCE))
         nonce = parse_base64(wire.text(answer, "nonce"), exactly=32)
+        decision = Decision(link, timeout, self.reports_decision)
+        if expect is not None:
+            decision.answers.append(True)
+        decision.report()
         link.send_frame(wire.SAS_REVEAL, {"nonce": wire.base64_text(mine)})
         secret = admission.sas_secret(binding, mine, nonce, self.session, self.id, listener)
         words = admission.words(secret, 3)
         self.events.add("words", words=words, peer=listener)
-        if expect is None and not self.confirm_host(theirs["name"], words):
+        if expect is None:
+            self._start(lambda: decision.answers.append(self.confirm_host(theirs["name"], words)))
+        return None, self._await_users(link, decision)
+
+    def _await_users(self, link, decision):
+        """Waits until the local user has confirmed the words and ACCEPT has arrived; returns its payload.
+
+        A listener that does not know ADM-16 may send ACCEPT first (ADM-8).
+        """
+        accept, held = None, []
+        while accept is None or not decision.answers:
+            if decision.answers == [False]:
+                break
+            frame = decision.next_frame()
+            if frame is None:
+                continue
+            kind, payload = frame
+            if accept is None and kind == wire.ACCEPT:
+                accept = payload
+                link.decoder.maximum = wire.MAXIMUM_PAYLOAD
+            elif accept is not None and kind == wire.PING:
+                link.send_frame(wire.PONG, payload)
+            elif accept is not None and kind != wire.PONG:
+                held.append(frame)
+            elif accept is None:
+                raise malformed(f"frame {kind:#04x} while users decide")
+        if not decision.answers[0]:
             link.close("not-verified")
             raise NotVerified("the words differ")
-        return None
+        link.held = held
+        return accept
 
     # Listening
 
@@ -927,7 +1011,16 @@ class Peer:
             commit = parse_base64(wire.text(raw, "commit"), exactly=32)
             mine = os.urandom(32)
             link.send_frame(wire.SAS_NONCE, {"nonce": wire.base64_text(mine)})
-            raw = wire.parse_json(self._expect(link, wire.SAS_REVEAL))
+            decision = Decision(link, theirs["timeout"], self.reports_decision)
+            kind, payload = link.read_frame(STEP)
+            while kind == wire.DECIDING:
+                decision.received(payload)
+                kind, payload = link.read_frame(STEP)
+            if kind == wire.CLOSE:
+                raise Refused(*parse_close(payload))
+            if kind != wire.SAS_REVEAL:
+                raise malformed(f"frame {kind:#04x} where SAS-REVEAL was due")
+            raw = wire.parse_json(payload)
             nonce = parse_base64(wire.text(raw, "nonce"), exactly=32)
             binding = link.exporter(BINDING)
             if not hmac.compare_digest(commit, admission.sas_commitment(binding, nonce)):
@@ -937,34 +1030,22 @@ class Peer:
             )
             words = admission.words(secret, 3)
             self.events.add("invitation", peer=link.peer_id, words=words, name=theirs["name"])
-            if not self._person_says_yes(link, theirs, words):
+            if not self._person_says_yes(decision, theirs, words):
                 self._silenced[address] = time.monotonic() + 60
                 raise Violation("declined", "")
         finally:
             with self.condition:
                 self._pending.pop(link.peer_id, None)
 
-    def _person_says_yes(self, link, theirs, words):
-        """Asks the user until the dialler leaves or its time is over (3.2)."""
-        answers = []
-
-        def ask():
-            arguments = (theirs["name"], words, theirs["context"])
-            answers.append(self.answer_invitation(*arguments))
-
-        asking = self._start(ask)
-        ends = time.monotonic() + theirs["timeout"]
-        while asking.is_alive():
-            if time.monotonic() > ends:
-                raise Violation("timed-out", "")
-            try:
-                kind, payload = link.read_frame(0.02)
-            except LinkTimeout:
-                continue
-            if kind == wire.CLOSE:
-                raise Refused(*parse_close(payload))
-            raise malformed(f"frame {kind:#04x} while a person decides")
-        return answers and answers[0]
+    def _person_says_yes(self, decision, theirs, words):
+        """Asks the user until the dialler leaves or its time is over (3.2), then waits for the dialler's user (ADM-16)."""
+        arguments = (theirs["name"], words, theirs["context"])
+        self._start(lambda: decision.answers.append(self.answer_invitation(*arguments)))
+        while not decision.answers or decision.answers[0] and decision.peer_answer is False:
+            frame = decision.next_frame()
+            if frame is not None:
+                raise malformed(f"frame {frame[0]:#04x} while users decide")
+        return decision.answers[0]
 
     # Links
 
@@ -1064,6 +1145,8 @@ class Peer:
         elif kind == wire.PONG:
             if len(payload) != 8:
                 raise malformed("a PONG that is not 8 bytes")
+        elif kind == wire.DECIDING:
+            pass
         elif kind == wire.DATAGRAM:
             self.on_datagram(remote, payload, "link")
         elif kind == wire.MEMBERS:

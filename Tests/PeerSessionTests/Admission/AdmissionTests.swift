@@ -552,7 +552,7 @@ struct AdmissionByPeopleTests {
       listener: World.listenerFacts(.ask)
     )
     world.run()
-    #expect(world.types == [-1, 1, -5, 6, -7])
+    #expect(world.types == [-1, 1, -5, 6, -0x82, -7, 0x82])
     let invitation = try #require(world.invitation)
     #expect(invitation.words.count == 3)
     #expect(invitation.words == world.shownWords?.words)
@@ -600,13 +600,48 @@ struct AdmissionByPeopleTests {
         if !ownFirst {
           #expect(world.opening == nil)
           world.perform(world.dialler.personAnswered(true, now: world.now))
+          world.carry()
         }
         #expect(world.opening?.basis == .ask)
+        #expect(world.admitted == .ask)
       }
     }
   }
 
-  @Test("[ADM-8] if our user sees other words, the link ends, even after ACCEPT")
+  @Test("[ADM-16] the listener admits a dialler only after both users have decided")
+  func bothDecide() {
+    var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
+    world.run()
+    world.perform(world.listener.personAnswered(.accept, now: world.now))
+    world.carry()
+    #expect(world.admitted == nil)
+    #expect(world.listener.isAwaitingDialler && world.listener.isPendingInvitation)
+    // Another answer replaces the first one.
+    var declined = world
+    declined.perform(declined.listener.personAnswered(.decline(reason: "no"), now: world.now))
+    declined.carry()
+    #expect(declined.diallerWanted.last == .ended(.declined, UntrustedText("no")))
+    world.perform(world.dialler.personAnswered(true, now: world.now))
+    world.carry()
+    #expect(world.admitted == .ask)
+    #expect(!world.listener.isAwaitingDialler)
+    #expect(world.opening?.held.isEmpty == true)
+  }
+
+  @Test("[ADM-16] a dialler that does not report its decision is admitted when our user accepts")
+  func olderDialler() {
+    var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
+    world.dropsReports = true
+    world.run()
+    world.perform(world.listener.personAnswered(.accept, now: world.now))
+    world.carry()
+    #expect(world.admitted == .ask)
+    #expect(world.opening == nil)
+    world.perform(world.dialler.personAnswered(true, now: world.now))
+    #expect(world.opening?.basis == .ask)
+  }
+
+  @Test("[ADM-8] if our user sees other words, the link ends, even after the host's user accepted")
   func otherWords() {
     for acceptedBefore in [true, false] {
       var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
@@ -619,17 +654,16 @@ struct AdmissionByPeopleTests {
       world.carry()
       #expect(world.diallerClosed == .notVerified)
       #expect(world.opening == nil)
-      if !acceptedBefore {
-        #expect(
-          world.listenerWanted.suffix(2) == [
-            .invitationEnded(
-              .notVerified,
-              UntrustedText("The verification words are not the same.")
-            ),
-            .ended(.notVerified, UntrustedText("The verification words are not the same.")),
-          ]
-        )
-      }
+      #expect(world.admitted == nil)
+      #expect(
+        world.listenerWanted.suffix(2) == [
+          .invitationEnded(
+            .notVerified,
+            UntrustedText("The verification words are not the same.")
+          ),
+          .ended(.notVerified, UntrustedText("The verification words are not the same.")),
+        ]
+      )
     }
   }
 
@@ -637,8 +671,8 @@ struct AdmissionByPeopleTests {
   func held() {
     var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
     world.run()
-    world.perform(world.listener.personAnswered(.accept, now: world.now))
-    world.carry()
+    // An older listener sends ACCEPT as soon as its user has accepted.
+    _ = world.dialler.frameReceived(.accept, World.accept.encoded(), now: world.now)
     #expect(
       world.dialler.frameReceived(.ping, [1, 2, 3, 4, 5, 6, 7, 8], now: world.now)
         == [.send(.pong, [1, 2, 3, 4, 5, 6, 7, 8])]
@@ -658,8 +692,7 @@ struct AdmissionByPeopleTests {
   func holdsNoMore() {
     var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
     world.run()
-    world.perform(world.listener.personAnswered(.accept, now: world.now))
-    world.carry()
+    _ = world.dialler.frameReceived(.accept, World.accept.encoded(), now: world.now)
     var frames = 0
     while world.dialler.shouldRead && frames < 100_000 {
       _ = world.dialler.frameReceived(.message, [1, 2, 3], now: world.now)
@@ -767,19 +800,122 @@ struct AdmissionTimesTests {
     world.run()
     #expect(world.dialler.hasAskedPerson)
     let end = world.now + .seconds(30)
+    world.pass(.seconds(29))
+    #expect(world.listenerClosed == nil && world.diallerClosed == nil)
     #expect(world.listener.deadline == end)
     #expect(world.dialler.deadline == end)
     #expect(
       world.listener.timePassed(now: end) == [
-        .invitationEnded(.timedOut, UntrustedText("This step of admission took too long.")),
-        .close(.timedOut, "This step of admission took too long."),
+        .invitationEnded(
+          .timedOut,
+          UntrustedText("The user who was asked did not answer in time.")
+        ),
+        .close(.timedOut, "The user who was asked did not answer in time."),
       ]
     )
+    #expect(world.dialler.awaitsOwnPerson)
     #expect(
       world.dialler.timePassed(now: end) == [
-        .close(.timedOut, "This step of admission took too long.")
+        .close(.timedOut, "The joining user did not confirm the verification words in time.")
       ]
     )
+  }
+
+  @Test(
+    "[ADM-15] users may take as long as the invitation states, in either order",
+    arguments: [1, 5, 6, 8, 25, 60, 299]
+  )
+  func patience(_ seconds: Int) {
+    for isHostFirst in [true, false] {
+      for isLateTogether in [true, false] {
+        var world = World(
+          dialler: World.diallerFacts(timeout: .seconds(300)),
+          listener: World.listenerFacts(.ask)
+        )
+        world.run()
+        let before = world.types.count
+        if isLateTogether { world.pass(.seconds(seconds)) }
+        for isHost in [isHostFirst, !isHostFirst] {
+          if isHost {
+            world.perform(world.listener.personAnswered(.accept, now: world.now))
+          } else {
+            world.perform(world.dialler.personAnswered(true, now: world.now))
+          }
+          world.carry()
+          if isHost == isHostFirst {
+            #expect(world.admitted == nil && world.opening == nil)
+            if !isLateTogether { world.pass(.seconds(seconds)) }
+          }
+        }
+        #expect(world.admitted == .ask)
+        #expect(world.opening?.basis == .ask)
+        // Each side sent a frame each second, so that neither the link nor a NAT times out.
+        let reports = world.types.dropFirst(before)
+        for type in [0x82, -0x82] {
+          #expect(reports.count { $0 == type } >= seconds - 1, "\(reports)")
+        }
+      }
+    }
+  }
+
+  @Test("[ADM-15] a side that hears nothing for 30 s ends the invitation; a stop does not count")
+  func silence() {
+    var world = World(
+      dialler: World.diallerFacts(timeout: .seconds(300)),
+      listener: World.listenerFacts(.ask)
+    )
+    world.run()
+    world.pass(.seconds(10))
+    var (dialler, listener) = (world.dialler, world.listener)
+    var now = world.now
+    // Both processes are stopped for a minute.
+    now += .seconds(60)
+    #expect(dialler.timePassed(now: now).count == 1)
+    #expect(listener.timePassed(now: now).count == 1)
+    let stopped = now
+    var ends: [Duration] = []
+    while ends.count < 2, now < stopped + .seconds(100) {
+      now += .seconds(1)
+      if dialler.timePassed(now: now) == [.lost] { ends.append(now - stopped) }
+      let broken = UntrustedText("The connection broke.")
+      if listener.timePassed(now: now) == [
+        .invitationEnded(.withdrawn, broken), .ended(.withdrawn, broken),
+      ] {
+        ends.append(now - stopped)
+      }
+    }
+    #expect(ends == [.seconds(30), .seconds(30)])
+    #expect(dialler.deadline == nil && listener.deadline == nil)
+  }
+
+  @Test("[ADM-15] the question ends even if the dialler is gone right after it was asked")
+  func goneAtOnce() {
+    var world = World(
+      dialler: World.diallerFacts(timeout: .seconds(300)),
+      listener: World.listenerFacts(.ask)
+    )
+    world.run()
+    for second in 1...30 {
+      world.perform(world.listener.timePassed(now: world.now + .seconds(second)))
+    }
+    let broken = UntrustedText("The connection broke.")
+    #expect(world.listenerWanted.last == .ended(.withdrawn, broken))
+    #expect(!world.listener.isPendingInvitation)
+  }
+
+  @Test("[ADM-15] a side that sends no DECIDING is not treated as silent")
+  func olderPeer() {
+    var world = World(
+      dialler: World.diallerFacts(timeout: .seconds(300)),
+      listener: World.listenerFacts(.ask)
+    )
+    world.dropsReports = true
+    world.run()
+    world.pass(.seconds(299))
+    world.perform(world.dialler.personAnswered(true, now: world.now))
+    world.perform(world.listener.personAnswered(.accept, now: world.now))
+    world.carry()
+    #expect(world.opening?.basis == .ask)
   }
 
   @Test("an answer that comes after the time limit admits no peer")
@@ -790,10 +926,12 @@ struct AdmissionTimesTests {
     )
     world.run()
     let actions = world.listener.personAnswered(.accept, now: world.now + .seconds(30))
-    #expect(actions.last == .close(.timedOut, "This step of admission took too long."))
+    #expect(
+      actions.last == .close(.timedOut, "The user who was asked did not answer in time.")
+    )
   }
 
-  @Test("a dialler whose own user never answers gives up a link to which it was admitted")
+  @Test("if the dialler's own user never answers, the invitation ends on both sides")
   func ownPerson() {
     var world = World(
       dialler: World.diallerFacts(timeout: .seconds(30)),
@@ -802,9 +940,14 @@ struct AdmissionTimesTests {
     world.run()
     world.perform(world.listener.personAnswered(.accept, now: world.now))
     world.carry()
-    world.perform(world.dialler.timePassed(now: world.now + .seconds(30)))
+    world.pass(.seconds(30))
     #expect(world.diallerClosed == .timedOut)
     #expect(world.opening == nil)
+    #expect(world.admitted == nil)
+    let message = UntrustedText(
+      "The joining user did not confirm the verification words in time."
+    )
+    #expect(world.listenerWanted.contains(.invitationEnded(.timedOut, message)))
   }
 }
 
@@ -1044,6 +1187,7 @@ struct AdmissionWrongOrderTests {
     case .sasNonce: Control.ShortWordsNonce(nonce: Self.nonce).encoded()
     case .sasReveal: Control.ShortWordsReveal(nonce: Self.nonce).encoded()
     case .ping, .pong: [1, 2, 3, 4, 5, 6, 7, 8]
+    case .deciding: [0]
     default: Array("{}".utf8)
     }
   }
@@ -1054,6 +1198,7 @@ struct AdmissionWrongOrderTests {
   )
   func listener(_ state: ListenerState) {
     for type in FrameType.allCases where type != state.expected && type != .close {
+      if type == .deciding, state == .reveal || state == .person { continue }
       var listener = state.make()
       var limiter = AttemptLimiter()
       let actions = listener.frameReceived(type, payload(type), limiter: &limiter, now: .zero)
@@ -1070,6 +1215,7 @@ struct AdmissionWrongOrderTests {
   @Test("[FRM-4] a dialler accepts each frame only in its state", arguments: DiallerState.allCases)
   func dialler(_ state: DiallerState) {
     for type in FrameType.allCases where type != state.expected && type != .close {
+      if type == .deciding, state == .person { continue }
       var dialler = state.make()
       let actions = dialler.frameReceived(type, payload(type), now: .zero)
       guard case .close(.protocolError, _)? = actions.last, actions.count == 1 else {

@@ -28,6 +28,9 @@ struct AdmissionWorld {
   /// The types of all frames, in order; those of the dialler are negative.
   var types: [Int] = []
 
+  /// Whether DECIDING is lost on the way to both sides, as if they did not know it.
+  var dropsReports = false
+
   private var toListener: [(FrameType, [UInt8])] = []
   private var toDialler: [(FrameType, [UInt8])] = []
 
@@ -111,11 +114,24 @@ struct AdmissionWorld {
     }
   }
 
+  /// Lets time pass, and delivers the frames that both sides send in the meantime.
+  mutating func pass(_ time: Duration) {
+    let end = now + time
+    while let due = [dialler.deadline, listener.deadline].compactMap(\.self).min(), due <= end {
+      now = max(now, due)
+      perform(dialler.timePassed(now: now))
+      perform(listener.timePassed(now: now))
+      carry()
+    }
+    now = end
+  }
+
   mutating func perform(_ actions: [DiallerAction]) {
     for action in actions {
       switch action {
       case .send(let type, let payload):
         types.append(-Int(type.rawValue))
+        if type == .deciding, dropsReports { continue }
         toListener.append((type, payload))
       case .computeCodeKey(let code, let session, let listener):
         diallerWanted.append(action)
@@ -126,7 +142,7 @@ struct AdmissionWorld {
       case .close(let code, let message):
         diallerWanted.append(action)
         toListener.append((.close, Control.Close(code, message).encoded()))
-      case .showWords, .opened, .ended:
+      case .showWords, .opened, .ended, .lost:
         diallerWanted.append(action)
       }
     }
@@ -137,6 +153,7 @@ struct AdmissionWorld {
       switch action {
       case .send(let type, let payload):
         types.append(Int(type.rawValue))
+        if type == .deciding, dropsReports { continue }
         toDialler.append((type, payload))
       case .accept(let proof, _):
         listenerWanted.append(action)

@@ -328,6 +328,7 @@ struct MembershipWorld {
           toListener += out.codeKeyComputed(Self.codeKeys[listener], now: .zero)
         case .showWords: break
         case .close(let code, _), .ended(let code, _): return code
+        case .lost: return .internalError
         case .opened(let opening):
           listenerShown = opening.hello.ticket
           open(dialler, listener, hello, opening.accept, shown: listenerShown)

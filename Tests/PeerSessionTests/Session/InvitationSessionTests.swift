@@ -42,8 +42,8 @@ struct InvitationSessionTests {
     }
   }
 
-  @Test("a dialler that gave up before the user accepted is gone, and is not dialed")
-  func crossed() async throws {
+  @Test("[ADM-16] a dialler whose user never confirms the words does not join, and is not dialed")
+  func unconfirmed() async throws {
     let log = EventLog()
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
@@ -62,15 +62,18 @@ struct InvitationSessionTests {
           let id = try await log.first { event -> InvitationID? in
             if case .invitation(let invitation) = event { invitation.id } else { nil }
           }
-          try await hosted.respond(to: id, .accept)
-          let reason = try await log.first { event -> DepartureReason? in
-            if case .peerLeft(bob.peerID, let reason, _) = event { reason } else { nil }
+          #expect(try await hosted.respond(to: id, .accept))
+          let ended = try await log.first { event -> (InvitationID, SessionError)? in
+            if case .invitationEnded(let id, let error) = event { (id, error) } else { nil }
           }
-          #expect(reason.word == "withdrawn")
-          let isAwaited = await log.all.contains { event in
-            if case .peerStateChanged(_, .reconnecting) = event { true } else { false }
+          #expect(ended.0 == id && ended.1.code == .timedOut)
+          let isKnown = await log.all.contains { event in
+            switch event {
+            case .peerJoined, .peerStateChanged: true
+            default: false
+            }
           }
-          #expect(!isAwaited)
+          #expect(!isKnown)
           await hosted.leave()
           try await group.waitForAll()
         }

@@ -410,10 +410,13 @@ struct BoardClientTests {
           words: "one two three",
           direction: .incoming,
           mustAnswer: true,
+          seconds: 300,
           known: true
         )
       )
     )
+    #expect(desk.client.isTicking)
+    #expect(desk.lines().contains { $0.contains("5:00 left to answer") })
     #expect(desk.lines().contains { $0.contains("You already know this peer's key.") })
     #expect(!desk.lines().contains { $0.contains("must show these words") })
     _ = desk.client.receive(

@@ -77,6 +77,26 @@ struct ConnectingTests {
     _ = client.beginFrame(now: .seconds(7))
     #expect(client.frame().screen.lines.contains { $0.contains("7 s   Esc or q cancels") })
     #expect(client.isTicking)
+    _ = client.receive(
+      .invitation(
+        .init(
+          id: "to-1",
+          peer: "abcdefgh",
+          name: "Ada",
+          words: "one two three",
+          direction: .outgoing,
+          mustAnswer: true,
+          seconds: 300
+        )
+      )
+    )
+    _ = client.beginFrame(now: .seconds(67))
+    lines = client.frame().screen.lines
+    #expect(lines.contains { $0.contains("4:00 left to answer") }, "\(lines)")
+    #expect(Self.type("y", &client).count == 1)
+    _ = client.beginFrame(now: .seconds(67))
+    lines = client.frame().screen.lines
+    #expect(lines.contains { $0.contains("67 s   4:00 left to accept   Esc or q cancels") })
   }
 
   @Test("drawing, typing and pasting work only after the session is connected")

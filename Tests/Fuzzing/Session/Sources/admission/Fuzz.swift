@@ -271,7 +271,7 @@ private struct Run {
         case .anyone, .known, .resumed, .ticket:
           insist(!insists, "who insists on a proof gets one")
         }
-      case .close, .ended: isDiallerOver = true
+      case .close, .ended, .lost: isDiallerOver = true
       }
     }
   }
