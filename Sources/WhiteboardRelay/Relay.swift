@@ -47,7 +47,8 @@ package actor Relay {
 
   /// Serves boards until the relay receives a request to shut down.
   ///
-  /// The relay then leaves all sessions and saves all boards.
+  /// The relay then leaves all sessions and saves all boards. Canceling the task requests the relay
+  /// to shut down.
   ///
   /// - Parameter ready: A closure that is called when peers can connect and each board in the
   ///   register is served or has failed.
@@ -62,9 +63,19 @@ package actor Relay {
     transportConfiguration.askBoards { [weak self] in await self?.sharedBoard(of: $0) }
     // A relay has no user, so it does not accept files.
     transportConfiguration.wantsResource = { _, _ in false }
-    do {
+    // A separate task, which is awaited below but not canceled with the caller: a relay that shuts
+    // down must still leave the sessions and save the boards.
+    let running = Task { [transportConfiguration] in
       let body: @Sendable (PeerTransport) async -> Void = { await self.serve($0, ready) }
       try await PeerTransport.withTransport(transportConfiguration, body)
+    }
+    do {
+      try await withTaskCancellationHandler {
+        try await running.value
+      } onCancel: {
+        // This task returns soon, so no code awaits it.
+        Task { await self.requestEnd() }
+      }
     } catch let error as SessionError {
       throw WhiteboardError(error)
     } catch {
@@ -79,6 +90,7 @@ package actor Relay {
     endSource.finish()
     endWaiter?.resume()
     endWaiter = nil
+    boardsChanged()
   }
 
   /// The reasons why new peers should not be routed to this relay; empty while it serves normally.
@@ -147,7 +159,7 @@ package actor Relay {
     while boards.values.contains(where: holds) { await untilBoardsChange() }
   }
 
-  /// Waits until the state of any board changes.
+  /// Waits until the state of any board changes, or the relay receives a request to shut down.
   func untilBoardsChange() async {
     await withCheckedContinuation { boardWaiters.append($0) }
   }

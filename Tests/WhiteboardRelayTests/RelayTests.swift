@@ -43,6 +43,24 @@ struct RelayTests {
     }
   }
 
+  @Test("a relay whose task is canceled shuts down as on request, and creates no more boards")
+  func canceled() async throws {
+    try await RelayRoom.make { room in
+      let relay = try room.relay()
+      let (states, state) = AsyncStream<Void>.makeStream()
+      let run = Task { try await relay.run { _ in state.yield() } }
+      for await _ in states { break }
+      let board = try await relay.createBoard(name: "standup").board
+      run.cancel()
+      try await run.value
+      await #expect { try await relay.createBoard(name: "late") } throws: {
+        ($0 as? WhiteboardError)?.code == .unreachable
+      }
+      let library = BoardLibrary(directory: room.data + "/boards")
+      #expect(try await library.list().map { SessionID(bytes: $0.board)?.text } == [board])
+    }
+  }
+
   @Test("[RLY-7] a member reconnects after its relay ended and started again")
   func comesBack() async throws {
     try await RelayRoom.make { room in
@@ -471,7 +489,11 @@ struct RelayTests {
 extension Relay {
   /// Waits until the only board satisfies a condition.
   fileprivate func untilBoard(_ holds: (ServedBoard) -> Bool) async throws {
-    while !(boards.values.first.map(holds) ?? false) { await untilBoardsChange() }
+    while !(boards.values.first.map(holds) ?? false) {
+      // A test that is canceled cancels its relay, which then shuts down.
+      guard !isEnding else { throw CancellationError() }
+      await untilBoardsChange()
+    }
   }
 
   /// Waits until the current state of every board is on disk.

@@ -34,6 +34,9 @@ extension Relay {
         "a relay cannot ask a user; set `admit` to `code`, `known` or `anyone`"
       )
     }
+    guard !isEnding else {
+      throw WhiteboardError(.unreachable, "the relay is shutting down; try again when it runs")
+    }
     guard register.entries.count < limits.maximumBoards else {
       throw WhiteboardError(
         .notAllowed,
@@ -71,7 +74,8 @@ extension Relay {
   ///   - entry: The entry of the board.
   ///   - session: The session of the board, if it is already open.
   func open(_ entry: BoardRegister.Entry, _ session: Session? = nil) {
-    guard let id = entry.id, boards[id] == nil, let transport else { return }
+    // A board that is opened while the relay shuts down would not be closed.
+    guard !isEnding, let id = entry.id, boards[id] == nil, let transport else { return }
     var boardConfiguration = BoardConfiguration(
       part: .keep(board: id, boardName: entry.name),
       displayName: configuration.name,
