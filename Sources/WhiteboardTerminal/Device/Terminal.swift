@@ -29,10 +29,11 @@ package final class Terminal: @unchecked Sendable {
   private let errors: Int32
   /// The file that receives standard error until the terminal is restored; -1 if it cannot be opened.
   private let log: Int32
-  /// The events; at most 4,096 are buffered.
+  /// The events; supports one reader.
   ///
-  /// If there are more, the oldest are dropped.
+  /// No event is dropped: while too many events wait for the reader, the terminal is not read.
   package let events: AsyncStream<Event>
+  private let waiting: TerminalEvents
   private let source: any DispatchSourceRead
   private let sizeSource: any DispatchSourceSignal
 
@@ -57,12 +58,12 @@ package final class Terminal: @unchecked Sendable {
     log = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard Self.arm(output, exitMessage, log: log, errors: errors) else { return nil }
     if log >= 0 { dup2(log, STDERR_FILENO) }
-    let (events, continuation) = AsyncStream<Event>.makeStream(
-      bufferingPolicy: .bufferingNewest(4096)
-    )
-    self.events = events
     let queue = DispatchQueue(label: "whiteboard.terminal")
-    source = DispatchSource.makeReadSource(fileDescriptor: input, queue: queue)
+    let source = DispatchSource.makeReadSource(fileDescriptor: input, queue: queue)
+    let waiting = TerminalEvents(on: queue) { isReading in
+      if isReading { source.resume() } else { source.suspend() }
+    }
+    (self.source, self.waiting, events) = (source, waiting, waiting.stream)
     signal(SIGWINCH, SIG_IGN)
     sizeSource = DispatchSource.makeSignalSource(signal: SIGWINCH, queue: queue)
     let descriptor = input
@@ -70,19 +71,19 @@ package final class Terminal: @unchecked Sendable {
       var buffer = [UInt8](repeating: 0, count: 65_536)
       let count = read(descriptor, &buffer, buffer.count)
       if count > 0 {
-        continuation.yield(.bytes(Array(buffer[..<count])))
+        waiting.add(.bytes(Array(buffer[..<count])))
       } else if count == 0 || (errno != EINTR && errno != EAGAIN) {
-        continuation.yield(.hungUp)
-        continuation.finish()
+        waiting.add(.hungUp)
       }
     }
-    sizeSource.setEventHandler { continuation.yield(.resized) }
+    sizeSource.setEventHandler { waiting.add(.resized) }
     source.activate()
     sizeSource.activate()
     write(Array(enter.utf8))
   }
 
   deinit {
+    waiting.close()
     source.cancel()
     sizeSource.cancel()
     leave()
