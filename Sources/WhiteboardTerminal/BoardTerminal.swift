@@ -76,7 +76,8 @@ package actor BoardTerminal: EventSink {
     self.lobby = LobbyClient(
       columns: size.columns,
       rows: size.rows,
-      suggestion: lobby.suggestion
+      suggestion: lobby.suggestion,
+      hasCode: lobby.hasCode
     )
     while !isEnding {
       // Nothing was received about the boards nearby while a board was open.

@@ -39,6 +39,7 @@ struct LobbyCommand: AsyncParsableCommand {
         )
       },
       suggestion: try HostedBoard(nil, isKept: true, settings).name,
+      hasCode: settings.value(.code) != nil,
       boards: { await Self.own(library) },
       configuration: { [options] (choice) throws(WhiteboardError) in
         try await Self.configuration(choice, options)

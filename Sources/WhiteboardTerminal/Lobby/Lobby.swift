@@ -9,6 +9,8 @@ package struct Lobby: Sendable {
   package let suggestion: String
   /// A function that returns whether a program accepts connections at one of the addresses.
   package let isReachable: @Sendable (_ addresses: [String]) async -> Bool
+  /// Whether the settings contain a join code, so that the user need not enter it.
+  package let hasCode: Bool
   /// A function that returns the boards that are stored on this computer.
   package let boards: @Sendable () async -> [LobbyClient.OwnBoard]
   /// A function that returns the configuration of the board for a choice; nil if the choice is to quit.
@@ -19,6 +21,7 @@ package struct Lobby: Sendable {
     discovery: any Discovery,
     isReachable: @escaping @Sendable ([String]) async -> Bool,
     suggestion: String,
+    hasCode: Bool,
     boards: @escaping @Sendable () async -> [LobbyClient.OwnBoard],
     configuration:
       @escaping @Sendable (LobbyClient.Choice) async throws(WhiteboardError)
@@ -27,6 +30,7 @@ package struct Lobby: Sendable {
     self.discovery = discovery
     self.isReachable = isReachable
     self.suggestion = suggestion
+    self.hasCode = hasCode
     self.boards = boards
     self.configuration = configuration
   }

@@ -96,6 +96,11 @@ struct LobbyBoards: Sendable {
     }
   }
 
+  /// Returns whether every announcement of a board states that a join code is required.
+  func requiresCode(_ board: String) -> Bool {
+    nearby[board]?.values.allSatisfy { $0.admit == "code" } ?? false
+  }
+
   /// Returns the local copy of a board.
   func copy(of board: String) -> LobbyClient.OwnBoard? { own.first { $0.board == board } }
 

@@ -40,12 +40,20 @@ package struct LobbyClient: Sendable {
   private(set) var discoveryProblem: String?
   private(set) var now = Duration.zero
   private let suggestion: String
+  private let hasCode: Bool
 
-  /// Creates an empty lobby that suggests a name for a new board.
-  package init(columns: Int, rows: Int, suggestion: String) {
+  /// Creates an empty lobby.
+  ///
+  /// - Parameters:
+  ///   - columns: The width of the terminal.
+  ///   - rows: The height of the terminal.
+  ///   - suggestion: The suggested name for a new board.
+  ///   - hasCode: Whether the settings contain a join code.
+  package init(columns: Int, rows: Int, suggestion: String, hasCode: Bool = false) {
     self.columns = max(columns, 1)
     self.rows = max(rows, 1)
     self.suggestion = suggestion
+    self.hasCode = hasCode
   }
 
   /// Sets the size of the terminal.
@@ -103,6 +111,10 @@ package struct LobbyClient: Sendable {
     if message.hasSuffix(WhiteboardError.codeAdvice) {
       failure = "\(message.dropLast(WhiteboardError.codeAdvice.count))."
     }
+    askForCode(of: target)
+  }
+
+  private mutating func askForCode(of target: String) {
     purpose = .code(target: target)
     editor = LineEditor(label: "join code (four words): ")
   }
@@ -213,8 +225,12 @@ package struct LobbyClient: Sendable {
     guard boards.list.indices.contains(chosen) else { return .host(suggestion) }
     switch boards.list[chosen] {
     case .nearby(let id):
-      return boards.copy(of: id).map { .rejoin(board: id, path: $0.path) }
-        ?? .join(target: id, code: nil)
+      if let copy = boards.copy(of: id) { return .rejoin(board: id, path: copy.path) }
+      if !hasCode, boards.requiresCode(id) {
+        askForCode(of: id)
+        return nil
+      }
+      return .join(target: id, code: nil)
     case .own(let board): return .host(board.path)
     }
   }

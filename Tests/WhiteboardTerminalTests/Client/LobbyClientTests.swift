@@ -66,6 +66,24 @@ struct LobbyClientTests {
     #expect(!lobby.frame().screen.lines.contains { $0.contains("Art") })
   }
 
+  @Test("Enter on a board that requires a code asks for the code, unless the settings contain one")
+  func requiredCode() {
+    for hasCode in [false, true] {
+      var lobby = LobbyClient(columns: 90, rows: 16, suggestion: "ada board", hasCode: hasCode)
+      var board = Self.found("Team", "teamid")
+      board.admit = "code"
+      lobby.found(board)
+      let choices = Self.type("\r", &lobby)
+      #expect(choices == (hasCode ? [.join(target: "teamid", code: nil)] : []))
+      guard !hasCode else { continue }
+      #expect(lobby.frame().screen.lines.contains { $0.contains("join code (four words): ") })
+      #expect(Self.type("a b\r", &lobby) == [.join(target: "teamid", code: "a b")])
+      // Some members admit without a code.
+      lobby.found(Self.found("Team", "teamid", by: "Cy", "cyid"))
+      #expect(Self.type("\r", &lobby) == [.join(target: "teamid", code: nil)])
+    }
+  }
+
   @Test("a board has one entry, even if it is the user's own and several members announce it")
   func groups() {
     var lobby = Self.lobby()
