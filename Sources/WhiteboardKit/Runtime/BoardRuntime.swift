@@ -44,6 +44,8 @@ final class BoardRuntime {
   private var pump = EventPump()
   private var conditions: [Int: Condition] = [:]
   private var nextCondition = 0
+  /// Whether a job checks the conditions regularly.
+  private var isWatching = false
   private var endWaiter: CheckedContinuation<Void, Never>?
   private var wakeTimer = WakeTimer()
   /// Whether work without a deadline is pending.
@@ -102,6 +104,7 @@ final class BoardRuntime {
 
   /// Waits until the board closes.
   nonisolated(nonsending) func untilEnding() async {
+    defer { checkIsolation(#isolation) }
     guard ending == nil else { return }
     await withCheckedContinuation { endWaiter = $0 }
   }
@@ -160,17 +163,21 @@ final class BoardRuntime {
 
   /// Waits until the sink has room for more events.
   nonisolated(nonsending) func room() async {
+    defer { checkIsolation(#isolation) }
     while !pump.hasRoom { await withCheckedContinuation { pump.wait($0) } }
   }
 
   /// Waits until the sink has accepted every event.
   nonisolated(nonsending) func flush() async {
+    defer { checkIsolation(#isolation) }
     while !pump.isIdle { await withCheckedContinuation { pump.wait($0) } }
   }
 
   // MARK: - Conditions
 
   /// Checks the conditions of all waiters; must be called after each change of state.
+  ///
+  /// If a call is missing, the waiters continue within a second all the same.
   func changed() {
     sharedBoard.preconditionIsolated()
     for (key, condition) in conditions where condition.holds() {
@@ -192,6 +199,7 @@ final class BoardRuntime {
     endsWhenCanceled: Bool = false,
     until holds: @escaping () -> Bool
   ) async -> Bool {
+    defer { checkIsolation(#isolation) }
     guard ending == nil else { return false }
     guard !holds() else { return true }
     if endsWhenCanceled, Task.isCancelled { return false }
@@ -204,6 +212,7 @@ final class BoardRuntime {
         jobSource.yield { $0.runtime.giveUp(key) }
       }
     }
+    watch()
     return await withCancellation {
       await withCheckedContinuation {
         sharedBoard.preconditionIsolated()
@@ -211,6 +220,20 @@ final class BoardRuntime {
       }
     } onCancel: { [jobSource] in
       if endsWhenCanceled { jobSource.yield { $0.runtime.giveUp(key) } }
+    }
+  }
+
+  /// Checks the conditions every second while there are any, so that a change of state without
+  /// ``changed()`` delays a waiter, but does not block it forever.
+  private func watch() {
+    guard !isWatching else { return }
+    isWatching = true
+    spawn { [clock] sharedBoard in
+      let runtime = sharedBoard.runtime
+      while !runtime.conditions.isEmpty, (try? await clock.sleep(for: .seconds(1))) != nil {
+        runtime.changed()
+      }
+      runtime.isWatching = false
     }
   }
 

@@ -381,6 +381,16 @@ struct SharedBoardTests: BoardSuite {
         // The answer to a question overtakes waiting commands.
         async let waited = host.perform("wait peers=1 timeout=60")
         try await host.perform("accept ben")
+        // Ben's user is still comparing the words.
+        let isComparing = await host.sees {
+          if case .note(let note) = $0 {
+            note.code == "comparing" && note.invitation == incoming.id && note.deadline != nil
+          } else {
+            false
+          }
+        }
+        #expect(isComparing)
+        #expect(incoming.seconds == 300 && outgoing.seconds == 300)
         try await guest.perform("accept \(outgoing.id)")
         _ = try await waited
         try #require(await guest.ready() != nil)
@@ -391,6 +401,22 @@ struct SharedBoardTests: BoardSuite {
         try await host.perform(#"decline eve "not now""#)
         await #expect(throws: WhiteboardError.self) { try await refused.value }
         for scriptedBoard in [guest, host] { await scriptedBoard.end() }
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  @Test("a condition that becomes true without a report delays its waiter, but does not block it")
+  func unreportedChange() async throws {
+    try await withRoom { room in
+      let host = ScriptedBoard()
+      let hosting = await room.configuration(.host(boardName: "board"), "ada")
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await host.run(hosting) }
+        try #require(await host.ready() != nil)
+        let board = try #require(await host.sharedBoard)
+        #expect(await board.noticesUnreportedChange())
+        await host.end()
         try await group.waitForAll()
       }
     }
@@ -646,5 +672,13 @@ struct SharedBoardTests: BoardSuite {
       #expect(boards[0] == boards[2])
       #expect(boards[0] != boards[1])
     }
+  }
+}
+
+extension SharedBoard {
+  /// Waits for a condition that becomes true without a call of ``BoardRuntime/changed()``.
+  fileprivate func noticesUnreportedChange() async -> Bool {
+    let due = runtime.clock.now + .milliseconds(50)
+    return await wait { self.runtime.clock.now >= due }
   }
 }
