@@ -19,6 +19,7 @@ final class BoardVersions {
 
   /// Stores the current board as a named version.
   nonisolated(nonsending) func checkpoint(_ name: String) async throws(CommandError) {
+    defer { checkIsolation(#isolation) }
     _ = try persistence.openDocument
     do throws(DocumentError) {
       try await persistence.checkpoint(name)
@@ -31,6 +32,7 @@ final class BoardVersions {
   nonisolated(nonsending) func restore(
     _ name: String
   ) async throws(CommandError) -> CommandOutcome {
+    defer { checkIsolation(#isolation) }
     let earlier = try await state(at: name)
     let outcome = try editor.editInSteps { (board) throws(BoardError) in
       try board.restore(earlier)
@@ -51,6 +53,7 @@ final class BoardVersions {
     to: String?,
     request: RequestMark?
   ) async throws(CommandError) {
+    defer { checkIsolation(#isolation) }
     let earlier = try await state(at: from)
     let later: BoardState
     if let to {

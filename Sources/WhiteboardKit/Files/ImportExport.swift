@@ -44,6 +44,7 @@ final class ImportExport {
     scale: Double,
     isReplacing: Bool
   ) async throws(CommandError) -> CommandOutcome {
+    defer { checkIsolation(#isolation) }
     guard let format = ExportFormat(fileName: file) else {
       throw CommandError(
         .badArgument,
@@ -72,6 +73,7 @@ final class ImportExport {
     objects: Set<ObjectID>? = nil,
     _ body: nonisolated(nonsending) (BoardExport) async throws(CommandError) -> Result
   ) async throws(CommandError) -> Result {
+    defer { checkIsolation(#isolation) }
     var export = BoardExport(
       of: editor.board,
       id: board.session.id.text,
@@ -153,6 +155,7 @@ final class ImportExport {
   nonisolated(nonsending) func paste(
     at place: BoardPoint?
   ) async throws(CommandError) -> CommandOutcome {
+    defer { checkIsolation(#isolation) }
     guard FileReading.size(copies) != nil else {
       throw CommandError(.refused, "no objects were copied yet; use `copy ID …` first")
     }

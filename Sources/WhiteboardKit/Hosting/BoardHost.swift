@@ -110,6 +110,7 @@ struct BoardHost {
     of choice: Choice,
     orMaking new: SessionID
   ) async throws(WhiteboardError) -> BoardDocument {
+    defer { checkIsolation(#isolation) }
     do throws(DocumentError) {
       if let file = configuration.boardFile {
         return try await BoardDocument.openForWritingOrReading(at: file)
@@ -139,6 +140,7 @@ struct BoardHost {
   private nonisolated(nonsending) func contents(
     of document: BoardDocument
   ) async throws(WhiteboardError) -> (SessionID, name: String, code: JoinCode?) {
+    defer { checkIsolation(#isolation) }
     do throws(DocumentError) {
       guard let board = SessionID(bytes: document.board) else {
         throw DocumentError(.damaged, "\(document.path): the file has no valid board id")

@@ -82,6 +82,7 @@ package enum InvitationRequest {
       nonisolated(nonsending) (InvitationTerms) async throws(CommandError) ->
       BoardEvent.Invited
   ) async {
+    defer { checkIsolation(#isolation) }
     let watch = DirectoryWatch(OpenBoardFile.directory(in: directory))
     repeat {
       for (id, terms) in receive(about: board, inDataDirectory: directory) {

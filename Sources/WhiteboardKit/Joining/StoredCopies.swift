@@ -31,6 +31,7 @@ struct StoredCopies: Sendable {
 
   /// Returns the stored data for joining a board; nil if there is no copy.
   nonisolated(nonsending) func member(of board: SessionID) async -> Member? {
+    defer { checkIsolation(#isolation) }
     guard isUsed, let file = try? await library.file(of: board.bytes) else { return nil }
     return await member(of: board, inFile: file)
   }
@@ -39,6 +40,7 @@ struct StoredCopies: Sendable {
     of board: SessionID,
     inFile file: String
   ) async -> Member? {
+    defer { checkIsolation(#isolation) }
     guard let document = try? await BoardDocument.open(at: file, mode: .reading) else { return nil }
     let stored = Member(
       board: board,
@@ -54,6 +56,7 @@ struct StoredCopies: Sendable {
   /// An address does not identify a board, but the board that is there now is probably one of these
   /// boards.
   nonisolated(nonsending) func members(at address: PeerAddress) async -> [Member] {
+    defer { checkIsolation(#isolation) }
     guard isUsed else { return [] }
     var found: [Member] = []
     for summary in (try? await library.list(by: .changed)) ?? [] {
@@ -70,6 +73,7 @@ struct StoredCopies: Sendable {
 
   /// Removes the stored code of a board, because it is no longer valid.
   nonisolated(nonsending) func removeCode(of board: SessionID) async {
+    defer { checkIsolation(#isolation) }
     guard let file = try? await library.file(of: board.bytes),
       let document = try? await BoardDocument.open(at: file, mode: .writing)
     else { return }
@@ -83,6 +87,7 @@ struct StoredCopies: Sendable {
   ///   opened.
   /// - Returns: The peers and boards.
   nonisolated(nonsending) func acquaintances(includesBoards: Bool) async -> Acquaintances {
+    defer { checkIsolation(#isolation) }
     var known = Acquaintances()
     for peer in await configuration.peerStore?.all ?? [] where peer.verified != .anyone {
       known.peers.insert(peer.peer)

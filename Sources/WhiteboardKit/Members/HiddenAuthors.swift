@@ -18,6 +18,7 @@ final class HiddenAuthors {
 
   /// Loads the authors that were hidden in earlier runs.
   nonisolated(nonsending) func load() async throws(DocumentError) {
+    defer { checkIsolation(#isolation) }
     if let settings { members = try await settings.hiddenAuthors }
   }
 

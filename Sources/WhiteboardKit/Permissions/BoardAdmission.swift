@@ -123,6 +123,7 @@ final class BoardAdmission {
     keepsCode: Bool,
     request: RequestMark?
   ) async throws(CommandError) -> BoardEvent.Invited? {
+    defer { checkIsolation(#isolation) }
     let peer = try members.find(target)
     let removed: [PeerID]
     let invited: BoardEvent.Invited?

@@ -142,6 +142,7 @@ final class LocalRemoval {
 
   /// Loads the decision that a document stores.
   nonisolated(nonsending) func load(from document: BoardDocument) async {
+    defer { checkIsolation(#isolation) }
     removal = await document.hostRemoval()
   }
 
@@ -153,6 +154,7 @@ final class LocalRemoval {
   }
 
   private nonisolated(nonsending) func store() async {
+    defer { checkIsolation(#isolation) }
     guard let document = persistence.document, configuration.recordingFile == nil else { return }
     do throws(DocumentError) {
       try await document.setRemoval(removal?.json)

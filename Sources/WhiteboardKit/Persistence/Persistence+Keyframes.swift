@@ -37,6 +37,7 @@ extension Persistence {
 
   /// Writes the whole board if a keyframe is due, or if an earlier write failed.
   nonisolated(nonsending) func checkKeyframe() async {
+    defer { checkIsolation(#isolation) }
     guard let document, !queue.isWriting, !queue.isPaused else { return }
     if queue.obstacle != nil { return await reopen(document) }
     if let record = unstoredMembership { await storeMembership(record, in: document) }
@@ -59,6 +60,7 @@ extension Persistence {
   ///
   /// The next recorded change schedules them again.
   private nonisolated(nonsending) func stopKeyframeChecks(_ document: BoardDocument) async {
+    defer { checkIsolation(#isolation) }
     guard await !document.hasEntriesSinceKeyframe else { return }
     if !queue.isBehind, queue.loss == nil, queue.told == queue.recorded {
       nextKeyframe = nil
@@ -67,6 +69,7 @@ extension Persistence {
 
   /// Stores the counts that board lists show, if the counts changed.
   private nonisolated(nonsending) func updateLibrary(_ document: BoardDocument) async {
+    defer { checkIsolation(#isolation) }
     guard let replica, queue.told != queue.recorded else { return }
     queue.told = queue.recorded
     do throws(DocumentError) {
@@ -90,6 +93,7 @@ extension Persistence {
   /// A version contains all earlier log entries, so no entry may be appended while the version is
   /// being stored.
   nonisolated(nonsending) func checkpoint(_ name: String) async throws(DocumentError) {
+    defer { checkIsolation(#isolation) }
     while queue.isWriting {
       guard await runtime.wait(until: { !self.queue.isWriting }) else { break }
     }
@@ -169,6 +173,7 @@ extension Persistence {
 
   /// Checks that the file is still at its path, without writing to it.
   nonisolated(nonsending) func checkPresence() async {
+    defer { checkIsolation(#isolation) }
     guard let document, !queue.isWriting, !queue.isBehind else { return }
     do throws(DocumentError) {
       try await document.checkPresence()

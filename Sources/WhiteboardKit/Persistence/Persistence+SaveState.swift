@@ -40,6 +40,7 @@ extension Persistence {
 
   /// Tries to save everything once.
   nonisolated(nonsending) func saveNow() async {
+    defer { checkIsolation(#isolation) }
     _ = await runtime.wait { !self.queue.isWriting }
     if queue.loss != nil { await checkKeyframe() }
     write()
@@ -91,6 +92,7 @@ extension Persistence {
   /// - Throws: `badName` if the name is too long or already in use, or another error if the marker
   ///   cannot be written.
   nonisolated(nonsending) func addMarker(_ name: String) async throws(DocumentError) {
+    defer { checkIsolation(#isolation) }
     guard let document else { throw DocumentError(.closed, "nothing is being recorded") }
     let name = PlainText.line(name)
     for case .marker(name, _) in try await document.marks() {

@@ -111,6 +111,7 @@ final class Persistence {
 
   /// Loads the display names that members had in earlier runs.
   nonisolated(nonsending) func loadNames() async {
+    defer { checkIsolation(#isolation) }
     // Without the names, lists show ids until the members are connected again.
     guard let stored = try? await document?.memberNames() else { return }
     names.merge(stored.mapValues { UntrustedText($0) }) { current, _ in current }
@@ -156,6 +157,7 @@ final class Persistence {
 
   /// Waits until the queue has room for more entries.
   nonisolated(nonsending) func room() async {
+    defer { checkIsolation(#isolation) }
     _ = await runtime.wait { self.queue.hasRoom }
   }
 
@@ -254,6 +256,7 @@ final class Persistence {
   /// If that fails, the problem is reported, and the next write retries it. Until then, a restarted
   /// program needs the code or a member's ticket to join.
   nonisolated(nonsending) func storeMembership(_ record: MembershipRecord, code: JoinCode?) async {
+    defer { checkIsolation(#isolation) }
     guard let document else { return }
     lastCode = code
     await storeMembership(record, in: document)

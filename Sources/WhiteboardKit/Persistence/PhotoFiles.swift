@@ -165,6 +165,7 @@ final class PhotoFiles {
     at path: String,
     in document: BoardDocument
   ) async {
+    defer { checkIsolation(#isolation) }
     do throws(DocumentError) {
       try await document.storeAsset(file: path, sha256: asset.id.bytes)
     } catch {

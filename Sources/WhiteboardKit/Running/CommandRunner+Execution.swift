@@ -12,6 +12,7 @@ extension CommandRunner {
   nonisolated(nonsending) func outcome(
     of request: CommandRequest
   ) async throws(CommandError) -> CommandOutcome? {
+    defer { checkIsolation(#isolation) }
     switch request.command {
     // New objects
     case .text(let at, let words, let color, let alias):
@@ -238,6 +239,7 @@ extension CommandRunner {
     endsStroke: Bool = true,
     _ body: nonisolated(nonsending) (BoardEditor) async throws(CommandError) -> CommandOutcome
   ) async throws(CommandError) -> CommandOutcome {
+    defer { checkIsolation(#isolation) }
     try localRemoval.checkMayChange()
     let editor = try board.editor
     let before = editor.board.written
@@ -254,6 +256,7 @@ extension CommandRunner {
     author: MemberID,
     _ editor: BoardEditor
   ) async throws(CommandError) -> CommandOutcome {
+    defer { checkIsolation(#isolation) }
     let batch = 1000
     var count = 0
     while true {
@@ -275,6 +278,7 @@ extension CommandRunner {
     _ target: String,
     isAlways: Bool
   ) async throws(CommandError) {
+    defer { checkIsolation(#isolation) }
     if let file = fileOffer(target) {
       return try transfers.answerOffer(file, isAccepted: true, isAlways: isAlways)
     }
@@ -287,6 +291,7 @@ extension CommandRunner {
     _ target: String,
     reason: String
   ) async throws(CommandError) {
+    defer { checkIsolation(#isolation) }
     if let file = fileOffer(target) {
       return try transfers.answerOffer(file, isAccepted: false)
     }

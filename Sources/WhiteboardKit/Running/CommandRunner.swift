@@ -90,6 +90,7 @@ final class CommandRunner {
   ///
   /// While the local peer joins, other commands do not run, so these commands need not be first.
   nonisolated(nonsending) func runDueCommands() async {
+    defer { checkIsolation(#isolation) }
     while runtime.ending == nil,
       let request = runtime.call({ $0.joiner != nil })
         ? buffer.popAny(where: { isDueWhileJoining($0, isFirst: $1) })
@@ -190,6 +191,7 @@ final class CommandRunner {
 
   /// Leaves the session; if there is no session, closes the board.
   nonisolated(nonsending) func leave() async {
+    defer { checkIsolation(#isolation) }
     guard let session = runtime.call({ $0.session }) else { return runtime.end(.asked) }
     await finishMessages()
     await session.leave()
@@ -203,6 +205,7 @@ final class CommandRunner {
   }
 
   private nonisolated(nonsending) func finishMessages() async {
+    defer { checkIsolation(#isolation) }
     await openBoard?.messages.finish(before: runtime.limitOfGoodbye())
   }
 
@@ -217,6 +220,7 @@ final class CommandRunner {
 
   /// Closes the board after the last command, if the input was a script or `quit` was refused.
   private nonisolated(nonsending) func inputEnded(_ board: ActiveBoard) async {
+    defer { checkIsolation(#isolation) }
     guard case .run = configuration.script else {
       // No other command can follow, so the board closes as soon as no work would be lost.
       if isQuitRefused, await runtime.wait(until: { !self.persistence.state.wouldLoseWork }) {

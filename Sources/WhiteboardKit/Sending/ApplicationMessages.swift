@@ -113,6 +113,7 @@ final class ApplicationMessages {
   }
 
   private nonisolated(nonsending) func awaitConfirmations(by peer: PeerID) async {
+    defer { checkIsolation(#isolation) }
     // Confirmations come in order, so one request covers all messages accepted so far.
     while let (number, receipt) = deliveries.lastTaken(for: peer) {
       do throws(SessionError) {

@@ -107,6 +107,7 @@ final class Outbox {
   ///
   /// A stalled peer must not block the commands on the board.
   nonisolated(nonsending) func room() async {
+    defer { checkIsolation(#isolation) }
     _ = await runtime.wait {
       self.queues.values.allSatisfy {
         $0.load == .light || $0.isStalled(for: SendQueue.standstill)
@@ -160,7 +161,8 @@ final class Outbox {
     by route: PeerID,
     _ number: Int
   ) async -> SendQueue.Message? {
-    await withCheckedContinuation { continuation in
+    defer { checkIsolation(#isolation) }
+    return await withCheckedContinuation { continuation in
       guard queues[route]?.number == number else {
         continuation.resume(returning: nil)
         return
@@ -185,6 +187,7 @@ final class Outbox {
     by session: Session,
     where isReached: (PeerID) -> Bool
   ) async {
+    defer { checkIsolation(#isolation) }
     for await datagram in datagrams {
       let peers = datagram.peers.filter(isReached)
       guard !peers.isEmpty else { continue }

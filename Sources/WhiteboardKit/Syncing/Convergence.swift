@@ -89,7 +89,8 @@ final class Convergence {
     by peers: [PeerID],
     within limit: Duration
   ) async -> Bool {
-    await firstOf(within: limit) { [session] in
+    defer { checkIsolation(#isolation) }
+    return await firstOf(within: limit) { [session] in
       (try? await session.sendConfirmed(Self.emptyMessage, to: peers)) != nil
     } ?? false
   }

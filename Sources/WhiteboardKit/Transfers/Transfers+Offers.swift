@@ -23,6 +23,7 @@ extension Transfers {
   /// - Parameter info: The resource.
   /// - Returns: Whether to accept the resource.
   nonisolated(nonsending) func wants(_ info: ResourceInfo) async -> Bool {
+    defer { checkIsolation(#isolation) }
     guard case .file = ResourceContent(named: info.name.raw) else { return false }
     if acceptedFiles[info.id] == info.peer { return true }
     switch configuration.files {
@@ -48,6 +49,7 @@ extension Transfers {
   }
 
   private nonisolated(nonsending) func ask(about info: ResourceInfo) async -> Bool {
+    defer { checkIsolation(#isolation) }
     lastOffer += 1
     let number = lastOffer
     let sharedBoard = runtime.sharedBoard

@@ -206,6 +206,7 @@ extension Transfers {
     at path: String,
     to member: MemberID
   ) async {
+    defer { checkIsolation(#isolation) }
     guard let session else { return }
     let peer = PeerID(member)
     do throws(SessionError) {
