@@ -143,7 +143,8 @@ enum EditingCommands {
     .undo,
     summary: "undo your last step, except moves in games",
     notes: [
-      "Later changes by others stay. A step is skipped if none of its changes can be undone.",
+      "Later changes by others stay, so `undo` does not remove an object that others have changed since you added it.",
+      "A step is skipped if none of its changes can be undone. The answer names each change and step that was skipped.",
       "Moves in games, chat lines and purges cannot be undone. To remove a game that has moves, use `delete`.",
     ]
   )

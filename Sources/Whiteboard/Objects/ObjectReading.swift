@@ -9,18 +9,12 @@ extension ObjectRecord {
     return ObjectKind(rawValue: number)
   }
 
-  package var isDeleted: Bool {
-    guard case .unsigned(let number)? = self[.deleted]?.value else { return false }
-    return number != 0
-  }
+  package var isDeleted: Bool { self[.deleted]?.value.isTrue ?? false }
 
   /// Whether the object is locked.
   ///
   /// Only the lock and the selection of a locked object can be changed locally (BRD-27).
-  package var isLocked: Bool {
-    guard case .unsigned(let number)? = self[.lock]?.value else { return false }
-    return number != 0
-  }
+  package var isLocked: Bool { self[.lock]?.value.isTrue ?? false }
 
   package var selection: MemberID? {
     guard case .bytes(let bytes)? = self[.selection]?.value else { return nil }

@@ -37,6 +37,12 @@ public enum Value: Sendable {
     }
   }
 
+  /// Whether the value means yes for a property such as `deleted` (BRD-35).
+  var isTrue: Bool {
+    guard case .unsigned(let number) = self else { return false }
+    return number != 0
+  }
+
   /// Returns whether this value is less than `other`.
   ///
   /// Values are compared by type, then by the bytes that represent them in the digest (BRD-5,

@@ -3,8 +3,10 @@
 /// A step is one gesture, or the gestures between `beginStep` and `endStep`, or text that is typed
 /// without a pause (`TextObject.type(replacing:with:)`). Undo restores a cell only if the step's
 /// write is still the last one, so it never overwrites another member's write. Selections, chat
-/// lines, moves of games and purges are not steps. An undo does not remove a game in which moves
-/// were made. If nothing of a step can be restored, the step is skipped.
+/// lines, moves of games and purges are not steps. Neither undo nor redo deletes an object that
+/// another member has changed since the step (BRD-40), or a game in which moves were made. Changes of
+/// an object that is deleted are left out, because they would not be visible. If nothing of a step can be restored, the
+/// step is skipped.
 extension BoardReplica {
   /// Whether there is a step to undo.
   ///
@@ -77,23 +79,14 @@ extension BoardReplica {
     // Change the history only if a step can be restored, so that no step is lost.
     defer { history.discardNotes() }
     var passed: [UndoEntry] = []
-    // Keep objects that other members changed, because undoing their creation would remove the work of those
-    // members.
-    var changedByOthers: Set<ObjectID> = []
     for entry in entries.reversed() {
-      if direction == .undo, entry.creates(any: changedByOthers) {
-        passed.append(entry)
-        skipped.append(SkippedStep(label: entry.label, reason: .overwritten))
-        continue
-      }
       leaveClaimedIncarnation()
-      var plan = UndoPlan(entry, direction, on: state, as: incarnation, &history)
+      var plan = UndoPlan(entry, direction, on: state, as: incarnation, isOwn: isOwn, &history)
       try plan.write(on: self)
       passed.append(plan.entry)
       var outcome = plan.outcome
       guard outcome.changed > 0 else {
         skipped.append(SkippedStep(label: entry.label, reason: outcome.obstacle))
-        if outcome.overwritten > 0 { changedByOthers.formUnion(entry.items.map { $0.object }) }
         continue
       }
       for entry in passed {

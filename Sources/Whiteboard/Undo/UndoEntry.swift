@@ -33,12 +33,21 @@ struct UndoItem {
   var property: Property
   var before: Side
   var after: Side
+  /// If the item deletes or restores an object: for each incarnation that had written to the object before the step, or
+  /// before its last undo or redo, the sequence number of its latest write.
+  ///
+  /// It is empty if the step created the object.
+  var writes: [Incarnation: UInt64] = [:]
 
   var key: CellKey { CellKey(object: object, property: property) }
+
+  /// Whether an undo or a redo deletes an object that the step did not create.
+  var deletesAgain: Bool { property == .deleted && before.standing != .uncreated }
 
   /// The approximate size of the item in bytes.
   var byteCount: Int {
     before.value.length + after.value.length + MemoryLayout<UndoItem>.stride
+      + writes.count * MemoryLayout<Dot>.stride
   }
 }
 
@@ -47,14 +56,6 @@ struct UndoEntry {
   /// The label of the step, such as `move`.
   private(set) var label: String
   private(set) var items: [UndoItem] = []
-
-  /// Returns whether undoing the step would remove any of the given objects.
-  func creates(any objects: Set<ObjectID>) -> Bool {
-    items.contains { item in
-      item.property == .deleted && item.before.standing == .uncreated
-        && objects.contains(item.object)
-    }
-  }
   private(set) var byteCount = 0
   /// The index in `items` of each cell, while the step is in progress.
   private var places: [CellKey: Int] = [:]
@@ -130,7 +131,7 @@ struct UndoEntry {
     let known = items[place]
     let isContinued = known.after.standing == item.before.standing
     var merged = item
-    if isContinued { merged.before = known.before }
+    if isContinued { (merged.before, merged.writes) = (known.before, known.writes) }
     replaceItem(at: place, with: merged)
   }
 

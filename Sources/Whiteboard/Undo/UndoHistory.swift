@@ -32,6 +32,8 @@ struct UndoHistory {
   private var typed: Typing?
   /// For each cell that undo wrote, the operation that restored the cell, and the restored state.
   private var standings: [CellKey: (winner: Dot?, standing: Standing)] = [:]
+  /// The number of entries in `standings` above which unneeded ones are discarded.
+  private var standingsLimit = 64
   /// The previous values of the entries in `standings` that the undo in progress replaced, so that they can be
   /// restored.
   private var replaced: [(key: CellKey, known: (winner: Dot?, standing: Standing)?)] = []
@@ -62,6 +64,49 @@ struct UndoHistory {
   mutating func note(_ standing: Standing, by winner: Dot?, at key: CellKey) {
     replaced.append((key, standings[key]))
     standings[key] = (winner, standing)
+  }
+
+  /// Returns whether other members have changed the object of an item since the step.
+  ///
+  /// If an undo restored a value, the value counts as the write that it restored.
+  func isChangedByOthers(
+    _ item: UndoItem,
+    in state: borrowing BoardState,
+    isOwn: (Incarnation) -> Bool
+  ) -> Bool {
+    for key in Self.content(of: item.object, in: state) {
+      guard case .written(let dot) = standing(of: key, in: state), !isOwn(dot.incarnation) else {
+        continue
+      }
+      if dot.sequence > item.writes[dot.incarnation] ?? 0 { return true }
+    }
+    return false
+  }
+
+  /// Returns the sequence number of the latest write of each incarnation to an object.
+  func latestWrites(
+    to id: ObjectID,
+    in state: borrowing BoardState
+  ) -> [Incarnation: UInt64] {
+    var latest: [Incarnation: UInt64] = [:]
+    for key in Self.content(of: id, in: state) {
+      guard case .written(let dot) = standing(of: key, in: state) else { continue }
+      latest[dot.incarnation] = max(latest[dot.incarnation] ?? 0, dot.sequence)
+    }
+    return latest
+  }
+
+  /// Returns the cells that users see as part of an object: all cells except the selection.
+  ///
+  /// A group also consists of the cells that assign objects to it.
+  private static func content(of id: ObjectID, in state: borrowing BoardState) -> [CellKey] {
+    guard let record = state.record(id) else { return [] }
+    var keys = record.entries.filter { $0.property != .selection }
+      .map { CellKey(object: id, property: $0.property) }
+    if record.kind == .group {
+      keys += state.objects.groups.members(of: id).map { CellKey(object: $0, property: .group) }
+    }
+    return keys
   }
 
   /// Keeps the changes that the undo in progress made to `standings`.
@@ -186,7 +231,8 @@ struct UndoHistory {
       object: operation.object,
       property: property,
       before: .init(standing: standing(of: key, in: state), value: before),
-      after: after
+      after: after,
+      writes: property == .deleted ? latestWrites(to: operation.object, in: state) : [:]
     )
   }
 
@@ -215,12 +261,12 @@ struct UndoHistory {
     forgetStandings()
   }
 
-  /// Discards the entries in `standings` that no step needs, if there are many entries.
+  /// Discards the entries in `standings` of objects that no step names, if there are many entries.
   private mutating func forgetStandings() {
-    let named = done.reduce(0) { $0 + $1.items.count }
-    guard standings.count > 2 * named + 64 else { return }
-    let keys = Set(done.lazy.flatMap { $0.items.lazy.map { $0.key } })
-    standings = standings.filter { keys.contains($0.key) }
+    guard standings.count > standingsLimit else { return }
+    let objects = self.objects
+    standings = standings.filter { objects.contains($0.key.object) }
+    standingsLimit = 2 * standings.count + 64
   }
 
   /// Moves a step from the undo stack to the redo stack.

@@ -15,17 +15,24 @@ public struct UndoOutcome: Hashable, Sendable {
   ///
   /// Moves cannot be undone.
   public internal(set) var played = 0
+  /// The number of objects that were not deleted because other members have changed them since.
+  public internal(set) var kept = 0
+  /// The number of cells that were not restored because their objects are deleted, so that the change would not be
+  /// visible.
+  public internal(set) var deleted = 0
 
   /// The steps that were skipped because none of their changes could be restored.
   public internal(set) var skipped: [SkippedStep] = []
 
   /// Whether the whole step was restored.
-  public var isComplete: Bool { overwritten + purged + unwritable + played == 0 }
+  public var isComplete: Bool { overwritten + purged + unwritable + played + kept + deleted == 0 }
 
   /// The reason why nothing was restored.
   var obstacle: SkippedStep.Reason {
     if overwritten > 0 { return .overwritten }
+    if kept > 0 { return .kept }
     if played > 0 { return .played }
+    if deleted > 0 { return .deleted }
     if purged > 0 { return .purged }
     return unwritable > 0 ? .unwritable : .unchanged
   }
@@ -41,6 +48,10 @@ public struct SkippedStep: Hashable, Sendable {
     case purged
     /// Only an earlier incarnation of the local member may write the cells (BRD-25).
     case unwritable
+    /// Other members have changed the objects that would be deleted.
+    case kept
+    /// The objects of the step are deleted.
+    case deleted
     /// The step created a game in which moves have been made since.
     case played
     /// The board already has the values that the step would restore.

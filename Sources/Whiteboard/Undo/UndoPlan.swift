@@ -23,6 +23,10 @@ struct UndoPlan {
   private(set) var outcome: UndoOutcome
 
   private let direction: Direction
+  /// The objects that the writes restore.
+  private var undeleted: Set<ObjectID> = []
+  /// The objects that are not deleted, because other members have changed them.
+  private var kept: Set<ObjectID> = []
 
   /// Creates the plan that restores a step.
   ///
@@ -32,12 +36,14 @@ struct UndoPlan {
   ///   - direction: The direction: undo or redo.
   ///   - state: The board.
   ///   - incarnation: The author of the writes.
+  ///   - isOwn: Returns whether an incarnation belongs to the local member.
   ///   - history: The history that contains the step.
   init(
     _ entry: UndoEntry,
     _ direction: Direction,
     on state: BoardState,
     as incarnation: Incarnation,
+    isOwn: (Incarnation) -> Bool,
     _ history: inout UndoHistory
   ) {
     self.entry = entry
@@ -45,8 +51,18 @@ struct UndoPlan {
     outcome = UndoOutcome(label: entry.label)
     let order =
       direction == .undo ? Array(entry.items.indices.reversed()) : Array(entry.items.indices)
+    for item in entry.items where item.property == .deleted {
+      if side(item).value.isTrue, history.isChangedByOthers(item, in: state, isOwn: isOwn) {
+        kept.insert(item.object)
+      }
+    }
     for index in order { plan(index, on: state, as: incarnation, &history) }
     outcome.changed = writes.count
+  }
+
+  /// Returns the side of an item that the plan restores.
+  private func side(_ item: UndoItem) -> UndoItem.Side {
+    direction == .undo ? item.before : item.after
   }
 
   private mutating func plan(
@@ -56,7 +72,7 @@ struct UndoPlan {
     _ history: inout UndoHistory
   ) {
     let item = entry.items[index]
-    let (from, to) = direction == .undo ? (item.after, item.before) : (item.before, item.after)
+    let (from, to) = (direction == .undo ? item.after : item.before, side(item))
     guard let record = state.record(item.object) else {
       outcome.purged += 1
       return
@@ -74,6 +90,19 @@ struct UndoPlan {
       outcome.played += 1
       return
     }
+    if item.property == .deleted {
+      if !to.value.isTrue {
+        undeleted.insert(item.object)
+      } else if kept.contains(item.object) {
+        outcome.kept += 1
+        return
+      }
+    } else if record.isDeleted, !undeleted.contains(item.object) {
+      outcome.deleted += 1
+      return
+    }
+    // The objects of a group that is kept stay in the group.
+    if case .dot(let group) = from.value, kept.contains(ObjectID(group)) { return }
     let current = record[item.property]
     // The cell that determines the setting may belong to another settings object.
     guard !item.property.isSetting || state.isLatestSetting(current, item.property) else {
@@ -116,6 +145,11 @@ struct UndoPlan {
         return dots
       }
       for (write, dot) in zip(run, dots) { didPut(write, as: dot, &board.history) }
+      for write in run where entry.items[write.item].deletesAgain {
+        var item = entry.items[write.item]
+        item.writes = board.history.latestWrites(to: item.object, in: board.state)
+        entry.replaceItem(at: write.item, with: item)
+      }
     }
   }
 

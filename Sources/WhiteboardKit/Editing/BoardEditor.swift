@@ -294,7 +294,8 @@ extension CommandOutcome {
   fileprivate init(_ outcome: UndoOutcome) {
     let left = [
       "overwritten": outcome.overwritten, "purged": outcome.purged,
-      "unwritable": outcome.unwritable, "played": outcome.played,
+      "unwritable": outcome.unwritable, "played": outcome.played, "kept": outcome.kept,
+      "deleted": outcome.deleted,
     ].filter { $0.value > 0 }
     self.init(
       step: outcome.label,

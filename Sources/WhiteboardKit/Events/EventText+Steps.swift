@@ -18,6 +18,10 @@ extension EventText {
         " \(count(number, "change")) skipped: others changed the same values later."
       case "purged":
         " \(count(number, "change")) skipped: the object was purged."
+      case "kept":
+        " \(count(number, "object stays", "objects stay")): others changed it later."
+      case "deleted":
+        " \(count(number, "change")) skipped: the object is deleted."
       case "played":
         " \(count(number, "game stays", "games stay")): moves were made in it."
       default:
@@ -44,6 +48,8 @@ extension EventText {
         switch reason {
         case "overwritten": "others changed the same values later"
         case "purged": "the object was purged"
+        case "kept": "others changed the object later"
+        case "deleted": "the object is deleted"
         case "played": "moves were made in the game"
         case "unchanged": "nothing to change"
         default: "no longer possible"

@@ -129,8 +129,8 @@ import Testing
     let bob = self.board(2)
     try bob.receive(board.state.difference(since: Context(), buckets: 0))
     try bob.object(second)?.select()
-    for batch in bob.takeBatches() { try board.receive(batch) }
     board.authors[bob.incarnation] = other
+    for batch in bob.takeBatches() { try board.receive(batch) }
     board.presentMembers = [other]
     let before = board.state.dump
     #expect(throws: BoardError.held(second, by: other)) { try board.restore(checkpoint) }

@@ -9,7 +9,14 @@ import Testing
   private func plan(_ board: Board) throws -> UndoPlan {
     var history = board.history
     let entry = try #require(history.done.last)
-    return UndoPlan(entry, .undo, on: board.state, as: board.incarnation, &history)
+    return UndoPlan(
+      entry,
+      .undo,
+      on: board.state,
+      as: board.incarnation,
+      isOwn: board.isOwn,
+      &history
+    )
   }
 
   @Test("the plan has one write for each cell that the step changed")

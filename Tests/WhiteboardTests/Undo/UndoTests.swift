@@ -227,7 +227,9 @@ import Testing
     #expect(anna.object(id)?.centerPosition == Point(x: 2, y: 2))
     // The value counts as Bob's again, although Anna's undo restored it. So a further undo, which
     // skips her move, does not delete the object either.
-    let skipped = ["move", "text"].map { SkippedStep(label: $0, reason: .overwritten) }
+    let skipped = [
+      SkippedStep(label: "move", reason: .overwritten), SkippedStep(label: "text", reason: .kept),
+    ]
     #expect(throws: BoardError.nothingToUndo(skipped: skipped)) { try anna.undo() }
     #expect(anna.object(id)?.centerPosition == Point(x: 2, y: 2))
     #expect(try anna.redo() == UndoOutcome(label: "move", changed: 1))
@@ -253,6 +255,139 @@ import Testing
     #expect(throws: BoardError.nothingToRedo(skipped: moves)) { try anna.redo() }
     #expect(try anna.undo().label == "scale")
     #expect(anna.object(ids[0])?.scale == 1)
+  }
+
+  @Test("[BRD-40] a creation that others have changed since is not undone, and the user learns why")
+  func keptCreation() throws {
+    let (anna, bob) = (board(1), board(2))
+    let id = try anna.createText("Risks:", at: origin)
+    try share(anna, bob)
+    try bob.text(id).edit(replacing: 6..<6, with: " budget")
+    try share(bob, anna)
+    let skipped = [SkippedStep(label: "text", reason: .kept)]
+    #expect(throws: BoardError.nothingToUndo(skipped: skipped)) { try anna.undo() }
+    #expect(text(id, on: anna) == "Risks: budget" && anna.takeBatches().isEmpty)
+    // Bob's own undo has an effect that everybody sees.
+    try bob.undo()
+    try share(bob, anna)
+    #expect(text(id, on: anna) == "Risks:")
+  }
+
+  @Test(
+    "[BRD-40] every change by others keeps an object, except a selection",
+    arguments: ["move", "delete text", "lock", "group", "select"]
+  )
+  func keeping(_ change: String) throws {
+    let (anna, bob) = (board(1), board(2))
+    let id = try anna.createText("ab", at: origin)
+    try share(anna, bob)
+    switch change {
+    case "move": try bob.object(id)?.move(to: Point(x: 1, y: 1))
+    case "delete text": try bob.text(id).edit(replacing: 0..<1, with: "")
+    case "lock":
+      try bob.setLocked(id, true)
+      try bob.setLocked(id, false)
+    case "group": try bob.group([id])
+    default: try bob.object(id)?.select()
+    }
+    try share(bob, anna)
+    if change == "select" {
+      try anna.undo()
+    } else {
+      #expect(throws: BoardError.self) { try anna.undo() }
+    }
+    #expect((anna.object(id) == nil) == (change == "select"))
+  }
+
+  @Test("[BRD-40] of several new objects, an undo keeps those that others changed")
+  func keptCopies() throws {
+    let (anna, bob) = (board(1), board(2))
+    let ids = try (0..<2).map { try bob.createText("\($0)", at: origin) }
+    try share(bob, anna)
+    let copies = try anna.duplicate(ids, by: Point(x: 9, y: 9))
+    let (first, second) = (try #require(copies[ids[0]]), try #require(copies[ids[1]]))
+    try share(anna, bob)
+    try bob.text(second).edit(replacing: 1..<1, with: " and more")
+    try share(bob, anna)
+    let outcome = try anna.undo()
+    #expect(outcome.changed == 1 && outcome.kept == 1 && !outcome.isComplete)
+    #expect(anna.object(first) == nil && text(second, on: anna) == "1 and more")
+    // The redo restores what the undo removed.
+    #expect(try anna.redo().isComplete)
+    #expect(text(first, on: anna) == "0")
+  }
+
+  @Test("[BRD-40] neither the redo of a deletion nor the undo of an undeletion removes words")
+  func keptUndeletion() throws {
+    let (anna, bob) = (board(1), board(2))
+    let id = try bob.createText("a", at: origin)
+    try share(bob, anna)
+    try anna.delete(id)
+    try anna.undo()
+    try share(anna, bob)
+    try bob.text(id).edit(replacing: 1..<1, with: "b")
+    try share(bob, anna)
+    let redo = [SkippedStep(label: "delete", reason: .kept)]
+    #expect(throws: BoardError.nothingToRedo(skipped: redo)) { try anna.redo() }
+    // Anna may still delete it herself, and undo and redo this.
+    try anna.delete(id)
+    try anna.undo()
+    #expect(try anna.redo().isComplete)
+    try share(anna, bob)
+    try bob.undelete(id)
+    try share(bob, anna)
+    try anna.text(id).edit(replacing: 2..<2, with: "c")
+    try share(anna, bob)
+    let undo = [SkippedStep(label: "undelete", reason: .kept)]
+    // Bob's step before the undeletion is undone instead.
+    #expect(try bob.undo() == UndoOutcome(label: "text", changed: 1, skipped: undo))
+    #expect(text(id, on: bob) == "ac")
+  }
+
+  @Test("[BRD-40] a group that others have grouped further is kept with its objects")
+  func keptGroup() throws {
+    let (anna, bob) = (board(1), board(2))
+    let ids = try (0..<3).map { try bob.createText("\($0)", at: origin) }
+    try share(bob, anna)
+    let group = try anna.group(Array(ids[0...1]))
+    try share(anna, bob)
+    let outer = try bob.group([group, ids[2]])
+    try share(bob, anna)
+    let skipped = [SkippedStep(label: "group", reason: .kept)]
+    #expect(throws: BoardError.nothingToUndo(skipped: skipped)) { try anna.undo() }
+    #expect(anna.groups(of: ids[0]) == [group, outer])
+  }
+
+  @Test("[BRD-40] a value that an undo restored still counts as the other member's")
+  func keptAfterUndo() throws {
+    let (anna, bob) = (board(1), board(2))
+    let id = try anna.createText("a", at: origin)
+    try share(anna, bob)
+    try bob.object(id)?.scale(to: 2)
+    try share(bob, anna)
+    try anna.object(id)?.scale(to: 3)
+    try anna.undo()
+    let skipped = [SkippedStep(label: "text", reason: .kept)]
+    #expect(throws: BoardError.nothingToUndo(skipped: skipped)) { try anna.undo() }
+    #expect(anna.object(id)?.scale == 2)
+  }
+
+  @Test("[BRD-40] steps on an object that another member deleted are skipped")
+  func deletedByOthers() throws {
+    let (anna, bob) = (board(1), board(2))
+    let id = try anna.createText("a", at: origin)
+    try share(anna, bob)
+    let other = try bob.createText("b", at: origin)
+    try bob.text(id).edit(replacing: 1..<1, with: "b")
+    try share(bob, anna)
+    try anna.delete(id)
+    try share(anna, bob)
+    let skipped = [SkippedStep(label: "text", reason: .deleted)]
+    #expect(try bob.undo() == UndoOutcome(label: "text", changed: 1, skipped: skipped))
+    #expect(bob.object(other) == nil)
+    try share(bob, anna)
+    try anna.undo()
+    #expect(text(id, on: anna) == "ab")
   }
 
   @Test("[I9] an undo that finds no step keeps the redo steps")
@@ -394,8 +529,8 @@ import Testing
     let bob = self.board(2)
     try bob.receive(board.state.difference(since: Context(), buckets: 0))
     try bob.object(ids[1])?.select()
-    for batch in bob.takeBatches() { try board.receive(batch) }
     board.authors[bob.incarnation] = other
+    for batch in bob.takeBatches() { try board.receive(batch) }
     board.presentMembers = [other]
     let before = board.state.dump
     #expect(throws: BoardError.held(ids[1], by: other)) { try board.undo() }
