@@ -40,7 +40,7 @@ extension EventText {
       parts.append("of \(count(members.count, "object"))")
     }
     if let points = object.points {
-      parts.append(count(points.count, "point"))
+      parts.append(count(object.pointCount ?? points.count, "point"))
     }
     if let erased = object.erased {
       parts.append("erased in \(count(erased.count, "place"))")

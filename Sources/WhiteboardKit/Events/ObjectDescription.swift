@@ -27,7 +27,16 @@ extension BoardEvent {
     /// The characters of a text object.
     package var text: UntrustedText?
     /// The points of a drawing, relative to its center, before scaling and rotation.
-    package var points: RelativePoints?
+    ///
+    /// Some events contain only the points that changed; see `setPoints`.
+    package private(set) var points: RelativePoints?
+    /// If `points` contains only the points that changed, the index of the first of them.
+    package private(set) var firstPoint: Int?
+    /// If `points` contains only the points that changed, the number of all points.
+    package private(set) var pointCount: Int?
+    /// If `points` contains only the points that changed, the distance by which the other points moved relative to the
+    /// center of all points.
+    package private(set) var shift: [Double]?
     /// The line width of a drawing, in board units.
     package var lineWidth: Double?
     /// Whether the author of a drawing has finished it.
@@ -58,19 +67,57 @@ extension BoardEvent {
   }
 }
 
-/// The points of a drawing, relative to its center; computed only when they are encoded.
+/// The points of a drawing, relative to the center of all its points; computed only when they are encoded.
+///
+/// They are all points, or only those that differ from earlier points that readers know.
 package struct RelativePoints: Encodable, Sendable, Equatable {
   private let ink: [InkPoint]
+  private let known: [InkPoint]?
+  /// The indices of the points that differ.
+  private let range: Range<Int>
 
-  init(_ ink: [InkPoint]) { self.ink = ink }
+  /// Creates the points.
+  /// - Parameters:
+  ///   - ink: All points of the drawing.
+  ///   - known: The points that readers know; nil to include all points.
+  init(_ ink: [InkPoint], since known: [InkPoint]? = nil) {
+    self.ink = ink
+    self.known = known
+    let old = known ?? []
+    let most = min(old.count, ink.count)
+    var start = 0
+    while start < most, old[start] == ink[start] { start += 1 }
+    var same = 0
+    while same < most - start, old[old.count - 1 - same] == ink[ink.count - 1 - same] { same += 1 }
+    range = start..<ink.count - same
+  }
 
-  /// The number of points.
-  package var count: Int { ink.count }
+  /// The number of points that are included.
+  package var count: Int { range.count }
 
-  /// Calls a closure with each point.
+  /// The position of the included points among all points; nil if all are included.
+  fileprivate var part: (first: Int, total: Int, shift: [Double])? {
+    guard let known else { return nil }
+    let (old, new) = (InkBounds(known)?.center, InkBounds(ink)?.center)
+    guard let old, let new else { return (range.lowerBound, ink.count, [0, 0]) }
+    return (range.lowerBound, ink.count, [old.x - new.x, old.y - new.y])
+  }
+
+  /// Returns the points that differ from those that readers knew before an earlier event.
+  fileprivate func joined(after earlier: RelativePoints?) -> RelativePoints {
+    guard known != nil, let earlier else { return self }
+    return RelativePoints(ink, since: earlier.known)
+  }
+
+  /// Returns the points that differ from those that readers know.
+  fileprivate func since(_ known: [InkPoint]) -> RelativePoints {
+    RelativePoints(ink, since: known)
+  }
+
+  /// Calls a closure with each included point.
   package func forEach(_ body: (Point) throws -> Void) rethrows {
     guard let center = InkBounds(ink)?.center else { return }
-    for point in ink {
+    for point in ink[range] {
       try body(Point(x: point.point.x - center.x, y: point.point.y - center.y))
     }
   }
@@ -101,7 +148,7 @@ extension BoardEvent.ObjectDescription {
       updatedAt: Timestamp.text(milliseconds: snapshot.updatedAt),
       color: snapshot.color.map(ColorText.text),
       text: snapshot.text.map { UntrustedText($0) },
-      points: snapshot.ink.map(RelativePoints.init),
+      points: snapshot.ink.map { RelativePoints($0) },
       lineWidth: snapshot.lineWidth,
       isFinished: snapshot.isFinished,
       sha256: snapshot.asset?.id.description,
@@ -143,6 +190,38 @@ extension BoardEvent.ObjectDescription {
       isLocked: !members.isEmpty && members.allSatisfy(\.isLocked) ? true : nil,
       members: members.map(\.id.description)
     )
+  }
+
+  /// The number of points of a drawing, and of its erased ranges, up to which each event contains all of them.
+  private static let repeatedCount = BoardLimits.pointsPerChunk
+
+  /// Sets the points of a drawing, and the keys that tell which points they are.
+  private mutating func setPoints(_ new: RelativePoints?) {
+    points = new
+    (firstPoint, pointCount, shift) = (new?.part?.first, new?.part?.total, new?.part?.shift)
+  }
+
+  /// Leaves out what readers know from earlier events, so that many events about a large drawing do not repeat it.
+  ///
+  /// The event that reports the end of a drawing contains all points.
+  /// - Parameters:
+  ///   - old: The object in the last event.
+  ///   - keys: The keys that changed since then.
+  mutating func leaveOutKnown(from old: ObjectSnapshot, changed keys: [String]) {
+    guard !keys.contains("isFinished") else { return }
+    if !keys.contains("erased"), erased?.count ?? 0 > Self.repeatedCount { erased = nil }
+    guard let all = points, all.count > Self.repeatedCount else { return }
+    setPoints(keys.contains("points") ? all.since(old.ink ?? []) : nil)
+  }
+
+  /// Adds what an earlier event about the object contains, and this one leaves out.
+  /// - Parameters:
+  ///   - earlier: The object in the event before.
+  ///   - keys: The keys that changed since then.
+  mutating func join(_ earlier: BoardEvent.ObjectDescription, changed keys: [String]) {
+    guard !keys.contains("isFinished") else { return }
+    if !keys.contains("erased") { erased = earlier.erased }
+    setPoints(keys.contains("points") ? points?.joined(after: earlier.points) : earlier.points)
   }
 
   /// Returns the keys whose values differ between two snapshots, except `selectedBy` and

@@ -80,12 +80,14 @@ final class BoardReports {
     let keys =
       BoardEvent.ObjectDescription.changedKeys(old, snapshot) + (hasGameChanged ? ["game"] : [])
     guard !keys.isEmpty else { return }
+    var object = description(snapshot)
+    object.leaveOutKnown(from: old, changed: keys)
     runtime.emit(
       .objectChanged(
         .init(
           id: snapshot.id.description,
           changed: keys,
-          object: description(snapshot),
+          object: object,
           by: author(member),
           hidden: hiddenMark(snapshot.id)
         )

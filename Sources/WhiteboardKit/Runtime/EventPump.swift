@@ -122,10 +122,12 @@ extension BoardEvent {
   /// not possible.
   fileprivate func followed(by later: BoardEvent) -> BoardEvent? {
     switch (self, later) {
-    case (.objectAdded(var event), .objectChanged(let later)) where event.by == later.by:
+    case (.objectAdded(var event), .objectChanged(var later)) where event.by == later.by:
+      later.object.join(event.object, changed: later.changed)
       event.object = later.object
       return .objectAdded(event)
     case (.objectChanged(let event), .objectChanged(var later)) where event.by == later.by:
+      later.object.join(event.object, changed: later.changed)
       later.changed = event.changed + later.changed.filter { !event.changed.contains($0) }
       return .objectChanged(later)
     case (.objectChanged(let event), .objectRemoved(let removed)) where event.by == removed.by:

@@ -128,6 +128,106 @@ import Whiteboard
     #expect(pump.pendingBytes == 0)
   }
 
+  /// The points of a drawing while it grows.
+  private func ink(_ count: Int) -> [InkPoint] {
+    (0..<count).map { InkPoint(x: Int32($0), y: Int32($0 * $0 % 97)) }
+  }
+
+  private func drawing(_ ink: [InkPoint]) throws -> ObjectSnapshot {
+    let board = Board(
+      incarnation: Incarnation(1),
+      member: try #require(MemberID(bytes: [UInt8](repeating: 1, count: 32))),
+      wallClock: 1
+    )
+    let id = try board.createDrawing(ink)
+    return try #require(board.snapshot(id))
+  }
+
+  /// Returns the event about a drawing that had the points `old`.
+  private func event(
+    _ old: [InkPoint],
+    _ new: [InkPoint],
+    _ keys: [String] = ["points"]
+  ) throws -> BoardEvent.ObjectChanged {
+    var object = BoardEvent.ObjectDescription(try drawing(new))
+    object.leaveOutKnown(from: try drawing(old), changed: keys)
+    return .init(id: "a", changed: keys, object: object, by: "anna")
+  }
+
+  private func all(_ points: RelativePoints) -> [Point] {
+    var all: [Point] = []
+    let add: (Point) -> Void = { all.append($0) }
+    points.forEach(add)
+    return all
+  }
+
+  /// Applies an event to the points that a reader knows, as the manual page explains.
+  private func apply(_ object: BoardEvent.ObjectDescription, to known: inout [Point]) {
+    guard let points = object.points else { return }
+    let new = all(points)
+    guard let first = object.firstPoint, let total = object.pointCount, let shift = object.shift
+    else {
+      known = new
+      return
+    }
+    known = known.map { Point(x: $0.x + shift[0], y: $0.y + shift[1]) }
+    known.replaceSubrange(first..<known.count - (total - first - new.count), with: new)
+  }
+
+  @Test func `a growing drawing is reported with its new points, and whole at its end`() throws {
+    var known = try #require(try drawing(ink(100)).points)
+    var (count, last) = (0, ink(100))
+    for size in stride(from: 128, through: 4096, by: 128) {
+      let event = try event(last, ink(size))
+      last = ink(size)
+      count += event.object.points?.count ?? 0
+      apply(event.object, to: &known)
+      #expect(known == (try drawing(last).points))
+    }
+    // The first event is about a small drawing, so it has all points.
+    #expect(count == 128 + 4096 - 128)
+    #expect(try event(last, last, ["centerPosition"]).object.points == nil)
+    let whole = try event(last, last, ["isFinished"]).object
+    #expect(whole.points?.count == 4096 && whole.firstPoint == nil)
+    #expect(try event(ink(100), ink(100), ["centerPosition"]).object.points?.count == 100)
+  }
+
+  @Test func `a changed part of a drawing is reported without the rest`() throws {
+    var changed = ink(1000)
+    changed[500] = InkPoint(x: 99_999, y: -7)
+    let event = try event(ink(1000), changed)
+    #expect(event.object.firstPoint == 500 && event.object.points?.count == 1)
+    var known = try #require(try drawing(ink(1000)).points)
+    apply(event.object, to: &known)
+    #expect(known == (try drawing(changed).points))
+    // A drawing that became shorter.
+    let shorter = try self.event(ink(1000), Array(ink(1000).dropFirst(300)))
+    known = try #require(try drawing(ink(1000)).points)
+    apply(shorter.object, to: &known)
+    #expect(known == (try drawing(Array(ink(1000).dropFirst(300))).points))
+  }
+
+  @Test func `combined events about a large drawing leave out no point`() throws {
+    let (a, b, c) = (ink(300), ink(600), ink(900))
+    var added = try #require(try drawing(a).points)
+    let events = [
+      try event(a, b), try event(b, b, ["color"]), try event(b, c), try event(c, c, ["scale"]),
+    ]
+    var joined = events[0]
+    for later in events.dropFirst() {
+      var later = later
+      later.object.join(joined.object, changed: later.changed)
+      later.changed = joined.changed + later.changed
+      joined = later
+    }
+    #expect(joined.object.points?.count == 600)
+    apply(joined.object, to: &added)
+    #expect(added == (try drawing(c).points))
+    var first = events[0].object
+    first.join(BoardEvent.ObjectDescription(try drawing(a)), changed: ["points"])
+    #expect(first.points?.count == 600 && first.firstPoint == nil)
+  }
+
   @Test mutating func `large objects count by their bytes`() {
     pump.append(changed("a", points: 16_384))
     #expect(pump.hasRoom)
