@@ -9,7 +9,7 @@ import os
 import struct
 import unittest
 
-from program import BINARY, Program
+from program import BINARY, Failed, Program
 from support import InteropCase
 from whiteboard_peer import authors, cells, codec, messages, wire
 from whiteboard_peer.authors import Author
@@ -530,6 +530,38 @@ class BoardAgainstSwift(BoardAttacks, InteropCase):
         peer.wait_until(lambda: not remote.control or peer.is_synced(remote), 20)
         self.assert_all_can_write(1)
         peer.leave()
+
+    def test_brd_22_a_member_that_selects_everything_again_and_again(self):
+        for number in range(3):
+            self.program.do("text", at=[9 * number, 0], text=str(number))
+        peer = self.liar()
+        remote = self.join(peer)
+        peer.wait_synced(remote)
+        name = base32(peer.identity.peer_id)
+        shown = [thing["id"] for thing in self.program.objects()]
+
+        def select_all():
+            selections = [
+                (identifier, cells.SELECTION, None, cells.BYTES, peer.identity.peer_id)
+                for identifier in list(peer.state.objects)
+            ]
+            peer.commit(selections)
+            peer.wait_synced(remote)
+
+        select_all()
+        self.program.events.wait("selected", 20, peer=name)
+        for verb, arguments in (("move", {"to": [5, 5]}), ("select", {}), ("delete", {}), ("lock", {})):
+            with self.assertRaises(Failed) as failure:
+                self.program.do(verb, id=shown[0], **arguments)
+            self.assertEqual(failure.exception.code, "held")
+        self.program.do("take", ids=shown)
+        for _ in range(3):
+            select_all()
+            self.program.do("move", id=shown[0], to=[5, 5])
+            self.program.do("select", id=shown[1])
+        self.program.do("delete", ids=shown)
+        peer.wait_synced(remote)
+        self.assertEqual(self.digest(), peer.digest())
 
     def test_what_a_member_made_is_removed_after_it_left(self):
         before = self.digest()

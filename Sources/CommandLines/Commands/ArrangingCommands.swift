@@ -9,6 +9,16 @@ enum ArrangingCommands {
     objects: { .select($0) }
   )
 
+  static let take = CommandEntry(
+    .take,
+    summary: "select exactly these objects, even if others have selected them",
+    notes: [
+      "A member who has selected an object holds it: others cannot change it for up to 60 seconds after that",
+      "member's last change of it. `take` ends this at once. The member cannot hold the object again for 4 minutes.",
+    ],
+    objects: { .take($0) }
+  )
+
   static let deselect = CommandEntry(
     .deselect,
     summary: "clear the selection"

@@ -13,6 +13,7 @@ package enum CommandTable {
     case .game: DrawingCommands.game
     case .duplicate: DrawingCommands.duplicate
     case .select: ArrangingCommands.select
+    case .take: ArrangingCommands.take
     case .deselect: ArrangingCommands.deselect
     case .move: ArrangingCommands.move
     case .scale: ArrangingCommands.scale

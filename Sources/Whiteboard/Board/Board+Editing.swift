@@ -120,13 +120,28 @@ extension Board {
   // MARK: - Selection
 
   /// Adds objects to the selection of the local member (BRD-22).
-  /// - Throws: `unknownObject`, `held`. If it throws, the selection does not change.
-  public func select(_ ids: [ObjectID]) throws(BoardError) {
+  ///
+  /// - Parameters:
+  ///   - ids: The objects and groups.
+  ///   - isTaking: Whether to take objects that other members hold. If the time of an object's selection is so late that
+  ///     no write can follow it, the object is replaced with a new one (BRD-36).
+  /// - Returns: The selected objects, including new ones.
+  /// - Throws: `unknownObject`, `held`, `clockExhausted`. If it throws, the selection does not change.
+  @discardableResult
+  public func select(
+    _ ids: [ObjectID],
+    taking isTaking: Bool = false
+  ) throws(BoardError) -> [ObjectID] {
     try gesture { () throws(BoardError) in
-      for id in try state.targets(ids) {
-        try requireSelectable(id)
+      var selected: [ObjectID] = []
+      for target in try state.targets(ids) {
+        if !isTaking { try requireSelectable(target) }
+        let isReplaced = isTaking && isFrozen(.selection, of: target)
+        let id = try isReplaced ? replaceFrozen(target) : target
         try writeSelection(of: id)
+        selected.append(id)
       }
+      return selected
     }
   }
 

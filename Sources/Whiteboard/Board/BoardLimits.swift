@@ -97,6 +97,13 @@ public enum BoardLimits {
   public static let purgeDelay: UInt64 = 600_000
   /// The maximum nesting depth of groups.
   ///
+  /// The maximum number of leases that one member can have on selected objects (BRD-22).
+  public static let selectionsPerMember = 1024
+  /// The time after its beginning or after the member's last edit at which the lease on a selected object ends, in
+  /// milliseconds.
+  public static let selectionLease: UInt64 = 60_000
+  /// The time after the end of a lease until the same member can have another lease on the object, in milliseconds.
+  public static let selectionRest: UInt64 = 240_000
   /// Enclosing groups beyond this depth are ignored.
   public static let groupDepth = 64
   /// The maximum number of points in one chunk of a stroke.

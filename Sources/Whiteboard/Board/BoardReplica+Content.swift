@@ -47,8 +47,10 @@ extension BoardReplica {
   /// Purges an object, and creates one with the same content that is not locked, deleted or selected.
   ///
   /// The changes are part of the current gesture. They cannot be undone, because a purge cannot be undone.
+  /// - Returns: The new object.
   /// - Throws: `tooManyOperations`, `tooLong`, `boardFull`.
-  func replaceFrozen(_ id: ObjectID) throws(BoardError) {
+  @discardableResult
+  func replaceFrozen(_ id: ObjectID) throws(BoardError) -> ObjectID {
     guard let record = state.record(id), let kind = record.kind else { throw .unknownObject(id) }
     let plan = try RestorePlan(replacing: id, record, as: incarnation)
     let copy = try create(kind)
@@ -57,5 +59,6 @@ extension BoardReplica {
       try RestorePlan.stage(change, of: copy, on: self)
     }
     try stage(id, .purge, .none)
+    return copy
   }
 }

@@ -7,10 +7,12 @@ extension BoardReplica {
 
   /// Returns the member that has an object selected (BRD-22); nil if the object is not selected.
   ///
-  /// The member may be offline. A selection is valid only if the member that it names has written it.
+  /// The member may be offline. A selection is valid only if the member that it names has written it, and if another
+  /// selection can follow it.
   public func selection(of id: ObjectID) -> MemberID? {
     guard let record = state.record(id), let member = record.selection,
-      let cell = record[.selection], authors[cell.dot.incarnation] == member
+      let cell = record[.selection], cell.time.canBeFollowed,
+      authors[cell.dot.incarnation] == member
     else { return nil }
     return member
   }
@@ -22,15 +24,12 @@ extension BoardReplica {
     try stageAlone(id, .selection, .bytes(member.bytes))
   }
 
-  /// Returns the member that holds an object: the one that has it selected, if that member is
-  /// online.
-  ///
-  /// A selection is a lease, which ends when its member leaves.
+  /// Returns the member that holds an object (BRD-22): the one that has it selected, if that member is
+  /// online and has a lease on the object.
   public func holder(of id: ObjectID) -> MemberID? {
-    guard let winner = selection(of: id),
-      winner == member || presentMembers.contains(winner)
-    else { return nil }
-    return winner
+    guard let winner = selection(of: id) else { return nil }
+    if winner == member { return winner }
+    return presentMembers.contains(winner) && leases.holds(id, winner, uptime) ? winner : nil
   }
 
   /// Throws an error if a local edit of the object is refused.
@@ -60,6 +59,36 @@ extension BoardReplica {
       throw .unfinished(id)
     }
   }
+
+  // MARK: - Leases on selected objects
+
+  /// Updates the leases on selected objects after a batch was applied, or after its author became known.
+  package func noteSelections(in batch: Batch) {
+    let author = authors[batch.author]
+    var last: ObjectID?
+    for operation in batch.operations {
+      let id = operation.object
+      if operation.property.isSelection {
+        leases.selected(id, by: selection(of: id), uptime)
+      } else if let author, id != last {
+        last = id
+        if selection(of: id) == author { leases.edited(id, by: author, uptime) }
+      }
+    }
+  }
+
+  /// Updates the leases on selected objects after an answer was merged, or after its authors became known.
+  package func noteSelections(in difference: Difference) {
+    for entry in difference.entries where entry.cells.contains(where: { $0.property.isSelection }) {
+      leases.selected(entry.object, by: selection(of: entry.object), uptime)
+    }
+  }
+
+  /// Returns the objects on which a lease has ended since the last call.
+  package func removeEndedLeases() -> [ObjectID] { leases.removeEnded(uptime) }
+
+  /// The time when ``removeEndedLeases()`` must be called next; nil if there are no leases.
+  package var nextLeaseEnd: UInt64? { leases.nextEnd }
 
   // MARK: - Limits of clocks and storage
 

@@ -22,6 +22,10 @@ public class BoardReplica {
   ///
   /// The caller keeps it up to date.
   public final var wallClock: UInt64
+  /// A monotonic clock, in milliseconds, for the leases on selected objects.
+  ///
+  /// The caller keeps it up to date.
+  public final var uptime: UInt64 = 0
   /// The other members that are online and have sent data recently.
   ///
   /// Only their selections hold objects.
@@ -40,6 +44,8 @@ public class BoardReplica {
 
   /// The local steps that can be undone and redone.
   final var history = UndoHistory()
+  /// The leases of members on the objects that they selected.
+  final var leases = SelectionLeases()
   /// The frontmost z index and the latest chat time so far.
   ///
   /// New objects and new chat lines must come after them.
@@ -131,6 +137,7 @@ public class BoardReplica {
       HybridTime(batch.time.rawValue + UInt64(batch.operations.count - 1)),
       wall: wallClock
     )
+    noteSelections(in: batch)
   }
 
   /// Throws an error if a batch would exceed the storage limit for its author (BRD-38).
@@ -204,6 +211,7 @@ public class BoardReplica {
   }
 
   // MARK: - Output
+    noteSelections(in: difference)
 
   /// Returns the local batches made since the last call, in order.
   ///
@@ -319,6 +327,7 @@ public class BoardReplica {
   }
 
   /// Adds an operation to the current gesture.
+      noteSelections(in: batch)
   /// - Parameters:
   ///   - id: The object.
   ///   - property: The property. An earlier operation of the gesture on the same property is

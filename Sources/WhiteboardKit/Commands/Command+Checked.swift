@@ -35,8 +35,9 @@ extension Command {
     case .width(let references, let width):
       _ = try CommandLimits.checkedReferences(references)
       _ = try CommandLimits.checkedWidth(width, key: "the width")
-    case .duplicate(let references, _, _), .select(let references), .move(let references, _),
-      .color(let references, _), .order(let references, _), .group(let references, _),
+    case .duplicate(let references, _, _), .select(let references), .take(let references),
+      .move(let references, _), .color(let references, _), .order(let references, _),
+      .group(let references, _),
       .lock(let references), .unlock(let references), .delete(let references),
       .copy(let references):
       _ = try CommandLimits.checkedReferences(references)

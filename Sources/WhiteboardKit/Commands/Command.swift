@@ -27,6 +27,8 @@ public enum Command: Equatable, Sendable {
 
   /// Selects the given objects, and deselects all others.
   case select([ObjectReference])
+  /// Selects the given objects, even if other members have selected them, and deselects all others.
+  case take([ObjectReference])
   /// Clears the selection.
   case deselect
   /// Moves the center of one object, or the common center of several.

@@ -10,6 +10,7 @@ package enum CommandName: String, CaseIterable, Encodable, Sendable {
   case game
   case duplicate
   case select
+  case take
   case deselect
   case move
   case scale
@@ -85,6 +86,7 @@ extension Command {
     case .game: .game
     case .duplicate: .duplicate
     case .select: .select
+    case .take: .take
     case .deselect: .deselect
     case .move: .move
     case .scale: .scale

@@ -44,7 +44,7 @@ extension CommandName {
       .order, .group, .ungroup, .lock, .unlock, .edit, .insert, .erase, .delete, .undelete, .purge,
       .play, .undo, .redo, .set, .say, .restore, .import, .paste:
       CommandRules(requires: .board, .changesBoard)
-    case .lift, .select, .deselect, .checkpoint:
+    case .lift, .select, .take, .deselect, .checkpoint:
       CommandRules(requires: .board, .changesOtherData)
     case .hide, .unhide, .objects, .show, .find, .chat, .settings, .digest, .checkpoints, .diff,
       .saveAs, .export, .copy:

@@ -3,12 +3,21 @@ import Whiteboard
 /// Commands that select, move, rotate, scale, group and delete objects.
 extension BoardEditor {
   /// Selects exactly these objects, and deselects all others.
-  func select(_ references: [ObjectReference]) throws(CommandError) -> CommandOutcome {
+  ///
+  /// - Parameters:
+  ///   - references: The objects.
+  ///   - isTaking: Whether to take objects that other members have selected.
+  /// - Returns: The answer.
+  /// - Throws: `no-such-object`; `held` if another member has selected an object.
+  func select(
+    _ references: [ObjectReference],
+    isTaking: Bool = false
+  ) throws(CommandError) -> CommandOutcome {
     try editAll(references) { (board, ids) throws(BoardError) in
       let chosen = Set(objects(in: ids))
       let held = Set(board.selectedIDs)
       try board.deselect(held.subtracting(chosen).sorted())
-      try board.select(chosen.subtracting(held).sorted())
+      try board.select(chosen.subtracting(held).sorted(), taking: isTaking)
     }
   }
 

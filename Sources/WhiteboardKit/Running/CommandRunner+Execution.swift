@@ -47,6 +47,10 @@ extension CommandRunner {
     // Changes
     case .select(let references):
       return try await withEditor { (editor) throws(CommandError) in try editor.select(references) }
+    case .take(let references):
+      return try await withEditor { (editor) throws(CommandError) in
+        try editor.select(references, isTaking: true)
+      }
     case .deselect:
       return try await withEditor { (editor) throws(CommandError) in try editor.deselectAll() }
     case .move(let references, let movement):

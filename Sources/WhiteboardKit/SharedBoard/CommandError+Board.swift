@@ -16,7 +16,7 @@ extension CommandError {
     case .nextToItself(let id):
       self.init(.badArgument, "\(id) cannot be in front of or behind itself")
     case .held(let id, let member):
-      self.init(.held, "\(name(member)) has selected \(id); wait until it is free")
+      self.init(.held, "\(name(member)) has selected \(id); wait until it is free, or `take` it")
     case .locked(let id):
       self.init(.locked, "\(id) is locked; `unlock` it first")
     case .unfinished(let id):
@@ -58,8 +58,8 @@ extension CommandError {
     case .clockExhausted:
       self.init(
         .refused,
-        "a property has the latest possible timestamp, so it cannot be changed; `unlock` replaces the object with a "
-          + "copy that can be changed"
+        "a property has the latest possible timestamp, so it cannot be changed; `unlock` or `take` replaces the "
+          + "object with a copy that can be changed"
       )
     }
   }

@@ -48,6 +48,7 @@ final class PresenceTracker {
     for (member, peer) in peers.entries where board.presentMembers.contains(member) {
       earliest = min(earliest, peer.silenceDeadline)
     }
+    if let end = board.nextLeaseEnd { earliest = min(earliest, end) }
     return earliest
   }
 
@@ -97,10 +98,11 @@ final class PresenceTracker {
     for report in clocks.judge(differences) { actions.append(.clock(report)) }
   }
 
-  /// Updates the set of present members on the board.
+  /// Updates the set of present members on the board, and reports the objects that are no longer held.
   ///
   /// It is called before and after each input.
   func refresh(_ now: Moment) {
+    for id in board.removeEndedLeases() { changes.reportSelection(of: id) }
     if let presentUntil, now.uptime < presentUntil { return }
     var present: Set<MemberID> = []
     var incarnations: Set<Incarnation> = []

@@ -91,7 +91,8 @@ final class ChangeReporter {
     }
   }
 
-  private func reportSelection(of id: ObjectID) {
+  /// Reports the holder of an object, if it has changed.
+  func reportSelection(of id: ObjectID) {
     let winner = board.selection(of: id)
     let holder = board.holder(of: id)
     if winner == board.member {

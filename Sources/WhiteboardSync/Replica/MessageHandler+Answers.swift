@@ -177,6 +177,7 @@ extension MessageHandler {
           as: replica.publisher.chain.incarnation
         )
       replica.actions.record(.answer(merging.bytes + stored.value), lacking: stored.gaps)
+    if replica.registry.count != known { replica.board.noteSelections(in: difference) }
     }
     return true
   }

@@ -80,6 +80,7 @@ extension MessageHandler {
       replica.registry.insertAndStore(record)
       peer.link.forgetAhead(record.incarnation)
     }
+    if !new.isEmpty { replica.board.noteSelections(in: batch) }
     replica.actions.record(.batch(encoded))
     peer.report(by: now.uptime + replica.peers.reportDelay)
   }

@@ -91,6 +91,7 @@ public final class Replica {
   /// Prepares the replica for an input.
   func begin(_ now: Moment) {
     board.wallClock = now.wall
+    board.uptime = now.uptime
     presence.refresh(now)
   }
 

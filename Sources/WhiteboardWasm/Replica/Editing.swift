@@ -98,7 +98,7 @@ extension PageReplica {
     _ ids: [ObjectID]
   ) throws(BoardError) -> [ObjectID] {
     switch command.name {
-    case "select": try board.select(ids)
+    case "select": return try board.select(ids, taking: command.flag("isTaking"))
     case "deselect": try board.deselect(ids)
     case "move": try board.move(ids, by: try command.point("by"))
     case "scale":

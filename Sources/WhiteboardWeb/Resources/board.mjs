@@ -200,7 +200,8 @@ export class Board extends EventTarget {
 
   // Arranging; `ids` may be one id, and may contain groups
 
-  select(ids) { this.#edit({ do: "select", ids: list(ids) }); }
+  /** Selects objects; if `isTaking`, also objects that other members have selected. */
+  select(ids, { isTaking = false } = {}) { this.#edit({ do: "select", ids: list(ids), isTaking }); }
   /** Deselects objects; without an argument, all objects that this member selected. */
   deselect(ids) { this.#edit(ids === undefined ? { do: "deselectAll" } : { do: "deselect", ids: list(ids) }); }
   move(ids, [dx, dy]) { this.#edit({ do: "move", ids: list(ids), by: [dx, dy] }); }

@@ -4,7 +4,7 @@ import { isolated } from "./ids.mjs";
 const MESSAGES = {
   __proto__: null,
   "unknown-object": "The object is no longer on the board.",
-  "held": (detail) => `${isolated(detail.name || "Another member")} has selected the object. Wait until it is deselected.`,
+  "held": (detail) => `${isolated(detail.name || "Another member")} has selected the object. To take it, select it again.`,
   "locked": "The object is locked. Unlock it first.",
   "unfinished": "The stroke is still being drawn.",
   "out-of-range": "The object would be outside the board, too large, or too small.",

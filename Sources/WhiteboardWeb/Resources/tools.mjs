@@ -335,6 +335,8 @@ const UNCHANGED = { move: [0, 0], factor: 1, turn: 0, pivot: [0, 0] };
 export class SelectTool extends Tool {
   selection = new Set();
   #gesture = null;
+  /** The objects that could not be selected, because others have selected them; selecting them again takes them. */
+  #refused = null;
 
   get objects() { return [...this.selection].map((id) => this.ui.board.objects.get(id)).filter(Boolean); }
 
@@ -355,7 +357,11 @@ export class SelectTool extends Tool {
     this.selection = next;
     if (!ui.isViewer) {
       if (left.length) ui.attempt(() => ui.board.deselect(left));
-      if (added.length && ui.attempt(() => ui.board.select(added))) for (const id of added) next.delete(id);
+      if (added.length) {
+        const isTaking = this.#refused === String(added), error = ui.attempt(() => board.select(added, { isTaking }));
+        this.#refused = error?.code === "held" ? String(added) : null;
+        if (error) for (const id of added) next.delete(id);
+      }
     }
     ui.selectionChanged();
   }

@@ -103,6 +103,7 @@ struct CommandParserTests {
         "select cat last selected", #"{"verb":"select","ids":["cat","last","selected"]}"#,
         .select([.alias(cat), .last, .selected])
       ),
+      ("take cat", #"{"verb":"take","id":"cat"}"#, .take([.alias(cat)])),
       ("deselect", #"{"verb":"deselect"}"#, .deselect),
       (
         "move last 5,-5", #"{"verb":"move","id":"last","to":[5,-5]}"#,

@@ -199,12 +199,12 @@ def _is_setting(number, value):
 
 
 def selected_by(state, identifier, member_of):
-    """The member that a selection names, if that member wrote it (BRD-22)."""
+    """The member that a selection names, if that member wrote it and the cell is not frozen (BRD-22, BRD-36)."""
     selection = state.read(identifier, cells.SELECTION)
     if selection is None or len(selection) != 32:
         return None
-    writer = state.objects[identifier][cells.SELECTION, None].dot.incarnation
-    return selection if member_of(writer) == selection else None
+    cell = state.objects[identifier][cells.SELECTION, None]
+    return selection if member_of(cell.dot.incarnation) == selection and cell.time < 2**63 - 4097 else None
 
 
 def describe(

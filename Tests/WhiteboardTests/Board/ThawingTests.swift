@@ -49,7 +49,7 @@ import Testing
     #expect(anna.objectIDs == [copy])
   }
 
-  @Test("[BRD-36] a frozen selection does not hold an object forever")
+  @Test("[BRD-22] [BRD-36] a frozen selection holds nothing; taking the object replaces it")
   func selection() throws {
     let anna = boards.anna
     let id = try anna.createText("words", at: Point(x: 3, y: 4))
@@ -58,10 +58,13 @@ import Testing
     // A selection counts if its member wrote it.
     anna.authors[Incarnation(99)] = member
     try freeze([Operation(id, .selection, .bytes(member.bytes))])
-    #expect(throws: BoardError.held(id, by: member)) { try anna.delete(id) }
-    try anna.setLocked(id, false)
-    let copy = try #require(anna.objectIDs.first)
-    try anna.delete(copy)
+    #expect(anna.holder(of: id) == nil)
+    try anna.move([id], by: Point(x: 1, y: 1))
+    #expect(throws: BoardError.clockExhausted) { try anna.select([id]) }
+    let copies = try anna.select([id], taking: true)
+    #expect(anna.objectIDs == copies && copies != [id] && anna.selectedIDs == copies)
+    #expect(anna.snapshots.first?.text == "words")
+    try anna.delete(copies)
     try expectEqual()
     #expect(anna.objectIDs.isEmpty)
   }
