@@ -1,10 +1,23 @@
 /// A record of how much of a board's storage each author uses (BRD-38).
 ///
-/// The usage of each author is limited, so that a single author cannot fill the board. It is computed only when the
-/// board holds about as much as one author may use.
+/// The usage of each author is limited, so that others always have room, however much a single author wrote. It is
+/// computed only when the board holds about as much as one author may use.
 struct AuthorShares {
   /// The amount of storage that an author uses, or that an edit would add.
   struct Usage {
+    /// The limit for an author on a board on which others write too.
+    static let share = Usage(
+      objects: BoardLimits.objectsPerAuthor,
+      cells: BoardLimits.cellsPerAuthor,
+      bytes: BoardLimits.bytesPerAuthor
+    )
+    /// The limit for an author that writes alone, and for each author in an answer.
+    static let whole = Usage(
+      objects: BoardLimits.objects,
+      cells: BoardLimits.cellsPerLoneAuthor,
+      bytes: BoardLimits.bytesPerLoneAuthor
+    )
+
     /// The number of objects that the author created.
     var objects = 0
     /// The number of cells that the author was the last to write.
@@ -17,6 +30,14 @@ struct AuthorShares {
       usage.cells += more.cells
       usage.bytes += more.bytes
     }
+
+    /// Returns whether the usage is within a limit after it grew by `more`.
+    ///
+    /// A number that did not grow may exceed the limit, because the author may have been alone before.
+    func isWithin(_ limit: Usage, after more: Usage) -> Bool {
+      (more.objects == 0 || objects <= limit.objects) && (more.cells == 0 || cells <= limit.cells)
+        && (more.bytes == 0 || bytes <= limit.bytes)
+    }
   }
 
   /// The usage of each author as of the last count, plus the operations that were admitted since.
@@ -28,6 +49,9 @@ struct AuthorShares {
   /// Counting is slow, so it is not repeated after each refusal.
   private var recountThreshold = 1
   private var refusals = 0
+
+  /// Whether the usage was counted, so that it must include each further change.
+  var isCounted: Bool { usage != nil }
 
   /// Returns whether an author may write the given operations.
   ///
@@ -59,13 +83,123 @@ struct AuthorShares {
   private mutating func fits(_ more: Usage, of author: MemberID) -> Bool {
     var sum = usage?[author] ?? Usage()
     sum += more
-    let isWithinShare =
-      sum.objects <= BoardLimits.objectsPerAuthor && sum.cells <= BoardLimits.cellsPerAuthor
-      && sum.bytes <= BoardLimits.bytesPerAuthor
     let isAlone = usage?.keys.allSatisfy { $0 == author } ?? true
-    guard isWithinShare || isAlone else { return false }
+    guard sum.isWithin(isAlone ? .whole : .share, after: more) else { return false }
     usage?[author] = sum
     return true
+  }
+
+  // MARK: - Answers
+
+  /// Determines which operations of an answer exceed the limit for a lone author.
+  ///
+  /// The operations of each author are counted in ascending order of their dots. Therefore replicas that receive the same
+  /// operations accept the same ones. The accepted operations are added to the usage.
+  /// - Parameters:
+  ///   - difference: The answer.
+  ///   - state: The board.
+  ///   - comparesAll: Whether cells of the answer are merged even if their dots are in the context.
+  ///   - authors: The author of each incarnation of the board and of the answer.
+  /// - Returns: The last sequence number that is within the limit, for each incarnation with later operations.
+  /// - Complexity: O(*n*), where *n* is the number of cells of the answer; also of the board if the usage is counted
+  ///   again.
+  mutating func limits(
+    of difference: Difference,
+    on state: BoardState,
+    comparesAll: Bool,
+    _ authors: [Incarnation: MemberID]
+  ) -> [Incarnation: UInt64] {
+    var sums: [MemberID: Usage] = [:]
+    let growth = Growth(
+      difference: difference,
+      state: state,
+      comparesAll: comparesAll,
+      authors: authors
+    )
+    growth.visit { sums[$0, default: Usage()] += $2 }
+    let wasCounted = usage != nil
+    if usage == nil { usage = Self.count(in: state, authors) }
+    if wasCounted, sums.contains(where: { exceedsWhole($0.value, of: $0.key) }) {
+      usage = Self.count(in: state, authors)
+    }
+    let exceeding = sums.filter { exceedsWhole($0.value, of: $0.key) }
+    for (author, more) in sums where exceeding[author] == nil {
+      usage?[author, default: Usage()] += more
+    }
+    guard !exceeding.isEmpty else { return [:] }
+    var operations: [MemberID: [(dot: Dot, usage: Usage)]] = [:]
+    growth.visit { author, dot, more in
+      if exceeding[author] != nil { operations[author, default: []].append((dot, more)) }
+    }
+    var limits: [Incarnation: UInt64] = [:]
+    for (author, list) in operations {
+      var sum = usage?[author] ?? Usage()
+      var isFull = false
+      for (dot, more) in list.sorted(by: { $0.dot < $1.dot }) where limits[dot.incarnation] == nil {
+        var next = sum
+        next += more
+        if isFull || !next.isWithin(.whole, after: more) {
+          isFull = true
+          limits[dot.incarnation] = dot.sequence - 1
+        } else {
+          sum = next
+        }
+      }
+      usage?[author] = sum
+    }
+    return limits
+  }
+
+  private func exceedsWhole(_ more: Usage, of author: MemberID) -> Bool {
+    var sum = usage?[author] ?? Usage()
+    sum += more
+    return !sum.isWithin(.whole, after: more)
+  }
+
+  /// The operations of an answer that add to the usage of their authors.
+  private struct Growth {
+    let difference: Difference
+    let state: BoardState
+    let comparesAll: Bool
+    let authors: [Incarnation: MemberID]
+
+    /// Calls a closure with the author, the dot and the additional usage of each operation.
+    func visit(_ body: (MemberID, Dot, Usage) -> Void) {
+      for entry in difference.entries {
+        let record = state.record(entry.object)
+        if record == nil {
+          // The cells of a purged object are not stored.
+          if state.context.contains(entry.object.dot) { continue }
+          if let author = authors[entry.object.dot.incarnation] {
+            body(author, entry.object.dot, Usage(objects: 1))
+          }
+        }
+        for new in entry.cells where new.property != .deleted {
+          let cell = new.cell
+          guard comparesAll || !state.context.contains(cell.dot),
+            let author = authors[cell.dot.incarnation]
+          else { continue }
+          var more = Usage(cells: 1, bytes: cell.value.length)
+          if let old = record?[new.property], authors[old.dot.incarnation] == author {
+            more = Usage(bytes: max(0, more.bytes - old.value.length))
+          }
+          body(author, cell.dot, more)
+        }
+      }
+    }
+  }
+
+  /// Returns whether an author may create more objects; does not add them to the usage.
+  mutating func mayCreate(
+    _ count: Int,
+    by author: MemberID,
+    on state: BoardState,
+    _ authors: [Incarnation: MemberID]
+  ) -> Bool {
+    if usage == nil { usage = Self.count(in: state, authors) }
+    let known = usage
+    defer { usage = known }
+    return fits(Usage(objects: count), of: author)
   }
 
   private static func count(
@@ -90,6 +224,17 @@ struct AuthorShares {
 }
 
 extension BoardState {
+  /// Whether the board might hold more than a lone author may write after an answer is merged.
+  func mayExceedWhole(with difference: Difference) -> Bool {
+    var (cells, bytes) = (cellCount, valueBytes)
+    for entry in difference.entries {
+      cells += entry.cells.count
+      for new in entry.cells { bytes += new.cell.value.length }
+    }
+    return objectCount + difference.entries.count > BoardLimits.objects
+      || cells > BoardLimits.cellsPerLoneAuthor || bytes > BoardLimits.bytesPerLoneAuthor
+  }
+
   /// Whether the board holds so much that one more batch might exceed the limit of one author.
   var mayHoldWholeShare: Bool {
     let most = BoardLimits.operationsPerBatch

@@ -23,7 +23,7 @@ extension Board {
     var plan = ImportPlan(groups)
     for draft in drafts { try plan.add(draft) }
     guard !isReadOnly else { throw .viewer }
-    guard state.objectCount + plan.objectCount <= BoardLimits.objects else { throw .boardFull }
+    try requireShare(forObjects: plan.objectCount)
     try requireRoom(values: plan.changes.map { $0.change.length })
     return try step("import") { () throws(BoardError) in
       let made = try plan.write(on: self)

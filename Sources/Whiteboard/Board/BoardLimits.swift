@@ -15,7 +15,7 @@ public enum BoardLimits {
   @inlinable public static var valueBytes: Int { 1 << 16 }
   /// The maximum property number.
   @inlinable public static var property: UInt16 { 1023 }
-  /// The number of objects at which local edits can no longer create objects.
+  /// The maximum number of objects that an author creates on a board on which no other author writes (BRD-38).
   ///
   /// It includes chat lines and deleted objects.
   public static let objects = 100_000
@@ -31,6 +31,10 @@ public enum BoardLimits {
   public static let cellsPerAuthor = storedCells / 2
   /// The maximum number of bytes in the values that one author may write on a board that others use too.
   public static let bytesPerAuthor = storedBytes / 2
+  /// The maximum number of cells that an author writes on a board on which no other author writes (BRD-38).
+  public static let cellsPerLoneAuthor = storedCells / 4 * 3
+  /// The maximum number of bytes in the values that an author writes on a board on which no other author writes.
+  public static let bytesPerLoneAuthor = storedBytes / 4 * 3
   /// The maximum number of bytes in the photos of one author on a board (BRD-38).
   public static let photoBytesPerAuthor: Int64 = 512 << 20
   /// The maximum number of bytes in all photos of a board that a replica requests (BRD-38).
@@ -93,10 +97,6 @@ public enum BoardLimits {
   public static let erasureBytes = 1 << 18
   /// The maximum number of points in the path of an eraser.
   public static let eraserPoints = 4096
-  /// The minimum time between the deletion of an object and its purge, in milliseconds.
-  public static let purgeDelay: UInt64 = 600_000
-  /// The maximum nesting depth of groups.
-  ///
   /// The maximum number of leases that one member can have on selected objects (BRD-22).
   public static let selectionsPerMember = 1024
   /// The time after its beginning or after the member's last edit at which the lease on a selected object ends, in
@@ -104,6 +104,10 @@ public enum BoardLimits {
   public static let selectionLease: UInt64 = 60_000
   /// The time after the end of a lease until the same member can have another lease on the object, in milliseconds.
   public static let selectionRest: UInt64 = 240_000
+  /// The minimum time between the deletion of an object and its purge, in milliseconds.
+  public static let purgeDelay: UInt64 = 600_000
+  /// The maximum nesting depth of groups.
+  ///
   /// Enclosing groups beyond this depth are ignored.
   public static let groupDepth = 64
   /// The maximum number of points in one chunk of a stroke.

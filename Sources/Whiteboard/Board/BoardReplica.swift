@@ -155,6 +155,36 @@ public class BoardReplica {
     return shares.admit(operations, of: author, to: cells, authors)
   }
 
+  /// Returns the part of an answer with which no author exceeds the storage limit for a lone author (BRD-38).
+  ///
+  /// - Parameters:
+  ///   - difference: The answer.
+  ///   - comparesAll: Whether every cell of the answer will be merged.
+  ///   - more: The authors of incarnations in the answer that are not in `authors`.
+  /// - Returns: The part of the answer to merge.
+  package final func withinShares(
+    _ difference: Difference,
+    comparesAll: Bool,
+    and more: [Incarnation: MemberID]
+  ) -> Difference {
+    hideStaged()
+    guard shares.isCounted || cells.mayExceedWhole(with: difference) else { return difference }
+    let limits = shares.limits(
+      of: difference,
+      on: cells,
+      comparesAll: comparesAll,
+      authors.merging(more) { known, _ in known }
+    )
+    return limits.isEmpty ? difference : difference.limited(to: limits)
+  }
+
+  /// Throws an error if the local member may not create this many more objects (BRD-38).
+  /// - Throws: `shareUsed`.
+  final func requireShare(forObjects count: Int) throws(BoardError) {
+    guard state.objectCount + count > BoardLimits.objectsPerAuthor else { return }
+    guard shares.mayCreate(count, by: member, on: cells, authors) else { throw .shareUsed }
+  }
+
   /// Merges a peer's answer to a catch-up request.
   ///
   /// - Parameters:
@@ -382,8 +412,6 @@ public class BoardReplica {
     _ kind: ObjectKind,
     after earlier: HybridTime? = nil
   ) throws(BoardError) -> ObjectID {
-    let created = (staged?.createdCount ?? 0) - (draft?.growth.objects ?? 0)
-    guard cells.objectCount + created < BoardLimits.objects else { throw .boardFull }
     let id = ObjectID(nextDot())
     try stage(id, .kind, .unsigned(kind.rawValue), after: earlier)
     return id

@@ -19,8 +19,6 @@ struct StagedOperations {
   private(set) var floors: [HybridTime?] = []
   /// The number of bytes in the values of the operations.
   private(set) var valueBytes = 0
-  /// The number of objects that the gesture creates.
-  private(set) var createdCount = 0
   /// The index in `operations` of the operation that writes each cell.
   private var indices: [Address: Int] = [:]
 
@@ -95,7 +93,6 @@ struct StagedOperations {
     operations.append(operation)
     floors.append(floor)
     valueBytes += operation.value.length
-    if operation.property.isKind { createdCount += 1 }
   }
 
   /// Returns the operations as one batch.

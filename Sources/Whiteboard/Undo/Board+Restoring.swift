@@ -14,7 +14,7 @@ extension Board {
     precondition(!isInGesture, "restore must not be called inside a gesture")
     leaveClaimedIncarnation()
     let plan = try RestorePlan(from: state, to: earlier, as: incarnation)
-    guard state.objectCount + plan.createdCount <= BoardLimits.objects else { throw .boardFull }
+    try requireShare(forObjects: plan.createdCount)
     try plan.requireWritable(on: self)
     return try step("restore") { () throws(BoardError) in try plan.write(on: self) }
   }

@@ -19,8 +19,9 @@ extension BoardEvent.Remark {
   static func boardFull(for member: String) -> Self {
     Self(
       code: "board-full",
-      message: "The board is full: there is no room here for changes by \(member). Purge deleted "
-        + "objects on either side. The missing data then arrives within a minute."
+      message: "There is no room here for some changes by \(member): the board is full, or an "
+        + "author has written the most that one author may write. Purge deleted objects on either "
+        + "side. The missing data then arrives within a minute."
     )
   }
 

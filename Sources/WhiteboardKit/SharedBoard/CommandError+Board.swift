@@ -46,8 +46,7 @@ extension CommandError {
     case .shareUsed:
       self.init(
         .refused,
-        "you have used half of the board, the most that one author may use while others use it; "
-          + "delete some of your objects and `purge` them"
+        "you have reached the most that one author may write on this board; delete some of your objects and `purge` them"
       )
     case .photosUsed:
       self.init(

@@ -147,7 +147,20 @@ extension MessageHandler {
     guard replica.permissions.admitsAnswer(by: answer.author) else { return false }
     let merging = AnswerMerging(repairing: buckets, by: replica.author.role)
     let (records, claimed) = (answer.records, answer.difference)
-    let difference = replica.claims.removingContradictedClaims(from: claimed, by: member, now)
+    let accepted = replica.claims.removingContradictedClaims(from: claimed, by: member, now)
+    var authors: [Incarnation: MemberID] = [:]
+    for record in records { authors[record.incarnation] = record.member }
+    let difference = replica.board.withinShares(
+      accepted,
+      comparesAll: merging.comparesAll,
+      and: authors
+    )
+    if difference.context != accepted.context {
+      // The rest of the answer is merged, so that one author cannot keep the changes of others away. Asking again soon
+      // would only bring the same changes.
+      reportFull(member, now)
+      replica.peers[member]?.postponeRequests(now.uptime)
+    }
     let (revision, known) = (replica.board.state.revision, replica.registry.count)
     // Keep the records of incarnations that have a dot in the local context or in the answer's context.
     let seen = records.filter { record in

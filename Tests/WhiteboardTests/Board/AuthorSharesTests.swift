@@ -72,21 +72,75 @@ private func member(_ number: UInt8) -> MemberID {
     try receive(create(1..<3000, of: again))
   }
 
-  @Test("[BRD-38] an author who is alone may fill a board, and is refused when others join")
+  @Test("[BRD-38] an author who is alone may write more, but others always have room")
   func alone() throws {
     board.authors[flooder] = Self.mallory
-    var next: UInt64 = 1
-    while board.state.objectCount < BoardLimits.objects {
-      try receive(create(next..<next + 4096, of: flooder))
-      next += 4096
-    }
-    #expect(throws: BoardError.boardFull) {
-      try board.createText("no room", at: Point(x: 0, y: 0))
-    }
-    // A user can make room, even on a full board.
-    while try board.purge(madeBy: Self.mallory, atMost: 4000) == 4000 {}
+    let next = try fill(from: 1, by: flooder)
+    #expect(board.state.objectCount > BoardLimits.objects - 4096)
+    #expect(board.state.objectCount <= BoardLimits.objects)
     _ = try board.createText("room", at: Point(x: 0, y: 0))
+    // From now on, Mallory may create nothing, but may still change what he wrote.
+    #expect(throws: BoardError.shareUsed) { try receive(create(next..<next + 1, of: flooder)) }
+    let move = Operation(ObjectID(Dot(flooder, 1)), .position, .pair(1, 1))
+    try receive(
+      Batch(author: flooder, firstSequence: next, time: HybridTime(next), operations: [move])
+    )
+    while try board.purge(madeBy: Self.mallory, atMost: 4000) == 4000 {}
     #expect(board.state.objectCount == 1)
+  }
+
+  /// Returns an answer with new objects of some authors.
+  private func answer(_ counts: [(Incarnation, UInt64)]) -> Difference {
+    var difference = Difference(context: Context())
+    for (author, count) in counts {
+      difference.context.insert(1...count, of: author)
+      difference.living.insert(1...count, of: author)
+      difference.entries += (1...count).map { sequence in
+        let dot = Dot(author, sequence)
+        let cell = Cell(value: .unsigned(1), time: HybridTime(sequence), dot: dot)
+        return .init(object: ObjectID(dot), cells: [PropertyCell(.kind, cell)])
+      }
+    }
+    return difference
+  }
+
+  @Test("[BRD-38] an answer brings an author only up to its limit; the rest of the answer counts")
+  func answers() throws {
+    board.authors[flooder] = Self.mallory
+    _ = try board.createText("first", at: Point(x: 0, y: 0))
+    let claimed = answer([(flooder, 99_000), (other, 5), (Incarnation(4), 2000)])
+    let more = [other: Self.bo, Incarnation(4): Self.mallory]
+    let accepted = board.withinShares(claimed, comparesAll: false, and: more)
+    #expect(accepted.context[flooder].last == 99_000 && accepted.context[other].last == 5)
+    #expect(accepted.context[Incarnation(4)].last == 1000)
+    try board.receive(accepted)
+    #expect(board.state.objectCount == 100_000 + 5 + 1)
+    // A part of the same operations leads to the same result, and nothing more is accepted.
+    let again = board.withinShares(claimed, comparesAll: false, and: more)
+    #expect(again.context == accepted.context)
+    let rest = board.withinShares(
+      answer([(Incarnation(5), 1)]),
+      comparesAll: false,
+      and: more.merging([Incarnation(5): Self.mallory]) { known, _ in known }
+    )
+    #expect(rest.context.isEmpty && rest.entries.isEmpty)
+    // Others, including us, have room.
+    let others = board.withinShares(answer([(other, 40_000)]), comparesAll: false, and: more)
+    #expect(others.context[other].last == 40_000)
+    board.authors[other] = Self.bo
+    try board.receive(others)
+    _ = try board.createText("still here", at: Point(x: 0, y: 0))
+  }
+
+  @Test("[BRD-38] a whole board that one author wrote alone is accepted in one answer")
+  func whole() throws {
+    let claimed = answer([(flooder, 100_000), (other, 3)])
+    let accepted = board.withinShares(
+      claimed,
+      comparesAll: false,
+      and: [flooder: Self.mallory, other: Self.bo]
+    )
+    #expect(accepted == claimed)
   }
 
   @Test("all objects of an author are removed, and no others")
