@@ -27,6 +27,52 @@ extension BoardReplica {
     return ObjectSnapshot(id, on: state, selectedBy: holder, assets: assets)
   }
 
+  // MARK: - Deletions
+
+  /// Returns the shown objects that an answer deletes or purges, although its sender had not seen all changes that the
+  /// local member made to them.
+  /// - Complexity: O(*n*), where *n* is the number of objects on the board and of cells in the answer.
+  package func shownObjects(changedOutside difference: Difference) -> [ObjectID] {
+    var deleted = Set(
+      state.storedIDs.filter {
+        difference.context.contains($0.dot) && !difference.living.contains($0.dot)
+      }
+    )
+    for entry in difference.entries
+    where entry.cells.contains(where: { $0.property == .deleted && $0.cell.value.isTrue }) {
+      deleted.insert(entry.object)
+    }
+    return deleted.sorted().filter { id in
+      guard state.isShown(id), let record = state.record(id) else { return false }
+      return record.entries.contains { entry in
+        entry.property != .selection && authors[entry.cell.dot.incarnation] == member
+          && !difference.context.contains(entry.cell.dot)
+      }
+    }
+  }
+
+  /// Returns those of the given objects that are deleted or purged, by the member that deleted them.
+  ///
+  /// Purged objects are listed last, without a member.
+  package func deletions(of ids: [ObjectID]) -> [(author: MemberID?, objects: [ObjectID])] {
+    var deleted: [MemberID: [ObjectID]] = [:]
+    var purged: [ObjectID] = []
+    for id in ids {
+      guard let record = state.record(id), let cell = record[.deleted] else {
+        if state.record(id) == nil { purged.append(id) }
+        continue
+      }
+      guard record.isDeleted, let author = authors[cell.dot.incarnation], author != member else {
+        continue
+      }
+      deleted[author, default: []].append(id)
+    }
+    var result: [(author: MemberID?, objects: [ObjectID])] = []
+    for author in deleted.keys.sorted() { result.append((author, deleted[author] ?? [])) }
+    if !purged.isEmpty { result.append((nil, purged)) }
+    return result
+  }
+
   // MARK: - Places
 
   /// Returns the objects that cover a point or are at most `tolerance` away from it, from front to back.

@@ -211,6 +211,7 @@ public class BoardReplica {
         clock.observe(new.cell.time, wall: wallClock)
       }
     }
+    noteSelections(in: difference)
   }
 
   /// Removes incarnations from the context if this board has neither an object nor a cell of them (BRD-37).
@@ -241,7 +242,6 @@ public class BoardReplica {
   }
 
   // MARK: - Output
-    noteSelections(in: difference)
 
   /// Returns the local batches made since the last call, in order.
   ///
@@ -327,6 +327,7 @@ public class BoardReplica {
       }
       localAuthor.record(batch)
       frontier.record(batch)
+      noteSelections(in: batch)
     }
     output.send(batches)
   }
@@ -357,7 +358,6 @@ public class BoardReplica {
   }
 
   /// Adds an operation to the current gesture.
-      noteSelections(in: batch)
   /// - Parameters:
   ///   - id: The object.
   ///   - property: The property. An earlier operation of the gesture on the same property is

@@ -67,6 +67,8 @@ extension ActiveBoard {
       runtime.emit(report.finding == .isRight ? .note(remark) : .warning(remark))
     case .diverged(let member, _): warn(.diverged(from: members.label(of: member)))
     case .full(let member): warn(.boardFull(for: members.label(of: member)))
+    case .deletedUnseen(let ids, let author):
+      warn(.deletedUnseen(ids, by: author.map { members.label(of: $0) }))
     case .photosLeftOut(let author): warn(.photosLeftOut(of: members.label(of: author)))
     case .unrecorded(let member): warn(.unrecordedAuthors(in: members.label(of: member)))
     case .protocolViolation(let member, let error): reject(member, because: error)

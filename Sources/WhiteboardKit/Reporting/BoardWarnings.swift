@@ -46,6 +46,27 @@ extension BoardEvent.Remark {
     )
   }
 
+  /// Returns the warning that a member deleted objects that the local user had changed in the meantime.
+  ///
+  /// - Parameters:
+  ///   - ids: The objects.
+  ///   - author: The member that deleted them; nil if they were purged.
+  /// - Returns: The warning.
+  static func deletedUnseen(_ ids: [ObjectID], by author: String?) -> Self {
+    let what = ids.count == 1 ? "an object" : "\(ids.count) objects"
+    var names = ids.prefix(4).map(\.description).joined(separator: ", ")
+    if ids.count > 4 { names += ", …" }
+    let end =
+      author == nil
+      ? "Purged objects cannot be restored."
+      : "Restore \(ids.count == 1 ? "it" : "them") with `undelete`."
+    return Self(
+      code: "deleted-meanwhile",
+      message: "Before your changes arrived, \(author ?? "another member") "
+        + "\(author == nil ? "purged" : "deleted") \(what) that you changed: \(names). \(end)"
+    )
+  }
+
   /// Returns the warning that a member broke the rules of the board.
   static func violation(by member: String, _ error: ReplicaError) -> Self {
     Self(

@@ -168,6 +168,7 @@ extension MessageHandler {
         || replica.board.state.context.contains(record.incarnation)
     }
     replica.permissions.limitBoard(for: seen)
+    let changed = replica.board.shownObjects(changedOutside: claimed)
     try receiving { () throws(BoardError) in
       try replica.board.receive(
         difference,
@@ -176,6 +177,7 @@ extension MessageHandler {
       )
     }
     for record in seen { replica.registry.insert(record) }
+    if replica.registry.count != known { replica.board.noteSelections(in: difference) }
     if replica.board.state.revision != revision || replica.registry.count != known {
       // If a part of the answer was left out, the document must not contain that part either. The local author
       // signs the stored part.
@@ -190,7 +192,9 @@ extension MessageHandler {
           as: replica.publisher.chain.incarnation
         )
       replica.actions.record(.answer(merging.bytes + stored.value), lacking: stored.gaps)
-    if replica.registry.count != known { replica.board.noteSelections(in: difference) }
+    }
+    for (author, ids) in replica.board.deletions(of: changed) {
+      replica.actions.append(.deletedUnseen(ids, by: author))
     }
     return true
   }

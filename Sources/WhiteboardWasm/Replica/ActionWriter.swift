@@ -192,6 +192,9 @@ struct ActionWriter {
     case .diverged(let member, _): event.begin("diverged", from: member)
     case .full(let member): event.begin("full", from: member)
     case .unrecorded(let member): event.begin("unrecorded", from: member)
+    case .deletedUnseen(let ids, let member):
+      event.begin("deletedUnseen", from: member)
+      event.add("ids", ids)
     case .clock(let report): event.begin("clock", from: report.member)
     case .presence(let member, let shown):
       event.begin("presence", from: member)

@@ -13,7 +13,7 @@ const ROLES = [null, "editor", "viewer", "relay"];
 const SHAPES = new Set(["line", "rectangle", "ellipse", "arrow"]);
 /** The edits that change no object, or only its selection. */
 const UNCOUNTED = new Set(["select", "deselect", "deselectAll", "beginStep", "endStep", "presence", "profile"]);
-const NOTICES = new Set(["full", "photosLeftOut", "diverged", "unrecorded", "violation", "clock"]);
+const NOTICES = new Set(["full", "photosLeftOut", "diverged", "unrecorded", "deletedUnseen", "violation", "clock"]);
 
 /**
  * A board in this page: a replica, its storage, and its session.

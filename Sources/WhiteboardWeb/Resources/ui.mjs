@@ -527,7 +527,7 @@ export class UI {
       toast(`${isolated(this.name(to))} selected this object at the same time, so your selection ended.`);
     });
     on("notice", ({ code, message }) => {
-      const texts = { full: "The board is full. Delete objects that are not needed.", photosLeftOut: "Some photos are not shown, because the photos on this board are too large in total.", clock: "The clock of this device differs from other clocks. Set the correct time.", diverged: "This copy of the board differs from the others. Reload the page." };
+      const texts = { full: "The board is full. Delete objects that are not needed.", photosLeftOut: "Some photos are not shown, because the photos on this board are too large in total.", deletedUnseen: "While you were offline, another member deleted an object that you changed.", clock: "The clock of this device differs from other clocks. Set the correct time.", diverged: "This copy of the board differs from the others. Reload the page." };
       if (texts[code] ?? message) toast(texts[code] ?? message);
     });
     this.#roleChanged();

@@ -59,7 +59,7 @@ extension ReplicaWorld {
       nodes[number].role = role
       if role == .viewer { nodes[number].strokes = [] }
     case .memberRole, .selectionLost, .preview, .presence, .wantAsset, .data, .caughtUp, .profile,
-      .full, .photosLeftOut:
+      .full, .photosLeftOut, .deletedUnseen:
       break
     }
   }

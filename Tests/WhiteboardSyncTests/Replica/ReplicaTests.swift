@@ -239,6 +239,93 @@ import Testing
     #expect(actions.contains(.selected(id, by: peer)))
   }
 
+  @Test("[BRD-38] an answer does not let one author fill the board, and is not repeated at once")
+  func share() throws {
+    join()
+    let count: UInt64 = 100_100
+    let author = scriptedReplica.incarnation
+    var difference = Difference(context: Context())
+    difference.context.insert(1...count, of: author)
+    difference.living.insert(1...count, of: author)
+    difference.entries = (1...count).map { sequence in
+      let dot = Dot(author, sequence)
+      let cell = Cell(value: .unsigned(1), time: HybridTime(sequence), dot: dot)
+      return .init(object: ObjectID(dot), cells: [PropertyCell(.kind, cell)])
+    }
+    answer(difference, request: 1, now: start)
+    let actions = log.take()
+    #expect(actions.contains(.full(peer)) && actions.contains(.caughtUp(peer)))
+    #expect(violations(actions).isEmpty)
+    #expect(anna.replica.board.state.objectCount == BoardLimits.objects)
+    _ = try createText()
+    #expect(anna.replica.board.state.objectCount == BoardLimits.objects + 1)
+    func requests(until end: UInt64) throws -> Int {
+      log += anna.replica.tick(now: later(end))
+      return try sent(log.take()).reduce(0) { count, message in
+        if case .request = message { count + 1 } else { count }
+      }
+    }
+    receive(report(1))
+    for second: UInt64 in [30, 59] { #expect(try requests(until: 1000 * second) == 0) }
+    #expect(try requests(until: 66_000) == 1)
+  }
+
+  @Test("[BRD-23] a deletion by a member that had not seen the user's changes is reported")
+  func deletedUnseen() throws {
+    join()
+    let id = try createText()
+    let seen = anna.replica.board.state.context
+    log += try anna.replica.change(now: start) { board in
+      try board.text(id).edit(replacing: 0..<0, with: "more ")
+    }.actions
+    let dot = Dot(scriptedReplica.incarnation, 1)
+    var difference = Difference(context: seen)
+    difference.context.insert(dot)
+    difference.living.insert(id.dot)
+    let cell = Cell(value: .unsigned(1), time: HybridTime(1 << 41), dot: dot)
+    difference.entries = [.init(object: id, cells: [PropertyCell(.deleted, cell)])]
+    answer(difference, request: 1, now: start)
+    #expect(log.take().contains(.deletedUnseen([id], by: peer)))
+    // A member that has seen the changes may delete the object without a report.
+    log += try anna.replica.change(now: start) { board in try board.undelete(id) }.actions
+    var later = difference
+    later.context.formUnion(anna.replica.board.state.context)
+    later.context.insert(Dot(scriptedReplica.incarnation, 2))
+    let again = Cell(
+      value: .unsigned(1),
+      time: HybridTime(1 << 60),
+      dot: Dot(scriptedReplica.incarnation, 2)
+    )
+    later.entries = [.init(object: id, cells: [PropertyCell(.deleted, again)])]
+    receive(report(1))
+    log += anna.replica.tick(now: self.later(6000))
+    answer(later, request: 2, now: self.later(6000))
+    let actions = log.take()
+    #expect(actions.contains(.objectRemoved(id, from: peer)))
+    #expect(!actions.contains { if case .deletedUnseen = $0 { true } else { false } })
+  }
+
+  @Test("[BRD-22] the end of a lease is reported, although its member stays connected")
+  func leaseEnd() throws {
+    join()
+    let id = try createText()
+    receive(
+      try scriptedReplica.send([Operation(id, .selection, .bytes(peer.bytes))], time: 1 << 41)
+    )
+    #expect(log.take().contains(.selected(id, by: peer)))
+    for second: UInt64 in 1...65 {
+      log += anna.replica.receivedDatagram(
+        SyncDatagram.presence(counter: second, Presence()).encode(),
+        from: peer,
+        now: later(1000 * second)
+      )
+      let isEnd = log.take().contains(.selected(id, by: nil))
+      #expect(isEnd == (second == 60))
+      #expect((anna.replica.board.holder(of: id) == peer) == (second < 60))
+    }
+    #expect(anna.replica.board.presentMembers == [peer])
+  }
+
   @Test("[BRD-22] a selection in another member's name is ignored")
   func selectionForAnother() throws {
     join()
