@@ -181,7 +181,7 @@ extension BoardsCommand {
     /// Returns advice about what to do with the damaged file and the recovered one.
     private static func advice(_ source: String, _ target: String) -> String {
       "Use this file from now on, and move the damaged file somewhere else: mv "
-        + "\(UntrustedText(source).quoted(limit: 4096))* SOME-OTHER-DIRECTORY/"
+        + "\(shellQuoted(source))* SOME-OTHER-DIRECTORY/"
         + (target == BoardLibrary.recoveredPath(of: source)
           ? "" : ", then move this file to the old path.")
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import AvahiDiscovery
+import PeerCore
 import PeerDiscovery
 import PeerSession
 import WhiteboardCommands
@@ -57,7 +58,7 @@ struct LobbyCommand: AsyncParsableCommand {
     return summaries.prefix(50).map { summary in
       let count = summary.objects == 1 ? "1 object" : "\(summary.objects) objects"
       let damage = summary.damage.map { _ in
-        "DAMAGED: run whiteboard-peer boards recover \(summary.path)"
+        "DAMAGED: run whiteboard-peer boards recover \(shellQuoted(summary.path))"
       }
       let about =
         damage ?? summary.error?.message

@@ -1,3 +1,5 @@
+import PeerCore
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -204,19 +206,4 @@ extension PrivateFile.Failure {
         + "mv \(shellQuoted(path)) \(shellQuoted(path + ".old"))"
     }
   }
-}
-
-/// Returns `path` quoted as one word for a shell.
-func shellQuoted(_ path: String) -> String {
-  let isPlain = path.utf8.allSatisfy { byte in
-    switch byte {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-    case UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"): true
-    default: false
-    }
-  }
-  if isPlain && !path.isEmpty && !path.hasPrefix("-") { return path }
-  return "'"
-    + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
-    + "'"
 }

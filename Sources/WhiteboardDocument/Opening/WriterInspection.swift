@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import PeerCore
 
 /// The result of inspecting a file before it is opened for writing, and of repairing it if necessary.
 ///
@@ -53,7 +54,7 @@ struct WriterInspection: Sendable {
     let more = damages.count > 3 ? ["\(damages.count - 3) more problems"] : []
     let copy = DamagedCopies.all(of: path).last.map { "A copy is saved as \($0). " } ?? ""
     return damages.prefix(3).map { "The file is damaged: \($0)." } + more.map { "\($0)." } + [
-      copy + "Run 'whiteboard-peer boards recover \(path)' to save its intact data."
+      copy + "To save its intact data, run: whiteboard-peer boards recover \(shellQuoted(path))"
     ]
   }
 
@@ -82,7 +83,7 @@ struct WriterInspection: Sendable {
     return log.message(damage, isComplete: isComplete) + " The damaged file is saved as \(copy)."
       + (isComplete
         ? ""
-        : " Run 'whiteboard-peer boards recover \(path)' to save the intact data of both files.")
+        : " To save the intact data of both files, run: whiteboard-peer boards recover \(shellQuoted(path))")
   }
 
   /// Opens a copy of the file with its last transaction rolled back; nil if there is nothing to

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import PeerCore
 import PeerTestKit
 import SwiftASN1
 import Testing
@@ -171,6 +172,8 @@ struct PeerIdentityTests {
     #expect(shellQuoted("/home/my board") == "'/home/my board'")
     #expect(shellQuoted("it's") == "'it'\\''s'")
     #expect(shellQuoted("") == "''")
+    #expect(shellQuoted("$(touch x).whiteboard") == "'$(touch x).whiteboard'")
+    #expect(shellQuoted("a\u{1B}[2J'\\") == "$'a\\x1b[2J\\'\\\\'")
   }
 }
 
