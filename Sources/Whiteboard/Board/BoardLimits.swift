@@ -46,11 +46,17 @@ public enum BoardLimits {
   /// The number of incarnations in a context beyond which a replica accepts only incarnations of connected members
   /// (BRD-37).
   public static let incarnationsOfStrangers = incarnations - (1 << 12)
+  /// The number of incarnations in a context beyond which a replica accepts only its own (BRD-37).
+  public static let incarnationsOfMembers = incarnations - (1 << 9)
   /// The value of `incarnationsOfStrangers` for a replica whose context was empty.
   ///
-  /// It is higher, so that the replica accepts everything that other replicas stored before they reached their
-  /// limit.
-  public static let incarnationsOfStrangersAtFirst = incarnations - (1 << 11)
+  /// It is higher than ``incarnationsOfMembers``, so that the replica accepts everything that other replicas stored
+  /// before they reached their limit.
+  public static let incarnationsOfStrangersAtFirst = incarnations - (1 << 8)
+  /// The part of the free room of a context that the incarnations of one author may use: one in this number (BRD-37).
+  public static let incarnationShare = 8
+  /// The number of incarnations that each author may add during a run of a replica, whatever its share is (BRD-37).
+  public static let incarnationsPerRun = 16
   /// The maximum number of author records that a member may send ahead of the purges that need them
   /// (SYN-48).
   public static let recordsAhead = 1 << 12

@@ -19,6 +19,8 @@ final class AuthorRegistry {
   private let peers: PeerTable
   private let actions: ActionQueue
   private var records: [Incarnation: AuthorRecord] = [:]
+  /// The number of incarnations that each author added since the stored board was opened.
+  private var additions: [MemberID: Int] = [:]
 
   init(_ board: Board, _ author: Author, _ peers: PeerTable, _ actions: ActionQueue) {
     self.board = board
@@ -61,6 +63,7 @@ final class AuthorRegistry {
     guard records[record.incarnation] == nil else { return }
     records[record.incarnation] = record
     board.authors[record.incarnation] = record.member
+    additions[record.member, default: 0] += 1
   }
 
   /// Adds and stores the record of an incarnation whose first batch was just applied.
@@ -76,6 +79,7 @@ final class AuthorRegistry {
 
   /// Removes restored records if the batches of their incarnations were lost.
   func removeUnused(except own: Incarnation) {
+    additions = [:]
     for incarnation in records.keys
     where incarnation != own && !board.state.context.contains(incarnation)
       && board.state.limits[incarnation] == nil
@@ -135,7 +139,7 @@ final class AuthorRegistry {
       guard let record = link.recordAhead(of: incarnation) else { throw .violation(.noAuthor) }
       new.append(record)
     }
-    try receiving { () throws(BoardError) in try requireRoom(for: new) }
+    try receiving { () throws(BoardError) in try requireRoom(for: new, isBatch: true) }
     return new
   }
 
@@ -161,24 +165,38 @@ final class AuthorRegistry {
   }
 
   /// Throws an error if there is no room for more records.
-  /// - Throws: `boardFull` if one author would have too many incarnations, or if authors that are not connected would
-  ///   use the room reserved for connected members.
-  private func requireRoom(for new: [AuthorRecord]) throws(BoardError) {
+  ///
+  /// Up to a limit, the share of a connected author is checked only in batches, because an answer contains what other
+  /// replicas accepted when they had more room.
+  /// - Throws: `boardFull` if one author would have too many incarnations, or if authors would use the room that is
+  ///   reserved for others.
+  private func requireRoom(for new: [AuthorRecord], isBatch: Bool = false) throws(BoardError) {
     guard !new.isEmpty else { return }
-    var counts: [MemberID: Int] = [:]
-    for record in new { counts[record.member, default: 0] += 1 }
-    for (incarnation, record) in records where counts[record.member] != nil {
-      if board.state.context.contains(incarnation) { counts[record.member, default: 0] += 1 }
+    let context = board.state.context
+    var added: [MemberID: Int] = [:]
+    for record in new { added[record.member, default: 0] += 1 }
+    var counts = added
+    for (incarnation, record) in records where added[record.member] != nil {
+      if context.contains(incarnation) { counts[record.member, default: 0] += 1 }
     }
     guard counts.values.allSatisfy({ $0 <= BoardLimits.incarnationsPerAuthor }) else {
       throw .boardFull
     }
-    let context = board.state.context
+    let total = context.incarnationCount + new.count
     let limit =
       context.isEmpty
       ? BoardLimits.incarnationsOfStrangersAtFirst : BoardLimits.incarnationsOfStrangers
-    guard context.incarnationCount + new.count > limit else { return }
-    let strangers = new.contains { $0.member != board.member && peers[$0.member] == nil }
-    if strangers { throw .boardFull }
+    guard isBatch || total > limit else { return }
+    for (member, count) in counts where member != board.member {
+      guard peers[member] != nil else {
+        guard total <= limit else { throw .boardFull }
+        continue
+      }
+      guard total <= BoardLimits.incarnationsOfMembers else { throw .boardFull }
+      let free = BoardLimits.incarnationsOfMembers - (total - count)
+      let isNew =
+        additions[member, default: 0] + added[member, default: 0] <= BoardLimits.incarnationsPerRun
+      guard isNew || count <= free / BoardLimits.incarnationShare else { throw .boardFull }
+    }
   }
 }

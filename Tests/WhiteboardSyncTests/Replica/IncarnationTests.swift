@@ -171,6 +171,42 @@ import Testing
     #expect(context.incarnationCount == strangers + 1)
   }
 
+  @Test("[BRD-37] a member uses at most its share of the room, and leaves the rest to others")
+  func share() throws {
+    let strangers = 64_768
+    var records: [AuthorRecord] = []
+    for key in 0..<UInt64(16) {
+      let author = Author(board: World.board, key: SimulatedKey(100 + key))
+      for _ in 0..<strangers / 16 { records.append(author.record(of: author.makeIncarnation())) }
+    }
+    join()
+    let all = claim(strangers) { records[Int($0) - 1].incarnation }
+    let answer = bo.answer(all, of: records)
+    _ = receive(answer: answer)
+    // The answer also has Bo's own record, but Bo wrote nothing yet.
+    #expect(context.incarnationCount == strangers)
+    let share = (BoardLimits.incarnationsOfMembers - strangers) / BoardLimits.incarnationShare
+    #expect(share > BoardLimits.incarnationsPerRun)
+    for number in 1...share + 1 {
+      if number > 1 { #expect(errors(receive(bo.beginIncarnation())).isEmpty) }
+      let actions = receive(try bo.sendText())
+      #expect(errors(actions).isEmpty)
+      #expect(actions.contains(.full(bo.member)) == (number > share), "\(number)")
+    }
+    #expect(context.incarnationCount == strangers + share)
+    // Other members can write, and so can the local one.
+    bo = ScriptedReplica(10)
+    join()
+    #expect(!receive(try bo.sendText()).contains(.full(bo.member)))
+    #expect(context.contains(bo.incarnation))
+    log += try anna.replica.change(now: now) { board in
+      _ = try board.createText("mine", at: Point(x: 0, y: 0))
+    }.actions
+    #expect(context.incarnationCount == strangers + share + 2)
+    // A newcomer has room for all of it.
+    #expect(context.incarnationCount <= BoardLimits.incarnationsOfStrangersAtFirst)
+  }
+
   @Test("[SYN-48] a purge of an unknown author's object is accepted only after the author's record")
   func purge() throws {
     let cleo = ScriptedReplica(10)
