@@ -12,6 +12,15 @@ public struct RecordedBoard: PlayedBoard {
     self.board = RestoredBoard(id)
   }
 
+  /// Returns the id of the board for which an author's record is signed, or `nil` if the record is not valid.
+  public static func board(of author: StoredAuthor) -> [UInt8]? {
+    guard let record = try? AuthorRecord(author.record),
+      record.incarnation.rawValue == author.incarnation,
+      (try? record.verify(board: record.board, with: P256SignatureVerifier())) != nil
+    else { return nil }
+    return record.board.bytes
+  }
+
   /// Applies the author record of an incarnation.
   public mutating func apply(_ author: StoredAuthor) {
     guard !author.record.isEmpty, let incarnation = Incarnation(exactly: author.incarnation) else {

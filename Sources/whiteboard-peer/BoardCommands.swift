@@ -3,6 +3,7 @@ import CommandLines
 import PeerCore
 import Whiteboard
 import WhiteboardCommands
+import WhiteboardDocument
 import WhiteboardKit
 import WhiteboardTerminal
 
@@ -43,7 +44,36 @@ struct HostCommand: AsyncParsableCommand {
     )
     configuration.boardFile = hosted.file
     configuration.isOwned = owned.owned
+    if !configuration.trustsFile, Console.isTerminal, !options.common.json {
+      configuration.trustsFile = await Self.asksToTrust(hosted, configuration)
+    }
     try await Program.run(configuration, options, settings, input: STDIN_FILENO)
+  }
+
+  /// Asks the user whether a file from another computer is a copy of the user's own board (REC-20).
+  ///
+  /// - Returns: Whether the user trusts the file; false if no question is needed.
+  private static func asksToTrust(
+    _ hosted: HostedBoard,
+    _ configuration: BoardConfiguration
+  ) async -> Bool {
+    let directory = configuration.dataDirectory
+    let library = BoardLibrary(directory: directory + "/boards")
+    var path = hosted.file
+    if path == nil { path = (try? await library.file(named: hosted.name)) ?? nil }
+    guard let path, await BoardFile.hasForeignFacts(path, dataDirectory: directory) else {
+      return false
+    }
+    print(
+      """
+      \(UntrustedText(path).escaped(limit: 4096)) was written on another computer or by another person.
+      It names members, addresses or a join code. If another person sent you the file, do not use them.
+      Did you copy this board from a computer of your own? [y/N]
+      """,
+      terminator: " "
+    )
+    fflush(stdout)
+    return readLine()?.lowercased().first == "y"
   }
 }
 
@@ -289,6 +319,8 @@ enum Program {
     let writer = LineWriter(descriptor: STDOUT_FILENO)
     var configuration = configuration
     configuration.isTyped = isatty(input) == 1
+    // Only JSON lines name the file of a photo. Otherwise, a photo is only in the board's file.
+    configuration.keepsPhotoFiles = json
     // A script in text form cannot answer questions. With `--json`, the program that writes the script can.
     if configuration.files == .ask, !configuration.isTyped, !json { configuration.files = .refuse }
     let commands = LineCommands(lines, areNumbered: configuration.script != .none)

@@ -164,8 +164,14 @@ struct InviteCommand: AsyncParsableCommand {
     _ open: [OpenBoard],
     _ settings: Settings
   ) async throws -> BoardInvitation {
+    let directory = try settings.chosenDataDirectory()
+    let library = BoardLibrary(
+      directory: directory + "/boards",
+      seal: .loadOrCreate(inDirectory: directory)
+    )
     let (bytes, name, code) = try await filing { () async throws(DocumentError) in
-      let document = try await BoardDocument.open(at: path, mode: .reading)
+      let seal = library.seal(forFile: path)
+      let document = try await BoardDocument.open(at: path, mode: .reading, seal: seal)
       return (document.board, try await document.name(), try await document.code())
     }
     guard let session = SessionID(bytes: bytes) else {
@@ -173,7 +179,6 @@ struct InviteCommand: AsyncParsableCommand {
     }
     let id = session.text
     if let running = open.first(where: { $0.board == id }) { return BoardInvitation(running) }
-    let directory = try settings.chosenDataDirectory()
     let identity: PeerIdentity
     do {
       identity = try PeerIdentity.loadOrCreate(inDirectory: directory)

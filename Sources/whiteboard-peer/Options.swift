@@ -142,6 +142,13 @@ struct BoardOptions: ParsableArguments {
   @Flag(help: "Use a temporary key for this run, and save nothing.")
   var ephemeral = false
 
+  @Flag(
+    name: .customLong("trust-file"),
+    help:
+      "Use the members, the join code and the browser links in a board file from another computer of yours."
+  )
+  var trustsFile = false
+
   @Option(name: .customLong("max-peers"), help: .of(.maximumPeers, "COUNT"))
   var maximumPeers: String?
 
@@ -215,6 +222,7 @@ struct BoardOptions: ParsableArguments {
     configuration.peerStore = store
     configuration.personalSettings = personal
     configuration.remembersBoards = !ephemeral
+    configuration.trustsFile = trustsFile
     configuration.listen = settings.value(.listen)
     configuration.interface = settings.value(.interface)
     configuration.isAnnounced = settings.value(.announce) ?? true

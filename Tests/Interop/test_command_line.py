@@ -281,8 +281,8 @@ class CommandLine(InteropCase):
         self.assertIn(">drawn</text>", own["thumbnail"])
         stored = own["thumbnail"].replace("</svg>", "<script>alert(1)</script></svg>")
         with contextlib.closing(sqlite3.connect(own["path"])) as file:
-            crc = checksum("m", [], [b"thumbnail", stored.encode()])
-            file.execute("UPDATE meta SET value = ?, crc = ? WHERE key = 'thumbnail'", [stored, crc])
+            crc = checksum("p", [], [stored.encode()])
+            file.execute("UPDATE thumbnail SET picture = ?, crc = ?", [stored, crc])
             file.commit()
         shown = json.loads(self.run_program("boards", "list", "--json"))
         self.assertNotIn("error", shown)

@@ -94,6 +94,34 @@ class DamagedFile(InteropCase):
             (shown,) = [line for line in self.boards("show", file) if line["event"] == "objects"]
             self.assertEqual(len(shown["objects"]), objects)
 
+    def test_a_log_without_its_index_is_never_called_intact(self):
+        path = self.killed(20)
+        log, index = pathlib.Path(f"{path}-wal"), pathlib.Path(f"{path}-shm")
+        data = log.read_bytes()
+        frames = (len(data) - 32) // FRAME
+        index.unlink()
+        for count in sorted({1, 2, frames // 3, frames // 2, frames - 1, frames}):
+            log.write_bytes(data[:32 + count * FRAME])
+            lines = self.boards("verify", path, status=1)
+            self.assertNotIn("intact", json.dumps(lines))
+            self.assertFalse(index.exists(), "the check hid what it reported")
+            self.assertEqual(log.read_bytes(), data[:32 + count * FRAME])
+
+    def test_the_advice_of_a_recovery_can_be_pasted(self):
+        path = self.killed(1)
+        trap = self.home / "trap"
+        name = path.with_name(f"it's $(touch {trap.name}) `touch {trap.name}`\x1b.whiteboard")
+        for end in ("", "-wal", "-shm"):
+            pathlib.Path(f"{path}{end}").rename(f"{name}{end}")
+        (done,) = [line for line in self.boards("recover", name) if line["event"] == "board-recovered"]
+        command = done["message"].split("elsewhere: " if "elsewhere: " in done["message"] else "somewhere else: ")[1]
+        elsewhere = self.home / "elsewhere"
+        elsewhere.mkdir()
+        command = command.split(", then move")[0].replace("SOME-OTHER-DIRECTORY", str(elsewhere))
+        subprocess.run(["bash", "-c", command], cwd=self.home, check=True)
+        self.assertFalse(trap.exists() or (path.parent / trap.name).exists())
+        self.assertIn(name.name, [file.name for file in elsewhere.iterdir()])
+
     def test_damage_that_cannot_be_corrected_is_told_and_what_is_left_is_recovered(self):
         path = self.killed(40)
         log = self.damage(path, 400)

@@ -24,6 +24,7 @@ from web_case import CARRIERS, Attacker, SharedGateway, WebCase
 from whiteboard_peer import admission, relay, wire
 from whiteboard_peer.board import BoardPeer
 from whiteboard_peer.bulk import attach_proof
+from whiteboard_peer.recording import checksum
 from whiteboard_peer.session import parse_close
 from whiteboard_peer.tls import ATTACH_LABEL, BINDING, Identity, Link
 from whiteboard_peer.web import PageLink, Posts, WebSocket, request, web_key
@@ -273,8 +274,11 @@ class Guests(WebCase):
         with contextlib.closing(sqlite3.connect(path)) as file, file:
             ((text,),) = file.execute("SELECT value FROM meta WHERE key = 'membership'")
             record = json.loads(text) | {"removed": [base32(os.urandom(32)) for _ in range(1_024)]}
-            file.execute("UPDATE meta SET value = ? WHERE key = 'membership'", (json.dumps(record),))
-        program = self.restarted(program)
+            text = json.dumps(record)
+            crc = checksum("m", [], [b"membership", text.encode()])
+            file.execute("UPDATE meta SET value = ?, crc = ? WHERE key = 'membership'", (text, crc))
+        # The program did not write this value (REC-20).
+        program = self.restarted(program, "--trust-file")
         member, bad = self.member(program), self.attacker(program)
         link = self.joined(program, bad)
         program.do("kick", target=bad.identity.text, reason="Enough.")

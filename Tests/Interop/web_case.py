@@ -117,9 +117,9 @@ class WebCase(LinkChecks, SwiftCase):
         program.page = self.page_of(program)
         return program
 
-    def restarted(self, program):
+    def restarted(self, program, *options):
         """Starts a host again that has ended."""
-        again = Program("host", "Board", directory=program.directory, options=("--admit", "code", "--web"))
+        again = Program("host", "Board", directory=program.directory, options=("--admit", "code", "--web", *options))
         self.addCleanup(again.stop)
         self.serving(again)
         self.assertEqual(again.session, program.session)

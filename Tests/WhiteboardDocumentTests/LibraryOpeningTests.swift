@@ -1,15 +1,18 @@
 import Foundation
 import Testing
-import WhiteboardDocument
+
+@testable import WhiteboardDocument
 
 /// The file that is opened for the name or the id of a board.
 @Suite struct LibraryOpeningTests {
   let directory: TemporaryDirectory
   let library: BoardLibrary
+  let seal: DocumentSeal
 
   init() throws {
     directory = try TemporaryDirectory()
-    library = BoardLibrary(directory: directory.path)
+    seal = DocumentSeal()
+    library = BoardLibrary(directory: directory.path, seal: seal)
   }
 
   private func files() throws -> [String] {
@@ -75,6 +78,55 @@ import WhiteboardDocument
     #expect(try await made("Ideas", otherBoard) != path)
   }
 
+  @Test("a file that another program replaces in place is found by its new board")
+  func replaced() async throws {
+    let path = try await made("Plans")
+    #expect(try await library.file(of: someBoard) == path)
+    let other = try await made("Other", otherBoard)
+    try Data(contentsOf: URL(fileURLWithPath: other)).write(to: URL(fileURLWithPath: path))
+    unlink(other)
+    #expect(try await library.file(of: someBoard) == nil)
+    #expect(try await library.file(of: otherBoard) == path)
+  }
+
+  @Test("callers that wait for the library block no thread of a shared pool")
+  func waiting() async throws {
+    let library = library
+    // Hold the lock as another process does.
+    let other = open(directory.path + "/.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    #expect(flock(other, LOCK_EX) == 0)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<600 {
+        group.addTask { try await library.giving("name") { () async throws(DocumentError) in } }
+      }
+      // More callers wait than any pool has threads, and others can still read files.
+      for _ in 0..<600 { #expect(try await library.list().isEmpty) }
+      flock(other, LOCK_UN)
+      try await group.waitForAll()
+    }
+    close(other)
+  }
+
+  @Test("a reserved file is opened by its reservation only")
+  func reservation() async throws {
+    let none = try await library.reserve(board: someBoard)
+    #expect(none == nil)
+    let path = try await made("Plans")
+    let reservation = try #require(try await library.reserve(board: someBoard))
+    #expect(await code { _ = try await library.reserve(board: someBoard) } == .inUse)
+    #expect(await code { _ = try await made("Plans") } == .inUse)
+    let document = try await library.open(
+      board: someBoard,
+      name: "x",
+      now: 0,
+      holding: reservation
+    )
+    #expect(document.path == path)
+    #expect(await code { _ = try await made("Plans") } == .inUse)
+    try await document.close()
+    #expect(try await made("Plans") == path)
+  }
+
   @Test("if a name or an id means two files, only one that was hosted here is opened")
   func several() async throws {
     let path = try await made("Plans")
@@ -109,12 +161,12 @@ import WhiteboardDocument
     )
     try await document.close()
     for copy in copies {
-      let opened = try await BoardDocument.open(at: copy, mode: .reading)
+      let opened = try await BoardDocument.open(at: copy, mode: .reading, seal: seal)
       #expect(try await opened.code() == nil)
       let bytes = try Data(contentsOf: URL(fileURLWithPath: copy))
       #expect(bytes.range(of: Data("a-b-c-d".utf8)) == nil)
     }
-    let again = try await BoardDocument.open(at: document.path, mode: .writing)
+    let again = try await BoardDocument.open(at: document.path, mode: .writing, seal: seal)
     #expect(try await again.code() == "a-b-c-d")
     try await again.close()
     var status = stat()

@@ -12,7 +12,13 @@ import Whiteboard
   init() throws { directory = try TemporaryDirectory() }
 
   private func create(_ board: [UInt8] = someBoard) async throws -> BoardDocument {
-    try await BoardDocument.create(at: directory.file(), board: board, name: "Ideas", now: 0)
+    try await BoardDocument.create(
+      at: directory.file(),
+      board: board,
+      name: "Ideas",
+      now: 0,
+      seal: DocumentSeal()
+    )
   }
 
   private func remove(_ document: BoardDocument) {

@@ -43,7 +43,7 @@ import Testing
       ("UPDATE author SET record = zeroblob(1025)", "a record of an author has 1025 bytes"),
       (
         "UPDATE meta SET value = printf('%.*c', 16777217, 'x') WHERE key = 'name'",
-        "a setting has 16777217 bytes"
+        "a setting has more than 16777216 bytes"
       ),
     ]
   )

@@ -6,20 +6,25 @@ extension BoardDocument {
   ///
   /// If the document is opened for reading, ``obstacle`` is the reason, and all writes fail with that error.
   /// ``reopen()`` opens the document for writing once the disk accepts data again.
-  /// - Parameter path: The path of the file.
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - seal: The seal of the facts that the program uses and writes; nil if it does not use them.
+  ///   - reservation: The file's reservation, if the caller has one; see ``BoardLibrary/reserve(board:)``.
   /// - Returns: The open document.
   /// - Throws: The error from opening the document for writing. If the disk accepts no data, this error is thrown only
   ///   if the document cannot be opened for reading either.
   public static func openForWritingOrReading(
-    at path: String
+    at path: String,
+    seal: DocumentSeal? = nil,
+    holding reservation: BoardReservation? = nil
   ) async throws(DocumentError) -> BoardDocument {
     do throws(DocumentError) {
-      return try await open(at: path, mode: .writing)
+      return try await open(at: path, mode: .writing, seal: seal, holding: reservation)
     } catch {
       guard [.full, .quota, .readOnly, .inputOutput].contains(error.code),
         let opened = try? await Blocking.run(
           path,
-          { try OpenedDocument(path, .reading, expecting: nil) }
+          { try OpenedDocument(path, .reading, expecting: nil, seal: seal) }
         )
       else { throw error }
       return BoardDocument(opened, obstacle: error)

@@ -45,6 +45,7 @@ extension BoardDocument {
       at: path,
       mode: .writing,
       expecting: board,
+      seal: seal,
       groupInterval: groupInterval,
       clock: clock
     )

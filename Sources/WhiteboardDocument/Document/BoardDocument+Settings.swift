@@ -20,30 +20,27 @@ extension BoardDocument {
     try await write { db in try Meta.set(db, .name, name) }
   }
 
-  /// Returns the join code of the board; nil if the board was hosted without a code.
+  /// Returns the join code of the board; nil if the board was hosted without a code, or this program did not store it
+  /// (REC-20).
   ///
   /// The code is a secret. Copies of the document do not contain it.
   /// - Throws: `damaged`, `closed`.
-  public func code() async throws(DocumentError) -> String? {
-    try await read { [path] db in try Meta.get(db, .code, at: path) }
-  }
+  public func code() async throws(DocumentError) -> String? { try await fact(.code) }
 
   /// Stores that the board is hosted on this computer, and its join code.
   ///
   /// - Parameter code: The join code; nil leaves the stored one unchanged.
   /// - Throws: `readOnly`, `full`, `closed`.
   public func setHosted(code: String?) async throws(DocumentError) {
-    try await write { db in
+    try await write { [seal, path] db in
       try Meta.set(db, .hosted, "1")
-      if let code { try Meta.set(db, .code, code) }
+      if let code { try SealedFacts.set(db, .code, code, seal, at: path) }
     }
   }
 
-  /// Returns the membership record that ``setMembership(_:code:)`` stored; copies of the document do not contain it.
+  /// Returns the membership record that this program stored (REC-20); copies of the document do not contain it.
   /// - Throws: `damaged`, `closed`.
-  public func membership() async throws(DocumentError) -> String? {
-    try await read { [path] db in try Meta.get(db, .membership, at: path) }
-  }
+  public func membership() async throws(DocumentError) -> String? { try await fact(.membership) }
 
   /// Stores the membership record of the board's session.
   ///
@@ -52,16 +49,16 @@ extension BoardDocument {
   ///   - code: The join code that this peer joined with; nil leaves the stored one unchanged.
   /// - Throws: `readOnly`, `full`, `closed`.
   public func setMembership(_ text: String, code: String?) async throws(DocumentError) {
-    try await write { db in
-      try Meta.set(db, .membership, text)
-      if let code { try Meta.set(db, .code, code) }
+    try await write { [seal, path] db in
+      try SealedFacts.set(db, .membership, text, seal, at: path)
+      if let code { try SealedFacts.set(db, .code, code, seal, at: path) }
     }
   }
 
   /// Removes the stored join code, because the host now uses another code.
   /// - Throws: `readOnly`, `full`, `closed`.
   public func forgetCode() async throws(DocumentError) {
-    try await write { db in try Meta.set(db, .code, nil) }
+    try await setFact(.code, nil)
   }
 
   /// Returns the title that members gave the board; nil if it has none.
@@ -83,26 +80,24 @@ extension BoardDocument {
 
   /// Returns the record of the host's decision to remove this peer from the board; nil if the peer is a member.
   ///
-  /// ``setRemoval(_:)`` stores it. Copies of the document do not contain it.
+  /// ``setRemoval(_:)`` stores it (REC-20). Copies of the document do not contain it.
   /// - Throws: `damaged`, `closed`.
-  public func removal() async throws(DocumentError) -> String? {
-    try await read { [path] db in try Meta.get(db, .removal, at: path) }
-  }
+  public func removal() async throws(DocumentError) -> String? { try await fact(.removal) }
 
   /// Stores the record of the host's decision to remove this peer from the board.
   ///
   /// - Parameter text: The record of the decision, which is opaque to the document; nil if the peer is a member again.
   /// - Throws: `readOnly`, `full`, `closed`.
   public func setRemoval(_ text: String?) async throws(DocumentError) {
-    try await write { db in try Meta.set(db, .removal, text) }
+    try await setFact(.removal, text)
   }
 
   /// Returns the browser links of the board; nil if there are none.
   ///
-  /// ``setBrowserLinks(_:)`` stores them. Copies of the document do not contain them.
+  /// ``setBrowserLinks(_:)`` stores them (REC-20). Copies of the document do not contain them.
   /// - Throws: `damaged`, `closed`.
   public func browserLinks() async throws(DocumentError) -> String? {
-    try await read { [path] db in try Meta.get(db, .browserLinks, at: path) }
+    try await fact(.browserLinks)
   }
 
   /// Stores the browser links of the board.
@@ -110,7 +105,15 @@ extension BoardDocument {
   /// - Parameter text: The browser links, which are opaque to the document; nil if there are none.
   /// - Throws: `readOnly`, `full`, `closed`.
   public func setBrowserLinks(_ text: String?) async throws(DocumentError) {
-    try await write { db in try Meta.set(db, .browserLinks, text) }
+    try await setFact(.browserLinks, text)
+  }
+
+  private func fact(_ key: MetaKey) async throws(DocumentError) -> String? {
+    try await read { [seal, path] db in try SealedFacts.get(db, key, seal, at: path) }
+  }
+
+  private func setFact(_ key: MetaKey, _ value: String?) async throws(DocumentError) {
+    try await write { [seal, path] db in try SealedFacts.set(db, key, value, seal, at: path) }
   }
 
   /// Stores the library's summary of this board, without a thumbnail.
@@ -148,7 +151,7 @@ extension BoardDocument {
     }
     try await write { db in
       try StoredSummary.set(objects: objects, people: people, changed: changed, db)
-      try Meta.set(db, .thumbnail, thumbnail)
+      try StoredThumbnail.set(thumbnail, db)
     }
   }
 }

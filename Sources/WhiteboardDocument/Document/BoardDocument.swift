@@ -36,6 +36,14 @@ public actor BoardDocument {
   /// otherwise.
   public nonisolated let obstacle: DocumentError?
 
+  /// Whether the file has, or had, facts about its session that this program did not write.
+  ///
+  /// They are the members, the join code, a removal and the browser links. They are not used, and opening the document
+  /// for writing removed them (REC-20).
+  public nonisolated let hasForeignFacts: Bool
+
+  /// The seal of the facts that are used; nil if none are.
+  nonisolated let seal: DocumentSeal?
   /// The database, on whose queue all methods do their work.
   nonisolated let connection: DocumentConnection
   /// The steps that will run in the next transaction.
@@ -65,6 +73,8 @@ public actor BoardDocument {
     mode = opened.lock == nil ? .reading : .writing
     wasLeftOpen = opened.wasLeftOpen
     damages = opened.damages
+    hasForeignFacts = opened.hasForeignFacts
+    seal = opened.seal
     connection = DocumentConnection(
       path: opened.path,
       database: opened.database,
@@ -82,16 +92,18 @@ public actor BoardDocument {
   ///   - board: The board's id, 16 bytes.
   ///   - name: The board's name.
   ///   - now: Milliseconds since 1970.
+  ///   - seal: The seal of the facts that the program writes; nil if it does not use them.
   /// - Returns: The document, open for writing.
   /// - Throws: `exists`, `badName`, `wrongBoard`, `readOnly`, `full`, `inputOutput`.
   public static func create(
     at path: String,
     board: [UInt8],
     name: String,
-    now: Int64
+    now: Int64,
+    seal: DocumentSeal? = nil
   ) async throws(DocumentError) -> BoardDocument {
     try await NewFile.make(at: path, board: board, name: name, now: now) { _ in }
-    return try await open(at: path, mode: .writing, expecting: board)
+    return try await open(at: path, mode: .writing, expecting: board, seal: seal)
   }
 
   /// Opens the document at `path`.
@@ -99,6 +111,8 @@ public actor BoardDocument {
   ///   - path: The path of the file.
   ///   - mode: The kind of access.
   ///   - board: The id that the board must have; nil accepts any board.
+  ///   - seal: The seal of the facts that the program uses and writes; nil if it does not use them.
+  ///   - reservation: The file's reservation, if the caller has one; see ``BoardLibrary/reserve(board:)``.
   ///   - groupInterval: The minimum time between two transactions of ``append(_:)``.
   ///   - clock: The clock that measures the group interval.
   /// - Returns: The open document. ``load()`` reads its content.
@@ -108,10 +122,14 @@ public actor BoardDocument {
     at path: String,
     mode: Mode,
     expecting board: [UInt8]? = nil,
+    seal: DocumentSeal? = nil,
+    holding reservation: BoardReservation? = nil,
     groupInterval: Duration = .milliseconds(5),
     clock: any Clock<Duration> = ContinuousClock()
   ) async throws(DocumentError) -> BoardDocument {
-    let opened = try await Blocking.run(path) { try OpenedDocument(path, mode, expecting: board) }
+    let opened = try await Blocking.run(path) {
+      try OpenedDocument(path, mode, expecting: board, seal: seal, holding: reservation)
+    }
     return BoardDocument(opened, groupInterval: groupInterval, clock: clock)
   }
 

@@ -31,7 +31,8 @@ struct DocumentCopier: Sendable {
       try queue.write { db in
         var tail = try LogTail(db, at: source)
         try edit?(db, &tail)
-        try Meta.removeMembership(db)
+        try SealedFacts.removeAll(db)
+        try Meta.set(db, .hosted, nil)
         try Meta.set(db, .closed, tail.text)
       }
       if edit != nil { try queue.vacuum() }
@@ -71,7 +72,7 @@ struct DocumentCopier: Sendable {
     for hash in try StoredAssets.hashes(db) where !assets.contains(hash) {
       try StoredAssets.remove(hash, db)
     }
-    try Meta.set(db, .hosted, nil)
+    try StoredIdentity(board: board, created: now).store(db)
     try Meta.set(db, .board, Hexadecimal.encode(board))
     try Meta.set(db, .name, name)
     try Meta.set(db, .created, String(now))
@@ -101,7 +102,8 @@ struct DocumentCopier: Sendable {
     do throws(DocumentError) {
       try await publishOpenFile(at: path) { db, tail in
         try rescue.write(db, &tail)
-        try Meta.removeMembership(db)
+        try SealedFacts.removeAll(db)
+        try Meta.set(db, .hosted, nil)
         try Meta.set(db, .closed, tail.text)
       }
       return true

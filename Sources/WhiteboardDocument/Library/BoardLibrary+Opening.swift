@@ -26,14 +26,10 @@ extension BoardLibrary {
     now: Int64,
     orReading mayRead: Bool = false
   ) async throws(DocumentError) -> BoardDocument {
-    try await open(newBoard, name, now, mayRead) { file in
-      file.name == name
-    } mayBe: { path in
+    try await open(newBoard, name, now, mayRead, nil, .name(name)) { path in
       let parts = Self.nameParts(path)
       let isTagged = parts.tag.utf8.count == Self.tag(of: newBoard).utf8.count
       return isTagged && parts.stem == Self.stem(of: name)
-    } orElse: { file in
-      file.title == name
     }
   }
 
@@ -45,6 +41,7 @@ extension BoardLibrary {
   ///   - now: Milliseconds since 1970.
   ///   - mayRead: Whether an existing board is opened for reading if its disk accepts no data; see
   ///     ``BoardDocument/obstacle``.
+  ///   - reservation: The reservation of the board's file; nil if there is none.
   /// - Returns: The open document.
   /// - Throws: The errors of ``open(named:orMaking:now:orReading:)``.
   /// - Complexity: O(*n*), where *n* is the number of files. Only the board ids are read from the files.
@@ -52,12 +49,34 @@ extension BoardLibrary {
     board: [UInt8],
     name: String,
     now: Int64,
-    orReading mayRead: Bool = false
+    orReading mayRead: Bool = false,
+    holding reservation: BoardReservation? = nil
   ) async throws(DocumentError) -> BoardDocument {
-    try await open(board, name, now, mayRead) { file in
-      file.board == board
-    } mayBe: { path in
+    try await open(board, name, now, mayRead, reservation, .board(board)) { path in
       Self.nameParts(path).tag == Self.tag(of: board)
+    }
+  }
+
+  /// Reserves the file of a board, so that no other program opens it before this one does.
+  ///
+  /// - Returns: The reservation; nil if the library does not have the board, or its disk accepts no data.
+  /// - Throws: `inUse` if another program has the board open; the errors of ``file(of:)``.
+  public func reserve(board: [UInt8]) async throws(DocumentError) -> BoardReservation? {
+    guard let path = try await file(of: board) else { return nil }
+    do throws(DocumentError) {
+      return try await Blocking.run(path) { try BoardReservation(path) }
+    } catch {
+      if error.code == .inUse { throw error }
+      return nil
+    }
+  }
+
+  /// Returns the path of the file of the board with the given name; nil if the library does not have it.
+  /// - Throws: The errors of ``open(named:orMaking:now:orReading:)``.
+  public func file(named name: String) async throws(DocumentError) -> String? {
+    let directory = directory
+    return try await Blocking.run(directory) {
+      try Self.find(.name(name), in: directory) { _ in false }
     }
   }
 
@@ -68,11 +87,7 @@ extension BoardLibrary {
   public func file(of board: [UInt8]) async throws(DocumentError) -> String? {
     let directory = directory
     return try await Blocking.run(directory) {
-      try Self.find(in: directory) {
-        $0.board == board
-      } mayBe: { _ in
-        false
-      }
+      try Self.find(.board(board), in: directory) { _ in false }
     }
   }
 
@@ -82,7 +97,7 @@ extension BoardLibrary {
   public func unreadable() async throws(DocumentError) -> [String] {
     let directory = directory
     return try await Blocking.run(directory) {
-      try Self.paths(in: directory).sorted().filter { (try? LibraryEntry($0)) == nil }
+      try Self.paths(in: directory).sorted().filter { (try? KnownBoards.board(of: $0)) == nil }
     }
   }
 
@@ -104,7 +119,7 @@ extension BoardLibrary {
   ) async throws(DocumentError) -> Result {
     let directory = directory
     // If the directory is not writable, no program can create a board, so the lock is not needed.
-    let lock = await Blocking.result(directory) { try LibraryLock(directory) }
+    let lock = await LibraryLock.acquire(directory)
     defer { (try? lock.get())?.release() }
     let own = file.map { URL(fileURLWithPath: $0).resolvingSymlinksInPath() }
     let bearer = try await Blocking.run(directory) {
@@ -127,18 +142,17 @@ extension BoardLibrary {
     _ name: String,
     _ now: Int64,
     _ mayRead: Bool,
-    where isMeant: @escaping @Sendable (LibraryEntry) -> Bool,
-    mayBe: @escaping @Sendable (_ path: String) -> Bool,
-    orElse isAlsoMeant: @escaping @Sendable (LibraryEntry) -> Bool = { _ in false }
+    _ reservation: BoardReservation?,
+    _ sought: Sought,
+    mayBe: @escaping @Sendable (_ path: String) -> Bool
   ) async throws(DocumentError) -> BoardDocument {
     let directory = directory
     let path: String
     // If the disk accepts no data, no program can create a board, so finding one needs no lock.
-    let lock = await Blocking.result(directory) { try LibraryLock(directory) }
+    let lock = await LibraryLock.acquire(directory)
     if !mayRead { _ = try lock.get() }
     let known = try await Blocking.run(directory) {
-      try Self.find(in: directory, where: isMeant, mayBe: mayBe)
-        ?? Self.find(in: directory, where: isAlsoMeant, mayBe: { _ in false })
+      try Self.find(sought, in: directory, mayBe: mayBe)
     }
     if let known {
       path = known
@@ -149,20 +163,61 @@ extension BoardLibrary {
     }
     // From this point on, other processes can find the file.
     (try? lock.get())?.release()
-    guard mayRead else { return try await BoardDocument.open(at: path, mode: .writing) }
-    return try await BoardDocument.openForWritingOrReading(at: path)
+    let seal = seal(forFile: path)
+    guard mayRead else {
+      return try await BoardDocument.open(
+        at: path,
+        mode: .writing,
+        seal: seal,
+        holding: reservation
+      )
+    }
+    return try await BoardDocument.openForWritingOrReading(
+      at: path,
+      seal: seal,
+      holding: reservation
+    )
+  }
+
+  /// The property by which a board is found.
+  private enum Sought: Sendable {
+    case board([UInt8])
+    /// The name or, if no board has that name, the title.
+    case name(String)
+  }
+
+  /// Returns the path of the only file of a board; nil if there is none.
+  private static func find(
+    _ sought: Sought,
+    in directory: String,
+    mayBe: (_ path: String) -> Bool
+  ) throws -> String? {
+    switch sought {
+    case .board(let board):
+      try find(
+        in: directory,
+        where: { $0.board == board },
+        mayBe: mayBe,
+        ifAlso: { path in try KnownBoards.board(of: path) == board }
+      )
+    case .name(let name):
+      try find(in: directory, where: { $0.name == name }, mayBe: mayBe)
+        ?? find(in: directory, where: { $0.title == name }, mayBe: { _ in false })
+    }
   }
 
   /// Returns the path of the only file that matches; nil if no file matches.
   private static func find(
     in directory: String,
     where isMeant: (LibraryEntry) -> Bool,
-    mayBe: (_ path: String) -> Bool
+    mayBe: (_ path: String) -> Bool,
+    ifAlso isCandidate: (_ path: String) throws -> Bool = { _ in true }
   ) throws -> String? {
     var meant: [LibraryEntry] = []
     var unreadable: [(path: String, error: any Error)] = []
     for path in try paths(in: directory).sorted() {
       do {
+        guard try isCandidate(path) else { continue }
         let entry = try LibraryEntry(path)
         if isMeant(entry) { meant.append(entry) }
       } catch {
@@ -224,7 +279,7 @@ extension BoardLibrary {
 }
 
 /// The board of one file of a library, read without checking the rest of the file.
-private struct LibraryEntry {
+struct LibraryEntry {
   let path: String
   let board: [UInt8]
   let name: String
@@ -253,23 +308,4 @@ private struct LibraryEntry {
     title = found.title ?? nil
     isHosted = found.hosted != nil
   }
-}
-
-/// A lock on a directory, held while a board is found or created.
-private final class LibraryLock: Sendable {
-  private let descriptor: CInt
-
-  /// Waits for the lock on a directory; blocks the thread while another process holds it.
-  init(_ directory: String) throws(DocumentError) {
-    descriptor = open(directory + "/.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else {
-      throw DocumentError.creating(directory, "nothing was changed")
-    }
-    while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
-  }
-
-  /// Releases the lock.
-  func release() { flock(descriptor, LOCK_UN) }
-
-  deinit { close(descriptor) }
 }

@@ -91,11 +91,24 @@ public struct BoardLibrary: Sendable {
 
   /// The path of the library's directory.
   public let directory: String
+  /// The seal of the facts that the program uses and writes; nil if it does not use them.
+  private let seal: DocumentSeal?
 
   /// Creates a library for a directory.
   ///
   /// The directory does not have to exist yet.
-  public init(directory: String) { self.directory = directory }
+  /// - Parameters:
+  ///   - directory: The path of the directory.
+  ///   - seal: The seal of the facts that the program uses and writes; nil if it does not use them.
+  public init(directory: String, seal: DocumentSeal? = nil) {
+    self.directory = directory
+    self.seal = seal
+  }
+
+  /// Returns the seal with which to open a file, which may be outside the library.
+  public func seal(forFile path: String) -> DocumentSeal? {
+    seal?.forFile(path, inLibrary: directory)
+  }
 
   /// Returns the file name for a board, made from the board's name and a part of its id.
   ///
@@ -205,7 +218,7 @@ public struct BoardLibrary: Sendable {
           people: try StoredSummary.people(db, at: path),
           changed: max(last ?? 0, changed ?? 0),
           size: size,
-          thumbnail: try Meta.get(db, .thumbnail, at: path),
+          thumbnail: try StoredThumbnail.get(db, at: path),
           error: nil,
           damage: damage(of: path, opened.damages)
         )
@@ -238,11 +251,13 @@ public struct BoardLibrary: Sendable {
       return "The file was damaged. Its recovered data is in \(recovered). Move the damaged file "
         + "and its copies somewhere else."
     }
-    let recover = "Run 'whiteboard-peer boards recover \(path)' to save what can still be read of"
-    if let first = found.first { return "\(first) \(recover) the file." }
+    let recover = "run: whiteboard-peer boards recover \(shellQuoted(path))"
+    if let first = found.first {
+      return "\(first) To save what can still be read of the file, \(recover)"
+    }
     return DamagedCopies.all(of: path).last.map { copy in
-      "The file was damaged, and some changes may be missing. A copy is saved as \(copy). "
-        + "\(recover) both, then move the copy somewhere else."
+      "The file was damaged, and some changes may be missing. A copy is saved as \(copy). Move it somewhere else "
+        + "later. First, to save what can still be read of both, \(recover)"
     }
   }
 }

@@ -31,7 +31,13 @@ enum Connector {
     let header = DocumentFile.headerDamage(of: path)
     do {
       let own = try DocumentIdentity.withoutLog(path, log: log)
-      let database = try connectInPlace(path, mode)
+      let database: DatabaseQueue
+      if let log, log.lacksIndex {
+        // SQLite would create an index, and hide that the original one is missing.
+        database = try connectToMerged(log, of: path).database
+      } else {
+        database = try connectInPlace(path, mode)
+      }
       if let own { try database.read { db in try own.check(db, at: path) } }
       return (database, header.map { ["The file is damaged: \($0)."] } ?? [])
     } catch let error as DatabaseError

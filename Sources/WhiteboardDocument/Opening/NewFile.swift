@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import PeerCore
 import Whiteboard
 
 /// A namespace for creating new files atomically: a file appears when it is complete, or not at all.
@@ -23,6 +24,7 @@ enum NewFile {
       defer { try? queue.close() }
       try Schema.make(queue)
       try queue.write { db in
+        try StoredIdentity(board: board, created: now).store(db)
         try Meta.set(db, .board, Hexadecimal.encode(board))
         try Meta.set(db, .name, name)
         try Meta.set(db, .created, String(now))
@@ -51,8 +53,8 @@ enum NewFile {
       where DocumentFile.size(of: beside) ?? 0 > 0 {
         throw DocumentError(
           .exists,
-          "\(beside) exists, but the board's file is missing; run 'whiteboard-peer boards recover "
-            + "\(path)' to save the changes in it, or move it somewhere else; nothing was changed"
+          "\(beside) exists, but the board's file is missing; nothing was changed; move it somewhere else, or save "
+            + "the changes in it: whiteboard-peer boards recover \(shellQuoted(path))"
         )
       }
       let temporary = "\(path).\(UUID().uuidString).part"

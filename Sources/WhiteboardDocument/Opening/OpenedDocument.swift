@@ -12,13 +12,24 @@ struct OpenedDocument: Sendable {
   let wasLeftOpen: Bool
   /// Descriptions of the damage found while opening.
   let damages: [String]
+  /// The seal of the facts that the program uses; nil if it uses none.
+  let seal: DocumentSeal?
+  /// Whether the file has, or had, facts that the program did not write and does not use.
+  let hasForeignFacts: Bool
 
   /// Opens and checks the document at `path`; blocks the thread.
-  init(_ path: String, _ mode: BoardDocument.Mode, expecting: [UInt8]?) throws {
+  init(
+    _ path: String,
+    _ mode: BoardDocument.Mode,
+    expecting: [UInt8]?,
+    seal: DocumentSeal? = nil,
+    holding reservation: BoardReservation? = nil
+  ) throws {
     let path = DocumentFile.resolved(path)
     self.path = path
+    self.seal = seal
     try DocumentFile.checkAccess(path, mode)
-    lock = mode == .writing ? try WriterLock(path) : nil
+    lock = mode == .writing ? try reservation?.lock(of: path) ?? WriterLock(path) : nil
     let inspection =
       mode == .writing ? try WriterInspection(path, expecting: expecting) : nil
     let connection = try Connector.connectReportingDamage(path, mode)
@@ -29,10 +40,15 @@ struct OpenedDocument: Sendable {
     tail = found.tail
     wasLeftOpen = found.closed == nil
     damages = inspection?.damages ?? connection.damages
-    guard mode == .writing else { return }
+    guard mode == .writing else {
+      hasForeignFacts = try connection.database.read { db in
+        try seal.map { try SealedFacts.areForeign(db, $0, at: path) } ?? false
+      }
+      return
+    }
     do {
-      try database.writeWithoutTransaction { db in
-        do { try Self.beginWriting(db, at: path) } catch {
+      hasForeignFacts = try database.writeWithoutTransaction { db in
+        do { return try Self.beginWriting(db, seal, at: path) } catch {
           let number = DocumentConnection.systemError(of: db)
           throw DocumentError.from(error, at: path, systemError: number)
         }
@@ -44,7 +60,13 @@ struct OpenedDocument: Sendable {
     }
   }
 
-  private static func beginWriting(_ db: Database, at path: String) throws {
+  /// Prepares the file for writing.
+  /// - Returns: Whether facts were removed that the program did not write.
+  private static func beginWriting(
+    _ db: Database,
+    _ seal: DocumentSeal?,
+    at path: String
+  ) throws -> Bool {
     let journal = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
     guard journal == "wal" else {
       throw DocumentError(
@@ -53,11 +75,14 @@ struct OpenedDocument: Sendable {
       )
     }
     try db.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY")
+    var hasForeignFacts = false
     try db.inTransaction(.immediate) {
       try Meta.set(db, .closed, nil)
-      try Schema.raise(db)
+      try Schema.raise(db, at: path)
+      if let seal { hasForeignFacts = try SealedFacts.settle(db, seal, at: path) }
       return .commit
     }
+    return hasForeignFacts
   }
 }
 

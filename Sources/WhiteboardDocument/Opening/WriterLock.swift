@@ -23,7 +23,7 @@ final class WriterLock: Sendable {
         close(descriptor)
         throw DocumentError(
           .inUse,
-          "\(document): it is already open for writing; close it first, or open it for reading"
+          "\(document): the board is already open in another window or program; use that one, or close it there first"
         )
       }
       // The previous holder may have removed the file between `open` and `flock`. Other processes would not find the
@@ -38,6 +38,11 @@ final class WriterLock: Sendable {
       }
       close(descriptor)
     }
+  }
+
+  /// Returns whether this is the lock of the document at the path `document`.
+  func isLock(of document: String) -> Bool {
+    path == document + "-lock" && descriptor.withLock { $0 != nil }
   }
 
   /// Releases the lock now, without waiting for `deinit`.
@@ -62,6 +67,23 @@ final class WriterLock: Sendable {
   }
 
   deinit { release() }
+}
+
+/// The right to write a board's file that this program is about to open.
+///
+/// While the reservation exists, no other program can open the file for writing.
+public struct BoardReservation: Sendable {
+  private let writerLock: WriterLock
+
+  /// Reserves the document at a path; blocks the thread.
+  init(_ document: String) throws(DocumentError) {
+    writerLock = try WriterLock(DocumentFile.resolved(document))
+  }
+
+  /// Returns the lock of a document; nil if the reservation is for another one, or was used and released.
+  func lock(of document: String) -> WriterLock? {
+    writerLock.isLock(of: document) ? writerLock : nil
+  }
 }
 
 /// Returns the system's message for the current `errno`.

@@ -3,6 +3,8 @@
 /// Several rows can have the same number, since freed pages retain their old rows until SQLite uses the pages again.
 struct FoundRows {
   var meta: [String: String] = [:]
+  /// The row of the table `identity`; nil if it was not found.
+  var identity: StoredIdentity?
   var rows: [Int64: [StoredLogRow]] = [:]
   var keyframes: [Int64: StoredKeyframe] = [:]
   var authors: [UInt64: StoredAuthor] = [:]
@@ -30,6 +32,7 @@ struct FoundRows {
       if let keyframe = StoredKeyframe(columns) { keyframes[keyframe.id] = keyframe }
     case 7:
       if let mark = StoredMark(columns) { marks[mark.id] = mark }
+    case 4: identity = identity ?? StoredIdentity(columns)
     case 3:
       if let key = columns[0].text, let value = columns[1].text,
         columns[2].integer == Int64(Meta.checksum(key, value))

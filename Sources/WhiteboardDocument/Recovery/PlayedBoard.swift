@@ -4,6 +4,8 @@
 public protocol PlayedBoard: Sendable {
   /// Creates an empty board with an id; nil if the id is not valid.
   init?(board: [UInt8])
+  /// Returns the id of the board for which an author's record is signed; nil if the record is not valid.
+  static func board(of author: StoredAuthor) -> [UInt8]?
   /// Adds the record and head of an author.
   mutating func apply(_ author: StoredAuthor)
   /// Applies one step of a history.

@@ -96,7 +96,7 @@ struct Recovery: Sendable {
   ) async throws(DocumentError) -> RecoveryReport {
     let (source, played) = (source, played)
     let found = try await Blocking.run(source) { try Salvage.withCopies(of: source) }
-    guard let board = found.board ?? board else {
+    guard let board = found.board ?? board ?? played.flatMap({ found.board(byRecords: $0) }) else {
       throw DocumentError(
         .damaged,
         "\(source): the board's id is lost, and nothing else can be saved without it"

@@ -52,6 +52,7 @@ extension Salvage {
       authors[incarnation] = author.isNewer(than: known) ? author : known
     }
     meta.merge(copy.meta) { own, _ in own }
+    identity = identity ?? copy.identity
     assets += copy.assets
     listedAssets.formUnion(copy.listedAssets)
     otherLosses += copy.otherLosses.filter { !otherLosses.contains($0) }

@@ -14,6 +14,8 @@ struct Salvage: Sendable {
   let source: String
   /// The values of the table `meta` by key.
   var meta: [String: String] = [:]
+  /// The copy of the board's id and the creation time; nil if it is lost or the file never had one.
+  var identity: StoredIdentity?
   var rows: [LogRow] = []
   var keyframes: [StoredKeyframe] = []
   var authors: [UInt64: StoredAuthor] = [:]
@@ -37,12 +39,12 @@ struct Salvage: Sendable {
   /// The board's id; nil if it is lost.
   var board: [UInt8]? {
     let bytes = meta[MetaKey.board.rawValue].flatMap { Hexadecimal.decode($0) }
-    return bytes?.count == BoardDocument.boardIDLength ? bytes : nil
+    return bytes?.count == BoardDocument.boardIDLength ? bytes : identity?.board
   }
   /// The board's name; nil if it is lost.
   var name: String? { meta[MetaKey.name.rawValue] }
   /// The creation time of the document, in milliseconds since 1970; nil if it is lost.
-  var created: Int64? { meta[MetaKey.created.rawValue].flatMap { Int64($0) } }
+  var created: Int64? { meta[MetaKey.created.rawValue].flatMap { Int64($0) } ?? identity?.created }
   /// The number of batches and answers.
   var entries: Int { rows.reduce(0) { $0 + Int($1.entries) } }
 
@@ -57,6 +59,7 @@ struct Salvage: Sendable {
     }
     if let damage = scanner.logDamage { otherLosses.append(damage) }
     meta = found.meta
+    identity = found.identity
     authors = found.authors
     marks = found.marks.values.sorted { $0.id < $1.id }
     assets = found.assets.map { Asset(source: source, place: $0) }
@@ -81,6 +84,12 @@ struct Salvage: Sendable {
           + "backup, or join the board again through another member"
       )
     }
+  }
+
+  /// Returns the board's id according to the signed records of the authors; nil if they do not agree on one.
+  func board(byRecords kind: any PlayedBoard.Type) -> [UInt8]? {
+    let boards = Set(authors.values.compactMap { kind.board(of: $0) })
+    return boards.count == 1 ? boards.first : nil
   }
 
   /// Chooses one row for each row number, because several rows can have the same number.

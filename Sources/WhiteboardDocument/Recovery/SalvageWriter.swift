@@ -29,14 +29,14 @@ struct SalvageWriter {
         try LogWriter.mark(mark.kind, mark.time, mark.until, log, mark.name, db)
       }
       for lost in salvage.lostRows { try markLost(lost, db) }
-      // If data is lost, the stored object count and thumbnail describe more than the file
-      // contains.
+      // If data is lost, the stored object count describes more than the file contains.
       let isSame = salvage.losses.isEmpty && !(salvage.rows.isEmpty && salvage.keyframes.isEmpty)
       let keys =
-        [MetaKey.hosted, .code, .membership, .title, .removal, .retention, .people, .changed]
-        + (isSame ? [.objects, .thumbnail] : [])
+        [MetaKey.hosted, .title, .retention, .people, .changed].map(\.rawValue)
+        + SealedFacts.keys.flatMap { [$0.rawValue, SealedFacts.sealKey($0)] }
+        + (isSame ? [MetaKey.objects.rawValue] : [])
       for key in keys {
-        if let value = salvage.meta[key.rawValue] { try Meta.set(db, key, value) }
+        if let value = salvage.meta[key] { try Meta.set(db, key: key, value) }
       }
       for (key, value) in salvage.meta {
         if let person = StoredName.person(key) { try StoredName.set(value, of: person, db) }

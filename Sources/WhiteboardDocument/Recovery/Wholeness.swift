@@ -17,8 +17,18 @@ extension BoardDocument {
     at path: String,
     playing played: any PlayedBoard.Type
   ) async throws(DocumentError) -> [String] {
+    let lacksIndex = try await Blocking.run(path) {
+      WriteAheadLog.examine(DocumentFile.resolved(path))?.lacksIndex ?? false
+    }
     let document = try await open(at: path, mode: .reading)
-    let (path, board, known) = (document.path, document.board, document.damages)
+    let (path, board) = (document.path, document.board)
+    let known =
+      document.damages
+      + (lacksIndex
+        ? [
+          "the index of its log (the file that ends in -shm) is missing, so it is unknown whether the log is complete; "
+            + "the last changes may be missing"
+        ] : [])
     let found: [String]
     do throws(DocumentError) {
       found = try await document.read { db in

@@ -59,7 +59,8 @@ enum Schema {
 
   /// The names of the tables that this program reads and writes.
   private static let tables: Set = [
-    "meta", "author", "log", "keyframe", "mark", "asset", "traffic",
+    "meta", "author", "log", "keyframe", "mark", "asset", "traffic", StoredIdentity.table,
+    StoredThumbnail.table,
   ]
 
   /// Throws if reading or writing the tables could run code that an untrusted file contains: views, computed columns,
@@ -101,20 +102,39 @@ enum Schema {
     try db.execute(sql: "PRAGMA ignore_check_constraints = ON")
   }
 
-  /// Marks the file, so that releases with an earlier format refuse it.
+  /// Brings a file that an earlier release wrote to the current format.
   ///
-  /// Earlier releases cannot read the rows that this release writes to the log.
-  static func raise(_ db: Database) throws {
+  /// The file is marked, so that releases with an earlier format refuse it: they cannot read the rows that this release
+  /// writes to the log.
+  static func raise(_ db: Database, at path: String) throws {
+    try makeOwnTables(db)
+    try StoredIdentity.copy(db, at: path)
+    try StoredThumbnail.move(db)
     guard let found = try Int32.fetchOne(db, sql: "PRAGMA user_version"), found < format else {
       return
     }
     try db.execute(sql: "PRAGMA user_version = \(format)")
   }
 
+  /// Creates the tables of values that must not share pages with other values.
+  ///
+  /// Earlier releases ignore these tables. A new file creates them first, so that its first pages contain its identity.
+  private static func makeOwnTables(_ db: Database) throws {
+    try db.execute(
+      sql: """
+        CREATE TABLE IF NOT EXISTS \(StoredIdentity.table) (id INTEGER PRIMARY KEY, board BLOB NOT NULL,
+          created INTEGER NOT NULL, crc INTEGER NOT NULL) STRICT;
+        CREATE TABLE IF NOT EXISTS \(StoredThumbnail.table) (id INTEGER PRIMARY KEY,
+          picture TEXT NOT NULL, crc INTEGER NOT NULL) STRICT
+        """
+    )
+  }
+
   /// Creates the tables of a document in an empty database.
   static func make(_ queue: DatabaseQueue) throws {
     try queue.writeWithoutTransaction { db in
       try db.execute(sql: "PRAGMA application_id = \(applicationID)")
+      try makeOwnTables(db)
     }
     try migrator.migrate(queue)
     try queue.writeWithoutTransaction { db in
@@ -124,7 +144,7 @@ enum Schema {
 }
 
 /// The keys of the table `meta`: settings and facts of a document.
-enum MetaKey: String, CaseIterable {
+enum MetaKey: String, CaseIterable, Sendable {
   /// The board's id, as 32 hexadecimal digits.
   case board
   /// The board's name.
@@ -153,7 +173,7 @@ enum MetaKey: String, CaseIterable {
   case objects
   /// The names of the users who drew on the board, as a JSON array, for the library.
   case people
-  /// A small picture of the board as SVG, for the library.
+  /// A small picture of the board as SVG, in files of earlier releases; see ``StoredThumbnail``.
   case thumbnail
   /// The time of the last change, as of the last summary, in milliseconds since 1970.
   case changed
@@ -179,12 +199,6 @@ enum Meta {
       Int64.fromDatabaseValue(row[1]) == Int64(checksum(key.rawValue, value))
     else { throw DocumentError.damagedRow("the setting '\(key.rawValue)'", at: path) }
     return value
-  }
-
-  /// Removes the join code, the membership record, the removal record and the browser links, which must not be in a copy
-  /// for other users.
-  static func removeMembership(_ db: Database) throws {
-    for key in [MetaKey.code, .membership, .removal, .browserLinks] { try set(db, key, nil) }
   }
 
   /// Stores the value of a setting, or removes the setting if `value` is nil.

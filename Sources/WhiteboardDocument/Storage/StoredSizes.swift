@@ -26,11 +26,13 @@ enum StoredSizes {
     ("keyframe", "name", 4096, "the name of a version"),
     ("keyframe", "digest", 1024, "the digest of a keyframe"),
     ("keyframe", "body", value, "a keyframe"),
+    (StoredIdentity.table, "board", 1024, "the board's id"),
+    (StoredThumbnail.table, "picture", 16_777_216, "the thumbnail"),
     ("asset", "sha256", 1024, "the hash of an asset"),
     ("asset", "body", 33_554_432, "an asset"),
   ]
 
-  private static let texts: Set = ["key", "value", "name"]
+  private static let texts: Set = ["key", "value", "name", "picture"]
 
   /// Checks the sizes in a file, and makes SQLite refuse to read values larger than ``value``.
   ///
@@ -38,6 +40,7 @@ enum StoredSizes {
   /// ignored here, since reading their rows reports them.
   /// - Throws: `DocumentError` with the code `damaged` if something is too large.
   static func check(_ db: Database, at path: String) throws {
+    defer { sqlite3_limit(db.sqliteConnection, SQLITE_LIMIT_LENGTH, CInt(value)) }
     sqlite3_limit(db.sqliteConnection, SQLITE_LIMIT_LENGTH, CInt(value))
     let rows = "SELECT count(*) FROM (SELECT 1 FROM author LIMIT \(authors + 1))"
     if let rows = try number(rows, db), rows > authors {
@@ -45,14 +48,17 @@ enum StoredSizes {
     }
     for (table, column, limit, what) in columns {
       // SQLite knows the length of a blob from the header of its row. To count the bytes of a text value, SQLite must
-      // read the value.
-      let length = "length(\(texts.contains(column) ? "CAST(\(column) AS BLOB)" : column))"
+      // read the value, so SQLite gets the same limit: it refuses a longer value before it allocates memory for it.
+      let isText = texts.contains(column)
+      let most = isText ? limit : value
+      sqlite3_limit(db.sqliteConnection, SQLITE_LIMIT_LENGTH, CInt(most))
+      let length = "length(\(isText ? "CAST(\(column) AS BLOB)" : column))"
       let sql = "SELECT \(length) FROM \(table) WHERE \(length) > \(limit) LIMIT 1"
       do {
         guard let size = try number(sql, db) else { continue }
         throw tooLarge("\(what) has \(size) bytes, but at most \(limit) are allowed", at: path)
       } catch let error as DatabaseError where error.resultCode == .SQLITE_TOOBIG {
-        throw tooLarge("\(what) has more than \(value) bytes", at: path)
+        throw tooLarge("\(what) has more than \(most) bytes", at: path)
       }
     }
   }

@@ -29,6 +29,9 @@ struct WriteAheadLog: Sendable {
   /// Whether the WAL file was written for another database.
   private(set) var isForeign = false
 
+  /// Whether the WAL file has pages, but its index is missing, so that nothing shows where the WAL file should end.
+  private(set) var lacksIndex = false
+
   /// The frames of the current round, in order, including those that SQLite does not reach.
   var frames: [WALFrame] { content.frames }
 
@@ -92,6 +95,7 @@ struct WriteAheadLog: Sendable {
     )
     let current = index?.salts == salts ? index : nil
     judge(header, current, slots)
+    lacksIndex = mayHaveIndex && DocumentFile.size(of: path + "-shm") == nil && usable > 0
     let isOfIndex = current != nil || index?.committed ?? 0 == 0
     if damage == nil, !isOfIndex {
       damage = "its index (the file that ends in -shm) belongs to a different log"

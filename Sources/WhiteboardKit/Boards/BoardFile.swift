@@ -98,6 +98,31 @@ package enum BoardFile {
     return Thumbnail.svg(of: board.snapshots, background: board.settings.background)
   }
 
+  /// Returns whether a file has facts about its session that this computer did not write (REC-20).
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - dataDirectory: The data directory of this program.
+  /// - Returns: False also if the file cannot be read.
+  package static func hasForeignFacts(_ path: String, dataDirectory: String) async -> Bool {
+    let library = BoardLibrary(
+      directory: dataDirectory + "/boards",
+      seal: .loadOrCreate(inDirectory: dataDirectory)
+    )
+    let seal = library.seal(forFile: path)
+    guard let document = try? await BoardDocument.open(at: path, mode: .reading, seal: seal) else {
+      return false
+    }
+    try? await document.close()
+    return document.hasForeignFacts
+  }
+
+  /// The warning about a file whose facts were dropped.
+  static func foreignFactsText(_ path: String) -> String {
+    "\(path) was written on another computer or by another person. Its members, addresses, join code and browser links "
+      + "were removed and are not used. If it is your own board, copy the file again and open it with --trust-file."
+  }
+
   /// Checks all data in a file, and returns descriptions of the damage (REC-18).
   ///
   /// - Returns: A line for each damaged part; empty if the file is intact.

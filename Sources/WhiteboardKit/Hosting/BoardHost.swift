@@ -112,10 +112,13 @@ struct BoardHost {
   ) async throws(WhiteboardError) -> BoardDocument {
     defer { checkIsolation(#isolation) }
     do throws(DocumentError) {
+      let library = configuration.library
       if let file = configuration.boardFile {
-        return try await BoardDocument.openForWritingOrReading(at: file)
+        return try await BoardDocument.openForWritingOrReading(
+          at: file,
+          seal: library.seal(forFile: file)
+        )
       }
-      let library = BoardLibrary(directory: configuration.boardsDirectory)
       switch choice {
       case .named(let name):
         return try await library.open(

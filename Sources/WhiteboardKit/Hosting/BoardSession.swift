@@ -14,6 +14,9 @@ final class BoardSession {
   /// Whether a relay keeps the board open when the local peer leaves.
   var isCarried = false
 
+  /// The reservation of the local copy of a joined board, until the copy is open; nil if there is none.
+  var reservation: BoardReservation?
+
   /// The maximum number of bytes of a board's name.
   private static let nameLimit = 128
 

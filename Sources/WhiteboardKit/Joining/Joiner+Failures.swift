@@ -16,6 +16,8 @@ extension Joiner {
     of peer: AskedPeer
   ) async -> any Error {
     if let problem = attempt.problem { return problem }
+    // An explanation can change the copy.
+    reservation = nil
     switch error.code {
     case .kicked:
       var request = request

@@ -38,6 +38,8 @@ final class Joiner {
   var attempt = Attempt()
   /// The time at which a remote user was asked to admit the local peer; nil if no user was asked.
   var questionStart: ContinuousClock.Instant?
+  /// The reservation of the copy of the board that is asked for, so that no two programs join with one copy.
+  var reservation: (board: SessionID, copy: BoardReservation?)?
   /// The last reported reason for dialing the host again.
   private var retryReason: SessionError.Code?
 
@@ -210,6 +212,7 @@ final class Joiner {
     isAgain: Bool = false
   ) async throws -> BoardSession {
     var request = request
+    if let board = request.session { try await reserve(board) }
     let stored: StoredCopies.Member? =
       if let board = request.session { await copies.member(of: board) } else { nil }
     request.membership = stored?.membership
@@ -224,6 +227,13 @@ final class Joiner {
       }
     }
     return try await askOnce(request, of: peer, isAgain: isAgain)
+  }
+
+  /// Reserves the local copy of a board, and releases that of the board that was asked for before.
+  private nonisolated(nonsending) func reserve(_ board: SessionID) async throws(WhiteboardError) {
+    guard reservation?.board != board else { return }
+    reservation = nil
+    reservation = (board, try await copies.reserve(board))
   }
 
   private nonisolated(nonsending) func askOnce(
@@ -275,7 +285,10 @@ final class Joiner {
     if let code = request.code, case .code(let present) = policy, present != code {
       policy = .known
     }
-    return BoardSession(session, name: name, policy: policy)
+    let board = BoardSession(session, name: name, policy: policy)
+    if reservation?.board == session.id { board.reservation = reservation?.copy }
+    reservation = nil
+    return board
   }
 
   /// Returns the announced name of a board, or else the name that its host sent; an id prefix if

@@ -22,7 +22,7 @@ struct StoredCopies: Sendable {
 
   init(_ configuration: BoardConfiguration) { self.configuration = configuration }
 
-  private var library: BoardLibrary { BoardLibrary(directory: configuration.boardsDirectory) }
+  private var library: BoardLibrary { configuration.library }
 
   /// Whether stored copies are used for joining.
   private var isUsed: Bool {
@@ -36,12 +36,32 @@ struct StoredCopies: Sendable {
     return await member(of: board, inFile: file)
   }
 
+  /// Reserves the copy of a board, before any peer hears that this program joins it.
+  ///
+  /// - Returns: The reservation; nil if there is no copy.
+  /// - Throws: ``WhiteboardError`` if another program has the copy open.
+  nonisolated(nonsending) func reserve(
+    _ board: SessionID
+  ) async throws(WhiteboardError) -> BoardReservation? {
+    guard isUsed else { return nil }
+    do throws(DocumentError) {
+      return try await library.reserve(board: board.bytes)
+    } catch {
+      // Other problems are reported when the copy is opened.
+      guard error.code == .inUse else { return nil }
+      throw WhiteboardError(error)
+    }
+  }
+
   private nonisolated(nonsending) func member(
     of board: SessionID,
     inFile file: String
   ) async -> Member? {
     defer { checkIsolation(#isolation) }
-    guard let document = try? await BoardDocument.open(at: file, mode: .reading) else { return nil }
+    let seal = library.seal(forFile: file)
+    guard let document = try? await BoardDocument.open(at: file, mode: .reading, seal: seal) else {
+      return nil
+    }
     let stored = Member(
       board: board,
       membership: await document.membershipRecord(logger: configuration.logger),
@@ -75,7 +95,11 @@ struct StoredCopies: Sendable {
   nonisolated(nonsending) func removeCode(of board: SessionID) async {
     defer { checkIsolation(#isolation) }
     guard let file = try? await library.file(of: board.bytes),
-      let document = try? await BoardDocument.open(at: file, mode: .writing)
+      let document = try? await BoardDocument.open(
+        at: file,
+        mode: .writing,
+        seal: library.seal(forFile: file)
+      )
     else { return }
     try? await document.forgetCode()
     try? await document.close()

@@ -226,9 +226,13 @@ final class LocalRemoval {
     _ removal: Removal,
     withCopyOf board: SessionID
   ) async -> (Removal, name: String?) {
-    let library = BoardLibrary(directory: configuration.boardsDirectory)
+    let library = configuration.library
     guard let file = try? await library.file(of: board.bytes),
-      let document = try? await BoardDocument.open(at: file, mode: .writing)
+      let document = try? await BoardDocument.open(
+        at: file,
+        mode: .writing,
+        seal: library.seal(forFile: file)
+      )
     else { return (removal, nil) }
     let name = try? await document.name()
     var stored = removal

@@ -95,6 +95,9 @@ package struct BoardConfiguration: Sendable {
   package var remembersBoards = true
   /// The file of the board to host; nil for the file with the board's name in the data directory.
   package var boardFile: String?
+  /// Whether to use the members, the join code, a removal and the browser links in a board's file that another computer
+  /// or program wrote (REC-20).
+  package var trustsFile = false
   /// The file that records a joined board without changing it; nil to save the board in the data
   /// directory.
   package var recordingFile: String?
@@ -200,6 +203,14 @@ package struct BoardConfiguration: Sendable {
   ///
   /// A code that the local user chose for another peer's board could differ from the board's code.
   var followsHost: Bool { admission == nil || admission == .code }
+
+  /// The boards in the data directory.
+  var library: BoardLibrary {
+    guard remembersBoards else { return BoardLibrary(directory: boardsDirectory) }
+    var seal = DocumentSeal.loadOrCreate(inDirectory: dataDirectory)
+    seal.acceptsAll = trustsFile
+    return BoardLibrary(directory: boardsDirectory, seal: seal)
+  }
 
   /// Whether discovery must find the board to join.
   var isSearching: Bool {

@@ -22,6 +22,11 @@ extension SharedBoard {
         document = try await openCopy(of: board)
       }
       persistence.begin()
+      if document.hasForeignFacts {
+        emit(
+          .warning(.init(code: "foreign-file", message: BoardFile.foreignFactsText(document.path)))
+        )
+      }
       for damage in document.damages {
         emit(.warning(.init(code: "document-damaged", message: damage)))
       }
@@ -50,17 +55,20 @@ extension SharedBoard {
         at: file,
         board: session.id.bytes,
         name: name,
-        now: BoardFile.now
+        now: BoardFile.now,
+        seal: configuration.library.seal(forFile: file)
       )
       persistence.use(document)
       return document
     }
-    let document = try await BoardLibrary(directory: configuration.boardsDirectory).open(
+    let document = try await configuration.library.open(
       board: session.id.bytes,
       name: name,
       now: BoardFile.now,
-      orReading: true
+      orReading: true,
+      holding: board.reservation
     )
+    board.reservation = nil
     persistence.use(document)
     try await board.storeName(in: document)
     await localRemoval.load(from: document)
@@ -76,8 +84,7 @@ extension SharedBoard {
   /// The board may already exist in an unreadable file, because such a file cannot be found by its
   /// name or id.
   private func warnOfUnreadableFiles() async {
-    let library = BoardLibrary(directory: configuration.boardsDirectory)
-    let files = (try? await library.unreadable()) ?? []
+    let files = (try? await configuration.library.unreadable()) ?? []
     guard let first = files.first else { return }
     emit(
       .warning(

@@ -44,4 +44,44 @@ struct ReopeningTests: BoardSuite {
       }
     }
   }
+
+  @Test(
+    "a second window of one user is refused before it disturbs the first one",
+    arguments: [true, false]
+  )
+  func secondWindow(byLink: Bool) async throws {
+    try await withRoom { room in
+      let (host, first, second) = (ScriptedBoard(), ScriptedBoard(), ScriptedBoard())
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let hosting = await room.configuration(.host(boardName: "board"), "ada")
+        group.addTask { try await host.run(hosting) }
+        let ready = try #require(await host.ready())
+        let joining = try await room.joining(ready)
+        group.addTask { try await first.run(joining) }
+        try #require(await first.ready() != nil)
+        try await host.perform("wait peers=1 timeout=30")
+        var again = joining
+        if !byLink {
+          again.part = .join(.name("board"), patience: .seconds(30))
+          again.code = ready.code.flatMap { try? JoinCode(words: $0) }
+        }
+        let window = again
+        do {
+          try await second.run(window)
+          Issue.record("the second window opened the board")
+        } catch {
+          #expect(error.code == .timedOut && error.message.contains("another window"), "\(error)")
+        }
+        // Each window has its own session events, so these commands come after anything that the second one caused.
+        try await first.perform("text 0,0 \"still here\"")
+        try await host.perform("wait objects=1 timeout=30")
+        let joins = await host.events.count { if case .joined = $0 { true } else { false } }
+        let departures = await first.events.count { if case .left = $0 { true } else { false } }
+        #expect(joins == 1 && departures == 0)
+        await first.end()
+        await host.end()
+        try await group.waitForAll()
+      }
+    }
+  }
 }

@@ -22,7 +22,7 @@ struct StoredCopiesTests: BoardSuite {
     record.members = [
       .init(peer: PeerIdentity.ephemeral().peerID, name: UntrustedText("ben"), addresses: [address])
     ]
-    let document = try await BoardLibrary(directory: configuration.boardsDirectory).open(
+    let document = try await configuration.library.open(
       board: board.bytes,
       name: "plan",
       now: BoardFile.now
