@@ -97,7 +97,13 @@ struct ClockComparison {
     guard !differences.isEmpty else { return [] }
     var all = differences
     all[own] = 0
-    let majority = Self.majority(of: Array(all.values))
+    var majority = Self.majority(of: Array(all.values))
+    // One person can join with several keys, so a majority proves nothing against two clocks that agree.
+    if let found = majority, found.magnitude > BoardLimits.clockDifference,
+      differences.values.contains(where: { $0.magnitude <= BoardLimits.clockDifference })
+    {
+      majority = nil
+    }
     // If the local clock agrees with the majority, other clocks are compared with it.
     let isOwnRight = majority.map { $0.magnitude <= BoardLimits.clockDifference } ?? true
     var reports: [ClockReport] = []

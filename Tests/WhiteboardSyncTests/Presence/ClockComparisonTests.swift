@@ -59,6 +59,19 @@ import Testing
     #expect(there.judge([ben: year, cleo: 0]) == [report(ben, .isOff, year)])
   }
 
+  @Test("[SYN-43] a majority does not make the local clock wrong if another member agrees with it")
+  func lies() {
+    var here = ClockComparison(own: me)
+    let liars = (10..<13).map { Self.member($0) }
+    var differences: [MemberID: Int64] = [ben: -20]
+    for liar in liars { differences[liar] = year }
+    #expect(here.judge(differences) == liars.map { report($0, .differs, year) })
+    // Without that member, nothing speaks for the local clock.
+    differences[ben] = nil
+    let reports = here.judge(differences)
+    #expect(reports.first == report(me, .isOff, -year))
+  }
+
   @Test("[SYN-43] if no clocks agree, no clock is reported as wrong")
   func none() {
     var here = ClockComparison(own: me)
