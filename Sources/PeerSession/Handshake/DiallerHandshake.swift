@@ -183,7 +183,7 @@ final class DiallerHandshake: LinkDelegate {
         peer: peer,
         introduction: theirs,
         ownRole: hello.introduction.role,
-        number: max(hello.introduction.links, theirs.links) + 1,
+        number: Control.linkNumber(after: hello.introduction.links, theirs.links),
         received: hello.resume == nil ? nil : accept.resume?.received,
         ended: accept.resume == nil ? accept.ended : nil,
         ticket: opening.hello.ticket

@@ -189,7 +189,7 @@ final class ListenerHandshake: LinkDelegate {
       return link.close(.protocolError, "The peer acknowledges messages that were never sent.")
     }
     let introduction = session.introduction(for: entry)
-    number = max(introduction.links, hello.introduction.links) + 1
+    number = Control.linkNumber(after: introduction.links, hello.introduction.links)
     ownRole = introduction.role
     let block = AddressBlock(host: host)
     let isExpected = session.admission.isExpected(peer, with: hello.invitation?.pass)

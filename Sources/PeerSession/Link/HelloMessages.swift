@@ -5,6 +5,11 @@ import PeerWire
 // The HELLO messages, in which both sides of a link introduce themselves (3.1).
 
 extension Control {
+  /// Returns the number of a link whose two HELLOs have these values of `links` (3.1).
+  static func linkNumber(after own: Int, _ theirs: Int) -> Int {
+    min(max(own, theirs), maximumControlInteger - 1) + 1
+  }
+
   /// The protocol versions that a peer supports, encoded in JSON as `[lowest, highest]`.
   struct VersionRange: Codable, Equatable, Sendable {
     var lowest: Int

@@ -600,7 +600,7 @@ class Peer:
             link.close("not-verified")
             raise NotVerified("the host did not prove that it knows the code")
         received, ended = accept["received"], accept["ended"]
-        number = max(hello["links"], theirs["links"]) + 1
+        number = min(max(hello["links"], theirs["links"]) + 1, 2**53 - 1)
         link.decoder.maximum = wire.MAXIMUM_PAYLOAD
         with self.condition:
             self.maximum = accept["maximum"]
@@ -916,7 +916,7 @@ class Peer:
             link.send_frame(wire.ACCEPT, accept)
             link.decoder.maximum = wire.MAXIMUM_PAYLOAD
             remote.address = (link.remote_address[0], theirs["port"])
-            number = max(hello["links"], theirs["links"]) + 1
+            number = min(max(hello["links"], theirs["links"]) + 1, 2**53 - 1)
             ended = theirs["ended"] if received is None else None
             self._open(remote, link, False, theirs, received, number, ended)
             for start in range(0, len(further), 16):
