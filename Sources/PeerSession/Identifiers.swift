@@ -70,6 +70,9 @@ public struct SessionIncarnation: Identifier {
   /// Creates an incarnation from its bytes.
   public init(_ value: Bytes8) { self.value = value }
 
+  /// The placeholder for a peer whose process no member has reported.
+  static let unknown = SessionIncarnation(0)
+
   /// Creates an incarnation from a number.
   public init(_ number: UInt64) { value = Bytes8(number) }
 }

@@ -97,6 +97,29 @@ public struct PeerIdentity: Sendable {
     }
   }
 
+  /// Replaces the identity in a directory with a new one.
+  ///
+  /// The old identity is kept in a file named for its id. Running programs keep the old identity
+  /// until they restart. This call blocks on the disk.
+  ///
+  /// - Returns: The old id, the new identity, and the path of the file that holds the old one.
+  /// - Throws: ``IdentityError`` if the existing file cannot be used, or the files cannot be written.
+  public static func renew(
+    inDirectory directory: String
+  ) throws(IdentityError) -> (old: PeerID, new: PeerIdentity, oldFile: String) {
+    let old = try loadOrCreate(inDirectory: directory)
+    let folder = directory.hasSuffix("/") ? directory : directory + "/"
+    let oldFile = PrivateFile(path: folder + "identity-\(old.peerID.short).pem")
+    let new = ephemeral()
+    do {
+      try oldFile.replace(Array(old.pem.utf8))
+      try PrivateFile(path: folder + fileName).replace(Array(new.pem.utf8))
+    } catch {
+      throw IdentityError(error)
+    }
+    return (old.peerID, new, oldFile.path)
+  }
+
   /// Creates an identity that is not saved.
   public static func ephemeral() -> PeerIdentity {
     let key = P256.Signing.PrivateKey()

@@ -151,6 +151,14 @@ extension Session {
     eventLoop.execute { core.value.directory.found(peer, at: addresses, as: incarnation) }
   }
 
+  /// Reports that discovery shows the local key with another incarnation on this session's board.
+  ///
+  /// If another computer at one of the addresses has the key, a warning is emitted (DSC-14).
+  package func foundOwnKey(at addresses: [PeerAddress]) {
+    let core = core
+    eventLoop.execute { core.value.foundOwnKey(at: addresses) }
+  }
+
   /// Returns the current membership record (MEM-7).
   package func membershipRecord() async throws(SessionError) -> MembershipRecord {
     try await onLoop { $0.membership.record }

@@ -28,6 +28,8 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
     case notCarried = "not-carried"
     /// The host admits only peers that it knows.
     case notKnown = "not-known"
+    /// Another program with the local key is in the session.
+    case identityInUse = "identity-in-use"
     /// The other end's key could not be verified.
     case notVerified = "not-verified"
     /// The key at the other end is not the expected one.
@@ -156,7 +158,12 @@ extension SessionError {
       case .unknownAdmitter:
         (.busy, "The peer does not yet know the member that admitted this peer; try again later.")
       case .notAttached: (.notConnected, "The peer refused an additional connection.")
-      case .duplicateLink, .replaced: (.busy, "Another connection with the peer replaced this one.")
+      case .duplicateLink: (.busy, "Another connection with the peer replaced this one.")
+      case .replaced:
+        (
+          .identityInUse,
+          "Another program with the identity of this one is connected; give one a new identity."
+        )
       case .tooFast:
         (
           .busy,

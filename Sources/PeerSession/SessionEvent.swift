@@ -210,6 +210,11 @@ public enum DepartureReason: Sendable, Equatable {
 
 /// A warning about a session, for the user.
 public struct SessionWarning: Sendable {
+  /// The code of the warning that a peer is reached only through another member (RLY-15).
+  public static let reachedThroughMember = "reached-through-member"
+  /// The code of the warning that two programs use one identity at the same time (DUP-6, DUP-7).
+  public static let identityInUse = "identity-in-use"
+
   /// A stable code for programs.
   public var code: String
   /// A sentence for users; text from other peers in it is made safe for display.

@@ -92,6 +92,10 @@ public struct TransportConfiguration: Sendable {
   /// It has an effect only in sessions that the local peer hosts, and in sessions whose host issued
   /// a grant (RLY-1).
   public var isRelay = false
+  /// Whether the local peer passes on data between members that cannot reach each other (RLY-15).
+  public var isBridge = true
+  /// The rate at which the local peer passes on the data of one member, if it is not a relay.
+  public var bridgeRate = RelayRate(copies: 2_000, bytes: 8 << 20)
   /// A closure that returns whether to relay the session of a host that requests it; `nil` means to
   /// relay no session.
   ///

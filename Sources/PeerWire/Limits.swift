@@ -74,4 +74,6 @@ public enum Limits {
   public static let bulkLinks = 32
   /// The maximum number of tunnels in one session at a relay (RLY-11).
   public static let tunnels = 64
+  /// The maximum number of routes that a bridge opens in one session (RLY-17).
+  public static let bridgedPairs = 120
 }

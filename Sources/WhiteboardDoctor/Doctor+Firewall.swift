@@ -24,11 +24,15 @@ extension Doctor {
         ]
       }
       let names = closed.map { "\($0.0.uppercased()) \($0.1)" }.joined(separator: ", ")
+      let effect =
+        closed.contains { $0 == ("tcp", port) }
+        ? " Others cannot connect to this computer; a member or a relay that both reach must pass everything on."
+        : ""
       return [
         Finding(
           check: "firewall",
           verdict: .fault,
-          seen: "The firewall does not accept \(names).",
+          seen: "The firewall does not accept \(names).\(effect)",
           advice: "Open the ports: \(managers.first?.command ?? nftCommand)"
         )
       ]

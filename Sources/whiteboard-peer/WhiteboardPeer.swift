@@ -30,7 +30,8 @@ struct WhiteboardPeer: DocumentedProgram {
     subcommands: [
       LobbyCommand.self, HostCommand.self, JoinCommand.self, RunCommand.self, InviteCommand.self,
       BoardsCommand.self, ExportCommand.self, ImportCommand.self, NearbyCommand.self,
-      PeersCommand.self, ConfigCommand.self, DoctorCommand.self, DemoCommand.self,
+      PeersCommand.self, IdentityCommand.self, ConfigCommand.self, DoctorCommand.self,
+      DemoCommand.self,
       VerbsCommand.self, CompletionsCommand<WhiteboardPeer>.self,
       ManualCommand<WhiteboardPeer>.self,
     ],

@@ -62,7 +62,8 @@ import WhiteboardKit
       output: [.nftables: drop + "udp dport 5353 accept\n}"]
     ).firewallFindings()
     #expect(closed.map(\.verdict) == [.fault])
-    #expect(closed[0].seen == "The firewall does not accept UDP 26273, TCP 26273.")
+    #expect(closed[0].seen.hasPrefix("The firewall does not accept UDP 26273, TCP 26273. "))
+    #expect(closed[0].seen.contains("Others cannot connect to this computer"))
     #expect(closed[0].advice?.contains("ufw allow") == true)
     let open = doctor(output: [.nftables: "", .iptables: "*filter\n:INPUT ACCEPT [0:0]\n"])
     #expect(open.firewallFindings().map(\.verdict) == [.fine])

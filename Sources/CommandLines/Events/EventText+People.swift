@@ -23,7 +23,7 @@ extension EventText {
     case .invitation(let invitation):
       invitationLine(invitation)
     case .joined(let joined):
-      "\(person(joined.name, joined.peer)) joined"
+      "\(person(joined.name, joined.peer)) joined\(route(joined.through, joined.throughName))"
     case .left(let left):
       // If the member removed the local peer, another line reports that.
       left.removedUs == true ? nil : leftLine(left)
@@ -255,7 +255,13 @@ extension EventText {
             ", admitted by \(person(peer.admittedByName ?? UntrustedText(""), $0))"
           } ?? ""
         return
-          "  \(person(peer.name, peer.peer)), \(peer.state.rawValue)\(role)\(address)\(admitter)"
+          "  \(person(peer.name, peer.peer)), \(peer.state.rawValue)"
+          + "\(route(peer.through, peer.throughName))\(role)\(address)\(admitter)"
       }).joined(separator: "\n")
+  }
+
+  /// Returns the member through which a peer is reached, as the end of a line.
+  private static func route(_ peer: String?, _ name: UntrustedText?) -> String {
+    peer.map { ", through \(person(name ?? UntrustedText(""), $0))" } ?? ""
   }
 }

@@ -80,7 +80,12 @@ final class ListenerHandshake: LinkDelegate {
     rearm(in: TimeAmount(transport.configuration.stepTimeout)) {
       $0.close(.timedOut, "No HELLO arrived in time.")
     }
-    if link.facts.peer == transport.localPeer { link.close(.self) }
+    guard link.facts.peer == transport.localPeer else { return }
+    // Another computer has the local key (DUP-7).
+    if !transport.isLocal(host) {
+      for session in transport.sessions.values { session.reportOwnCopy() }
+    }
+    link.close(.self)
   }
 
   func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer) {
@@ -179,6 +184,9 @@ final class ListenerHandshake: LinkDelegate {
       return link.close(.busy, "This peer is not ready yet.")
     }
     guard !session.isDuplicate(hello, from: peer) else { return link.close(.duplicateLink) }
+    guard link.isFromBrowser || !session.mustPause(hello, from: peer, now: .now()) else {
+      return link.close(.replaced, "Another program uses the same identity.")
+    }
     self.session = session
     self.hello = hello
     let entry = session.entries[peer]

@@ -39,6 +39,10 @@ struct DialPlan: Sendable, Equatable {
   /// Whether the peer is neither barred nor lost, so that it may return.
   var mayReturn: Bool { !isBarred && !isLost }
 
+  /// The number of times that another process with the local key took the link (DUP-7).
+  private var takeovers = 0
+  private var takenAt: NIODeadline?
+
   /// The delays after failed dials, in milliseconds; the last one repeats (LIV-3).
   static let waits: [Int64] = [200, 500, 1_000, 2_000, 5_000]
 
@@ -125,6 +129,17 @@ struct DialPlan: Sendable, Equatable {
   mutating func linkBroke(dialledLast: Bool, now: NIODeadline) {
     failures = 0
     next = now + (dialledLast ? .zero : .seconds(1))
+  }
+
+  /// Records that another process with the local key took the link, so that this process waits.
+  ///
+  /// The delay doubles each time, up to 32 s, and is short again after 10 minutes without this
+  /// event (DUP-7).
+  mutating func linkTaken(now: NIODeadline, jitter: Double) {
+    if let takenAt, now - takenAt > .minutes(10) { takeovers = 0 }
+    takenAt = now
+    set(4_000 << min(Int64(takeovers), 3), now, jitter)
+    takeovers += 1
   }
 
   /// Records that the peer was declared lost (LIV-4).

@@ -141,6 +141,7 @@ final class MemberDialler {
     policy.dialEnded(entry.id)
     guard entry.link == nil else { return }
     if error.code == .wrongCode { entry.hasRefusedCode = true }
+    if error.code == .unreachable { session.relaying.couldNotDial(entry) }
     let outcome = policy.dialFailed(
       entry.id,
       .init(

@@ -16,7 +16,7 @@ extension MemberDirectory {
   func confirm(owner: PeerID) {
     let former = membership.host
     if update({ $0.confirmed(owner: owner) }) { hostReplaced(former) }
-    if let entry = entries[owner], entry.link != nil { session.relaying.gainedHost(entry) }
+    if let entry = entries[owner], entry.link != nil { session.relaying.offersRoutes(entry) }
     let held = heldRemovals
     heldRemovals = []
     for kick in held where kick.signature.map({ PeerID(spki: $0.key) == owner }) ?? false {

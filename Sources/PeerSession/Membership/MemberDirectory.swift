@@ -56,6 +56,7 @@ final class MemberDirectory {
   func forget(_ peer: PeerID) {
     entries[peer] = nil
     session.dialler.policy.forget(peer)
+    session.relaying.unwant(peer, .rerouted)
   }
 
   /// Returns whether a member announced this address.
@@ -261,7 +262,7 @@ final class MemberDirectory {
           name: member.name,
           // No process has this placeholder incarnation, so a bar is lifted when a real incarnation
           // of the peer appears.
-          incarnation: SessionIncarnation(0),
+          incarnation: .unknown,
           port: 0,
           addresses: [],
           role: member.isRelay ? .relay : .member

@@ -154,6 +154,11 @@ struct RedialPolicy: Sendable {
     contacts[peer]?.plan.linkBroke(dialledLast: contact.dialledLast, now: now)
   }
 
+  /// Records that another process with the local key replaced the link, or keeps it (DUP-7).
+  mutating func linkTaken(_ peer: PeerID, now: NIODeadline, jitter: Double) {
+    contacts[peer, default: Contact()].plan.linkTaken(now: now, jitter: jitter)
+  }
+
   /// Records that the local peer dials a new link to replace an open one.
   mutating func linkRenewed(_ peer: PeerID) {
     contacts[peer, default: Contact()].dialledLast = true
@@ -239,11 +244,16 @@ struct RedialPolicy: Sendable {
     now: NIODeadline,
     jitter: Double
   ) -> DialPlan.Outcome {
+    if dial.code == .identityInUse {
+      dialEnded(peer)
+      linkTaken(peer, now: now, jitter: jitter)
+      return .planned
+    }
     // The address belongs to a peer on another network, or the peer accepts only relayed
     // connections. In both cases, the peer may still be online (RLY-6).
     let isBehindRelay =
-      dial.hasRelays && !dial.hasDelivery && dial.code != .kicked
-      && (dial.isRelayed || dial.code == .wrongPeer)
+      !dial.hasDelivery && dial.code != .kicked
+      && (dial.isRelayed || dial.hasRelays && dial.code == .wrongPeer)
     return contacts[peer, default: Contact()].plan
       .failed(
         isBehindRelay ? .later : dial.redial,

@@ -22,7 +22,7 @@ extension RelaySide {
     var offset = 0
     guard let message = try? RelayMessage.read(from: bytes.span, payloadAt: &offset) else { return }
     switch message {
-    case .send(let routes) where isRelaying:
+    case .send(let routes) where opensRoutes:
       let targets = table.targets(of: routes, from: sender)
       guard mayPass(bytes.count, copies: max(1, targets.count), from: sender) else { return }
       for target in targets {

@@ -16,7 +16,8 @@ extension RelaySide {
     case .reach(let peer, let incarnation):
       guard let other = PeerID(bytes: peer), let known = SessionIncarnation(bytes: incarnation)
       else { return }
-      perform(try table.reach(from: sender, to: other, known))
+      let maximum = isRelaying ? Int.max : Limits.bridgedPairs
+      perform(try table.reach(from: sender, to: other, known, maximumRoutes: maximum))
     case .unreach(let peer, let end):
       guard let other = PeerID(bytes: peer) else { return }
       perform(table.unreach(from: sender, to: other, end))
@@ -74,8 +75,7 @@ extension RelaySide {
   }
 
   private func limiter<Answer>(of peer: PeerID, _ body: (inout RateLimiter) -> Answer) -> Answer {
-    var limiter =
-      limiters[peer] ?? RateLimiter(session.configuration.relayLimits.rate, now: .uptime)
+    var limiter = limiters[peer] ?? RateLimiter(passes ?? RelayRate(), now: .uptime)
     defer { limiters[peer] = limiter }
     return body(&limiter)
   }
@@ -174,9 +174,8 @@ extension RelaySide {
   /// Disconnects members that have not acknowledged any of the waiting messages for too long
   /// (RLY-12).
   func closeStuck(_ now: NIODeadline) {
-    guard isRelaying else { return }
     let patience = session.configuration.relayLimits.patience
-    for entry in session.entries.values {
+    for entry in session.entries.values where isRelaying || table.hasRoutes(entry.id) {
       guard entry.link != nil, let outbox = entry.delivery?.outbox, !outbox.isDelivered else {
         entry.stuck = nil
         continue

@@ -36,6 +36,9 @@ final class RelaySide {
   var unflushed: Set<PeerID> = []
   var isGathering = false
 
+  /// Whether the user knows that a bridge is used, and what would help (RLY-15).
+  private var hasReportedBridge = false
+
   init(_ session: SessionCore) { self.session = session }
 
   /// Whether the local peer relays for its members, because browsers cannot be dialed (WEB-7).
@@ -54,6 +57,15 @@ final class RelaySide {
     callsItselfRelay && (session.host == session.localPeer || grant != nil)
   }
 
+  /// Whether the local peer opens routes between its members, as a relay or as a bridge (RLY-15).
+  var opensRoutes: Bool { isRelaying || session.configuration.isBridge }
+
+  /// The rate at which the local peer forwards the data of one member; `nil` if it opens no routes.
+  var passes: RelayRate? {
+    if callsItselfRelay { return session.configuration.relayLimits.rate }
+    return session.configuration.isBridge ? session.configuration.bridgeRate : nil
+  }
+
   /// Makes the host a relay between its members, so that they can reach the browsers that join the
   /// session (WEB-7).
   func serveBrowsers() {
@@ -61,16 +73,22 @@ final class RelaySide {
     let wasRelaying = isRelaying
     servesBrowsers = true
     guard !wasRelaying else { return }
+    becameRelay()
+    // The members learn of the role on a new link.
+    for entry in session.entries.values where entry.link != nil { session.renewLink(entry) }
+  }
+
+  /// Opens routes without the limits of a bridge from now on.
+  private func becameRelay() {
+    limiters = [:]
+    guard !session.configuration.isBridge else { return }
     for entry in session.entries.values {
-      guard let delivery = entry.delivery else { continue }
-      began(entry, delivery.incarnation)
-      // The members learn of the role on a new link.
-      if entry.link != nil { session.renewLink(entry) }
+      if let delivery = entry.delivery { began(entry, delivery.incarnation) }
     }
   }
 
-  /// Whether a relay can reach other peers.
-  var hasRelays: Bool { !relayed.isEmpty }
+  /// Whether a relay of the session can reach other peers.
+  var hasRelays: Bool { relayed.hasRelays }
 
   // MARK: Events of the session
 
@@ -84,7 +102,7 @@ final class RelaySide {
   /// Handles the beginning of the delivery state with a peer.
   func began(_ entry: PeerEntry, _ incarnation: SessionIncarnation) {
     queues[entry.id] = nil
-    guard isRelaying else { return }
+    guard opensRoutes else { return }
     perform(table.joined(entry.id, incarnation))
   }
 
@@ -96,18 +114,36 @@ final class RelaySide {
     if isRelaying {
       // The members behind a relay and all other members must know each other (RLY-3).
       session.directory.announce(entry.id)
-      guard link.side == .dialler else { return gainedHost(entry) }
+      guard link.side == .dialler else { return offersRoutes(entry) }
       for members in Control.Members.split(session.directory.members(besides: entry.id)) {
         link.send(.members, members.encoded())
       }
     }
-    gainedHost(entry)
+    offersRoutes(entry)
   }
 
-  /// Treats the host as a relay if it calls itself one (RLY-1).
-  func gainedHost(_ entry: PeerEntry) {
-    guard !entry.isSessionRelay, entry.id == session.membership.authority else { return }
-    if entry.member.role == .relay { gained(entry) }
+  /// Handles a peer that may open routes: a relay if it is the host (RLY-1), or a bridge.
+  func offersRoutes(_ entry: PeerEntry) {
+    if entry.id == session.membership.authority, entry.member.role == .relay {
+      if !entry.isSessionRelay { gained(entry) }
+    } else if entry.offersRoutes, !entry.opensRoutes, !session.configuration.isRelay {
+      entry.isBridge = true
+      relayed.gained(entry.id, as: entry.id == session.host ? .host : .bridge)
+      setPace(of: entry)
+    }
+  }
+
+  /// Returns whether one more peer may be in the session through a relay or bridge.
+  ///
+  /// Otherwise, a member could fill the session with peers that only it reports (RLY-16).
+  private func hasRoom(behind relay: PeerID) -> Bool {
+    session.membership.maySpeakForHost(relay)
+      || session.directory.peerCount < session.admission.maximum
+  }
+
+  private func setPace(of entry: PeerEntry) {
+    let pace = session.configuration.isPaced ? RelayPace(entry.passes, now: .uptime) : nil
+    session.published.withLockedValue { $0.paces[entry.id] = pace }
   }
 
   /// Handles a grant with which a peer proves that the host made it a relay (RLY-1).
@@ -128,9 +164,9 @@ final class RelaySide {
 
   private func gained(_ entry: PeerEntry) {
     entry.isSessionRelay = true
+    entry.isBridge = false
     relayed.gained(entry.id)
-    let pace = session.configuration.isPaced ? RelayPace(entry.passes, now: .uptime) : nil
-    session.published.withLockedValue { $0.paces[entry.id] = pace }
+    setPace(of: entry)
     session.directory.update { $0.vouched(for: entry.id) }
   }
 
@@ -139,8 +175,9 @@ final class RelaySide {
     queues[entry.id] = nil
     limiters[entry.id] = nil
     perform(table.left(entry.id, RouteEnd(reason)))
-    guard entry.isSessionRelay else { return }
+    guard entry.opensRoutes else { return }
     entry.isSessionRelay = false
+    entry.isBridge = false
     session.published.withLockedValue { $0.paces[entry.id] = nil }
     // If the relay is lost, the peers behind it are lost too. Otherwise, their departure is
     // reported as a reset.
@@ -152,7 +189,7 @@ final class RelaySide {
 
   /// Applies the state of a relay's link to the peers behind the relay.
   func stateChanged(of relay: PeerEntry) {
-    guard relay.isSessionRelay else { return }
+    guard relay.opensRoutes else { return }
     for entry in session.entries.values where entry.relayed?.route.relay == relay.id {
       session.setState(entry, relay.state)
     }
@@ -161,30 +198,60 @@ final class RelaySide {
   /// Requests relayed routes that are due, to peers that are not reachable otherwise (RLY-6).
   func tick(_ now: NIODeadline) {
     closeStuck(now)
-    guard hasRelays else {
-      isStar = false
-      return
-    }
-    let members = session.entries.values.count { entry in
-      entry.isJoined || session.dialler.policy.plan(for: entry.id).mayReturn
-    }
-    isStar = members + 1 > session.configuration.meshSize
-    for entry in session.entries.values {
-      guard let due = nextDue(entry), now >= due else { continue }
-      send(relayed.want(entry.id, entry.member.incarnation))
+    isStar = hasRelays && memberCount > session.configuration.meshSize
+    for entry in session.entries.values where needsRoute(entry) {
+      if let due = relayDue(entry), now >= due {
+        send(relayed.want(entry.id, entry.member.incarnation))
+      }
+      if let due = bridgeDue(entry), now >= due {
+        entry.bridgeAsked = now
+        send(relayed.wantBridge(entry.id, entry.member.incarnation))
+      }
     }
   }
 
-  /// Returns when to request a route to a peer; `nil` if no route is needed or one was already
-  /// requested.
+  /// The number of members, including the local peer and those that may return.
+  private var memberCount: Int {
+    1
+      + session.entries.values.count { entry in
+        entry.isJoined || session.dialler.policy.plan(for: entry.id).mayReturn
+      }
+  }
+
+  /// Returns when to request a route to a peer; `nil` if no route is needed or every relay and
+  /// bridge was already asked.
   func nextDue(_ entry: PeerEntry) -> NIODeadline? {
-    guard entry.link == nil, entry.relayed == nil,
-      !session.dialler.policy.plan(for: entry.id).isBarred,
-      !session.membership.isRemoved(entry.id), !relayed.isAsked(entry.id, entry.member.incarnation)
-    else { return nil }
+    guard needsRoute(entry) else { return nil }
+    return [relayDue(entry), bridgeDue(entry)].compactMap(\.self).min()
+  }
+
+  private func needsRoute(_ entry: PeerEntry) -> Bool {
+    entry.link == nil && entry.relayed == nil
+      && !session.dialler.policy.plan(for: entry.id).isBarred
+      && !session.membership.isRemoved(entry.id)
+  }
+
+  private func relayDue(_ entry: PeerEntry) -> NIODeadline? {
+    guard !relayed.isAsked(entry.id, entry.member.incarnation) else { return nil }
     // A peer without an address, such as a browser, cannot be dialed, so do not wait for a link.
     let isImmediate = (isStar || entry.addresses.isEmpty) && !entry.wasOverrun
     return isImmediate ? .distantPast : entry.apartSince + .seconds(2)
+  }
+
+  /// Returns when to ask the next bridge for a route to a peer (RLY-15).
+  private func bridgeDue(_ entry: PeerEntry) -> NIODeadline? {
+    // A bridge is asked only about a process that a member reported to be online.
+    guard entry.isVouched, !entry.member.isGuest, entry.member.incarnation != .unknown,
+      let bridge = relayed.nextBridge(to: entry.id, entry.member.incarnation),
+      hasRoom(behind: bridge)
+    else { return nil }
+    // A broken link usually returns soon, with the delivery state, which a route would end (RLY-8).
+    // If the session has relays, they answer first.
+    let wait = TimeAmount.seconds((entry.delivery == nil ? 2 : 5) + (hasRelays ? 1 : 0))
+    // A peer without an address cannot be dialed, so do not wait for a link.
+    let isImmediate = entry.addresses.isEmpty && entry.delivery == nil && !entry.wasOverrun
+    let first = isImmediate ? .distantPast : entry.apartSince + wait
+    return entry.bridgeAsked.map { max(first, $0 + .seconds(1)) } ?? first
   }
 
   /// Returns whether to reach a peer only through relays instead of dialing it (RLY-6).
@@ -203,7 +270,7 @@ final class RelaySide {
     } catch {
       return session.fail(link, entry, .protocolError, CloseMessage.invalid(error))
     }
-    guard message.isRelays ? entry.isSessionRelay : isRelaying else {
+    guard message.isRelays ? entry.opensRoutes : opensRoutes else {
       return session.fail(
         link,
         entry,
@@ -283,6 +350,9 @@ final class RelaySide {
     guard let entry = session.entries[peer], entry.link == nil else { return }
     let route = relayed.route(to: peer)
     guard route != entry.relayed?.route else { return }
+    if let route, !entry.isJoined, !hasRoom(behind: route.relay) {
+      return unwant(peer, .rerouted)
+    }
     if route != nil {
       if let former = entry.delivery?.incarnation ?? entry.relayed?.incarnation {
         session.drop(entry, former == entry.member.incarnation ? .rerouted : .restarted)
@@ -303,7 +373,8 @@ final class RelaySide {
         joinGeneration: session.messages.nextJoinGeneration()
       )
       session.dialler.policy.departed(peer)
-      session.directory.met(entry)
+      // Any other member could otherwise bring in peers that nobody admitted (RLY-16).
+      if session.membership.maySpeakForHost(route.relay) { session.directory.met(entry) }
       session.emit(.peerJoined(entry.peer))
       session.bulk?.routeOpened(peer)
       session.setState(entry, session.entries[route.relay]?.state ?? .connected)
@@ -314,7 +385,32 @@ final class RelaySide {
     session.deliverEvents()
   }
 
-  private func unwant(_ peer: PeerID, _ end: RouteEnd) { send(relayed.unwant(peer, end)) }
+  /// Withdraws the requests for a peer, and stops using its routes.
+  func unwant(_ peer: PeerID, _ end: RouteEnd) { send(relayed.unwant(peer, end)) }
+
+  /// Reports once that peers are reached only through a bridge, and how to reach them directly.
+  ///
+  /// - Parameter entry: A peer that could not be dialed.
+  func couldNotDial(_ entry: PeerEntry) {
+    guard !hasReportedBridge, let relay = entry.relayed?.route.relay,
+      let bridge = session.entries[relay], !session.configuration.isRelay,
+      bridge.isBridge || relay == session.host, !entry.addresses.isEmpty
+    else { return }
+    hasReportedBridge = true
+    let (name, through) = (entry.member.name.displayed, bridge.member.name.displayed)
+    session.emit(
+      .warning(
+        SessionWarning(
+          code: SessionWarning.reachedThroughMember,
+          message: "This computer and \(name) cannot connect directly, so \(through) passes"
+            + " everything on. Open TCP and UDP port \(session.transport.port) in this computer's"
+            + " firewall, or port \(entry.member.port) in \(name)'s, or use a relay.",
+          peer: entry.id
+        )
+      )
+    )
+    session.deliverEvents()
+  }
 
   /// Sends control messages to relays, after all messages already sent to these relays.
   private func send(_ actions: [RelayedPeers.Action]) {
@@ -341,9 +437,8 @@ extension RelaySide {
     let wasRelaying = isRelaying
     self.grant = grant
     guard !wasRelaying else { return }
+    becameRelay()
     for entry in session.entries.values {
-      guard let delivery = entry.delivery else { continue }
-      began(entry, delivery.incarnation)
       if let link = entry.link { linkOpened(entry, link) }
     }
   }

@@ -8,12 +8,23 @@ struct RelayRoute: Hashable, Sendable {
   var number: UInt8
 }
 
-/// A member's route requests to its relays, and the routes that the relays assigned.
+/// A member's route requests to its relays and bridges, and the routes that these assigned.
 ///
-/// Implements the member's side of RLY-4 to RLY-8 of `Protocol/session.md`, without I/O. It
-/// requests a peer from every relay. If several relays open a route, it uses the relay with the
-/// smallest id. Both ends therefore use the same relay.
+/// Implements the member's side of RLY-4 to RLY-8 and RLY-15 of `Protocol/session.md`, without I/O.
+/// It requests a peer from every relay, and from one bridge after the other. If several of them open
+/// a route, it uses the first one in the order of their kinds and ids. Both ends therefore use the
+/// same one.
 struct RelayedPeers {
+  /// The kinds of peers that relay for others, best first (RLY-8).
+  enum Kind: Int {
+    /// A relay of the session.
+    case relay
+    /// The host, as a bridge.
+    case host
+    /// Another member, as a bridge.
+    case bridge
+  }
+
   /// A message to a relay.
   struct Action: Equatable {
     var relay: PeerID
@@ -29,6 +40,7 @@ struct RelayedPeers {
   }
 
   private struct Relay {
+    var kind: Kind
     /// The requested peers and their incarnations.
     var asked: [PeerID: SessionIncarnation] = [:]
     /// The peer for each route number, until the number is released.
@@ -39,15 +51,18 @@ struct RelayedPeers {
 
   private var relays: [PeerID: Relay] = [:]
 
-  /// The available relays, in the order of their ids.
-  var names: [PeerID] { relays.keys.sorted() }
+  /// The available relays and bridges, best first.
+  private var names: [PeerID] {
+    relays.sorted { ($0.value.kind.rawValue, $0.key) < ($1.value.kind.rawValue, $1.key) }
+      .map(\.key)
+  }
 
-  /// Whether no relay is available.
-  var isEmpty: Bool { relays.isEmpty }
+  /// Whether a relay of the session is available.
+  var hasRelays: Bool { relays.values.contains { $0.kind == .relay } }
 
-  /// Adds a relay whose delivery state just began.
-  mutating func gained(_ relay: PeerID) {
-    if relays[relay] == nil { relays[relay] = Relay() }
+  /// Adds a relay or a bridge whose delivery state just began, or changes its kind.
+  mutating func gained(_ relay: PeerID, as kind: Kind = .relay) {
+    relays[relay, default: Relay(kind: kind)].kind = kind
   }
 
   /// Removes a relay that left.
@@ -76,27 +91,44 @@ struct RelayedPeers {
 
   /// Requests a route to a peer from every relay that was not asked yet.
   mutating func want(_ peer: PeerID, _ incarnation: SessionIncarnation) -> [Action] {
-    var actions: [Action] = []
-    for relay in names where relay != peer {
-      guard let state = relays[relay], state.numbers[peer] == nil,
-        state.asked[peer] != incarnation
-      else { continue }
-      relays[relay]?.asked[peer] = incarnation
-      actions.append(
-        Action(
-          relay: relay,
-          message: .reach(peer: peer.bytes, incarnation: incarnation.bytes)
-        )
-      )
-    }
-    return actions
+    names.filter { relays[$0]?.kind == .relay && isUnasked($0, peer, incarnation) }
+      .map { ask($0, peer, incarnation) }
+  }
+
+  /// Requests a route to a peer from the best bridge that was not asked yet (RLY-15).
+  mutating func wantBridge(_ peer: PeerID, _ incarnation: SessionIncarnation) -> [Action] {
+    nextBridge(to: peer, incarnation).map { [ask($0, peer, incarnation)] } ?? []
+  }
+
+  private mutating func ask(
+    _ relay: PeerID,
+    _ peer: PeerID,
+    _ incarnation: SessionIncarnation
+  ) -> Action {
+    relays[relay]?.asked[peer] = incarnation
+    return Action(
+      relay: relay,
+      message: .reach(peer: peer.bytes, incarnation: incarnation.bytes)
+    )
+  }
+
+  private func isUnasked(
+    _ relay: PeerID,
+    _ peer: PeerID,
+    _ incarnation: SessionIncarnation
+  ) -> Bool {
+    guard let state = relays[relay], relay != peer else { return false }
+    return state.numbers[peer] == nil && state.asked[peer] != incarnation
   }
 
   /// Returns whether every relay was asked for a route to a peer.
   func isAsked(_ peer: PeerID, _ incarnation: SessionIncarnation) -> Bool {
-    relays.allSatisfy { relay, state in
-      relay == peer || state.numbers[peer] != nil || state.asked[peer] == incarnation
-    }
+    !relays.contains { $1.kind == .relay && isUnasked($0, peer, incarnation) }
+  }
+
+  /// Returns the best bridge that was not asked for a route to a peer.
+  func nextBridge(to peer: PeerID, _ incarnation: SessionIncarnation) -> PeerID? {
+    names.first { relays[$0]?.kind != .relay && isUnasked($0, peer, incarnation) }
   }
 
   /// Withdraws the request for a peer, and stops using its routes.

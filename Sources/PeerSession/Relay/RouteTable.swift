@@ -60,10 +60,13 @@ struct RouteTable {
   }
 
   /// Records that `peer` requests `other`, and opens the route if both requested it.
+  ///
+  /// If the table has `maximumRoutes` routes, no further route opens (RLY-17).
   mutating func reach(
     from peer: PeerID,
     to other: PeerID,
-    _ incarnation: SessionIncarnation
+    _ incarnation: SessionIncarnation,
+    maximumRoutes: Int = .max
   ) throws(Violation) -> [Action] {
     guard peer != other else { throw .nonsense }
     guard var seat = seats[peer] else { return [] }
@@ -83,7 +86,7 @@ struct RouteTable {
     guard far.incarnation == incarnation else {
       return actions + [.correct(peer, about: other)]
     }
-    guard far.wishes[peer] == seat.incarnation,
+    guard far.wishes[peer] == seat.incarnation, maximumRoutes == .max || routeCount < maximumRoutes,
       let here = seat.freeNumber, let there = far.freeNumber
     else { return actions }
     seat.numbers[other] = here
@@ -128,6 +131,9 @@ struct RouteTable {
       return (other, route)
     }
   }
+
+  /// Returns whether a member has a route to any other.
+  func hasRoutes(_ peer: PeerID) -> Bool { seats[peer]?.numbers.isEmpty == false }
 
   /// Returns whether there is a route between two members.
   func isOpen(_ peer: PeerID, _ other: PeerID) -> Bool { seats[peer]?.numbers[other] != nil }

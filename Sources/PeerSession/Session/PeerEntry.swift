@@ -66,7 +66,13 @@ final class PeerEntry {
   /// Whether the peer is a relay of this session, by the host's grant or as the host itself
   /// (RLY-1).
   var isSessionRelay = false
-  /// The rate at which the peer forwards the local peer's data, if it is a relay (RLY-14).
+  /// Whether the peer is a bridge: a member that opens routes between its peers (RLY-15).
+  var isBridge = false
+  /// Whether the peer offered routes in the HELLO of its latest link.
+  var offersRoutes = false
+  /// When a bridge was last asked for a route to this peer.
+  var bridgeAsked: NIODeadline?
+  /// The rate at which the peer forwards the local peer's data, if it opens routes (RLY-14).
   var passes = RelayRate()
 
   /// The open control link.
@@ -93,6 +99,10 @@ final class PeerEntry {
   var knownRemovals: Set<PeerID> = []
   /// Whether signed removals are waiting for the link to become writable.
   var owesRemovals = false
+  /// The processes of the peer that another process with its key replaced (DUP-6).
+  var former = FormerIncarnations()
+  /// Whether the user knows that two processes use the peer's key.
+  var hasReportedCopy = false
   /// Whether the peer refused the session's code.
   ///
   /// If so, the code is not offered again (ADM-3).
@@ -111,6 +121,9 @@ final class PeerEntry {
   ///
   /// `nil` once both sides use newer state.
   var unreportedEnd: String? { delivery?.isUntouched ?? true ? gaveUp?.code : nil }
+
+  /// Whether the peer opens routes to other peers, as a relay or as a bridge.
+  var opensRoutes: Bool { isSessionRelay || isBridge }
 
   /// Whether the peer is in the session.
   var isJoined: Bool { delivery != nil || relayed != nil }

@@ -57,9 +57,16 @@ extension SessionCore {
     link.excuseSilence(until: .now())
     entry.linkNumber = max(entry.linkNumber, opening.number)
     entry.passes = opening.introduction.passes ?? RelayRate()
+    entry.offersRoutes =
+      opening.introduction.passes != nil && opening.introduction.role == .member
+      && !link.isFromBrowser
     dialler.policy.linkOpened(entry.id, dialledHere: link.side == .dialler)
     entry.acknowledgements.cleared()
     previous?.close(crossed ? .duplicateLink : .replaced)
+    if let old = entry.delivery?.incarnation, old != opening.introduction.incarnation {
+      if entry.isReplaced(opening.introduction.incarnation) { reportCopy(of: entry) }
+      entry.former.replace(old, with: opening.introduction.incarnation, now: .now())
+    }
 
     let joinedBefore = entry.delivery?.outbox.joinGeneration
     do throws(AcknowledgementError) {
@@ -105,11 +112,19 @@ extension SessionCore {
   }
 
   /// Retains the delivery state of a peer whose link broke, and begins to dial it again (LIV-3).
-  func linkBroken(_ entry: PeerEntry) {
+  ///
+  /// - Parameters:
+  ///   - entry: The peer.
+  ///   - isTaken: Whether another process with the local key replaced the link (DUP-7).
+  func linkBroken(_ entry: PeerEntry, isTaken: Bool = false) {
     guard entry.isJoined else { return }
     let now = NIODeadline.now()
     entry.apartSince = now
     dialler.policy.linkBroke(entry.id, now: now)
+    if isTaken {
+      dialler.policy.linkTaken(entry.id, now: now, jitter: dialler.jitter())
+      reportOwnCopy()
+    }
     entry.datagrams?.close()
     entry.datagrams = nil
     setState(entry, .reconnecting)
@@ -182,6 +197,9 @@ extension SessionCore: LinkDelegate {
     entry.link = nil
     guard !hasEnded else { return }
     guard case .closed(let code, let message) = reason else { return linkBroken(entry) }
+    // A link of this process would replace the closed one only while this process dials.
+    let isTaken =
+      code == .replaced && !link.isFromBrowser && !dialler.policy.plan(for: entry.id).isDialling
     let consequence = dialler.policy.linkClosed(
       entry.id,
       code,
@@ -192,7 +210,7 @@ extension SessionCore: LinkDelegate {
       jitter: dialler.jitter()
     )
     switch consequence {
-    case .reconnects: linkBroken(entry)
+    case .reconnects: linkBroken(entry, isTaken: isTaken)
     case .withdrawn:
       let error = SessionError(.withdrawn, "The peer stopped waiting before it was admitted.")
       depart(entry, .refused(error))
@@ -240,7 +258,9 @@ extension SessionCore: LinkDelegate {
       entry.member.port = addresses.port
       entry.member.addresses = addresses.addresses
       directory.met(entry)
-      if relaying.isRelaying { directory.announce(entry.id) }
+      if relaying.isRelaying || relaying.table.hasRoutes(entry.id) {
+        directory.announce(entry.id)
+      }
     case .relayGrant:
       relaying.grantReceived(try RelayGrant.decode(payload), entry, link)
     case .bulkRequest:

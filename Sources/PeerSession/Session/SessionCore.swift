@@ -44,6 +44,8 @@ final class SessionCore {
   /// The time and the task of the next ``tick(_:)``.
   var ticker: (at: NIODeadline, task: Scheduled<Void>)?
   private(set) var hasEnded = false
+  /// Whether the user knows that another process uses the local key (DUP-7).
+  var hasReportedOwnCopy = false
 
   /// Every known peer, whether it is in the session now or not.
   var entries: [PeerID: PeerEntry] { directory.entries }
@@ -172,7 +174,7 @@ final class SessionCore {
       addresses: configuration.isDiallable ? transport.advertisedAddresses() : [],
       role: relaying.role,
       links: entry?.linkNumber ?? 0,
-      passes: relaying.callsItselfRelay ? configuration.relayLimits.rate : nil
+      passes: relaying.passes
     )
   }
 

@@ -13,8 +13,10 @@ final class BoardDiscovery {
 
   /// The boards of other peers that are announced now.
   private(set) var nearby = Nearby()
-  /// The name of a board that another program announces with the local key.
-  private(set) var ownBoard: UntrustedText?
+  /// The boards that are announced with the local key.
+  private var own: [DiscoveredPeer.ID: DiscoveredPeer] = [:]
+  /// The name of a board that is announced with the local key.
+  var ownBoard: UntrustedText? { own.values.first?.announcement.boardName }
   /// The reason why boards cannot be discovered; nil if they can.
   private(set) var problem: DiscoveryProblem?
   /// Whether the discovery service has confirmed the announcement of the local board.
@@ -48,7 +50,8 @@ final class BoardDiscovery {
   ///
   /// - Parameters:
   ///   - own: The local peer. Its own announcements are not reported. They explain why a guest
-  ///     finds no other board, and show whether others can find the local board.
+  ///     finds no other board, show whether others can find the local board, and reveal a computer
+  ///     that uses the same key.
   ///   - known: The peers and boards to prefer.
   func browse(own: PeerID, preferring known: Acquaintances) {
     guard let discovery = configuration.discovery, !configuration.isRelay else { return }
@@ -67,10 +70,11 @@ final class BoardDiscovery {
     switch event {
     case .found(let peer) where peer.announcement.peer.bytes == own.bytes,
       .updated(let peer) where peer.announcement.peer.bytes == own.bytes:
-      ownBoard = peer.announcement.boardName
+      self.own[peer.id] = peer
       if isAnnouncement(peer) { ownAddresses = peer.addresses }
+      reportCopy(peer)
     case .lost(let peer) where peer.announcement.peer.bytes == own.bytes:
-      ownBoard = nil
+      self.own[peer.id] = nil
       if isAnnouncement(peer) { ownAddresses = nil }
     case .found(let peer):
       nearby.insert(peer)
@@ -114,6 +118,15 @@ final class BoardDiscovery {
   /// Passes the peers that announce the board of a session to the session (MEM-9).
   func reportPeers(to session: Session) {
     for peer in nearby.announcers(of: session.id) { report(peer, to: session) }
+    for peer in own.values { reportCopy(peer) }
+  }
+
+  /// Lets the session check whether another computer announces its board with the local key (DSC-14).
+  private func reportCopy(_ peer: DiscoveredPeer) {
+    guard let session = session(of: peer),
+      SessionIncarnation(peer.announcement.incarnation.value) != session.incarnation
+    else { return }
+    session.foundOwnKey(at: peer.addresses)
   }
 
   private func report(_ peer: DiscoveredPeer) {

@@ -159,6 +159,10 @@ extension BoardEvent {
     package var peer: String
     /// Its display name.
     package var name: UntrustedText
+    /// The id of the peer through which it is reached; nil if it is reached directly.
+    package var through: String?
+    /// The display name of that peer.
+    package var throughName: UntrustedText?
 
     package init(peer: String, name: UntrustedText) {
       self.peer = peer
@@ -276,6 +280,10 @@ extension BoardEvent {
     package var state: PeerState.State
     /// The address of the peer.
     package var address: String?
+    /// The id of the peer through which it is reached; nil if it is reached directly.
+    package var through: String?
+    /// The display name of that peer.
+    package var throughName: UntrustedText?
     /// The role of the peer on an owned board: `editor`, `viewer` or `relay`.
     package var role: String?
     /// The id of the peer that admitted this peer, if known.

@@ -46,9 +46,16 @@ extension SessionIntake {
         }
       }
     case .warning(let warning):
-      runtime.emit(
-        .warning(.init(code: warning.code, message: UntrustedText(warning.message).escaped()))
-      )
+      var message = UntrustedText(warning.message).escaped()
+      switch warning.code {
+      case SessionWarning.identityInUse:
+        message += " (`whiteboard-peer identity new` on one of the two computers)"
+      case SessionWarning.reachedThroughMember:
+        message +=
+          " `whiteboard-peer doctor` names the command for the firewall; --relay auto finds a relay."
+      default: break
+      }
+      runtime.emit(.warning(.init(code: warning.code, message: message)))
     }
   }
 
@@ -64,12 +71,16 @@ extension SessionIntake {
       name: peer.name,
       state: .connected,
       address: peer.address?.description,
+      relay: peer.relay,
       since: runtime.clock.now
     )
     let isNew = members.add(id, member)
     board.outbox.join(peer, session)
     runtime.emit(.peerState(.init(peer: id.text, name: peer.name, state: .connected)))
-    runtime.emit(.joined(.init(peer: id.text, name: peer.name)))
+    var event = BoardEvent.Joined(peer: id.text, name: peer.name)
+    event.through = peer.relay?.text
+    event.throughName = peer.relay.map(members.name(of:))
+    runtime.emit(.joined(event))
     board.publisher.publish(.joined(board.publisher.member(id)))
     board.persistence.recordName(peer.name, of: id.text)
     board.perform(replica.peerJoined(MemberID(id), now: runtime.now))

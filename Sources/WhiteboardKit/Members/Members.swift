@@ -14,6 +14,8 @@ final class Members: Sequence {
     var name: UntrustedText
     var state: BoardEvent.PeerState.State
     var address: String?
+    /// The member that passes everything on, if this member cannot be reached directly.
+    var relay: PeerID?
     /// The time at which the member joined.
     var since: ContinuousClock.Instant
 

@@ -88,6 +88,8 @@ final class Queries {
         name: member.name,
         state: member.state,
         address: member.address,
+        through: member.relay?.text,
+        throughName: member.relay.map(members.name(of:)),
         role: roles.role(of: peer),
         admittedBy: admitter?.text,
         admittedByName: admitter.flatMap { name(of: $0) }

@@ -67,7 +67,10 @@ struct SessionState: Sendable {
       guard let id = MemberID(text: peer.peer) else { break }
       let isNew = members.join(id, name: peer.name, now: now)
       removal.joined(peer.peer)
-      if isNew { chat.remark("\(peer.name) joined") }
+      if isNew {
+        let route = peer.throughName.map { " through \($0)" } ?? ""
+        chat.remark("\(peer.name) joined\(route)")
+      }
     case .left(let peer):
       if let remark = members.leave(peer) { chat.remark(remark) }
     case .removed(let removed): return remove(removed, now: now)

@@ -82,7 +82,7 @@ import Testing
     "FoundBoard": ["peer", "board", "addresses", "role", "admit"],
     "Invitation": ["id", "peer", "words", "deadline", "warning"],
     "Invited": ["code", "links", "fingerprint", "role", "link", "expires"],
-    "Joined": ["peer"],
+    "Joined": ["peer", "through"],
     "Joining": ["address", "peer"],
     "Left": ["peer", "reason"],
     "LostBoard": ["peer", "board"],
@@ -94,7 +94,7 @@ import Testing
     ],
     "ObjectRemoved": ["id", "by"],
     "PassedStep": ["step", "reason"],
-    "PeerDescription": ["peer", "address", "role", "admittedBy"],
+    "PeerDescription": ["peer", "address", "through", "role", "admittedBy"],
     "PeerState": ["peer", "address"],
     "Profile": ["peer"],
     "Ready": ["peer", "addresses", "board", "admit", "code", "link"],
@@ -198,11 +198,16 @@ import Testing
       participants: 3,
       role: text
     )
+    var joined = BoardEvent.Joined(peer: text, name: theirs)
+    joined.through = text
+    joined.throughName = theirs
     let peer = BoardEvent.PeerDescription(
       peer: text,
       name: theirs,
       state: .connected,
       address: text,
+      through: text,
+      throughName: theirs,
       admittedBy: text,
       admittedByName: theirs
     )
@@ -253,7 +258,7 @@ import Testing
       .peerState(.init(peer: text, name: theirs, state: .suspect)),
       .peerState(.init(name: theirs, state: .connecting, address: text)),
       .caughtUp(.init(peer: text, name: theirs, objects: 1)),
-      .invitation(invitation), .joined(.init(peer: text, name: theirs)), .left(left),
+      .invitation(invitation), .joined(joined), .left(left),
       .removed(removed), .admission(BoardEvent.Admission(ready)), .admission(closed),
       .carried(.init(relay: text, name: theirs, link: "whiteboard:x")),
       .profile(.init(peer: text, name: theirs, icon: theirs)),

@@ -38,6 +38,26 @@ struct PeerIdentityTests {
     }
   }
 
+  @Test("a new identity replaces the old one, which is kept in a private file")
+  func renewed() async throws {
+    try await withPrivateDirectory { root in
+      let directory = root + "/data"
+      let first = try PeerIdentity.loadOrCreate(inDirectory: directory)
+      let (old, new, oldFile) = try PeerIdentity.renew(inDirectory: directory)
+      #expect(old == first.peerID && new.peerID != old)
+      #expect(try PeerIdentity.loadOrCreate(inDirectory: directory).peerID == new.peerID)
+      #expect(oldFile == directory + "/identity-\(old.short).pem")
+      for file in [oldFile, directory + "/identity.pem"] {
+        #expect(try permissions(file) == 0o600)
+      }
+      // The old identity can be restored.
+      let files = FileManager.default
+      try files.removeItem(atPath: directory + "/identity.pem")
+      try files.moveItem(atPath: oldFile, toPath: directory + "/identity.pem")
+      #expect(try PeerIdentity.loadOrCreate(inDirectory: directory).peerID == old)
+    }
+  }
+
   @Test("many concurrent first runs get the same identity")
   func concurrent() async throws {
     try await withPrivateDirectory { root in

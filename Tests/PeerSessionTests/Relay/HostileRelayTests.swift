@@ -74,7 +74,8 @@ struct HostileRelayTests {
       RelayMessage.unroute(0, .left).encoded(), RelayMessage.send(RouteSet([0])).encoded([1]),
       RelayMessage.reach(peer: Self.id, incarnation: SessionIncarnation(1).bytes).encoded(),
     ] {
-      try await withPeer("alice") { alice in
+      let opensNoRoutes: @Sendable (inout TransportConfiguration) -> Void = { $0.isBridge = false }
+      try await withPeer("alice", configure: opensNoRoutes) { alice in
         try await withPeer("bob", configure: { $0.isRelay = true }) { bob in
           let id = SessionID.random()
           let hosted = try await alice.host(id, admission: .anyone)

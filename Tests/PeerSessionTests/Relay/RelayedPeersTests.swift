@@ -67,6 +67,30 @@ struct RelayedPeersTests {
     #expect(peers.unwant(far, .rerouted).isEmpty)
   }
 
+  @Test("[RLY-15] relays are asked first, then one bridge after the other, the host first")
+  func bridges() throws {
+    let host = PeerID.numbered(20)
+    var peers = RelayedPeers()
+    peers.gained(s, as: .bridge)
+    peers.gained(r, as: .bridge)
+    peers.gained(host, as: .host)
+    #expect(peers.want(far, now).isEmpty && peers.isAsked(far, now) && !peers.hasRelays)
+    #expect(peers.wantBridge(far, now) == [reach(host)])
+    #expect(peers.wantBridge(far, now) == [reach(r)])
+    #expect(peers.nextBridge(to: far, now) == s)
+    // A bridge is not asked for a route to itself.
+    #expect(peers.nextBridge(to: host, now) == r)
+    try peers.opened(1, of: r, to: far, now, local: us)
+    #expect(peers.route(to: far)?.relay == r)
+    try peers.opened(1, of: host, to: far, now, local: us)
+    #expect(peers.route(to: far)?.relay == host)
+    // A bridge may become a relay of the session.
+    peers.gained(s)
+    #expect(peers.hasRelays && peers.want(far, now) == [reach(s)])
+    try peers.opened(1, of: s, to: far, now, local: us)
+    #expect(peers.route(to: far)?.relay == s)
+  }
+
   @Test("[RLY-5] a relay that reuses a number or ends an unknown route breaks the rules")
   func hostile() throws {
     var peers = asking()

@@ -50,6 +50,15 @@ struct RouteTableTests {
     #expect(try table.reach(from: a, to: b, SessionIncarnation(2)).count == 2)
   }
 
+  @Test("[RLY-17] a bridge opens no route beyond its maximum")
+  func fullOfRoutes() throws {
+    var table = try routed()
+    _ = try table.reach(from: a, to: c, SessionIncarnation(3), maximumRoutes: 1)
+    #expect(try table.reach(from: c, to: a, SessionIncarnation(1), maximumRoutes: 1).isEmpty)
+    #expect(table.hasRoutes(a) && !table.hasRoutes(c))
+    #expect(try table.reach(from: c, to: a, SessionIncarnation(1), maximumRoutes: 2).count == 2)
+  }
+
   @Test("[RLY-4] a request waits for a peer that is not there yet")
   func waits() throws {
     var table = seated()
