@@ -45,6 +45,12 @@ public enum Limits {
   ///
   /// After that, the member is dialed only if it is announced again.
   public static let dialsToOneStranger = 8
+  /// The number of attempts to dial a member that was never connected, and that only an ordinary
+  /// member named (MEM-18).
+  public static let dialsToHearsay = 4
+  /// The maximum number of members without a link that one ordinary member may name, if they were
+  /// never met (MEM-18).
+  public static let strangersNamed = 32
   /// The maximum length of a message in bytes (MSG-1).
   public static let message = 16_777_216
   /// The maximum number of messages that wait for the application (MSG-5).

@@ -325,8 +325,9 @@ class Attacks(LinkChecks):
         self.isolate()
         link = self.open()
         with DialCounter(holds=False) as dials:
-            for port in (1, dials.port, 1, dials.port):
-                link.send_frame(wire.MEMBERS, {"members": self.strangers(64, port)})
+            for _ in range(4):
+                pairs = zip(self.strangers(32, 1), self.strangers(32, dials.port))
+                link.send_frame(wire.MEMBERS, {"members": [member for pair in pairs for member in pair]})
             link.send_frame(wire.KICK, {"peer": base32(self.target_id), "reason": "no"})
             self.assert_answers(link)
             # Before and while the invented members are dialed (MEM-2).
@@ -362,6 +363,19 @@ class Attacks(LinkChecks):
                 self.assertLess(time.monotonic(), deadline, "the members were not dialed")
                 self.assert_answers(link)
         self.assertEqual(dials.most, 4)
+
+    def test_mem_14_one_member_names_few_strangers_and_they_are_soon_forgotten(self):
+        """A peer that names 250 members causes 4 dials for each of 32 of them."""
+        self.isolate()
+        with DialCounter(holds=False) as dials:
+            link = self.open()
+            link.send_frame(wire.MEMBERS, {"members": self.strangers(250, dials.port)})
+            self.assertTrue(dials.reaches(32 * 4, 60), "32 members were not dialed 4 times each")
+            # An address of many machines is not an address of a member.
+            nowhere = [{**member, "addresses": ["224.0.0.251", "0.0.0.0"]} for member in self.strangers(8, dials.port)]
+            link.send_frame(wire.MEMBERS, {"members": nowhere})
+            self.assert_answers(link)
+            self.assertFalse(dials.reaches(32 * 4 + 1, 2), "more members were dialed")
 
     # Messages
 

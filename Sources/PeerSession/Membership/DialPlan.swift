@@ -182,6 +182,9 @@ struct DialPlan: Sendable, Equatable {
     return true
   }
 
+  /// Postpones the next dial.
+  mutating func postpone(until due: NIODeadline) { next = due }
+
   /// Plans a first dial after the given delay.
   mutating func plan(after wait: TimeAmount, now: NIODeadline, jitter: Double) {
     failures = 0
@@ -199,6 +202,8 @@ struct DialPlan: Sendable, Equatable {
     /// Whether to dial only at long intervals, because a relay reaches the peer or the peer has no
     /// room.
     var isRare = false
+    /// Whether only an ordinary member named the peer, so that it might not exist (MEM-18).
+    var isHearsay = false
   }
 
   /// The consequence of a failed dial.
@@ -236,7 +241,9 @@ struct DialPlan: Sendable, Equatable {
       set(wait, now, jitter)
     } else if isLost {
       planAfterLoss(now: now, jitter: jitter)
-    } else if failures < Limits.dialsToOneStranger {
+    } else if failures
+      < (circumstances.isHearsay ? Limits.dialsToHearsay : Limits.dialsToOneStranger)
+    {
       set(wait, now, jitter)
     } else if circumstances.isKept {
       planRarely(now: now, jitter: jitter, after: Limits.dialsToOneStranger)

@@ -84,8 +84,17 @@ final class MemberDialler {
 
   /// Dials a member, and offers it the delivery state, the ticket and the code.
   func dial(_ entry: PeerEntry) {
+    let addresses = entry.addresses.filter { address in
+      entry.observed.contains(address)
+        || session.transport.dialBudget.take(address.host, now: .now())
+    }
+    guard !addresses.isEmpty || entry.addresses.isEmpty else {
+      // Too many peers with this address were dialed (MEM-18).
+      policy.postpone(entry.id, until: .now() + .seconds(5))
+      return
+    }
     policy.dialBegan(entry.id)
-    let dial = LinkDial(session.transport, entry.addresses, expecting: entry.id) {
+    let dial = LinkDial(session.transport, addresses, expecting: entry.id) {
       [unowned self] result in
       switch result {
       case .failure(let error): self.dialFailed(entry, error, redial: .later)
@@ -153,6 +162,7 @@ final class MemberDialler {
         isRelayed: entry.relayed != nil,
         isMember: session.membership.contains(entry.id),
         isRelay: entry.member.role == .relay,
+        isHearsay: entry.namedBy.map { !session.membership.maySpeakForHost($0) } ?? false,
         hasRelays: session.relaying.hasRelays
       ),
       now: .now(),

@@ -131,9 +131,10 @@ final class MemberDirectory {
       }
     notice(members.map(\.peer))
     let mayNameGuests = source.map(membership.maySpeakForHost) ?? true
+    let remote = source.flatMap { entries[$0]?.link?.remote }
     for member in members
     where member.peer != session.localPeer && !membership.isRemoved(member.peer) {
-      var member = member
+      var member = source == nil ? member : member.usable(from: remote)
       // Otherwise, any member could make others treat a peer as unknown, or dial a guest.
       if !mayNameGuests { member.isGuest = entries[member.peer]?.member.isGuest ?? false }
       if let entry = entries[member.peer] {
@@ -141,7 +142,7 @@ final class MemberDirectory {
         if let relayed = entry.relayed { dialIfMoved(member, entry, relayed) }
         guard !entry.isJoined else { continue }
         entry.member = member
-      } else if makeRoomForMember() {
+      } else if mayName(source), makeRoomForMember() {
         let entry = PeerEntry(id: member.peer, member: member)
         entry.isVouched = isVouching
         entry.namedBy = source
@@ -153,6 +154,15 @@ final class MemberDirectory {
         .named(member.peer, as: member.incarnation, dialAt: .now() + delay)
     }
     session.planTick()
+  }
+
+  /// Returns whether a peer may name one more peer that was never met (MEM-18).
+  private func mayName(_ source: PeerID?) -> Bool {
+    guard let source, !membership.maySpeakForHost(source) else { return true }
+    let named = entries.values.count { entry in
+      entry.namedBy == source && !entry.isJoined && !membership.contains(entry.id)
+    }
+    return named < Limits.strangersNamed
   }
 
   /// Dials a relayed peer that has new addresses, because it may be directly reachable there

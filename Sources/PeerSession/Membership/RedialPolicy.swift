@@ -50,6 +50,8 @@ struct RedialPolicy: Sendable {
     var isMember = false
     /// Whether the peer calls itself a relay.
     var isRelay = false
+    /// Whether only an ordinary member named the peer (MEM-18).
+    var isHearsay = false
     /// Whether the session has a relay.
     var hasRelays = false
   }
@@ -224,6 +226,11 @@ struct RedialPolicy: Sendable {
     contacts[peer, default: Contact()].plan.plan(after: wait, now: now, jitter: jitter)
   }
 
+  /// Postpones a due dial, without counting it as a failure.
+  mutating func postpone(_ peer: PeerID, until due: NIODeadline) {
+    contacts[peer]?.plan.postpone(until: due)
+  }
+
   /// Handles the start of a dial.
   mutating func dialBegan(_ peer: PeerID) { contacts[peer, default: Contact()].plan.began() }
 
@@ -260,8 +267,9 @@ struct RedialPolicy: Sendable {
         .init(
           incarnation: dial.incarnation,
           isAwaited: dial.isJoined,
-          isKept: dial.isMember || dial.hasRelays || dial.isRelay,
-          isRare: isBehindRelay || dial.code == .full
+          isKept: dial.isMember || !dial.isHearsay && (dial.hasRelays || dial.isRelay),
+          isRare: isBehindRelay || dial.code == .full,
+          isHearsay: dial.isHearsay
         ),
         now: now,
         jitter: jitter

@@ -298,7 +298,7 @@ final class RelaySide {
   ) throws {
     switch message {
     case .route(let number):
-      var member = try Control.Member.decode(Array(payload))
+      var member = try Control.Member.decode(Array(payload)).usable(from: relay.link?.remote)
       if !session.membership.maySpeakForHost(relay.id) {
         member.isGuest = session.entries[member.peer]?.member.isGuest ?? false
       }

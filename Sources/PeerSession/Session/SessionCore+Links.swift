@@ -31,6 +31,7 @@ extension SessionCore {
     let entry = directory.entry(for: opening.peer, opening.introduction)
     directory.notice([opening.peer])
     entry.member = Control.Member(peer: opening.peer, opening.introduction)
+      .usable(from: link.remote)
     entry.admission = opening.admission ?? entry.admission
     entry.guestKey = opening.guestKey ?? entry.guestKey
     entry.member.isGuest = entry.guestKey != nil
@@ -256,7 +257,7 @@ extension SessionCore: LinkDelegate {
       let addresses = try Control.Addresses.decode(payload)
       guard !link.isFromBrowser else { return }
       entry.member.port = addresses.port
-      entry.member.addresses = addresses.addresses
+      entry.member.addresses = usableAddresses(addresses.addresses, from: link.remote)
       directory.met(entry)
       if relaying.isRelaying || relaying.table.hasRoutes(entry.id) {
         directory.announce(entry.id)

@@ -32,6 +32,8 @@ final class TransportCore {
   /// The sessions whose id is not yet known from the host.
   var joining: [ObjectIdentifier: SessionCore] = [:]
   var limiter = AttemptLimiter()
+  /// The connections that may be opened to addresses that other peers named (MEM-18).
+  var dialBudget = DialBudget()
   /// The saved peers, as of the last read of the peer store.
   var known: [PeerID: String] = [:]
   /// The peers whose keys were verified at an admission by either side (LNK-3).

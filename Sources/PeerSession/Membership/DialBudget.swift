@@ -1,0 +1,111 @@
+import NIOCore
+
+/// The number of connections that may be opened to an address at which no peer was ever reached
+/// (MEM-18).
+///
+/// Without it, a member that names many peers with one address could make every other member dial
+/// that address. Loopback is exempt, because nothing outside this machine is dialed there.
+struct DialBudget: Sendable {
+  /// The number of connections to one address that may be opened at once.
+  static let burst = 32.0
+  /// The number of further connections per second.
+  static let rate = 1.0
+  /// The maximum number of remembered addresses.
+  static let maximum = 1_024
+
+  private struct Bucket {
+    var tokens: Double
+    var filledAt: NIODeadline
+
+    mutating func fill(_ now: NIODeadline) {
+      let elapsed = Double((now - filledAt).nanoseconds) / 1e9
+      tokens = min(DialBudget.burst, tokens + max(0, elapsed) * DialBudget.rate)
+      filledAt = now
+    }
+  }
+
+  private var buckets: [AddressBlock: Bucket] = [:]
+
+  /// Returns whether a connection to an IP address may be opened now, and counts it if so.
+  mutating func take(_ host: String, now: NIODeadline) -> Bool {
+    guard AddressKind(host) != .loopback else { return true }
+    let block = AddressBlock(host: host)
+    if buckets[block] == nil, buckets.count >= Self.maximum {
+      for key in buckets.keys { buckets[key]?.fill(now) }
+      buckets = buckets.filter { $0.value.tokens < Self.burst }
+      guard buckets.count < Self.maximum else { return false }
+    }
+    var bucket = buckets[block] ?? Bucket(tokens: Self.burst, filledAt: now)
+    bucket.fill(now)
+    defer { buckets[block] = bucket }
+    guard bucket.tokens >= 1 else { return false }
+    bucket.tokens -= 1
+    return true
+  }
+}
+
+/// The kinds of IP addresses that other peers may name (MEM-18).
+enum AddressKind {
+  /// An address of a single machine.
+  case host
+  /// An address of the local machine only.
+  case loopback
+  /// An address of no machine or of many: unspecified, multicast or broadcast.
+  case unusable
+
+  /// Returns the kind of an IP literal; any other text names a host.
+  init(_ host: String) {
+    let literal = host.prefix { $0 != "%" }
+    guard let address = try? SocketAddress(ipAddress: String(literal), port: 0) else {
+      self = .host
+      return
+    }
+    switch address {
+    case .v4(let address):
+      self.init(v4: withUnsafeBytes(of: address.address.sin_addr) { Array($0) })
+    case .v6(let address):
+      let bytes = withUnsafeBytes(of: address.address.sin6_addr) { Array($0) }
+      if bytes.prefix(10).allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
+        self.init(v4: Array(bytes[12...]))
+      } else if bytes.prefix(15).allSatisfy({ $0 == 0 }), bytes[15] < 2 {
+        self = bytes[15] == 1 ? .loopback : .unusable
+      } else {
+        self = bytes[0] == 0xFF ? .unusable : .host
+      }
+    case .unixDomainSocket: self = .unusable
+    }
+  }
+
+  private init(v4 bytes: [UInt8]) {
+    switch bytes[0] {
+    case 127: self = .loopback
+    case 0, 224...255: self = .unusable
+    default: self = .host
+    }
+  }
+}
+
+extension Control.Member {
+  /// Returns this description without the addresses that its sender may not name (MEM-18).
+  ///
+  /// - Parameter remote: The address of the link with the sender. If it is a loopback address, the
+  ///   sender and the local peer share a machine, so loopback addresses are valid.
+  /// - Returns: The description with the valid addresses.
+  func usable(from remote: PeerAddress?) -> Control.Member {
+    var member = self
+    member.addresses = usableAddresses(addresses, from: remote)
+    return member
+  }
+}
+
+/// Returns the addresses that a peer may name on a link from `remote` (MEM-18).
+func usableAddresses(_ addresses: [String], from remote: PeerAddress?) -> [String] {
+  let isLocal = remote.map { AddressKind($0.host) == .loopback } ?? false
+  return addresses.filter { address in
+    switch AddressKind(address) {
+    case .host: true
+    case .loopback: isLocal
+    case .unusable: false
+    }
+  }
+}
