@@ -211,6 +211,7 @@ final class Joiner {
     of peer: AskedPeer,
     isAgain: Bool = false
   ) async throws -> BoardSession {
+    defer { checkIsolation(#isolation) }
     var request = request
     if let board = request.session { try await reserve(board) }
     let stored: StoredCopies.Member? =
@@ -231,6 +232,7 @@ final class Joiner {
 
   /// Reserves the local copy of a board, and releases that of the board that was asked for before.
   private nonisolated(nonsending) func reserve(_ board: SessionID) async throws(WhiteboardError) {
+    defer { checkIsolation(#isolation) }
     guard reservation?.board != board else { return }
     reservation = nil
     reservation = (board, try await copies.reserve(board))

@@ -43,6 +43,7 @@ struct StoredCopies: Sendable {
   nonisolated(nonsending) func reserve(
     _ board: SessionID
   ) async throws(WhiteboardError) -> BoardReservation? {
+    defer { checkIsolation(#isolation) }
     guard isUsed else { return nil }
     do throws(DocumentError) {
       return try await library.reserve(board: board.bytes)
