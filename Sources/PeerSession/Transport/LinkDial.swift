@@ -25,7 +25,7 @@ final class LinkDial: LinkDelegate {
   private let announced: AnnouncedListeners?
   private var underway: [(link: ControlLink, target: AnnouncedListeners.Target)] = []
   private var connecting = 0
-  private var start = NIODeadline.now()
+  private var startedAt = NIODeadline.now()
   private var firstError: SessionError?
   private var completion: ((Result<ControlLink, SessionError>) -> Void)?
   private var deadline: Scheduled<Void>?
@@ -69,7 +69,7 @@ final class LinkDial: LinkDelegate {
 
   func start() {
     let timeout = TimeAmount(transport.configuration.stepTimeout * 2)
-    start = .now()
+    startedAt = .now()
     guard !waiting.isEmpty || announced != nil else {
       return finish(.failure(SessionError(.unreachable, "No address of the peer is known.")))
     }
@@ -119,7 +119,7 @@ final class LinkDial: LinkDelegate {
   private func readAnnouncements() {
     guard let announced else { return }
     // The named peer has a head start, so that a code is rarely proved to another peer.
-    let isNamedPeerLate = .now() - start >= AnnouncedListeners.headStart || !isDialing
+    let isNamedPeerLate = .now() - startedAt >= AnnouncedListeners.headStart || !isDialing
     for target in announced.targets
     where (target.peer == expected || isNamedPeerLate) && dialled.insert(target).inserted {
       waiting.append(target)
@@ -185,7 +185,7 @@ final class LinkDial: LinkDelegate {
 
   /// Fails when every attempt has failed and no further announcement is expected.
   private func finishIfAllFailed() {
-    if let announced, isDialing || announced.areExpected(after: .now() - start) {
+    if let announced, isDialing || announced.areExpected(after: .now() - startedAt) {
       return planNext()
     }
     guard !isDialing else { return }
