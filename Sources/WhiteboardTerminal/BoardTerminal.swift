@@ -288,7 +288,8 @@ package actor BoardTerminal: EventSink {
   }
 
   private func dispatchInput(_ events: [InputEvent]) async {
-    drainChanges()
+    // The input refers to what the screen shows, so later changes of the board can wait.
+    board?.advance(to: time)
     for var event in events {
       if case .reply(let reply) = event {
         terminal.write(Array(features.handle(reply, settings).utf8))

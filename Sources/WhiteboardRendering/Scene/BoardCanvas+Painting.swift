@@ -82,7 +82,7 @@ extension BoardCanvas {
     case .photo: drawPhoto(item.snapshot, in: area)
     default: drawLabel(of: item.snapshot, place, in: area)
     }
-    return work
+    return work + letterWork(of: item)
   }
 
   /// The work for a cell with a letter or a part of a photo, in dots.

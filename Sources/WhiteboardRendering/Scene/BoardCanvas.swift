@@ -250,12 +250,15 @@ package struct BoardCanvas: Sendable {
     while work > 0, let id = unplaced.popLast() {
       guard let item = items[id] else { continue }
       order[index(of: id)] = place(item)
-      work -= Self.placingWork + Self.letterWork * (item.snapshot.text?.utf8.count ?? 0)
+      work -= Self.placingWork + letterWork(of: item)
     }
   }
 
-  /// The work for the layout of an object, and for each byte of its text, in dots.
-  private static let (placingWork, letterWork) = (100, 20)
+  /// Returns the work for the letters of an object, in dots: a letter can have thousands of accents.
+  func letterWork(of item: Item) -> Int { 20 * (item.snapshot.text?.utf8.count ?? 0) }
+
+  /// The work for the layout of an object without its letters, in dots.
+  private static let placingWork = 100
 
   /// Shows lines in another style and repaints everything.
   package mutating func show(_ style: DotStyle) {
