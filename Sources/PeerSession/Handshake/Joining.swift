@@ -123,7 +123,10 @@ final class Joining {
     // Only the code, compared words or an earlier admission prove a peer that the link does not
     // name.
     let requestedTrust = isNamed ? request.trust : .unverified
-    if !isNamed { limitAnswer(AnnouncedListeners.answerTimeout) }
+    if !isNamed {
+      let half = transport.configuration.stepTimeout / 2
+      limitAnswer(max(AnnouncedListeners.answerTimeout, half))
+    }
     let membership = storedMembership
     // Send the pass only to a listener whose key the join link named (ADM-4).
     let pass = requestedTrust == .pinnedByLink ? request.pass : nil
