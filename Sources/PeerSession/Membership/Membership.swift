@@ -71,11 +71,11 @@ struct Membership: Sendable {
   /// Merges a stored record into this membership.
   mutating func restore(_ record: MembershipRecord) {
     if !session.names(host) { host = record.host }
-    let isCertain = authority != nil
+    // Another peer than the named host wrote or believed such a record.
+    let isTrusted = session.mayBeHosted(by: record.host)
     for (index, peer) in record.removed.enumerated() {
-      // An earlier release believed a false host, and stored its removals.
       let signer = record.signatures[peer].map { PeerID(spki: $0.key) }
-      guard isCertain || !session.namesHost || signer.map(session.names) == true else { continue }
+      guard signer.map(session.mayBeHosted) ?? isTrusted else { continue }
       removed.add(
         peer,
         reason: record.reasons[peer] ?? UntrustedText(""),
@@ -83,7 +83,7 @@ struct Membership: Sendable {
         isGuest: index < record.removedGuests
       )
     }
-    if isCertain || !session.namesHost {
+    if isTrusted {
       for relay in record.relays { vouched(for: relay) }
     }
     for member in record.members where member.peer != local && !isRemoved(member.peer) {

@@ -170,13 +170,13 @@ struct FollowingTests {
         try await policy(again) { $0 == .code(new) }
         try await withPeer("carl") { carl in
           await #expect(throws: SessionError(.wrongCode, "")) {
-            _ = try await carl.join(Self.session, of: ben, code: right)
+            _ = try await carl.join(Self.session, of: ben, code: right, redialLimit: .seconds(20))
           }
           let joined = try await carl.join(
             Self.session,
             of: ben,
             code: new,
-            redialLimit: .seconds(9)
+            redialLimit: .seconds(20)
           )
           await joined.leave()
         }

@@ -99,107 +99,86 @@ struct NamedHostTests {
     if case .warning(let warning) = event { warning.code } else { nil }
   }
 
-  /// Runs `body` with a host, a member that lies about the host, and a newcomer that joined the liar.
-  private func withLiar(
-    _ id: SessionID,
-    _ body:
-      @escaping @Sendable (
-        _ anna: (PeerTransport, Session), _ mal: Session, _ nora: Session, EventLog
-      ) async throws -> Void
-  ) async throws {
-    try await withPeer("anna", identity: Self.anna) { anna in
-      try await withPeer("mal", identity: Self.mal) { mal in
-        try await withPeer("nora") { nora in
-          let hosted = try await anna.host(id, admission: .anyone)
-          let lying = try await mal.join(id, of: anna)
-          // The listener names itself in ACCEPT.
-          try await lying.onLoop { core in
-            core.admission.replacePolicy(with: .anyone, nil)
-            core.directory.begin(id, host: core.localPeer)
-          }
-          let joined = try await nora.join(id, of: mal)
-          let log = EventLog()
-          try await withThrowingTaskGroup(of: Void.self) { group in
-            for session in [hosted, lying] {
-              group.addTask { for await _ in session.events {} }
-            }
-            group.addTask { await log.follow(joined) }
-            try await body((anna, hosted), lying, joined, log)
-            for session in [joined, lying, hosted] { await session.leave() }
-            try await group.waitForAll()
-          }
-        }
-      }
-    }
-  }
-
   @Test("[MEM-15] a false host removes no peer and is reported; the host's first KICK counts")
   func falseHost() async throws {
     let id = SessionID.random(hostedBy: Self.anna.peerID)
-    try await withLiar(id) { anna, mal, nora, log in
-      let forged = [Self.anna.peerID, Self.ben.peerID].map { signed($0, by: Self.mal, in: id) }
-      let warned = try await log.first(Self.warningCode)
-      #expect(warned == "false-host")
-      try await mal.onLoop { core in
-        for kick in forged {
-          core.entries[nora.localPeer]?.link?.send(.kick, kick.encoded())
+    try await withPeer("mal", identity: Self.mal) { mal in
+      try await withPeer("nora") { nora in
+        let lying = try await mal.host(id, admission: .anyone)
+        let joined = try await nora.join(id, of: mal)
+        let log = EventLog()
+        let following = Task { await log.follow(joined) }
+        let warned = try await log.first(Self.warningCode)
+        #expect(warned == "false-host" && joined.hostPeer == Self.mal.peerID)
+        func send(_ kicks: [Control.Kick]) async throws {
+          try await lying.onLoop { core in
+            for kick in kicks {
+              core.entries[nora.peerID]?.link?.send(.kick, kick.encoded())
+            }
+          }
+          try await lying.sendConfirmed([1])
         }
-        core.entries[nora.localPeer]?.link?.send(
-          .kick,
-          Control.Kick(peer: Self.anna.peerID, reason: "").encoded()
-        )
+        try await send([
+          signed(Self.anna.peerID, by: Self.mal, in: id),
+          signed(Self.ben.peerID, by: Self.mal, in: id),
+          Control.Kick(peer: Self.anna.peerID, reason: ""),
+          Control.Kick(peer: Self.ben.peerID, reason: ""),
+        ])
+        #expect(try await joined.membershipRecord().removed.isEmpty)
+        // A KICK of the host, which any member forwards, is the first that shows who the host is.
+        try await send([signed(.numbered(7), by: Self.anna, in: id)])
+        #expect(joined.hostPeer == Self.anna.peerID)
+        #expect(try await joined.membershipRecord().removed == [.numbered(7)])
+        // The false host cannot end the session either.
+        try await lying.onLoop { core in
+          core.disconnect(nora.peerID, .kicked, .disconnected, message: "")
+        }
+        _ = try await log.first { event -> Bool? in
+          if case .peerLeft(Self.mal.peerID, .refused, _) = event { true } else { nil }
+        }
+        #expect(joined.endReason == nil)
+        for session in [joined, lying] { await session.leave() }
+        await following.value
       }
-      try await mal.sendConfirmed([1], to: [nora.localPeer])
-      #expect(try await nora.membershipRecord().removed.isEmpty)
-      let rights = try await nora.onLoop { $0.membership.authority }
-      #expect(rights == nil || rights == Self.anna.peerID)
-      // A KICK of the host, which any member forwards, is the first that proves who the host is.
-      let real = signed(.numbered(7), by: Self.anna, in: id)
-      try await mal.onLoop { core in
-        core.entries[nora.localPeer]?.link?.send(.kick, real.encoded())
-      }
-      try await mal.sendConfirmed([2], to: [nora.localPeer])
-      #expect(nora.hostPeer == Self.anna.peerID)
-      #expect(try await nora.membershipRecord().removed == [.numbered(7)])
-      // The false host cannot end the session either.
-      try await mal.onLoop { core in
-        core.disconnect(nora.localPeer, .kicked, .disconnected, message: "")
-      }
-      _ = try await log.first { event -> Bool? in
-        if case .peerLeft(Self.mal.peerID, .refused, _) = event { true } else { nil }
-      }
-      #expect(nora.endReason == nil)
     }
   }
 
   @Test("[MEM-16] if the id proves nothing, no claimant removes another")
   func disputed() async throws {
     let id = try #require(SessionID(bytes: Array(repeating: 5, count: 16)))
-    try await withLiar(id) { anna, mal, nora, log in
-      #expect(nora.hostPeer == Self.mal.peerID)
-      let (transport, _) = anna
-      try await nora.onLoop { core in
-        let member = Control.Member(peer: Self.anna.peerID, core.introduction(for: nil))
-        core.directory.learn([member], dialAfter: .zero)
-        core.entries[Self.anna.peerID]?.observed = [transport.loopback]
-        core.dialler.dialDue(.now())
+    try await withPeer("anna", identity: Self.anna) { anna in
+      try await withPeer("mal", identity: Self.mal) { mal in
+        try await withPeer("nora") { nora in
+          let hosted = try await anna.host(id, admission: .anyone)
+          let lying = try await mal.host(id, admission: .anyone)
+          let joined = try await nora.join(id, of: mal)
+          let log = EventLog()
+          let following = Task { await log.follow(joined) }
+          #expect(joined.hostPeer == Self.mal.peerID)
+          try await joined.onLoop { core in
+            var member = Control.Member(peer: Self.anna.peerID, core.introduction(for: nil))
+            (member.port, member.addresses) = (anna.port, ["127.0.0.1"])
+            core.directory.learn([member], dialAfter: .zero)
+          }
+          let warned = try await log.first(Self.warningCode)
+          #expect(warned == "host-disputed")
+          await log.waitForPeers(2)
+          let kicks = [
+            (lying, signed(Self.anna.peerID, by: Self.mal, in: id)),
+            (hosted, signed(.numbered(7), by: Self.anna, in: id)),
+          ]
+          for (session, kick) in kicks {
+            try await session.onLoop { core in
+              core.entries[nora.peerID]?.link?.send(.kick, kick.encoded())
+            }
+            try await session.sendConfirmed([1])
+          }
+          #expect(try await joined.membershipRecord().removed.isEmpty)
+          #expect(Set(joined.connectedPeers()) == [Self.anna.peerID, Self.mal.peerID])
+          for session in [joined, lying, hosted] { await session.leave() }
+          await following.value
+        }
       }
-      let warned = try await log.first(Self.warningCode)
-      #expect(warned == "host-disputed")
-      try await mal.onLoop { core in
-        let kick = signed(Self.anna.peerID, by: Self.mal, in: id)
-        core.entries[nora.localPeer]?.link?.send(.kick, kick.encoded())
-      }
-      try await mal.sendConfirmed([1], to: [nora.localPeer])
-      #expect(try await nora.membershipRecord().removed.isEmpty)
-      // The other claimant's KICK is ignored, and its link stays open.
-      try await anna.1.onLoop { core in
-        let kick = signed(.numbered(7), by: Self.anna, in: id)
-        core.entries[nora.localPeer]?.link?.send(.kick, kick.encoded())
-      }
-      try await anna.1.sendConfirmed([1], to: [nora.localPeer])
-      #expect(try await nora.membershipRecord().removed.isEmpty)
-      #expect(nora.connectedPeers().contains(Self.anna.peerID))
     }
   }
 
