@@ -1,5 +1,6 @@
 import PeerCore
 import PeerSession
+import WhiteboardDocument
 
 /// Finds the board that the user named, and requests admission from its peers.
 ///
