@@ -91,12 +91,9 @@ final class BoardDiscovery {
       runtime.emit(.peerLost(BoardEvent.LostBoard(peer)))
     case .unavailable(let problem):
       self.problem = problem
-      // The user wants no announcement, and the search for other members is only an aid.
-      let isWanted =
-        configuration.isGuest || configuration.isAnnounced || configuration.carrier == .nearby
       if isWanted, problem != announcingProblem { warn(problem.description) }
     case .available:
-      if problem != nil {
+      if problem != nil, isWanted {
         let message = "Boards nearby can be found."
         runtime.emit(
           .note(.init(code: BoardEvent.Remark.discoveryAvailable, message: message))
@@ -105,6 +102,13 @@ final class BoardDiscovery {
       problem = nil
     }
     runtime.changed()
+  }
+
+  /// Whether the user must know whether discovery works.
+  ///
+  /// If the board is not announced, the search for its members is only an aid.
+  private var isWanted: Bool {
+    configuration.isGuest || configuration.isAnnounced || configuration.carrier == .nearby
   }
 
   private func warn(_ message: String) {
