@@ -9,7 +9,8 @@ import Testing
 @Suite("Copied identity", .timeLimit(.minutes(2)))
 struct CopyTests {
   private static let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
-  private let (one, two) = (SessionIncarnation(1), SessionIncarnation(2))
+  private let one = SessionIncarnation(1)
+  private let two = SessionIncarnation(2)
 
   @Test(
     "[DUP-6] a replaced process that returns has a copy, and waits before it replaces that copy"
