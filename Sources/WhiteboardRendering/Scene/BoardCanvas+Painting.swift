@@ -162,14 +162,29 @@ extension BoardCanvas {
 
   private var shownBackground: UInt32? { isMonochrome ? nil : background }
 
-  /// Gives an area of a screen the board's background, in place of the terminal's default colors.
+  /// The areas of the photos that the terminal shows as pixels.
+  private var pixelAreas: [CellArea] {
+    order.compactMap { place in
+      guard let snapshot = items[place.id]?.snapshot, let asset = snapshot.asset,
+        shownAsPixels.contains(asset.id)
+      else { return nil }
+      return wholeArea(snapshot)
+    }
+  }
+
+  /// Gives the area of a screen that shows the canvas the board's background, in place of the terminal's default colors.
+  ///
+  /// Cells over the pixels of a photo stay without a background, because it would cover the photo.
   package func setBackground(of screen: inout Screen, in area: CellArea) {
     guard let background = shownBackground else { return }
     let plain = CellColor(rgb: surface == .light ? 0x000000 : 0xFFFFFF)
+    let photos = shownAsPixels.isEmpty ? [] : pixelAreas
+    let (left, top) = (area.columns.lowerBound, area.rows.lowerBound)
     let area = area.clamped(to: screen.area)
     for y in area.rows {
       for x in area.columns {
-        if screen[x, y].style.background == .terminal {
+        let isPhoto = photos.contains { $0.contains(x: x - left, y: y - top) }
+        if !isPhoto, screen[x, y].style.background == .terminal {
           screen[x, y].style.background = CellColor(rgb: background)
         }
         if screen[x, y].style.foreground == .terminal { screen[x, y].style.foreground = plain }

@@ -3,7 +3,7 @@ import Whiteboard
 /// Drawing of photos.
 extension BoardCanvas {
   /// Returns the cells closest to a photo's box, at least one; they may be outside the view.
-  private func wholeArea(_ snapshot: ObjectSnapshot) -> CellArea {
+  func wholeArea(_ snapshot: ObjectSnapshot) -> CellArea {
     let (least, greatest) = (
       viewport.dot(of: snapshot.bounds.least), viewport.dot(of: snapshot.bounds.greatest)
     )

@@ -24,6 +24,16 @@ struct PhotoTests {
     }
     #expect(canvas.screen[20, 5].glyph != .space)
     #expect(canvas.screen[20, 5].style.background == .terminal)
+    // A background of the board would cover the pixels.
+    canvas.background = 0xFFFFFF
+    canvas.paint()
+    var screen = Screen(width: 50, height: 14)
+    screen.copy(canvas.screen, to: (5, 1))
+    canvas.setBackground(of: &screen, in: CellArea(x: 5, y: 1, width: 40, height: 12))
+    #expect(screen[15, 4] == Cell(.space, CellStyle(CellColor(rgb: 0))))
+    #expect(screen[6, 2].style.background == CellColor(rgb: 0xFFFFFF))
+    #expect(screen[2, 2] == Cell())
+    canvas.background = nil
     canvas.shownAsPixels = []
     canvas.paint()
     #expect(canvas.screen[12, 4].style.background.rgb == 0xFF0000)
