@@ -379,7 +379,7 @@ class Admitting(SwiftCase):
         program = self.program("join", host.link, name=name, options=options)
         invitation = host.events.wait("invitation", 30, direction="incoming", name=name)
         host.do("accept", target=invitation["id"])
-        program.ready()
+        program.opened = program.ready()
         return program
 
     def accept_peer(self, program, peer, *, address=None):
@@ -405,12 +405,14 @@ class Admitting(SwiftCase):
         self.assertTrue(admission.has_right(dora.ticket["via"][0], dora.session, anna.id, parse_base32(ben.peer, 32)))
         # The other member accepts the ticket without asking its user.
         carl.events.wait("joined", 30, peer=dora.identity.text)
-        self.assertEqual(carl.events.all("invitation"), [])
+        self.assertEqual([e for e in carl.events.all("invitation") if e["direction"] == "incoming"], [])
         # A program that a member admitted has no right, and names the members that have it.
         eve = self.accepted(ben, "eve")
         self.assertEqual(eve.link, "")
-        admission_ = eve.events.wait("admission", 30, where=lambda e: len(e.get("admitters", [])) == 2)
-        self.assertEqual({m["peer"] for m in admission_["admitters"]}, {ben.peer, carl.peer})
+        opened = eve.opened
+        if len(opened["admitters"]) < 2:
+            opened = eve.events.wait("admission", 30, where=lambda e: len(e.get("admitters", [])) == 2)
+        self.assertEqual({m["peer"] for m in opened["admitters"]}, {ben.peer, carl.peer})
 
     def test_tck_6_only_the_host_admits_if_its_user_chose_so(self):
         anna = self.swift_host("ask", name="anna", options=["--no-members-admit"])
@@ -450,8 +452,9 @@ class Admitting(SwiftCase):
         again.events.wait("warning", 30, code="code-differs")
         self.assertEqual(again.events.wait("admission", 30)["code"], anna.code)
         carl = self.guest_of(anna, "carl")
+        # A program that has just received a code is `busy` until it has stretched the code.
         with self.assertRaises(Refused) as raised:
-            carl.join(again.address, parse_base32(again.peer, 32), code="acid-acid-acid-zebra")
+            carl.join_patiently(again.address, parse_base32(again.peer, 32), code="acid-acid-acid-zebra")
         self.assertEqual(raised.exception.code, "wrong-code")
         # A new code reaches the member, which then refuses the old one (MEM-12).
         bad = self.guest_of(anna, "bad")
@@ -461,9 +464,9 @@ class Admitting(SwiftCase):
         new = anna.events.wait("invited")["code"]
         self.assertEqual(again.events.wait("admission", 30, code=new)["admit"], "code")
         with self.assertRaises(Refused) as raised:
-            carl.join(again.address, parse_base32(again.peer, 32), code=anna.code)
+            carl.join_patiently(again.address, parse_base32(again.peer, 32), code=anna.code)
         self.assertEqual(raised.exception.code, "wrong-code")
-        carl.join(again.address, parse_base32(again.peer, 32), code=new)
+        carl.join_patiently(again.address, parse_base32(again.peer, 32), code=new)
 
     def test_mem_17_a_python_host_sends_its_code(self):
         host = self.peer("host", kind=BoardPeer, admission_mode="code", code=CODE)

@@ -668,7 +668,10 @@ class Peer:
         """Signs a ticket that leads to the host, if the local ticket does (TCK-3)."""
         ticket = admission.make_ticket(self.identity, self.session, member)
         if self.ticket and self.host != self.id:
-            chain = [{k: v for k, v in self.ticket.items() if k != "via"}] + (self.ticket.get("via") or [])
+            # Only a peer that asks its person uses the right that the host gave it (TCK-6).
+            keys = ("admitter", "key", "signature") + (("right",) if self.admission_mode == "ask" else ())
+            own = {key: self.ticket[key] for key in keys if key in self.ticket}
+            chain = [own] + (self.ticket.get("via") or [])
             if len(chain) < 6:
                 ticket["via"] = chain
         if self.authority == self.id and self.members_admit and self.admission_mode == "ask":
