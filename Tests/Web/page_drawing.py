@@ -784,11 +784,24 @@ def check_dense(page, checks):
       const inks = new Map();
       for (let index = 3; index < data.length; index += 4) inks.set(data[index], (inks.get(data[index]) ?? 0) + 1);
       const [alpha, share] = [...inks].filter(([alpha]) => alpha).sort((a, b) => b[1] - a[1])[0];
-      return { error, pieces: pieces.reduce((a, b) => a + b), most: Math.max(...pieces), all, steps, alpha, share: share / data.length * 4 };""")
+      const id = board.order.at(-1), shown = () => scene.items.find((item) => item.id === id).object;
+      let last = shown(), changes = 0;
+      const began = performance.now();
+      for (let width = 6; width < 12; width += 1) {
+        await otherMember.call("restyle", [id], { lineWidth: width });
+        await until("the width", () => board.objects.get(id).lineWidth === width);
+        await frame();
+        if (shown() !== last) changes += 1;
+        last = shown();
+      }
+      const most = 2 + (performance.now() - began) / 1000;
+      await until("the last width on the tiles", () => shown().lineWidth === 11);
+      return { changes, most, error, pieces: pieces.reduce((a, b) => a + b), most: Math.max(...pieces), all, steps, alpha, share: share / data.length * 4 };""")
     check = checks.check
     check("a dense stroke loses the parts that add nothing", found["pieces"] < 8192 and found["all"] >= 65_535, found)
     check("a path has a limited number of pieces", found["most"] <= 64, found)
     check("a long stroke is drawn in steps", found["steps"] > 20, found)
+    check("changes of a long stroke are drawn once in a while", 0 < found["changes"] <= found["most"], found)
     check("a dense transparent stroke has one opacity", found["alpha"] == 128 and found["share"] > 0.3, found)
 
 

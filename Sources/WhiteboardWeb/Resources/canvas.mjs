@@ -17,7 +17,7 @@ const LATE = 24;
 const AT_ONCE = 300;
 /** The number of paths of a drawing above which it is drawn in steps, and the maximum number of paths on the live layer. */
 const STEPS = 8, LIVE_PATHS = 400;
-/** The number of points above which an unfinished stroke is drawn again only once in a while, and this time in milliseconds. */
+/** The number of points above which changes of a stroke are drawn only once in a while, and this time in milliseconds. */
 const LONG = 2048, PAUSE = 1000;
 const TILES = 120;
 const ZOOMS = [0.02, 16];
@@ -58,7 +58,7 @@ export class Camera {
 }
 
 export class Scene {
-  /** The objects that are drawn on tiles, from bottom to top: `{id, object, bounds}`. */
+  /** The objects that are drawn on tiles, from bottom to top: `{id, object, bounds, changedAt}`. */
   items = [];
   #byID = new Map();
   #hidden = new Set();
@@ -92,12 +92,12 @@ export class Scene {
     for (const id of ids) {
       const item = this.#byID.get(id), object = this.board.objects.get(id);
       if (item && object && looksSame(item.object, object)) item.object = object;
-      else if (item && object?.isFinished === false && object.points.length > LONG) this.#drawLater(id);
+      else if (item && object?.points?.length > LONG && performance.now() - item.changedAt < PAUSE) this.#drawLater(id);
       else this.#changed.add(id);
     }
   }
 
-  /** A stroke of many points takes long to draw, so its author could stop this page by extending it all the time. */
+  /** A stroke of many points takes long to draw, so a member could stop this page by changing it all the time. */
   #drawLater(id) {
     this.#long.add(id);
     this.#longTimer ??= setTimeout(() => {
@@ -148,7 +148,7 @@ export class Scene {
       let item = before.get(id);
       const object = objects.get(id);
       if (!item || item.object !== object) {
-        item = { id, object, bounds: boundsOf(object) };
+        item = { id, object, bounds: boundsOf(object), changedAt: performance.now() };
         if (index < first) damage.push(item.bounds);
       }
       this.items.push(item);
