@@ -233,7 +233,7 @@ struct FollowingTests {
   private static func acceptAll(_ session: Session) async {
     for await event in session.events {
       if case .invitation(let invitation) = event {
-        try? await session.respond(to: invitation.id, .accept)
+        _ = try? await session.respond(to: invitation.id, .accept)
       }
     }
   }
