@@ -17,6 +17,8 @@ extension MemberDirectory {
     let former = membership.host
     if update({ $0.confirmed(owner: owner) }) { hostReplaced(former) }
     if let entry = entries[owner], entry.link != nil { session.relaying.offersRoutes(entry) }
+    session.admission.termsChanged()
+    session.admission.follow()
     let held = heldRemovals
     heldRemovals = []
     for kick in held where kick.signature.map({ PeerID(spki: $0.key) == owner }) ?? false {

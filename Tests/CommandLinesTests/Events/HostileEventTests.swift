@@ -71,6 +71,8 @@ import Testing
   ///
   /// A field that contains text of another peer must be an `UntrustedText` instead.
   private static let ownFields: [String: Set<String>] = [
+    "Admission": ["admit", "code", "link"],
+    "Admitter": ["peer"],
     "Carried": ["relay", "link"],
     "CaughtUp": ["peer"],
     "Chat": ["id", "peer", "at"],
