@@ -46,7 +46,7 @@ final class SessionAdmission {
   /// Returns how to admit the dialler of a new link (4).
   func mode(for peer: PeerID) -> ListenerAdmission.Mode {
     // The host created the session, so its key is enough (HEL-8).
-    if peer == session.membership.authority { return .anyone }
+    if session.membership.needsNoAdmission(peer) { return .anyone }
     let transport = session.transport
     return switch policy {
     case .anyone: .anyone

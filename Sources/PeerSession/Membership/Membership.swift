@@ -109,6 +109,14 @@ struct Membership: Sendable {
     return session.isOfOwnedBoard ? owner == host : local == host
   }
 
+  /// Returns whether a peer is admitted as the host (HEL-8).
+  ///
+  /// The owner of an owned board may not be confirmed yet, for example at a relay that has just
+  /// accepted the board.
+  func needsNoAdmission(_ peer: PeerID) -> Bool {
+    peer == authority ?? (session.isOfOwnedBoard ? host : nil)
+  }
+
   /// Sets the host that the local program or the first ACCEPT names.
   mutating func begin(_ id: SessionID, host: PeerID) {
     session = id
