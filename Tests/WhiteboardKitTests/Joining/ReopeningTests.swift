@@ -69,7 +69,7 @@ struct ReopeningTests: BoardSuite {
         do {
           try await second.run(window)
           Issue.record("the second window opened the board")
-        } catch {
+        } catch let error as WhiteboardError {
           #expect(error.code == .timedOut && error.message.contains("another window"), "\(error)")
         }
         // Each window has its own session events, so these commands come after anything that the second one caused.
