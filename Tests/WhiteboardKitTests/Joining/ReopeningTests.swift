@@ -66,7 +66,7 @@ struct ReopeningTests: BoardSuite {
           again.code = ready.code.flatMap { try? JoinCode(words: $0) }
         }
         let window = again
-        do {
+        do throws(WhiteboardError) {
           try await second.run(window)
           Issue.record("the second window opened the board")
         } catch let error as WhiteboardError {
