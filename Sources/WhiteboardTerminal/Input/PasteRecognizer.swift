@@ -61,8 +61,8 @@ struct PasteRecognizer: Sendable {
     let letters = events.compactMap(letter)
     guard letters.count == events.count, let first = events.first else { return false }
     let lines = letters.split(separator: "\n", omittingEmptySubsequences: false)
-    // Text after the end of a line would run commands.
-    let hasMoreLines = lines.dropFirst().contains { !$0.isEmpty }
+    // Text after the end of a line would run commands. Lines that begin with a colon are meant to do so.
+    let hasMoreLines = lines.dropFirst().contains { !$0.isEmpty && $0.first != ":" }
     guard context == .commands else { return hasMoreLines }
     guard letters.count >= leastCount else { return false }
     if hasMoreLines { return true }

@@ -24,7 +24,7 @@ struct PasteRecognizerTests {
   @Test(
     "several letters at once are a paste where keys run commands",
     arguments: [
-      "quit", "see you\r", "one\rtwo", "can you\rcome?", "c\rq\rq", ":text 0,0 a\r:quit\r", "    q",
+      "quit", "see you\r", "one\rtwo", "can you\rcome?", "c\rq\rq", ":text 0,0 a\rquit\r", "    q",
     ]
   )
   func pasted(_ text: String) {
@@ -34,7 +34,8 @@ struct PasteRecognizerTests {
   @Test(
     "a few keys, a key that repeats, and a line that a key opens are typed",
     arguments: [
-      "q", "pl3", "uuuuuu", "chello there", ":set grid 20\r", "\u{1B}[A\u{1B}[A\u{1B}[A\u{1B}[A",
+      "q", "pl3", "uuuuuu", "chello there", ":set grid 20\r", ":text 0,0 a\r:undo\r",
+      "\u{1B}[A\u{1B}[A\u{1B}[A\u{1B}[A",
     ]
   )
   func typed(_ text: String) { #expect(events(text) == keys(text)) }
@@ -43,6 +44,8 @@ struct PasteRecognizerTests {
   func inText() {
     for text in ["hello", "hello\r"] { #expect(events(text, in: .text) == keys(text)) }
     #expect(events("hello\rq", in: .text) == [.paste("hello\nq")])
+    let commands = "text 0,0 a\r:undo\r"
+    #expect(events(commands, in: .text) == keys(commands))
   }
 
   @Test("a paste in several reads is one paste, and any other event ends it")
