@@ -11,6 +11,12 @@ import WhiteboardPictures
 import WhiteboardTerminal
 import WhiteboardWeb
 
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
 /// The options that all commands share.
 ///
 /// An option overrides the environment, the environment overrides the configuration file, and the
@@ -158,6 +164,19 @@ struct BoardOptions: ParsableArguments {
   @Flag(name: .customLong("accept-files"), inversion: .prefixedNo, help: .of(.acceptFiles))
   var acceptsFiles: Bool?
 
+  @Option(
+    name: .customLong("files-from"),
+    help: .of(.filesFrom, "WHO"),
+    completion: .of(.filesFrom)
+  )
+  var filesFrom: String?
+
+  @Option(name: .customLong("save-files"), help: .of(.saveFiles, "DIR"), completion: .directory)
+  var saveFiles: String?
+
+  @Option(name: .customLong("inbox-quota"), help: .of(.inboxQuota, "SIZE"))
+  var inboxQuota: String?
+
   @OptionGroup var web: WebOptions
 
   @OptionGroup(title: "Terminal")
@@ -181,6 +200,9 @@ struct BoardOptions: ParsableArguments {
     flags[.maximumPeers] = maximumPeers
     flags[.lostAfter] = lostAfter
     flags[.acceptFiles] = acceptsFiles.map { "\($0)" }
+    flags[.filesFrom] = filesFrom
+    flags[.saveFiles] = saveFiles
+    flags[.inboxQuota] = inboxQuota
     web.add(to: &flags)
     return try common.settings(flags)
   }
@@ -198,7 +220,7 @@ struct BoardOptions: ParsableArguments {
     isInteractive: Bool,
     _ settings: Settings
   ) async throws(WhiteboardError) -> BoardConfiguration {
-    let directory = try settings.chosenDataDirectory()
+    let directory = try directory(settings)
     let identity: PeerIdentity
     var store: PeerStore?
     if ephemeral {
@@ -233,6 +255,9 @@ struct BoardOptions: ParsableArguments {
     configuration.maximumPeers = settings.value(.maximumPeers) ?? 16
     configuration.lostAfter = settings.value(.lostAfter) ?? .seconds(60)
     if settings.value(.acceptFiles) == true { configuration.files = .accept }
+    configuration.fileSenders = settings.value(.filesFrom) ?? .anyone
+    configuration.saveDirectory = try settings.directory(.saveFiles)
+    configuration.inboxQuota = settings.value(.inboxQuota)
     configuration.pages = CairoPages()
     configuration.photos = WebPPhotos()
     configuration.discovery = AvahiDiscovery(interface: configuration.interface)
@@ -245,6 +270,45 @@ struct BoardOptions: ParsableArguments {
     )
     configuration.servesBrowsers = settings.value(.web) ?? false
     return configuration
+  }
+
+  /// Returns the data directory.
+  ///
+  /// With `--ephemeral`, it is a temporary directory if the usual one cannot be written, for example because the disk
+  /// is read-only.
+  private func directory(_ settings: Settings) throws(WhiteboardError) -> String {
+    guard ephemeral, settings.value(.dataDirectory) == nil else {
+      return try settings.chosenDataDirectory()
+    }
+    if let usual = try? settings.chosenDataDirectory(), Self.isWritable(usual) { return usual }
+    return try Self.temporaryDirectory.get()
+  }
+
+  /// Returns whether a directory can be written, or created in a directory that can be written.
+  private static func isWritable(_ directory: String) -> Bool {
+    var path = directory
+    while !path.isEmpty {
+      var status = stat()
+      if stat(path, &status) == 0 {
+        return status.st_mode & S_IFMT == S_IFDIR && access(path, W_OK) == 0
+      }
+      path = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+    }
+    return false
+  }
+
+  /// The temporary directory of this run.
+  private static let temporaryDirectory = Result<String, WhiteboardError> {
+    () throws(WhiteboardError) in
+    let parent = Environment["TMPDIR"] ?? "/tmp"
+    var template = Array("\(parent)/whiteboard-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else {
+      throw WhiteboardError(
+        .cannotCreate,
+        "no temporary directory can be created in \(parent): \(SystemError.words(for: errno))"
+      )
+    }
+    return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
   private func chosenName(

@@ -70,6 +70,7 @@ extension BoardSuite {
   /// Runs a host and a guest that joins by link, and ends both.
   func withPair(
     guestFiles: BoardConfiguration.FilePolicy = .accept,
+    guest configure: (BoardRoom, inout BoardConfiguration) throws -> Void = { _, _ in },
     _ body: (BoardRoom, ScriptedBoard, ScriptedBoard) async throws -> Void
   ) async throws {
     try await withRoom { room in
@@ -81,6 +82,7 @@ extension BoardSuite {
         let ready = try #require(await host.ready())
         var part = try await room.joining(ready)
         part.files = guestFiles
+        try configure(room, &part)
         let joining = part
         group.addTask { try await guest.run(joining) }
         if await guest.ready() == nil {

@@ -92,7 +92,7 @@ struct JSONFields: Decodable {
       return .flag(try container.decode(Bool.self, forKey: key))
     case .string:
       return .string(try container.decode(String.self, forKey: key))
-    case .peers:
+    case .peers, .files:
       if let one = try? container.decode(String.self, forKey: key) {
         return .strings([one])
       }
@@ -301,6 +301,12 @@ extension JSONFields {
 
   func file() throws(CommandError) -> String {
     try CommandLimits.checkedFile(string("file"))
+  }
+
+  func files() throws(CommandError) -> [String] {
+    guard case .strings(let files)? = values["files"] else { throw Self.missing("files") }
+    for file in files { _ = try CommandLimits.checkedFile(file) }
+    return files
   }
 
   func recipients() throws(CommandError) -> [String] {

@@ -14,6 +14,8 @@ enum JSONKind {
   case string
   /// A string or a list of strings.
   case peers
+  /// A path or a list of paths.
+  case files
   /// A string or a whole number, such as an object id or a move in a game.
   case wordOrNumber
   /// A list of object ids.
@@ -26,6 +28,7 @@ enum JSONKind {
     case ("at", _), ("by", _), ("about", _), ("to", "move"), ("to", "find"): self = .point
     case ("to", "diff"): self = .string
     case ("to", _): self = .peers
+    case ("files", _): self = .files
     case ("points", _): self = .points
     case ("region", _): self = .region
     case ("over", _), ("factor", _), ("degrees", _), ("peers", _), ("objects", _),
@@ -57,6 +60,7 @@ enum JSONKind {
     case .flag: "true or false"
     case .string: "a string"
     case .peers: "a peer or a list of peers"
+    case .files: "a path or a list of paths"
     case .wordOrNumber: "a string or a whole number"
     case .objects: #"a list of objects, like ["last",12]"#
     }

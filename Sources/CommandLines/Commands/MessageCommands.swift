@@ -39,23 +39,39 @@ enum MessageCommands {
 
   static let resource = CommandEntry(
     .resource,
-    arguments: "FILE --name TEXT [--to PEER]",
-    summary: "send a file under a name; the answer comes when the file has arrived",
-    keys: ["file", "name", "to"],
+    arguments: "FILE|FOLDER... [--name TEXT] [--to PEER]",
+    summary:
+      "send files, and all files of folders; --name gives a single file another name; "
+      + "the answer comes when the files have arrived",
+    keys: ["file", "files", "name", "to"],
     words: { arguments throws(CommandError) in
       let to = try arguments.removeOptions("--to", what: "the peer")
       let names = try arguments.removeOptions("--name", what: "the name")
-      let file = try arguments.file()
-      guard let name = names.first, names.count == 1 else {
-        throw CommandError(.missingArgument, "give the resource exactly one name, with --name TEXT")
+      var files = [try arguments.file()]
+      while let file = arguments.nextIfAny() {
+        files.append(try CommandLimits.checkedFile(file.text))
       }
-      return .resource(file: file, name: try CommandLimits.checkedName(name), to: to)
+      guard let name = names.first else {
+        return .files(try CommandLimits.checkedFiles(files), to: to)
+      }
+      guard names.count == 1, files.count == 1 else {
+        throw CommandError(.badArgument, "--name TEXT gives exactly one file a name")
+      }
+      return .resource(file: files[0], name: try CommandLimits.checkedName(name), to: to)
     },
     json: { fields throws(CommandError) in
-      .resource(
+      let to = try fields.recipients()
+      guard fields.has("name") else {
+        let files = try fields.has("files") ? fields.files() : [fields.file()]
+        return .files(try CommandLimits.checkedFiles(files), to: to)
+      }
+      guard !fields.has("files") else {
+        throw CommandError(.badArgument, "the key \"name\" gives exactly one \"file\" a name")
+      }
+      return .resource(
         file: try fields.file(),
         name: try CommandLimits.checkedName(fields.string("name")),
-        to: try fields.recipients()
+        to: to
       )
     }
   )

@@ -135,6 +135,42 @@ extension SettingKey<Bool> {
   )
 }
 
+extension SettingKey<BoardConfiguration.FileSenders> {
+  /// The members whose files may be accepted.
+  package static let filesFrom = SettingKey(
+    "files-from",
+    "Whose files may be accepted; files of others are refused without a question",
+    standard: .value("anyone")
+  )
+}
+
+extension SettingKey<String> {
+  /// The folder in which received files are saved.
+  package static let saveFiles = SettingKey(
+    "save-files",
+    "The folder in which received files are saved under their own names",
+    allowed: "a directory; in the configuration file, its path must begin with / or ~/",
+    standard: .words("the inbox of the data directory, under numbers"),
+    parse: nonempty
+  )
+}
+
+extension SettingKey<Int> {
+  /// The maximum size of the inbox, in bytes.
+  package static let inboxQuota = SettingKey(
+    "inbox-quota",
+    "How much the received files in the inbox may take up; one member may use a quarter of it",
+    allowed: "a size like 500M, 40G or 2T",
+    standard: .value("8G")
+  ) { text throws(SettingFault) in
+    let units: [Character: Int] = ["M": 1 << 20, "G": 1 << 30, "T": 1 << 40]
+    guard let last = text.last, let unit = units[last], let count = Int(text.dropLast()),
+      (1...1_000_000).contains(count)
+    else { throw SettingFault() }
+    return count * unit
+  }
+}
+
 extension SettingKey<BoardConfiguration.Admission> {
   /// The policy by which peers are admitted.
   package static let admission = SettingKey(
@@ -228,7 +264,8 @@ extension SettingEntry {
     SettingKey.interface.entry, SettingKey.announce.entry, SettingKey.admission.entry,
     SettingKey.membersAdmit.entry, SettingKey.code.entry, SettingKey.relay.entry,
     SettingKey.maximumPeers.entry,
-    SettingKey.lostAfter.entry, SettingKey.acceptFiles.entry, SettingKey.web.entry,
+    SettingKey.lostAfter.entry, SettingKey.acceptFiles.entry, SettingKey.filesFrom.entry,
+    SettingKey.saveFiles.entry, SettingKey.inboxQuota.entry, SettingKey.web.entry,
     SettingKey.webPort.entry, SettingKey.webCertificate.entry, SettingKey.webKey.entry,
     SettingKey.logLevel.entry,
     SettingKey.accessible.entry,

@@ -145,6 +145,12 @@ public actor PeerStore {
     try change { $0[peer]?.isAlwaysAdmitted = true }
   }
 
+  /// Returns whether the user trusts a peer: the user compared verification words with it, chose to always admit it, or
+  /// named its key.
+  public func isTrusted(_ peer: PeerID) -> Bool {
+    peers[peer].map { $0.verified == .ask || $0.isAlwaysAdmitted } ?? false
+  }
+
   /// Forgets a peer, and writes the file.
   ///
   /// - Returns: Whether the peer was saved.

@@ -43,6 +43,8 @@ extension Command {
       _ = try CommandLimits.checkedReferences(references)
     case .send(let bytes, _, _):
       _ = try CommandLimits.checkedMessage(bytes)
+    case .files(let files, _):
+      for file in try CommandLimits.checkedFiles(files) { _ = try CommandLimits.checkedFile(file) }
     case .wait(let condition, let timeout):
       if case .seconds(let seconds) = condition {
         _ = try CommandLimits.checkedSeconds(seconds, key: "the time to wait")

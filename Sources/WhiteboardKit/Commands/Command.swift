@@ -124,6 +124,8 @@ public enum Command: Equatable, Sendable {
   case send(bytes: [UInt8], to: [String], isUnreliable: Bool)
   /// Sends a file as a named resource; an empty list means all peers.
   case resource(file: String, name: String, to: [String])
+  /// Sends files under their own names, and all files in folders; an empty list of peers means all peers.
+  case files([String], to: [String])
   /// Sends a file through a named byte stream; an empty list means all peers.
   case stream(name: String, file: String, to: [String])
 

@@ -7,6 +7,12 @@ import Whiteboard
 extension CommandLimits {
   /// Checks the length of a text object or chat line, and normalizes its line breaks.
   package static func checkedWords(_ words: String, what: String) throws(CommandError) -> String {
+    guard !words.utf8.contains(0) else {
+      throw CommandError(
+        .badArgument,
+        "\(what) contains a null character, which cannot be shown; remove it"
+      )
+    }
     let words = PlainText.lines(words)
     guard words.utf8.count <= maximumTextLength else {
       throw CommandError(
@@ -145,6 +151,12 @@ extension CommandLimits {
 
   /// Checks the title of a board, and makes it one line.
   package static func checkedTitle(_ title: String) throws(CommandError) -> String {
+    guard !title.utf8.contains(0) else {
+      throw CommandError(
+        .badArgument,
+        "the title contains a null character, which cannot be shown; remove it"
+      )
+    }
     let title = PlainText.line(title)
     guard title.utf8.count <= maximumTitleLength else {
       throw CommandError(
@@ -228,6 +240,14 @@ extension CommandLimits {
       throw CommandError(.badArgument, "the name of the file is empty or contains a zero byte")
     }
     return name
+  }
+
+  /// Checks the number of files and folders to send.
+  package static func checkedFiles(_ files: [String]) throws(CommandError) -> [String] {
+    guard (1...maximumFileCount).contains(files.count) else {
+      throw CommandError(.tooBig, "give 1 to \(maximumFileCount) files or folders")
+    }
+    return files
   }
 
   private static func isLetter(_ byte: UInt8) -> Bool {

@@ -31,6 +31,8 @@ package enum CommandLimits {
   package static let maximumMoveLength = 64
   /// The maximum length of a resource or stream name, in bytes of UTF-8.
   package static let maximumNameLength = 16 * 1024
+  /// The maximum number of files and folders that one command names.
+  package static let maximumFileCount = 256
   /// The maximum duration that a command accepts, in seconds: one day.
   package static let maximumSeconds = 86_400.0
 }

@@ -121,7 +121,7 @@ extension Command {
     case .profile: .profile
     case .say: .say
     case .send: .send
-    case .resource: .resource
+    case .resource, .files: .resource
     case .stream: .stream
     case .objects: .objects
     case .show: .show

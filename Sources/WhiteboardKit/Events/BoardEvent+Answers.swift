@@ -170,6 +170,8 @@ extension BoardEvent {
     package static let comparing = "comparing"
     /// The code of the note that a file offer was declined, as configured.
     package static let fileRefused = "file-refused"
+    /// The code of the warning that a received file could not be saved in the chosen folder.
+    package static let fileNotSaved = "file-not-saved"
     /// The code of the warning that some of the work is not on disk.
     package static let notSaved = "not-saved"
     /// The code of the note that all work is saved on disk again.

@@ -188,6 +188,12 @@ extension CommandRunner {
         try await sharedBoard.transfers.sendResource(file, named: name, to: peers)
       }
       return nil
+    case .files(let files, let to):
+      let peers = try board.messages.recipients(to)
+      runConcurrently(request) { sharedBoard throws(CommandError) in
+        try await sharedBoard.transfers.sendFiles(files, to: peers)
+      }
+      return nil
     case .stream(let name, let file, let to):
       let peers = try board.messages.recipients(to)
       runConcurrently(request) { sharedBoard throws(CommandError) in

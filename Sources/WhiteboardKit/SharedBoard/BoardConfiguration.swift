@@ -75,6 +75,14 @@ package struct BoardConfiguration: Sendable {
     case refuse
   }
 
+  /// The members whose files may be accepted.
+  package enum FileSenders: String, CaseIterable, Sendable {
+    /// All members.
+    case anyone
+    /// The members whom the user trusts; see `PeerStore.isTrusted(_:)`.
+    case trusted
+  }
+
   /// Whether to host or join a board, and which board.
   package var part: Part
   /// The behavior at the end of the input, and after a failed command.
@@ -148,6 +156,12 @@ package struct BoardConfiguration: Sendable {
   package var maximumPeers = 16
   /// The decision about files that members offer.
   package var files = FilePolicy.ask
+  /// The members whose files may be accepted; files of others are refused, and the user gets a note.
+  package var fileSenders = FileSenders.anyone
+  /// The folder in which received files are saved under their own names; nil leaves them in the inbox.
+  package var saveDirectory: String?
+  /// The maximum size of the inbox, in bytes; nil means the default.
+  package var inboxQuota: Int?
   /// Answers a request to join; nil if the user answers with commands.
   var answerInvitation: (@Sendable (Invitation) async -> InvitationAnswer)?
   /// Reads a byte stream that a member opened; nil if events report its bytes.
@@ -235,6 +249,7 @@ package struct BoardConfiguration: Sendable {
     transport.maximumPeers = maximumPeers
     transport.lostAfter = lostAfter
     transport.stepTimeout = stepTimeout
+    if let inboxQuota { transport.inboxQuota = inboxQuota }
     transport.peerStore = peerStore
     return transport
   }

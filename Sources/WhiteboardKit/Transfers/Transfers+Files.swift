@@ -45,6 +45,33 @@ extension Transfers {
     return started.map(\.id.text)
   }
 
+  /// Sends files and the files in folders, one after the other, and waits until each peer has received them.
+  ///
+  /// If a file cannot be sent, the others are sent nevertheless.
+  ///
+  /// - Throws: ``CommandError`` about the first file that was not sent.
+  nonisolated(nonsending) func sendFiles(
+    _ paths: [String],
+    to peers: [PeerID]
+  ) async throws(CommandError) -> [String] {
+    let files = try await NamedFile.files(at: paths)
+    var transfers: [String] = []
+    var failures: [CommandError] = []
+    for file in files {
+      do throws(CommandError) {
+        transfers += try await sendResource(file.path, named: file.name, to: peers)
+      } catch {
+        failures.append(error)
+      }
+    }
+    guard let first = failures.first else { return transfers }
+    guard files.count > 1 else { throw first }
+    throw CommandError(
+      first.code,
+      "\(failures.count) of \(files.count) files were not sent. The first error: \(first.message)"
+    )
+  }
+
   /// Sends a file to each of the given peers through a separate stream, and waits until each peer
   /// has read it.
   nonisolated(nonsending) func sendStream(

@@ -26,6 +26,12 @@ extension Transfers {
     defer { checkIsolation(#isolation) }
     guard case .file = ResourceContent(named: info.name.raw) else { return false }
     if acceptedFiles[info.id] == info.peer { return true }
+    if configuration.fileSenders == .trusted, !(await isTrusted(info.peer)) {
+      runtime.emit(
+        .note(.init(code: BoardEvent.Remark.fileRefused, message: distrust(of: info)))
+      )
+      return false
+    }
     switch configuration.files {
     case .accept:
       return true
@@ -41,11 +47,22 @@ extension Transfers {
   }
 
   private func refusal(of info: ResourceInfo) -> String {
+    "\(attempt(of: info)) It was refused. To accept files of members, start this program with --accept-files."
+  }
+
+  private func distrust(of info: ResourceInfo) -> String {
+    "\(attempt(of: info)) It was refused, because you accept files only from people whom you trust. To trust "
+      + "the sender: whiteboard-peer peers trust \(info.peer.text)"
+  }
+
+  private func attempt(of info: ResourceInfo) -> String {
     let sender = members.label(of: info.peer)
-    let file = info.name.quoted(limit: 80)
     return
-      "\(sender) wanted to send \(file) (\(ByteCount.text(info.size))). It was refused. To accept "
-      + "files of members, start this program with --accept-files."
+      "\(sender) wanted to send \(info.name.quoted(limit: 80)) (\(ByteCount.text(info.size)))."
+  }
+
+  private nonisolated(nonsending) func isTrusted(_ peer: PeerID) async -> Bool {
+    await configuration.peerStore?.isTrusted(peer) ?? false
   }
 
   private nonisolated(nonsending) func ask(about info: ResourceInfo) async -> Bool {

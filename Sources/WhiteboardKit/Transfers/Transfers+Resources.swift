@@ -107,10 +107,38 @@ extension Transfers {
     if info.direction == .incoming, case .asset(let asset) = content {
       receiveAsset(asset, from: info.peer, result, event)
     } else {
-      runtime.emit(.resourceFinished(event))
       if info.direction == .incoming, case .success(let resource) = result {
-        publisher.publish(.resource(resource, from: publisher.member(info.peer)))
+        fileArrived(resource, from: info, event)
+      } else {
+        runtime.emit(.resourceFinished(event))
       }
+    }
+  }
+
+  /// Reports a file that a member sent; if the user chose a folder, saves the file there first.
+  private func fileArrived(
+    _ resource: ReceivedResource,
+    from info: ResourceInfo,
+    _ event: BoardEvent.ResourceFinished
+  ) {
+    guard let folder = configuration.saveDirectory, let path = resource.path else {
+      runtime.emit(.resourceFinished(event))
+      publisher.publish(.resource(resource, from: publisher.member(info.peer)))
+      return
+    }
+    runtime.spawn { sharedBoard in
+      var (event, resource) = (event, resource)
+      do throws(CommandError) {
+        resource.path = try await NamedFile.save(path, named: info.name, in: folder)
+        event.path = resource.path
+      } catch {
+        sharedBoard.runtime.emit(
+          .warning(.init(code: BoardEvent.Remark.fileNotSaved, message: error.message))
+        )
+      }
+      sharedBoard.runtime.emit(.resourceFinished(event))
+      let publisher = sharedBoard.transfers.publisher
+      publisher.publish(.resource(resource, from: publisher.member(info.peer)))
     }
   }
 

@@ -289,6 +289,12 @@ struct CommandParserTests {
         .resource(file: "f.bin", name: "a b", to: ["bob"])
       ),
       (
+        #"resource f.bin "my photos" --to bob"#,
+        #"{"verb":"resource","files":["f.bin","my photos"],"to":"bob"}"#,
+        .files(["f.bin", "my photos"], to: ["bob"])
+      ),
+      ("resource f", #"{"verb":"resource","file":"f"}"#, .files(["f"], to: [])),
+      (
         "stream log f.txt", #"{"verb":"stream","name":"log","file":"f.txt"}"#,
         .stream(name: "log", file: "f.txt", to: [])
       ),
@@ -561,8 +567,11 @@ struct CommandParserTests {
       ("diff a b c", .unknownArgument),
       ("restore", .missingArgument),
       ("save-as", .missingArgument),
-      ("resource f", .missingArgument),
+      ("resource", .missingArgument),
       ("resource f --name", .missingArgument),
+      ("resource f g --name n", .badArgument),
+      (#"{"verb":"resource","files":["f"],"name":"n"}"#, .badArgument),
+      (#"{"verb":"resource","files":[]}"#, .tooBig),
       ("wait", .missingArgument),
       ("wait peers=-1", .badArgument),
       ("wait peers=x", .badArgument),

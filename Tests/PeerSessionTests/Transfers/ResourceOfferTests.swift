@@ -284,14 +284,14 @@ struct ResourceOfferTests {
         return String(error.message.prefix { $0 != "," })
       }
     }
-    #expect(await admit(1, 0, 251) == "The quota for one peer is 250 bytes")
+    #expect(await admit(1, 0, 251) == "The inbox takes at most 250 bytes from one peer")
     #expect(await admit(1, 0, 250) == "accepted")
-    #expect(await admit(1, 1, 1) == "The quota for one peer is 250 bytes")
+    #expect(await admit(1, 1, 1) == "The inbox takes at most 250 bytes from one peer")
     #expect(await admit(2, 0, 250) == "accepted")
-    #expect(await admit(3, 0, 1) == "The quota for one session is 500 bytes")
+    #expect(await admit(3, 0, 1) == "The inbox takes at most 500 bytes from one session")
     #expect(await admit(3, 1, 250) == "accepted")
     #expect(await admit(4, 1, 249) == "accepted")
-    #expect(await admit(5, 2, 2) == "The quota for all received files is 1000 bytes")
+    #expect(await admit(5, 2, 2) == "The inbox takes at most 1000 bytes from everyone")
     #expect(await admit(5, 2, 1) == "accepted")
     #expect(await admit(1, 0, 10_000, isRequested: true) == "accepted")
   }

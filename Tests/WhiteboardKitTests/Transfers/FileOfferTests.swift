@@ -1,5 +1,6 @@
 import CommandLines
 import FoundationEssentials
+import PeerCore
 import PeerSession
 import Testing
 import WhiteboardDemo
@@ -134,6 +135,93 @@ struct FileOfferTests: BoardSuite {
       for number in 1...8 { try await guest.perform("decline file\(number)") }
       for send in sends { #expect(await send.value == .declined) }
     }
+  }
+
+  @Test("received files are saved under their own names, and none replaces another")
+  func saved() async throws {
+    try await withPair {
+      $1.saveDirectory = $0.path("downloads/here")
+    } _: { room, host, guest in
+      let folder = room.path("photos")
+      let manager = FileManager.default
+      try manager.createDirectory(atPath: folder + "/may", withIntermediateDirectories: true)
+      for (name, text) in [("a.txt", "first"), ("may/b.txt", "second"), (".hidden", "third")] {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
+      }
+      let single = room.path("a.txt")
+      try Data("another".utf8).write(to: URL(fileURLWithPath: single))
+      let done = try await host.perform("resource \(folder)/ \(single) \(single)")
+      #expect(done.transfers?.count == 5)
+      for transfer in done.transfers ?? [] { _ = await end(guest, of: transfer) }
+      let target = room.path("downloads/here")
+      let saved = try manager.contentsOfDirectory(atPath: target).sorted()
+      #expect(
+        saved == ["a (2).txt", "a.txt", "photos_a.txt", "photos_hidden", "photos_may_b.txt"]
+      )
+      let text = try String(contentsOfFile: target + "/photos_may_b.txt", encoding: .utf8)
+      #expect(text == "second")
+      #expect(try inbox(room).isEmpty)
+      for case .resourceFinished(let end) in await guest.events {
+        #expect(end.path?.hasPrefix(target + "/") == true)
+      }
+    }
+  }
+
+  @Test("several files are sent although one is missing, and an empty folder is an error")
+  func several() async throws {
+    try await withPair { room, host, guest in
+      let file = try file(room)
+      #expect(await error(host, "resource \(file) \(room.path("missing"))") == .fileUnreadable)
+      #expect(await error(host, "resource \(room.path("nothing"))") == .fileUnreadable)
+      try FileManager.default.createDirectory(
+        atPath: room.path("empty"),
+        withIntermediateDirectories: true
+      )
+      #expect(await error(host, "resource \(room.path("empty"))") == .fileUnreadable)
+    }
+  }
+
+  @Test("if only trusted people may send files, those of others are refused with a note")
+  func trusted() async throws {
+    try await withPair {
+      $1.fileSenders = .trusted
+      $1.peerStore = try PeerStore(file: $0.path("ben-peers.json"))
+    } _: { room, host, guest in
+      let file = try file(room)
+      #expect(await error(host, "resource \(file)") == .declined)
+      let peer = try #require(await host.ready()).peer
+      let isTold = await guest.sees {
+        if case .note(let note) = $0 {
+          note.code == "file-refused" && note.message.contains("peers trust \(peer)")
+        } else {
+          false
+        }
+      }
+      #expect(isTold)
+      let store = try #require(await guest.sharedBoard?.configuration.peerStore)
+      try await store.remember(try #require(PeerID(text: peer)), name: "ada", how: .ask)
+      #expect(await error(host, "resource \(file)") == nil)
+    }
+  }
+
+  @Test(
+    "the name of a received file is a name in one folder",
+    arguments: [
+      ("a.txt", "a.txt"), ("../../etc/passwd", "etc_passwd"),
+      ("C:\\Users\\me\\a.doc", "C_Users_me_a.doc"),
+      (".bashrc", "bashrc"), ("..", "file"), ("", "file"), ("\u{202E}gpj.exe\u{0}\n", "gpj.exe"),
+      ("Grüße 漢字.pdf", "Grüße 漢字.pdf"),
+      (String(repeating: "x", count: 300) + ".tar.gz", ""),
+    ]
+  )
+  func names(_ name: String, _ cleaned: String) {
+    let result = NamedFile.cleaned(UntrustedText(name))
+    #expect(result.utf8.count <= 200)
+    guard name.utf8.count < 200 else {
+      #expect(result.hasPrefix("xxx") && result.hasSuffix(".gz"))
+      return
+    }
+    #expect(result == cleaned)
   }
 
   @Test(

@@ -93,7 +93,9 @@ extension SessionError {
 
   /// Creates the error for a received CANCEL, with the other side's message (8.2).
   init(_ cancel: Control.ResourceCancel) {
-    let words = cancel.message.isEmpty ? "" : " The peer says: \(cancel.message)"
+    // The message has at most 512 bytes.
+    let words =
+      cancel.message.isEmpty ? "" : " The peer says: \(cancel.message.escaped(limit: 512))"
     switch cancel.code {
     case .cancelled: self.init(.transferCancelled, "The peer canceled the transfer.\(words)")
     case .refused: self.init(.declined, "The peer refused the transfer.\(words)")

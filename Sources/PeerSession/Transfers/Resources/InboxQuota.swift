@@ -7,7 +7,7 @@ struct InboxQuota: Sendable {
     /// One session.
     case session = "one session"
     /// All peers and sessions together.
-    case total = "all received files"
+    case total = "everyone"
   }
 
   /// The maximum total size of all resources, in bytes.
@@ -41,7 +41,8 @@ struct InboxQuota: Sendable {
       }
     return SessionError(
       .quota,
-      "The quota for \(holder.rawValue) is \(limit) bytes, and the file would exceed it."
+      "The inbox takes at most \(limit) bytes from \(holder.rawValue), and the file would exceed this. "
+        + "The inbox-quota of the receiver (\(total) bytes) sets the limit."
     )
   }
 }

@@ -1,0 +1,187 @@
+import Dispatch
+import FoundationEssentials
+import PeerCore
+
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
+/// A file with the name under which it is sent or saved.
+struct NamedFile: Equatable, Sendable {
+  let path: String
+  let name: String
+
+  /// The maximum number of files that one command sends.
+  static let limit = 10_000
+
+  private static let queue = DispatchQueue(label: "whiteboard.files")
+
+  // MARK: - Sending
+
+  /// Returns the files at the given paths, and the files in the folders among them.
+  ///
+  /// A file in a folder is named by its path from the folder on. Symbolic links in folders are left out.
+  ///
+  /// - Throws: `fileUnreadable` if a path does not exist, or a folder contains no files; `tooBig` if there are more than
+  ///   ``limit`` files.
+  static func files(at paths: [String]) async throws(CommandError) -> [NamedFile] {
+    let result: Result<[NamedFile], CommandError> = await withCheckedContinuation { continuation in
+      queue.async {
+        do throws(CommandError) {
+          continuation.resume(returning: .success(try found(at: paths)))
+        } catch {
+          continuation.resume(returning: .failure(error))
+        }
+      }
+    }
+    return try result.get()
+  }
+
+  private static func found(at paths: [String]) throws(CommandError) -> [NamedFile] {
+    var files: [NamedFile] = []
+    for path in paths {
+      let trimmed = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+      let name = String(trimmed.split(separator: "/").last ?? "files")
+      guard kind(of: path) == S_IFDIR else {
+        try FileReading.check(path)
+        files.append(NamedFile(path: path, name: name))
+        continue
+      }
+      guard let inside = try? FileManager.default.subpathsOfDirectory(atPath: path) else {
+        throw CommandError(
+          .fileUnreadable,
+          "\(UntrustedText(path).quoted(limit: 256)) cannot be read"
+        )
+      }
+      let found = inside.sorted().filter {
+        kind(of: "\(trimmed)/\($0)", followsLinks: false) == S_IFREG
+      }
+      guard !found.isEmpty else {
+        throw CommandError(
+          .fileUnreadable,
+          "the folder \(UntrustedText(path).quoted(limit: 256)) contains no files"
+        )
+      }
+      files += found.map { NamedFile(path: "\(trimmed)/\($0)", name: "\(name)/\($0)") }
+    }
+    guard files.count <= limit else {
+      throw CommandError(
+        .tooBig,
+        "these folders contain \(files.count) files; at most \(limit) can be sent with one command"
+      )
+    }
+    return files
+  }
+
+  private static func kind(of path: String, followsLinks: Bool = true) -> mode_t? {
+    var status = stat()
+    guard (followsLinks ? stat(path, &status) : lstat(path, &status)) == 0 else { return nil }
+    return status.st_mode & S_IFMT
+  }
+
+  // MARK: - Saving
+
+  /// Returns a name that a peer gave a file as the name of one file in any folder.
+  ///
+  /// Separators of folders become `_`. Characters that are not safe to display, and dots at the beginning, are removed.
+  static func cleaned(_ name: UntrustedText) -> String {
+    let separators: Set<Character> = ["/", "\\", ":"]
+    let parts = name.raw.split { separators.contains($0) }
+      .map { UntrustedText($0).displayed(width: maximumLength) }
+      .map { String($0.drop { $0 == "." || $0 == " " }) }.filter { !$0.isEmpty }
+    let whole = parts.joined(separator: "_")
+    guard !whole.isEmpty else { return "file" }
+    let (stem, ending) = split(whole)
+    var cut = stem
+    while cut.utf8.count + ending.utf8.count > maximumLength { cut.removeLast() }
+    return cut + ending
+  }
+
+  /// The maximum number of bytes of a name, which leaves room for a number.
+  private static let maximumLength = 200
+
+  /// Splits a name into its stem and its ending with the dot; a long ending is part of the stem.
+  private static func split(_ name: String) -> (stem: String, ending: String) {
+    guard let dot = name.lastIndex(of: "."), dot != name.startIndex,
+      name[dot...].utf8.count <= 16
+    else { return (name, "") }
+    return (String(name[..<dot]), String(name[dot...]))
+  }
+
+  /// Moves a received file to a folder, under the name that its sender gave it.
+  ///
+  /// An existing file is never replaced: the name of the new file gets a number.
+  ///
+  /// - Returns: The new path.
+  /// - Throws: `fileUnwritable` if the file cannot be moved. It is then still at its old path.
+  static func save(
+    _ path: String,
+    named name: UntrustedText,
+    in folder: String
+  ) async throws(CommandError) -> String {
+    let result: Result<String, CommandError> = await withCheckedContinuation { continuation in
+      queue.async { continuation.resume(returning: moved(path, to: folder, cleaned(name))) }
+    }
+    return try result.get()
+  }
+
+  private static func moved(
+    _ path: String,
+    to folder: String,
+    _ name: String
+  ) -> Result<String, CommandError> {
+    var number: Int32 = 0
+    try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let (stem, ending) = split(name)
+    for attempt in 1...10_000 {
+      let free = "\(folder)/\(attempt == 1 ? name : "\(stem) (\(attempt))\(ending)")"
+      number = moveWithoutReplacing(path, free)
+      if number == 0 { return .success(free) }
+      guard number == EEXIST else { break }
+    }
+    return .failure(
+      CommandError(
+        .fileUnwritable,
+        "The file cannot be saved in \(UntrustedText(folder).quoted(limit: 256)): "
+          + "\(SystemError.words(for: number)). It is at \(UntrustedText(path).escaped())."
+      )
+    )
+  }
+
+  /// Moves a file if no file has the new path; returns the system's error number, or 0.
+  private static func moveWithoutReplacing(_ path: String, _ new: String) -> Int32 {
+    if link(path, new) == 0 {
+      unlink(path)
+      return 0
+    }
+    let number = errno
+    // The folder is on another file system, or its file system has no hard links.
+    guard [EXDEV, EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(number) else { return number }
+    return copy(path, new)
+  }
+
+  private static func copy(_ path: String, _ new: String) -> Int32 {
+    let source = open(path, O_RDONLY | O_CLOEXEC)
+    guard source >= 0 else { return errno }
+    defer { close(source) }
+    let target = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard target >= 0 else { return errno }
+    var failure: Int32?
+    var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    while failure == nil {
+      let count = read(source, &buffer, buffer.count)
+      if count == 0 { break }
+      failure = count < 0 ? errno : FileWriting.writeAll(Array(buffer[..<count]), to: target)
+    }
+    if failure == nil, fsync(target) != 0 { failure = errno }
+    if close(target) != 0, failure == nil { failure = errno }
+    if let failure {
+      unlink(new)
+      return failure
+    }
+    unlink(path)
+    return 0
+  }
+}
