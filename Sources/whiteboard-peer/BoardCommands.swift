@@ -228,6 +228,12 @@ enum BoardName {
     guard !name.isEmpty, name.utf8.count <= 128 else {
       throw WhiteboardError(.usage, "the name of a board must have 1 to 128 bytes")
     }
+    guard !UntrustedText(name).displayed.isEmpty else {
+      throw WhiteboardError(
+        .usage,
+        "this name consists of characters that cannot be seen; give the board a name with letters or digits"
+      )
+    }
     guard !BoardFile.isMeant(by: name) else {
       throw WhiteboardError(
         .usage,
@@ -306,16 +312,8 @@ enum Program {
       }
       return
     }
-    let reader: LineReader
-    do throws(InputError) {
-      reader = try LineReader(descriptor: input)
-    } catch {
-      throw WhiteboardError(.system, "cannot open the input")
-    }
+    let reader = try lineReader(input)
     let ending = EndRequest()
-    let lines: any LineSource =
-      isatty(input) == 1
-      ? TerminalLines(reader: reader) { await ending.request(asksFirst: true) } : reader
     let writer = LineWriter(descriptor: STDOUT_FILENO)
     var configuration = configuration
     configuration.isTyped = isatty(input) == 1
@@ -323,27 +321,67 @@ enum Program {
     configuration.keepsPhotoFiles = json
     // A script in text form cannot answer questions. With `--json`, the program that writes the script can.
     if configuration.files == .ask, !configuration.isTyped, !json { configuration.files = .refuse }
-    let commands = LineCommands(lines, areNumbered: configuration.script != .none)
-    let sharedBoard = SharedBoard(
-      configuration,
-      input: commands,
-      sink: LineSink(writer, isJSON: json)
-    )
-    await ending.set(sharedBoard)
     let isTyped = configuration.isTyped
     let termination = Termination { signal in
       // After a hangup there is no user to ask.
-      await ending.request(asksFirst: isTyped && signal != SIGHUP)
+      guard await ending.request(asksFirst: isTyped && signal != SIGHUP) else { return false }
+      // If nobody reads the output, the program must end nevertheless.
+      await writer.giveUp(ifStalledFor: .seconds(2))
+      return true
     }
     defer { withExtendedLifetime(termination) {} }
-    try await sharedBoard.run()
+    try await run(configuration, from: reader, to: writer, isJSON: json, ending)
+  }
+
+  /// Returns a reader of lines.
+  ///
+  /// - Throws: ``WhiteboardError`` if the system has no descriptors left.
+  static func lineReader(_ descriptor: Int32) throws(WhiteboardError) -> LineReader {
+    do throws(InputError) {
+      return try LineReader(descriptor: descriptor)
+    } catch {
+      throw WhiteboardError(.system, "cannot open the input")
+    }
+  }
+
+  /// Runs a shared board with lines of input and output until it stops.
+  ///
+  /// - Throws: ``WhiteboardError`` with the exit status of the program.
+  static func run(
+    _ configuration: BoardConfiguration,
+    from reader: LineReader,
+    to writer: LineWriter,
+    isJSON: Bool,
+    _ ending: EndRequest
+  ) async throws(WhiteboardError) {
+    let lines: any LineSource =
+      configuration.isTyped
+      ? TerminalLines(reader: reader) { await ending.request(asksFirst: true) } : reader
+    let sink = LineSink(writer, isJSON: isJSON)
+    let sharedBoard = SharedBoard(
+      configuration,
+      input: LineCommands(lines, areNumbered: configuration.script != .none),
+      sink: sink
+    )
+    await ending.set(sharedBoard)
+    let outcome: Result<Void, WhiteboardError>
+    do throws(WhiteboardError) {
+      try await sharedBoard.run()
+      outcome = .success(())
+    } catch {
+      outcome = .failure(error)
+    }
+    await ending.set(nil)
     do throws(OutputError) {
+      try await sink.finish()
       try await writer.flush()
     } catch {
       guard error.isReaderGone else {
+        try outcome.get()
         throw WhiteboardError.unwritable
       }
     }
+    try outcome.get()
   }
 
   /// Runs `body` with a screen that uses the whole terminal.
@@ -388,10 +426,13 @@ enum Program {
   }
 
   /// An actor that asks the shared board to stop.
-  private actor EndRequest {
+  actor EndRequest {
     private var sharedBoard: SharedBoard?
 
-    func set(_ sharedBoard: SharedBoard) {
+    /// Whether a board is open.
+    var hasBoard: Bool { sharedBoard != nil }
+
+    func set(_ sharedBoard: SharedBoard?) {
       self.sharedBoard = sharedBoard
     }
 

@@ -19,13 +19,14 @@ struct LobbyCommand: AsyncParsableCommand {
 
   /// Runs the lobby until the user leaves it.
   ///
-  /// If the program cannot use the terminal as a screen, it prints the help, and fails with the exit status for wrong
-  /// usage.
+  /// If the user chose line mode, or the terminal has no screen, the lobby consists of lines. If the program does not run
+  /// on a terminal, it prints the help, and fails with the exit status for wrong usage.
   ///
   /// - Throws: ``WhiteboardError`` if the lobby cannot start.
   mutating func run() async throws {
     let settings = try options.settings()
-    guard Console.hasScreen(settings) else {
+    let isInLines = !Console.hasScreen(settings)
+    guard Console.isTerminal || settings.value(.accessible) == true else {
       Console.complain(WhiteboardPeer.helpMessage())
       throw ExitCode(WhiteboardError.Code.usage.rawValue)
     }
@@ -46,6 +47,7 @@ struct LobbyCommand: AsyncParsableCommand {
         try await Self.configuration(choice, options)
       }
     )
+    guard !isInLines else { return try await Program.runInLines(lobby) }
     try await Program.withScreen(dataDirectory: directory, settings) { screen in
       await screen.run(lobby)
     }

@@ -50,7 +50,10 @@ struct NearbyCommand: AsyncParsableCommand {
     let own = await common.ownBoards()
     let look = Look(groups: !common.json, own: own)
     let (ends, end) = AsyncStream<Void>.makeStream()
-    let termination = Termination { end.finish() }
+    let termination = Termination {
+      end.finish()
+      await writer.giveUp(ifStalledFor: .seconds(2))
+    }
     defer { withExtendedLifetime(termination) {} }
     await withTaskGroup { group in
       group.addTask { [watch] in

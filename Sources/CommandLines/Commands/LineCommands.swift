@@ -17,8 +17,9 @@ package actor LineCommands: CommandSource {
   }
 
   package func nextInput() async throws(InputError) -> CommandInput? {
-    while let line = try await lines.nextLine() {
+    while var line = try await lines.nextLine() {
       count += 1
+      if count == 1 { line.removeByteOrderMark() }
       if let input = CommandInput(parsing: line, number: areNumbered ? count : nil) { return input }
     }
     return nil

@@ -9,9 +9,9 @@ extension EventText {
     case .object(let shown):
       detailed(shown.object)
     case .objects(let list):
-      lines(count(list.count, "object"), list.objects.map(object))
+      lines(count(list.count, "object"), list.objects.map { object($0) })
     case .found(let list):
-      lines("\(count(list.count, "object")) there", list.objects.map(object))
+      lines("\(count(list.count, "object")) there", list.objects.map { object($0) })
     case .chatHistory(let history):
       lines(count(history.count, "line"), history.lines.map(chat))
     case .settings(let answer):

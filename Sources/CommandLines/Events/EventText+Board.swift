@@ -11,8 +11,7 @@ extension EventText {
     case .objectAdded(let added):
       "+ \(whole(added.object))"
     case .objectChanged(let change):
-      "~ \(object(change.object)) (\(list(change.changed)))"
-        + (change.changed.contains("game") ? game(change.object).joined() : "")
+      "~ \(Self.change(of: change.object, change.changed))"
     case .objectRemoved(let removed):
       "- \(UntrustedText(removed.id).escaped()) deleted"
     case .selected(let selected):
@@ -28,6 +27,16 @@ extension EventText {
     default:
       nil
     }
+  }
+
+  /// Returns the properties of an object that changed, and the state of a game that changed.
+  static func change(
+    of object: BoardEvent.ObjectDescription,
+    _ keys: [String],
+    naming name: (String) -> String = EventText.prefix
+  ) -> String {
+    "\(self.object(object, naming: name)) (\(list(keys)))"
+      + (keys.contains("game") ? game(object).joined() : "")
   }
 
   static func chat(_ line: BoardEvent.Chat) -> String {

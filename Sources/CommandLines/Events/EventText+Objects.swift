@@ -4,38 +4,56 @@ import WhiteboardKit
 /// Objects as text.
 extension EventText {
   /// Returns an object in one line.
-  static func object(_ object: BoardEvent.ObjectDescription) -> String {
-    about(object, wordsLimit: 80).joined(separator: ", ")
+  ///
+  /// - Parameters:
+  ///   - object: The object.
+  ///   - name: Returns the name of a peer; by default, the beginning of its id.
+  /// - Returns: The line.
+  static func object(
+    _ object: BoardEvent.ObjectDescription,
+    naming name: (String) -> String = EventText.prefix
+  ) -> String {
+    about(object, wordsLimit: 80, naming: name).joined(separator: ", ")
+  }
+
+  static func prefix(of peer: String) -> String {
+    UntrustedText(peer.prefix(8)).escaped()
   }
 
   /// Returns an object in one line.
   ///
   /// For a game, further lines show the game and explain its marks.
-  static func whole(_ object: BoardEvent.ObjectDescription) -> String {
-    self.object(object) + (game(object) + rules(object)).joined()
+  static func whole(
+    _ object: BoardEvent.ObjectDescription,
+    naming name: (String) -> String = EventText.prefix
+  ) -> String {
+    self.object(object, naming: name) + (game(object) + rules(object)).joined()
   }
 
   /// Returns all properties of an object in one line.
   ///
   /// For a game, further lines show the game.
   static func detailed(_ object: BoardEvent.ObjectDescription) -> String {
-    (about(object, wordsLimit: wordsLimit) + looks(object)).joined(separator: ", ")
+    (about(object, wordsLimit: wordsLimit, naming: EventText.prefix) + looks(object)).joined(
+      separator: ", "
+    )
       + (game(object) + rules(object)).joined()
   }
 
   /// Returns the kind and the position of an object, and its other properties.
   private static func about(
     _ object: BoardEvent.ObjectDescription,
-    wordsLimit: Int
+    wordsLimit: Int,
+    naming name: (String) -> String
   ) -> [String] {
-    var name = "\(UntrustedText(object.type).escaped()) \(UntrustedText(object.id).escaped())"
+    var first = "\(UntrustedText(object.type).escaped()) \(UntrustedText(object.id).escaped())"
     if let game = object.game?.view["game"]?.text {
-      name += " \(UntrustedText(game).quoted())"
+      first += " \(UntrustedText(game).quoted())"
     }
     if let text = object.text {
-      name += " \(text.quoted(limit: wordsLimit))"
+      first += " \(text.quoted(limit: wordsLimit))"
     }
-    var parts = [name]
+    var parts = [first]
     if let members = object.members {
       parts.append("of \(count(members.count, "object"))")
     }
@@ -62,7 +80,7 @@ extension EventText {
       parts.append("\(index == 0 ? "in" : "that in") group \(UntrustedText(group).escaped())")
     }
     if let holder = object.selectedBy {
-      parts.append("selected by \(UntrustedText(holder.prefix(8)).escaped())")
+      parts.append("selected by \(name(holder))")
     }
     return parts
   }

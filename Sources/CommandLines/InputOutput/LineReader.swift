@@ -17,6 +17,14 @@ package actor LineReader {
     case line([UInt8])
     /// A line that was longer than the limit.
     case tooLong
+
+    /// Removes the byte order mark with which some editors begin a file.
+    mutating func removeByteOrderMark() {
+      let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+      if case .line(let bytes) = self, bytes.starts(with: mark) {
+        self = .line(Array(bytes.dropFirst(mark.count)))
+      }
+    }
   }
 
   private let descriptor: Int32
@@ -68,7 +76,9 @@ package actor LineReader {
       switch chunk {
       case .bytes(let bytes): buffer.append(contentsOf: bytes)
       case .end: isAtEnd = true
-      case .cancelled: return nil
+      case .cancelled:
+        // The signal may belong to an earlier call that had ended when it was canceled.
+        guard !Task.isCancelled else { return nil }
       case .failed(let number): throw InputError(number: number)
       }
     }
@@ -122,7 +132,10 @@ package actor LineReader {
         guard errno == EINTR else { return .failed(errno) }
         continue
       }
-      guard entries[1].revents == 0 else { return .cancelled }
+      guard entries[1].revents == 0 else {
+        wake.reset()
+        return .cancelled
+      }
       var bytes = [UInt8](repeating: 0, count: 64 * 1024)
       let count = bytes.withUnsafeMutableBytes { buffer in
         Glibc.read(descriptor, buffer.baseAddress, buffer.count)
@@ -158,6 +171,12 @@ private final class WakePipe: Sendable {
   func signal() {
     var byte: UInt8 = 1
     _ = Glibc.write(writeEnd, &byte, 1)
+  }
+
+  /// Removes all signals, so that the reader can be used again.
+  func reset() {
+    var bytes = [UInt8](repeating: 0, count: 64)
+    while Glibc.read(readEnd, &bytes, bytes.count) > 0 {}
   }
 
   deinit {

@@ -1,6 +1,12 @@
 import Dispatch
 import WhiteboardKit
 
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
 /// A writer of whole lines to a file descriptor, in order.
 ///
 /// Lines wait in a bounded buffer. If the reader at the other end is slow and the buffer is full, ``write(_:)`` waits
@@ -17,6 +23,8 @@ package actor LineWriter {
   /// The number of bytes not written yet, including those being written now.
   private var pendingBytes = 0
   private var isWriting = false
+  /// The number of times that lines were written.
+  private var writtenCount = 0
   private var failure: Int32?
   private var waiters: [CheckedContinuation<Void, Never>] = []
 
@@ -55,6 +63,31 @@ package actor LineWriter {
     try check()
   }
 
+  /// Gives up the lines that are not written, as soon as the reader takes none of them for a while.
+  ///
+  /// Use it when the program must end. Afterwards, the writer behaves as if the reader had closed its end. Returns when
+  /// the lines were given up, or the task is canceled.
+  ///
+  /// - Parameters:
+  ///   - time: The time for which the reader may take nothing.
+  ///   - clock: The clock that measures the time.
+  package func giveUp(
+    ifStalledFor time: Duration,
+    on clock: some Clock<Duration> = ContinuousClock()
+  ) async {
+    var before: Int?
+    while failure == nil, !Task.isCancelled {
+      let count = isWriting ? writtenCount : nil
+      if let count, count == before {
+        failure = EPIPE
+        resumeWaiters()
+        return
+      }
+      before = count
+      try? await clock.sleep(for: time)
+    }
+  }
+
   private func check() throws(OutputError) {
     if let failure {
       throw OutputError(number: failure)
@@ -80,9 +113,14 @@ package actor LineWriter {
 
   private func wrote(_ bytes: Int, _ failure: Int32?) {
     isWriting = false
+    writtenCount += 1
     pendingBytes -= bytes
-    self.failure = failure
+    self.failure = self.failure ?? failure
     startWriting()
+    resumeWaiters()
+  }
+
+  private func resumeWaiters() {
     let woken = waiters
     waiters = []
     for waiter in woken {

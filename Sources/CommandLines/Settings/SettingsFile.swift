@@ -48,8 +48,12 @@ package struct SettingsFile: Equatable, Sendable {
     self.path = path
     var isInKeys = false
     var seen: [String: Int] = [:]
+    // Some editors begin a file with a byte order mark.
+    let content =
+      text.unicodeScalars.first == "\u{FEFF}"
+      ? Substring(text.unicodeScalars.dropFirst()) : text[...]
     // In Swift, a carriage return followed by a line feed is a single character.
-    let rows = text.split(omittingEmptySubsequences: false) { $0.isNewline }
+    let rows = content.split(omittingEmptySubsequences: false) { $0.isNewline }
     for (index, row) in rows.enumerated() {
       let number = index + 1
       let line = Self.trimmed(Self.withoutComment(row))

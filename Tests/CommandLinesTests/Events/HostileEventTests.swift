@@ -28,6 +28,19 @@ import Testing
     }
   }
 
+  @Test("no line of the narrator does either")
+  func narration() {
+    var narrator = BoardNarrator()
+    let events = Self.events(Self.hostile)
+    for line in events.flatMap({ narrator.lines(for: $0, now: .zero) }) + narrator.allLines() {
+      var marks = 0
+      for scalar in line.unicodeScalars where scalar != "\n" {
+        marks = scalar.isMark ? marks + 1 : 0
+        #expect(scalar.isSafe && marks <= 2)
+      }
+    }
+  }
+
   @Test("a JSON line contains the text unchanged, with escapes")
   func json() throws {
     for event in Self.events(Self.hostile) {

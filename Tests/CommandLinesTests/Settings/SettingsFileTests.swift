@@ -33,6 +33,12 @@ import WhiteboardKit
     #expect(file.keys.isEmpty)
   }
 
+  @Test("a byte order mark at the beginning is ignored")
+  func byteOrderMark() throws {
+    let file = try SettingsFile("\u{FEFF}name = Ada\n", path: "config")
+    #expect(file.lines.map(\.name) == ["name"])
+  }
+
   @Test("keys are bound in the section [keys], or with keys.COMMAND anywhere")
   func keys() throws {
     let text =
