@@ -12,7 +12,9 @@ public enum JoinCodeError: Error, Equatable, Sendable, CustomStringConvertible {
     switch self {
     case .wrongCount(let count): "A code has 4 words, but this text has \(count)."
     case .unknownWord(let word, let nearest):
-      "\(word) is not a word of a join code. Did you mean \(nearest)?"
+      word == nearest
+        ? "The code contains characters that are neither letters nor blanks, beside \(word). Leave them out."
+        : "\(word) is not a word of a join code. Did you mean \(nearest)?"
     case .tooLong: "A code has 4 words, but this text is far longer."
     }
   }
@@ -51,7 +53,13 @@ public struct JoinCode: Hashable, Sendable {
       .map(Self.lowercased)
     // Report an unknown word before a wrong word count, because the user may have omitted a space.
     for piece in pieces where WordList.index(of: piece) == nil {
-      throw .unknownWord(Self.shown(piece), nearest: WordList.nearest(to: piece))
+      let word = Self.shown(piece)
+      let letters = word.filter { $0 != "?" }
+      // A known word with other characters around it is reported as such.
+      guard WordList.index(of: letters) == nil else {
+        throw .unknownWord(letters, nearest: letters)
+      }
+      throw .unknownWord(word, nearest: WordList.nearest(to: piece))
     }
     guard pieces.count == Self.wordCount else { throw .wrongCount(pieces.count) }
     text = pieces.joined(separator: "-")

@@ -8,6 +8,22 @@ import WhiteboardKit
 /// The argument parser passes an unknown word to the default command, which cannot report it as a
 /// mistyped command.
 package enum CommandSpelling {
+  /// Returns the number of words at the beginning of arguments that name commands.
+  static func commands(
+    _ arguments: ArraySlice<String>,
+    of program: any DocumentedProgram.Type
+  ) -> Int {
+    var command: any ParsableCommand.Type = program
+    var count = 0
+    for word in arguments {
+      let inner = command.configuration.subcommands.first { $0._commandName == word }
+      guard let inner else { break }
+      command = inner
+      count += 1
+    }
+    return count
+  }
+
   /// Checks that the commands at the beginning of the command line exist.
   ///
   /// - Parameters:

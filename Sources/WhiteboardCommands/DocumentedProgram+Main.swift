@@ -40,11 +40,36 @@ extension DocumentedProgram {
 
   /// Runs the command that the arguments name.
   package static func runCommand(_ arguments: [String]) async throws {
-    var command = try await asyncParseAsRoot(arguments)
+    var command = try await asyncParseAsRoot(optionsAfterCommand(arguments))
     if var asynchronous = command as? any AsyncParsableCommand {
       try await asynchronous.run()
     } else {
       try command.run()
+    }
+  }
+
+  /// Returns the arguments with options in front of the command moved behind it, as in `--config FILE config check`.
+  ///
+  /// The argument parser would pass such a command to the default command, as an unexpected argument.
+  static func optionsAfterCommand(_ arguments: [String]) -> [String] {
+    guard arguments.first?.hasPrefix("-") == true, !canParse(arguments) else { return arguments }
+    for start in arguments.indices {
+      let words = CommandSpelling.commands(arguments[start...], of: Self.self)
+      guard words > 0 else { continue }
+      let reordered =
+        arguments[start..<start + words] + arguments[..<start] + arguments[(start + words)...]
+      if canParse(Array(reordered)) { return Array(reordered) }
+    }
+    return arguments
+  }
+
+  private static func canParse(_ arguments: [String]) -> Bool {
+    do {
+      _ = try parseAsRoot(arguments)
+      return true
+    } catch {
+      // A request for help or for the version is not an error.
+      return exitCode(for: error) == .success
     }
   }
 

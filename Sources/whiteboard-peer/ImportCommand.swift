@@ -20,7 +20,8 @@ struct ImportCommand: AsyncParsableCommand {
       "Import photos, boards as JSON and Excalidraw drawings into a saved board.",
     discussion: """
       BOARD is the name of a board, the start of its id, or a file. If the board is open elsewhere, type \
-      `import FILE` there instead.
+      `import FILE` there instead. If there is no such board, the program offers to create it; with --new, it creates \
+      the board without a question. To convert a drawing, import it into a new board, and export the board.
       """
   )
 
@@ -40,6 +41,9 @@ struct ImportCommand: AsyncParsableCommand {
   )
   var at: String?
 
+  @Flag(name: .customLong("new"), help: "Create the board if it does not exist.")
+  var isNew = false
+
   @OptionGroup var common: CommonOptions
 
   /// The distance between the contents of imported files on the board, in board units.
@@ -47,16 +51,17 @@ struct ImportCommand: AsyncParsableCommand {
 
   mutating func run() async throws {
     let place = try chosenPlace()
-    let path = try await common.path(of: board)
     var options = try BoardOptions.parse(["--admit", "known"])
     options.common = common
+    let settings = try options.settings()
+    let hosted = try await hostedBoard(settings)
     // The board stays offline, because it only has to sign and save the imported objects.
     var configuration = try await options.configuration(
-      .host(boardName: ""),
+      .host(boardName: hosted.name),
       isInteractive: false,
-      try options.settings()
+      settings
     )
-    configuration.boardFile = path
+    configuration.boardFile = hosted.file
     configuration.isListening = false
     configuration.discovery = nil
     configuration.isAnnounced = false
@@ -73,7 +78,10 @@ struct ImportCommand: AsyncParsableCommand {
       input: feed,
       sink: ImportSink(lines: LineSink(writer, isJSON: common.json), isJSON: common.json)
     )
-    let termination = Termination { await sharedBoard.requestEnd() }
+    let termination = Termination {
+      await sharedBoard.requestEnd()
+      await writer.giveUp(ifStalledFor: .seconds(2))
+    }
     defer { withExtendedLifetime(termination) {} }
     do throws(WhiteboardError) {
       try await sharedBoard.run()
@@ -91,6 +99,39 @@ struct ImportCommand: AsyncParsableCommand {
     } catch {
       guard error.isReaderGone else { throw WhiteboardError.unwritable }
     }
+  }
+
+  /// Returns the board to import into: a saved board, or a new one if the user wants it.
+  private func hostedBoard(
+    _ settings: Settings
+  ) async throws(WhiteboardError) -> (name: String, file: String?) {
+    do throws(WhiteboardError) {
+      return ("", try await common.path(of: board))
+    } catch {
+      guard error.code == .noInput else { throw error }
+      // A mistyped file name must not create a board.
+      for file in files { try Self.check(file) }
+      guard isNew || Self.confirms(error.message) else {
+        throw WhiteboardError(.noInput, "\(error.message); to create it, add --new")
+      }
+      let hosted = try HostedBoard(board, isKept: true, settings)
+      return (hosted.name, hosted.file)
+    }
+  }
+
+  private static func check(_ file: String) throws(WhiteboardError) {
+    guard access(file, R_OK) != 0 else { return }
+    throw WhiteboardError(
+      .noInput,
+      "\(UntrustedText(file).quoted(limit: 256)) cannot be read: \(SystemError.words(for: errno))"
+    )
+  }
+
+  /// Asks on the terminal whether to create the board; without a terminal, the answer is no.
+  private static func confirms(_ problem: String) -> Bool {
+    guard Console.isTerminal else { return false }
+    Console.complain("\(problem). Create it? Type y and Enter:")
+    return readLine()?.lowercased().hasPrefix("y") ?? false
   }
 
   private func chosenPlace() throws(WhiteboardError) -> Point? {

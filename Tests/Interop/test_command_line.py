@@ -260,6 +260,95 @@ class CommandLine(InteropCase):
         relay.send_signal(signal.SIGTERM)
         self.assertEqual(relay.wait(30 * PATIENCE), 0)
 
+    def test_a_peer_whose_output_nobody_reads_ends_when_it_is_asked_to(self):
+        for arguments in (["host", "a", "--json"], ["host", "a"], ["nearby", "--watch", "--json"]):
+            with self.subTest(arguments):
+                reader, writer = os.pipe()
+                os.set_blocking(writer, False)
+                for size in (4096, 1):
+                    with self.assertRaises(BlockingIOError):
+                        while True:
+                            os.write(writer, b"#" * size)
+                os.set_blocking(writer, True)
+                options = ["--data-dir", str(self.data)]
+                if arguments[0] == "host":
+                    options += ["--no-announce", "--listen", "127.0.0.1:0"]
+                peer = subprocess.Popen(
+                    [str(BINARY), *arguments, *options], preexec_fn=end_with_parent, stdin=subprocess.PIPE,
+                    stdout=writer, stderr=subprocess.DEVNULL,
+                )
+                self.addCleanup(peer.wait)
+                self.addCleanup(peer.kill)
+                os.close(writer)
+                deadline = time.monotonic() + 30 * PATIENCE
+                if arguments[0] == "host":
+                    # The file of the open board appears when the program has begun to serve it.
+                    while not list(self.data.glob("open/*.json")):
+                        self.assertLess(time.monotonic(), deadline, "the board is open")
+                        time.sleep(0.05)
+                peer.send_signal(signal.SIGTERM)
+                # Without the fix, the program waits for the reader forever. The signal of `nearby` may come before
+                # its handler, which ends it too.
+                self.assertIn(peer.wait(20 * PATIENCE), (0, -signal.SIGTERM))
+                peer.stdin.close()
+                os.close(reader)
+
+    def test_options_may_stand_before_the_command(self):
+        path = self.write_settings("name = Ada\n")
+        self.assertIn("Ada", self.run_program("--config", str(path), "config"))
+        self.assertEqual(self.run_program("--config", str(path), "config", "path").strip(), str(path))
+        self.run_program("--data-dir", str(self.data), "boards", "list")
+        self.run_program("--data-dir", str(self.data), "bords", status=64)
+        if RELAY.exists():
+            path = self.home / "relay.conf"
+            path.write_text(f"data-dir = {self.data}\nmax-boards = 20\n", "utf-8")
+            command = [str(RELAY), "--config", str(path), "config", "check"]
+            done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("The settings are valid", done.stdout)
+
+    def test_an_import_makes_a_new_board_if_the_user_wants_it(self):
+        photo = self.home / "dot.png"
+        photo.write_bytes(png(4, 4))
+        self.run_program("import", "plan", str(photo), status=66)
+        self.assertIn("to create it, add --new", self.errors)
+        self.run_program("import", "plan", str(self.home / "missing.png"), "--new", status=66)
+        self.assertIn("missing.png", self.errors)
+        self.assertNotIn("plan", self.run_program("boards"))
+        self.run_program("import", "plan", str(photo), "--new")
+        self.run_program("import", "plan", str(photo), "--new")
+        self.assertIn("plan", self.run_program("boards"))
+        drawing = self.home / "plan.svg"
+        self.run_program("export", "plan", "-o", str(drawing))
+        self.assertIn("<svg", drawing.read_text("utf-8"))
+
+    def test_the_lobby_is_lines_if_the_user_chose_lines(self):
+        shown = self.run_program("--accessible", "--no-announce", given="new plan\ntext 0,0 hi\nquit\n")
+        self.assertIn("Boards nearby:", shown)
+        self.assertIn("+ text", shown)
+        shown = self.run_program("--accessible", given="help\n9\nquit\n")
+        self.assertIn("  1  plan", shown)
+        self.assertIn("! there is no board or command", shown)
+        self.run_program(status=64)
+        self.assertIn("USAGE", self.errors)
+
+    def test_a_temporary_peer_needs_no_data_directory(self):
+        file = self.home / "file"
+        file.write_text("", "utf-8")
+        arguments = ["run", "--host", "a", "--no-announce", "--listen", "127.0.0.1:0"]
+        places = {"given": "text 0,0 hi\n", "XDG_DATA_HOME": f"{file}/data", "TMPDIR": str(self.home)}
+        self.run_program(*arguments, status=(73, 74), **places)
+        self.assertIn("ok:", self.run_program(*arguments, "--ephemeral", **places))
+
+    def test_a_script_may_begin_with_a_byte_order_mark(self):
+        script = self.home / "script"
+        script.write_bytes(b"\xef\xbb\xbftext 0,0 hi\n")
+        self.assertIn("ok:", self.run_program("run", str(script), "--host", "a", "--no-announce", "--listen", "127.0.0.1:0"))
+        self.run_program("run", "--host", "a", "--no-announce", "--listen", "127.0.0.1:0", given='text 0,0 "a\0b"\n', status=(1, 64, 65))
+        self.assertIn("null character", self.errors)
+        self.run_program("host", "\u200b\u2060", status=64)
+        self.assertIn("cannot be seen", self.errors)
+
     def test_config_rejects_the_names_of_keys_that_the_program_rejects(self):
         for line, wrong in [("undoo = u", "undoo"), ("undo = ctrl+entr", "ctrl+entr")]:
             path = self.write_settings(f"name = Ada\n[keys]\n{line}\n")

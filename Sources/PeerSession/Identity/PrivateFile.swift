@@ -191,6 +191,9 @@ extension PrivateFile.Failure {
         + "with --data-dir."
     case .system(let call, let path, let number):
       "\(call) failed on \(path): \(String(cString: strerror(number)))."
+    case .wrongKind(let path) where Self.isDevice(path):
+      "\(path) is a device, and not a file or directory. Choose another directory with --data-dir, or remove the link "
+        + "to the device."
     case .wrongKind(let path):
       "\(path) has the wrong type, such as a directory in place of a file. Move it somewhere else: "
         + "mv \(shellQuoted(path)) \(shellQuoted(path + ".old"))"
@@ -205,5 +208,14 @@ extension PrivateFile.Failure {
       "\(path) has more than \(limit) bytes. Move the file somewhere else: "
         + "mv \(shellQuoted(path)) \(shellQuoted(path + ".old"))"
     }
+  }
+}
+
+extension PrivateFile.Failure {
+  /// Returns whether a path leads to a device such as `/dev/null`, which must stay where it is.
+  private static func isDevice(_ path: String) -> Bool {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return false }
+    return [S_IFCHR, S_IFBLK].contains(status.st_mode & S_IFMT)
   }
 }

@@ -29,7 +29,10 @@ extension BoardLibrary {
     try await open(newBoard, name, now, mayRead, nil, .name(name)) { path in
       let parts = Self.nameParts(path)
       let isTagged = parts.tag.utf8.count == Self.tag(of: newBoard).utf8.count
-      return isTagged && parts.stem == Self.stem(of: name)
+      let stem = Self.stem(of: name)
+      // Files of older versions are named `board` if the name has no letters from `a` to `z`.
+      let isNamed = parts.stem == stem || parts.stem == "board" && stem.utf8.contains { $0 >= 0x80 }
+      return isTagged && isNamed
     }
   }
 

@@ -112,7 +112,7 @@ public struct BoardLibrary: Sendable {
 
   /// Returns the file name for a board, made from the board's name and a part of its id.
   ///
-  /// Names come from users and peers, so the file name has only `a` to `z`, digits and `-`.
+  /// Names come from users and peers, so the file name has only letters of any script, digits and `-`.
   public static func fileName(name: String, board: [UInt8]) -> String {
     "\(stem(of: name))-\(tag(of: board)).\(fileExtension)"
   }
@@ -121,11 +121,27 @@ public struct BoardLibrary: Sendable {
   static func stem(of name: String) -> String {
     var safe = ""
     for character in name.lowercased().unicodeScalars.prefix(200) {
-      let isSafe = ("a"..."z").contains(character) || ("0"..."9").contains(character)
-      if isSafe { safe.unicodeScalars.append(character) } else if safe.last != "-" { safe += "-" }
+      if isSafe(character, after: safe.unicodeScalars.last) {
+        safe.unicodeScalars.append(character)
+      } else if safe.last != "-" {
+        safe += "-"
+      }
     }
-    let words = safe.split(separator: "-").joined(separator: "-").prefix(40)
+    var words = safe.split(separator: "-").joined(separator: "-").prefix(40)
+    // A file name has at most 255 bytes.
+    while words.utf8.count > 56 { words.removeLast() }
     return words.isEmpty ? "board" : String(words)
+  }
+
+  private static func isSafe(_ scalar: Unicode.Scalar, after before: Unicode.Scalar?) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
+      .decimalNumber:
+      true
+    // A mark belongs to the letter before it.
+    case .nonspacingMark, .spacingMark: before.map { $0 != "-" } ?? false
+    default: false
+    }
   }
 
   /// Returns the part of a board's id that its file name contains.

@@ -123,7 +123,10 @@ final class ImportExport {
       try body()
     } catch {
       guard case .exists = error else { throw CommandError(.fileUnwritable, error.message) }
-      throw CommandError(.fileUnwritable, "\(error.message); add `force` after the name to overwrite it")
+      throw CommandError(
+        .fileUnwritable,
+        "\(error.message); add `force` after the name to overwrite it"
+      )
     }
   }
 

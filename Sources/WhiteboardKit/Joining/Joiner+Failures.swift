@@ -120,8 +120,10 @@ extension Joiner {
   ) async -> any Error {
     let refusals = search.refusals
     guard let first = refusals.first else { return notFound(name, timeout) }
+    // All members report the same limit.
+    let isFull = refusals.allSatisfy { $0.error.code == .full }
     let sure = refusals.first {
-      refusals.count == 1
+      refusals.count == 1 || isFull
         || $0.candidate.rank == .knownPeer && [.kicked, .wrongCode].contains($0.error.code)
     }
     if let sure, sure.error.code != .unreachable || attempt.askedName != nil {

@@ -293,6 +293,13 @@ public enum JoinTarget: Equatable, Sendable {
   /// - Throws: ``LinkError`` if the text is a malformed link, a link with a different scheme, or an
   ///   address with an invalid port.
   public init(_ text: String?) throws(LinkError) {
+    // A link from a mail or a document often has blanks, quotes or angle brackets around it.
+    let around: Set<Character> = ["<", ">", "\"", "'", "“", "”"]
+    let bare = text.map { text in
+      let trimmed = text.drop { $0.isWhitespace || around.contains($0) }
+      return String(trimmed.reversed().drop { $0.isWhitespace || around.contains($0) }.reversed())
+    }
+    let text = bare.flatMap { BoardLink.looksLikeLink($0) ? $0 : nil } ?? text
     guard let text, !text.isEmpty else {
       self = .nearby
       return

@@ -220,7 +220,16 @@ final class Invitations {
     for (id, question) in pending {
       resolver.add(id: id, names: [question.name, UntrustedText(question.peer.text)], value: id)
     }
-    if word == "last", pending.count == 1, let only = pending.keys.first { return only }
+    if word == "last", let only = pending.keys.first {
+      // A request may arrive while the user types, so the latest of several is not accepted by `last`.
+      guard pending.count == 1 else {
+        throw CommandError(
+          .ambiguous,
+          "\(pending.count) requests are waiting for an answer; give the name or the id of one"
+        )
+      }
+      return only
+    }
     do throws(CommandError) {
       return try resolver.find(word, what: "invitation", missing: .noSuchInvitation)
     } catch {
@@ -325,7 +334,9 @@ final class Invitations {
       guard error.code == .noSuchInvitation, let match else { throw error }
       throw CommandError(
         .noSuchInvitation,
-        "\(match.sentence) There is nothing left to answer."
+        word == "last"
+          ? "no request is waiting for an answer; the last one has ended: \(match.sentence)"
+          : "\(match.sentence) There is nothing left to answer."
       )
     }
   }

@@ -52,7 +52,12 @@ extension LobbyClient {
         lines += [Line(text: "", style: .plain), Line(text: " your boards", style: .quiet)]
       }
       let style = index == chosen ? Self.chosenStyle : .plain
-      lines.append(Line(text: " \(boards.text(row)) ", style: style, index: index))
+      // A row that is too long, for example because it names a problem, continues in the next lines.
+      let texts = TextLines.wrapped(boards.text(row), columns: max(columns - 4, 1), limit: 3)
+      for (part, text) in texts.enumerated() {
+        let indent = part == 0 ? " " : "   "
+        lines.append(Line(text: "\(indent)\(text) ", style: style, index: index))
+      }
     }
     if list.isEmpty { lines += emptyLines }
     return lines
@@ -61,12 +66,13 @@ extension LobbyClient {
   /// The lines that an empty list shows: the state of the search, and what the user can do.
   private var emptyLines: [Line] {
     if let discoveryProblem {
-      return [
-        Line(
-          text: " \(UntrustedText(discoveryProblem).escaped(limit: 300))",
-          style: Self.errorStyle
-        ),
-        Line(text: " Press a to join by link or address, or n for a new board.", style: .plain),
+      let problem = TextLines.wrapped(
+        UntrustedText(discoveryProblem).escaped(limit: 600),
+        columns: max(columns - 2, 1),
+        limit: max(rows / 2, 1)
+      )
+      return problem.map { Line(text: " \($0)", style: Self.errorStyle) } + [
+        Line(text: " Press a to join by link or address, or n for a new board.", style: .plain)
       ]
     }
     let seconds = Int(now / .seconds(1))

@@ -53,6 +53,13 @@ struct JoinCodeTests {
     }
   }
 
+  @Test("characters beside a known word are the problem, and the word itself is not suggested")
+  func punctuation() {
+    let error = #expect(throws: JoinCodeError.self) { try JoinCode(words: "zoo zoo zoo zoo?") }
+    #expect(error == .unknownWord("zoo", nearest: "zoo"))
+    #expect(error?.description.contains("Did you mean") == false)
+  }
+
   @Test("hostile text is rejected and not repeated in the error")
   func hostile() {
     let error = #expect(throws: JoinCodeError.self) { try JoinCode(words: "\u{1B}[2J zoo zoo zoo") }

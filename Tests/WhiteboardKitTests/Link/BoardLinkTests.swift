@@ -103,6 +103,11 @@ struct BoardLinkTests {
   @Test("the target of `join` is a link, an address or a name")
   func targets() throws {
     #expect(try JoinTarget(nil) == .nearby)
+    let link = "whiteboard://10.0.0.1:80/\(String(repeating: "a", count: 26))"
+    for text in [" \(link)\n", "<\(link)>", "\"\(link)\"", "“<\(link)> ”"] {
+      #expect(try JoinTarget(text) == .link(BoardLink(link)), "\(text)")
+    }
+    #expect(try JoinTarget("<3") == .name("<3"))
     #expect(try JoinTarget("standup") == .name("standup"))
     #expect(
       try JoinTarget("10.0.0.1") == .address(try #require(HostPort(host: "10.0.0.1", port: 26_273)))

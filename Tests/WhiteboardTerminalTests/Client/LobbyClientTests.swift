@@ -84,6 +84,21 @@ struct LobbyClientTests {
     }
   }
 
+  @Test("at 80 columns, the cause of a problem is shown completely")
+  func causes() {
+    var lobby = LobbyClient(columns: 80, rows: 24, suggestion: "board")
+    let cause =
+      "The system D-Bus is not running, so Avahi cannot be reached. Start D-Bus (systemctl start dbus), or connect "
+      + "with HOST:PORT or a join link."
+    let about =
+      "another user owns the file, so it cannot be opened; run: sudo chown 1000 /boards/plans.whiteboard"
+    lobby.discoveryFailed(cause)
+    lobby.setBoards([.init(name: "plans", path: "/boards/plans.whiteboard", about: about)])
+    let text = lobby.frame().screen.lines.map(\.trimmed).joined(separator: " ")
+    #expect(text.contains(cause))
+    #expect(text.contains(about))
+  }
+
   @Test("a board has one entry, even if it is the user's own and several members announce it")
   func groups() {
     var lobby = Self.lobby()
