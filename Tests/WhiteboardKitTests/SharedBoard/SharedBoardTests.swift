@@ -244,7 +244,7 @@ struct SharedBoardTests: BoardSuite {
         hosting.code = code
         let first = hosting
         group.addTask { try await host.run(first) }
-        let ready = try #require(await host.ready())
+        _ = try #require(await host.ready())
         let isAnnounced = await host.sees {
           switch $0 {
           case .ready(let ready): ready.announced
