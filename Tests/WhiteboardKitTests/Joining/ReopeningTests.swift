@@ -69,7 +69,7 @@ struct ReopeningTests: BoardSuite {
         do throws(WhiteboardError) {
           try await second.run(window)
           Issue.record("the second window opened the board")
-        } catch let error as WhiteboardError {
+        } catch {
           #expect(error.code == .timedOut && error.message.contains("another window"), "\(error)")
         }
         // Each window has its own session events, so these commands come after anything that the second one caused.
