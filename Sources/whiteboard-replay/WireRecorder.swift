@@ -95,7 +95,7 @@ actor WireRecorder {
         case .peerLeft(let peer, let reason, _):
           tell(peer, reason == .left ? "left" : "disconnected: \(reason.word)")
         case .invitation(let invitation):
-          try? await session.respond(
+          _ = try? await session.respond(
             to: invitation.id,
             .decline(reason: "A recorder admits no peers.")
           )

@@ -94,7 +94,7 @@ final class World: Sendable {
     for await event in session.events {
       switch event {
       case .invitation(let invitation):
-        try? await session.respond(
+        _ = try? await session.respond(
           to: invitation.id,
           invitation.id.number.isMultiple(of: 2) ? .accept : .decline(reason: "odd")
         )
