@@ -245,9 +245,10 @@ final class RelaySide {
       let bridge = relayed.nextBridge(to: entry.id, entry.member.incarnation),
       hasRoom(behind: bridge)
     else { return nil }
-    // A broken link usually returns soon, with the delivery state, which a route would end (RLY-8).
-    // If the session has relays, they answer first.
-    let wait = TimeAmount.seconds((entry.delivery == nil ? 2 : 5) + (hasRelays ? 1 : 0))
+    // After 3 s, the member that the newcomer cannot dial has dialed the newcomer (MEM-2). A broken
+    // link usually returns soon, with the delivery state, which a route would end (RLY-8). If the
+    // session has relays, they answer first.
+    let wait = TimeAmount.seconds((entry.delivery == nil ? 4 : 5) + (hasRelays ? 1 : 0))
     // A peer without an address cannot be dialed, so do not wait for a link.
     let isImmediate = entry.addresses.isEmpty && entry.delivery == nil && !entry.wasOverrun
     let first = isImmediate ? .distantPast : entry.apartSince + wait
