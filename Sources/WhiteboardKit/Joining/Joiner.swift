@@ -140,7 +140,7 @@ final class Joiner {
     } catch let error as SessionError {
       let explanation = await explain(error, request, of: AskedPeer())
       guard let error = explanation as? SessionError,
-        error.code == .unreachable || error.code == .wrongPeer
+        [.unreachable, .wrongPeer, .noSuchSession].contains(error.code)
       else { throw explanation }
       if let refusals = request.announced?.refusals, !refusals.isEmpty {
         throw failure(error, refusals, hasCode: request.code != nil)
