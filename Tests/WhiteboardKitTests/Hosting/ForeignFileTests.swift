@@ -12,6 +12,7 @@ import WhiteboardDocument
 struct ForeignFileTests: BoardSuite {
   private let board = SessionID.ofOpenBoard()
   private let code = JoinCode.random()
+  private let identity = PeerIdentity.ephemeral()
   private let stranger = PeerIdentity.ephemeral().peerID
 
   /// Creates a file with a member and a code, as another program with its own data directory does.
@@ -46,6 +47,7 @@ struct ForeignFileTests: BoardSuite {
     trusted: Bool
   ) async throws -> (code: String?, host: PeerID?, members: Int, warnings: [String]) {
     var configuration = await room.configuration(.host(boardName: ""), "ada")
+    configuration.identity = identity
     configuration.boardFile = path
     configuration.trustsFile = trusted
     configuration.admission = .code
