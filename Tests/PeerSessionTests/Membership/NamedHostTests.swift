@@ -6,7 +6,7 @@ import Testing
 @testable import PeerSession
 
 /// Sessions whose id names the host, and members that lie about the host.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct NamedHostTests {
   private static let (anna, mal, ben) = (
     PeerIdentity.ephemeral(), PeerIdentity.ephemeral(), PeerIdentity.ephemeral()
