@@ -334,7 +334,7 @@ public final class PeerTransport: Sendable {
           // Another announced peer may admit the local peer.
           let isRefused = announced.refusalCount > refusalCount
           if isRefused, refusalCount < AnnouncedListeners.maximumRefusals { continue }
-          if [.unreachable, .wrongPeer].contains(error.code) {
+          if error.isDeparture || error.code == .wrongPeer {
             error = announced.takeTemporaryRefusal() ?? announced.namedRefusal ?? error
           }
         }

@@ -85,12 +85,12 @@ package final class AnnouncedListeners: Sendable {
   /// - Parameters:
   ///   - target: The peer.
   ///   - error: The reason.
-  ///   - isNamed: Whether the link names the peer. Unless that peer no longer serves the session,
-  ///     its answer is final.
+  ///   - isNamed: Whether the link names the peer. Unless that peer no longer serves the session, or
+  ///     is just leaving, its answer is final.
   func refused(_ target: Target, _ error: SessionError, isNamed: Bool) {
     state.withLockedValue { state in
       // A peer may serve the session at another address, with another process.
-      if error.code == .noSuchSession {
+      if error.isDeparture {
         state.dead.insert(target)
         if isNamed { state.namedRefusal = error }
       } else if !isNamed, let peer = target.peer {
@@ -121,5 +121,12 @@ package final class AnnouncedListeners: Sendable {
       for peer in temporary.keys { state.refusals[peer] = nil }
       return temporary.values.first
     }
+  }
+}
+
+extension SessionError {
+  /// Whether the peer no longer serves the session, or left while it was asked.
+  package var isDeparture: Bool {
+    [.noSuchSession, .shuttingDown, .left, .unreachable].contains(code)
   }
 }

@@ -140,7 +140,7 @@ final class Joiner {
     } catch let error as SessionError {
       let explanation = await explain(error, request, of: AskedPeer())
       guard let error = explanation as? SessionError,
-        [.unreachable, .wrongPeer, .noSuchSession].contains(error.code)
+        error.isDeparture || error.code == .wrongPeer
       else { throw explanation }
       if let refusals = request.announced?.refusals, !refusals.isEmpty {
         throw failure(error, refusals, hasCode: request.code != nil)
