@@ -76,7 +76,7 @@ struct LobbyClientTests {
       let choices = Self.type("\r", &lobby)
       #expect(choices == (hasCode ? [.join(target: "teamid", code: nil)] : []))
       guard !hasCode else { continue }
-      #expect(lobby.frame().screen.lines.contains { $0.contains("join code (four words): ") })
+      #expect(lobby.frame().screen.lines.contains { $0.contains("join code (four words):") })
       #expect(Self.type("a b\r", &lobby) == [.join(target: "teamid", code: "a b")])
       // Some members admit without a code.
       lobby.found(Self.found("Team", "teamid", by: "Cy", "cyid"))
