@@ -54,6 +54,7 @@ extension Transfers {
     _ paths: [String],
     to peers: [PeerID]
   ) async throws(CommandError) -> [String] {
+    defer { checkIsolation(#isolation) }
     let files = try await NamedFile.files(at: paths)
     var transfers: [String] = []
     var failures: [CommandError] = []
