@@ -227,7 +227,7 @@ public final class PeerTransport: Sendable {
     membership: MembershipRecord? = nil
   ) async throws(SessionError) -> Session {
     // Stretching a code takes about 0.1 s, so it does not run on an event loop (ADM-5).
-    let key = await codeKey(admission, id)
+    let (isStarting, key) = try await hostedCodeKey(admission, id)
     let core = core
     let peer = peerID
     return try await onLoop {
@@ -237,6 +237,7 @@ public final class PeerTransport: Sendable {
       }
       let session = SessionCore(transport: transport, id: id, host: peer, policy: admission)
       session.admission.codeKey = key
+      if isStarting { session.admission.computeCodeKey() }
       session.name = .sessionName(name)
       session.bulk = TransferConnections(session, inbox: transport.inbox)
       session.directory.hasJoined = true
@@ -265,7 +266,7 @@ public final class PeerTransport: Sendable {
     grant: RelayGrant,
     membership: MembershipRecord? = nil
   ) async throws(SessionError) -> Session {
-    let key = await codeKey(admission, id)
+    let (isStarting, key) = try await hostedCodeKey(admission, id)
     let core = core
     return try await onLoop {
       let transport = core.value
@@ -278,6 +279,7 @@ public final class PeerTransport: Sendable {
         throw SessionError(.internalError, "This process already serves the session.")
       }
       let session = transport.makeCarried(id, host: host, admission, key, grant)
+      if isStarting { session.admission.computeCodeKey() }
       if let membership { session.directory.restore(membership) }
       return Session(session)
     }
@@ -367,6 +369,19 @@ public final class PeerTransport: Sendable {
         eventLoop.execute { joining.value.cancel() }
       }
     }
+  }
+
+  /// Returns whether the transport does not accept connections yet, and otherwise the key of a session's code.
+  ///
+  /// A relay that starts may have hundreds of sessions. Their keys are computed while it already serves members that
+  /// need no code.
+  private func hostedCodeKey(
+    _ policy: AdmissionPolicy,
+    _ id: SessionID
+  ) async throws(SessionError) -> (isStarting: Bool, key: CodeKey?) {
+    let core = core
+    if try await onLoop({ !core.value.isAccepting }) { return (true, nil) }
+    return (false, await codeKey(policy, id))
   }
 
   private func codeKey(_ policy: AdmissionPolicy, _ id: SessionID) async -> CodeKey? {

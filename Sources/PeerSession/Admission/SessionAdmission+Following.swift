@@ -122,13 +122,21 @@ extension SessionAdmission {
     guard new != policy else { return }
     replacePolicy(with: new, nil)
     policySource.yield(new)
-    guard case .code(let code) = new else { return }
+    computeCodeKey()
+  }
+
+  /// Computes the key of the current code without delaying the caller.
+  ///
+  /// Until the key is known, diallers that need it are asked to try again.
+  func computeCodeKey() {
+    let current = policy
+    guard case .code(let code) = current else { return }
     let (id, peer) = (session.id, session.localPeer)
     let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
     session.transport.threads.runIfActive(eventLoop: session.eventLoop) {
       CodeKey(code: code, session: id, listener: peer)
     }.whenSuccess { key in
-      guard bound.value.policy == new else { return }
+      guard bound.value.policy == current else { return }
       bound.value.codeKey = key
     }
   }

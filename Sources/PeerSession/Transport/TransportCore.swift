@@ -57,7 +57,7 @@ final class TransportCore {
   /// Until then, connections wait in the system's queue. Otherwise, a program that has just
   /// restarted would refuse a dialler's session as not served, and the dialler would not dial
   /// again.
-  private var isAccepting = false
+  private(set) var isAccepting = false
   /// The slots of the connections in `handshakes` (LNK-6).
   private var places = FairPlaces<ObjectIdentifier>(
     maximum: Limits.pendingConnections,
