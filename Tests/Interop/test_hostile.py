@@ -364,7 +364,7 @@ class Attacks(LinkChecks):
                 self.assert_answers(link)
         self.assertEqual(dials.most, 4)
 
-    def test_mem_14_one_member_names_few_strangers_and_they_are_soon_forgotten(self):
+    def test_mem_18_one_member_names_few_strangers_and_they_are_soon_forgotten(self):
         """A peer that names 250 members causes 4 dials for each of 32 of them."""
         self.isolate()
         with DialCounter(holds=False) as dials:
@@ -373,6 +373,8 @@ class Attacks(LinkChecks):
             self.assertTrue(dials.reaches(32 * 4, 60), "32 members were not dialed 4 times each")
             # An address of many machines is not an address of a member.
             nowhere = [{**member, "addresses": ["224.0.0.251", "0.0.0.0"]} for member in self.strangers(8, dials.port)]
+            # The first link ended, because this peer answered no PING.
+            link = self.open()
             link.send_frame(wire.MEMBERS, {"members": nowhere})
             self.assert_answers(link)
             self.assertFalse(dials.reaches(32 * 4 + 1, 2), "more members were dialed")

@@ -2,6 +2,7 @@
 
 import collections
 import hmac
+import ipaddress
 import itertools
 import json
 import os
@@ -38,6 +39,12 @@ class WrongPeer(Exception):
 
 class NotVerified(Exception):
     """The host did not prove itself (HEL-4, ADM-8)."""
+
+
+def is_address_of_one_machine(text):
+    """Whether a member may have this address: it is not unspecified, multicast or broadcast (MEM-18)."""
+    address = ipaddress.ip_address(text)
+    return not (address.is_unspecified or address.is_multicast or text == "255.255.255.255")
 
 
 def parse_member(value):
@@ -293,6 +300,8 @@ class Remote(BulkMixin):
         self.since = time.monotonic()
         self.redial_at = None
         self.redials = 0
+        self.most_redials = 8
+        self.named_by = None
         self.dialling = False
         self.forbidden = False
         self.ticket_tries = 0
@@ -1154,7 +1163,7 @@ class Peer:
             self.on_datagram(remote, payload, "link")
         elif kind == wire.MEMBERS:
             raw = wire.parse_json(payload)
-            self._learn([parse_member(m) for m in wire.array(raw, "members", 256)], wait=3)
+            self._learn([parse_member(m) for m in wire.array(raw, "members", 256)], wait=3, named_by=remote)
             ticket = wire.mapping(raw, "ticket")
             if ticket:
                 self._keep_ticket(ticket)
@@ -1268,8 +1277,12 @@ class Peer:
             if remote is not newcomer and remote.control:
                 remote.control.send(wire.MEMBERS, {"members": member})
 
-    def _learn(self, members, wait):
-        """Learns members from a list. A newcomer dials them at once; any other peer after 3 s (MEM-2)."""
+    def _learn(self, members, wait, named_by=None):
+        """Learns members from a list. A newcomer dials them at once; any other peer after 3 s (MEM-2).
+
+        A member that is not the host may name 32 strangers at a time (MEM-18).
+        """
+        is_bounded = named_by is not None and named_by.peer_id != self.host
         for member in members:
             peer_id = member["peer"]
             self._notice(peer_id)
@@ -1277,9 +1290,15 @@ class Peer:
                 continue
             if len(self.remotes) >= 256:
                 return
+            heard = [r for r in self.remotes.values() if r.named_by is named_by and r.state == "heard"]
+            if is_bounded and len([r for r in heard if r.redials < r.most_redials]) >= 32:
+                return
             remote = self.remotes[peer_id] = Remote(self, peer_id)
+            remote.named_by = named_by
+            remote.most_redials = 4 if is_bounded else 8
             remote.name, remote.port = member["name"], member["port"]
-            remote.addresses, remote.role = member["addresses"], member["role"]
+            remote.addresses = [a for a in member["addresses"] if is_address_of_one_machine(a)]
+            remote.role = member["role"]
             remote.state = "heard"
             remote.redial_at = time.monotonic() + wait
 
@@ -1397,9 +1416,9 @@ class Peer:
                 self._start(self._redial, remote, wait)
 
     def _may_dial_heard(self, remote):
-        """Whether a member known from a list may be dialed: four at a time, eight times each (MEM-6)."""
+        """Whether a member known from a list may be dialed: four at a time, a few times each (MEM-6, MEM-18)."""
         # A dial may take longer than the wait before the next one.
-        if remote.redials >= 8 or remote.dialling:
+        if remote.redials >= remote.most_redials or remote.dialling:
             return False
         return len([r for r in self.remotes.values() if r.state == "heard" and r.dialling]) < 4
 
