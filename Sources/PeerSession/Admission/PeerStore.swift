@@ -145,8 +145,8 @@ public actor PeerStore {
     try change { $0[peer]?.isAlwaysAdmitted = true }
   }
 
-  /// Returns whether the user trusts a peer: the user compared verification words with it, chose to always admit it, or
-  /// named its key.
+  /// Returns whether the user trusts a peer: the user compared verification words with it, or chose to
+  /// always admit it.
   public func isTrusted(_ peer: PeerID) -> Bool {
     peers[peer].map { $0.verified == .ask || $0.isAlwaysAdmitted } ?? false
   }

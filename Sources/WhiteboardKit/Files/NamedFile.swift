@@ -89,7 +89,7 @@ struct NamedFile: Equatable, Sendable {
   static func cleaned(_ name: UntrustedText) -> String {
     let separators: Set<Character> = ["/", "\\", ":"]
     let parts = name.raw.split { separators.contains($0) }
-      .map { UntrustedText($0).displayed(width: maximumLength) }
+      .map { UntrustedText($0).displayed(width: CommandLimits.maximumNameLength) }
       .map { String($0.drop { $0 == "." || $0 == " " }) }.filter { !$0.isEmpty }
     let whole = parts.joined(separator: "_")
     guard !whole.isEmpty else { return "file" }

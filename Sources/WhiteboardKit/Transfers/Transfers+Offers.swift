@@ -52,7 +52,7 @@ extension Transfers {
 
   private func distrust(of info: ResourceInfo) -> String {
     "\(attempt(of: info)) It was refused, because you accept files only from people whom you trust. To trust "
-      + "the sender: whiteboard-peer peers trust \(info.peer.text)"
+      + "the sender: whiteboard-peer peers trust --always \(info.peer.text)"
   }
 
   private func attempt(of info: ResourceInfo) -> String {

@@ -192,14 +192,14 @@ struct FileOfferTests: BoardSuite {
       let peer = try #require(await host.ready()).peer
       let isTold = await guest.sees {
         if case .note(let note) = $0 {
-          note.code == "file-refused" && note.message.contains("peers trust \(peer)")
+          note.code == "file-refused" && note.message.contains("peers trust --always \(peer)")
         } else {
           false
         }
       }
       #expect(isTold)
       let store = try #require(await guest.sharedBoard?.configuration.peerStore)
-      try await store.remember(try #require(PeerID(text: peer)), name: "ada", how: .ask)
+      try await store.alwaysAdmit(try #require(PeerID(text: peer)), name: "ada")
       #expect(await error(host, "resource \(file)") == nil)
     }
   }
