@@ -95,7 +95,7 @@ struct WriteAheadLog: Sendable {
     )
     let current = index?.salts == salts ? index : nil
     judge(header, current, slots)
-    lacksIndex = mayHaveIndex && DocumentFile.size(of: path + "-shm") == nil && usable > 0
+    lacksIndex = mayHaveIndex && DocumentFile.size(of: path + "-shm") == nil && slots > 0
     let isOfIndex = current != nil || index?.committed ?? 0 == 0
     if damage == nil, !isOfIndex {
       damage = "its index (the file that ends in -shm) belongs to a different log"
