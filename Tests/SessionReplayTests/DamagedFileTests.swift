@@ -154,7 +154,10 @@ import WhiteboardSync
       let found = document.damages
       kept = Set((try? await document.history().steps.map(\.content)) ?? [])
       try await document.close()
-      if !isWhole { #expect(!found.isEmpty, "\(what): opened without a warning") }
+      // Without the index, a log may be incomplete, so the file is not whole, but it is not damaged either.
+      if !isWhole, damage != .indexGone {
+        #expect(!found.isEmpty, "\(what): opened without a warning")
+      }
       if kept != live.steps {
         #expect(!found.isEmpty, "\(what): \(live.steps.count - kept.count) steps lost silently")
         let copy = try Self.read(path + ".damaged-1")
