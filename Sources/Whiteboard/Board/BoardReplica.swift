@@ -169,12 +169,10 @@ public class BoardReplica {
   ) -> Difference {
     hideStaged()
     guard shares.isCounted || cells.mayExceedWhole(with: difference) else { return difference }
-    let limits = shares.limits(
-      of: difference,
-      on: cells,
-      comparesAll: comparesAll,
-      authors.merging(more) { known, _ in known }
-    )
+    // Embedded Swift has no `merging`.
+    var all = authors
+    for (incarnation, author) in more where all[incarnation] == nil { all[incarnation] = author }
+    let limits = shares.limits(of: difference, on: cells, comparesAll: comparesAll, all)
     return limits.isEmpty ? difference : difference.limited(to: limits)
   }
 
