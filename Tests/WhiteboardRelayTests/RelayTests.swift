@@ -57,7 +57,11 @@ struct RelayTests {
         ($0 as? WhiteboardError)?.code == .unreachable
       }
       let library = BoardLibrary(directory: room.data + "/boards")
-      #expect(try await library.list().compactMap(\.board).compactMap { SessionID(bytes: $0)?.text } == [board])
+      #expect(
+        try await library.list().compactMap(\.board).compactMap { SessionID(bytes: $0)?.text } == [
+          board
+        ]
+      )
     }
   }
 
