@@ -114,7 +114,7 @@ import Testing
     "Profile": ["peer"],
     "Ready": ["peer", "addresses", "board", "admit", "code", "link"],
     "Received": ["from"],
-    "Remark": ["code", "message", "peer", "invitation"],
+    "Remark": ["code", "message", "peer", "invitation", "deadline"],
     "Removed": ["peer", "message"],
     "ResourceFinished": ["transfer", "peer", "path", "sha256"],
     "ResourceOffered": ["transfer", "peer", "deadline"],
