@@ -20,6 +20,8 @@ final class CatchUp {
   private var deadline: ContinuousClock.Instant?
   /// Whether a command waits for the board.
   private(set) var isHolding = false
+  /// The time of the join.
+  private let joined: ContinuousClock.Instant
 
   init(
     _ runtime: BoardRuntime,
@@ -35,6 +37,7 @@ final class CatchUp {
     self.replica = replica
     self.members = members
     self.publisher = publisher
+    joined = runtime.clock.now
   }
 
   /// Whether commands are held.
@@ -110,11 +113,13 @@ final class CatchUp {
   /// Returns whether the board of a member is treated as the whole board.
   ///
   /// A member that has just joined also has an empty board. Only the host and relays know whether
-  /// the board itself is empty.
+  /// the board itself is empty. If none of them is connected after a third of the time limit, an
+  /// empty board of any member counts: the host may have left.
   private func hasArrived(from member: MemberID) -> Bool {
     guard holdsCommands, replica.board.state.context == replica.board.written else { return true }
-    return session.hostPeer.bytes == member.bytes
-      || session.peers().contains { $0.peer.isRelay && $0.peer.id.bytes == member.bytes }
+    let knowing = session.peers().map(\.peer).filter { $0.isRelay || $0.id == session.hostPeer }
+    return knowing.contains { $0.id.bytes == member.bytes }
+      || knowing.isEmpty && runtime.clock.now - joined >= configuration.catchUpTimeout / 3
   }
 
   /// The message that the board did not arrive in time, with advice.

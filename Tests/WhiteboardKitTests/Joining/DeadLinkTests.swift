@@ -33,14 +33,21 @@ struct DeadLinkTests: BoardSuite {
     }
   }
 
-  /// Joins by a link, and returns the guest's events.
+  /// Joins by a link, writes on the board, and returns the guest's events.
   private func join(_ link: BoardLink, in room: BoardRoom) async throws -> [BoardEvent] {
     let guest = ScriptedBoard()
-    let joining = await room.configuration(.join(.link(link), patience: .seconds(10)), "carol")
+    var configuration = await room.configuration(
+      .join(.link(link), patience: .seconds(10)),
+      "carol"
+    )
+    // No member knows that the board is empty, so the command waits for a third of this time.
+    configuration.catchUpTimeout = .seconds(15)
+    let joining = configuration
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await guest.run(joining) }
       if await guest.ready() == nil { try await group.next() }
       try await guest.perform("wait peers=1 timeout=30")
+      try await guest.perform("text 0,0 hello")
       await guest.end()
       try await group.waitForAll()
     }
