@@ -325,7 +325,7 @@ enum Program {
     let termination = Termination { signal in
       // After a hangup there is no user to ask.
       guard await ending.request(asksFirst: isTyped && signal != SIGHUP) else { return false }
-      // If nobody reads the output, the program must end nevertheless.
+      // The program must end even if its output is not read.
       await writer.giveUp(ifStalledFor: .seconds(2))
       return true
     }

@@ -374,7 +374,7 @@ final class RelaySide {
         joinGeneration: session.messages.nextJoinGeneration()
       )
       session.dialler.policy.departed(peer)
-      // Any other member could otherwise bring in peers that nobody admitted (RLY-16).
+      // Any other member could otherwise bring in peers that no member admitted (RLY-16).
       if session.membership.maySpeakForHost(route.relay) { session.directory.met(entry) }
       session.emit(.peerJoined(entry.peer))
       session.bulk?.routeOpened(peer)

@@ -25,7 +25,7 @@ extension BoardEvent {
     package var announced: Bool
     /// The connected peers that can admit newcomers; nil if the local peer can.
     ///
-    /// If the local peer cannot, `link` is empty, and nobody can join through it.
+    /// If the local peer cannot, `link` is empty, and no peer can join through it.
     package var admitters: [Admitter]?
   }
 

@@ -74,7 +74,7 @@ enum DenseInk {
 
     /// Adds a segment, unless most of it is in parts that are full.
     ///
-    /// - Returns: Whether the segment is to be drawn.
+    /// - Returns: Whether the client draws the segment.
     mutating func add(from start: Point, to end: Point) -> Bool {
       let (dx, dy) = (end.x - start.x, end.y - start.y)
       let count = Int(max((dx / part.width).magnitude, (dy / part.height).magnitude)) + 1

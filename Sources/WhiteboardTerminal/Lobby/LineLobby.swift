@@ -58,7 +58,7 @@ package struct LineLobby: Sendable {
     return boards.list.contains(.nearby(id)) ? [] : ["no longer nearby: \(text)"]
   }
 
-  /// Numbers the boards anew, and returns the list and what the user can type.
+  /// Numbers the boards again, and returns the list and what the user can type.
   package mutating func list() -> [String] {
     listed = boards.list
     var lines = ["Boards nearby:"]
