@@ -285,7 +285,7 @@ class Attacks(LinkChecks):
                 self.assert_first_frame_closes(encode_frame(wire.HELLO, hello), "protocol-error")
 
     def test_hel_1_no_common_version(self):
-        for versions in ([2, 3], [0, 0], [2**53 - 1, 2**53 - 1]):
+        for versions in ([3, 4], [0, 0], [2**53 - 1, 2**53 - 1]):
             hello = self.attacker.hello(protocol=versions)
             self.assert_first_frame_closes(encode_frame(wire.HELLO, hello), "version-mismatch")
 
