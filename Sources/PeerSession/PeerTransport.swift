@@ -371,7 +371,7 @@ public final class PeerTransport: Sendable {
     }
   }
 
-  /// Returns whether the transport does not accept connections yet, and otherwise the key of a session's code.
+  /// Returns whether a relay is still starting, and otherwise the key of a session's code.
   ///
   /// A relay that starts may have hundreds of sessions. Their keys are computed while it already serves members that
   /// need no code.
@@ -380,7 +380,8 @@ public final class PeerTransport: Sendable {
     _ id: SessionID
   ) async throws(SessionError) -> (isStarting: Bool, key: CodeKey?) {
     let core = core
-    if try await onLoop({ !core.value.isAccepting }) { return (true, nil) }
+    let isStarting = try await onLoop { core.value.configuration.carries != nil && !core.value.isAccepting }
+    if isStarting { return (true, nil) }
     return (false, await codeKey(policy, id))
   }
 
