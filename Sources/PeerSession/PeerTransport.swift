@@ -380,7 +380,9 @@ public final class PeerTransport: Sendable {
     _ id: SessionID
   ) async throws(SessionError) -> (isStarting: Bool, key: CodeKey?) {
     let core = core
-    let isStarting = try await onLoop { core.value.configuration.carries != nil && !core.value.isAccepting }
+    let isStarting = try await onLoop {
+      core.value.configuration.carries != nil && !core.value.isAccepting
+    }
     if isStarting { return (true, nil) }
     return (false, await codeKey(policy, id))
   }
