@@ -187,7 +187,16 @@ struct JoinSearch: Sendable {
   /// boards are excluded.
   private var new: [Candidate] {
     guard attempts < Self.maximumCandidates else { return [] }
-    let new = shown.filter { starts[$0.id] == nil || hasMoved($0) }
+    // Members are not asked if the host itself declined. Any peer can announce a board and decline, so
+    // the id of the board must name the host (MEM-14).
+    let declined = outcomes.filter { id, outcome in
+      guard case .refused(let error) = outcome else { return false }
+      return error.code == .declined && id.board.names(id.peer)
+    }
+    let closed = Set(declined.keys.map(\.board))
+    let new = shown.filter {
+      !closed.contains($0.id.board) && (starts[$0.id] == nil || hasMoved($0))
+    }
     let known = Set((shown + asked).filter { $0.rank != .unknown }.map(\.id.board))
     return boards == .known && !known.isEmpty
       ? new.filter { known.contains($0.id.board) } : new

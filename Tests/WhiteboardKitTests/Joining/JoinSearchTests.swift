@@ -29,6 +29,36 @@ struct JoinSearchTests {
     JoinSearch(boards, redialLimit: .seconds(30), deadline: .seconds(30))
   }
 
+  @Test(
+    "[TCK-6] after the host declined, no member is asked; after another peer declined, the host is",
+    arguments: [true, false]
+  )
+  func declined(byHost: Bool) throws {
+    let (first, second) = (try Self.candidate(1), try Self.candidate(2))
+    let host = byHost ? first : second
+    let board = SessionID.random(hostedBy: host.id.peer)
+    let candidates = [first, second].map { candidate in
+      JoinSearch.Candidate(
+        id: .init(peer: candidate.id.peer, board: board),
+        boardName: candidate.boardName,
+        hostName: candidate.hostName,
+        addresses: candidate.addresses,
+        rank: candidate.rank
+      )
+    }
+    var search = Self.search()
+    search.show(candidates)
+    #expect(search.next(now: .zero) == .ask(candidates[0]))
+    search.refused(by: candidates[0].id, SessionError(.declined, "no"), now: .seconds(9), jitter: 0)
+    if byHost {
+      #expect(!search.hasNext)
+      #expect(search.next(now: .seconds(9)) == .wait(until: .seconds(11)))
+      #expect(search.next(now: .seconds(11)) == .giveUp)
+    } else {
+      #expect(search.next(now: .seconds(9)) == .ask(candidates[1]))
+    }
+  }
+
   /// Lets every candidate refuse until the search gives up; returns the order of the attempts.
   private func order(_ search: inout JoinSearch) -> [JoinSearch.Candidate.ID] {
     var order: [JoinSearch.Candidate.ID] = []
