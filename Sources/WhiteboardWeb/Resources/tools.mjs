@@ -424,10 +424,11 @@ export class SelectTool extends Tool {
     const isInFrame = frame && local(frame, at).every((value, index) => Math.abs(value) <= frame.size[index] / 2);
     // A drag that begins on a locked object, such as a large photo, selects the objects in front of it.
     const object = tapped?.isLocked ? null : tapped;
-    if (object && !this.selection.has(object.id) && !isInFrame) this.set(ui.withGroup(object));
+    const isAdding = object && !this.selection.has(object.id) && !isInFrame;
+    if (isAdding) this.set(ui.withGroup(object));
     if (object || isInFrame) {
       const canMove = this.#canChange && this.selection.size;
-      this.#gesture = { kind: canMove ? "wait" : "none", from: place, at, tapped };
+      this.#gesture = { kind: canMove ? "wait" : "none", from: place, at, tapped, isRefused: isAdding && this.#refused !== null };
       return;
     }
     this.#gesture = { kind: "band", from: place, to: place, before: event.shiftKey ? [...this.selection] : [], tapped };
@@ -507,7 +508,8 @@ export class SelectTool extends Tool {
     const tapped = gesture && gesture.kind !== "drag" && !gesture.found && gesture.tapped;
     this.cancel();
     if (tapped && !event.shiftKey) {
-      this.set(this.ui.withGroup(tapped));
+      // The same click must not take objects that it could not select.
+      if (!gesture.isRefused) this.set(this.ui.withGroup(tapped));
       if (tapped.type === "game") this.ui.open(tapped.id);
     }
   }
