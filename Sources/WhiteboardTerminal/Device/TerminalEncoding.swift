@@ -5,7 +5,7 @@ package enum TerminalEncoding: Hashable, Sendable {
   case utf8
   /// ISO 8859-1.
   case latin1
-  /// ASCII, or an encoding of which the program writes only the ASCII characters.
+  /// ASCII, or another encoding, in which the program writes only ASCII characters.
   case ascii
 
   /// Creates the encoding that a locale names, such as `de_DE.ISO-8859-1`.

@@ -92,7 +92,7 @@ package struct LineLobby: Sendable {
       return .choice(.join(target: rest, code: nil))
     case "own":
       guard case .nearby(let id)? = row(rest), let copy = boards.copy(of: id) else {
-        return .lines(["! give the number of a board nearby of which you have a copy"])
+        return .lines(["! give the number of a nearby board that you have a copy of"])
       }
       return .choice(.host(copy.path))
     default:

@@ -20,7 +20,7 @@ struct LobbyBoards: Sendable {
 
   /// The announcements by board id and by peer id.
   private var nearby: [String: [String: BoardEvent.FoundBoard]] = [:]
-  /// The announced boards of which no announced peer answers.
+  /// The announced boards whose announced peers do not answer.
   private var unreachable: Set<String> = []
   /// The boards that are stored on this computer.
   var own: [LobbyClient.OwnBoard] = []

@@ -122,7 +122,7 @@ struct BoardNarratorTests {
     #expect(narrator.lines(for: removed, now: .zero) == ["- Ben: \(Self.id) deleted"])
   }
 
-  @Test("a stroke is one line when it is finished, and two members of one name are told apart")
+  @Test("a stroke is one line when it is finished, and two members of one name are shown apart")
   mutating func strokes() {
     _ = narrator.lines(for: .joined(.init(peer: "another-ben", name: "Ben")), now: .zero)
     var stroke = text("")
