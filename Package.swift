@@ -4,18 +4,12 @@ import PackageDescription
 let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
 
 /// The products of packages that more than one target names.
-let argumentParser = Target.Dependency.product(
-  name: "ArgumentParser",
-  package: "swift-argument-parser"
-)
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
-let nioConcurrencyHelpers = Target.Dependency.product(
-  name: "NIOConcurrencyHelpers",
-  package: "swift-nio"
-)
+let nioConcurrencyHelpers = Target.Dependency.product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
@@ -32,10 +26,8 @@ let package = Package(
   name: "whiteboard",
   // Programs are not products, so that packages that use a library do not need their dependencies.
   products: [
-    Product.of("AvahiDiscovery"), .of("PeerCore"), .of("PeerDiscovery"), .of("PeerSession"),
-    .of("PeerWire"),
-    .of("SessionReplay"), .of("Whiteboard"), .of("WhiteboardDocument"), .of("WhiteboardKit"),
-    .of("WhiteboardSync"),
+    Product.of("AvahiDiscovery"), .of("PeerCore"), .of("PeerDiscovery"), .of("PeerSession"), .of("PeerWire"),
+    .of("SessionReplay"), .of("Whiteboard"), .of("WhiteboardDocument"), .of("WhiteboardKit"), .of("WhiteboardSync"),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -54,25 +46,19 @@ let package = Package(
     .systemLibrary(name: "CCairo", providers: [.apt(["libcairo2-dev"])]),
     // Its header includes GLib's, and only pkg-config knows where those are.
     .systemLibrary(name: "CChafa", pkgConfig: "chafa", providers: [.apt(["libchafa-dev"])]),
-    .systemLibrary(name: "CMalloc"),
-    .systemLibrary(name: "CTurboJPEG", providers: [.apt(["libturbojpeg0-dev"])]),
+    .systemLibrary(name: "CMalloc"), .systemLibrary(name: "CTurboJPEG", providers: [.apt(["libturbojpeg0-dev"])]),
     .systemLibrary(name: "CWebP", providers: [.apt(["libwebp-dev"])]),
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CQRCode", providers: [.apt(["libqrencode-dev"])]),
     .target(name: "PeerCore", swiftSettings: settings),
     .target(name: "PeerDiscovery", dependencies: ["PeerCore"], swiftSettings: settings),
-    .target(
-      name: "AvahiDiscovery",
-      dependencies: ["CAvahi", "PeerDiscovery"],
-      swiftSettings: settings
-    ),
+    .target(name: "AvahiDiscovery", dependencies: ["CAvahi", "PeerDiscovery"], swiftSettings: settings),
     .target(name: "PeerWire", dependencies: ["PeerCore"], swiftSettings: settings),
     .target(
       name: "PeerSession",
       dependencies: [
-        "PeerCore", "PeerDiscovery", "PeerWire", crypto, logging, nioConcurrencyHelpers, nioCore,
-        nioPosix, nioSSL, swiftASN1, x509,
-        .product(name: "CryptoExtras", package: "swift-crypto"),
+        "PeerCore", "PeerDiscovery", "PeerWire", crypto, logging, nioConcurrencyHelpers, nioCore, nioPosix, nioSSL,
+        swiftASN1, x509, .product(name: "CryptoExtras", package: "swift-crypto"),
         .product(name: "NIOTLS", package: "swift-nio"),
       ],
       swiftSettings: settings
@@ -82,28 +68,17 @@ let package = Package(
       dependencies: ["PeerCore"],
       swiftSettings: settings,
       linkerSettings: [.linkedLibrary("m")]
-    ),
-    .target(
-      name: "WhiteboardSync",
-      dependencies: ["PeerCore", "Whiteboard", crypto],
-      swiftSettings: settings
-    ),
+    ), .target(name: "WhiteboardSync", dependencies: ["PeerCore", "Whiteboard", crypto], swiftSettings: settings),
     .target(
       name: "WhiteboardDocument",
       dependencies: ["PeerCore", "Whiteboard", crypto, grdb],
       swiftSettings: settings
-    ),
-    .target(name: "QRCode", dependencies: ["CQRCode"], swiftSettings: settings),
-    .target(
-      name: "WhiteboardRendering",
-      dependencies: ["PeerCore", "Whiteboard"],
-      swiftSettings: settings
-    ),
+    ), .target(name: "QRCode", dependencies: ["CQRCode"], swiftSettings: settings),
+    .target(name: "WhiteboardRendering", dependencies: ["PeerCore", "Whiteboard"], swiftSettings: settings),
     .target(
       name: "WhiteboardPictures",
       dependencies: [
-        "CCairo", "CChafa", "CTurboJPEG", "CWebP", "PeerCore", "Whiteboard", "WhiteboardExport",
-        "WhiteboardRendering",
+        "CCairo", "CChafa", "CTurboJPEG", "CWebP", "PeerCore", "Whiteboard", "WhiteboardExport", "WhiteboardRendering",
       ],
       swiftSettings: settings
     ),
@@ -116,24 +91,20 @@ let package = Package(
       name: "WhiteboardKit",
       dependencies: [
         "AvahiDiscovery", "PeerCore", "PeerDiscovery", "PeerSession", "SessionReplay", "Whiteboard",
-        "WhiteboardDocument",
-        "WhiteboardExport", "WhiteboardRendering", "WhiteboardSync", crypto, logging,
+        "WhiteboardDocument", "WhiteboardExport", "WhiteboardRendering", "WhiteboardSync", crypto, logging,
         nioConcurrencyHelpers, nioCore,
       ],
       swiftSettings: settings
     ),
     .target(
       name: "RelayOperations",
-      dependencies: [
-        "PeerCore", logging, metrics, nioConcurrencyHelpers, nioCore, nioHTTP1, nioPosix,
-      ],
+      dependencies: ["PeerCore", logging, metrics, nioConcurrencyHelpers, nioCore, nioHTTP1, nioPosix],
       swiftSettings: settings
     ),
     .target(
       name: "CommandLines",
       dependencies: [
-        "PeerCore", "PeerSession", "Whiteboard", "WhiteboardKit", "WhiteboardRendering",
-        "WhiteboardSync", logging,
+        "PeerCore", "PeerSession", "Whiteboard", "WhiteboardKit", "WhiteboardRendering", "WhiteboardSync", logging,
       ],
       swiftSettings: settings
     ),
@@ -144,73 +115,65 @@ let package = Package(
     ),
     .target(
       name: "WhiteboardDemo",
-      dependencies: [
-        "CommandLines", "PeerDiscovery", "PeerSession", "Whiteboard", "WhiteboardKit", logging,
-      ],
+      dependencies: ["CommandLines", "PeerDiscovery", "PeerSession", "Whiteboard", "WhiteboardKit", logging],
       swiftSettings: settings
-    ),
-    .target(name: "CWebPage", exclude: ["list-files"]),
+    ), .target(name: "CWebPage", exclude: ["list-files"]),
     .target(
       name: "WhiteboardWeb",
       dependencies: [
-        "CWebPage", "CZlib", "PeerSession", "WhiteboardKit", crypto, nioCore, nioHTTP1, nioPosix,
-        nioSSL,
-        swiftASN1, x509,
-        .product(name: "NIOWebSocket", package: "swift-nio"),
+        "CWebPage", "CZlib", "PeerSession", "WhiteboardKit", crypto, nioCore, nioHTTP1, nioPosix, nioSSL, swiftASN1,
+        x509, .product(name: "NIOWebSocket", package: "swift-nio"),
       ],
       exclude: ["Resources"],
       swiftSettings: settings
-    ),
-    .target(name: "CTerminal"),
+    ), .target(name: "CTerminal"),
     .target(
       name: "WhiteboardTerminal",
       dependencies: [
-        "CommandLines", "CTerminal", "PeerCore", "PeerDiscovery", "QRCode", "SessionReplay",
-        "Whiteboard", "WhiteboardDoctor", "WhiteboardKit", "WhiteboardPictures",
-        "WhiteboardRendering", "WhiteboardSync",
+        "CommandLines", "CTerminal", "PeerCore", "PeerDiscovery", "QRCode", "SessionReplay", "Whiteboard",
+        "WhiteboardDoctor", "WhiteboardKit", "WhiteboardPictures", "WhiteboardRendering", "WhiteboardSync",
       ],
       swiftSettings: settings
     ),
     .target(
       name: "WhiteboardCommands",
       dependencies: [
-        "CMalloc", "CommandLines", "PeerCore", "PeerSession", "QRCode", "WhiteboardDocument",
-        "WhiteboardKit", "WhiteboardRendering", argumentParser, logging,
+        "CMalloc", "CommandLines", "PeerCore", "PeerSession", "QRCode", "WhiteboardDocument", "WhiteboardKit",
+        "WhiteboardRendering", argumentParser, logging,
       ],
       swiftSettings: settings
     ),
     .executableTarget(
       name: "whiteboard-peer",
       dependencies: [
-        "AvahiDiscovery", "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession",
-        "Whiteboard", "WhiteboardCommands", "WhiteboardDemo", "WhiteboardDoctor",
-        "WhiteboardDocument", "WhiteboardExport", "WhiteboardKit", "WhiteboardPictures",
-        "WhiteboardRendering", "WhiteboardTerminal", "WhiteboardWeb", argumentParser, logging,
+        "AvahiDiscovery", "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "Whiteboard",
+        "WhiteboardCommands", "WhiteboardDemo", "WhiteboardDoctor", "WhiteboardDocument", "WhiteboardExport",
+        "WhiteboardKit", "WhiteboardPictures", "WhiteboardRendering", "WhiteboardTerminal", "WhiteboardWeb",
+        argumentParser, logging,
       ],
       swiftSettings: settings
     ),
     .target(
       name: "WhiteboardRelay",
       dependencies: [
-        "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerWire",
-        "WhiteboardDocument", "WhiteboardKit", logging, metrics,
+        "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerWire", "WhiteboardDocument", "WhiteboardKit",
+        logging, metrics,
       ],
       swiftSettings: settings
     ),
     .executableTarget(
       name: "whiteboard-relay",
       dependencies: [
-        "AvahiDiscovery", "CommandLines", "PeerCore", "PeerSession", "RelayOperations",
-        "WhiteboardCommands", "WhiteboardKit", "WhiteboardRelay", "WhiteboardWeb", argumentParser,
-        logging, metrics,
+        "AvahiDiscovery", "CommandLines", "PeerCore", "PeerSession", "RelayOperations", "WhiteboardCommands",
+        "WhiteboardKit", "WhiteboardRelay", "WhiteboardWeb", argumentParser, logging, metrics,
       ],
       swiftSettings: settings
     ),
     .target(
       name: "SessionReplay",
       dependencies: [
-        "PeerCore", "PeerDiscovery", "PeerSession", "Whiteboard", "WhiteboardDocument",
-        "WhiteboardSync", crypto, logging,
+        "PeerCore", "PeerDiscovery", "PeerSession", "Whiteboard", "WhiteboardDocument", "WhiteboardSync", crypto,
+        logging,
       ],
       swiftSettings: settings
     ),
@@ -218,17 +181,11 @@ let package = Package(
       name: "whiteboard-replay",
       dependencies: [
         "AvahiDiscovery", "CommandLines", "PeerCore", "PeerSession", "SessionReplay", "Whiteboard",
-        "WhiteboardCommands", "WhiteboardDocument", "WhiteboardExport", "WhiteboardKit",
-        "WhiteboardPictures", "WhiteboardRendering", "WhiteboardSync", "WhiteboardTerminal",
-        argumentParser, logging,
+        "WhiteboardCommands", "WhiteboardDocument", "WhiteboardExport", "WhiteboardKit", "WhiteboardPictures",
+        "WhiteboardRendering", "WhiteboardSync", "WhiteboardTerminal", argumentParser, logging,
       ],
       swiftSettings: settings
-    ),
-    .target(
-      name: "PeerTestKit",
-      dependencies: ["PeerCore", "PeerDiscovery"],
-      path: "Tests/PeerTestKit"
-    ),
+    ), .target(name: "PeerTestKit", dependencies: ["PeerCore", "PeerDiscovery"], path: "Tests/PeerTestKit"),
     .target(
       name: "BoardWorlds",
       dependencies: ["PeerCore", "PeerTestKit", "Whiteboard", "WhiteboardSync", crypto],
@@ -243,17 +200,14 @@ let package = Package(
     ),
     .executableTarget(
       name: "replay-bench",
-      dependencies: [
-        "PeerTestKit", "SessionReplay", "Whiteboard", "WhiteboardDocument", "WhiteboardSync",
-      ],
+      dependencies: ["PeerTestKit", "SessionReplay", "Whiteboard", "WhiteboardDocument", "WhiteboardSync"],
       path: "Tests/Benchmarks/Replay",
       swiftSettings: settings
     ),
     .executableTarget(
       name: "render-bench",
       dependencies: [
-        "PeerTestKit", "Whiteboard", "WhiteboardKit", "WhiteboardRendering", "WhiteboardSync",
-        "WhiteboardTerminal",
+        "PeerTestKit", "Whiteboard", "WhiteboardKit", "WhiteboardRendering", "WhiteboardSync", "WhiteboardTerminal",
       ],
       path: "Tests/Benchmarks/Rendering",
       swiftSettings: settings
@@ -261,56 +215,43 @@ let package = Package(
     .executableTarget(
       name: "relay-bench",
       dependencies: [
-        "PeerSession", "Whiteboard", "WhiteboardKit", "WhiteboardRelay", "WhiteboardSync",
-        logging, nioConcurrencyHelpers,
+        "PeerSession", "Whiteboard", "WhiteboardKit", "WhiteboardRelay", "WhiteboardSync", logging,
+        nioConcurrencyHelpers,
       ],
       path: "Tests/Benchmarks/Relay",
       swiftSettings: settings
-    ),
-    .testTarget(name: "PeerCoreTests", dependencies: ["PeerCore"]),
-    .testTarget(
-      name: "PeerDiscoveryTests",
-      dependencies: ["PeerCore", "PeerDiscovery", "PeerTestKit"]
-    ),
+    ), .testTarget(name: "PeerCoreTests", dependencies: ["PeerCore"]),
+    .testTarget(name: "PeerDiscoveryTests", dependencies: ["PeerCore", "PeerDiscovery", "PeerTestKit"]),
     .testTarget(
       name: "AvahiDiscoveryTests",
       dependencies: ["AvahiDiscovery", "CAvahi", "PeerCore", "PeerDiscovery", "PeerTestKit"]
-    ),
-    .testTarget(name: "PeerWireTests", dependencies: ["PeerCore", "PeerTestKit", "PeerWire"]),
+    ), .testTarget(name: "PeerWireTests", dependencies: ["PeerCore", "PeerTestKit", "PeerWire"]),
     .testTarget(
       name: "PeerSessionTests",
       dependencies: [
-        "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "PeerWire", crypto, logging,
-        nioConcurrencyHelpers, nioCore, nioPosix, swiftASN1, x509,
+        "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "PeerWire", crypto, logging, nioConcurrencyHelpers,
+        nioCore, nioPosix, swiftASN1, x509,
       ]
-    ),
-    .testTarget(name: "QRCodeTests", dependencies: ["QRCode"]),
+    ), .testTarget(name: "QRCodeTests", dependencies: ["QRCode"]),
     .testTarget(
       name: "RelayOperationsTests",
-      dependencies: [
-        "PeerTestKit", "RelayOperations", logging, metrics, nioConcurrencyHelpers, nioCore,
-        nioPosix,
-      ]
+      dependencies: ["PeerTestKit", "RelayOperations", logging, metrics, nioConcurrencyHelpers, nioCore, nioPosix]
     ),
     .testTarget(
       name: "WhiteboardKitTests",
       dependencies: [
-        "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard",
-        "WhiteboardDemo", "WhiteboardDocument", "WhiteboardExport", "WhiteboardKit",
-        "WhiteboardRendering", "WhiteboardSync", "WhiteboardTerminal", logging,
+        "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard", "WhiteboardDemo",
+        "WhiteboardDocument", "WhiteboardExport", "WhiteboardKit", "WhiteboardRendering", "WhiteboardSync",
+        "WhiteboardTerminal", logging,
       ]
     ),
     .testTarget(
       name: "CommandLinesTests",
       dependencies: [
-        "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard",
-        "WhiteboardKit", "WhiteboardRendering",
+        "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard", "WhiteboardKit",
+        "WhiteboardRendering",
       ]
-    ),
-    .testTarget(
-      name: "WhiteboardDoctorTests",
-      dependencies: ["WhiteboardDoctor", "WhiteboardKit"]
-    ),
+    ), .testTarget(name: "WhiteboardDoctorTests", dependencies: ["WhiteboardDoctor", "WhiteboardKit"]),
     .testTarget(
       name: "WhiteboardDemoTests",
       dependencies: ["PeerDiscovery", "PeerSession", "WhiteboardDemo", logging]
@@ -318,8 +259,7 @@ let package = Package(
     .testTarget(
       name: "WhiteboardRelayTests",
       dependencies: [
-        "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit",
-        "WhiteboardDocument",
+        "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "WhiteboardDocument",
         "WhiteboardKit", "WhiteboardRelay", logging,
       ]
     ),
@@ -334,33 +274,26 @@ let package = Package(
     ),
     .testTarget(
       name: "WhiteboardPicturesTests",
-      dependencies: [
-        "PeerTestKit", "Whiteboard", "WhiteboardExport", "WhiteboardPictures",
-        "WhiteboardRendering",
-      ],
+      dependencies: ["PeerTestKit", "Whiteboard", "WhiteboardExport", "WhiteboardPictures", "WhiteboardRendering"],
       exclude: ["Pictures"]
     ),
     .testTarget(
       name: "WhiteboardTerminalTests",
       dependencies: [
-        "CommandLines", "PeerCore", "PeerTestKit", "SessionReplay", "Whiteboard",
-        "WhiteboardDoctor", "WhiteboardDocument", "WhiteboardKit", "WhiteboardRendering",
-        "WhiteboardSync", "WhiteboardTerminal",
+        "CommandLines", "PeerCore", "PeerTestKit", "SessionReplay", "Whiteboard", "WhiteboardDoctor",
+        "WhiteboardDocument", "WhiteboardKit", "WhiteboardRendering", "WhiteboardSync", "WhiteboardTerminal",
       ]
     ),
     .testTarget(
       name: "SessionReplayTests",
       dependencies: [
-        "BoardWorlds", "PeerCore", "PeerSession", "PeerTestKit", "SessionReplay", "Whiteboard",
-        "WhiteboardDocument", "WhiteboardSync", crypto, logging,
+        "BoardWorlds", "PeerCore", "PeerSession", "PeerTestKit", "SessionReplay", "Whiteboard", "WhiteboardDocument",
+        "WhiteboardSync", crypto, logging,
       ]
-    ),
-    .testTarget(name: "WhiteboardTests", dependencies: ["PeerTestKit", "Whiteboard"]),
+    ), .testTarget(name: "WhiteboardTests", dependencies: ["PeerTestKit", "Whiteboard"]),
     .testTarget(
       name: "WhiteboardWebTests",
-      dependencies: [
-        "PeerSession", "WhiteboardKit", "WhiteboardWeb", nioCore, nioPosix, nioSSL, x509,
-      ]
+      dependencies: ["PeerSession", "WhiteboardKit", "WhiteboardWeb", nioCore, nioPosix, nioSSL, x509]
     ),
     .testTarget(
       name: "WhiteboardDocumentTests",
@@ -368,9 +301,7 @@ let package = Package(
     ),
     .testTarget(
       name: "WhiteboardSyncTests",
-      dependencies: [
-        "BoardWorlds", "PeerCore", "PeerTestKit", "Whiteboard", "WhiteboardSync", crypto,
-      ]
+      dependencies: ["BoardWorlds", "PeerCore", "PeerTestKit", "Whiteboard", "WhiteboardSync", crypto]
     ),
   ],
   swiftLanguageModes: [.v6]

@@ -7,14 +7,13 @@ import PeerDiscovery
 final class AdvertiserDriver: AvahiDriver {
   /// The maximum number of new names within `renamePeriod`.
   ///
-  /// The limit prevents the local peer from flooding the network if another service takes every new
-  /// name.
+  /// The limit prevents the local peer from flooding the network if another service takes every new name.
   private static let maximumRenames = 8
   private static let renamePeriod = Duration.seconds(10)
   /// The first and the longest time in which the daemon must confirm a service.
   ///
-  /// It usually takes a second. If an address of the machine changes during this time, the daemon
-  /// may never confirm the service, and announces only a part of its records.
+  /// It usually takes a second. If an address of the machine changes during this time, the daemon may never confirm the
+  /// service, and announces only a part of its records.
   private static let confirmationTimeouts = Duration.seconds(3)...Duration.seconds(48)
 
   private let advertisement: Advertisement
@@ -52,8 +51,7 @@ final class AdvertiserDriver: AvahiDriver {
   func daemonChanged(_ daemon: AvahiDaemon, now: Duration) throws(AvahiFailure) {
     takeUpdate()
     guard daemon.isRunning else {
-      // The daemon is choosing a host name. Withdraw the service, because the host name in it may
-      // change.
+      // The daemon is choosing a host name. Withdraw the service, because the host name in it may change.
       if let group { try daemon.check(avahi_entry_group_reset(group)) }
       announcedName = nil
       nextPublication = nil
@@ -79,12 +77,9 @@ final class AdvertiserDriver: AvahiDriver {
         guard announcedName != name else { continue }
         announcedName = name
         outlet.push(.announced(name))
-      case AVAHI_ENTRY_GROUP_COLLISION:
-        try rename(daemon, now: now)
-      case AVAHI_ENTRY_GROUP_FAILURE:
-        throw daemon.failure
-      default:
-        break
+      case AVAHI_ENTRY_GROUP_COLLISION: try rename(daemon, now: now)
+      case AVAHI_ENTRY_GROUP_FAILURE: throw daemon.failure
+      default: break
       }
     }
     if let due = nextRename, due <= now {
@@ -116,10 +111,8 @@ final class AdvertiserDriver: AvahiDriver {
     if let announcedName { outlet.push(.announced(announcedName)) }
   }
 
-  /// Stores the program's newest announcement, and returns whether it differs from the published
-  /// one.
-  @discardableResult
-  private func takeUpdate() -> Bool {
+  /// Stores the program's newest announcement, and returns whether it differs from the published one.
+  @discardableResult private func takeUpdate() -> Bool {
     guard let update = inlet.take(), update != announcement else { return false }
     announcement = update
     return true
@@ -192,11 +185,7 @@ final class AdvertiserDriver: AvahiDriver {
     renames.append(now)
     var random = SystemRandomNumberGenerator()
     let old = name
-    name = InstanceName.renamed(
-      peer: announcement.peer,
-      session: announcement.session,
-      using: &random
-    )
+    name = InstanceName.renamed(peer: announcement.peer, session: announcement.session, using: &random)
     announcedName = nil
     outlet.push(.renamed(from: old, to: name))
     try publish(daemon, now: now)
@@ -205,11 +194,7 @@ final class AdvertiserDriver: AvahiDriver {
   fileprivate func note(_ state: AvahiEntryGroupState) { states.append(state) }
 }
 
-private func groupChanged(
-  _: OpaquePointer?,
-  _ state: AvahiEntryGroupState,
-  _ context: UnsafeMutableRawPointer?
-) {
+private func groupChanged(_: OpaquePointer?, _ state: AvahiEntryGroupState, _ context: UnsafeMutableRawPointer?) {
   guard let context else { return }
   Unmanaged<AdvertiserDriver>.fromOpaque(context).takeUnretainedValue().note(state)
 }
@@ -217,14 +202,11 @@ private func groupChanged(
 /// Calls `body` with a record in the form of a libavahi string list.
 ///
 /// The list is built from its end, because libavahi adds strings at the start.
-private func withStringList<Result>(
-  _ info: DiscoveryInfo,
-  _ body: (UnsafeMutablePointer<AvahiStringList>?) -> Result
-) -> Result {
+private func withStringList<Result>(_ info: DiscoveryInfo, _ body: (UnsafeMutablePointer<AvahiStringList>?) -> Result)
+  -> Result
+{
   var list: UnsafeMutablePointer<AvahiStringList>?
-  for string in info.strings.reversed() {
-    list = avahi_string_list_add_arbitrary(list, string, string.count)
-  }
+  for string in info.strings.reversed() { list = avahi_string_list_add_arbitrary(list, string, string.count) }
   defer { avahi_string_list_free(list) }
   return body(list)
 }

@@ -6,9 +6,8 @@ package struct AvahiConfiguration: Sendable {
   package var interface: String?
   /// Paths that indicate that Avahi is installed, if at least one of them exists.
   package var installation = [
-    "/usr/sbin/avahi-daemon", "/usr/bin/avahi-daemon", "/sbin/avahi-daemon",
-    "/usr/local/sbin/avahi-daemon", "/run/current-system/sw/bin/avahi-daemon",
-    "/usr/share/dbus-1/system-services/org.freedesktop.Avahi.service",
+    "/usr/sbin/avahi-daemon", "/usr/bin/avahi-daemon", "/sbin/avahi-daemon", "/usr/local/sbin/avahi-daemon",
+    "/run/current-system/sw/bin/avahi-daemon", "/usr/share/dbus-1/system-services/org.freedesktop.Avahi.service",
   ]
   /// The path of the system bus socket, or `nil` if it is unknown.
   package var busSocket = SystemBus.socketPath

@@ -4,8 +4,8 @@ import PeerDiscovery
 
 /// An advertiser or browser that uses a connection to the daemon, on the connection's thread.
 ///
-/// The libavahi callbacks only record events. `work` handles the events later, outside of
-/// callbacks, where it may free any libavahi object.
+/// The libavahi callbacks only record events. `work` handles the events later, outside of callbacks, where it may free
+/// any libavahi object.
 protocol AvahiDriver: AnyObject {
   /// The time at which to call `work` even if no event occurs; `nil` to wait for an event.
   var deadline: Duration? { get }
@@ -42,21 +42,16 @@ struct AvahiDaemon {
   /// Checks the result of a call.
   ///
   /// - Throws: ``AvahiFailure`` if the result is an error code.
-  func check(_ status: Int32) throws(AvahiFailure) {
-    if status < 0 { throw AvahiFailure(code: status) }
-  }
+  func check(_ status: Int32) throws(AvahiFailure) { if status < 0 { throw AvahiFailure(code: status) } }
 }
 
 /// The failure of a call to the daemon.
-struct AvahiFailure: Error {
-  let code: Int32
-}
+struct AvahiFailure: Error { let code: Int32 }
 
 /// The poll loop of one thread, with an Avahi client that is recreated after each failure.
 ///
-/// Implements DSC-21. A client that has lost the daemon or the bus reports `AVAHI_CLIENT_FAILURE`
-/// and is unusable, even if it was created with `AVAHI_CLIENT_NO_FAIL`. Freeing the client also
-/// frees all objects that were created with it.
+/// Implements DSC-21. A client that has lost the daemon or the bus reports `AVAHI_CLIENT_FAILURE` and is unusable, even
+/// if it was created with `AVAHI_CLIENT_NO_FAIL`. Freeing the client also frees all objects that were created with it.
 final class AvahiConnection {
   private static let interfaceCheck = Duration.seconds(2)
 
@@ -79,12 +74,7 @@ final class AvahiConnection {
   private var callStart = Duration.zero
 
   /// Creates a connection, or returns `nil` if no file descriptor is available.
-  init?(
-    _ configuration: AvahiConfiguration,
-    bell: Bell,
-    stallWatch: StallWatch,
-    driver: any AvahiDriver
-  ) {
+  init?(_ configuration: AvahiConfiguration, bell: Bell, stallWatch: StallWatch, driver: any AvahiDriver) {
     self.configuration = configuration
     self.driver = driver
     self.bell = bell
@@ -93,12 +83,7 @@ final class AvahiConnection {
     guard let loop = avahi_simple_poll_new() else { return nil }
     self.loop = loop
     let context = Unmanaged.passUnretained(bell).toOpaque()
-    watch = whiteboard_avahi_watch_input(
-      avahi_simple_poll_get(loop),
-      bell.descriptor,
-      bellRang,
-      context
-    )
+    watch = whiteboard_avahi_watch_input(avahi_simple_poll_get(loop), bell.descriptor, bellRang, context)
   }
 
   deinit {
@@ -124,9 +109,7 @@ final class AvahiConnection {
     if isPolled { isPolled = avahi_simple_poll_run(loop) >= 0 }
     callStart = now
     stallWatch.begin()
-    guard isPolled, avahi_simple_poll_dispatch(loop) >= 0 else {
-      return fail(AvahiFailure(code: Int32(AVAHI_ERR_OS)))
-    }
+    guard isPolled, avahi_simple_poll_dispatch(loop) >= 0 else { return fail(AvahiFailure(code: Int32(AVAHI_ERR_OS))) }
     deal()
   }
 
@@ -142,26 +125,16 @@ final class AvahiConnection {
   private func connect() {
     if let name = configuration.interface {
       let index = if_nametoindex(name)
-      guard index > 0, let index = AvahiIfIndex(exactly: index) else {
-        return retry(.noSuchInterface(name))
-      }
+      guard index > 0, let index = AvahiIfIndex(exactly: index) else { return retry(.noSuchInterface(name)) }
       interface = index
     }
     latestState = nil
     var code: Int32 = 0
     let context = Unmanaged.passUnretained(self).toOpaque()
-    client = avahi_client_new(
-      avahi_simple_poll_get(loop),
-      AVAHI_CLIENT_NO_FAIL,
-      clientChanged,
-      context,
-      &code
-    )
-    guard client != nil else {
-      return retry(isStalled ? .notAnswering : configuration.problem(connecting: code))
-    }
-    // If a daemon does not answer, the client waits for it to register its name on the bus. That
-    // never happens, because the name is registered already.
+    client = avahi_client_new(avahi_simple_poll_get(loop), AVAHI_CLIENT_NO_FAIL, clientChanged, context, &code)
+    guard client != nil else { return retry(isStalled ? .notAnswering : configuration.problem(connecting: code)) }
+    // If a daemon does not answer, the client waits for it to register its name on the bus. That never happens, because
+    // the name is registered already.
     if latestState == AVAHI_CLIENT_CONNECTING, isStalled {
       close()
       latestState = nil
@@ -173,20 +146,14 @@ final class AvahiConnection {
     if let state = latestState, let client {
       latestState = nil
       switch state {
-      case AVAHI_CLIENT_FAILURE:
-        return fail(AvahiFailure(code: avahi_client_errno(client)))
+      case AVAHI_CLIENT_FAILURE: return fail(AvahiFailure(code: avahi_client_errno(client)))
       case AVAHI_CLIENT_CONNECTING:
         isConnected = false
-        driver.disconnected(
-          configuration.problem(connecting: Int32(AVAHI_ERR_NO_DAEMON)),
-          now: now
-        )
+        driver.disconnected(configuration.problem(connecting: Int32(AVAHI_ERR_NO_DAEMON)), now: now)
       default:
         isConnected = true
         isRunning = state == AVAHI_CLIENT_S_RUNNING
-        perform { daemon throws(AvahiFailure) in
-          try driver.daemonChanged(daemon, now: now)
-        }
+        perform { daemon throws(AvahiFailure) in try driver.daemonChanged(daemon, now: now) }
       }
     }
     if isConnected {
@@ -201,9 +168,7 @@ final class AvahiConnection {
     do throws(AvahiFailure) {
       try body(AvahiDaemon(client: client, isRunning: isRunning, interface: interface))
       if isRunning { pause = configuration.shortestPause }
-    } catch {
-      fail(error)
-    }
+    } catch { fail(error) }
   }
 
   private func fail(_ failure: AvahiFailure) {
@@ -215,8 +180,7 @@ final class AvahiConnection {
     switch code {
     case Int32(AVAHI_ERR_DISCONNECTED), Int32(AVAHI_ERR_NO_DAEMON), Int32(AVAHI_ERR_DBUS_ERROR):
       retry(configuration.problem(connecting: wasConnected ? Int32(AVAHI_ERR_DISCONNECTED) : code))
-    default:
-      retry(AvahiConfiguration.problem(code))
+    default: retry(AvahiConfiguration.problem(code))
     }
   }
 
@@ -226,8 +190,7 @@ final class AvahiConnection {
     pause = min(pause * 2, configuration.longestPause)
   }
 
-  /// Detects whether the configured interface disappeared, or was replaced by an interface with the
-  /// same name.
+  /// Detects whether the configured interface disappeared, or was replaced by an interface with the same name.
   private func checkInterface() {
     guard let name = configuration.interface, nextInterfaceCheck <= now else { return }
     nextInterfaceCheck = now + Self.interfaceCheck
@@ -243,27 +206,17 @@ final class AvahiConnection {
   }
 }
 
-private func clientChanged(
-  _: OpaquePointer?,
-  _ state: AvahiClientState,
-  _ context: UnsafeMutableRawPointer?
-) {
+private func clientChanged(_: OpaquePointer?, _ state: AvahiClientState, _ context: UnsafeMutableRawPointer?) {
   guard let context else { return }
   Unmanaged<AvahiConnection>.fromOpaque(context).takeUnretainedValue().note(state)
 }
 
-private func bellRang(
-  _: OpaquePointer?,
-  _: Int32,
-  _: AvahiWatchEvent,
-  _ context: UnsafeMutableRawPointer?
-) {
+private func bellRang(_: OpaquePointer?, _: Int32, _: AvahiWatchEvent, _ context: UnsafeMutableRawPointer?) {
   guard let context else { return }
   Unmanaged<Bell>.fromOpaque(context).takeUnretainedValue().silence()
 }
 
-/// Returns the time until `deadline` in milliseconds, rounded up so that the wait does not end
-/// early.
+/// Returns the time until `deadline` in milliseconds, rounded up so that the wait does not end early.
 private func milliseconds(from now: Duration, to deadline: Duration) -> Int32 {
   let (seconds, attoseconds) = max(deadline - now, .zero).components
   guard seconds < 3600 else { return 3_600_000 }

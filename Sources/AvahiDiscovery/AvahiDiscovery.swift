@@ -2,10 +2,9 @@ public import PeerDiscovery
 
 /// DNS-SD discovery on the local network, through the machine's Avahi daemon.
 ///
-/// Calls into libavahi block and are not thread-safe. Each call of `advertise` or `browse`
-/// therefore has its own thread and its own connection to the daemon until it returns. If the
-/// daemon is missing, stops or does not answer, the call emits an event and tries to reconnect after
-/// delays of 0.2 to 5 s (DSC-21).
+/// Calls into libavahi block and are not thread-safe. Each call of `advertise` or `browse` therefore has its own thread
+/// and its own connection to the daemon until it returns. If the daemon is missing, stops or does not answer, the call
+/// emits an event and tries to reconnect after delays of 0.2 to 5 s (DSC-21).
 public struct AvahiDiscovery: Advertiser, Browser {
   private let configuration: AvahiConfiguration
 
@@ -13,11 +12,9 @@ public struct AvahiDiscovery: Advertiser, Browser {
   ///
   /// Threads are started only when `advertise` or `browse` is called.
   ///
-  /// - Parameter interface: The name of the only interface to use (DSC-22), or `nil` to use all.
-  ///   While the interface does not exist, advertisers and browsers report `unavailable`.
-  public init(interface: String? = nil) {
-    configuration = AvahiConfiguration(interface: interface)
-  }
+  /// - Parameter interface: The name of the only interface to use (DSC-22), or `nil` to use all. While the interface
+  ///   does not exist, advertisers and browsers report `unavailable`.
+  public init(interface: String? = nil) { configuration = AvahiConfiguration(interface: interface) }
 
   /// Creates a discovery service with another configuration, for tests.
   package init(configuration: AvahiConfiguration) { self.configuration = configuration }

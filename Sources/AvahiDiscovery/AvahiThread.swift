@@ -21,11 +21,7 @@ final class AvahiThread: Sendable {
   /// Creates a thread without starting it.
   ///
   /// `makeDriver` is called once, on the new thread.
-  init(
-    configuration: AvahiConfiguration,
-    watch: StallWatch,
-    makeDriver: @escaping @Sendable () -> any AvahiDriver
-  ) {
+  init(configuration: AvahiConfiguration, watch: StallWatch, makeDriver: @escaping @Sendable () -> any AvahiDriver) {
     self.configuration = configuration
     self.watch = watch
     self.makeDriver = makeDriver
@@ -36,8 +32,7 @@ final class AvahiThread: Sendable {
   /// This method may be called from any thread.
   func wake() { state.withLock { $0.bell }?.ring() }
 
-  /// Runs the thread while `body` runs, and waits until the thread ends, even if the task is
-  /// canceled.
+  /// Runs the thread while `body` runs, and waits until the thread ends, even if the task is canceled.
   nonisolated(nonsending) func run<Result>(
     until body: nonisolated(nonsending) () async throws -> Result,
     finally finish: () -> Void
@@ -64,8 +59,7 @@ final class AvahiThread: Sendable {
     let context = Unmanaged.passRetained(self)
     let status = pthread_create(&thread, &attributes, threadMain, context.toOpaque())
     guard status != 0 else { return }
-    // The thread could not start, so there are no retries. Discovery remains unavailable until the
-    // call ends.
+    // The thread could not start, so there are no retries. Discovery remains unavailable until the call ends.
     context.release()
     state.withLock { $0.hasEnded = true }
     makeDriver().disconnected(.system(status), now: .zero)
@@ -110,12 +104,7 @@ final class AvahiThread: Sendable {
     let driver = makeDriver()
     while !isStopRequested {
       guard let bell = Bell(),
-        let connection = AvahiConnection(
-          configuration,
-          bell: bell,
-          stallWatch: watch,
-          driver: driver
-        )
+        let connection = AvahiConnection(configuration, bell: bell, stallWatch: watch, driver: driver)
       else {
         // No file descriptor is available. Try again after a short delay.
         driver.disconnected(.system(errno), now: .zero)

@@ -5,12 +5,9 @@ import PeerDiscovery
 /// Returns an address of Avahi as a network address; `nil` for another protocol.
 func networkAddress(_ address: AvahiAddress) -> NetworkAddress? {
   switch address.proto {
-  case whiteboard_avahi_ipv4:
-    withUnsafeBytes(of: address.data.ipv4.address) { NetworkAddress(bytes: $0) }
-  case whiteboard_avahi_ipv6:
-    withUnsafeBytes(of: address.data.ipv6.address) { NetworkAddress(bytes: $0) }
-  default:
-    nil
+  case whiteboard_avahi_ipv4: withUnsafeBytes(of: address.data.ipv4.address) { NetworkAddress(bytes: $0) }
+  case whiteboard_avahi_ipv6: withUnsafeBytes(of: address.data.ipv6.address) { NetworkAddress(bytes: $0) }
+  default: nil
   }
 }
 

@@ -4,13 +4,12 @@ import PeerDiscovery
 
 /// Browses, and keeps a resolver open for every instance on every interface and protocol.
 ///
-/// A libavahi browser reports new and removed instances, but not changes of their TXT records. Only
-/// an open resolver reports these changes.
+/// A libavahi browser reports new and removed instances, but not changes of their TXT records. Only an open resolver
+/// reports these changes.
 ///
-/// If a resolver fails, a new one is opened. If the new one also fails, the peer is removed, but a
-/// resolver is still opened periodically. This is necessary because the daemon does not report the
-/// instance again while its PTR record is cached (75 min), and because an open resolver sends
-/// queries less and less often.
+/// If a resolver fails, a new one is opened. If the new one also fails, the peer is removed, but a resolver is still
+/// opened periodically. This is necessary because the daemon does not report the instance again while its PTR record is
+/// cached (75 min), and because an open resolver sends queries less and less often.
 ///
 /// Implements DSC-11, DSC-17, DSC-25 and DSC-26.
 final class BrowserDriver: AvahiDriver {
@@ -19,8 +18,7 @@ final class BrowserDriver: AvahiDriver {
   /// The daemon allows 1,024 objects for each client.
   static let maximumResolvers = 900
 
-  /// The minimum and maximum delay before an instance that failed to resolve twice is resolved
-  /// again.
+  /// The minimum and maximum delay before an instance that failed to resolve twice is resolved again.
   private static let shortestPause = Duration.seconds(5)
   private static let longestPause = Duration.seconds(60)
 
@@ -75,11 +73,7 @@ final class BrowserDriver: AvahiDriver {
   private var keys: [OpaquePointer: PeerTable.SightingKey] = [:]
   private var notes: [Note] = []
 
-  init(
-    _ query: BrowserQuery,
-    _ availability: Availability,
-    outlet: EventOutlet<BrowserQueue, BrowserEvent>
-  ) {
+  init(_ query: BrowserQuery, _ availability: Availability, outlet: EventOutlet<BrowserQueue, BrowserEvent>) {
     self.query = query
     self.availability = availability
     self.outlet = outlet
@@ -129,9 +123,8 @@ final class BrowserDriver: AvahiDriver {
 
   /// Closes the resolvers of sightings that the table evicted.
   ///
-  /// - Parameter areWaiting: Whether the instances are resolved again when there is room. The value
-  ///   must be false if the peer has too many sightings. Otherwise, the instance would displace the
-  ///   next sighting of the same peer.
+  /// - Parameter areWaiting: Whether the instances are resolved again when there is room. The value must be false if
+  ///   the peer has too many sightings. Otherwise, the instance would displace the next sighting of the same peer.
   private func dropEvicted(areWaiting: Bool) {
     for key in table.takeEvictions() {
       guard let evicted = stopResolving(key), areWaiting else { continue }
@@ -151,16 +144,14 @@ final class BrowserDriver: AvahiDriver {
       }
       waiting.remove(next.key)
       try resolve(next.key, name: next.name, domain: next.domain, daemon)
-      // Resolve only one displaced instance at a time, because each may add a peer and fill the
-      // table.
+      // Resolve only one displaced instance at a time, because each may add a peer and fill the table.
       if next.gaveWay { return }
     }
   }
 
   /// Closes a resolver to make room, and returns whether another resolver can be opened.
   ///
-  /// The resolver of an instance that is not a peer is closed first. If there is no such instance,
-  /// a peer is evicted.
+  /// The resolver of an instance that is not a peer is closed first. If there is no such instance, a peer is evicted.
   private func freeResolver() -> Bool {
     let pending = resolving.values.count { $0.isPending }
     guard pending < Self.maximumReplacing else { return false }
@@ -189,21 +180,13 @@ final class BrowserDriver: AvahiDriver {
     publish()
   }
 
-  func answered() {
-    if browser != nil, availability.becameAvailable() { outlet.push(.available) }
-  }
+  func answered() { if browser != nil, availability.becameAvailable() { outlet.push(.available) } }
 
   private var hasRoom: Bool { !table.isFull && resolving.count < Self.maximumResolvers }
 
-  private func publish() {
-    for event in table.takeEvents() { outlet.push(event) }
-  }
+  private func publish() { for event in table.takeEvents() { outlet.push(event) } }
 
-  private func handle(
-    _ note: Note,
-    _ daemon: AvahiDaemon,
-    now: Duration
-  ) throws(AvahiFailure) {
+  private func handle(_ note: Note, _ daemon: AvahiDaemon, now: Duration) throws(AvahiFailure) {
     switch note {
     case .appeared(let key, let name, let domain):
       guard resolving[key] == nil else { return }
@@ -212,8 +195,7 @@ final class BrowserDriver: AvahiDriver {
       waiting.remove(key)
       stopResolving(key)
       table.removed(key)
-    case .browserFailed:
-      throw daemon.failure
+    case .browserFailed: throw daemon.failure
     case .resolved(let resolver, let address, let host, let port, let txt):
       guard let key = keys[resolver], let known = resolving[key] else { return }
       if let former = known.host, former != host {
@@ -223,9 +205,7 @@ final class BrowserDriver: AvahiDriver {
       }
       resolving[key]?.host = host
       resolving[key]?.attempt = .first
-      guard let announcement = try? Announcement.parse(strings: txt) else {
-        return table.removed(key)
-      }
+      guard let announcement = try? Announcement.parse(strings: txt) else { return table.removed(key) }
       let endpoint = Endpoint(
         address: address,
         port: port,
@@ -235,13 +215,9 @@ final class BrowserDriver: AvahiDriver {
     case .resolverFailed(let resolver):
       guard let key = keys[resolver], let known = resolving[key] else { return }
       switch known.attempt {
-      case .first:
-        try resolveAnew(key, known, daemon, then: .second)
+      case .first: try resolveAnew(key, known, daemon, then: .second)
       case .second:
-        resolving[key]?.attempt = .given(
-          until: now + Self.shortestPause,
-          pause: Self.shortestPause
-        )
+        resolving[key]?.attempt = .given(until: now + Self.shortestPause, pause: Self.shortestPause)
         table.removed(key)
       case .given(_, let pause):
         let next = min(pause * 2, Self.longestPause)
@@ -292,8 +268,7 @@ final class BrowserDriver: AvahiDriver {
     keys[resolver] = key
   }
 
-  @discardableResult
-  private func stopResolving(_ key: PeerTable.SightingKey) -> Resolving? {
+  @discardableResult private func stopResolving(_ key: PeerTable.SightingKey) -> Resolving? {
     guard let known = resolving.removeValue(forKey: key) else { return nil }
     keys[known.resolver] = nil
     avahi_service_resolver_free(known.resolver)
@@ -302,9 +277,7 @@ final class BrowserDriver: AvahiDriver {
 
   private func interfaceName(_ index: UInt32) -> String {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(IF_NAMESIZE)) { buffer in
-      guard let base = buffer.baseAddress, if_indextoname(index, base) != nil else {
-        return String(index)
-      }
+      guard let base = buffer.baseAddress, if_indextoname(index, base) != nil else { return String(index) }
       return String(cString: base)
     }
   }
@@ -328,14 +301,9 @@ final class BrowserDriver: AvahiDriver {
         interface: UInt32(bitPattern: interface),
         isIPv6: transport == whiteboard_avahi_ipv6
       )
-      notes.append(
-        event == AVAHI_BROWSER_NEW
-          ? .appeared(key, name: nameText, domain: domainText) : .disappeared(key)
-      )
-    case AVAHI_BROWSER_FAILURE:
-      notes.append(.browserFailed)
-    default:
-      break
+      notes.append(event == AVAHI_BROWSER_NEW ? .appeared(key, name: nameText, domain: domainText) : .disappeared(key))
+    case AVAHI_BROWSER_FAILURE: notes.append(.browserFailed)
+    default: break
     }
   }
 
@@ -348,12 +316,10 @@ final class BrowserDriver: AvahiDriver {
     _ txt: UnsafeMutablePointer<AvahiStringList>?
   ) {
     guard let resolver else { return }
-    guard event == AVAHI_RESOLVER_FOUND, let host,
-      let address = address.flatMap({ networkAddress($0.pointee) })
-    else { return notes.append(.resolverFailed(resolver)) }
-    notes.append(
-      .resolved(resolver, address, host: String(cString: host), port: port, txt: strings(txt))
-    )
+    guard event == AVAHI_RESOLVER_FOUND, let host, let address = address.flatMap({ networkAddress($0.pointee) }) else {
+      return notes.append(.resolverFailed(resolver))
+    }
+    notes.append(.resolved(resolver, address, host: String(cString: host), port: port, txt: strings(txt)))
   }
 }
 
@@ -370,8 +336,13 @@ private func browserCalled(
   _ context: UnsafeMutableRawPointer?
 ) {
   guard let context else { return }
-  Unmanaged<BrowserDriver>.fromOpaque(context).takeUnretainedValue()
-    .noteBrowsed(interface, transport, event, name, domain)
+  Unmanaged<BrowserDriver>.fromOpaque(context).takeUnretainedValue().noteBrowsed(
+    interface,
+    transport,
+    event,
+    name,
+    domain
+  )
 }
 
 private func resolverCalled(
@@ -390,6 +361,12 @@ private func resolverCalled(
   _ context: UnsafeMutableRawPointer?
 ) {
   guard let context else { return }
-  Unmanaged<BrowserDriver>.fromOpaque(context).takeUnretainedValue()
-    .noteResolved(resolver, event, host, address, port, txt)
+  Unmanaged<BrowserDriver>.fromOpaque(context).takeUnretainedValue().noteResolved(
+    resolver,
+    event,
+    host,
+    address,
+    port,
+    txt
+  )
 }

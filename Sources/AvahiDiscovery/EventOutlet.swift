@@ -19,9 +19,7 @@ final class EventOutlet<Queue: Sendable, Event: Sendable>: Sendable {
     (signal, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  var events: DiscoveryEvents<Event> {
-    DiscoveryEvents(signal: signal) { [self] in queue.withLock { popEvent(&$0) } }
-  }
+  var events: DiscoveryEvents<Event> { DiscoveryEvents(signal: signal) { [self] in queue.withLock { popEvent(&$0) } } }
 
   func push(_ event: Event) {
     queue.withLock { pushEvent(&$0, event) }

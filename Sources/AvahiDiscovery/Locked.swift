@@ -2,11 +2,9 @@ import Glibc
 
 /// A value protected by a pthread mutex.
 ///
-/// Callers must hold the mutex only briefly. This target does not use the lock in NIO, because it
-/// does not import NIO. It does not use `Synchronization.Mutex`, because the thread sanitizer on
-/// Linux does not support it.
-// Unchecked Sendable is safe: the value is accessed only while the mutex is held, and the mutex
-// never moves.
+/// Callers must hold the mutex only briefly. This target does not use the lock in NIO, because it does not import NIO.
+/// It does not use `Synchronization.Mutex`, because the thread sanitizer on Linux does not support it.
+// Unchecked Sendable is safe: the value is accessed only while the mutex is held, and the mutex never moves.
 final class Locked<Value>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private var value: Value

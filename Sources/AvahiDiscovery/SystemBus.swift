@@ -8,9 +8,7 @@ enum SystemBus {
   ///
   /// It is `nil` if the variable contains an address that is not a path.
   static var socketPath: String? {
-    guard let variable = getenv("DBUS_SYSTEM_BUS_ADDRESS") else {
-      return "/var/run/dbus/system_bus_socket"
-    }
+    guard let variable = getenv("DBUS_SYSTEM_BUS_ADDRESS") else { return "/var/run/dbus/system_bus_socket" }
     return socketPath(inAddress: String(cString: variable))
   }
 
@@ -71,8 +69,7 @@ extension AvahiConfiguration {
     case Int32(AVAHI_ERR_ACCESS_DENIED): .busRefused
     case Int32(AVAHI_ERR_NOT_PERMITTED): .publishingDisabled
     case Int32(AVAHI_ERR_NO_DAEMON), Int32(AVAHI_ERR_DISCONNECTED): .daemonNotRunning
-    case Int32(AVAHI_ERR_TOO_MANY_CLIENTS), Int32(AVAHI_ERR_TOO_MANY_OBJECTS),
-      Int32(AVAHI_ERR_TOO_MANY_ENTRIES):
+    case Int32(AVAHI_ERR_TOO_MANY_CLIENTS), Int32(AVAHI_ERR_TOO_MANY_OBJECTS), Int32(AVAHI_ERR_TOO_MANY_ENTRIES):
       .daemonBusy
     default: .failed(code: code, reason: String(cString: avahi_strerror(code)))
     }

@@ -10,10 +10,8 @@ package actor ScriptedBoard: EventSink {
   package private(set) var sharedBoard: SharedBoard?
   /// The number of commands that were passed to the board.
   package private(set) var requestCount: Int64 = 0
-  private var answers: [Int64: CheckedContinuation<Result<BoardEvent.Done, CommandError>, Never>] =
-    [:]
-  private var watchers:
-    [(matches: @Sendable (BoardEvent) -> Bool, continuation: CheckedContinuation<Bool, Never>)] = []
+  private var answers: [Int64: CheckedContinuation<Result<BoardEvent.Done, CommandError>, Never>] = [:]
+  private var watchers: [(matches: @Sendable (BoardEvent) -> Bool, continuation: CheckedContinuation<Bool, Never>)] = []
   private var isOver = false
   private let narrate: @Sendable (BoardEvent) async -> Void
 
@@ -23,9 +21,7 @@ package actor ScriptedBoard: EventSink {
   /// Creates a scripted board; ``run(_:)`` starts it.
   ///
   /// - Parameter narrate: A function that receives each event, in order.
-  package init(narrate: @escaping @Sendable (BoardEvent) async -> Void = { _ in }) {
-    self.narrate = narrate
-  }
+  package init(narrate: @escaping @Sendable (BoardEvent) async -> Void = { _ in }) { self.narrate = narrate }
 
   /// Runs a board until it is closed; call this only once.
   ///
@@ -40,13 +36,9 @@ package actor ScriptedBoard: EventSink {
 
   private func over() {
     isOver = true
-    for answer in answers.values {
-      answer.resume(returning: .failure(CommandError(.ending, "the board is closed")))
-    }
+    for answer in answers.values { answer.resume(returning: .failure(CommandError(.ending, "the board is closed"))) }
     answers = [:]
-    for watcher in watchers {
-      watcher.continuation.resume(returning: false)
-    }
+    for watcher in watchers { watcher.continuation.resume(returning: false) }
     watchers = []
   }
 
@@ -57,19 +49,15 @@ package actor ScriptedBoard: EventSink {
   /// - Parameter line: A command in text or JSON form. If it has a request id, the id is replaced.
   /// - Returns: The answer.
   /// - Throws: The error that the board answers; `ending` if the board is closed before the answer.
-  @discardableResult
-  package func perform(_ line: String) async throws(CommandError) -> BoardEvent.Done {
-    guard let request = try CommandParser.parse(line) else {
-      throw CommandError(.syntax, "the line has no command")
-    }
+  @discardableResult package func perform(_ line: String) async throws(CommandError) -> BoardEvent.Done {
+    guard let request = try CommandParser.parse(line) else { throw CommandError(.syntax, "the line has no command") }
     return try await perform(request.command)
   }
 
   /// Runs a command, and waits for the answer.
   ///
   /// - Throws: The errors of ``perform(_:)-(String)``.
-  @discardableResult
-  package func perform(_ command: Command) async throws(CommandError) -> BoardEvent.Done {
+  @discardableResult package func perform(_ command: Command) async throws(CommandError) -> BoardEvent.Done {
     guard !isOver else { throw CommandError(.ending, "the board is closed") }
     requestCount += 1
     let mark = requestCount
@@ -86,9 +74,7 @@ package actor ScriptedBoard: EventSink {
   ///
   /// - Returns: Whether there was such an event before the board was closed.
   package func sees(_ matches: @escaping @Sendable (BoardEvent) -> Bool) async -> Bool {
-    if events.contains(where: matches) {
-      return true
-    }
+    if events.contains(where: matches) { return true }
     guard !isOver else { return false }
     return await withCheckedContinuation { watchers.append((matches, $0)) }
   }
@@ -96,16 +82,12 @@ package actor ScriptedBoard: EventSink {
   /// Asks the board to close.
   ///
   /// When it has closed, ``run(_:)`` returns.
-  package func end() async {
-    await sharedBoard?.requestEnd()
-  }
+  package func end() async { await sharedBoard?.requestEnd() }
 
   /// Waits until the board is ready, and returns the event; nil if the board is closed first.
   package func ready() async -> BoardEvent.Ready? {
     guard await sees({ if case .ready = $0 { true } else { false } }) else { return nil }
-    for case .ready(let ready) in events {
-      return ready
-    }
+    for case .ready(let ready) in events { return ready }
     return nil
   }
 
@@ -115,21 +97,15 @@ package actor ScriptedBoard: EventSink {
       await narrate(event)
       self.events.append(event)
       switch event {
-      case .done(let done):
-        answer(done.request, .success(done))
+      case .done(let done): answer(done.request, .success(done))
       case .error(let failure):
         answer(
           failure.request,
           .failure(
-            CommandError(
-              CommandError.Code(rawValue: failure.code) ?? .internal,
-              failure.message,
-              verb: failure.verb
-            )
+            CommandError(CommandError.Code(rawValue: failure.code) ?? .internal, failure.message, verb: failure.verb)
           )
         )
-      default:
-        break
+      default: break
       }
       for index in watchers.indices.reversed() where watchers[index].matches(event) {
         watchers.remove(at: index).continuation.resume(returning: true)

@@ -1,7 +1,7 @@
 /// Base32 (RFC 4648) in lower case and without padding, which is the text form of every identifier.
 ///
-/// Each byte sequence has exactly one text form. Decoding rejects capital letters, padding, white
-/// space and nonzero unused bits.
+/// Each byte sequence has exactly one text form. Decoding rejects capital letters, padding, white space and nonzero
+/// unused bits.
 public enum Base32 {
   /// The reason why a string is not valid base32.
   public enum DecodingError: Error, Equatable, Sendable {
@@ -14,8 +14,7 @@ public enum Base32 {
   }
 
   /// Returns the number of base32 characters that encode `byteCount` bytes.
-  @inlinable
-  public static func length(ofBytes byteCount: Int) -> Int {
+  @inlinable public static func length(ofBytes byteCount: Int) -> Int {
     byteCount / 5 * 8 + (byteCount % 5 * 8 + 4) / 5
   }
 
@@ -48,15 +47,11 @@ public enum Base32 {
   /// Decodes a base32 string.
   ///
   /// - Parameters:
-  ///   - text: The UTF-8 bytes of the string. If `byteCount` is `nil`, the caller must limit their
-  ///     number.
+  ///   - text: The UTF-8 bytes of the string. If `byteCount` is `nil`, the caller must limit their number.
   ///   - byteCount: The expected number of decoded bytes. It is checked before memory is allocated.
   /// - Returns: The decoded bytes.
   /// - Throws: ``DecodingError`` for every string that ``encode(_:)-([UInt8])`` cannot produce.
-  public static func decode(
-    _ text: Span<UInt8>,
-    byteCount: Int? = nil
-  ) throws(DecodingError) -> [UInt8] {
+  public static func decode(_ text: Span<UInt8>, byteCount: Int? = nil) throws(DecodingError) -> [UInt8] {
     if let byteCount, text.count != length(ofBytes: byteCount) { throw .length(text.count) }
     switch text.count % 8 {
     case 1, 3, 6: throw .length(text.count)
@@ -87,10 +82,7 @@ public enum Base32 {
   /// Decodes a base32 string.
   ///
   /// - Throws: ``DecodingError``, in the same cases as ``decode(_:byteCount:)-(Span<UInt8>,_)``.
-  public static func decode(
-    _ text: some StringProtocol,
-    byteCount: Int? = nil
-  ) throws(DecodingError) -> [UInt8] {
+  public static func decode(_ text: some StringProtocol, byteCount: Int? = nil) throws(DecodingError) -> [UInt8] {
     try decode(Array(text.utf8).span, byteCount: byteCount)
   }
 }

@@ -26,9 +26,7 @@ public protocol FixedBytes: Hashable, Comparable, Sendable {
   public init?(_ bytes: some Collection<UInt8>) {
     guard bytes.count == Self.byteCount else { return nil }
     var words: [4 of UInt64] = [0, 0, 0, 0]
-    for (index, byte) in bytes.enumerated() {
-      words[index / 8] = words[index / 8] << 8 | UInt64(byte)
-    }
+    for (index, byte) in bytes.enumerated() { words[index / 8] = words[index / 8] << 8 | UInt64(byte) }
     self.words = words
   }
 
@@ -47,22 +45,18 @@ public protocol FixedBytes: Hashable, Comparable, Sendable {
 
   /// Returns whether both values have the same bytes.
   @inlinable public static func == (left: Bytes32, right: Bytes32) -> Bool {
-    left.words[0] == right.words[0] && left.words[1] == right.words[1]
-      && left.words[2] == right.words[2] && left.words[3] == right.words[3]
+    left.words[0] == right.words[0] && left.words[1] == right.words[1] && left.words[2] == right.words[2]
+      && left.words[3] == right.words[3]
   }
 
   /// Compares two values byte by byte.
   @inlinable public static func < (left: Bytes32, right: Bytes32) -> Bool {
-    for index in 0..<4 where left.words[index] != right.words[index] {
-      return left.words[index] < right.words[index]
-    }
+    for index in 0..<4 where left.words[index] != right.words[index] { return left.words[index] < right.words[index] }
     return false
   }
 
   /// Hashes all bytes.
-  @inlinable public func hash(into hasher: inout Hasher) {
-    for index in 0..<4 { hasher.combine(words[index]) }
-  }
+  @inlinable public func hash(into hasher: inout Hasher) { for index in 0..<4 { hasher.combine(words[index]) } }
 }
 
 /// A value of 16 bytes, such as the id of a board.
@@ -83,9 +77,7 @@ public protocol FixedBytes: Hashable, Comparable, Sendable {
 
   /// Creates a value; nil if `bytes` does not have exactly 16 bytes.
   public init?(_ bytes: some Collection<UInt8>) {
-    guard let high = Bytes8(bytes.prefix(8)), let low = Bytes8(bytes.dropFirst(8)) else {
-      return nil
-    }
+    guard let high = Bytes8(bytes.prefix(8)), let low = Bytes8(bytes.dropFirst(8)) else { return nil }
     self.init(high: high.number, low: low.number)
   }
 
@@ -127,9 +119,7 @@ public protocol FixedBytes: Hashable, Comparable, Sendable {
   }
 
   /// Returns random bytes from `generator`.
-  public static func random(using generator: inout some RandomNumberGenerator) -> Bytes8 {
-    Bytes8(generator.next())
-  }
+  public static func random(using generator: inout some RandomNumberGenerator) -> Bytes8 { Bytes8(generator.next()) }
 
   /// The value as an array of 8 bytes.
   public var bytes: [UInt8] {
@@ -140,15 +130,11 @@ public protocol FixedBytes: Hashable, Comparable, Sendable {
   }
 
   /// Compares two values as integers, which is also the order of their bytes.
-  @inlinable public static func < (left: Bytes8, right: Bytes8) -> Bool {
-    left.number < right.number
-  }
+  @inlinable public static func < (left: Bytes8, right: Bytes8) -> Bool { left.number < right.number }
 }
 
 extension UInt64 {
   fileprivate func append(to bytes: inout [UInt8]) {
-    for shift in stride(from: UInt64(56), through: 0, by: -8) {
-      bytes.append(UInt8(truncatingIfNeeded: self >> shift))
-    }
+    for shift in stride(from: UInt64(56), through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: self >> shift)) }
   }
 }

@@ -28,8 +28,8 @@ extension Identifier {
 
   /// Creates an identifier from its text; nil for any other text.
   ///
-  /// An identifier has only one valid text: other lengths, capitals, padding and unused bits that are not zero
-  /// are invalid.
+  /// An identifier has only one valid text: other lengths, capitals, padding and unused bits that are not zero are
+  /// invalid.
   public init?(text: some StringProtocol) {
     guard let bytes = try? Base32.decode(text, byteCount: Value.byteCount) else { return nil }
     self.init(bytes: bytes)

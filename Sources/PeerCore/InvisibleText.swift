@@ -12,10 +12,8 @@ package enum InvisibleText {
   ///   - text: The string.
   ///   - body: A closure that receives the code point and whether it is invisible.
   /// - Complexity: O(*n*), where *n* is the length of the string.
-  package static func scan(
-    _ text: some StringProtocol,
-    _ body: (_ scalar: Unicode.Scalar, _ isInvisible: Bool) -> Void
-  ) {
+  package static func scan(_ text: some StringProtocol, _ body: (_ scalar: Unicode.Scalar, _ isInvisible: Bool) -> Void)
+  {
     var rest = text.unicodeScalars.makeIterator()
     var previous: Unicode.Scalar?
     var current = rest.next()
@@ -35,9 +33,7 @@ package enum InvisibleText {
   package static func removed(from text: String) -> String {
     guard text.utf8.contains(where: { $0 >= 0x80 }) else { return text }
     var result = String.UnicodeScalarView()
-    scan(text) { scalar, isInvisible in
-      if !isInvisible { result.append(scalar) }
-    }
+    scan(text) { scalar, isInvisible in if !isInvisible { result.append(scalar) } }
     return String(result)
   }
 
@@ -49,9 +45,7 @@ package enum InvisibleText {
     // The first invisible code point is U+00AD, the soft hyphen.
     guard scalar.value >= 0xAD else { return false }
     let properties = scalar.properties
-    guard properties.isDefaultIgnorableCodePoint || properties.generalCategory == .format else {
-      return false
-    }
+    guard properties.isDefaultIgnorableCodePoint || properties.generalCategory == .format else { return false }
     if properties.isVariationSelector {
       guard let previous else { return true }
       return previous.properties.isDefaultIgnorableCodePoint || previous.value <= 0x20
@@ -74,9 +68,7 @@ package enum InvisibleText {
 
   /// Returns whether a code point is a letter or a mark of a script in which letters connect.
   private static func isJoinable(_ scalar: Unicode.Scalar) -> Bool {
-    guard scalar.value >= 0x600, !scalar.properties.isDefaultIgnorableCodePoint else {
-      return false
-    }
+    guard scalar.value >= 0x600, !scalar.properties.isDefaultIgnorableCodePoint else { return false }
     return scalar.properties.isAlphabetic || isMark(scalar)
   }
 
@@ -93,7 +85,5 @@ package enum InvisibleText {
   /// Returns whether a code point can be part of a joined emoji.
   ///
   /// Digits have the emoji property, but never join.
-  private static func isEmoji(_ scalar: Unicode.Scalar) -> Bool {
-    scalar.value > 0x7F && scalar.properties.isEmoji
-  }
+  private static func isEmoji(_ scalar: Unicode.Scalar) -> Bool { scalar.value > 0x7F && scalar.properties.isEmoji }
 }

@@ -1,5 +1,5 @@
-/// The random number generator SplitMix64 (Steele, Lea and Flood, 2014), which gives the same
-/// sequence for a seed on every machine.
+/// The random number generator SplitMix64 (Steele, Lea and Flood, 2014), which gives the same sequence for a seed on
+/// every machine.
 ///
 /// Do not use it for secrets.
 public struct SplitMix64: RandomNumberGenerator, Sendable {

@@ -5,13 +5,11 @@ extension UntrustedText {
   /// The text made safe for display, in at most 64 columns.
   public var displayed: String { displayed(width: Self.defaultWidth) }
 
-  /// Returns the text made safe for display, truncated with `…` if it takes more than `width`
-  /// columns.
+  /// Returns the text made safe for display, truncated with `…` if it takes more than `width` columns.
   ///
-  /// Control, format, private-use and unassigned characters are dropped. This removes escape
-  /// sequences, direction changes, zero-width and tag characters. White space becomes single
-  /// spaces. A character keeps at most two combining marks, and marks without a character are
-  /// dropped. The result may be empty.
+  /// Control, format, private-use and unassigned characters are dropped. This removes escape sequences, direction
+  /// changes, zero-width and tag characters. White space becomes single spaces. A character keeps at most two combining
+  /// marks, and marks without a character are dropped. The result may be empty.
   ///
   /// - Complexity: O(n) in the width and the number of dropped characters.
   public func displayed(width: Int) -> String {
@@ -45,8 +43,7 @@ private struct Line {
       marks.endCharacter()
       return
     }
-    guard scalar.isSafe, !properties.isDefaultIgnorableCodePoint, !properties.isVariationSelector
-    else { return }
+    guard scalar.isSafe, !properties.isDefaultIgnorableCodePoint, !properties.isVariationSelector else { return }
     if scalar.isMark {
       if marks.accept() { add(scalar, properties.generalCategory == .spacingMark ? 1 : 0) }
       return

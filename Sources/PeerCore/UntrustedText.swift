@@ -1,9 +1,8 @@
 /// Text from another peer or another source, which must not be printed or logged unchanged.
 ///
-/// It has two safe forms: ``displayed`` for names and labels, without the unsafe characters, and
-/// ``escaped(limit:)`` for messages and contents, in which they are visible. String interpolation,
-/// `print`, `dump` and the debugger all show ``displayed``. Use ``raw``, the received text, only to
-/// compare, store and send it. Implements DSC-15.
+/// It has two safe forms: ``displayed`` for names and labels, without the unsafe characters, and ``escaped(limit:)``
+/// for messages and contents, in which they are visible. String interpolation, `print`, `dump` and the debugger all
+/// show ``displayed``. Use ``raw``, the received text, only to compare, store and send it. Implements DSC-15.
 public struct UntrustedText: Hashable, Sendable {
   /// The received text, including any control characters and changes of text direction.
   ///

@@ -12,14 +12,12 @@ public enum Varint {
   }
 
   /// Returns the length of the encoded `value` in bytes.
-  @inlinable
-  public static func length(of value: UInt64) -> Int {
+  @inlinable public static func length(of value: UInt64) -> Int {
     value < 0x80 ? 1 : (70 - (value | 1).leadingZeroBitCount) / 7
   }
 
   /// Appends the shortest encoding of `value`.
-  @inlinable
-  public static func append(_ value: UInt64, to bytes: inout [UInt8]) {
+  @inlinable public static func append(_ value: UInt64, to bytes: inout [UInt8]) {
     var rest = value
     while rest >= 0x80 {
       bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
@@ -30,14 +28,9 @@ public enum Varint {
 
   /// Reads one integer at `offset` and moves `offset` past it.
   ///
-  /// - Returns: The value, or `nil` if the bytes end before the integer does; `offset` is then
-  ///   unchanged.
+  /// - Returns: The value, or `nil` if the bytes end before the integer does; `offset` is then unchanged.
   /// - Throws: ``DecodingError`` as soon as the bytes cannot be the start of a valid integer.
-  @inlinable
-  public static func read(
-    from bytes: Span<UInt8>,
-    at offset: inout Int
-  ) throws(DecodingError) -> UInt64? {
+  @inlinable public static func read(from bytes: Span<UInt8>, at offset: inout Int) throws(DecodingError) -> UInt64? {
     var value: UInt64 = 0
     var shift: UInt64 = 0
     var position = offset

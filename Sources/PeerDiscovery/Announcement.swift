@@ -2,8 +2,8 @@ import PeerCore
 
 /// The information that a peer publishes about itself and one of its boards.
 ///
-/// Other peers read it before they connect. All of it is only a claim; the handshake verifies the
-/// identities and supplies the authoritative names. Implements DSC-7 to DSC-11.
+/// Other peers read it before they connect. All of it is only a claim; the handshake verifies the identities and
+/// supplies the authoritative names. Implements DSC-7 to DSC-11.
 public struct Announcement: Hashable, Sendable {
   /// The role of a peer on its board.
   public enum Role: String, Hashable, Sendable, CaseIterable {
@@ -33,17 +33,12 @@ public struct Announcement: Hashable, Sendable {
   /// The role of the peer on the board.
   public let role: Role
   /// The name of the board, truncated to 128 bytes.
-  public var boardName: UntrustedText {
-    didSet { boardName = Self.cut(boardName, to: Self.maximumBoardNameSize) }
-  }
+  public var boardName: UntrustedText { didSet { boardName = Self.cut(boardName, to: Self.maximumBoardNameSize) } }
   /// The display name of the announcing peer, truncated to 64 bytes.
-  public var hostName: UntrustedText {
-    didSet { hostName = Self.cut(hostName, to: Self.maximumHostNameSize) }
-  }
+  public var hostName: UntrustedText { didSet { hostName = Self.cut(hostName, to: Self.maximumHostNameSize) } }
   /// The number of participants that the peer claims; `nil` if it announces no number.
   public var participants: UInt16?
-  /// The other key-value pairs: those set by ``setExtra(_:)``, and those with unknown keys from a
-  /// newer version.
+  /// The other key-value pairs: those set by ``setExtra(_:)``, and those with unknown keys from a newer version.
   public private(set) var extra = DiscoveryInfo()
 
   /// Creates an announcement for the local peer; names that are too long are truncated.
@@ -77,8 +72,8 @@ public struct Announcement: Hashable, Sendable {
 
   /// Replaces the program's own key-value pairs.
   ///
-  /// - Throws: `duplicateKey` if one of the keys is reserved for the announcement; `recordTooLong`
-  ///   if the record could exceed 400 bytes. At least 52 bytes are always available for `extra`.
+  /// - Throws: `duplicateKey` if one of the keys is reserved for the announcement; `recordTooLong` if the record could
+  ///   exceed 400 bytes. At least 52 bytes are always available for `extra`.
   public mutating func setExtra(_ extra: DiscoveryInfo) throws(DiscoveryInfoError) {
     for key in Key.allCases where extra.contains(key.rawValue) { throw .duplicateKey }
     guard Self.reserve + extra.wireSize <= DiscoveryInfo.maximumSize else { throw .recordTooLong }
@@ -92,9 +87,7 @@ public struct Announcement: Hashable, Sendable {
   public var info: DiscoveryInfo {
     var info = DiscoveryInfo()
     func add(_ key: Key, _ value: some StringProtocol) {
-      do throws(DiscoveryInfoError) {
-        try info.append(key.rawValue, Array(value.utf8))
-      } catch {
+      do throws(DiscoveryInfoError) { try info.append(key.rawValue, Array(value.utf8)) } catch {
         preconditionFailure("the parts of an announcement always fit into its record")
       }
     }
@@ -107,11 +100,8 @@ public struct Announcement: Hashable, Sendable {
     add(.role, role.rawValue)
     add(.incarnation, incarnation.text)
     for pair in extra.pairs {
-      do throws(DiscoveryInfoError) {
-        try info.append(pair.key, pair.value)
-      } catch {
-        // Only a received announcement can have pairs that do not fit. Omit this pair and the pairs
-        // after it.
+      do throws(DiscoveryInfoError) { try info.append(pair.key, pair.value) } catch {
+        // Only a received announcement can have pairs that do not fit. Omit this pair and the pairs after it.
         break
       }
     }
@@ -121,30 +111,18 @@ public struct Announcement: Hashable, Sendable {
   /// Decodes a received announcement from the bytes of its TXT record.
   ///
   /// - Throws: ``AnnouncementError`` for the first violated rule. It is safe to pass any bytes.
-  public static func parse(
-    _ bytes: some Collection<UInt8>
-  ) throws(AnnouncementError) -> Announcement {
+  public static func parse(_ bytes: some Collection<UInt8>) throws(AnnouncementError) -> Announcement {
     let info: DiscoveryInfo
-    do throws(DiscoveryInfoError) {
-      info = try DiscoveryInfo(wireBytes: bytes)
-    } catch {
-      throw .record(error)
-    }
+    do throws(DiscoveryInfoError) { info = try DiscoveryInfo(wireBytes: bytes) } catch { throw .record(error) }
     return try Announcement(info)
   }
 
   /// Decodes a received announcement from the strings of its TXT record.
   ///
   /// - Throws: ``AnnouncementError`` for the first violated rule. It is safe to pass any strings.
-  public static func parse(
-    strings: some Sequence<[UInt8]>
-  ) throws(AnnouncementError) -> Announcement {
+  public static func parse(strings: some Sequence<[UInt8]>) throws(AnnouncementError) -> Announcement {
     let info: DiscoveryInfo
-    do throws(DiscoveryInfoError) {
-      info = try DiscoveryInfo(strings: strings)
-    } catch {
-      throw .record(error)
-    }
+    do throws(DiscoveryInfoError) { info = try DiscoveryInfo(strings: strings) } catch { throw .record(error) }
     return try Announcement(info)
   }
 
@@ -152,30 +130,18 @@ public struct Announcement: Hashable, Sendable {
   ///
   /// - Throws: ``AnnouncementError`` for the first violated rule.
   public init(_ info: DiscoveryInfo) throws(AnnouncementError) {
-    guard let version = try Self.integer(.version, in: info) else {
-      throw .missing(Key.version.rawValue)
-    }
+    guard let version = try Self.integer(.version, in: info) else { throw .missing(Key.version.rawValue) }
     guard version > 0 else { throw .illegal(Key.version.rawValue) }
     self.version = version
     peer = try Self.identifier(.peer, in: info)
     session = try Self.identifier(.session, in: info)
     incarnation = try Self.identifier(.incarnation, in: info)
     role = info[Key.role.rawValue] == Array(Role.relay.rawValue.utf8) ? .relay : .member
-    boardName = Self.cut(
-      UntrustedText(bytes: info[Key.boardName.rawValue] ?? []),
-      to: Self.maximumBoardNameSize
-    )
-    hostName = Self.cut(
-      UntrustedText(bytes: info[Key.hostName.rawValue] ?? []),
-      to: Self.maximumHostNameSize
-    )
+    boardName = Self.cut(UntrustedText(bytes: info[Key.boardName.rawValue] ?? []), to: Self.maximumBoardNameSize)
+    hostName = Self.cut(UntrustedText(bytes: info[Key.hostName.rawValue] ?? []), to: Self.maximumHostNameSize)
     participants = try Self.integer(.participants, in: info)
     for pair in info.pairs where !Key.allCases.contains(where: { $0.matches(pair.key) }) {
-      do throws(DiscoveryInfoError) {
-        try extra.append(pair.key, pair.value)
-      } catch {
-        throw .record(error)
-      }
+      do throws(DiscoveryInfoError) { try extra.append(pair.key, pair.value) } catch { throw .record(error) }
     }
   }
 
@@ -196,37 +162,29 @@ public struct Announcement: Hashable, Sendable {
   private static let reserve: Int = {
     let sizes: [(Key, Int)] = [
       (.version, 5), (.peer, AnnouncedPeerID.textLength), (.session, AnnouncedSessionID.textLength),
-      (.boardName, maximumBoardNameSize), (.hostName, maximumHostNameSize), (.participants, 5),
-      (.role, 6), (.incarnation, AnnouncedIncarnation.textLength),
+      (.boardName, maximumBoardNameSize), (.hostName, maximumHostNameSize), (.participants, 5), (.role, 6),
+      (.incarnation, AnnouncedIncarnation.textLength),
     ]
     return sizes.reduce(0) { $0 + $1.0.rawValue.utf8.count + 2 + $1.1 }
   }()
 
-  private static func identifier<ID: Identifier>(
-    _ key: Key,
-    in info: DiscoveryInfo
-  ) throws(AnnouncementError) -> ID {
+  private static func identifier<ID: Identifier>(_ key: Key, in info: DiscoveryInfo) throws(AnnouncementError) -> ID {
     guard let value = info[key.rawValue] else { throw .missing(key.rawValue) }
-    guard let bytes = try? Base32.decode(value.span, byteCount: ID.byteCount),
-      let id = ID(bytes: bytes)
-    else { throw .illegal(key.rawValue) }
+    guard let bytes = try? Base32.decode(value.span, byteCount: ID.byteCount), let id = ID(bytes: bytes) else {
+      throw .illegal(key.rawValue)
+    }
     return id
   }
 
   /// Reads a decimal integer from 0 to 65,535 without leading zeros.
-  private static func integer(
-    _ key: Key,
-    in info: DiscoveryInfo
-  ) throws(AnnouncementError) -> UInt16? {
+  private static func integer(_ key: Key, in info: DiscoveryInfo) throws(AnnouncementError) -> UInt16? {
     guard info.contains(key.rawValue) else { return nil }
     guard let value = info[key.rawValue], (1...5).contains(value.count),
       value.count == 1 || value[0] != UInt8(ascii: "0")
     else { throw .illegal(key.rawValue) }
     var result: UInt32 = 0
     for byte in value {
-      guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else {
-        throw .illegal(key.rawValue)
-      }
+      guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { throw .illegal(key.rawValue) }
       result = result * 10 + UInt32(byte - UInt8(ascii: "0"))
     }
     guard let result = UInt16(exactly: result) else { throw .illegal(key.rawValue) }

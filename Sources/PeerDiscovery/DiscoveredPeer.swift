@@ -1,9 +1,8 @@
 /// A peer and one of its sessions, found on the network, with all addresses to reach it.
 ///
-/// There is one value for each pair of peer and session, even if the peer is announced on several
-/// interfaces, over several protocols or under several names. If the peer restarts, the id remains
-/// the same. The value is only a hint: to verify the identity of the peer and that it is reachable,
-/// connect to it.
+/// There is one value for each pair of peer and session, even if the peer is announced on several interfaces, over
+/// several protocols or under several names. If the peer restarts, the id remains the same. The value is only a hint:
+/// to verify the identity of the peer and that it is reachable, connect to it.
 public struct DiscoveredPeer: Hashable, Sendable, Identifiable {
   /// The identity of a discovered peer: its claimed peer id and its session.
   public struct ID: Hashable, Sendable {
@@ -24,8 +23,8 @@ public struct DiscoveredPeer: Hashable, Sendable, Identifiable {
 
   /// The addresses of the peer, best first; never empty.
   ///
-  /// IPv4 comes before global IPv6, and link-local IPv6 comes last. Only addresses announced with
-  /// the peer's newest incarnation are included.
+  /// IPv4 comes before global IPv6, and link-local IPv6 comes last. Only addresses announced with the peer's newest
+  /// incarnation are included.
   public let endpoints: [Endpoint]
 
   /// The announced peer and session.

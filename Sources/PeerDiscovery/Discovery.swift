@@ -5,16 +5,15 @@ public typealias Discovery = Advertiser & Browser
 public protocol Advertiser: Sendable {
   /// Advertises while `body` runs, then withdraws the announcement.
   ///
-  /// If discovery is unavailable, the advertiser emits an event instead of throwing an error. It
-  /// starts to advertise as soon as discovery becomes available. The call returns after `body` has
-  /// returned and the announcement is withdrawn. If the discovery system does not respond, the call
-  /// returns 3 s after `body` (DSC-21). Canceling the task ends the sequence of events, and thus
-  /// any loop in `body` over the events.
+  /// If discovery is unavailable, the advertiser emits an event instead of throwing an error. It starts to advertise as
+  /// soon as discovery becomes available. The call returns after `body` has returned and the announcement is withdrawn.
+  /// If the discovery system does not respond, the call returns 3 s after `body` (DSC-21). Canceling the task ends the
+  /// sequence of events, and thus any loop in `body` over the events.
   ///
   /// - Parameters:
   ///   - advertisement: The service and announcement to publish.
-  ///   - body: The operation to run, in the isolation of the caller. Its argument gives access to
-  ///     the events and lets it update the announcement.
+  ///   - body: The operation to run, in the isolation of the caller. Its argument gives access to the events and lets
+  ///     it update the announcement.
   /// - Returns: The result of `body`.
   /// - Throws: The error thrown by `body`.
   nonisolated(nonsending) func advertise<Result>(
@@ -27,9 +26,9 @@ public protocol Advertiser: Sendable {
 public protocol Browser: Sendable {
   /// Browses while `body` runs.
   ///
-  /// Peers that are already announced are reported as `found`. If discovery is unavailable, the
-  /// browser emits an event instead of throwing an error. Canceling the task ends the sequence of
-  /// events, and thus any loop in `body` over the events.
+  /// Peers that are already announced are reported as `found`. If discovery is unavailable, the browser emits an event
+  /// instead of throwing an error. Canceling the task ends the sequence of events, and thus any loop in `body` over the
+  /// events.
   ///
   /// - Parameters:
   ///   - query: The services to look for.
@@ -89,12 +88,10 @@ public struct Advertising: Sendable {
 
   /// Publishes a changed announcement without a new registration.
   ///
-  /// Browsers report `updated`. Of several changes in quick succession, only the last one is
-  /// published. If discovery is unavailable, the announcement is published when discovery becomes
-  /// available.
+  /// Browsers report `updated`. Of several changes in quick succession, only the last one is published. If discovery is
+  /// unavailable, the announcement is published when discovery becomes available.
   ///
-  /// - Precondition: `announcement` has the same peer, session, incarnation and role as the first
-  ///   one.
+  /// - Precondition: `announcement` has the same peer, session, incarnation and role as the first one.
   public func update(_ announcement: Announcement) async {
     precondition(
       announcement.peer == original.peer && announcement.session == original.session
@@ -121,8 +118,8 @@ public struct BrowserQuery: Hashable, Sendable {
   /// - Parameters:
   ///   - service: The DNS-SD service type to look for.
   ///   - relaysOnly: Whether to find only relays.
-  ///   - own: The id of the local peer, so that the browser ignores the local peer (DSC-14). `nil`
-  ///     means to ignore no peer.
+  ///   - own: The id of the local peer, so that the browser ignores the local peer (DSC-14). `nil` means to ignore no
+  ///     peer.
   ///   - preference: The peers and sessions to resolve first and forget last.
   public init(
     service: ServiceType = .whiteboard,

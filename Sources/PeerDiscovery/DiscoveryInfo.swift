@@ -1,7 +1,7 @@
 /// A small public record of key-value pairs, published by an advertiser.
 ///
-/// It is encoded as the DNS-SD TXT record (RFC 6763, 6). Every value of this type is a valid
-/// record. Any device on the network can read and forge records. Implements DSC-3 to DSC-6.
+/// It is encoded as the DNS-SD TXT record (RFC 6763, 6). Every value of this type is a valid record. Any device on the
+/// network can read and forge records. Implements DSC-3 to DSC-6.
 public struct DiscoveryInfo: Hashable, Sendable {
   /// One entry of the record.
   ///
@@ -38,15 +38,12 @@ public struct DiscoveryInfo: Hashable, Sendable {
   /// Adds a pair at the end.
   ///
   /// - Parameters:
-  ///   - key: At least one printable ASCII character, without `=`. The record must not contain the
-  ///     key.
+  ///   - key: At least one printable ASCII character, without `=`. The record must not contain the key.
   ///   - value: Any bytes, or `nil` for a key without a value.
   /// - Throws: ``DiscoveryInfoError`` if the pair violates a rule; the record is then unchanged.
   public mutating func append(_ key: String, _ value: [UInt8]?) throws(DiscoveryInfoError) {
     guard !key.isEmpty else { throw .emptyKey }
-    for byte in key.utf8 {
-      guard (0x20...0x7e).contains(byte), byte != UInt8(ascii: "=") else { throw .illegalKey }
-    }
+    for byte in key.utf8 { guard (0x20...0x7e).contains(byte), byte != UInt8(ascii: "=") else { throw .illegalKey } }
     let pair = Pair(key: key, value: value)
     guard pair.wireSize - 1 <= Self.maximumPairSize else { throw .pairTooLong }
     guard !contains(key) else { throw .duplicateKey }
@@ -55,30 +52,23 @@ public struct DiscoveryInfo: Hashable, Sendable {
   }
 
   /// Returns whether the record contains a key, with or without a value.
-  public func contains(_ key: String) -> Bool {
-    pairs.contains { Self.isSameKey($0.key, key) }
-  }
+  public func contains(_ key: String) -> Bool { pairs.contains { Self.isSameKey($0.key, key) } }
 
   /// Returns the value of a key, or `nil` if the key is missing or has no value.
-  public subscript(key: String) -> [UInt8]? {
-    pairs.first { Self.isSameKey($0.key, key) }?.value
-  }
+  public subscript(key: String) -> [UInt8]? { pairs.first { Self.isSameKey($0.key, key) }?.value }
 
   /// The length of the encoded record in bytes.
   public var wireSize: Int { pairs.reduce(0) { $0 + $1.wireSize } }
 
   /// The record as encoded in DNS: a length byte precedes each pair.
-  public var wireBytes: [UInt8] {
-    pairs.flatMap { [UInt8($0.wireSize - 1)] + $0.string }
-  }
+  public var wireBytes: [UInt8] { pairs.flatMap { [UInt8($0.wireSize - 1)] + $0.string } }
 
   /// The pairs as the strings of a TXT record, without length bytes.
   public var strings: [[UInt8]] { pairs.map(\.string) }
 
   /// Decodes a record from its DNS encoding.
   ///
-  /// - Throws: `truncated` if a length exceeds the remaining bytes, or an error of
-  ///   ``init(strings:)``.
+  /// - Throws: `truncated` if a length exceeds the remaining bytes, or an error of ``init(strings:)``.
   public init(wireBytes bytes: some Collection<UInt8>) throws(DiscoveryInfoError) {
     guard bytes.count <= Self.maximumSize else { throw .recordTooLong }
     let bytes = Array(bytes)
@@ -96,8 +86,8 @@ public struct DiscoveryInfo: Hashable, Sendable {
 
   /// Creates a record from the strings of a received TXT record.
   ///
-  /// As required by RFC 6763, 6.4, empty strings and strings that begin with `=` are ignored. Of
-  /// several strings with the same key, only the first is used.
+  /// As required by RFC 6763, 6.4, empty strings and strings that begin with `=` are ignored. Of several strings with
+  /// the same key, only the first is used.
   ///
   /// - Throws: `recordTooLong`, `pairTooLong` or `illegalKey`.
   public init(strings: some Sequence<[UInt8]>) throws(DiscoveryInfoError) {
@@ -112,9 +102,7 @@ public struct DiscoveryInfo: Hashable, Sendable {
       let value = split < string.count ? Array(string[(split + 1)...]) : nil
       do throws(DiscoveryInfoError) {
         try append(String(decoding: string[..<split], as: UTF8.self), value)
-      } catch .duplicateKey {
-        continue
-      }
+      } catch .duplicateKey { continue }
     }
   }
 

@@ -2,8 +2,7 @@ import PeerCore
 
 /// The reason why the discovery system cannot find peers or publish announcements at the moment.
 ///
-/// Sessions continue during these problems, and peers can still connect by address or join link.
-/// Implements DSC-20.
+/// Sessions continue during these problems, and peers can still connect by address or join link. Implements DSC-20.
 public enum DiscoveryProblem: Error, Hashable, Sendable {
   /// Avahi is not installed on this machine.
   case notInstalled
@@ -34,37 +33,27 @@ public enum DiscoveryProblem: Error, Hashable, Sendable {
     case .busRefused: "The system D-Bus does not allow this program to use Avahi."
     case .publishingDisabled: "Avahi's configuration does not allow programs to publish services."
     case .daemonBusy: "The Avahi daemon has too many clients."
-    case .noSuchInterface(let name):
-      "There is no network interface \(UntrustedText(name).displayed)."
-    case .failed(let code, let reason):
-      "Avahi failed: \(UntrustedText(reason).displayed) (\(code))."
+    case .noSuchInterface(let name): "There is no network interface \(UntrustedText(name).displayed)."
+    case .failed(let code, let reason): "Avahi failed: \(UntrustedText(reason).displayed) (\(code))."
     }
   }
 
   /// A sentence that tells the user how to solve the problem.
   public var advice: String {
     switch self {
-    case .notInstalled:
-      "Install Avahi (on Debian: apt install avahi-daemon), or connect with HOST:PORT or a join link."
-    case .daemonNotRunning:
-      "Start the daemon (systemctl start avahi-daemon), or connect with HOST:PORT or a join link."
-    case .notAnswering:
-      "Restart it (systemctl restart avahi-daemon), or connect with HOST:PORT or a join link."
-    case .busNotRunning:
-      "Start D-Bus (systemctl start dbus), or connect with HOST:PORT or a join link."
-    case .busRefused:
-      "Check the policy in avahi-dbus.conf (group netdev may be needed), or connect with HOST:PORT."
+    case .notInstalled: "Install Avahi (on Debian: apt install avahi-daemon), or connect with HOST:PORT or a join link."
+    case .daemonNotRunning: "Start the daemon (systemctl start avahi-daemon), or connect with HOST:PORT or a join link."
+    case .notAnswering: "Restart it (systemctl restart avahi-daemon), or connect with HOST:PORT or a join link."
+    case .busNotRunning: "Start D-Bus (systemctl start dbus), or connect with HOST:PORT or a join link."
+    case .busRefused: "Check the policy in avahi-dbus.conf (group netdev may be needed), or connect with HOST:PORT."
     case .publishingDisabled:
       """
       Set disable-publishing=no and disable-user-service-publishing=no in \
       /etc/avahi/avahi-daemon.conf, or give others your HOST:PORT or join link.
       """
-    case .daemonBusy:
-      "Close other programs that use Avahi, or restart the daemon (systemctl restart avahi-daemon)."
-    case .noSuchInterface:
-      "List the network interfaces with: ip link."
-    case .failed:
-      "Read Avahi's log (journalctl -u avahi-daemon), or connect with HOST:PORT or a join link."
+    case .daemonBusy: "Close other programs that use Avahi, or restart the daemon (systemctl restart avahi-daemon)."
+    case .noSuchInterface: "List the network interfaces with: ip link."
+    case .failed: "Read Avahi's log (journalctl -u avahi-daemon), or connect with HOST:PORT or a join link."
     }
   }
 }

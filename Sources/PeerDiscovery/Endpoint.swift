@@ -32,9 +32,7 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
   /// IPv4 comes first, then global IPv6, then link-local IPv6.
   static func isBetter(_ one: Endpoint, _ other: Endpoint) -> Bool {
     if one.address.rank != other.address.rank { return one.address.rank < other.address.rank }
-    if one.interface.index != other.interface.index {
-      return one.interface.index < other.interface.index
-    }
+    if one.interface.index != other.interface.index { return one.interface.index < other.interface.index }
     if one.address.bytes != other.address.bytes {
       return one.address.bytes.lexicographicallyPrecedes(other.address.bytes)
     }
@@ -62,12 +60,9 @@ public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
   public let bytes: [UInt8]
 
   /// Creates an IPv4 address.
-  public init(_ one: UInt8, _ two: UInt8, _ three: UInt8, _ four: UInt8) {
-    bytes = [one, two, three, four]
-  }
+  public init(_ one: UInt8, _ two: UInt8, _ three: UInt8, _ four: UInt8) { bytes = [one, two, three, four] }
 
-  /// Creates an IPv4 address from 4 bytes or an IPv6 address from 16 bytes; returns `nil` for any
-  /// other length.
+  /// Creates an IPv4 address from 4 bytes or an IPv6 address from 16 bytes; returns `nil` for any other length.
   public init?(bytes: some Collection<UInt8>) {
     guard bytes.count == 4 || bytes.count == 16 else { return nil }
     self.bytes = Array(bytes)
@@ -83,29 +78,22 @@ public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
 
   /// Whether the address is valid only on one link: `169.254/16` or `fe80::/10`.
   public var isLinkLocal: Bool {
-    isIPv6
-      ? bytes[0] == 0xfe && bytes[1] & 0xc0 == 0x80
-      : bytes[0] == 169 && bytes[1] == 254
+    isIPv6 ? bytes[0] == 0xfe && bytes[1] & 0xc0 == 0x80 : bytes[0] == 169 && bytes[1] == 254
   }
 
-  /// Whether the address can belong to a peer, because it is not unspecified, multicast or
-  /// broadcast.
+  /// Whether the address can belong to a peer, because it is not unspecified, multicast or broadcast.
   public var isUsable: Bool {
     guard bytes.contains(where: { $0 != 0 }) else { return false }
     return isIPv6 ? bytes[0] != 0xff : bytes[0] < 224 && bytes[0] != 0
   }
 
   /// The address in dotted decimal format (IPv4) or the format of RFC 5952 (IPv6).
-  public var description: String {
-    isIPv6 ? ipv6Text : bytes.map(String.init).joined(separator: ".")
-  }
+  public var description: String { isIPv6 ? ipv6Text : bytes.map(String.init).joined(separator: ".") }
 
   fileprivate var rank: Int { isIPv6 ? (isLinkLocal ? 2 : 1) : 0 }
 
   private var ipv6Text: String {
-    let groups = stride(from: 0, to: 16, by: 2).map {
-      UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1])
-    }
+    let groups = stride(from: 0, to: 16, by: 2).map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
     var longest = 0..<0
     var start = 0
     while start < groups.count {
@@ -113,9 +101,7 @@ public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
       if end - start > max(longest.count, 1) { longest = start..<end }
       start = max(end, start + 1)
     }
-    func text(_ range: Range<Int>) -> String {
-      groups[range].map { String($0, radix: 16) }.joined(separator: ":")
-    }
+    func text(_ range: Range<Int>) -> String { groups[range].map { String($0, radix: 16) }.joined(separator: ":") }
     guard !longest.isEmpty else { return text(0..<8) }
     return "\(text(0..<longest.lowerBound))::\(text(longest.upperBound..<8))"
   }

@@ -1,7 +1,6 @@
 /// The unread events of a browser.
 ///
-/// The queue holds at most one event for each peer, and one about the discovery system. Implements
-/// DSC-19.
+/// The queue holds at most one event for each peer, and one about the discovery system. Implements DSC-19.
 package struct BrowserQueue: Sendable {
   private enum Pending {
     case found(DiscoveredPeer)
@@ -23,19 +22,10 @@ package struct BrowserQueue: Sendable {
   package mutating func push(_ event: BrowserEvent) {
     switch event {
     case .found(let peer):
-      // The reader has not yet read the loss of this peer, so report an update instead of a new
-      // peer.
-      if case .lost? = pending[peer.id] {
-        set(.updated(peer), for: peer.id)
-      } else {
-        set(.found(peer), for: peer.id)
-      }
+      // The reader has not yet read the loss of this peer, so report an update instead of a new peer.
+      if case .lost? = pending[peer.id] { set(.updated(peer), for: peer.id) } else { set(.found(peer), for: peer.id) }
     case .updated(let peer):
-      if case .found? = pending[peer.id] {
-        set(.found(peer), for: peer.id)
-      } else {
-        set(.updated(peer), for: peer.id)
-      }
+      if case .found? = pending[peer.id] { set(.found(peer), for: peer.id) } else { set(.updated(peer), for: peer.id) }
     case .lost(let peer):
       if case .found? = pending[peer.id] {
         pending[peer.id] = nil
@@ -43,8 +33,7 @@ package struct BrowserQueue: Sendable {
       } else {
         set(.lost(peer), for: peer.id)
       }
-    case .available, .unavailable:
-      system = event
+    case .available, .unavailable: system = event
     }
   }
 
@@ -92,7 +81,5 @@ package struct AdvertiserQueue: Sendable {
   }
 
   /// Removes and returns the oldest event.
-  package mutating func pop() -> AdvertiserEvent? {
-    events.isEmpty ? nil : events.removeFirst()
-  }
+  package mutating func pop() -> AdvertiserEvent? { events.isEmpty ? nil : events.removeFirst() }
 }

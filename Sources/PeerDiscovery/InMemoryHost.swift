@@ -9,12 +9,7 @@ public struct InMemoryHost: Advertiser, Browser {
 
   private let network: InMemoryNetwork
 
-  init(
-    name: String,
-    interface: NetworkInterface,
-    addresses: [NetworkAddress],
-    network: InMemoryNetwork
-  ) {
+  init(name: String, interface: NetworkInterface, addresses: [NetworkAddress], network: InMemoryNetwork) {
     self.name = name
     self.interface = interface
     self.addresses = addresses
@@ -30,9 +25,7 @@ public struct InMemoryHost: Advertiser, Browser {
     let network = network
     let id = await network.register(advertisement, on: self, signal: continuation)
     let events = DiscoveryEvents(signal: signal) { await network.popAdvertiserEvent(id) }
-    let handle = Advertising(advertisement.announcement, events: events) {
-      await network.replace(id, with: $0)
-    }
+    let handle = Advertising(advertisement.announcement, events: events) { await network.replace(id, with: $0) }
     do {
       let result = try await body(handle)
       await network.unregister(id)

@@ -2,9 +2,9 @@ import PeerCore
 
 /// An in-memory network that simulates discovery over mDNS in virtual time.
 ///
-/// Time passes only in `advance(by:)`, which processes delayed events. The network renames services
-/// after a name collision, remembers silent peers for 130 s, and can simulate the faults that
-/// discovery must survive. Programs can thus be tested without a daemon.
+/// Time passes only in `advance(by:)`, which processes delayed events. The network renames services after a name
+/// collision, remembers silent peers for 130 s, and can simulate the faults that discovery must survive. Programs can
+/// thus be tested without a daemon.
 ///
 /// ```swift
 /// let network = InMemoryNetwork(seed: 1)
@@ -14,8 +14,7 @@ import PeerCore
 public actor InMemoryNetwork {
   /// How long a silent peer is remembered (DSC-17).
   ///
-  /// The value is the lifetime of a cached SRV record, plus the duration of a failed attempt to
-  /// renew the record.
+  /// The value is the lifetime of a cached SRV record, plus the duration of a failed attempt to renew the record.
   public static let silence = Duration.seconds(130)
 
   struct ID: Hashable, Comparable {
@@ -56,8 +55,7 @@ public actor InMemoryNetwork {
     return InMemoryHost(
       name: name,
       interface: NetworkInterface(index: 2, name: "eth0"),
-      addresses: [NetworkAddress(10, 77, 0, number)]
-        + [NetworkAddress(bytes: link)].compactMap(\.self),
+      addresses: [NetworkAddress(10, 77, 0, number)] + [NetworkAddress(bytes: link)].compactMap(\.self),
       network: self
     )
   }
@@ -67,8 +65,7 @@ public actor InMemoryNetwork {
   /// - Parameters:
   ///   - problem: The problem that the host's advertisers and browsers report.
   ///   - name: The name of the host.
-  ///   - goodbye: Whether the host withdraws its announcements. If not, the other hosts remove them
-  ///     after ``silence``.
+  ///   - goodbye: Whether the host withdraws its announcements. If not, the other hosts remove them after ``silence``.
   public func setProblem(_ problem: DiscoveryProblem?, on name: String, goodbye: Bool = true) {
     machines[name]?.problem = problem
     for id in registrations.keys.sorted() where registrations[id]?.host.name == name {
@@ -81,9 +78,7 @@ public actor InMemoryNetwork {
         tell(id, .available)
       }
     }
-    for id in listeners.keys.sorted() where listeners[id]?.host.name == name {
-      updateAvailability(of: id)
-    }
+    for id in listeners.keys.sorted() where listeners[id]?.host.name == name { updateAvailability(of: id) }
     settle()
   }
 
@@ -113,11 +108,7 @@ public actor InMemoryNetwork {
 
   // MARK: Advertisers and browsers
 
-  func register(
-    _ advertisement: Advertisement,
-    on host: InMemoryHost,
-    signal: AsyncStream<Void>.Continuation
-  ) -> ID {
+  func register(_ advertisement: Advertisement, on host: InMemoryHost, signal: AsyncStream<Void>.Continuation) -> ID {
     let id = makeID()
     registrations[id] = Registration(
       host: host,
@@ -144,11 +135,7 @@ public actor InMemoryNetwork {
     settle()
   }
 
-  func addBrowser(
-    _ query: BrowserQuery,
-    on host: InMemoryHost,
-    signal: AsyncStream<Void>.Continuation
-  ) -> ID {
+  func addBrowser(_ query: BrowserQuery, on host: InMemoryHost, signal: AsyncStream<Void>.Continuation) -> ID {
     let id = makeID()
     listeners[id] = Listener(
       host: host,
@@ -183,16 +170,13 @@ public actor InMemoryNetwork {
   }
 
   private func isOnAir(_ id: ID) -> Bool {
-    guard let registration = registrations[id], let machine = machines[registration.host.name]
-    else {
-      return false
-    }
+    guard let registration = registrations[id], let machine = machines[registration.host.name] else { return false }
     return registration.isAnnounced && machine.problem == nil
   }
 
   private func hears(_ listener: Listener, _ registration: Registration) -> Bool {
-    guard let from = machines[registration.host.name], let to = machines[listener.host.name],
-      to.problem == nil, listener.query.service == registration.service,
+    guard let from = machines[registration.host.name], let to = machines[listener.host.name], to.problem == nil,
+      listener.query.service == registration.service,
       !listener.query.relaysOnly || registration.announcement.role == .relay
     else { return false }
     return registration.host.name == listener.host.name || from.isPlugged && to.isPlugged
@@ -262,11 +246,10 @@ public actor InMemoryNetwork {
   private func isNameTaken(for id: ID, byOlder: Bool = false) -> Bool {
     guard let mine = registrations[id] else { return false }
     return registrations.contains { other, registration in
-      other != id && (!byOlder || other < id) && isOnAir(other)
-        && registration.name == mine.name && registration.service == mine.service
+      other != id && (!byOlder || other < id) && isOnAir(other) && registration.name == mine.name
+        && registration.service == mine.service
         && (registration.host.name == mine.host.name
-          || machines[registration.host.name]?.isPlugged == true
-            && machines[mine.host.name]?.isPlugged == true)
+          || machines[registration.host.name]?.isPlugged == true && machines[mine.host.name]?.isPlugged == true)
     }
   }
 
@@ -286,11 +269,8 @@ public actor InMemoryNetwork {
   /// The other listeners remove the announcement after ``silence``.
   private func sayGoodbye(_ id: ID) {
     guard let registration = registrations[id] else { return }
-    for (listenerID, listener) in listeners.sorted(by: { $0.key < $1.key })
-    where hears(listener, registration) {
-      deliveries.append(
-        Delivery(due: now + latency, registration: id, listener: listenerID, copy: nil)
-      )
+    for (listenerID, listener) in listeners.sorted(by: { $0.key < $1.key }) where hears(listener, registration) {
+      deliveries.append(Delivery(due: now + latency, registration: id, listener: listenerID, copy: nil))
     }
   }
 
@@ -307,16 +287,12 @@ public actor InMemoryNetwork {
           listeners[listenerID]?.copies[id]?.expiry = nil
           continue
         }
-        deliveries.append(
-          Delivery(due: now + latency, registration: id, listener: listenerID, copy: copy)
-        )
+        deliveries.append(Delivery(due: now + latency, registration: id, listener: listenerID, copy: copy))
       }
       for (id, copy) in listener.copies where copy.expiry == nil {
         let isHeard = registrations[id].map { isOnAir(id) && hears(listener, $0) } ?? false
         let isLeaving = deliveries.contains { $0.registration == id && $0.listener == listenerID }
-        if !isHeard, !isLeaving {
-          listeners[listenerID]?.copies[id]?.expiry = now + Self.silence
-        }
+        if !isHeard, !isLeaving { listeners[listenerID]?.copies[id]?.expiry = now + Self.silence }
       }
     }
   }
@@ -325,19 +301,14 @@ public actor InMemoryNetwork {
     let due = deliveries.filter { $0.due <= now }
     deliveries.removeAll { $0.due <= now }
     for delivery in due {
-      guard
-        let registration = registrations[delivery.registration] ?? departed[delivery.registration],
+      guard let registration = registrations[delivery.registration] ?? departed[delivery.registration],
         let listener = listeners[delivery.listener], hears(listener, registration)
       else { continue }
       forget(delivery.registration, by: delivery.listener, unlessNamed: delivery.copy?.name)
       if let copy = delivery.copy {
         listeners[delivery.listener]?.copies[delivery.registration] = copy
         for address in registration.host.addresses {
-          let endpoint = Endpoint(
-            address: address,
-            port: registration.port,
-            interface: listener.host.interface
-          )
+          let endpoint = Endpoint(address: address, port: registration.port, interface: listener.host.interface)
           listeners[delivery.listener]?.table.resolved(
             key(copy.name, address, listener.host.interface),
             copy.announcement,
@@ -348,8 +319,7 @@ public actor InMemoryNetwork {
       publish(delivery.listener)
     }
     let pending = Set(deliveries.map(\.registration))
-    for id in departed.keys
-    where !pending.contains(id) && !listeners.values.contains(where: { $0.copies[id] != nil }) {
+    for id in departed.keys where !pending.contains(id) && !listeners.values.contains(where: { $0.copies[id] != nil }) {
       departed[id] = nil
     }
   }
@@ -366,26 +336,15 @@ public actor InMemoryNetwork {
 
   private func forget(_ id: ID, by listener: ID, unlessNamed name: InstanceName? = nil) {
     guard let copy = listeners[listener]?.copies[id], copy.name != name,
-      let host = (registrations[id] ?? departed[id])?.host,
-      let interface = listeners[listener]?.host.interface
+      let host = (registrations[id] ?? departed[id])?.host, let interface = listeners[listener]?.host.interface
     else { return }
     listeners[listener]?.copies[id] = nil
-    for address in host.addresses {
-      listeners[listener]?.table.removed(key(copy.name, address, interface))
-    }
+    for address in host.addresses { listeners[listener]?.table.removed(key(copy.name, address, interface)) }
   }
 
-  private func key(
-    _ name: InstanceName,
-    _ address: NetworkAddress,
-    _ interface: NetworkInterface
-  ) -> PeerTable.SightingKey {
-    PeerTable.SightingKey(
-      instance: name.text,
-      interface: interface.index,
-      isIPv6: address.isIPv6
-    )
-  }
+  private func key(_ name: InstanceName, _ address: NetworkAddress, _ interface: NetworkInterface)
+    -> PeerTable.SightingKey
+  { PeerTable.SightingKey(instance: name.text, interface: interface.index, isIPv6: address.isIPv6) }
 
   private func publish(_ id: ID) {
     let events = listeners[id]?.table.takeEvents() ?? []

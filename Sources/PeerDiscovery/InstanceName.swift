@@ -2,8 +2,8 @@ import PeerCore
 
 /// The DNS-SD instance name under which a peer advertises a board.
 ///
-/// The name has the format `p-<26 characters of the peer id>-<8 characters of the session id>`. It
-/// contains no user name. Another service may use the same name. Implements DSC-2 and DSC-12.
+/// The name has the format `p-<26 characters of the peer id>-<8 characters of the session id>`. It contains no user
+/// name. Another service may use the same name. Implements DSC-2 and DSC-12.
 public struct InstanceName: Hashable, Sendable, CustomStringConvertible {
   /// The maximum length of a DNS label in bytes.
   public static let maximumSize = 63

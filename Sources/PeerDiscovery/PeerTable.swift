@@ -1,8 +1,8 @@
 /// Converts sightings of service instances to events about peers.
 ///
-/// A sighting is one instance on one interface over one protocol. All sightings with the same peer
-/// id and session belong to one peer. The caller passes in the time and the discovery system's
-/// observations. Implements DSC-13, DSC-14, DSC-16 to DSC-18 and the order defined by DSC-26.
+/// A sighting is one instance on one interface over one protocol. All sightings with the same peer id and session
+/// belong to one peer. The caller passes in the time and the discovery system's observations. Implements DSC-13,
+/// DSC-14, DSC-16 to DSC-18 and the order defined by DSC-26.
 package struct PeerTable: Sendable {
   /// The identity of a sighting: an instance, an interface and a protocol.
   package struct SightingKey: Hashable, Sendable {
@@ -51,13 +51,10 @@ package struct PeerTable: Sendable {
   /// Creates an empty table.
   ///
   /// - Parameters:
-  ///   - own: The id of the local peer, so that the table ignores the local peer (DSC-14). `nil`
-  ///     means to ignore no peer.
+  ///   - own: The id of the local peer, so that the table ignores the local peer (DSC-14). `nil` means to ignore no
+  ///     peer.
   ///   - preference: The peers and sessions to forget last.
-  package init(
-    excluding own: AnnouncedPeerID?,
-    preferring preference: BrowserPreference = BrowserPreference()
-  ) {
+  package init(excluding own: AnnouncedPeerID?, preferring preference: BrowserPreference = BrowserPreference()) {
     self.own = own
     self.preference = preference
   }
@@ -85,14 +82,8 @@ package struct PeerTable: Sendable {
   /// Adds or updates the sighting of an instance that was resolved.
   ///
   /// If the instance belongs to the local peer or has no usable address, its sighting is removed.
-  package mutating func resolved(
-    _ key: SightingKey,
-    _ announcement: Announcement,
-    at endpoint: Endpoint
-  ) {
-    guard announcement.peer != own, endpoint.port != 0, endpoint.address.isUsable else {
-      return removed(key)
-    }
+  package mutating func resolved(_ key: SightingKey, _ announcement: Announcement, at endpoint: Endpoint) {
+    guard announcement.peer != own, endpoint.port != 0, endpoint.address.isUsable else { return removed(key) }
     let id = DiscoveredPeer.ID(peer: announcement.peer, session: announcement.session)
     if let owner = owners[key], owner != id { removed(key) }
     guard makeRoom(for: id, key, at: endpoint) else { return evictions.append(key) }
@@ -118,17 +109,15 @@ package struct PeerTable: Sendable {
   ///
   /// Known peers are kept for ``patience`` (DSC-17).
   package mutating func becameUnavailable(now: Duration) {
-    for id in sightings.keys {
-      for key in (sightings[id] ?? [:]).keys { sightings[id]?[key]?.isConfirmed = false }
-    }
+    for id in sightings.keys { for key in (sightings[id] ?? [:]).keys { sightings[id]?[key]?.isConfirmed = false } }
     dropUnconfirmed = nil
     if !owners.isEmpty { dropAll = dropAll ?? now + Self.patience }
   }
 
   /// Records that the discovery system is available again.
   ///
-  /// The discovery system then reports all instances again. Peers that are not seen again within
-  /// ``confirmation`` are removed (DSC-17).
+  /// The discovery system then reports all instances again. Peers that are not seen again within ``confirmation`` are
+  /// removed (DSC-17).
   package mutating func becameAvailable(now: Duration) {
     dropAll = nil
     if !owners.isEmpty { dropUnconfirmed = now + Self.confirmation }
@@ -157,13 +146,8 @@ package struct PeerTable: Sendable {
     return evictions
   }
 
-  /// Makes room for a sighting, or returns false if all known peers have priority over the
-  /// sighting's peer.
-  private mutating func makeRoom(
-    for id: DiscoveredPeer.ID,
-    _ key: SightingKey,
-    at endpoint: Endpoint
-  ) -> Bool {
+  /// Makes room for a sighting, or returns false if all known peers have priority over the sighting's peer.
+  private mutating func makeRoom(for id: DiscoveredPeer.ID, _ key: SightingKey, at endpoint: Endpoint) -> Bool {
     if let known = sightings[id] {
       guard known[key] == nil, known.count >= Self.maximumSightings else { return true }
       if let oldest = known.min(by: { $0.value.order < $1.value.order })?.key { evict(oldest) }
@@ -175,16 +159,15 @@ package struct PeerTable: Sendable {
 
   /// Removes one peer to make room (DSC-18).
   ///
-  /// Only the peers of the lowest rank can be removed. Among them, the method selects the address
-  /// with the most peers, and removes the least recently seen peer at this address. An advertiser
-  /// that floods the network from one address thus evicts only its own instances.
+  /// Only the peers of the lowest rank can be removed. Among them, the method selects the address with the most peers,
+  /// and removes the least recently seen peer at this address. An advertiser that floods the network from one address
+  /// thus evicts only its own instances.
   ///
-  /// - Parameter newcomer: The rank and address of the peer that needs room. This peer is included
-  ///   in the number of peers at its address.
-  /// - Returns: Whether a peer was removed; false if the table is empty or all its peers have
-  ///   priority over the newcomer.
-  @discardableResult
-  package mutating func evictPeer(
+  /// - Parameter newcomer: The rank and address of the peer that needs room. This peer is included in the number of
+  ///   peers at its address.
+  /// - Returns: Whether a peer was removed; false if the table is empty or all its peers have priority over the
+  ///   newcomer.
+  @discardableResult package mutating func evictPeer(
     for newcomer: (rank: BrowserPreference.Rank, group: ArraySlice<UInt8>)? = nil
   ) -> Bool {
     let ranks = sightings.keys.map { preference.rank(of: $0) }
@@ -225,9 +208,7 @@ package struct PeerTable: Sendable {
       if let known { events.append(.lost(known)) }
       return
     }
-    let current = all.values.filter {
-      $0.announcement.incarnation == newest.announcement.incarnation
-    }
+    let current = all.values.filter { $0.announcement.incarnation == newest.announcement.incarnation }
     let endpoints = Set(current.map(\.endpoint)).sorted(by: Endpoint.isBetter)
     let peer = DiscoveredPeer(announcement: newest.announcement, endpoints: endpoints)
     guard peer != known else { return }

@@ -1,7 +1,7 @@
 /// A DNS-SD service type.
 ///
-/// Every value of this type is a valid name. The transport is always TCP, because peers connect to
-/// the discovered address over TCP. Implements DSC-1.
+/// Every value of this type is a valid name. The transport is always TCP, because peers connect to the discovered
+/// address over TCP. Implements DSC-1.
 public struct ServiceType: Hashable, Sendable, CustomStringConvertible {
   /// The service type that every whiteboard advertises.
   public static let whiteboard = ServiceType(unchecked: "whiteboard-p2p")
@@ -20,8 +20,8 @@ public struct ServiceType: Hashable, Sendable, CustomStringConvertible {
 
   /// Creates a service type from a name that follows RFC 6335, 5.1.
   ///
-  /// - Parameter name: 1 to 15 characters of `a-z`, `0-9` and `-`, with at least one letter. A
-  ///   hyphen must not be first or last, nor follow another hyphen.
+  /// - Parameter name: 1 to 15 characters of `a-z`, `0-9` and `-`, with at least one letter. A hyphen must not be first
+  ///   or last, nor follow another hyphen.
   /// - Throws: ``ServiceTypeError`` for the first violated rule.
   public init(_ name: some StringProtocol) throws(ServiceTypeError) {
     let bytes = Array(name.utf8.prefix(Self.maximumLength + 1))
@@ -31,14 +31,10 @@ public struct ServiceType: Hashable, Sendable, CustomStringConvertible {
     var previous = UInt8(ascii: "-")
     for (index, byte) in bytes.enumerated() {
       switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"):
-        hasLetter = true
-      case UInt8(ascii: "0")...UInt8(ascii: "9"):
-        break
-      case UInt8(ascii: "-"):
-        guard previous != byte, index != bytes.count - 1 else { throw .misplacedHyphen }
-      default:
-        throw .illegalCharacter
+      case UInt8(ascii: "a")...UInt8(ascii: "z"): hasLetter = true
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): break
+      case UInt8(ascii: "-"): guard previous != byte, index != bytes.count - 1 else { throw .misplacedHyphen }
+      default: throw .illegalCharacter
       }
       previous = byte
     }

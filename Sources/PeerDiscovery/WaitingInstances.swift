@@ -1,7 +1,7 @@
 /// A queue of the instances to resolve, in the order defined by DSC-26.
 ///
-/// Instances of known peers come first, followed by instances of known sessions, and then by the
-/// newest other instances. Instances that were resolved before but displaced by others come last.
+/// Instances of known peers come first, followed by instances of known sessions, and then by the newest other
+/// instances. Instances that were resolved before but displaced by others come last.
 package struct WaitingInstances: Sendable {
   /// An instance that waits to be resolved.
   package struct Instance: Sendable {
@@ -75,12 +75,7 @@ package struct WaitingInstances: Sendable {
   /// Removes all instances.
   package mutating func removeAll() { instances.removeAll() }
 
-  private mutating func add(
-    _ key: PeerTable.SightingKey,
-    _ name: String,
-    _ domain: String,
-    gaveWay: Bool
-  ) {
+  private mutating func add(_ key: PeerTable.SightingKey, _ name: String, _ domain: String, gaveWay: Bool) {
     count += 1
     instances[key] = Instance(
       key: key,

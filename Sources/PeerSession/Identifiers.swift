@@ -38,8 +38,8 @@ public struct TransferID: Identifier {
 
 /// A 16-byte secret in the join link of a host that asks its user about newcomers (HEL-9).
 ///
-/// An invitation that contains the pass can use a reserved slot in the host's queue. The pass does
-/// not admit its holder. The text has 26 lower-case base32 characters.
+/// An invitation that contains the pass can use a reserved slot in the host's queue. The pass does not admit its
+/// holder. The text has 26 lower-case base32 characters.
 public struct InvitationPass: Identifier {
   /// The 16 bytes.
   public let value: Bytes16
@@ -61,8 +61,7 @@ public struct GuestSecret: Identifier {
 
 /// One process of a peer in one session: a restarted process is a new incarnation.
 ///
-/// The text has 13 lower-case base32 characters, for the 8 bytes of the number, most significant
-/// first.
+/// The text has 13 lower-case base32 characters, for the 8 bytes of the number, most significant first.
 public struct SessionIncarnation: Identifier {
   /// The number.
   public let value: Bytes8

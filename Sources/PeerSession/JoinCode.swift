@@ -42,23 +42,20 @@ public struct JoinCode: Hashable, Sendable {
     return JoinCode(text: WordList.words(bytes, count: wordCount).joined(separator: "-"))
   }
 
-  /// Reads a code that a user typed or pasted, in any case and with any number of spaces and dashes
-  /// (4.2).
+  /// Reads a code that a user typed or pasted, in any case and with any number of spaces and dashes (4.2).
   ///
   /// - Throws: ``JoinCodeError``; if a word is not in the list, the error names the word.
   public init(words: String) throws(JoinCodeError) {
     guard words.utf8.count <= 256 else { throw .tooLong }
-    let pieces = words.unicodeScalars
-      .split { scalar in Self.separators.contains { $0.contains(scalar) } }
-      .map(Self.lowercased)
+    let pieces = words.unicodeScalars.split { scalar in Self.separators.contains { $0.contains(scalar) } }.map(
+      Self.lowercased
+    )
     // Report an unknown word before a wrong word count, because the user may have omitted a space.
     for piece in pieces where WordList.index(of: piece) == nil {
       let word = Self.shown(piece)
       let letters = word.filter { $0 != "?" }
       // A known word with other characters around it is reported as such.
-      guard WordList.index(of: letters) == nil else {
-        throw .unknownWord(letters, nearest: letters)
-      }
+      guard WordList.index(of: letters) == nil else { throw .unknownWord(letters, nearest: letters) }
       throw .unknownWord(word, nearest: WordList.nearest(to: piece))
     }
     guard pieces.count == Self.wordCount else { throw .wrongCount(pieces.count) }
@@ -69,20 +66,16 @@ public struct JoinCode: Hashable, Sendable {
 
   /// The characters that separate the words of a code: white space, then dashes (4.2).
   ///
-  /// They are listed explicitly because the standard library's character properties change with the
-  /// Unicode version.
+  /// They are listed explicitly because the standard library's character properties change with the Unicode version.
   private static let separators: [ClosedRange<Unicode.Scalar>] = [
-    "\u{9}"..."\u{D}", "\u{20}"..."\u{20}", "\u{85}"..."\u{85}", "\u{A0}"..."\u{A0}",
-    "\u{1680}"..."\u{1680}", "\u{2000}"..."\u{200A}", "\u{2028}"..."\u{2029}",
-    "\u{202F}"..."\u{202F}", "\u{205F}"..."\u{205F}", "\u{3000}"..."\u{3000}",
-    "-"..."-", "\u{AD}"..."\u{AD}", "\u{58A}"..."\u{58A}", "\u{5BE}"..."\u{5BE}",
-    "\u{1400}"..."\u{1400}", "\u{1806}"..."\u{1806}", "\u{2010}"..."\u{2015}",
-    "\u{2053}"..."\u{2053}", "\u{207B}"..."\u{207B}", "\u{208B}"..."\u{208B}",
-    "\u{2212}"..."\u{2212}", "\u{2E17}"..."\u{2E17}", "\u{2E1A}"..."\u{2E1A}",
-    "\u{2E3A}"..."\u{2E3B}", "\u{2E40}"..."\u{2E40}", "\u{2E5D}"..."\u{2E5D}",
-    "\u{301C}"..."\u{301C}", "\u{3030}"..."\u{3030}", "\u{30A0}"..."\u{30A0}",
-    "\u{FE31}"..."\u{FE32}", "\u{FE58}"..."\u{FE58}", "\u{FE63}"..."\u{FE63}",
-    "\u{FF0D}"..."\u{FF0D}", "\u{10EAD}"..."\u{10EAD}",
+    "\u{9}"..."\u{D}", "\u{20}"..."\u{20}", "\u{85}"..."\u{85}", "\u{A0}"..."\u{A0}", "\u{1680}"..."\u{1680}",
+    "\u{2000}"..."\u{200A}", "\u{2028}"..."\u{2029}", "\u{202F}"..."\u{202F}", "\u{205F}"..."\u{205F}",
+    "\u{3000}"..."\u{3000}", "-"..."-", "\u{AD}"..."\u{AD}", "\u{58A}"..."\u{58A}", "\u{5BE}"..."\u{5BE}",
+    "\u{1400}"..."\u{1400}", "\u{1806}"..."\u{1806}", "\u{2010}"..."\u{2015}", "\u{2053}"..."\u{2053}",
+    "\u{207B}"..."\u{207B}", "\u{208B}"..."\u{208B}", "\u{2212}"..."\u{2212}", "\u{2E17}"..."\u{2E17}",
+    "\u{2E1A}"..."\u{2E1A}", "\u{2E3A}"..."\u{2E3B}", "\u{2E40}"..."\u{2E40}", "\u{2E5D}"..."\u{2E5D}",
+    "\u{301C}"..."\u{301C}", "\u{3030}"..."\u{3030}", "\u{30A0}"..."\u{30A0}", "\u{FE31}"..."\u{FE32}",
+    "\u{FE58}"..."\u{FE58}", "\u{FE63}"..."\u{FE63}", "\u{FF0D}"..."\u{FF0D}", "\u{10EAD}"..."\u{10EAD}",
   ]
 
   /// Returns a word with `a` to `z` in place of `A` to `Z`; other letters do not change.
@@ -90,15 +83,12 @@ public struct JoinCode: Hashable, Sendable {
     var text = ""
     for scalar in word {
       let isCapital = ("A"..."Z").contains(scalar)
-      text.unicodeScalars.append(
-        isCapital ? Unicode.Scalar(UInt8(scalar.value) + 32) : scalar
-      )
+      text.unicodeScalars.append(isCapital ? Unicode.Scalar(UInt8(scalar.value) + 32) : scalar)
     }
     return text
   }
 
-  /// Returns a word without characters that could harm a terminal, because a code may come from an
-  /// untrusted link.
+  /// Returns a word without characters that could harm a terminal, because a code may come from an untrusted link.
   private static func shown(_ word: String) -> String {
     let plain = word.unicodeScalars.map { scalar in
       scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) ? Character(scalar) : "?"

@@ -14,8 +14,7 @@ public struct JoinRequest: Sendable {
   public var trust: JoinTrust
   /// Whether to accept, with a warning, a host that proves nothing and whose key is unknown.
   ///
-  /// This applies only if the trust is `unverified` and there is no code. Otherwise, such a host is
-  /// refused (HEL-4).
+  /// This applies only if the trust is `unverified` and there is no code. Otherwise, such a host is refused (HEL-4).
   public var allowsUnproved = false
   /// The session's code, if the user has one.
   public var code: JoinCode?
@@ -29,42 +28,31 @@ public struct JoinRequest: Sendable {
   public var timeout: Duration = Control.InvitationRequest.defaultTimeout
   /// How long to keep dialing a listener that is busy, fails, or does not answer HELLO.
   ///
-  /// The delays between dials are those of LIV-3. A listener that received too many wrong codes
-  /// accepts no code for a minute. Such a listener is dialed again for at least 75 s. Zero means to
-  /// dial only once in every case.
+  /// The delays between dials are those of LIV-3. A listener that received too many wrong codes accepts no code for a
+  /// minute. Such a listener is dialed again for at least 75 s. Zero means to dial only once in every case.
   public var redialLimit: Duration = .seconds(30)
-  /// How long the listener may take to admit or refuse the peer, not counting the time in which a
-  /// user decides.
+  /// How long the listener may take to admit or refuse the peer, not counting the time in which a user decides.
   ///
-  /// If it takes longer, joining fails with `timedOut`. `nil` means that only the protocol's limits
-  /// apply.
+  /// If it takes longer, joining fails with `timedOut`. `nil` means that only the protocol's limits apply.
   public var answerTimeout: Duration?
   /// How the local peer admits newcomers without a ticket after it has joined.
   public var admission: AdmissionPolicy = .known
   /// Whether the local peer admits newcomers as the host does (MEM-17).
   ///
-  /// If so, `admission` is only the first policy. A code in it that the listener did not check is not
-  /// used.
+  /// If so, `admission` is only the first policy. A code in it that the listener did not check is not used.
   package var followsHost = false
-  /// Whether a user or a program can answer peers that ask to join, if the local peer admits newcomers
-  /// as the host does.
+  /// Whether a user or a program can answer peers that ask to join, if the local peer admits newcomers as the host
+  /// does.
   package var asksUser = true
   /// The code with which the local peer joined the session before; it may be outdated.
   package var earlierCode: JoinCode?
-  /// The peers that announce the session, which are dialed too; `nil` means to dial only
-  /// ``addresses`` (DSC-28).
+  /// The peers that announce the session, which are dialed too; `nil` means to dial only ``addresses`` (DSC-28).
   package var announced: AnnouncedListeners?
   /// The stored membership, if this peer was in the session before (MEM-7).
   public var membership: MembershipRecord?
 
   /// Creates a request.
-  public init(
-    session: SessionID?,
-    addresses: [PeerAddress],
-    peer: PeerID?,
-    trust: JoinTrust,
-    code: JoinCode? = nil
-  ) {
+  public init(session: SessionID?, addresses: [PeerAddress], peer: PeerID?, trust: JoinTrust, code: JoinCode? = nil) {
     self.session = session
     self.addresses = addresses
     self.peer = peer

@@ -11,10 +11,8 @@ public enum JoinStep: Equatable, Sendable {
   case provingCode
   /// The other peer's user is deciding; the value is the user's display name.
   case awaitingAcceptance(UntrustedText)
-  /// An announced peer that the link does not name did not admit the local peer; the next one is
-  /// dialed.
+  /// An announced peer that the link does not name did not admit the local peer; the next one is dialed.
   case refused(by: PeerID, SessionError)
-  /// The attempt failed for a temporary reason, and the local peer will soon dial the listener
-  /// again.
+  /// The attempt failed for a temporary reason, and the local peer will soon dial the listener again.
   case retrying(SessionError)
 }

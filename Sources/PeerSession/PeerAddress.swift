@@ -15,15 +15,14 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     self.port = port
   }
 
-  /// Reads `192.0.2.1:26273`, `[fe80::1%eth0]:26273`, `[fe80::1%25eth0]:26273` or
-  /// `name.local:26273`.
+  /// Reads `192.0.2.1:26273`, `[fe80::1%eth0]:26273`, `[fe80::1%25eth0]:26273` or `name.local:26273`.
   ///
   /// - Returns: `nil` if `text` has another format or the port is out of range.
   public init?(_ text: String) {
     guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
     let portText = text[text.index(after: colon)...]
-    guard portText.utf8.count <= 5, portText.utf8.allSatisfy({ (48...57).contains($0) }),
-      let port = Int(portText), (1...65_535).contains(port)
+    guard portText.utf8.count <= 5, portText.utf8.allSatisfy({ (48...57).contains($0) }), let port = Int(portText),
+      (1...65_535).contains(port)
     else { return nil }
     var host = text[..<colon]
     if host.hasPrefix("[") && host.hasSuffix("]") {
@@ -44,9 +43,7 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The text `HOST:PORT`; an IPv6 address is in brackets.
-  public var description: String {
-    host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
-  }
+  public var description: String { host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
   /// Creates the address of a socket, with its scope if it has one.
   init?(_ address: SocketAddress) {
@@ -66,7 +63,5 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
   /// This call blocks on name resolution, so do not call it on an event loop.
   ///
   /// - Throws: An error if the name does not resolve.
-  func socketAddress() throws -> SocketAddress {
-    try SocketAddress.makeScoped(host: host, port: port)
-  }
+  func socketAddress() throws -> SocketAddress { try SocketAddress.makeScoped(host: host, port: port) }
 }

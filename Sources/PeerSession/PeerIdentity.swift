@@ -4,8 +4,7 @@ import PeerCore
 import SwiftASN1
 import X509
 
-/// The reason why an identity cannot be loaded; `description` names the file and the command that
-/// fixes it.
+/// The reason why an identity cannot be loaded; `description` names the file and the command that fixes it.
 public enum IdentityError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The file exists, but does not contain a key and its certificate.
   case damaged(file: String, why: String)
@@ -27,8 +26,7 @@ public enum IdentityError: Error, Equatable, Sendable, CustomStringConvertible {
     case .wrongKind(let file):
       "The key in \(file) is not a P-256 key. Move the file somewhere else "
         + "to start with a new identity: mv \(shellQuoted(file)) \(shellQuoted(file + ".old"))"
-    case .notPrivate(_, let message), .notOurs(_, let message), .system(_, let message):
-      message
+    case .notPrivate(_, let message), .notOurs(_, let message), .system(_, let message): message
     }
   }
 
@@ -37,8 +35,7 @@ public enum IdentityError: Error, Equatable, Sendable, CustomStringConvertible {
     case .tooOpen(let path, _): self = .notPrivate(path: path, message: failure.explanation)
     case .notOurs(let path): self = .notOurs(path: path, message: failure.explanation)
     case .tooLarge(let path, _): self = .damaged(file: path, why: "it is too large")
-    case .wrongKind(let path), .system(_, let path, _):
-      self = .system(path: path, message: failure.explanation)
+    case .wrongKind(let path), .system(_, let path, _): self = .system(path: path, message: failure.explanation)
     }
   }
 }
@@ -58,55 +55,39 @@ public struct PeerIdentity: Sendable {
   private static let maximumFile = 65_536
   private static let commonName = "whiteboard-peer"
 
-  /// Loads the identity from a directory; creates the directory and the identity if they are
-  /// missing.
+  /// Loads the identity from a directory; creates the directory and the identity if they are missing.
   ///
-  /// The directory gets mode 0700, the file 0600. If several processes start at the same time, all
-  /// get the same identity. An existing file is never overwritten. This call blocks on the disk.
+  /// The directory gets mode 0700, the file 0600. If several processes start at the same time, all get the same
+  /// identity. An existing file is never overwritten. This call blocks on the disk.
   ///
   /// - Throws: ``IdentityError`` if the existing file cannot be used or trusted.
-  public static func loadOrCreate(
-    inDirectory directory: String
-  ) throws(IdentityError) -> PeerIdentity {
-    let file = PrivateFile(
-      path: directory.hasSuffix("/")
-        ? directory + fileName
-        : directory + "/" + fileName
-    )
+  public static func loadOrCreate(inDirectory directory: String) throws(IdentityError) -> PeerIdentity {
+    let file = PrivateFile(path: directory.hasSuffix("/") ? directory + fileName : directory + "/" + fileName)
     do {
       try file.prepareDirectory()
-      if let bytes = try file.read(limit: maximumFile) {
-        return try PeerIdentity(pem: bytes, file: file.path)
-      }
+      if let bytes = try file.read(limit: maximumFile) { return try PeerIdentity(pem: bytes, file: file.path) }
       let identity = ephemeral()
       if try file.create(Array(identity.pem.utf8)) { return identity }
       // Another process created the file first.
       guard let bytes = try file.read(limit: maximumFile) else {
-        throw IdentityError.damaged(
-          file: file.path,
-          why: "it was removed while the program started"
-        )
+        throw IdentityError.damaged(file: file.path, why: "it was removed while the program started")
       }
       return try PeerIdentity(pem: bytes, file: file.path)
-    } catch let failure as PrivateFile.Failure {
-      throw IdentityError(failure)
-    } catch let error as IdentityError {
+    } catch let failure as PrivateFile.Failure { throw IdentityError(failure) } catch let error as IdentityError {
       throw error
-    } catch {
-      throw .system(path: file.path, message: "\(file.path): \(error)")
-    }
+    } catch { throw .system(path: file.path, message: "\(file.path): \(error)") }
   }
 
   /// Replaces the identity in a directory with a new one.
   ///
-  /// The old identity is kept in a file named for its id. Running programs keep the old identity
-  /// until they restart. This call blocks on the disk.
+  /// The old identity is kept in a file named for its id. Running programs keep the old identity until they restart.
+  /// This call blocks on the disk.
   ///
   /// - Returns: The old id, the new identity, and the path of the file that holds the old one.
   /// - Throws: ``IdentityError`` if the existing file cannot be used, or the files cannot be written.
-  public static func renew(
-    inDirectory directory: String
-  ) throws(IdentityError) -> (old: PeerID, new: PeerIdentity, oldFile: String) {
+  public static func renew(inDirectory directory: String) throws(IdentityError) -> (
+    old: PeerID, new: PeerIdentity, oldFile: String
+  ) {
     let old = try loadOrCreate(inDirectory: directory)
     let folder = directory.hasSuffix("/") ? directory : directory + "/"
     let oldFile = PrivateFile(path: folder + "identity-\(old.peerID.short).pem")
@@ -114,21 +95,15 @@ public struct PeerIdentity: Sendable {
     do {
       try oldFile.replace(Array(old.pem.utf8))
       try PrivateFile(path: folder + fileName).replace(Array(new.pem.utf8))
-    } catch {
-      throw IdentityError(error)
-    }
+    } catch { throw IdentityError(error) }
     return (old.peerID, new, oldFile.path)
   }
 
   /// Creates an identity that is not saved.
   public static func ephemeral() -> PeerIdentity {
     let key = P256.Signing.PrivateKey()
-    do {
-      return PeerIdentity(key: key, certificateDER: try makeCertificate(for: key))
-    } catch {
-      preconditionFailure(
-        "a certificate with constant fields and a P-256 key can always be encoded"
-      )
+    do { return PeerIdentity(key: key, certificateDER: try makeCertificate(for: key)) } catch {
+      preconditionFailure("a certificate with constant fields and a P-256 key can always be encoded")
     }
   }
 
@@ -143,9 +118,7 @@ public struct PeerIdentity: Sendable {
   public var privateKeyPEM: String { key.pemRepresentation }
 
   /// The certificate, in PEM.
-  public var certificatePEM: String {
-    PEMDocument(type: "CERTIFICATE", derBytes: certificateDER).pemString
-  }
+  public var certificatePEM: String { PEMDocument(type: "CERTIFICATE", derBytes: certificateDER).pemString }
 
   /// The public key's SubjectPublicKeyInfo, in DER; ``peerID`` is its SHA-256.
   public var publicKeyDER: [UInt8] { Array(key.publicKey.derRepresentation) }
@@ -157,9 +130,7 @@ public struct PeerIdentity: Sendable {
   ///
   /// - Returns: *r* and *s*, 32 bytes each. Two signatures of the same bytes differ.
   public func rawSignature(of bytes: [UInt8]) -> [UInt8] {
-    do {
-      return Array(try key.signature(for: bytes).rawRepresentation)
-    } catch {
+    do { return Array(try key.signature(for: bytes).rawRepresentation) } catch {
       preconditionFailure("a P-256 key can sign any bytes")
     }
   }
@@ -168,9 +139,7 @@ public struct PeerIdentity: Sendable {
   ///
   /// - Returns: The signature in DER; two signatures of the same bytes differ.
   public func sign(_ bytes: [UInt8]) -> [UInt8] {
-    do {
-      return Array(try key.signature(for: bytes).derRepresentation)
-    } catch {
+    do { return Array(try key.signature(for: bytes).derRepresentation) } catch {
       preconditionFailure("a P-256 key can sign any bytes")
     }
   }
@@ -214,15 +183,13 @@ public struct PeerIdentity: Sendable {
       throw .damaged(file: file, why: "its certificate cannot be decoded")
     }
     self.init(key: key, certificateDER: certificates[0].derBytes)
-    guard named == peerID else {
-      throw .damaged(file: file, why: "its certificate belongs to a different key")
-    }
+    guard named == peerID else { throw .damaged(file: file, why: "its certificate belongs to a different key") }
   }
 
   private static func makeCertificate(for key: P256.Signing.PrivateKey) throws -> [UInt8] {
     let name = try DistinguishedName { CommonName(commonName) }
-    // The validity period starts one day ago because clocks differ. Peers ignore the dates, but
-    // other software may check them.
+    // The validity period starts one day ago because clocks differ. Peers ignore the dates, but other software may
+    // check them.
     let now = Date.now
     let certificate = try Certificate(
       version: .v3,

@@ -5,8 +5,8 @@ import PeerWire
 
 /// One listening port, one identity, and the sessions of a process.
 ///
-/// A transport exists while the body of ``withTransport(_:_:)`` runs. When that call returns or
-/// throws, every session has ended and every socket is closed.
+/// A transport exists while the body of ``withTransport(_:_:)`` runs. When that call returns or throws, every session
+/// has ended and every socket is closed.
 public final class PeerTransport: Sendable {
   let core: NIOLoopBound<TransportCore>
   let eventLoop: any EventLoop
@@ -14,8 +14,8 @@ public final class PeerTransport: Sendable {
 
   /// The sessions that hosts moved to this relay, in order.
   ///
-  /// ``TransportConfiguration/carries`` accepted each of them. A session that this relay already
-  /// serves is not repeated. The sequence supports one consumer and ends with the transport.
+  /// ``TransportConfiguration/carries`` accepted each of them. A session that this relay already serves is not
+  /// repeated. The sequence supports one consumer and ends with the transport.
   public let carriedSessions: AsyncStream<CarriedSession>
   /// The local peer's id.
   public let peerID: PeerID
@@ -44,26 +44,23 @@ public final class PeerTransport: Sendable {
 
   /// Listens while `body` runs.
   ///
-  /// A connection waits until ``host(_:admission:name:membership:)`` or ``join(_:progress:verify:)`` has created the first
-  /// session. At a relay it waits until ``startAccepting()``.
+  /// A connection waits until ``host(_:admission:name:membership:)`` or ``join(_:progress:verify:)`` has created the
+  /// first session. At a relay it waits until ``startAccepting()``.
   ///
-  /// When `body` returns or throws, every session and transfer ends, and every socket is closed,
-  /// before the call returns. Cancellation affects only `body`.
+  /// When `body` returns or throws, every session and transfer ends, and every socket is closed, before the call
+  /// returns. Cancellation affects only `body`.
   ///
   /// - Parameters:
   ///   - configuration: The settings of the transport.
-  ///   - body: The code that uses the transport. The transport must not be used after `body` has
-  ///     returned.
+  ///   - body: The code that uses the transport. The transport must not be used after `body` has returned.
   /// - Returns: The result of `body`.
-  /// - Throws: ``SessionError`` with code `system` if no port can be bound or the inbox cannot be
-  ///   opened, and the error of `body`.
+  /// - Throws: ``SessionError`` with code `system` if no port can be bound or the inbox cannot be opened, and the error
+  ///   of `body`.
   public static func withTransport<Result>(
     _ configuration: TransportConfiguration,
     _ body: (PeerTransport) async throws -> Result
   ) async throws -> Result {
-    if let threads = configuration.threads {
-      return try await withTransport(configuration, on: threads, body)
-    }
+    if let threads = configuration.threads { return try await withTransport(configuration, on: threads, body) }
     return try await TransportThreads.withThreads(1) { threads in
       try await withTransport(configuration, on: threads, body)
     }
@@ -103,11 +100,8 @@ public final class PeerTransport: Sendable {
       }.get()
       do {
         let known = await configuration.peerStore?.all ?? []
-        try await eventLoop.submit {
-          for peer in known { core.value.learn(peer) }
-        }.get()
-        let port =
-          configuration.isListening ? try await listen(core, eventLoop, configuration) : 0
+        try await eventLoop.submit { for peer in known { core.value.learn(peer) } }.get()
+        let port = configuration.isListening ? try await listen(core, eventLoop, configuration) : 0
         let transport = PeerTransport(
           core: core,
           eventLoop: eventLoop,
@@ -118,15 +112,11 @@ public final class PeerTransport: Sendable {
           interface: ListeningInterface(configuration.interface)
         )
         outcome = .success(try await body(transport))
-      } catch {
-        outcome = .failure(error)
-      }
+      } catch { outcome = .failure(error) }
       try? await eventLoop.flatSubmit { core.value.close() }.get()
       let runs = try? await eventLoop.submit { Array(core.value.runs.values) }.get()
       for run in runs ?? [] { await run.value }
-    } catch {
-      outcome = .failure(error)
-    }
+    } catch { outcome = .failure(error) }
     return try outcome.get()
   }
 
@@ -139,11 +129,7 @@ public final class PeerTransport: Sendable {
     var lastError: (any Error)?
     for port in ports {
       for host in hosts {
-        do {
-          return try await eventLoop.flatSubmit { core.value.bind(host, port) }.get()
-        } catch {
-          lastError = error
-        }
+        do { return try await eventLoop.flatSubmit { core.value.bind(host, port) }.get() } catch { lastError = error }
       }
     }
     let place = configuration.listen.map(String.init(describing:)) ?? "any port"
@@ -185,8 +171,9 @@ public final class PeerTransport: Sendable {
       for address in addresses {
         group.addTask {
           guard let target = try? address.socketAddress() else { return false }
-          let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .connectTimeout(TimeAmount(limit))
+          let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connectTimeout(
+            TimeAmount(limit)
+          )
           guard let channel = try? await bootstrap.connect(to: target).get() else { return false }
           channel.close(promise: nil)
           return true
@@ -199,10 +186,9 @@ public final class PeerTransport: Sendable {
 
   /// Begins to accept connections at a relay (``TransportConfiguration/carries``).
   ///
-  /// After a restart, call this method when the earlier sessions are restored. If the relay
-  /// accepted connections earlier, it would refuse sessions that are not restored yet, and the
-  /// refused peers might not dial again soon. Other transports accept connections as soon as they
-  /// have a session.
+  /// After a restart, call this method when the earlier sessions are restored. If the relay accepted connections
+  /// earlier, it would refuse sessions that are not restored yet, and the refused peers might not dial again soon.
+  /// Other transports accept connections as soon as they have a session.
   public func startAccepting() async {
     let core = core
     try? await eventLoop.submit { core.value.startAccepting() }.get()
@@ -213,19 +199,14 @@ public final class PeerTransport: Sendable {
   /// - Parameters:
   ///   - id: The session's id; pass the previous id to continue a session.
   ///   - admission: The admission policy.
-  ///   - name: The name of the session, truncated to 128 bytes. Peers receive the name when they
-  ///     join.
-  ///   - membership: The stored membership (MEM-7). The host in it remains the host. If another
-  ///     peer created the session, the local peer continues as a member and dials the other
-  ///     members.
+  ///   - name: The name of the session, truncated to 128 bytes. Peers receive the name when they join.
+  ///   - membership: The stored membership (MEM-7). The host in it remains the host. If another peer created the
+  ///     session, the local peer continues as a member and dials the other members.
   /// - Returns: The session, with no other peer in it yet.
   /// - Throws: `internalError` if this process already serves that session.
-  public func host(
-    _ id: SessionID,
-    admission: AdmissionPolicy,
-    name: String = "",
-    membership: MembershipRecord? = nil
-  ) async throws(SessionError) -> Session {
+  public func host(_ id: SessionID, admission: AdmissionPolicy, name: String = "", membership: MembershipRecord? = nil)
+    async throws(SessionError) -> Session
+  {
     // Stretching a code takes about 0.1 s, so it does not run on an event loop (ADM-5).
     let (isStarting, key) = try await hostedCodeKey(admission, id)
     let core = core
@@ -257,8 +238,7 @@ public final class PeerTransport: Sendable {
   ///   - membership: The stored membership (MEM-7).
   /// - Returns: The session, with no other peer in it yet.
   /// - Throws: `notCarried` if the host did not issue the grant for this relay and session, or if
-  ///   ``TransportConfiguration/isRelay`` is not set; `internalError` if this process already
-  ///   serves that session.
+  ///   ``TransportConfiguration/isRelay`` is not set; `internalError` if this process already serves that session.
   public func host(
     _ id: SessionID,
     admission: AdmissionPolicy,
@@ -270,9 +250,7 @@ public final class PeerTransport: Sendable {
     let core = core
     return try await onLoop {
       let transport = core.value
-      guard transport.configuration.isRelay,
-        grant.isValid(session: id, host: host, relay: transport.localPeer)
-      else {
+      guard transport.configuration.isRelay, grant.isValid(session: id, host: host, relay: transport.localPeer) else {
         throw SessionError(.notCarried, "The host's grant is not for this relay and session.")
       }
       guard transport.sessions[id] == nil else {
@@ -289,20 +267,17 @@ public final class PeerTransport: Sendable {
   ///
   /// - Parameters:
   ///   - request: The address of the host, and what is known about it.
-  ///   - progress: Receives each step of the attempt. It is called on an event loop and must not
-  ///     block.
-  ///   - verify: Called with the verification words when the host asks its user. If the user must
-  ///     compare the words, it returns whether they match, and the session starts only after that
-  ///     (ADM-8). Otherwise, its result is ignored. It may take as long as the request's timeout.
-  ///     Its task is canceled if the handshake ends first.
+  ///   - progress: Receives each step of the attempt. It is called on an event loop and must not block.
+  ///   - verify: Called with the verification words when the host asks its user. If the user must compare the words, it
+  ///     returns whether they match, and the session starts only after that (ADM-8). Otherwise, its result is ignored.
+  ///     It may take as long as the request's timeout. Its task is canceled if the handshake ends first.
   /// - Returns: The session, with the host in it. Other members follow as events.
-  /// - Throws: `unreachable`; `wrongPeer` or `selfDialled` if the key differs from the one named;
-  ///   `notVerified` if the host gives no proof or the words differ; `wrongCode`, `lockedOut`,
-  ///   `declined`, `timedOut`, `full`, `busy`, `notKnown`, `kicked`, `noSuchSession` or
-  ///   `versionMismatch` if the host refuses for that reason; `withdrawn` if the host wants a code
-  ///   and the request has none; `messageTooLarge` if the context exceeds 1,024 bytes;
-  ///   `internalError` if this process serves the session already; `cancelled` if the task is
-  ///   canceled; the invitation is then withdrawn.
+  /// - Throws: `unreachable`; `wrongPeer` or `selfDialled` if the key differs from the one named; `notVerified` if the
+  ///   host gives no proof or the words differ; `wrongCode`, `lockedOut`, `declined`, `timedOut`, `full`, `busy`,
+  ///   `notKnown`, `kicked`, `noSuchSession` or `versionMismatch` if the host refuses for that reason; `withdrawn` if
+  ///   the host wants a code and the request has none; `messageTooLarge` if the context exceeds 1,024 bytes;
+  ///   `internalError` if this process serves the session already; `cancelled` if the task is canceled; the invitation
+  ///   is then withdrawn.
   public func join(
     _ request: JoinRequest,
     progress: @escaping @Sendable (JoinStep) -> Void = { _ in },
@@ -328,9 +303,7 @@ public final class PeerTransport: Sendable {
     var retry = JoinRetry(limit: request.redialLimit, start: .uptime)
     while true {
       let refusalCount = request.announced?.refusalCount ?? 0
-      do throws(SessionError) {
-        return try await joinOnce(request, progress, verify)
-      } catch {
+      do throws(SessionError) { return try await joinOnce(request, progress, verify) } catch {
         var error = error
         if let announced = request.announced {
           // Another announced peer may admit the local peer.
@@ -343,11 +316,7 @@ public final class PeerTransport: Sendable {
         let jitter = Double.random(in: 0...1)
         guard let wait = retry.wait(after: error, now: .uptime, jitter: jitter) else { throw error }
         progress(.retrying(error))
-        do {
-          try await Task.sleep(for: wait)
-        } catch {
-          throw .cancelled
-        }
+        do { try await Task.sleep(for: wait) } catch { throw .cancelled }
       }
     }
   }
@@ -375,14 +344,11 @@ public final class PeerTransport: Sendable {
   ///
   /// A relay that starts may have hundreds of sessions. Their keys are computed while it already serves members that
   /// need no code.
-  private func hostedCodeKey(
-    _ policy: AdmissionPolicy,
-    _ id: SessionID
-  ) async throws(SessionError) -> (isStarting: Bool, key: CodeKey?) {
+  private func hostedCodeKey(_ policy: AdmissionPolicy, _ id: SessionID) async throws(SessionError) -> (
+    isStarting: Bool, key: CodeKey?
+  ) {
     let core = core
-    let isStarting = try await onLoop {
-      core.value.configuration.carries != nil && !core.value.isAccepting
-    }
+    let isStarting = try await onLoop { core.value.configuration.carries != nil && !core.value.isAccepting }
     if isStarting { return (true, nil) }
     return (false, await codeKey(policy, id))
   }
@@ -393,24 +359,14 @@ public final class PeerTransport: Sendable {
     return try? await threads.runIfActive { CodeKey(code: code, session: id, listener: peer) }
   }
 
-  private func onLoop<Value: Sendable>(
-    _ body: @escaping @Sendable () throws -> Value
-  ) async throws(SessionError) -> Value {
-    try await withSessionErrors { try await self.eventLoop.submit(body).get() }
-  }
+  private func onLoop<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws(SessionError)
+    -> Value
+  { try await withSessionErrors { try await self.eventLoop.submit(body).get() } }
 }
 
 /// Runs `body`, and converts its errors to ``SessionError``.
-func withSessionErrors<Value>(
-  _ body: () async throws -> Value
-) async throws(SessionError) -> Value {
-  do {
-    return try await body()
-  } catch let error as SessionError {
-    throw error
-  } catch is CancellationError {
+func withSessionErrors<Value>(_ body: () async throws -> Value) async throws(SessionError) -> Value {
+  do { return try await body() } catch let error as SessionError { throw error } catch is CancellationError {
     throw .cancelled
-  } catch {
-    throw SessionError(.internalError, "\(error)")
-  }
+  } catch { throw SessionError(.internalError, "\(error)") }
 }

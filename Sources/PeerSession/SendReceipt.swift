@@ -1,8 +1,8 @@
 /// A receipt that reports whether each recipient has confirmed a reliable message.
 ///
-/// ``Session/send(_:to:mode:)`` returns a receipt. A receipt stays valid after a peer leaves the
-/// session. ``SessionEvent/peerLeft(_:_:undelivered:)`` reports the number of messages that a peer
-/// had not confirmed when it left.
+/// ``Session/send(_:to:mode:)`` returns a receipt. A receipt stays valid after a peer leaves the session.
+/// ``SessionEvent/peerLeft(_:_:undelivered:)`` reports the number of messages that a peer had not confirmed when it
+/// left.
 public struct SendReceipt: Sendable {
   struct Track: Sendable {
     var peer: PeerID
@@ -38,8 +38,7 @@ public struct SendReceipt: Sendable {
   /// A relayed peer confirms only on request: ``Session/confirmation(of:by:)`` sends the request.
   ///
   /// - Parameter peer: One of ``peers``.
-  /// - Returns: Whether the peer has confirmed the message; `false` for a peer that is not a
-  ///   recipient.
+  /// - Returns: Whether the peer has confirmed the message; `false` for a peer that is not a recipient.
   public func isConfirmed(by peer: PeerID) -> Bool {
     guard let track = tracks.first(where: { $0.peer == peer }) else { return false }
     return switch track.means {
@@ -64,12 +63,9 @@ extension Session {
   /// - Parameters:
   ///   - receipt: The receipt of the message.
   ///   - peer: One of its ``SendReceipt/peers``.
-  /// - Throws: `notConnected` if the message was not sent to that peer, or the peer left before it
-  ///   confirmed; `peerLost` if it was lost; `sessionEnded`; `cancelled`.
-  public func confirmation(
-    of receipt: SendReceipt,
-    by peer: PeerID
-  ) async throws(SessionError) {
+  /// - Throws: `notConnected` if the message was not sent to that peer, or the peer left before it confirmed;
+  ///   `peerLost` if it was lost; `sessionEnded`; `cancelled`.
+  public func confirmation(of receipt: SendReceipt, by peer: PeerID) async throws(SessionError) {
     try await sender.confirmation(of: receipt, by: peer)
   }
 }

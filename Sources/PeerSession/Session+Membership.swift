@@ -5,19 +5,14 @@ import PeerWire
 extension Session {
   /// Answers an invitation from ``events``.
   ///
-  /// If the peer's user has not confirmed the verification words yet, an accepted peer joins only
-  /// after that (ADM-16). Until then the invitation remains pending, and another answer replaces
-  /// this one.
+  /// If the peer's user has not confirmed the verification words yet, an accepted peer joins only after that (ADM-16).
+  /// Until then the invitation remains pending, and another answer replaces this one.
   ///
   /// - Returns: Whether the peer's user still compares the verification words.
   /// - Throws: `unknown` if the invitation is not, or no longer, waiting for an answer.
-  @discardableResult
-  public func respond(
-    to invitation: InvitationID,
-    _ answer: InvitationAnswer
-  ) async throws(SessionError) -> Bool {
-    try await onLoop { try $0.admission.respond(to: invitation, answer) }
-  }
+  @discardableResult public func respond(to invitation: InvitationID, _ answer: InvitationAnswer)
+    async throws(SessionError) -> Bool
+  { try await onLoop { try $0.admission.respond(to: invitation, answer) } }
 
   /// Admits a peer from now on without asking the user (ADM-10).
   ///
@@ -26,8 +21,7 @@ extension Session {
   /// - Parameters:
   ///   - peer: The peer.
   ///   - name: The peer's display name.
-  /// - Throws: ``PeerStoreError`` if the choice cannot be saved. The choice is then valid until the
-  ///   program exits.
+  /// - Throws: ``PeerStoreError`` if the choice cannot be saved. The choice is then valid until the program exits.
   public func alwaysAdmit(_ peer: PeerID, name: String) async throws {
     let store = try await onLoop { core in
       core.admission.alwaysAdmit(peer)
@@ -39,9 +33,7 @@ extension Session {
   /// Sets the name of the session that peers receive when they join.
   ///
   /// - Parameter name: The name; truncated to 128 bytes.
-  package func setName(_ name: String) async {
-    try? await onLoop { $0.name = .sessionName(name) }
-  }
+  package func setName(_ name: String) async { try? await onLoop { $0.name = .sessionName(name) } }
 
   /// Disconnects one peer.
   ///
@@ -51,10 +43,7 @@ extension Session {
   ///   - peer: The peer.
   ///   - cause: The reason that the peer receives (MSG-5).
   /// - Throws: `notConnected` if the peer is not in the session.
-  public func disconnect(
-    _ peer: PeerID,
-    because cause: DisconnectionCause = .choice
-  ) async throws(SessionError) {
+  public func disconnect(_ peer: PeerID, because cause: DisconnectionCause = .choice) async throws(SessionError) {
     try await onLoop { core in
       guard core.entries[peer]?.isJoined == true else { throw SessionError.notInSession(peer) }
       core.disconnect(peer, cause.code, .disconnected, message: "")
@@ -63,10 +52,9 @@ extension Session {
 
   /// Stops or resumes reading the link of one peer, so that TCP slows down only that peer (MSG-5).
   ///
-  /// The setting lasts until the local peer leaves the session or the peer joins again. Calls take
-  /// effect in order, soon after they return. Data that was read before still arrives as events.
-  /// The call does nothing for a relayed peer, because it has no link of its own, or for a peer
-  /// that is not in the session.
+  /// The setting lasts until the local peer leaves the session or the peer joins again. Calls take effect in order,
+  /// soon after they return. Data that was read before still arrives as events. The call does nothing for a relayed
+  /// peer, because it has no link of its own, or for a peer that is not in the session.
   ///
   /// - Parameters:
   ///   - reads: Whether to read the link.
@@ -80,8 +68,7 @@ extension Session {
   ///
   /// - Parameters:
   ///   - peer: The peer.
-  ///   - rule: A sentence that describes the broken rule; the peer receives it with
-  ///     `protocol-error`.
+  ///   - rule: A sentence that describes the broken rule; the peer receives it with `protocol-error`.
   /// - Throws: `notConnected` if the peer is not in the session.
   public func reject(_ peer: PeerID, breaking rule: String) async throws(SessionError) {
     try await onLoop { core in
@@ -105,9 +92,7 @@ extension Session {
   /// - Throws: `notHost` if another peer is the host; `notConnected` if the peer is not a member.
   public func kick(_ peer: PeerID, reason: String) async throws(SessionError) {
     let (store, logger) = try await onLoop { core in
-      guard core.isHost else {
-        throw SessionError(.notHost, "Only the host of the session can remove a peer.")
-      }
+      guard core.isHost else { throw SessionError(.notHost, "Only the host of the session can remove a peer.") }
       guard core.entries[peer]?.isJoined == true || core.membership.contains(peer) else {
         throw SessionError.notInSession(peer)
       }
@@ -115,9 +100,7 @@ extension Session {
       core.directory.kick(peer, reason: reason)
       return (core.configuration.peerStore, core.logger)
     }
-    do {
-      _ = try await store?.forget(peer)
-    } catch {
+    do { _ = try await store?.forget(peer) } catch {
       // This session refuses the peer even if the peer store could not be updated.
       logger.info("Cannot forget a known peer.", metadata: ["error": "\(error)"])
     }
@@ -133,20 +116,16 @@ extension Session {
 
   /// Reports that discovery shows a peer of this session (MEM-9).
   ///
-  /// If there is no link to the peer, it is dialed soon. If the dial fails, it is dialed again
-  /// while discovery still shows it. A peer that only discovery reported must prove its membership
-  /// (MEM-8), so a false announcement does no harm.
+  /// If there is no link to the peer, it is dialed soon. If the dial fails, it is dialed again while discovery still
+  /// shows it. A peer that only discovery reported must prove its membership (MEM-8), so a false announcement does no
+  /// harm.
   ///
   /// - Parameters:
   ///   - peer: The peer.
   ///   - addresses: The peer's addresses, best first; at most 16 are stored.
-  ///   - incarnation: The peer's incarnation in this session; a new incarnation is dialed even if
-  ///     the previous one left.
-  public func found(
-    _ peer: PeerID,
-    at addresses: [PeerAddress],
-    as incarnation: SessionIncarnation
-  ) {
+  ///   - incarnation: The peer's incarnation in this session; a new incarnation is dialed even if the previous one
+  ///     left.
+  public func found(_ peer: PeerID, at addresses: [PeerAddress], as incarnation: SessionIncarnation) {
     let core = core
     eventLoop.execute { core.value.directory.found(peer, at: addresses, as: incarnation) }
   }
@@ -165,9 +144,7 @@ extension Session {
   }
 
   /// Restores a stored membership in a session that is already open (MEM-7).
-  package func restore(_ record: MembershipRecord) async {
-    try? await onLoop { $0.directory.restore(record) }
-  }
+  package func restore(_ record: MembershipRecord) async { try? await onLoop { $0.directory.restore(record) } }
 
   /// Reports that discovery no longer shows a peer.
   ///

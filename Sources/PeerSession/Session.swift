@@ -6,18 +6,16 @@ import PeerWire
 
 /// How a message is delivered.
 public enum SendMode: Sendable {
-  /// Delivers the message exactly once, in order per sender, even if links break. Sending waits
-  /// while an outbox is full.
+  /// Delivers the message exactly once, in order per sender, even if links break. Sending waits while an outbox is
+  /// full.
   case reliable
   /// Delivers the message at most once, in any order. Sending never waits.
   case unreliable
 }
 
-/// A group of peers that share one board or another purpose, and the local peer's connections to
-/// them.
+/// A group of peers that share one board or another purpose, and the local peer's connections to them.
 ///
-/// Every method may be called from any task. ``events`` reports everything that happens, in a
-/// single order.
+/// Every method may be called from any task. ``events`` reports everything that happens, in a single order.
 public final class Session: Sendable {
   let core: NIOLoopBound<SessionCore>
   let eventLoop: any EventLoop
@@ -36,24 +34,19 @@ public final class Session: Sendable {
   ///
   /// The consumer must keep reading (``SessionEvents``).
   public let events: SessionEvents
-  /// The membership records to store, one for each change, so that the session continues after a
-  /// restart (MEM-7).
+  /// The membership records to store, one for each change, so that the session continues after a restart (MEM-7).
   ///
-  /// The stream supports one consumer. A slow consumer gets only the latest record. The stream ends
-  /// with the session.
+  /// The stream supports one consumer. A slow consumer gets only the latest record. The stream ends with the session.
   public let membership: AsyncStream<MembershipRecord>
-  /// The local admission policies that follow a change of the host's, if the policy follows it
-  /// (MEM-17).
+  /// The local admission policies that follow a change of the host's, if the policy follows it (MEM-17).
   ///
-  /// The stream supports one consumer. A slow consumer gets only the latest policy. The stream ends
-  /// with the session.
+  /// The stream supports one consumer. A slow consumer gets only the latest policy. The stream ends with the session.
   package let admissionChanges: AsyncStream<AdmissionPolicy>
   /// The executor of the thread that serves the session's links, for latency-sensitive tasks.
   ///
-  /// A task with this executor preference (`withTaskExecutorPreference`) reads ``events`` and sends
-  /// messages without a thread switch. On a local network, a thread switch takes longer than the
-  /// transmission of a message. Such a task must not block or compute for long, because no link is
-  /// served in the meantime.
+  /// A task with this executor preference (`withTaskExecutorPreference`) reads ``events`` and sends messages without a
+  /// thread switch. On a local network, a thread switch takes longer than the transmission of a message. Such a task
+  /// must not block or compute for long, because no link is served in the meantime.
   public let executor: any TaskExecutor
 
   /// Creates the session; call it on the session's event loop.
@@ -75,8 +68,8 @@ public final class Session: Sendable {
   ///
   /// If the local peer joined without knowing the id, the host supplied it.
   public var id: SessionID { published.withLockedValue { $0.id } }
-  /// The name of the session, as received from the host or the peer that admitted the local peer;
-  /// empty if the session has no name.
+  /// The name of the session, as received from the host or the peer that admitted the local peer; empty if the session
+  /// has no name.
   public var name: UntrustedText { published.withLockedValue { $0.name } }
   /// The peer that created the session.
   public var hostPeer: PeerID { published.withLockedValue { $0.host } }
@@ -84,50 +77,43 @@ public final class Session: Sendable {
   /// The connected peers that may admit newcomers if the host asks its user (TCK-6).
   package var admitters: [PeerID] { published.withLockedValue { $0.admitters } }
 
-  /// Returns the peers in the session, in the order of their ids, including those that are
-  /// reconnecting.
+  /// Returns the peers in the session, in the order of their ids, including those that are reconnecting.
   public func connectedPeers() -> [PeerID] { published.withLockedValue { $0.order } }
 
   /// Returns the peers of ``connectedPeers()`` with their state, in the same order.
   public func peers() -> [PeerStatus] { published.withLockedValue { $0.statuses } }
 
-  /// Reports everything that the application receives from the session or sends through it, from
-  /// now on.
+  /// Reports everything that the application receives from the session or sends through it, from now on.
   ///
-  /// An event is reported when it is read from ``events``. A message or datagram is reported when
-  /// ``send(_:to:mode:)`` has accepted it. Stream bytes are reported when they are read or written,
-  /// for streams that are opened or reported after this call. There is at most one observer at a
-  /// time.
+  /// An event is reported when it is read from ``events``. A message or datagram is reported when ``send(_:to:mode:)``
+  /// has accepted it. Stream bytes are reported when they are read or written, for streams that are opened or reported
+  /// after this call. There is at most one observer at a time.
   ///
-  /// - Parameter observer: The observer; `nil` removes it. It is called on any thread, in the order
-  ///   of events and in the order of sends. It must return immediately.
-  public func observeTraffic(_ observer: (@Sendable (SessionTraffic) -> Void)?) {
-    observation.set(observer)
-  }
+  /// - Parameter observer: The observer; `nil` removes it. It is called on any thread, in the order of events and in
+  ///   the order of sends. It must return immediately.
+  public func observeTraffic(_ observer: (@Sendable (SessionTraffic) -> Void)?) { observation.set(observer) }
 
   // MARK: Messages
 
   /// Sends a message of at most 16 MiB, or a datagram of at most 64 KiB.
   ///
-  /// A reliable message goes into the outbox of every recipient. Messages arrive in the order of
-  /// the calls. If an outbox is full, the call suspends. It returns when all outboxes accepted the
-  /// message, not when it is delivered: see ``sendConfirmed(_:to:)``. If the call throws while it
-  /// waits for one of several peers, the message may still reach the others.
+  /// A reliable message goes into the outbox of every recipient. Messages arrive in the order of the calls. If an
+  /// outbox is full, the call suspends. It returns when all outboxes accepted the message, not when it is delivered:
+  /// see ``sendConfirmed(_:to:)``. If the call throws while it waits for one of several peers, the message may still
+  /// reach the others.
   ///
-  /// For a datagram, the call never suspends. At most 256 datagrams, with at most 1 MiB in total,
-  /// wait for the session's event loop. Beyond that, the oldest are dropped.
+  /// For a datagram, the call never suspends. At most 256 datagrams, with at most 1 MiB in total, wait for the
+  /// session's event loop. Beyond that, the oldest are dropped.
   ///
   /// - Parameters:
   ///   - bytes: The message; the session does not interpret it.
   ///   - peers: The recipients; `nil` means every peer in the session.
   ///   - mode: Whether to send a reliable message or a datagram.
-  /// - Returns: A receipt that reports whether the message was delivered; it is empty for a
-  ///   datagram.
-  /// - Throws: `messageTooLarge`; `notConnected` if a named peer is not in the session or leaves
-  ///   while the call waits; `peerLost` if the peer is lost in the meantime; `sessionEnded`;
-  ///   `cancelled` if the task is canceled while it waits.
-  @discardableResult
-  nonisolated(nonsending) public func send(
+  /// - Returns: A receipt that reports whether the message was delivered; it is empty for a datagram.
+  /// - Throws: `messageTooLarge`; `notConnected` if a named peer is not in the session or leaves while the call waits;
+  ///   `peerLost` if the peer is lost in the meantime; `sessionEnded`; `cancelled` if the task is canceled while it
+  ///   waits.
+  @discardableResult nonisolated(nonsending) public func send(
     _ bytes: [UInt8],
     to peers: [PeerID]? = nil,
     mode: SendMode = .reliable
@@ -153,21 +139,18 @@ public final class Session: Sendable {
 
   /// Sends a message to peers of the given join generations.
   ///
-  /// A peer that has joined again since then does not receive the message, because it was meant for
-  /// the peer's previous process. If a peer has left, or leaves in the meantime, the others still
-  /// receive the message.
+  /// A peer that has joined again since then does not receive the message, because it was meant for the peer's previous
+  /// process. If a peer has left, or leaves in the meantime, the others still receive the message.
   ///
   /// - Parameters:
   ///   - bytes: The message.
   ///   - generations: The recipients, each with its join generation.
   /// - Returns: The receipt, for the peers to which the message was sent.
-  /// - Throws: `messageTooLarge`, `sessionEnded`, `cancelled`. If no outbox accepted the message,
-  ///   the errors of ``send(_:to:mode:)``; a peer that joined again causes `notConnected`.
-  @discardableResult
-  nonisolated(nonsending) package func send(
-    _ bytes: [UInt8],
-    to generations: [PeerID: UInt64]
-  ) async throws(SessionError) -> SendReceipt {
+  /// - Throws: `messageTooLarge`, `sessionEnded`, `cancelled`. If no outbox accepted the message, the errors of
+  ///   ``send(_:to:mode:)``; a peer that joined again causes `notConnected`.
+  @discardableResult nonisolated(nonsending) package func send(_ bytes: [UInt8], to generations: [PeerID: UInt64])
+    async throws(SessionError) -> SendReceipt
+  {
     try check(bytes.count, Limits.message)
     let receipt = try await sender.send(bytes, toGenerations: generations)
     observation.report(.message(bytes, to: generations.keys.sorted()))
@@ -178,12 +161,9 @@ public final class Session: Sendable {
   ///
   /// The call does not show whether the applications have read the message.
   ///
-  /// - Throws: The errors of ``send(_:to:mode:)``, including while waiting for the acknowledgement.
-  ///   The message may arrive even if the call throws. Cancellation does not withdraw it.
-  public func sendConfirmed(
-    _ bytes: [UInt8],
-    to peers: [PeerID]? = nil
-  ) async throws(SessionError) {
+  /// - Throws: The errors of ``send(_:to:mode:)``, including while waiting for the acknowledgement. The message may
+  ///   arrive even if the call throws. Cancellation does not withdraw it.
+  public func sendConfirmed(_ bytes: [UInt8], to peers: [PeerID]? = nil) async throws(SessionError) {
     try check(bytes.count, Limits.message)
     try await sender.sendConfirmed(bytes, to: peers) {
       observation.report(.message(bytes, to: peers ?? connectedPeers()))
@@ -211,14 +191,12 @@ public final class Session: Sendable {
   ///
   /// The file arrives complete and verified, or not at all.
   ///
-  /// The call returns immediately. At most eight transfers to a peer run at a time; others wait for
-  /// their turn (RES-6). Transfers that the peer requested are counted separately, so they do not
-  /// wait for the others.
+  /// The call returns immediately. At most eight transfers to a peer run at a time; others wait for their turn (RES-6).
+  /// Transfers that the peer requested are counted separately, so they do not wait for the others.
   ///
-  /// If the peer's application refuses the file, or leaves the offer unanswered for two minutes
-  /// (RES-8), the transfer ends with `declined`. If a link breaks, the transfer continues over
-  /// another link, unless the peer is lost. Both ``events`` and the transfer report the progress
-  /// and the end.
+  /// If the peer's application refuses the file, or leaves the offer unanswered for two minutes (RES-8), the transfer
+  /// ends with `declined`. If a link breaks, the transfer continues over another link, unless the peer is lost. Both
+  /// ``events`` and the transfer report the progress and the end.
   ///
   /// - Parameters:
   ///   - path: A regular file; it must not change while it is sent.
@@ -226,16 +204,11 @@ public final class Session: Sendable {
   ///   - peer: The recipient.
   ///   - isRequested: Whether the peer's application requested the file.
   /// - Returns: The transfer, which reports its progress and its end.
-  /// - Throws: `notConnected` if the peer is not in the session or the session is over;
-  ///   `invalidName`. ``ResourceTransfer/result()`` throws the errors of the file.
-  public func sendResource(
-    atPath path: String,
-    named name: String,
-    to peer: PeerID,
-    isRequested: Bool = false
-  ) throws(SessionError) -> ResourceTransfer {
-    try endpoint(peer).sendResource(atPath: path, named: name, isRequested: isRequested)
-  }
+  /// - Throws: `notConnected` if the peer is not in the session or the session is over; `invalidName`.
+  ///   ``ResourceTransfer/result()`` throws the errors of the file.
+  public func sendResource(atPath path: String, named name: String, to peer: PeerID, isRequested: Bool = false)
+    throws(SessionError) -> ResourceTransfer
+  { try endpoint(peer).sendResource(atPath: path, named: name, isRequested: isRequested) }
 
   /// Opens a byte stream to one peer, over its own connection.
   ///
@@ -245,14 +218,10 @@ public final class Session: Sendable {
   ///   - name: At most 1 KiB without NUL, passed on unchanged.
   ///   - peer: The peer.
   /// - Returns: The stream, open in both directions.
-  /// - Throws: `notConnected` if the peer is not in the session or the session is over;
-  ///   `invalidName`; `busy` if 24 streams are open (STR-3) or the peer has too many connections;
-  ///   `unreachable`, `timedOut` or `linkLost` if no further connection can be opened; `peerLost`
-  ///   if the peer leaves in the meantime.
-  public func openStream(
-    named name: String,
-    to peer: PeerID
-  ) async throws(SessionError) -> PeerStream {
+  /// - Throws: `notConnected` if the peer is not in the session or the session is over; `invalidName`; `busy` if 24
+  ///   streams are open (STR-3) or the peer has too many connections; `unreachable`, `timedOut` or `linkLost` if no
+  ///   further connection can be opened; `peerLost` if the peer leaves in the meantime.
+  public func openStream(named name: String, to peer: PeerID) async throws(SessionError) -> PeerStream {
     let stream = try await endpoint(peer).openStream(named: name)
     observation.report(.openedStream(stream))
     return stream
@@ -263,21 +232,15 @@ public final class Session: Sendable {
   /// ``events`` reports its end.
   ///
   /// - Throws: `unknown` if no such transfer is in progress.
-  public func cancelResource(
-    _ id: TransferID,
-    reason: String = ""
-  ) throws(SessionError) {
-    for endpoint in endpoints.withLockedValue({ Array($0.values) })
-    where endpoint.cancelResource(id, reason: reason) {
+  public func cancelResource(_ id: TransferID, reason: String = "") throws(SessionError) {
+    for endpoint in endpoints.withLockedValue({ Array($0.values) }) where endpoint.cancelResource(id, reason: reason) {
       return
     }
     throw SessionError(.unknown, "No transfer \(id) is in progress.")
   }
 
   private func endpoint(_ peer: PeerID) throws(SessionError) -> BulkEndpoint {
-    guard let endpoint = endpoints.withLockedValue({ $0[peer] }) else {
-      throw SessionError.notInSession(peer)
-    }
+    guard let endpoint = endpoints.withLockedValue({ $0[peer] }) else { throw SessionError.notInSession(peer) }
     return endpoint
   }
 
@@ -287,22 +250,20 @@ public final class Session: Sendable {
   ///
   /// ``events`` ends after the remaining events are read.
   ///
-  /// Messages that a peer has not acknowledged may be lost; ``sendConfirmed(_:to:)`` waits for the
-  /// acknowledgement. Does nothing if the session is over.
+  /// Messages that a peer has not acknowledged may be lost; ``sendConfirmed(_:to:)`` waits for the acknowledgement.
+  /// Does nothing if the session is over.
   ///
-  /// - Parameter untilNextStart: Whether this program serves the session again at its next start.
-  ///   If so, peers of a relay dial it again (RLY-7).
+  /// - Parameter untilNextStart: Whether this program serves the session again at its next start. If so, peers of a
+  ///   relay dial it again (RLY-7).
   public func leave(untilNextStart: Bool = false) async {
     try? await onLoop { $0.leave(untilNextStart ? .shuttingDown : .left) }
   }
 
-  func onLoop<Value: Sendable>(
-    _ body: @escaping @Sendable (SessionCore) throws -> Value
-  ) async throws(SessionError) -> Value {
+  func onLoop<Value: Sendable>(_ body: @escaping @Sendable (SessionCore) throws -> Value) async throws(SessionError)
+    -> Value
+  {
     let core = core
-    return try await withSessionErrors {
-      try await self.eventLoop.submit { try body(core.value) }.get()
-    }
+    return try await withSessionErrors { try await self.eventLoop.submit { try body(core.value) }.get() }
   }
 }
 

@@ -96,8 +96,8 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
   public var message: String
   /// When to dial the peer again, according to the error's close code; `nil` if it has none (3.6).
   var redial: CloseCode.Redial?
-  /// The message that the other side sent when it closed or refused the link, made safe for
-  /// display; empty if it sent none.
+  /// The message that the other side sent when it closed or refused the link, made safe for display; empty if it sent
+  /// none.
   public var remark = ""
 
   /// Creates an error.
@@ -110,14 +110,10 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
   public static let cancelled = SessionError(.cancelled, "The operation was canceled.")
 
   /// Returns whether two errors have the same code.
-  public static func == (left: SessionError, right: SessionError) -> Bool {
-    left.code == right.code
-  }
+  public static func == (left: SessionError, right: SessionError) -> Bool { left.code == right.code }
 
   /// Hashes only the code.
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(code)
-  }
+  public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 
   /// Code and message.
   public var description: String { "\(code.rawValue): \(message)" }
@@ -155,15 +151,11 @@ extension SessionError {
             ? "The host did not prove its identity. Join by its link, or with its code."
             : "The peer asked for a proof that was not given."
         )
-      case .unknownAdmitter:
-        (.busy, "The peer does not yet know the member that admitted this peer; try again later.")
+      case .unknownAdmitter: (.busy, "The peer does not yet know the member that admitted this peer; try again later.")
       case .notAttached: (.notConnected, "The peer refused an additional connection.")
       case .duplicateLink: (.busy, "Another connection with the peer replaced this one.")
       case .replaced:
-        (
-          .identityInUse,
-          "Another program with the identity of this one is connected; give one a new identity."
-        )
+        (.identityInUse, "Another program with the identity of this one is connected; give one a new identity.")
       case .tooFast:
         (
           .busy,
@@ -174,17 +166,13 @@ extension SessionError {
       case .tooSlow:
         (
           .busy,
-          isOurs
-            ? "The peer did not read its messages."
-            : "This peer could not process the data; try again later."
+          isOurs ? "The peer did not read its messages." : "This peer could not process the data; try again later."
         )
       case .self: (.selfDialled, "That address belongs to this peer itself.")
       case .protocolError, .unknownFrame, .tooLarge:
         (
           .protocolError,
-          isOurs
-            ? "The peer broke the protocol."
-            : "The peer reports that this program broke the protocol."
+          isOurs ? "The peer broke the protocol." : "The peer reports that this program broke the protocol."
         )
       case .internalError: (.internalError, "The peer had an internal error.")
       }

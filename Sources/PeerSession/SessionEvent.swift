@@ -6,23 +6,19 @@ import PeerWire
 public enum SessionEvent: Sendable {
   /// A peer asks to join and a user must decide; answer with ``Session/respond(to:_:)``.
   indirect case invitation(Invitation)
-  /// An invitation ended, and its peer was not admitted: it was withdrawn, timed out, or its link
-  /// was lost.
+  /// An invitation ended, and its peer was not admitted: it was withdrawn, timed out, or its link was lost.
   ///
-  /// This event also follows an answer that accepted the peer, if the peer's user did not confirm
-  /// the verification words (ADM-16).
+  /// This event also follows an answer that accepted the peer, if the peer's user did not confirm the verification
+  /// words (ADM-16).
   indirect case invitationEnded(InvitationID, SessionError)
-  /// A peer joined the session and can receive messages. The event repeats if the peer returns
-  /// after `peerLeft`.
+  /// A peer joined the session and can receive messages. The event repeats if the peer returns after `peerLeft`.
   indirect case peerJoined(Peer)
-  /// The state of the connection to a peer changed. The end of the connection is reported as
-  /// `peerLeft`.
+  /// The state of the connection to a peer changed. The end of the connection is reported as `peerLeft`.
   case peerStateChanged(PeerID, PeerState)
   /// A peer left the session without confirming the last `undelivered` messages (LIV-4).
   ///
-  /// ``SendReceipt/isConfirmed(by:)`` returns whether a message was confirmed. A relayed peer
-  /// confirms only on request (``Session/confirmation(of:by:)``), so `undelivered` includes all
-  /// messages sent after the last request.
+  /// ``SendReceipt/isConfirmed(by:)`` returns whether a message was confirmed. A relayed peer confirms only on request
+  /// (``Session/confirmation(of:by:)``), so `undelivered` includes all messages sent after the last request.
   indirect case peerLeft(PeerID, DepartureReason, undelivered: Int)
   /// A reliable message arrived. Messages are delivered exactly once, and in order for each sender.
   case message([UInt8], from: PeerID)
@@ -32,11 +28,11 @@ public enum SessionEvent: Sendable {
   case datagramPath(PeerID, DatagramPath)
   /// A transfer began, in either direction.
   indirect case resourceStarted(ResourceInfo)
-  /// A transfer progressed. There are at most ten reports per second for each transfer. The last
-  /// report before a successful end has all bytes.
+  /// A transfer progressed. There are at most ten reports per second for each transfer. The last report before a
+  /// successful end has all bytes.
   case resourceProgress(TransferID, bytes: Int, of: Int)
-  /// A transfer ended, in either direction. This event occurs once for each accepted transfer and
-  /// for each outgoing transfer.
+  /// A transfer ended, in either direction. This event occurs once for each accepted transfer and for each outgoing
+  /// transfer.
   indirect case resourceFinished(ResourceInfo, Result<ReceivedResource, SessionError>)
   /// A peer opened a byte stream. Releasing the stream object resets the stream.
   case streamOpened(PeerStream)
@@ -64,8 +60,7 @@ public struct Invitation: Sendable {
   public var name: UntrustedText
   /// Three words that both users see (ADM-7).
   public var words: [String]
-  /// Whether the peer's key was verified at an earlier admission, so that the user need not compare
-  /// words.
+  /// Whether the peer's key was verified at an earlier admission, so that the user need not compare words.
   public var isProved: Bool
   /// Bytes from the joiner's application; do not trust them.
   public var context: [UInt8]
@@ -81,8 +76,7 @@ public enum InvitationAnswer: Sendable, Equatable {
   case decline(reason: String)
 }
 
-/// The verification words for a joiner's user, who must compare them if nothing else proves the
-/// host's key (ADM-8).
+/// The verification words for a joiner's user, who must compare them if nothing else proves the host's key (ADM-8).
 public struct Verification: Sendable {
   /// The key of the other peer.
   public var peer: PeerID
@@ -108,11 +102,10 @@ public struct Peer: Sendable {
   public var relay: PeerID?
   /// The address of the peer's link, or the last address at which the peer was reached.
   public var address: PeerAddress?
-  /// How the local peer admitted this peer; `nil` if the local peer did not admit it, for example
-  /// because it dialed the peer.
-  public var admission: PeerAdmission?
-  /// The key with which the peer joined from a browser through the local peer; `nil` for any other
+  /// How the local peer admitted this peer; `nil` if the local peer did not admit it, for example because it dialed the
   /// peer.
+  public var admission: PeerAdmission?
+  /// The key with which the peer joined from a browser through the local peer; `nil` for any other peer.
   public var guestKey: GuestKey?
   /// The join generation of the peer.
   package var joinGeneration: UInt64
@@ -120,11 +113,11 @@ public struct Peer: Sendable {
 
 /// The basis on which a peer was admitted.
 public enum PeerAdmission: Sendable, Equatable {
-  /// The local peer admitted the peer. If the peer used a code from
-  /// ``Session/invite(_:label:for:)``, `label` is that code's label.
+  /// The local peer admitted the peer. If the peer used a code from ``Session/invite(_:label:for:)``, `label` is that
+  /// code's label.
   case here(label: String?)
-  /// A member or the local peer itself admitted the peer earlier and vouches for it. The value is
-  /// the id of that member or of the local peer.
+  /// A member or the local peer itself admitted the peer earlier and vouches for it. The value is the id of that member
+  /// or of the local peer.
   case vouched(by: PeerID)
 }
 
@@ -178,15 +171,14 @@ public enum DepartureReason: Sendable, Equatable {
   case disconnected
   /// The peer was silent for longer than ``TransportConfiguration/lostAfter``.
   case lost
-  /// The peer or the relay gave up this connection first; the peer may join again immediately
-  /// (RSM-6).
+  /// The peer or the relay gave up this connection first; the peer may join again immediately (RSM-6).
   case reset
   /// A new process of the same peer replaced the previous one (DUP-3).
   case restarted
   /// The peer is now reached through another link or relay, and joins again (RLY-8).
   case rerouted
-  /// The relay dropped messages, because too many bytes were queued for one of the two peers. The
-  /// peer may join again (RLY-12).
+  /// The relay dropped messages, because too many bytes were queued for one of the two peers. The peer may join again
+  /// (RLY-12).
   case overrun
   /// A link to the peer was refused, or the peer violated the protocol.
   case refused(SessionError)

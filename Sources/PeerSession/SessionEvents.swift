@@ -2,12 +2,12 @@ import NIOConcurrencyHelpers
 
 /// The events of one session, in order.
 ///
-/// The sequence supports one consumer. If 1,000 events or 16 MiB of messages are waiting, the
-/// session stops reading its links until the events are read (MSG-5). A slow consumer therefore
-/// slows down the senders, but no event is lost or reordered.
+/// The sequence supports one consumer. If 1,000 events or 16 MiB of messages are waiting, the session stops reading its
+/// links until the events are read (MSG-5). A slow consumer therefore slows down the senders, but no event is lost or
+/// reordered.
 ///
-/// Messages larger than 1 MiB share a limit of 16 MiB while they arrive or wait. A message is
-/// included in this limit until the consumer requests the next event.
+/// Messages larger than 1 MiB share a limit of 16 MiB while they arrive or wait. A message is included in this limit
+/// until the consumer requests the next event.
 ///
 /// The sequence ends when the session is over or the reading task is canceled.
 public struct SessionEvents: AsyncSequence, Sendable {
@@ -34,24 +34,18 @@ public struct SessionEvents: AsyncSequence, Sendable {
     public mutating func next() async -> SessionEvent? { await next(isolation: #isolation) }
 
     /// Returns the next event, or `nil` when the session is over or the task is canceled.
-    public mutating func next(
-      isolation actor: isolated (any Actor)?
-    ) async -> SessionEvent? {
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> SessionEvent? {
       if let sender = sender.take() { queue.handled(sender) }
       if batch.isEmpty { batch = await queue.removeAll().reversed() }
       guard let event = batch.popLast() else { return nil }
       observation.report(event)
-      if case .message(let bytes, from: let peer) = event, bytes.count > MessageRoom.threshold {
-        sender = peer
-      }
+      if case .message(let bytes, from: let peer) = event, bytes.count > MessageRoom.threshold { sender = peer }
       return event
     }
   }
 
   /// Creates an iterator over the events.
-  public func makeAsyncIterator() -> AsyncIterator {
-    AsyncIterator(queue: queue, observation: observation)
-  }
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(queue: queue, observation: observation) }
 }
 
 /// A queue that passes events from the session's event loop to the consumer.
@@ -79,11 +73,7 @@ final class EventQueue: Sendable {
   }
 
   /// Creates a queue that calls `onProgress` on the thread of the consumer.
-  init(
-    maximumMessages: Int,
-    maximumBytes: Int,
-    onProgress: @escaping @Sendable (Progress) -> Void
-  ) {
+  init(maximumMessages: Int, maximumBytes: Int, onProgress: @escaping @Sendable (Progress) -> Void) {
     self.maximumMessages = maximumMessages
     self.maximumBytes = maximumBytes
     self.onProgress = onProgress
@@ -96,25 +86,18 @@ final class EventQueue: Sendable {
   ///
   /// - Returns: Whether the session must stop reading its links until ``Progress/tookAll``.
   func push(_ events: inout [SessionEvent], bytes: Int) -> Bool {
-    let (consumer, mustPause): (CheckedContinuation<[SessionEvent], Never>?, Bool) =
-      state.withLockedValue { state in
-        guard !state.isFinished else { return (nil, false) }
-        if let consumer = state.consumer {
-          state.consumer = nil
-          return (consumer, false)
-        }
-        state.heldMessages += events.count
-        state.heldBytes += bytes
-        if state.events.isEmpty {
-          swap(&state.events, &events)
-        } else {
-          state.events.append(contentsOf: events)
-        }
-        if state.heldMessages >= maximumMessages || state.heldBytes >= maximumBytes {
-          state.isPaused = true
-        }
-        return (nil, state.isPaused)
+    let (consumer, mustPause): (CheckedContinuation<[SessionEvent], Never>?, Bool) = state.withLockedValue { state in
+      guard !state.isFinished else { return (nil, false) }
+      if let consumer = state.consumer {
+        state.consumer = nil
+        return (consumer, false)
       }
+      state.heldMessages += events.count
+      state.heldBytes += bytes
+      if state.events.isEmpty { swap(&state.events, &events) } else { state.events.append(contentsOf: events) }
+      if state.heldMessages >= maximumMessages || state.heldBytes >= maximumBytes { state.isPaused = true }
+      return (nil, state.isPaused)
+    }
     if let consumer {
       var taken: [SessionEvent] = []
       swap(&taken, &events)

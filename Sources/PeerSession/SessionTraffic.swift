@@ -22,17 +22,14 @@ public enum SessionTraffic: Sendable {
 final class TrafficObservation: Sendable {
   private let observer = NIOLockedValueBox<(@Sendable (SessionTraffic) -> Void)?>(nil)
 
-  func set(_ observer: (@Sendable (SessionTraffic) -> Void)?) {
-    self.observer.withLockedValue { $0 = observer }
-  }
+  func set(_ observer: (@Sendable (SessionTraffic) -> Void)?) { self.observer.withLockedValue { $0 = observer } }
 
   /// Passes traffic to the observer, if there is one.
   func report(_ traffic: @autoclosure () -> SessionTraffic) {
     guard let observer = observer.withLockedValue({ $0 }) else { return }
     let traffic = traffic()
     switch traffic {
-    case .openedStream(let stream), .event(.streamOpened(let stream)):
-      stream.observation.set(observer)
+    case .openedStream(let stream), .event(.streamOpened(let stream)): stream.observation.set(observer)
     default: break
     }
     observer(traffic)

@@ -14,8 +14,7 @@ public struct TransportConfiguration: Sendable {
   public var displayName: String
   /// The address to listen on.
   ///
-  /// `nil` means every address, on the default port or the next free one. Port 0 means any free
-  /// port.
+  /// `nil` means every address, on the default port or the next free one. Port 0 means any free port.
   public var listen: PeerAddress?
   /// Whether to listen for connections.
   ///
@@ -27,8 +26,8 @@ public struct TransportConfiguration: Sendable {
   public var isDiallable = true
   /// The only interface to listen on, and whose addresses other peers receive; `nil` means all.
   ///
-  /// Programs on the same machine can connect in any case. If ``listen`` names an address, the
-  /// transport listens on that address only.
+  /// Programs on the same machine can connect in any case. If ``listen`` names an address, the transport listens on
+  /// that address only.
   public var interface: String?
   /// The directory for received resources, each named by its transfer id.
   ///
@@ -36,8 +35,8 @@ public struct TransportConfiguration: Sendable {
   public var inboxDirectory: String
   /// The maximum size of the inbox in bytes, including unfinished transfers.
   ///
-  /// When the inbox is full, abandoned transfers are removed. If that does not free enough space,
-  /// offers are refused with `quota`.
+  /// When the inbox is full, abandoned transfers are removed. If that does not free enough space, offers are refused
+  /// with `quota`.
   public var inboxQuota = 8 << 30
   /// The part of the inbox quota that one peer may use, in bytes; `nil` means a quarter.
   public var inboxQuotaPerPeer: Int?
@@ -47,32 +46,30 @@ public struct TransportConfiguration: Sendable {
   ///
   /// The default is 256 MiB. At most 2 % of the disk is reserved.
   ///
-  /// Offers that would leave less space are refused with `diskFull`. The reserve does not apply to
-  /// requested resources.
+  /// Offers that would leave less space are refused with `diskFull`. The reserve does not apply to requested resources.
   public var inboxDiskReserve = 256 << 20
-  /// A closure that returns whether the application requested the resource that a peer offers;
-  /// `nil` means that it never requests resources.
+  /// A closure that returns whether the application requested the resource that a peer offers; `nil` means that it
+  /// never requests resources.
   ///
-  /// A requested resource is accepted without calling ``wantsResource``. The quotas and the limit
-  /// of eight transfers count requested resources separately, so that a hostile peer cannot block
-  /// them with its own offers. The closure is called for every offer and must return immediately.
+  /// A requested resource is accepted without calling ``wantsResource``. The quotas and the limit of eight transfers
+  /// count requested resources separately, so that a hostile peer cannot block them with its own offers. The closure is
+  /// called for every offer and must return immediately.
   public var isRequestedResource: (@Sendable (SessionID, ResourceInfo) async -> Bool)?
-  /// A closure that returns whether to accept the resource that a peer offers; `nil` means to
-  /// accept all.
+  /// A closure that returns whether to accept the resource that a peer offers; `nil` means to accept all.
   ///
-  /// The closure is called for every offer before any data arrives, and again when the transfer
-  /// resumes over another link. It may wait for a user: the sender waits for the result for at most
-  /// two minutes (RES-8), and other transfers continue in the meantime. Its task is canceled when
-  /// that time is over or the offer ends, and the closure must then return.
+  /// The closure is called for every offer before any data arrives, and again when the transfer resumes over another
+  /// link. It may wait for a user: the sender waits for the result for at most two minutes (RES-8), and other transfers
+  /// continue in the meantime. Its task is canceled when that time is over or the offer ends, and the closure must then
+  /// return.
   ///
-  /// A declined transfer fails at the sender with `declined`. The receiver gets an event only if it
-  /// had accepted the transfer before.
+  /// A declined transfer fails at the sender with `declined`. The receiver gets an event only if it had accepted the
+  /// transfer before.
   public var wantsResource: (@Sendable (SessionID, ResourceInfo) async -> Bool)?
-  /// A closure that returns whether a resource with the given name is useful only to the process
-  /// that receives it; `nil` means that no resource is.
+  /// A closure that returns whether a resource with the given name is useful only to the process that receives it;
+  /// `nil` means that no resource is.
   ///
-  /// If that process ends before the transfer is complete, the next start removes the unfinished
-  /// transfer, because it cannot be resumed.
+  /// If that process ends before the transfer is complete, the next start removes the unfinished transfer, because it
+  /// cannot be resumed.
   public var isTemporaryResource: (@Sendable (UntrustedText) -> Bool)?
   /// How long a peer with a broken link stays in the session before it is declared lost (LIV-4).
   public var lostAfter = Duration.seconds(60)
@@ -80,8 +77,8 @@ public struct TransportConfiguration: Sendable {
   ///
   /// Tests that run on busy machines use a longer one.
   package var stepTimeout = AdmissionTimes.step
-  /// The maximum number of peers in a session that the local peer hosts, including the local peer;
-  /// a joiner uses the host's value.
+  /// The maximum number of peers in a session that the local peer hosts, including the local peer; a joiner uses the
+  /// host's value.
   public var maximumPeers = 16
   /// The number of unacknowledged bytes to one peer above which `send` suspends.
   ///
@@ -89,30 +86,26 @@ public struct TransportConfiguration: Sendable {
   public var outboxCapacity = 4 << 20
   /// Whether the local peer calls itself a relay.
   ///
-  /// It has an effect only in sessions that the local peer hosts, and in sessions whose host issued
-  /// a grant (RLY-1).
+  /// It has an effect only in sessions that the local peer hosts, and in sessions whose host issued a grant (RLY-1).
   public var isRelay = false
   /// Whether the local peer passes on data between members that cannot reach each other (RLY-15).
   public var isBridge = true
   /// The rate at which the local peer passes on the data of one member, if it is not a relay.
   public var bridgeRate = RelayRate(copies: 2_000, bytes: 8 << 20)
-  /// A closure that returns whether to relay the session of a host that requests it; `nil` means to
-  /// relay no session.
+  /// A closure that returns whether to relay the session of a host that requests it; `nil` means to relay no session.
   ///
-  /// It is called for each new link from a host, even if the session is already relayed, because
-  /// the admission policy may have changed. It must return within 10 s.
+  /// It is called for each new link from a host, even if the session is already relayed, because the admission policy
+  /// may have changed. It must return within 10 s.
   public var carries: (@Sendable (CarryRequest) async -> CarryAnswer)?
   /// The limits on the data that a relay forwards and queues for each member.
   public var relayLimits = RelayLimits()
   /// Whether to limit sending through a relay to the relay's rate; false only in relay tests.
   package var isPaced = true
-  /// How long messages to a peer may be delayed to combine them with later messages in one write
-  /// (RLY-13).
+  /// How long messages to a peer may be delayed to combine them with later messages in one write (RLY-13).
   ///
   /// A relay with many members uses 16 ms; other peers use no delay.
   public var gathers = Duration.zero
-  /// The number of members, including the local peer, above which relayed peers are not dialed
-  /// (RLY-6).
+  /// The number of members, including the local peer, above which relayed peers are not dialed (RLY-6).
   public var meshSize = 16
   /// The store of known peers; if it is `nil`, no peer is stored.
   public var peerStore: PeerStore?

@@ -40,8 +40,7 @@ public enum CloseCode: String, Sendable, CaseIterable {
   case duplicateLink = "duplicate-link"
   /// A newer link between the two peers replaces this link.
   case replaced
-  /// A frame does not decode or is not allowed at this point, or a message breaks the application's
-  /// rules.
+  /// A frame does not decode or is not allowed at this point, or a message breaks the application's rules.
   case protocolError = "protocol-error"
   /// The sender received an unknown frame type below 0x80.
   case unknownFrame = "unknown-frame"
@@ -60,35 +59,29 @@ public enum CloseCode: String, Sendable, CaseIterable {
   public enum Redial: Sendable {
     /// The receiver may dial again only at its user's request.
     case never
-    /// The receiver may dial again once the peer restarts, because a new process may answer
-    /// differently.
+    /// The receiver may dial again once the peer restarts, because a new process may answer differently.
     case afterRestart
-    /// The receiver may dial again once it has a new proof of membership, or once the peer
-    /// restarts.
+    /// The receiver may dial again once it has a new proof of membership, or once the peer restarts.
     case withProof
     /// The receiver may dial again after the delays of LIV-3.
     ///
-    /// This does not apply if ``CloseCode/timedOut`` ended an invitation that a user could have
-    /// answered.
+    /// This does not apply if ``CloseCode/timedOut`` ended an invitation that a user could have answered.
     case later
     /// The peer is still connected: the pair has another link, or will have one.
     case notApplicable
   }
 
   /// Creates a close code from a received string; an unknown string becomes ``internalError``.
-  public init(received text: String) {
-    self = CloseCode(rawValue: text) ?? .internalError
-  }
+  public init(received text: String) { self = CloseCode(rawValue: text) ?? .internalError }
 
   /// When the receiver of this code may dial the sender again.
   public var redial: Redial {
     switch self {
-    case .timedOut, .busy, .lockedOut, .unknownAdmitter, .tooSlow, .tooFast, .internalError, .full,
-      .noSuchSession:
+    case .timedOut, .busy, .lockedOut, .unknownAdmitter, .tooSlow, .tooFast, .internalError, .full, .noSuchSession:
       .later
     case .duplicateLink, .replaced: .notApplicable
-    case .left, .shuttingDown, .disconnected, .versionMismatch, .notCarried, .notAttached,
-      .protocolError, .unknownFrame, .tooLarge:
+    case .left, .shuttingDown, .disconnected, .versionMismatch, .notCarried, .notAttached, .protocolError,
+      .unknownFrame, .tooLarge:
       .afterRestart
     case .withdrawn, .wrongCode, .notKnown, .notVerified: .withProof
     case .kicked, .declined, .self: .never

@@ -1,8 +1,8 @@
 /// Assembles the pieces of one peer's datagram messages, within the limits of DGM-7.
 ///
-/// Pieces may arrive in any order. Unfinished messages use no more memory than the bytes received
-/// for them. There are at most 32 unfinished messages, each with at most 65,536 bytes. The caller
-/// passes the time in milliseconds, which must never decrease.
+/// Pieces may arrive in any order. Unfinished messages use no more memory than the bytes received for them. There are
+/// at most 32 unfinished messages, each with at most 65,536 bytes. The caller passes the time in milliseconds, which
+/// must never decrease.
 public struct DatagramAssembler: Sendable {
   /// The maximum number of unfinished messages.
   public static let capacity = 32
@@ -50,16 +50,12 @@ public struct DatagramAssembler: Sendable {
   /// If 32 messages are unfinished, a piece of a new message replaces the oldest one.
   ///
   /// - Parameters:
-  ///   - piece: The position of the piece. If it is inconsistent with the number of bytes, the
-  ///     result is ``Outcome/contradiction``.
+  ///   - piece: The position of the piece. If it is inconsistent with the number of bytes, the result is
+  ///     ``Outcome/contradiction``.
   ///   - bytes: The bytes of the piece.
   ///   - now: The time in milliseconds.
   /// - Returns: The result of adding the piece.
-  public mutating func receive(
-    _ piece: DatagramPiece,
-    bytes: Span<UInt8>,
-    now: UInt64
-  ) -> Outcome {
+  public mutating func receive(_ piece: DatagramPiece, bytes: Span<UInt8>, now: UInt64) -> Outcome {
     expire(now: now)
     guard piece.admits(byteCount: bytes.count, ofMessage: limit) else {
       unfinished.removeAll { $0.id == piece.id }
@@ -99,9 +95,7 @@ public struct DatagramAssembler: Sendable {
 
   /// Drops unfinished messages whose first piece arrived at least 2 s ago.
   public mutating func expire(now: UInt64) {
-    while let oldest = unfinished.first, now >= oldest.began,
-      now - oldest.began >= Self.patience
-    {
+    while let oldest = unfinished.first, now >= oldest.began, now - oldest.began >= Self.patience {
       unfinished.removeFirst()
     }
   }

@@ -18,8 +18,7 @@ public enum DatagramContent: Equatable, Sendable {
   /// The maximum length in bytes of a message that fits in one packet.
   public static let wholeMessage = Limits.packet - PacketHeader.minimumPacket
   /// The maximum number of pieces of a message (DGM-6).
-  public static let maximumPieces =
-    (Limits.datagramMessage + Limits.datagramPiece - 1) / Limits.datagramPiece
+  public static let maximumPieces = (Limits.datagramMessage + Limits.datagramPiece - 1) / Limits.datagramPiece
 
   /// The reason for dropping a decrypted packet.
   public enum DecodingError: Error, Equatable, Sendable {
@@ -34,10 +33,7 @@ public enum DatagramContent: Equatable, Sendable {
   /// Reads the kind at `offset` and moves `offset` to the bytes of the message or piece.
   ///
   /// - Throws: ``DecodingError``; the caller must then drop the packet without an answer.
-  public static func read(
-    from bytes: Span<UInt8>,
-    at offset: inout Int
-  ) throws(DecodingError) -> DatagramContent {
+  public static func read(from bytes: Span<UInt8>, at offset: inout Int) throws(DecodingError) -> DatagramContent {
     guard offset < bytes.count else { throw .unknownKind(nil) }
     let body = offset + 1
     switch bytes[offset] {
@@ -66,8 +62,7 @@ public enum DatagramContent: Equatable, Sendable {
       let value = BigEndian.readUInt64(bytes, at: body)
       offset = bytes.count
       return bytes[body - 1] == 2 ? .probe(value) : .answer(value)
-    case let kind:
-      throw .unknownKind(kind)
+    case let kind: throw .unknownKind(kind)
     }
   }
 
@@ -117,13 +112,8 @@ public struct DatagramPiece: Equatable, Sendable {
   /// Returns whether the position is valid for a piece of `byteCount` bytes.
   ///
   /// `limit` is the maximum length of a message in bytes.
-  public func admits(
-    byteCount: Int,
-    ofMessage limit: Int = Limits.datagramMessage
-  ) -> Bool {
-    guard count >= 2, Int(count) <= DatagramContent.maximumPieces, index < count else {
-      return false
-    }
+  public func admits(byteCount: Int, ofMessage limit: Int = Limits.datagramMessage) -> Bool {
+    guard count >= 2, Int(count) <= DatagramContent.maximumPieces, index < count else { return false }
     guard index == count - 1 else { return byteCount == Limits.datagramPiece }
     let before = Int(index) * Limits.datagramPiece
     return byteCount >= 1 && byteCount <= min(Limits.datagramPiece, limit - before)
@@ -140,8 +130,8 @@ public struct DatagramPiece: Equatable, Sendable {
 
 /// The division of one datagram message into packets (DGM-6).
 ///
-/// Each element describes one packet: the head of its content, and the range of the message's bytes
-/// that it contains. A sender can thus encrypt each packet directly from the message.
+/// Each element describes one packet: the head of its content, and the range of the message's bytes that it contains. A
+/// sender can thus encrypt each packet directly from the message.
 public struct DatagramCut: RandomAccessCollection, Sendable {
   /// The length of the message in bytes.
   public let byteCount: Int
@@ -150,8 +140,7 @@ public struct DatagramCut: RandomAccessCollection, Sendable {
   /// Whether the message is between a member and a relay (11.5).
   public let isRelays: Bool
 
-  /// The error for a message that exceeds 65,536 bytes (DGM-6), or 65,570 between a member and a
-  /// relay.
+  /// The error for a message that exceeds 65,536 bytes (DGM-6), or 65,570 between a member and a relay.
   public struct TooLong: Error, Equatable, Sendable {}
 
   /// Divides a message into packets.
@@ -162,9 +151,7 @@ public struct DatagramCut: RandomAccessCollection, Sendable {
   ///   - isRelays: Whether the message is between a member and a relay.
   /// - Throws: ``TooLong`` if the message exceeds the maximum length.
   public init(byteCount: Int, id: UInt32, isRelays: Bool = false) throws(TooLong) {
-    guard byteCount <= (isRelays ? Limits.relayDatagram : Limits.datagramMessage) else {
-      throw TooLong()
-    }
+    guard byteCount <= (isRelays ? Limits.relayDatagram : Limits.datagramMessage) else { throw TooLong() }
     self.byteCount = byteCount
     self.id = id
     self.isRelays = isRelays
@@ -175,18 +162,14 @@ public struct DatagramCut: RandomAccessCollection, Sendable {
 
   /// The number of packets, at least 1.
   public var endIndex: Int {
-    byteCount <= DatagramContent.wholeMessage
-      ? 1 : (byteCount + Limits.datagramPiece - 1) / Limits.datagramPiece
+    byteCount <= DatagramContent.wholeMessage ? 1 : (byteCount + Limits.datagramPiece - 1) / Limits.datagramPiece
   }
 
   /// Returns the head of one packet's content, and the range of the message's bytes in the packet.
   ///
   /// - Precondition: `position` is a valid index, less than `endIndex`.
   public subscript(position: Int) -> (content: DatagramContent, range: Range<Int>) {
-    precondition(
-      position >= 0 && position < endIndex,
-      "a position must be less than the number of packets"
-    )
+    precondition(position >= 0 && position < endIndex, "a position must be less than the number of packets")
     guard endIndex > 1 else { return (isRelays ? .relayMessage : .message, 0..<byteCount) }
     // The initializer limits the number of packets to 60.
     let piece = DatagramPiece(
@@ -194,9 +177,6 @@ public struct DatagramCut: RandomAccessCollection, Sendable {
       index: UInt8(truncatingIfNeeded: position),
       count: UInt8(truncatingIfNeeded: endIndex)
     )
-    return (
-      isRelays ? .relayPiece(piece) : .piece(piece),
-      piece.range(inMessageOf: byteCount)
-    )
+    return (isRelays ? .relayPiece(piece) : .piece(piece), piece.range(inMessageOf: byteCount))
   }
 }

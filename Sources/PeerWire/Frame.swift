@@ -99,36 +99,26 @@ public struct FrameHeader: Equatable, Sendable {
   /// The maximum length of a header in bytes.
   public static let maximumLength = 1 + Varint.maximumLength
 
-  /// Reads the header at `offset` and moves `offset` to the payload, which might not have arrived
-  /// yet.
+  /// Reads the header at `offset` and moves `offset` to the payload, which might not have arrived yet.
   ///
-  /// The length is checked as soon as it is read, so that the caller never buffers a payload that
-  /// exceeds `limit`.
+  /// The length is checked as soon as it is read, so that the caller never buffers a payload that exceeds `limit`.
   ///
   /// - Parameters:
   ///   - bytes: The bytes received so far.
   ///   - offset: The offset of the header.
   ///   - limit: The maximum length of a payload in bytes. It also applies to skipped frames.
   /// - Returns: The header, or `nil` if it needs more bytes; `offset` is then unchanged.
-  /// - Throws: ``FrameError`` as soon as the received bytes are invalid; the caller must then close
-  ///   the link.
-  @inlinable
-  public static func read(
-    from bytes: Span<UInt8>,
-    at offset: inout Int,
-    limit: Int
-  ) throws(FrameError) -> FrameHeader? {
+  /// - Throws: ``FrameError`` as soon as the received bytes are invalid; the caller must then close the link.
+  @inlinable public static func read(from bytes: Span<UInt8>, at offset: inout Int, limit: Int) throws(FrameError)
+    -> FrameHeader?
+  {
     guard offset < bytes.count else { return nil }
     let raw = bytes[offset]
     let type = FrameType(rawValue: raw)
     if type == nil && raw < 0x80 { throw .unknownType(raw) }
     var position = offset + 1
     let length: UInt64?
-    do {
-      length = try Varint.read(from: bytes, at: &position)
-    } catch {
-      throw .malformedLength
-    }
+    do { length = try Varint.read(from: bytes, at: &position) } catch { throw .malformedLength }
     guard let length else { return nil }
     guard length <= UInt64(limit) else { throw .tooLarge(length: length, limit: limit) }
     offset = position
@@ -136,8 +126,7 @@ public struct FrameHeader: Equatable, Sendable {
   }
 
   /// Creates a header for a payload of `length` bytes.
-  @inlinable
-  public init(type: FrameType?, length: Int) {
+  @inlinable public init(type: FrameType?, length: Int) {
     self.type = type
     self.length = length
   }

@@ -16,26 +16,21 @@ public enum JSONBounds {
     case invalidUTF8(at: Int)
     /// An object has the same key twice, possibly with different escapes.
     case duplicateKey(at: Int)
-    /// A string contains an unescaped control character, an unknown escape or half a surrogate
-    /// pair.
+    /// A string contains an unescaped control character, an unknown escape or half a surrogate pair.
     case malformedString(at: Int)
     /// A number, a literal or the punctuation violates RFC 8259.
     case malformed(at: Int)
   }
 
-  /// Checks that the bytes are exactly one well-formed JSON object, optionally surrounded by white
-  /// space.
+  /// Checks that the bytes are exactly one well-formed JSON object, optionally surrounded by white space.
   ///
   /// - Parameters:
   ///   - bytes: The JSON text; the caller must limit its length.
-  ///   - maximumDepth: The maximum nesting of objects and arrays, including the outermost object.
-  ///     It is reduced to ``Limits/jsonDepth`` if it is larger.
+  ///   - maximumDepth: The maximum nesting of objects and arrays, including the outermost object. It is reduced to
+  ///     ``Limits/jsonDepth`` if it is larger.
   /// - Throws: ``CheckError`` for the first error found.
   /// - Complexity: O(n) time, and O(n) memory for the keys.
-  public static func check(
-    _ bytes: Span<UInt8>,
-    maximumDepth: Int = Limits.jsonDepth
-  ) throws(CheckError) {
+  public static func check(_ bytes: Span<UInt8>, maximumDepth: Int = Limits.jsonDepth) throws(CheckError) {
     var scanner = Scanner(maximumDepth: min(maximumDepth, Limits.jsonDepth))
     try scanner.scan(bytes)
   }
@@ -70,8 +65,7 @@ public enum JSONBounds {
       guard bytes[position] == UInt8(ascii: "{") else { throw .notAnObject }
       try open(bytes)
       while let level = stack.last {
-        // At this point, an object or array has just begun, or one of its values has just been
-        // read.
+        // At this point, an object or array has just begun, or one of its values has just been read.
         let close = UInt8(ascii: level.object == nil ? "]" : "}")
         if try ends(level, with: close, bytes) { continue }
         if let object = level.object { try key(of: object, bytes) }
@@ -95,11 +89,7 @@ public enum JSONBounds {
     /// Reads the end of the innermost object or array, or the comma before its next value.
     ///
     /// - Returns: Whether the object or array ended.
-    mutating func ends(
-      _ level: Level,
-      with close: UInt8,
-      _ bytes: Span<UInt8>
-    ) throws(CheckError) -> Bool {
+    mutating func ends(_ level: Level, with close: UInt8, _ bytes: Span<UInt8>) throws(CheckError) -> Bool {
       let next = try peek(bytes)
       if next == close {
         position += 1
@@ -120,9 +110,7 @@ public enum JSONBounds {
       let start = position
       var key: [UInt8]? = []
       try string(bytes, into: &key)
-      guard keys.insert(Key(object: object, bytes: key ?? [])).inserted else {
-        throw .duplicateKey(at: start)
-      }
+      guard keys.insert(Key(object: object, bytes: key ?? [])).inserted else { throw .duplicateKey(at: start) }
       guard try peek(bytes) == UInt8(ascii: ":") else { throw .malformed(at: position) }
       position += 1
     }
@@ -152,20 +140,14 @@ public enum JSONBounds {
     mutating func number(_ bytes: Span<UInt8>) throws(CheckError) {
       if bytes[position] == UInt8(ascii: "-") { position += 1 }
       guard position < bytes.count else { throw .truncated }
-      if bytes[position] == UInt8(ascii: "0") {
-        position += 1
-      } else {
-        try digits(bytes)
-      }
+      if bytes[position] == UInt8(ascii: "0") { position += 1 } else { try digits(bytes) }
       if position < bytes.count, bytes[position] == UInt8(ascii: ".") {
         position += 1
         try digits(bytes)
       }
       if position < bytes.count, bytes[position] | 0x20 == UInt8(ascii: "e") {
         position += 1
-        if position < bytes.count,
-          bytes[position] == UInt8(ascii: "+") || bytes[position] == UInt8(ascii: "-")
-        {
+        if position < bytes.count, bytes[position] == UInt8(ascii: "+") || bytes[position] == UInt8(ascii: "-") {
           position += 1
         }
         try digits(bytes)
@@ -179,10 +161,7 @@ public enum JSONBounds {
     }
 
     /// Reads a string; if `unescaped` is not `nil`, appends the unescaped bytes to it.
-    mutating func string(
-      _ bytes: Span<UInt8>,
-      into unescaped: inout [UInt8]?
-    ) throws(CheckError) {
+    mutating func string(_ bytes: Span<UInt8>, into unescaped: inout [UInt8]?) throws(CheckError) {
       position += 1
       while true {
         guard position < bytes.count else { throw .truncated }
@@ -191,10 +170,8 @@ public enum JSONBounds {
         case UInt8(ascii: "\""):
           position += 1
           return
-        case UInt8(ascii: "\\"):
-          try escape(bytes, into: &unescaped)
-        case 0..<0x20:
-          throw .malformedString(at: position)
+        case UInt8(ascii: "\\"): try escape(bytes, into: &unescaped)
+        case 0..<0x20: throw .malformedString(at: position)
         case 0x20..<0x80:
           unescaped?.append(byte)
           position += 1
@@ -206,10 +183,7 @@ public enum JSONBounds {
       }
     }
 
-    mutating func escape(
-      _ bytes: Span<UInt8>,
-      into unescaped: inout [UInt8]?
-    ) throws(CheckError) {
+    mutating func escape(_ bytes: Span<UInt8>, into unescaped: inout [UInt8]?) throws(CheckError) {
       let start = position
       position += 1
       guard position < bytes.count else { throw .truncated }
@@ -226,8 +200,9 @@ public enum JSONBounds {
         var code = try hexadecimal(bytes, escapeAt: start)
         if code & 0xFC00 == 0xD800 {
           guard position + 1 < bytes.count else { throw .truncated }
-          guard bytes[position] == UInt8(ascii: "\\"), bytes[position + 1] == UInt8(ascii: "u")
-          else { throw .malformedString(at: start) }
+          guard bytes[position] == UInt8(ascii: "\\"), bytes[position + 1] == UInt8(ascii: "u") else {
+            throw .malformedString(at: start)
+          }
           position += 2
           let low = try hexadecimal(bytes, escapeAt: start)
           guard low & 0xFC00 == 0xDC00 else { throw .malformedString(at: start) }
@@ -235,15 +210,11 @@ public enum JSONBounds {
         }
         guard let scalar = Unicode.Scalar(code) else { throw .malformedString(at: start) }
         unescaped?.append(contentsOf: Array(String(scalar).utf8))
-      default:
-        throw .malformedString(at: start)
+      default: throw .malformedString(at: start)
       }
     }
 
-    mutating func hexadecimal(
-      _ bytes: Span<UInt8>,
-      escapeAt start: Int
-    ) throws(CheckError) -> UInt32 {
+    mutating func hexadecimal(_ bytes: Span<UInt8>, escapeAt start: Int) throws(CheckError) -> UInt32 {
       var code: UInt32 = 0
       for _ in 0..<4 {
         guard position < bytes.count else { throw .truncated }
@@ -304,7 +275,5 @@ public enum JSONBounds {
 
 extension StaticString {
   /// Returns the byte at `index` of an ASCII literal, or 0 if the index is past its end.
-  fileprivate func byte(at index: Int) -> UInt8 {
-    withUTF8Buffer { $0.indices.contains(index) ? $0[index] : 0 }
-  }
+  fileprivate func byte(at index: Int) -> UInt8 { withUTF8Buffer { $0.indices.contains(index) ? $0[index] : 0 } }
 }

@@ -38,18 +38,15 @@ public enum Limits {
   public static let members = 256
   /// The maximum number of signatures in a ticket's chain (TCK-3).
   public static let ticketChain = 6
-  /// The maximum number of members that are dialed at the same time although they were never
-  /// connected (MEM-6).
+  /// The maximum number of members that are dialed at the same time although they were never connected (MEM-6).
   public static let dialsToStrangers = 4
   /// The number of attempts to dial a member that was never connected (MEM-6).
   ///
   /// After that, the member is dialed only if it is announced again.
   public static let dialsToOneStranger = 8
-  /// The number of attempts to dial a member that was never connected, and that only an ordinary
-  /// member named (MEM-18).
+  /// The number of attempts to dial a member that was never connected, and that only an ordinary member named (MEM-18).
   public static let dialsToHearsay = 4
-  /// The maximum number of members without a link that one ordinary member may name, if they were
-  /// never met (MEM-18).
+  /// The maximum number of members without a link that one ordinary member may name, if they were never met (MEM-18).
   public static let strangersNamed = 32
   /// The maximum length of a message in bytes (MSG-1).
   public static let message = 16_777_216
@@ -57,8 +54,7 @@ public enum Limits {
   public static let heldMessages = 1_000
   /// The maximum length of a datagram message in bytes (DGM-6).
   public static let datagramMessage = 65_536
-  /// The maximum length of a datagram message between a member and a relay, including its head
-  /// (11.5).
+  /// The maximum length of a datagram message between a member and a relay, including its head (11.5).
   public static let relayDatagram = datagramMessage + 34
   /// The maximum length of a UDP payload in bytes (DGM-6).
   public static let packet = 1_200

@@ -1,9 +1,8 @@
-/// Checks the message parts received from one peer, and decides how to handle the bytes of each
-/// part.
+/// Checks the message parts received from one peer, and decides how to handle the bytes of each part.
 ///
-/// The assembler stores no bytes, so a message in one part is never copied. The caller appends,
-/// drops or delivers the bytes according to the outcome. An assembler belongs to the delivery state
-/// of a pair of incarnations. This state may span several links (3.4). Implements MSG-1 to MSG-3.
+/// The assembler stores no bytes, so a message in one part is never copied. The caller appends, drops or delivers the
+/// bytes according to the outcome. An assembler belongs to the delivery state of a pair of incarnations. This state may
+/// span several links (3.4). Implements MSG-1 to MSG-3.
 public struct MessageAssembler: Equatable, Sendable {
   /// How to handle the bytes of a part.
   public enum Outcome: Equatable, Sendable {
@@ -27,8 +26,7 @@ public struct MessageAssembler: Equatable, Sendable {
     case unexpectedFirst
     /// A later part arrived without a current message.
     case missingFirst
-    /// The parts have more bytes than `total`, or a single part exceeds the maximum length of a
-    /// message.
+    /// The parts have more bytes than `total`, or a single part exceeds the maximum length of a message.
     case tooManyBytes
     /// The message ended with fewer bytes than `total`.
     case tooFewBytes
@@ -62,14 +60,9 @@ public struct MessageAssembler: Equatable, Sendable {
   ///   - byteCount: The number of bytes that follow the head.
   /// - Returns: How to handle those bytes.
   /// - Throws: ``AssemblyError``; the state of the assembler is then unchanged.
-  public mutating func receive(
-    _ part: MessagePart,
-    byteCount: Int
-  ) throws(AssemblyError) -> Outcome {
+  public mutating func receive(_ part: MessagePart, byteCount: Int) throws(AssemblyError) -> Outcome {
     guard part.sequence > received else { return .duplicate }
-    guard part.sequence - received == 1 else {
-      throw .skipped(expected: received + 1, found: part.sequence)
-    }
+    guard part.sequence - received == 1 else { throw .skipped(expected: received + 1, found: part.sequence) }
     let outcome: Outcome
     if part.isFirst {
       guard unfinished == nil else { throw .unexpectedFirst }

@@ -12,8 +12,7 @@ public struct MessagePart: Equatable, Sendable {
   public var wantsAcknowledgement: Bool
   /// Whether the message is between a member and a relay (11.2); set only in a first part.
   public var isRelays: Bool
-  /// The length of the whole message in bytes; present in the first part of a message that has
-  /// several parts.
+  /// The length of the whole message in bytes; present in the first part of a message that has several parts.
   public var total: Int?
 
   /// The reason why a payload is not a message part.
@@ -31,8 +30,7 @@ public struct MessagePart: Equatable, Sendable {
   }
 
   /// Creates the head of a message part.
-  @inlinable
-  public init(
+  @inlinable public init(
     sequence: UInt64,
     isFirst: Bool,
     isLast: Bool,
@@ -49,25 +47,17 @@ public struct MessagePart: Equatable, Sendable {
   }
 
   /// The flags as one byte.
-  @inlinable
-  public var flags: UInt8 {
+  @inlinable public var flags: UInt8 {
     (isFirst ? 1 : 0) | (isLast ? 2 : 0) | (wantsAcknowledgement ? 4 : 0) | (isRelays ? 8 : 0)
   }
 
   /// Reads the head at `offset` and moves `offset` to the bytes of the part.
   ///
   /// - Throws: ``DecodingError``; the caller must then close the link (FRM-4).
-  @inlinable
-  public static func read(
-    from bytes: Span<UInt8>,
-    at offset: inout Int
-  ) throws(DecodingError) -> MessagePart {
+  @inlinable public static func read(from bytes: Span<UInt8>, at offset: inout Int) throws(DecodingError) -> MessagePart
+  {
     let sequence: UInt64?
-    do {
-      sequence = try Varint.read(from: bytes, at: &offset)
-    } catch {
-      throw .malformed
-    }
+    do { sequence = try Varint.read(from: bytes, at: &offset) } catch { throw .malformed }
     guard let sequence, offset < bytes.count else { throw .malformed }
     guard sequence > 0 else { throw .zeroSequence }
     let flags = bytes[offset]
@@ -82,11 +72,7 @@ public struct MessagePart: Equatable, Sendable {
     )
     if part.isFirst && !part.isLast {
       let total: UInt64?
-      do {
-        total = try Varint.read(from: bytes, at: &offset)
-      } catch {
-        throw .malformed
-      }
+      do { total = try Varint.read(from: bytes, at: &offset) } catch { throw .malformed }
       guard let total else { throw .malformed }
       let limit = part.isRelays ? RelayMessage.maximumLength : Limits.message
       guard total <= UInt64(limit) else { throw .tooLarge(total) }

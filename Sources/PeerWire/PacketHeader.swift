@@ -31,8 +31,7 @@ public struct PacketHeader: Equatable, Sendable {
   }
 
   /// Creates a packet header.
-  @inlinable
-  public init(epoch: UInt8, keyID: UInt64, counter: UInt64) {
+  @inlinable public init(epoch: UInt8, keyID: UInt64, counter: UInt64) {
     self.epoch = epoch
     self.keyID = keyID
     self.counter = counter
@@ -41,11 +40,8 @@ public struct PacketHeader: Equatable, Sendable {
   /// Reads the header of a whole packet.
   ///
   /// - Throws: ``DecodingError``; the caller must then drop the packet without an answer.
-  @inlinable
-  public static func read(packet: Span<UInt8>) throws(DecodingError) -> PacketHeader {
-    guard packet.count >= minimumPacket, packet.count <= maximumPacket else {
-      throw .length(packet.count)
-    }
+  @inlinable public static func read(packet: Span<UInt8>) throws(DecodingError) -> PacketHeader {
+    guard packet.count >= minimumPacket, packet.count <= maximumPacket else { throw .length(packet.count) }
     guard packet[0] == version else { throw .version(packet[0]) }
     return PacketHeader(
       epoch: packet[1],
@@ -55,8 +51,7 @@ public struct PacketHeader: Equatable, Sendable {
   }
 
   /// Appends the header to `bytes`.
-  @inlinable
-  public func append(to bytes: inout [UInt8]) {
+  @inlinable public func append(to bytes: inout [UInt8]) {
     bytes.append(Self.version)
     bytes.append(epoch)
     BigEndian.append(keyID, to: &bytes)
@@ -65,10 +60,8 @@ public struct PacketHeader: Equatable, Sendable {
 }
 
 /// Reads and appends fixed-width integers in big-endian byte order.
-@usableFromInline
-enum BigEndian {
-  @inlinable
-  static func append(_ value: some FixedWidthInteger, to bytes: inout [UInt8]) {
+@usableFromInline enum BigEndian {
+  @inlinable static func append(_ value: some FixedWidthInteger, to bytes: inout [UInt8]) {
     var shift = value.bitWidth
     while shift > 0 {
       shift -= 8
@@ -79,8 +72,7 @@ enum BigEndian {
   /// Reads a big-endian integer at `offset`.
   ///
   /// - Precondition: At least 8 bytes follow `offset`.
-  @inlinable
-  static func readUInt64(_ bytes: Span<UInt8>, at offset: Int) -> UInt64 {
+  @inlinable static func readUInt64(_ bytes: Span<UInt8>, at offset: Int) -> UInt64 {
     var value: UInt64 = 0
     for index in offset..<offset + 8 { value = value << 8 | UInt64(bytes[index]) }
     return value
@@ -89,8 +81,7 @@ enum BigEndian {
   /// Reads a big-endian integer at `offset`.
   ///
   /// - Precondition: At least 4 bytes follow `offset`.
-  @inlinable
-  static func readUInt32(_ bytes: Span<UInt8>, at offset: Int) -> UInt32 {
+  @inlinable static func readUInt32(_ bytes: Span<UInt8>, at offset: Int) -> UInt32 {
     var value: UInt32 = 0
     for index in offset..<offset + 4 { value = value << 8 | UInt32(bytes[index]) }
     return value

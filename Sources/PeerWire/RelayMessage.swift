@@ -2,9 +2,8 @@ import PeerCore
 
 /// A message between a member and a relay about other peers (`Protocol/session.md`, 11.2).
 ///
-/// It is the content of a MESSAGE whose first part has flag 8. The heads of ``send(_:)`` and
-/// ``from(_:)`` are followed by a payload. The head of ``route(_:)`` is followed by the JSON
-/// description of a member.
+/// It is the content of a MESSAGE whose first part has flag 8. The heads of ``send(_:)`` and ``from(_:)`` are followed
+/// by a payload. The head of ``route(_:)`` is followed by the JSON description of a member.
 public enum RelayMessage: Equatable, Sendable {
   /// From a member: requests a route to this incarnation of a peer.
   case reach(peer: [UInt8], incarnation: [UInt8])
@@ -14,8 +13,7 @@ public enum RelayMessage: Equatable, Sendable {
   case free(UInt8)
   /// From a member: the payload is for the peers at these routes.
   case send(RouteSet)
-  /// From a member: asks the peers at these routes to confirm that they received all earlier
-  /// messages.
+  /// From a member: asks the peers at these routes to confirm that they received all earlier messages.
   case confirm(RouteSet, token: UInt64)
   /// From a member: answers ``confirming(_:token:)``.
   case confirmed(UInt8, token: UInt64)
@@ -25,8 +23,7 @@ public enum RelayMessage: Equatable, Sendable {
   case unroute(UInt8, RouteEnd)
   /// From a relay: the payload is from the peer at this route.
   case from(UInt8)
-  /// From a relay: the peer at this route asks for a confirmation that all its earlier messages
-  /// arrived.
+  /// From a relay: the peer at this route asks for a confirmation that all its earlier messages arrived.
   case confirming(UInt8, token: UInt64)
   /// From a relay: the peer at this route answers ``confirm(_:token:)``.
   case confirmation(UInt8, token: UInt64)
@@ -53,8 +50,7 @@ public enum RelayMessage: Equatable, Sendable {
     }
   }
 
-  /// The reason why bytes are not a relay message; the link must be closed with `protocol-error`
-  /// (RLY-5).
+  /// The reason why bytes are not a relay message; the link must be closed with `protocol-error` (RLY-5).
   public enum DecodingError: Error, Equatable, Sendable {
     /// The message is empty, or its kind is unknown.
     case unknownKind(UInt8?)
@@ -65,19 +61,12 @@ public enum RelayMessage: Equatable, Sendable {
   /// Reads the head of a message and sets `offset` to the start of the payload.
   ///
   /// - Throws: ``DecodingError`` if the message is malformed.
-  public static func read(
-    from bytes: Span<UInt8>,
-    payloadAt offset: inout Int
-  ) throws(DecodingError) -> RelayMessage {
+  public static func read(from bytes: Span<UInt8>, payloadAt offset: inout Int) throws(DecodingError) -> RelayMessage {
     guard let kind = bytes.isEmpty ? nil : bytes[0] else { throw .unknownKind(nil) }
     var position = 1
     let message: RelayMessage
     switch kind {
-    case 1:
-      message = .reach(
-        peer: try take(32, bytes, &position),
-        incarnation: try take(8, bytes, &position)
-      )
+    case 1: message = .reach(peer: try take(32, bytes, &position), incarnation: try take(8, bytes, &position))
     case 2:
       let peer = try take(32, bytes, &position)
       message = .unreach(peer: peer, try RouteEnd.read(from: bytes, at: &position))
@@ -125,13 +114,11 @@ public enum RelayMessage: Equatable, Sendable {
     case .confirm(let routes, let token):
       routes.append(to: &bytes)
       Varint.append(token, to: &bytes)
-    case .free(let route), .route(let route), .from(let route):
-      Varint.append(UInt64(route), to: &bytes)
+    case .free(let route), .route(let route), .from(let route): Varint.append(UInt64(route), to: &bytes)
     case .unroute(let route, let end):
       Varint.append(UInt64(route), to: &bytes)
       end.append(to: &bytes)
-    case .confirmed(let route, let token), .confirming(let route, let token),
-      .confirmation(let route, let token):
+    case .confirmed(let route, let token), .confirming(let route, let token), .confirmation(let route, let token):
       Varint.append(UInt64(route), to: &bytes)
       Varint.append(token, to: &bytes)
     }
@@ -146,11 +133,7 @@ public enum RelayMessage: Equatable, Sendable {
     return bytes
   }
 
-  private static func take(
-    _ count: Int,
-    _ bytes: Span<UInt8>,
-    _ position: inout Int
-  ) throws(DecodingError) -> [UInt8] {
+  private static func take(_ count: Int, _ bytes: Span<UInt8>, _ position: inout Int) throws(DecodingError) -> [UInt8] {
     guard bytes.count - position >= count else { throw .malformed }
     var result: [UInt8] = []
     result.reserveCapacity(count)
@@ -159,24 +142,14 @@ public enum RelayMessage: Equatable, Sendable {
     return result
   }
 
-  private static func integer(
-    _ bytes: Span<UInt8>,
-    _ position: inout Int
-  ) throws(DecodingError) -> UInt64 {
+  private static func integer(_ bytes: Span<UInt8>, _ position: inout Int) throws(DecodingError) -> UInt64 {
     let value: UInt64?
-    do {
-      value = try Varint.read(from: bytes, at: &position)
-    } catch {
-      throw .malformed
-    }
+    do { value = try Varint.read(from: bytes, at: &position) } catch { throw .malformed }
     guard let value, value < 1 << 53 else { throw .malformed }
     return value
   }
 
-  private static func number(
-    _ bytes: Span<UInt8>,
-    _ position: inout Int
-  ) throws(DecodingError) -> UInt8 {
+  private static func number(_ bytes: Span<UInt8>, _ position: inout Int) throws(DecodingError) -> UInt8 {
     guard let route = UInt8(exactly: try integer(bytes, &position)) else { throw .malformed }
     return route
   }
@@ -207,10 +180,7 @@ public enum RouteEnd: UInt8, Sendable, CaseIterable {
   /// The other peer or the relay gave up the connection.
   case reset = 10
 
-  static func read(
-    from bytes: Span<UInt8>,
-    at offset: inout Int
-  ) throws(RelayMessage.DecodingError) -> RouteEnd {
+  static func read(from bytes: Span<UInt8>, at offset: inout Int) throws(RelayMessage.DecodingError) -> RouteEnd {
     guard offset < bytes.count else { throw .malformed }
     defer { offset += 1 }
     // A route ends even if the reason is unknown.

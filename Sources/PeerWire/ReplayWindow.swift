@@ -1,16 +1,14 @@
 /// Records which of the latest 2,048 packet counters of one epoch were received (DGM-3).
 ///
-/// The window is a ring of 64-bit words as in RFC 6479, so advancing the window clears whole words
-/// instead of shifting bits. The caller must record a counter only after decrypting the packet,
-/// because headers can be forged.
+/// The window is a ring of 64-bit words as in RFC 6479, so advancing the window clears whole words instead of shifting
+/// bits. The caller must record a counter only after decrypting the packet, because headers can be forged.
 public struct ReplayWindow: Equatable, Sendable {
   /// The number of counters in the window, including the greatest counter.
   public static let size: UInt64 = 2_048
 
   /// The number of words in the ring.
   ///
-  /// 33 words would be enough, because 2,048 counters span at most 33. A power of two lets a mask
-  /// compute the index.
+  /// 33 words would be enough, because 2,048 counters span at most 33. A power of two lets a mask compute the index.
   private static let wordCount = 64
 
   private var words = [UInt64](repeating: 0, count: wordCount)
@@ -30,8 +28,8 @@ public struct ReplayWindow: Equatable, Sendable {
 
   /// Records a counter.
   ///
-  /// - Returns: `false` if the counter is not fresh. In that case, the window is unchanged and the
-  ///   caller must drop the packet.
+  /// - Returns: `false` if the counter is not fresh. In that case, the window is unchanged and the caller must drop the
+  ///   packet.
   public mutating func take(_ counter: UInt64) -> Bool {
     guard isFresh(counter) else { return false }
     let last = greatest ?? 0
@@ -48,9 +46,7 @@ public struct ReplayWindow: Equatable, Sendable {
     return true
   }
 
-  private static func index(_ counter: UInt64) -> Int {
-    Int(counter / 64 % UInt64(wordCount))
-  }
+  private static func index(_ counter: UInt64) -> Int { Int(counter / 64 % UInt64(wordCount)) }
 
   private static func bit(_ counter: UInt64) -> UInt64 { 1 << (counter % 64) }
 }

@@ -1,8 +1,7 @@
-/// A set of route numbers that identify the recipients of a member's message
-/// (`Protocol/session.md`, 11.2).
+/// A set of route numbers that identify the recipients of a member's message (`Protocol/session.md`, 11.2).
 ///
-/// The encoding is a bitmap, preceded by one byte with its length (1 to 32). Bit i of byte j stands
-/// for route 8j + i, and the last byte is not zero.
+/// The encoding is a bitmap, preceded by one byte with its length (1 to 32). Bit i of byte j stands for route 8j + i,
+/// and the last byte is not zero.
 public struct RouteSet: Hashable, Sendable {
   /// The maximum length of the bitmap in bytes.
   public static let maximumBytes = 32
@@ -15,9 +14,7 @@ public struct RouteSet: Hashable, Sendable {
   public init() {}
 
   /// Creates a set of route numbers.
-  public init(_ routes: some Sequence<UInt8>) {
-    for route in routes { insert(route) }
-  }
+  public init(_ routes: some Sequence<UInt8>) { for route in routes { insert(route) } }
 
   /// Adds a route number.
   public mutating func insert(_ route: UInt8) {
@@ -53,9 +50,7 @@ public struct RouteSet: Hashable, Sendable {
   public static func == (left: Self, right: Self) -> Bool { left.words == right.words }
 
   /// Hashes the route numbers.
-  public func hash(into hasher: inout Hasher) {
-    for index in UInt8(0)..<4 { hasher.combine(word(index)) }
-  }
+  public func hash(into hasher: inout Hasher) { for index in UInt8(0)..<4 { hasher.combine(word(index)) } }
 
   private func word(_ index: UInt8) -> UInt64 {
     switch index {
@@ -68,24 +63,19 @@ public struct RouteSet: Hashable, Sendable {
 
   /// Reads a set at `offset` and moves `offset` past it.
   ///
-  /// - Throws: `malformed` if the length is not 1 to 32, the bytes end early, or the last byte is
-  ///   zero.
-  public static func read(
-    from bytes: Span<UInt8>,
-    at offset: inout Int
-  ) throws(RelayMessage.DecodingError) -> RouteSet {
+  /// - Throws: `malformed` if the length is not 1 to 32, the bytes end early, or the last byte is zero.
+  public static func read(from bytes: Span<UInt8>, at offset: inout Int) throws(RelayMessage.DecodingError) -> RouteSet
+  {
     guard offset < bytes.count else { throw .malformed }
     let count = Int(bytes[offset])
     let start = offset + 1
-    guard count >= 1, count <= maximumBytes, bytes.count - start >= count,
-      bytes[start + count - 1] != 0
-    else { throw .malformed }
+    guard count >= 1, count <= maximumBytes, bytes.count - start >= count, bytes[start + count - 1] != 0 else {
+      throw .malformed
+    }
     var result = RouteSet()
     for index in 0..<count {
       let byte = bytes[start + index]
-      for bit in 0..<8 where byte >> UInt8(bit) & 1 == 1 {
-        result.insert(UInt8(truncatingIfNeeded: index * 8 + bit))
-      }
+      for bit in 0..<8 where byte >> UInt8(bit) & 1 == 1 { result.insert(UInt8(truncatingIfNeeded: index * 8 + bit)) }
     }
     offset = start + count
     return result
@@ -101,9 +91,7 @@ public struct RouteSet: Hashable, Sendable {
     var bitmap: [UInt8] = []
     bitmap.reserveCapacity(Self.maximumBytes)
     for index in UInt8(0)..<4 {
-      for shift in UInt64(0)..<8 {
-        bitmap.append(UInt8(truncatingIfNeeded: word(index) >> (shift * 8)))
-      }
+      for shift in UInt64(0)..<8 { bitmap.append(UInt8(truncatingIfNeeded: word(index) >> (shift * 8))) }
     }
     while bitmap.last == 0 { bitmap.removeLast() }
     bytes.append(UInt8(truncatingIfNeeded: bitmap.count))

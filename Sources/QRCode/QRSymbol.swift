@@ -13,8 +13,7 @@ package enum QRCodeError: Error, Equatable, Sendable, CustomStringConvertible {
   package var description: String {
     switch self {
     case .empty: "Cannot make a QR code from an empty text."
-    case .tooLong(let count):
-      "The text is too long for a QR code: \(count) bytes, at most \(QRSymbol.maximumLength)."
+    case .tooLong(let count): "The text is too long for a QR code: \(count) bytes, at most \(QRSymbol.maximumLength)."
     case .notEncoded: "Cannot make a QR code: the encoder failed."
     }
   }
@@ -22,8 +21,8 @@ package enum QRCodeError: Error, Equatable, Sendable, CustomStringConvertible {
 
 /// A QR code: a square of dark and light modules that encodes a string.
 ///
-/// It uses the lowest error correction (level L), because a screen has no scratches and a smaller
-/// symbol fits on more terminals.
+/// It uses the lowest error correction (level L), because a screen has no scratches and a smaller symbol fits on more
+/// terminals.
 package struct QRSymbol: Hashable, Sendable {
   /// The maximum length of the encoded string, in bytes.
   package static let maximumLength = 2_953
@@ -40,9 +39,7 @@ package struct QRSymbol: Hashable, Sendable {
     let bytes = Array(text.utf8)
     guard !bytes.isEmpty else { throw .empty }
     guard bytes.count <= Self.maximumLength else { throw .tooLong(bytes.count) }
-    guard let made = QRcode_encodeData(Int32(bytes.count), bytes, 0, QR_ECLEVEL_L) else {
-      throw .notEncoded
-    }
+    guard let made = QRcode_encodeData(Int32(bytes.count), bytes, 0, QR_ECLEVEL_L) else { throw .notEncoded }
     defer { QRcode_free(made) }
     size = Int(made.pointee.width)
     // The lowest bit of a byte is set if the module is dark.
@@ -56,14 +53,12 @@ package struct QRSymbol: Hashable, Sendable {
     (0..<size).contains(x) && (0..<size).contains(y) && modules[y * size + x]
   }
 
-  /// Returns the symbol with a margin, as half blocks: each character is two modules, one above the
-  /// other.
+  /// Returns the symbol with a margin, as half blocks: each character is two modules, one above the other.
   ///
   /// - Parameters:
-  ///   - margin: The number of light modules on each side. The standard requires four, but scanners
-  ///     need only two.
-  ///   - isInverted: Whether to draw the light modules instead of the dark ones. It must be true if
-  ///     the text color is lighter than the background.
+  ///   - margin: The number of light modules on each side. The standard requires four, but scanners need only two.
+  ///   - isInverted: Whether to draw the light modules instead of the dark ones. It must be true if the text color is
+  ///     lighter than the background.
   /// - Returns: The rows, each of `size + 2 * margin` characters.
   package func lines(margin: Int = 2, isInverted: Bool = false) -> [String] {
     stride(from: -margin, to: size + margin, by: 2).map { y in
@@ -71,8 +66,7 @@ package struct QRSymbol: Hashable, Sendable {
         (-margin..<size + margin).map { x -> Character in
           // If the number of rows is odd, the lower half of the last line stays empty.
           let isInked = (
-            upper: isDark(x, y) != isInverted,
-            lower: y + 1 < size + margin && isDark(x, y + 1) != isInverted
+            upper: isDark(x, y) != isInverted, lower: y + 1 < size + margin && isDark(x, y + 1) != isInverted
           )
           return switch isInked {
           case (true, true): "█"
@@ -87,11 +81,9 @@ package struct QRSymbol: Hashable, Sendable {
 
   /// Returns the symbol as text for a terminal.
   ///
-  /// Without colors, it draws the light modules, since most terminals are dark. Scanners also accept
-  /// the inverted code.
+  /// Without colors, it draws the light modules, since most terminals are dark. Scanners also accept the inverted code.
   ///
-  /// - Parameter colors: The parameters of an SGR sequence (ECMA-48) that selects black on white; nil
-  ///   to use no colors.
+  /// - Parameter colors: The parameters of an SGR sequence (ECMA-48) that selects black on white; nil to use no colors.
   /// - Returns: The lines, each with its line break.
   package func drawing(colors: String?) -> String {
     guard let colors else { return lines(isInverted: true).joined(separator: "\n") + "\n" }

@@ -13,8 +13,7 @@ enum JSONText {
     switch self {
     case .string(let string): Self.quoted(string)
     case .array(let elements): "[" + elements.map(\.text).joined(separator: ",") + "]"
-    case .object(let members):
-      "{" + members.map { Self.quoted($0) + ":" + $1.text }.joined(separator: ",") + "}"
+    case .object(let members): "{" + members.map { Self.quoted($0) + ":" + $1.text }.joined(separator: ",") + "}"
     }
   }
 

@@ -3,8 +3,8 @@ import WhiteboardSync
 
 /// A board at any moment of a recording.
 ///
-/// The playback caches states, so that returning to an earlier position applies at most ``spacing``
-/// operations. To make all positions fast to reach, go to the end once.
+/// The playback caches states, so that returning to an earlier position applies at most ``spacing`` operations. To make
+/// all positions fast to reach, go to the end once.
 public struct Playback: Sendable {
   /// How exactly a seek must reach its target.
   public enum Tolerance: Hashable, Sendable {
@@ -65,8 +65,8 @@ public struct Playback: Sendable {
 
   /// Moves to the position where `target` steps are applied.
   ///
-  /// - Complexity: O(``spacing``) if the position was reached before; otherwise O(n) in the steps
-  ///   after the last position reached.
+  /// - Complexity: O(``spacing``) if the position was reached before; otherwise O(n) in the steps after the last
+  ///   position reached.
   public mutating func seek(toPlace target: Int, _ tolerance: Tolerance = .exact) {
     var target = min(max(0, target), recording.count)
     // The cached states are sorted by position.
@@ -98,9 +98,7 @@ public struct Playback: Sendable {
       let change = try recording.change(at: place)
       if case .batch(let encoded) = change { operations += encoded.batch.operations.count }
       try board.apply(change)
-    } catch {
-      if isNew { faults.append(Fault(place: place, reason: "\(error)")) }
-    }
+    } catch { if isNew { faults.append(Fault(place: place, reason: "\(error)")) } }
     place += 1
     guard isNew else { return }
     frontier = place

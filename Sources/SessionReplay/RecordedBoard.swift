@@ -14,8 +14,7 @@ public struct RecordedBoard: PlayedBoard {
 
   /// Returns the id of the board for which an author's record is signed, or `nil` if the record is not valid.
   public static func board(of author: StoredAuthor) -> [UInt8]? {
-    guard let record = try? AuthorRecord(author.record),
-      record.incarnation.rawValue == author.incarnation,
+    guard let record = try? AuthorRecord(author.record), record.incarnation.rawValue == author.incarnation,
       (try? record.verify(board: record.board, with: P256SignatureVerifier())) != nil
     else { return nil }
     return record.board.bytes
@@ -23,9 +22,7 @@ public struct RecordedBoard: PlayedBoard {
 
   /// Applies the author record of an incarnation.
   public mutating func apply(_ author: StoredAuthor) {
-    guard !author.record.isEmpty, let incarnation = Incarnation(exactly: author.incarnation) else {
-      return
-    }
+    guard !author.record.isEmpty, let incarnation = Incarnation(exactly: author.incarnation) else { return }
     try? board.apply(.author(author.record, incarnation))
   }
 

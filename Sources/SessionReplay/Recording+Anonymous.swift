@@ -7,17 +7,16 @@ import WhiteboardSync
 extension Recording {
   /// Returns a recording of the same changes by anonymous authors.
   ///
-  /// The authors get new keys and names. The board gets a new id and a new date. If requested, all
-  /// text is hidden. Each author is replaced by exactly one anonymous author, so that the recording
-  /// can be replayed. Anyone who has the original can identify the authors by comparing the
-  /// drawings.
+  /// The authors get new keys and names. The board gets a new id and a new date. If requested, all text is hidden. Each
+  /// author is replaced by exactly one anonymous author, so that the recording can be replayed. Anyone who has the
+  /// original can identify the authors by comparing the drawings.
   ///
   /// - Parameters:
   ///   - seed: The seed for the board's id and for the incarnations. Keys are always new.
   ///   - hidesWords: Whether to replace all characters of text, except white space, by `x`.
   /// - Returns: The anonymous recording.
-  /// - Throws: `wrongKind` if the board is owned, since the rights on it depend on the keys;
-  ///   `tooLarge` if the recording has too many incarnations.
+  /// - Throws: `wrongKind` if the board is owned, since the rights on it depend on the keys; `tooLarge` if the
+  ///   recording has too many incarnations.
   /// - Complexity: O(n) in the steps, and O(m²) in the incarnations.
   public func anonymized(seed: UInt64, hidesWords: Bool) throws(DocumentError) -> Recording {
     guard !board.isOwned else {
@@ -47,20 +46,14 @@ extension Recording {
       playback.step()
       let content: DocumentHistory.Step.Content
       if case .batch(let bytes) = step.content, let found = try? EncodedBatch(decoding: bytes),
-        let batch = try? renaming.batch(
-          found.batch,
-          mask.time(found.batch.time),
-          { mask.value($0, $1) }
-        )
+        let batch = try? renaming.batch(found.batch, mask.time(found.batch.time), { mask.value($0, $1) })
       {
         content = .batch(EncodedBatch(batch).bytes)
       } else if playback.faults.last?.place == place {
         // Omit a step that could not be applied, because it may contain identifying data.
         continue
       } else {
-        content = .keyframe(
-          playback.board.keyframe(renaming) { (mask.value($0, $1), mask.time($2)) }
-        )
+        content = .keyframe(playback.board.keyframe(renaming) { (mask.value($0, $1), mask.time($2)) })
       }
       steps.append(DocumentHistory.Step(content, time: step.time &- shift, row: step.row))
     }
@@ -85,12 +78,7 @@ extension Recording {
         steps: steps,
         marks: steps.count == history.steps.count ? marks : [],
         authors: crowd.records.map { record in
-          StoredAuthor(
-            incarnation: record.incarnation.rawValue,
-            record: record.bytes,
-            sequence: 0,
-            head: []
-          )
+          StoredAuthor(incarnation: record.incarnation.rawValue, record: record.bytes, sequence: 0, head: [])
         },
         names: names,
         end: history.end.map { $0 &- shift }
@@ -112,11 +100,7 @@ private struct AnonymousCrowd {
   private(set) var chatNames: [MemberID: String] = [:]
   private var names: [Incarnation: Incarnation] = [:]
 
-  init(
-    of recording: Recording,
-    on board: BoardID,
-    using random: inout SplitMix64
-  ) throws(DocumentError) {
+  init(of recording: Recording, on board: BoardID, using random: inout SplitMix64) throws(DocumentError) {
     var playback = Playback(recording, spacing: .max)
     var seen: Set<Incarnation> = []
     let looking = IncarnationRenaming { incarnation in
@@ -148,13 +132,7 @@ private struct AnonymousCrowd {
       if let record = old[incarnation] {
         let key = keys[record.member] ?? AnonymousKey()
         keys[record.member] = key
-        let new = AuthorRecord.make(
-          board: board,
-          role: record.role,
-          key: key,
-          in: range,
-          using: &random
-        )
+        let new = AuthorRecord.make(board: board, role: record.role, key: key, in: range, using: &random)
         members[record.member] = new.member
         names[incarnation] = new.incarnation
         records.append(new)
@@ -183,9 +161,7 @@ private struct AnonymousKey: AuthorKey {
   var publicKey: [UInt8] { Array(key.publicKey.x963Representation) }
 
   func signature(of bytes: [UInt8]) -> [UInt8] {
-    do {
-      return Array(try key.signature(for: bytes).rawRepresentation)
-    } catch {
+    do { return Array(try key.signature(for: bytes).rawRepresentation) } catch {
       preconditionFailure("the new key cannot sign: \(error)")
     }
   }
@@ -217,9 +193,7 @@ private struct AnonymousValues {
   mutating func value(_ property: Property, _ value: Value) -> Value {
     switch (property, value) {
     case (.chatAuthor, .bytes(let bytes)), (.selection, .bytes(let bytes)):
-      if let member = MemberID(bytes: bytes), let other = members[member] {
-        return .bytes(other.bytes)
-      }
+      if let member = MemberID(bytes: bytes), let other = members[member] { return .bytes(other.bytes) }
       var random = SplitMix64(seed: salt &+ UInt64(number(of: bytes)))
       return .bytes(bytes.map { _ in UInt8(truncatingIfNeeded: random.next()) })
     case (.chatTime, .unsigned(let time)): return .unsigned(time > shift ? time - shift : 0)
@@ -237,9 +211,7 @@ private struct AnonymousValues {
   /// The person is identified by the name or, if there is no name, by the id.
   ///
   /// Chat lines contain only names.
-  mutating func number(of name: [UInt8], _ member: MemberID) -> Int {
-    number(of: name.isEmpty ? member.bytes : name)
-  }
+  mutating func number(of name: [UInt8], _ member: MemberID) -> Int { number(of: name.isEmpty ? member.bytes : name) }
 
   private mutating func number(of bytes: [UInt8]) -> Int {
     if let number = numbers[bytes] { return number }
@@ -249,14 +221,11 @@ private struct AnonymousValues {
 
   /// Returns the text, with its characters hidden if that was requested.
   ///
-  /// The result has as many Unicode scalars as the text, because edits by other authors depend on
-  /// their number.
+  /// The result has as many Unicode scalars as the text, because edits by other authors depend on their number.
   private func hidden(_ text: String) -> String {
     guard hidesWords else { return text }
     var hidden = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
-      hidden.append(scalar.properties.isWhitespace || scalar == "\n" ? scalar : "x")
-    }
+    for scalar in text.unicodeScalars { hidden.append(scalar.properties.isWhitespace || scalar == "\n" ? scalar : "x") }
     return String(hidden)
   }
 }

@@ -8,8 +8,7 @@ extension Recording {
   ///
   /// The result begins with the state of the board at the start of the part.
   ///
-  /// - Parameter range: The first and the last time of the part, in milliseconds from the
-  ///   beginning.
+  /// - Parameter range: The first and the last time of the part, in milliseconds from the beginning.
   /// - Returns: The part.
   /// - Throws: `damaged` if the id of the board is invalid.
   /// - Complexity: O(n).
@@ -20,9 +19,7 @@ extension Recording {
     playback.seek(toPlace: first)
     var steps: [DocumentHistory.Step] = []
     let begin = (start ?? 0) &+ range.lowerBound
-    if first > 0 {
-      steps.append(DocumentHistory.Step(.keyframe(playback.board.keyframe), time: begin, row: 0))
-    }
+    if first > 0 { steps.append(DocumentHistory.Step(.keyframe(playback.board.keyframe), time: begin, row: 0)) }
     let shift = first - steps.count
     steps += history.steps[first..<last]
     let inside = history.marks.filter { $0.place > first && $0.place <= last }
@@ -32,20 +29,10 @@ extension Recording {
         name: history.name,
         steps: steps,
         checks: history.checks.filter { $0.place > first && $0.place <= last }.map { check in
-          DocumentHistory.Check(
-            place: check.place - shift,
-            time: check.time,
-            name: check.name,
-            digest: check.digest
-          )
+          DocumentHistory.Check(place: check.place - shift, time: check.time, name: check.name, digest: check.digest)
         },
         marks: inside.map { mark in
-          DocumentHistory.Mark(
-            name: mark.name,
-            time: mark.time,
-            until: mark.until,
-            place: mark.place - shift
-          )
+          DocumentHistory.Mark(name: mark.name, time: mark.time, until: mark.until, place: mark.place - shift)
         },
         authors: history.authors,
         damages: history.damages.filter { $0.place <= last }.map { damage in
@@ -60,19 +47,16 @@ extension Recording {
 
   /// Joins recordings of one board, in the order in which they began.
   ///
-  /// A batch that is already in an earlier recording is not repeated. Several recordings of one
-  /// session thus become one recording with every batch.
+  /// A batch that is already in an earlier recording is not repeated. Several recordings of one session thus become one
+  /// recording with every batch.
   ///
-  /// - Throws: `wrongBoard` if the recordings are of different boards; `notFound` if `parts` is
-  ///   empty.
+  /// - Throws: `wrongBoard` if the recordings are of different boards; `notFound` if `parts` is empty.
   /// - Complexity: O(n).
   public static func concatenated(_ parts: [Recording]) throws(DocumentError) -> Recording {
     let parts = parts.enumerated().sorted { one, other in
       (one.element.start ?? .max, one.offset) < (other.element.start ?? .max, other.offset)
     }.map(\.element)
-    guard let first = parts.first else {
-      throw DocumentError(.notFound, "there are no recordings to join")
-    }
+    guard let first = parts.first else { throw DocumentError(.notFound, "there are no recordings to join") }
     guard parts.allSatisfy({ $0.board == first.board }) else {
       throw DocumentError(
         .wrongBoard,
@@ -93,23 +77,13 @@ extension Recording {
         if known.insert(step.content).inserted { steps.append(step) }
         places.append(steps.count)
       }
-      // The joined board may contain more changes than the board of this part, so the part's
-      // digests no longer apply. A named version becomes a marker.
+      // The joined board may contain more changes than the board of this part, so the part's digests no longer apply. A
+      // named version becomes a marker.
       let versions = part.history.checks.filter { $0.name != nil }.map { check in
-        DocumentHistory.Mark(
-          name: check.name,
-          time: check.time,
-          until: check.time,
-          place: check.place
-        )
+        DocumentHistory.Mark(name: check.name, time: check.time, until: check.time, place: check.place)
       }
       marks += (part.history.marks + versions).sorted { $0.place < $1.place }.map { mark in
-        DocumentHistory.Mark(
-          name: mark.name,
-          time: mark.time,
-          until: mark.until,
-          place: places[mark.place]
-        )
+        DocumentHistory.Mark(name: mark.name, time: mark.time, until: mark.until, place: places[mark.place])
       }
       damages += part.history.damages.map { damage in
         DocumentHistory.Damage(place: places[damage.place], words: damage.words)

@@ -8,25 +8,16 @@ extension Recording {
   ///
   /// - Throws: The errors of `BoardDocument`; `damaged` if no data is intact.
   public static func openOrSalvage(_ path: String) async throws(DocumentError) -> Recording {
-    do throws(DocumentError) {
-      return try await open(path)
-    } catch {
-      guard error.code == .damaged || error.code == .wrongKind || error.code == .inputOutput else {
-        throw error
-      }
-      do throws(DocumentError) {
-        return try await salvage(path, why: error.message)
-      } catch let second {
+    do throws(DocumentError) { return try await open(path) } catch {
+      guard error.code == .damaged || error.code == .wrongKind || error.code == .inputOutput else { throw error }
+      do throws(DocumentError) { return try await salvage(path, why: error.message) } catch let second {
         // The error from `open` is more informative than the error from `salvage`.
         throw second.code == .damaged || second.code == .wrongKind ? error : second
       }
     }
   }
 
-  private static func salvage(
-    _ path: String,
-    why reason: String
-  ) async throws(DocumentError) -> Recording {
+  private static func salvage(_ path: String, why reason: String) async throws(DocumentError) -> Recording {
     let directory = FileManager.default.temporaryDirectory.path + "/salvage-" + UUID().uuidString
     do {
       try FileManager.default.createDirectory(
@@ -34,13 +25,7 @@ extension Recording {
         withIntermediateDirectories: true,
         attributes: [.posixPermissions: 0o700]
       )
-    } catch {
-      throw DocumentError(
-        .inputOutput,
-        "the directory \(directory) cannot be created",
-        cause: error
-      )
-    }
+    } catch { throw DocumentError(.inputOutput, "the directory \(directory) cannot be created", cause: error) }
     defer { try? FileManager.default.removeItem(atPath: directory) }
     let copy = directory + "/salvaged.whiteboard"
     let report = try await BoardDocument.recover(

@@ -5,19 +5,16 @@ import WhiteboardSync
 extension Recording {
   /// Writes the recording to a new file.
   ///
-  /// The file contains the digest of the board at each position where the recording has a digest,
-  /// and at its end. Steps that cannot be applied are written unchanged.
+  /// The file contains the digest of the board at each position where the recording has a digest, and at its end. Steps
+  /// that cannot be applied are written unchanged.
   ///
   /// - Parameters:
   ///   - path: The file, which must not exist yet. If writing fails, it is removed.
   ///   - assets: The photos to store, by their SHA-256.
-  /// - Throws: `exists`, `full`, `readOnly`, `inputOutput`; `badName` if the name of the board or
-  ///   of a marker is invalid.
+  /// - Throws: `exists`, `full`, `readOnly`, `inputOutput`; `badName` if the name of the board or of a marker is
+  ///   invalid.
   /// - Complexity: O(n).
-  public func write(
-    to path: String,
-    assets: [[UInt8]: [UInt8]] = [:]
-  ) async throws(DocumentError) {
+  public func write(to path: String, assets: [[UInt8]: [UInt8]] = [:]) async throws(DocumentError) {
     let document = try await BoardDocument.create(
       at: path,
       board: board.bytes,
@@ -48,18 +45,12 @@ extension Recording {
     var entries: [DocumentEntry] = []
     for author in history.authors {
       let incarnation = author.incarnation
-      if !author.record.isEmpty {
-        entries.append(.author(record: author.record, incarnation: incarnation))
-      }
+      if !author.record.isEmpty { entries.append(.author(record: author.record, incarnation: incarnation)) }
       if !author.head.isEmpty {
-        entries.append(
-          .head(bytes: author.head, incarnation: incarnation, sequence: author.sequence)
-        )
+        entries.append(.head(bytes: author.head, incarnation: incarnation, sequence: author.sequence))
       }
     }
-    for (person, name) in history.names.sorted(by: { $0.key < $1.key }) {
-      entries.append(.name(name, of: person))
-    }
+    for (person, name) in history.names.sorted(by: { $0.key < $1.key }) { entries.append(.name(name, of: person)) }
     entries += history.traffic.map { .traffic($0) }
     var (checks, marks) = (history.checks[...], history.marks[...])
     // Damaged data is not written to the new file. Instead, its time becomes a gap.
@@ -114,9 +105,7 @@ extension Recording {
         // A reader loads a keyframe only after a gap.
         if lastGap != place { entries.append(.gap(from: step.time, to: step.time)) }
         try await keyframe(step.time)
-        while let check = checks.first, check.place == place + 1, check.name == nil {
-          checks.removeFirst()
-        }
+        while let check = checks.first, check.place == place + 1, check.name == nil { checks.removeFirst() }
       }
       if entries.count >= 1024 {
         try await document.append(entries)

@@ -2,8 +2,7 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// A recorded session: every change of a board, with its time, in the order in which one peer
-/// applied the changes.
+/// A recorded session: every change of a board, with its time, in the order in which one peer applied the changes.
 ///
 /// Implements REC-1 to REC-6 of `Protocol/recording.md`.
 public struct Recording: Sendable {
@@ -39,14 +38,9 @@ public struct Recording: Sendable {
     let begin = history.steps.first?.time ?? history.traffic.first?.time
     presence = RecordedPresence(history.traffic, since: begin)
     var names: [MemberID: String] = [:]
-    for (person, name) in history.names {
-      if let member = MemberID(text: person) { names[member] = name }
-    }
+    for (person, name) in history.names { if let member = MemberID(text: person) { names[member] = name } }
     for entry in history.traffic where entry.kind == .began || entry.kind == .joined {
-      guard let member = entry.peers.first.flatMap({ MemberID(bytes: $0) }), !entry.text.isEmpty
-      else {
-        continue
-      }
+      guard let member = entry.peers.first.flatMap({ MemberID(bytes: $0) }), !entry.text.isEmpty else { continue }
       // Names in `history.names` are newer than names in the traffic, so they take precedence.
       if names[member] == nil { names[member] = entry.text }
     }
@@ -64,31 +58,21 @@ public struct Recording: Sendable {
   ///   - board: The id of the board.
   ///   - name: The name of the board.
   ///   - start: The time of the first change, in milliseconds since 1970.
-  /// - Throws: `damaged` if the board id is invalid. This never happens, because a `BoardID` is
-  ///   always valid.
-  public init(
-    of changes: [StoredChange],
-    on board: BoardID,
-    name: String,
-    from start: Int64
-  ) throws(DocumentError) {
+  /// - Throws: `damaged` if the board id is invalid. This never happens, because a `BoardID` is always valid.
+  public init(of changes: [StoredChange], on board: BoardID, name: String, from start: Int64) throws(DocumentError) {
     var (steps, authors): ([DocumentHistory.Step], [StoredAuthor]) = ([], [])
     for (number, change) in changes.enumerated() {
       let time = start + Int64(number) * 100
       switch change {
       case .author(let record, let incarnation):
-        authors.append(
-          StoredAuthor(incarnation: incarnation.rawValue, record: record, sequence: 0, head: [])
-        )
+        authors.append(StoredAuthor(incarnation: incarnation.rawValue, record: record, sequence: 0, head: []))
       case .batch(let batch): steps.append(.init(.batch(batch.bytes), time: time, row: 0))
       case .answer(let bytes): steps.append(.init(.answer(bytes), time: time, row: 0))
       case .keyframe(let bytes): steps.append(.init(.keyframe(bytes), time: time, row: 0))
       case .head: break
       }
     }
-    try self.init(
-      DocumentHistory(board: board.bytes, name: name, steps: steps, authors: authors)
-    )
+    try self.init(DocumentHistory(board: board.bytes, name: name, steps: steps, authors: authors))
   }
 
   /// Reads the recording in a file, even while another program writes it.
@@ -128,8 +112,7 @@ public struct Recording: Sendable {
   /// The records of the authors, which apply before all steps.
   public var beginning: [StoredChange] {
     history.authors.compactMap { author in
-      guard !author.record.isEmpty, let incarnation = Incarnation(exactly: author.incarnation)
-      else { return nil }
+      guard !author.record.isEmpty, let incarnation = Incarnation(exactly: author.incarnation) else { return nil }
       return .author(author.record, incarnation)
     }
   }
@@ -161,8 +144,7 @@ public struct Recording: Sendable {
 
   /// Returns whether a step has the same effect at any position among the other steps.
   ///
-  /// This is true for all steps except answers, because an answer omits changes that its receiver
-  /// already had.
+  /// This is true for all steps except answers, because an answer omits changes that its receiver already had.
   public func isIndifferentToOrder(at place: Int) -> Bool {
     if case .answer(let bytes) = history.steps[place].content {
       StoredChange.answer(bytes).isIndifferentToOrder

@@ -5,9 +5,9 @@ import WhiteboardSync
 
 /// The text form of a recording, as JSON lines that users can read, compare and edit.
 ///
-/// The first line contains the id of the board. Author records, photos, steps, marks and digests
-/// follow. Marks and digests come after the step to which they refer. In a step, `bytes` contains
-/// the change, and `words` is only a description for readers.
+/// The first line contains the id of the board. Author records, photos, steps, marks and digests follow. Marks and
+/// digests come after the step to which they refer. In a step, `bytes` contains the change, and `words` is only a
+/// description for readers.
 public enum RecordingLines {
   /// The reason why lines of text are not a valid recording.
   public struct ReadError: Error, Hashable, Sendable {
@@ -53,16 +53,10 @@ public enum RecordingLines {
   ///   - photos: The photos of the recording, by their SHA-256.
   ///   - tell: A closure that receives each line, including its line feed.
   /// - Throws: The errors thrown by `tell`.
-  public static func write(
-    _ recording: Recording,
-    photos: [[UInt8]: [UInt8]],
-    _ tell: (String) throws -> Void
-  ) throws {
+  public static func write(_ recording: Recording, photos: [[UInt8]: [UInt8]], _ tell: (String) throws -> Void) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    func put(_ line: Line) throws {
-      try tell(String(decoding: try encoder.encode(line), as: UTF8.self) + "\n")
-    }
+    func put(_ line: Line) throws { try tell(String(decoding: try encoder.encode(line), as: UTF8.self) + "\n") }
     let history = recording.history
     try put(Line(recording: 1, board: Hexadecimal.encode(history.board), name: history.name))
     for author in history.authors {
@@ -75,9 +69,7 @@ public enum RecordingLines {
         )
       )
     }
-    for (person, name) in history.names.sorted(by: { $0.key < $1.key }) {
-      try put(Line(name: name, person: person))
-    }
+    for (person, name) in history.names.sorted(by: { $0.key < $1.key }) { try put(Line(name: name, person: person)) }
     for sha256 in photos.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
       try put(Line(photo: Hexadecimal.encode(sha256), base64: photos[sha256].map { Data($0) }))
     }
@@ -136,9 +128,9 @@ public enum RecordingLines {
   ///
   /// - Returns: The recording, with the digests from the lines, and its photos.
   /// - Throws: ``ReadError`` for the first invalid line.
-  public static func read(
-    _ lines: some Sequence<some StringProtocol>
-  ) throws(ReadError) -> (recording: Recording, photos: [[UInt8]: [UInt8]]) {
+  public static func read(_ lines: some Sequence<some StringProtocol>) throws(ReadError) -> (
+    recording: Recording, photos: [[UInt8]: [UInt8]]
+  ) {
     let decoder = JSONDecoder()
     var heading: (board: [UInt8], name: String)?
     var steps: [DocumentHistory.Step] = []
@@ -156,20 +148,14 @@ public enum RecordingLines {
       func wrong(_ message: String) -> ReadError { ReadError(line: number, message: message) }
       let line: Line
       do { line = try decoder.decode(Line.self, from: Data(text.utf8)) } catch {
-        throw wrong(
-          "this is not a line of a recording; lines must be as `export -o FILE.jsonl` writes them"
-        )
+        throw wrong("this is not a line of a recording; lines must be as `export -o FILE.jsonl` writes them")
       }
       func bytes(_ text: String?, _ what: String) throws(ReadError) -> [UInt8] {
-        guard let text, let bytes = Hexadecimal.decode(text) else {
-          throw wrong("\(what) is not hexadecimal")
-        }
+        guard let text, let bytes = Hexadecimal.decode(text) else { throw wrong("\(what) is not hexadecimal") }
         return bytes
       }
       if heading == nil {
-        guard line.recording == 1 else {
-          throw wrong("the first line must contain \"recording\":1 and \"board\"")
-        }
+        guard line.recording == 1 else { throw wrong("the first line must contain \"recording\":1 and \"board\"") }
         heading = (try bytes(line.board, "board"), line.name ?? "board")
       } else if let author = line.author {
         guard let incarnation = UInt64(author) else { throw wrong("author is not a number") }
@@ -222,14 +208,7 @@ public enum RecordingLines {
       } else if let until = line.gap, let time = line.time {
         marks.append(.init(name: nil, time: time, until: until, place: steps.count))
       } else if let digest = line.digest, let time = line.time {
-        checks.append(
-          .init(
-            place: steps.count,
-            time: time,
-            name: line.version,
-            digest: try bytes(digest, "digest")
-          )
-        )
+        checks.append(.init(place: steps.count, time: time, name: line.version, digest: try bytes(digest, "digest")))
       } else {
         throw wrong(
           "the line must be an author, person, photo, step, mark, gap, digest, traffic or end, and must have a time"
@@ -250,8 +229,6 @@ public enum RecordingLines {
         end: end
       )
       return (try Recording(history), photos)
-    } catch {
-      throw ReadError(line: 1, message: error.message)
-    }
+    } catch { throw ReadError(line: 1, message: error.message) }
   }
 }

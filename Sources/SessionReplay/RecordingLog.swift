@@ -19,8 +19,7 @@ public struct RecordingLine: Hashable, Sendable {
   public let sequence: UInt64
   /// The number of operations in the step.
   public let operations: Int
-  /// A description of the change: the kinds of objects, the properties, and the first words of
-  /// inserted text.
+  /// A description of the change: the kinds of objects, the properties, and the first words of inserted text.
   ///
   /// It contains untrusted text from peers.
   public let words: String
@@ -48,19 +47,12 @@ public struct RecordingLog: Sendable {
     case .answer(let bytes): return line("answer", bytes.count, "the state of another member")
     case .keyframe(let bytes): return line("keyframe", bytes.count, "the whole board")
     case .batch(let bytes):
-      guard let batch = try? BatchCoding.decode(bytes) else {
-        return line("batch", bytes.count, "malformed")
-      }
+      guard let batch = try? BatchCoding.decode(bytes) else { return line("batch", bytes.count, "malformed") }
       return line("batch", bytes.count, words(batch), batch)
     }
   }
 
-  private func line(
-    _ kind: String,
-    _ bytes: Int,
-    _ words: String,
-    _ batch: Batch? = nil
-  ) -> RecordingLine {
+  private func line(_ kind: String, _ bytes: Int, _ words: String, _ batch: Batch? = nil) -> RecordingLine {
     RecordingLine(
       number: place + 1,
       elapsed: recording.times[place],
@@ -84,13 +76,10 @@ public struct RecordingLog: Sendable {
       }
       if written[operation.object] == nil { order.append(operation.object) }
       let word = Self.words(operation)
-      if written[operation.object]?.last != word {
-        written[operation.object, default: []].append(word)
-      }
+      if written[operation.object]?.last != word { written[operation.object, default: []].append(word) }
     }
-    return order.map { id in
-      "\(kinds[id]?.name ?? "object") \(id): \((written[id] ?? []).joined(separator: ", "))"
-    }.joined(separator: "; ")
+    return order.map { id in "\(kinds[id]?.name ?? "object") \(id): \((written[id] ?? []).joined(separator: ", "))" }
+      .joined(separator: "; ")
   }
 
   private static func words(_ operation: Operation) -> String {
@@ -100,8 +89,7 @@ public struct RecordingLog: Sendable {
       // The inserted characters of a text object.
       return (try? TextTree.decodeRun(bytes).1).map { "\(name) \"\($0)\"" } ?? name
     case .text(let text): return "\(name) \"\(text)\""
-    case .pair(let x, let y) where operation.property == .position:
-      return "\(name) \(x / 64),\(y / 64)"
+    case .pair(let x, let y) where operation.property == .position: return "\(name) \(x / 64),\(y / 64)"
     default: return name
     }
   }
@@ -109,7 +97,5 @@ public struct RecordingLog: Sendable {
 
 extension RecordingLog {
   /// Returns the display name of a property, by its number.
-  public static func name(ofProperty number: UInt16) -> String {
-    Property.names[number] ?? "property \(number)"
-  }
+  public static func name(ofProperty number: UInt16) -> String { Property.names[number] ?? "property \(number)" }
 }

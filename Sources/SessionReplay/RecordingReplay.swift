@@ -6,14 +6,13 @@ import WhiteboardSync
 
 /// The data for replaying a recording with peers: its authors and their batches.
 ///
-/// Implements REC-10. Each author becomes a peer that writes the author's batches unchanged, with
-/// the author records from the recording. Any other step, such as the answer to a newcomer, ends a
-/// *part*. All peers begin the next part with the recorded board at that position.
+/// Implements REC-10. Each author becomes a peer that writes the author's batches unchanged, with the author records
+/// from the recording. Any other step, such as the answer to a newcomer, ends a *part*. All peers begin the next part
+/// with the recorded board at that position.
 public struct RecordingReplay: Sendable {
   /// An author of the recording.
   public struct Person: Hashable, Sendable {
-    /// The letter of the author on the command line: A, B and so on, in the order of the first
-    /// batches.
+    /// The letter of the author on the command line: A, B and so on, in the order of the first batches.
     public let letter: String
     /// The id of the author.
     public let member: MemberID
@@ -54,8 +53,7 @@ public struct RecordingReplay: Sendable {
   public let people: [Person]
   /// The parts of the recording.
   public let parts: [Part]
-  /// The number of steps that are not replayed by a peer, but applied to all peers between two
-  /// parts.
+  /// The number of steps that are not replayed by a peer, but applied to all peers between two parts.
   public let given: Int
   let records: [Incarnation: AuthorRecord]
 
@@ -92,9 +90,7 @@ public struct RecordingReplay: Sendable {
     }
     for place in 0..<recording.count {
       let faults = playback.faults.count
-      if case .batch(let encoded)? = try? recording.change(at: place),
-        let record = found[encoded.batch.author]
-      {
+      if case .batch(let encoded)? = try? recording.change(at: place), let record = found[encoded.batch.author] {
         let batch = encoded.batch
         if let end = ends[batch.author], end + 1 != batch.firstSequence {
           if batch.sequences.upperBound <= end {
@@ -110,9 +106,7 @@ public struct RecordingReplay: Sendable {
         let number = numbers[record.member] ?? people.count
         if number == people.count {
           numbers[record.member] = number
-          people.append(
-            Person(letter: Self.letter(number), member: record.member, key: record.key)
-          )
+          people.append(Person(letter: Self.letter(number), member: record.member, key: record.key))
         }
         ends[batch.author] = batch.sequences.upperBound
         time += min(recording.times[place] - recorded, Self.longestPause)
@@ -140,8 +134,8 @@ public struct RecordingReplay: Sendable {
 
   /// Returns a replay of only some batches of a part, with the digest of the resulting board.
   ///
-  /// The batches of an incarnation must have no gaps, so all batches of the incarnation after a removed batch
-  /// are removed too.
+  /// The batches of an incarnation must have no gaps, so all batches of the incarnation after a removed batch are
+  /// removed too.
   func keeping(_ isKept: [Bool], ofPart index: Int) -> RecordingReplay {
     let part = parts[index]
     var board = RestoredBoard(board)
@@ -162,18 +156,13 @@ public struct RecordingReplay: Sendable {
 
   /// Returns the batches as a recording.
   ///
-  /// - Throws: `damaged` if the board id is invalid. This never happens, because a `BoardID` is
-  ///   always valid.
+  /// - Throws: `damaged` if the board id is invalid. This never happens, because a `BoardID` is always valid.
   public func recording(name: String) throws(DocumentError) -> Recording {
     var steps: [DocumentHistory.Step] = []
     for part in parts {
       let begin = start + (part.acts.first?.time ?? 0)
-      if !part.base.isEmpty {
-        steps.append(DocumentHistory.Step(.keyframe(part.base), time: begin, row: 0))
-      }
-      steps += part.acts.map { act in
-        DocumentHistory.Step(.batch(act.batch.bytes), time: start + act.time, row: 0)
-      }
+      if !part.base.isEmpty { steps.append(DocumentHistory.Step(.keyframe(part.base), time: begin, row: 0)) }
+      steps += part.acts.map { act in DocumentHistory.Step(.batch(act.batch.bytes), time: start + act.time, row: 0) }
     }
     let used = Set(parts.flatMap(\.acts).map(\.batch.batch.author))
     return try Recording(
@@ -182,12 +171,7 @@ public struct RecordingReplay: Sendable {
         name: name,
         steps: steps,
         authors: used.sorted().compactMap { records[$0] }.map { record in
-          StoredAuthor(
-            incarnation: record.incarnation.rawValue,
-            record: record.bytes,
-            sequence: 0,
-            head: []
-          )
+          StoredAuthor(incarnation: record.incarnation.rawValue, record: record.bytes, sequence: 0, head: [])
         }
       )
     )
@@ -219,11 +203,7 @@ extension RecordingReplay {
   }
 
   /// Creates the replica of a peer, with an empty board.
-  package func replica(
-    of number: Int,
-    random: any RandomNumberGenerator,
-    now: Moment
-  ) -> Replica {
+  package func replica(of number: Int, random: any RandomNumberGenerator, now: Moment) -> Replica {
     let key = key(of: number)
     return Replica(
       author: Author(board: board, key: key, grant: grant(of: key.publicKey), random: random),
@@ -241,20 +221,12 @@ extension RecordingReplay {
   ///   - now: The time.
   /// - Returns: The actions of the replica.
   /// - Throws: `boardFull` if the board has no room. In that case, nothing is written.
-  package func perform(
-    _ act: Act,
-    on replica: Replica,
-    _ chains: inout [Incarnation: BatchChain],
-    now: Moment
-  ) throws(BoardError) -> [ReplicaAction] {
+  package func perform(_ act: Act, on replica: Replica, _ chains: inout [Incarnation: BatchChain], now: Moment)
+    throws(BoardError) -> [ReplicaAction]
+  {
     let batch = act.batch.batch
     guard let record = records[batch.author] else { return [] }
-    let actions = try replica.reenact(
-      batch,
-      under: record,
-      after: chains[batch.author],
-      now: now
-    )
+    let actions = try replica.reenact(batch, under: record, after: chains[batch.author], now: now)
     chains[batch.author] = replica.ownChain
     return actions
   }
@@ -263,8 +235,7 @@ extension RecordingReplay {
   ///
   /// It is taken from the newest record of the key.
   private func grant(of key: [UInt8]) -> Grant? {
-    records.values.filter { $0.key == key && $0.grant != nil }
-      .max { $0.incarnation < $1.incarnation }?.grant
+    records.values.filter { $0.key == key && $0.grant != nil }.max { $0.incarnation < $1.incarnation }?.grant
   }
 }
 
@@ -297,14 +268,12 @@ struct ReplayedVerifier: SignatureVerifier {
   /// They were checked when the session was recorded.
   private let recorded: Set<[UInt8]>
 
-  init(_ replay: RecordingReplay) {
-    recorded = Set(replay.records.values.map(\.signature))
-  }
+  init(_ replay: RecordingReplay) { recorded = Set(replay.records.values.map(\.signature)) }
 
   func isKey(_ bytes: [UInt8]) -> Bool { bytes.count == 65 && bytes.first == 4 }
 
   func isValid(_ signature: [UInt8], of bytes: [UInt8], by key: [UInt8]) -> Bool {
-    signature == ReplayedKey.signature(of: bytes, by: key)
-      || recorded.contains(signature) || real.isValid(signature, of: bytes, by: key)
+    signature == ReplayedKey.signature(of: bytes, by: key) || recorded.contains(signature)
+      || real.isValid(signature, of: bytes, by: key)
   }
 }

@@ -17,11 +17,10 @@ public struct RecordingStatistics: Sendable {
     public fileprivate(set) var first: Int64
     /// The time of the last batch, in milliseconds from the beginning.
     public fileprivate(set) var last: Int64
-    /// The median and the 99th percentile of the time from the creation of a batch to its arrival
-    /// at the recorder, in milliseconds.
+    /// The median and the 99th percentile of the time from the creation of a batch to its arrival at the recorder, in
+    /// milliseconds.
     ///
-    /// The time is measured with the clocks of both computers, so it includes any difference
-    /// between these clocks.
+    /// The time is measured with the clocks of both computers, so it includes any difference between these clocks.
     public fileprivate(set) var latency: (median: Int64, late: Int64) = (0, 0)
     fileprivate var latencies: [Int64] = []
   }
@@ -38,8 +37,7 @@ public struct RecordingStatistics: Sendable {
   public let properties: [(number: UInt16, count: Int)]
   /// The size of all steps in bytes.
   public let bytes: Int
-  /// The length of the longest pause between two steps, and the time at which the pause began, in
-  /// milliseconds.
+  /// The length of the longest pause between two steps, and the time at which the pause began, in milliseconds.
   public let longestPause: (duration: Int64, since: Int64)
 
   /// Collects the statistics of a recording.
@@ -85,14 +83,12 @@ public struct RecordingStatistics: Sendable {
       return person
     }.sorted { one, other in
       one.operations != other.operations
-        ? one.operations > other.operations
-        : (one.member?.description ?? "") < (other.member?.description ?? "")
+        ? one.operations > other.operations : (one.member?.description ?? "") < (other.member?.description ?? "")
     }
     self.batches = batches
     self.states = states
     self.operations = operations
-    self.properties = properties.map { ($0.key, $0.value) }
-      .sorted { ($1.count, $0.number) < ($0.count, $1.number) }
+    self.properties = properties.map { ($0.key, $0.value) }.sorted { ($1.count, $0.number) < ($0.count, $1.number) }
     self.bytes = bytes
     longestPause = pause
   }

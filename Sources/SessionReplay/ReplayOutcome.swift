@@ -48,16 +48,12 @@ public struct ReplayOutcome: Sendable {
   }
 
   /// Whether all peers reached the recorded board without violations.
-  public var isGood: Bool {
-    isSynced && complaints.isEmpty && digests.allSatisfy { $0.digest == expected }
-  }
+  public var isGood: Bool { isSynced && complaints.isEmpty && digests.allSatisfy { $0.digest == expected } }
 
   /// Descriptions of all problems; empty if the replay succeeded.
   public var faults: [String] {
     var faults = complaints
-    if !isSynced {
-      faults.append("some peers still lack changes, although the last change was long ago")
-    }
+    if !isSynced { faults.append("some peers still lack changes, although the last change was long ago") }
     for (peer, digest) in digests where digest != expected {
       faults.append(
         "\(peer)'s board has the digest \(digest.hex.prefix(16)) at the end, not \(expected.hex.prefix(16))"

@@ -3,8 +3,7 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The result of verifying that a recording is intact, and that its changes produce the same board
-/// in any order.
+/// The result of verifying that a recording is intact, and that its changes produce the same board in any order.
 ///
 /// Implements REC-7 and REC-8.
 public struct Verification: Sendable {
@@ -16,8 +15,8 @@ public struct Verification: Sendable {
     case delayed
     /// All steps by half of the authors come first, then all steps by the other authors.
     case partitioned
-    /// A random half of the batches comes first, then the whole state of another replica, as for a
-    /// peer that catches up.
+    /// A random half of the batches comes first, then the whole state of another replica, as for a peer that catches
+    /// up.
     case caughtUp = "caught-up"
   }
 
@@ -65,9 +64,7 @@ public struct Verification: Sendable {
   public let divergences: [Divergence]
 
   /// Whether no problem was found.
-  public var isGood: Bool {
-    damages.isEmpty && mismatches.isEmpty && faults.isEmpty && divergences.isEmpty
-  }
+  public var isGood: Bool { damages.isEmpty && mismatches.isEmpty && faults.isEmpty && divergences.isEmpty }
 
   /// Plays a recording to its end, and applies its steps to new replicas in other orders.
   ///
@@ -79,12 +76,7 @@ public struct Verification: Sendable {
   ///   - replicas: The number of replicas. The four orders are assigned to the replicas in turn.
   ///   - seed: The seed of the random orders.
   /// - Complexity: O(n) for each replica.
-  public init(
-    of recording: Recording,
-    damages: [String] = [],
-    replicas: Int = 8,
-    seed: UInt64
-  ) async {
+  public init(of recording: Recording, damages: [String] = [], replicas: Int = 8, seed: UInt64) async {
     self.seed = seed
     self.replicas = replicas
     steps = recording.count
@@ -98,9 +90,7 @@ public struct Verification: Sendable {
       playback.seek(toPlace: check.place)
       let found = playback.board.digest
       if found.bytes != check.digest {
-        mismatches.append(
-          Mismatch(place: check.place, time: check.time, expected: check.digest, found: found)
-        )
+        mismatches.append(Mismatch(place: check.place, time: check.time, expected: check.digest, found: found))
       }
     }
     playback.seek(toPlace: recording.count)
@@ -134,9 +124,7 @@ public struct Verification: Sendable {
     var board = RestoredBoard(recording.board)
     // Steps that cannot be applied were reported already, and have no effect in any order.
     for change in recording.beginning { try? board.apply(change) }
-    func apply(_ place: Int) {
-      if let change = try? recording.change(at: place) { try? board.apply(change) }
-    }
+    func apply(_ place: Int) { if let change = try? recording.change(at: place) { try? board.apply(change) } }
     var first = 0
     for place in 0..<recording.count where !recording.isIndifferentToOrder(at: place) {
       for other in arranged(first..<place, of: recording, order, &random) { apply(other) }
@@ -150,12 +138,9 @@ public struct Verification: Sendable {
   }
 
   /// Returns the positions of a range of steps in another order.
-  private static func arranged(
-    _ run: Range<Int>,
-    of recording: Recording,
-    _ order: Order,
-    _ random: inout SplitMix64
-  ) -> [Int] {
+  private static func arranged(_ run: Range<Int>, of recording: Recording, _ order: Order, _ random: inout SplitMix64)
+    -> [Int]
+  {
     switch order {
     case .shuffled:
       var all = Array(run)
@@ -172,8 +157,7 @@ public struct Verification: Sendable {
         return side.next() & 1 == 1
       }
       return zip(run, isLater).filter { !$0.1 }.map(\.0) + zip(run, isLater).filter(\.1).map(\.0)
-    case .caughtUp:
-      return run.filter { _ in random.next() & 1 == 1 }
+    case .caughtUp: return run.filter { _ in random.next() & 1 == 1 }
     }
   }
 }

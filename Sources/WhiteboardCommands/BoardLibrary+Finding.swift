@@ -27,22 +27,17 @@ extension BoardLibrary {
     if meant.isEmpty { meant = all.filter { $0.title == board } }
     guard let only = meant.first else {
       guard !isFile else {
-        throw WhiteboardError(
-          .noInput,
-          "the file \(UntrustedText(board).quoted(limit: 256)) does not exist"
-        )
+        throw WhiteboardError(.noInput, "the file \(UntrustedText(board).quoted(limit: 256)) does not exist")
       }
       throw WhiteboardError(
         .noInput,
-        "there is no board \(UntrustedText(board).quoted()); "
-          + "`whiteboard-peer boards` lists the saved boards"
+        "there is no board \(UntrustedText(board).quoted()); " + "`whiteboard-peer boards` lists the saved boards"
       )
     }
     guard meant.count == 1 else {
       throw WhiteboardError(
         .usage,
-        "\(meant.count) files hold a board of that name or id: "
-          + meant.prefix(4).map(\.path).joined(separator: ", ")
+        "\(meant.count) files hold a board of that name or id: " + meant.prefix(4).map(\.path).joined(separator: ", ")
           + "; give the path of one file, or move the others out of the directory"
       )
     }

@@ -5,14 +5,10 @@ import WhiteboardKit
 
 /// A check for mistyped commands, made before the command line is parsed.
 ///
-/// The argument parser passes an unknown word to the default command, which cannot report it as a
-/// mistyped command.
+/// The argument parser passes an unknown word to the default command, which cannot report it as a mistyped command.
 package enum CommandSpelling {
   /// Returns the number of words at the beginning of arguments that name commands.
-  static func commands(
-    _ arguments: ArraySlice<String>,
-    of program: any DocumentedProgram.Type
-  ) -> Int {
+  static func commands(_ arguments: ArraySlice<String>, of program: any DocumentedProgram.Type) -> Int {
     var command: any ParsableCommand.Type = program
     var count = 0
     for word in arguments {
@@ -29,8 +25,8 @@ package enum CommandSpelling {
   /// - Parameters:
   ///   - arguments: The arguments of the program.
   ///   - program: The program.
-  ///   - message: Returns the message about an unknown first word that resembles no command; nil for
-  ///     the default message.
+  ///   - message: Returns the message about an unknown first word that resembles no command; nil for the default
+  ///     message.
   /// - Throws: ``WhiteboardError`` with the code `usage`. Its message suggests the most similar command.
   package static func check(
     _ arguments: [String],
@@ -51,16 +47,12 @@ package enum CommandSpelling {
       }
       let shown = UntrustedText((path + [word]).joined(separator: " ")).quoted()
       let nearest = Spelling.nearest(to: word, in: inner.map { $0._commandName })
-      if nearest == nil, path.isEmpty, let text = message(word) {
-        throw WhiteboardError(.usage, text)
-      }
+      if nearest == nil, path.isEmpty, let text = message(word) { throw WhiteboardError(.usage, text) }
       let help = ([program.name, "help"] + path).joined(separator: " ")
       let advice =
         if let nearest {
           "did you mean \((path + [nearest]).joined(separator: " "))? `\(help)` lists all commands"
-        } else {
-          "`\(help)` lists the commands"
-        }
+        } else { "`\(help)` lists the commands" }
       throw WhiteboardError(.usage, "there is no command \(shown); \(advice)")
     }
   }

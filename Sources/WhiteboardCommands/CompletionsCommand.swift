@@ -20,10 +20,7 @@ package struct CompletionsCommand<Program: DocumentedProgram>: AsyncParsableComm
     )
   }
 
-  @Argument(
-    help: ArgumentHelp("bash, zsh or fish.", valueName: "SHELL"),
-    completion: .list(["bash", "zsh", "fish"])
-  )
+  @Argument(help: ArgumentHelp("bash, zsh or fish.", valueName: "SHELL"), completion: .list(["bash", "zsh", "fish"]))
   var shell: String
 
   /// Creates the command.

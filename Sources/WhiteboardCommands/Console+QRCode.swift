@@ -6,16 +6,11 @@ extension Console {
   ///
   /// - Parameters:
   ///   - link: The link.
-  ///   - colors: The parameters of an SGR sequence (ECMA-48) that selects black on white; nil to use
-  ///     no colors.
+  ///   - colors: The parameters of an SGR sequence (ECMA-48) that selects black on white; nil to use no colors.
   /// - Throws: ``WhiteboardError`` if the link is too long, or the output cannot be written.
   package static func tellQRCode(of link: String, colors: String?) throws(WhiteboardError) {
     let symbol: QRSymbol
-    do throws(QRCodeError) {
-      symbol = try QRSymbol(link)
-    } catch {
-      throw WhiteboardError(.internal, error.description)
-    }
+    do throws(QRCodeError) { symbol = try QRSymbol(link) } catch { throw WhiteboardError(.internal, error.description) }
     let width = symbol.size + 4
     // Check the width first, since a truncated or wrapped QR code cannot be scanned.
     if let columns = size?.columns, columns < width {

@@ -29,20 +29,19 @@ package enum Console {
 
   /// The path of the program's executable file.
   package static var program: String {
-    (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
-      ?? CommandLine.arguments[0]
+    (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
   }
 
   /// Writes all of a string to standard output.
   ///
-  /// - Throws: ``WhiteboardError`` if the string cannot be written. It is not an error if the
-  ///   reader has closed the output.
+  /// - Throws: ``WhiteboardError`` if the string cannot be written. It is not an error if the reader has closed the
+  ///   output.
   package static func tell(_ text: String) throws(WhiteboardError) { try tell(Array(text.utf8)) }
 
   /// Writes all bytes to standard output.
   ///
-  /// - Throws: ``WhiteboardError`` if the bytes cannot be written. It is not an error if the reader
-  ///   has closed the output.
+  /// - Throws: ``WhiteboardError`` if the bytes cannot be written. It is not an error if the reader has closed the
+  ///   output.
   package static func tell(_ bytes: [UInt8]) throws(WhiteboardError) {
     switch FileWriting.writeAll(bytes, to: STDOUT_FILENO) {
     case nil, EPIPE?: return

@@ -14,8 +14,8 @@ extension DocumentedProgram {
   ///
   /// If it fails, it prints an error and exits with the status of that error.
   ///
-  /// - Parameter run: A closure that runs the program with its arguments. The default runs the
-  ///   command that the arguments name.
+  /// - Parameter run: A closure that runs the program with its arguments. The default runs the command that the
+  ///   arguments name.
   package static func runMain(
     _ run: ([String]) async throws -> Void = { arguments in
       try CommandSpelling.check(arguments, of: Self.self)
@@ -23,16 +23,12 @@ extension DocumentedProgram {
     }
   ) async {
     prepareProcess()
-    do {
-      try await run(Array(CommandLine.arguments.dropFirst()))
-    } catch let error as WhiteboardError {
+    do { try await run(Array(CommandLine.arguments.dropFirst())) } catch let error as WhiteboardError {
       fail(error)
     } catch {
       guard exitCode(for: error) == .success else { exit(withError: error) }
       // Help and version information are regular output, so a failure to write them is reported.
-      do throws(WhiteboardError) {
-        try Console.tell(fullMessage(for: error, columns: nil) + "\n")
-      } catch {
+      do throws(WhiteboardError) { try Console.tell(fullMessage(for: error, columns: nil) + "\n") } catch {
         fail(error)
       }
     }
@@ -56,8 +52,7 @@ extension DocumentedProgram {
     for start in arguments.indices {
       let words = CommandSpelling.commands(arguments[start...], of: Self.self)
       guard words > 0 else { continue }
-      let reordered =
-        arguments[start..<start + words] + arguments[..<start] + arguments[(start + words)...]
+      let reordered = arguments[start..<start + words] + arguments[..<start] + arguments[(start + words)...]
       if canParse(Array(reordered)) { return Array(reordered) }
     }
     return arguments
@@ -75,15 +70,14 @@ extension DocumentedProgram {
 
   /// Configures the signals and the memory allocator of the process.
   private static func prepareProcess() {
-    // If the reader closes the output, the write must fail, but the signal must not terminate the
-    // program.
+    // If the reader closes the output, the write must fail, but the signal must not terminate the program.
     signal(SIGPIPE, SIG_IGN)
     #if canImport(Glibc)
-    // Return the memory of large messages to the system when they are freed. By default, glibc
-    // keeps up to 64 MiB in each arena after a large block is freed.
+    // Return the memory of large messages to the system when they are freed. By default, glibc keeps up to 64 MiB in
+    // each arena after a large block is freed.
     mallopt(M_MMAP_THRESHOLD, 1 << 20)
-    // Let threads reuse the memory that other threads freed. By default, each thread has its own
-    // arena, and every arena keeps the most memory that its thread ever needed.
+    // Let threads reuse the memory that other threads freed. By default, each thread has its own arena, and every arena
+    // keeps the most memory that its thread ever needed.
     mallopt(M_ARENA_MAX, 2)
     #endif
   }

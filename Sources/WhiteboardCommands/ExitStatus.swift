@@ -2,10 +2,9 @@
 package enum ExitStatus {
   /// The exit statuses with their meanings, in order.
   package static let rows = [
-    ("0", "ok"), ("1", "not found, or a command failed"), ("64", "usage error"),
-    ("65", "malformed input"), ("66", "no such file"), ("69", "unreachable"),
-    ("70", "internal error"), ("71", "a system call failed"), ("73", "cannot create a file"),
-    ("74", "reading or writing failed"), ("75", "timed out, or nothing was found"),
+    ("0", "ok"), ("1", "not found, or a command failed"), ("64", "usage error"), ("65", "malformed input"),
+    ("66", "no such file"), ("69", "unreachable"), ("70", "internal error"), ("71", "a system call failed"),
+    ("73", "cannot create a file"), ("74", "reading or writing failed"), ("75", "timed out, or nothing was found"),
     ("76", "version or protocol mismatch"), ("77", "not admitted"), ("78", "invalid setting"),
     ("128+N", "stopped by a second signal; N is its number"),
   ]

@@ -30,15 +30,9 @@ package struct ManualCommand<Program: DocumentedProgram>: AsyncParsableCommand {
   }
 
   @Argument(
-    help: ArgumentHelp(
-      "The command to describe; by default, the whole program.",
-      valueName: "COMMAND"
-    ),
-    completion: .list(
-      Program.configuration.subcommands.compactMap { $0.configuration.commandName }
-    )
-  )
-  var command: [String] = []
+    help: ArgumentHelp("The command to describe; by default, the whole program.", valueName: "COMMAND"),
+    completion: .list(Program.configuration.subcommands.compactMap { $0.configuration.commandName })
+  ) var command: [String] = []
 
   /// Creates the command.
   ///
@@ -54,10 +48,7 @@ package struct ManualCommand<Program: DocumentedProgram>: AsyncParsableCommand {
     }
     guard let meant = program.command(command) else {
       try CommandSpelling.check(command, of: Program.self)
-      throw WhiteboardError(
-        .usage,
-        "there is no command \(UntrustedText(command.joined(separator: " ")).quoted())"
-      )
+      throw WhiteboardError(.usage, "there is no command \(UntrustedText(command.joined(separator: " ")).quoted())")
     }
     let page = ManualPage(meant, Program.about)
     guard let columns = Console.outputColumns else { return try Console.tell(page.macros) }

@@ -14,8 +14,7 @@ extension ManualPage {
     case .item(let term, let text):
       macro("TP") + "\\fB\(escaped(term))\\fR\n" + (text.isEmpty ? "\\&" : escaped(text)) + "\n"
     case .verbatim(let rows):
-      macro("nf") + rows.map { $0.isEmpty ? macro("sp") : "\(escaped($0))\n" }.joined()
-        + macro("fi")
+      macro("nf") + rows.map { $0.isEmpty ? macro("sp") : "\(escaped($0))\n" }.joined() + macro("fi")
     }
   }
 

@@ -44,8 +44,7 @@ private struct PlainPage {
     case .item(let term, let text):
       lines.append(String(repeating: " ", count: Self.indent) + term)
       append(text, indent: 2 * Self.indent)
-    case .verbatim(let rows):
-      lines += rows.map { $0.isEmpty ? "" : String(repeating: " ", count: Self.indent) + $0 }
+    case .verbatim(let rows): lines += rows.map { $0.isEmpty ? "" : String(repeating: " ", count: Self.indent) + $0 }
     case .paragraph: lines.append("")
     case .line: break
     }

@@ -100,8 +100,7 @@ package struct ManualPage {
     section("FILES")
     for (path, use) in about.files { item(path, use) }
     section("SEE ALSO")
-    let others =
-      isProgram ? commands.map { "\(program)-\($0.commandName)" } : [program]
+    let others = isProgram ? commands.map { "\(program)-\($0.commandName)" } : [program]
     line(others.map { "\($0)(1)" }.joined(separator: ", "))
   }
 
@@ -110,10 +109,7 @@ package struct ManualPage {
     let commands = command.subcommands?.isEmpty == false ? ["COMMAND"] : []
     let words = command.path + commands + ["[OPTIONS]"] + arguments
     elements.append(
-      .synopsis(
-        command.path.joined(separator: " "),
-        words: words.dropFirst(command.path.count).joined(separator: " ")
-      )
+      .synopsis(command.path.joined(separator: " "), words: words.dropFirst(command.path.count).joined(separator: " "))
     )
   }
 

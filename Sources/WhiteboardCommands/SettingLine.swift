@@ -9,8 +9,7 @@ package struct SettingLine: Encodable {
   let value: String?
   /// The source of the value: `flag`, `environment`, `file` or `default`.
   let origin: String
-  /// The flag, variable, or file and line that set the value; for a default that is not a fixed
-  /// value, its description.
+  /// The flag, variable, or file and line that set the value; for a default that is not a fixed value, its description.
   let place: String?
 
   package init(_ entry: SettingEntry, _ settings: Settings) {
@@ -73,12 +72,9 @@ package struct KeyLine: Encodable {
   package func text(withOrigin: Bool) -> String {
     let names = SettingLine.quoted(keys.joined(separator: ", "))
     let line = "\(UntrustedText(command).escaped()) = \(names)"
-    return withOrigin
-      ? "\(padded(line))# \(UntrustedText(place).escaped(limit: 4096))\n" : "\(line)\n"
+    return withOrigin ? "\(padded(line))# \(UntrustedText(place).escaped(limit: 4096))\n" : "\(line)\n"
   }
 }
 
 /// Returns a line padded with spaces to the column where its comment begins.
-private func padded(_ line: String) -> String {
-  line + String(repeating: " ", count: max(2, 32 - line.count))
-}
+private func padded(_ line: String) -> String { line + String(repeating: " ", count: max(2, 32 - line.count)) }

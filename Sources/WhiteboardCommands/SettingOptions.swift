@@ -12,17 +12,12 @@ extension [String: String] {
 
 extension ArgumentHelp {
   /// Returns the help text of the option that sets a setting.
-  package static func of<Value>(
-    _ key: SettingKey<Value>,
-    _ valueName: String? = nil
-  ) -> ArgumentHelp {
+  package static func of<Value>(_ key: SettingKey<Value>, _ valueName: String? = nil) -> ArgumentHelp {
     ArgumentHelp("\(key.entry.help)", valueName: valueName)
   }
 }
 
 extension CompletionKind {
   /// Returns the completions for the value of a setting's option.
-  package static func of<Value>(_ key: SettingKey<Value>) -> CompletionKind {
-    .list(key.entry.choices)
-  }
+  package static func of<Value>(_ key: SettingKey<Value>) -> CompletionKind { .list(key.entry.choices) }
 }

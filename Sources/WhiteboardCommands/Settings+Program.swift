@@ -7,9 +7,7 @@ extension Settings {
   package func chosenDataDirectory() throws(WhiteboardError) -> String {
     if let given = try directory(.dataDirectory) { return given }
     // The XDG specification requires that relative paths are ignored.
-    if let data = Environment["XDG_DATA_HOME"], data.hasPrefix("/") {
-      return data + "/whiteboard"
-    }
+    if let data = Environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/whiteboard" }
     guard let home = Environment["HOME"], home.hasPrefix("/") else {
       throw WhiteboardError(.badConfiguration, "HOME is not set; give a directory with --data-dir")
     }
@@ -26,10 +24,7 @@ extension Settings {
     // are rejected. No shell expands `~`, so it is expanded here.
     if given.hasPrefix("~/"), let home = Environment["HOME"] { return home + given.dropFirst() }
     guard given.hasPrefix("/") else {
-      throw WhiteboardError(
-        .badConfiguration,
-        "\(path):\(line): \(key.entry.name) must begin with / or ~/"
-      )
+      throw WhiteboardError(.badConfiguration, "\(path):\(line): \(key.entry.name) must begin with / or ~/")
     }
     return given
   }
@@ -39,9 +34,7 @@ extension Settings {
   /// - Parameter program: The name of the program.
   /// - Returns: The logger.
   package func logger(_ program: String) -> Logger {
-    var logger = Logger(label: program) {
-      StreamLogHandler.standardError(label: $0)
-    }
+    var logger = Logger(label: program) { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = value(.logLevel) ?? .warning
     return logger
   }

@@ -19,10 +19,7 @@ package final class Termination {
   /// - Parameters:
   ///   - ask: Called for the first signal, in a separate task.
   ///   - reload: Called for each SIGHUP; nil if SIGHUP terminates the program.
-  package convenience init(
-    _ ask: @escaping @Sendable () async -> Void,
-    reload: (@Sendable () async -> Void)? = nil
-  ) {
+  package convenience init(_ ask: @escaping @Sendable () async -> Void, reload: (@Sendable () async -> Void)? = nil) {
     self.init(reload: reload) { _ in
       await ask()
       return true
@@ -33,8 +30,8 @@ package final class Termination {
   ///
   /// - Parameters:
   ///   - reload: Called for each SIGHUP; nil if SIGHUP terminates the program.
-  ///   - ask: Called for a signal, in a separate task. It returns whether the program exits. After
-  ///     it has returned false, it is called for the next signal too.
+  ///   - ask: Called for a signal, in a separate task. It returns whether the program exits. After it has returned
+  ///     false, it is called for the next signal too.
   package init(
     reload: (@Sendable () async -> Void)? = nil,
     asking ask: @escaping @Sendable (_ signal: Int32) async -> Bool
@@ -48,10 +45,7 @@ package final class Termination {
     signalPipe = ends[1]
     let readEnd = ends[0]
     let first = FirstSignal()
-    source = DispatchSource.makeReadSource(
-      fileDescriptor: readEnd,
-      queue: DispatchQueue(label: "whiteboard.signals")
-    )
+    source = DispatchSource.makeReadSource(fileDescriptor: readEnd, queue: DispatchQueue(label: "whiteboard.signals"))
     source.setEventHandler {
       var number: UInt8 = 0
       guard read(readEnd, &number, 1) == 1 else { return }
@@ -61,8 +55,8 @@ package final class Termination {
         return
       }
       let status = 128 + Int32(number)
-      // This task finishes when the board has received the request to close. The code that runs the
-      // board awaits its end.
+      // This task finishes when the board has received the request to close. The code that runs the board awaits its
+      // end.
       Task {
         guard await first.begin() else { exit(status) }
         if !(await ask(Int32(number))) { await first.reset() }
@@ -78,9 +72,7 @@ package final class Termination {
     }
   }
 
-  deinit {
-    source.cancel()
-  }
+  deinit { source.cancel() }
 
   private actor FirstSignal {
     private var isPast = false
@@ -96,6 +88,6 @@ package final class Termination {
   }
 }
 
-// Global, because a signal handler cannot capture variables. Safe, because it is written once,
-// before the handlers are installed.
+// Global, because a signal handler cannot capture variables. Safe, because it is written once, before the handlers are
+// installed.
 private nonisolated(unsafe) var signalPipe: Int32 = -1

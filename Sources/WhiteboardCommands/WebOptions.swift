@@ -3,21 +3,14 @@ import CommandLines
 
 /// The options about browsers, which the peer and the relay share.
 package struct WebOptions: ParsableArguments {
-  @Flag(inversion: .prefixedNo, help: .of(.web))
-  package var web: Bool?
+  @Flag(inversion: .prefixedNo, help: .of(.web)) package var web: Bool?
 
-  @Option(name: .customLong("web-port"), help: .of(.webPort, "PORT"))
-  package var webPort: String?
+  @Option(name: .customLong("web-port"), help: .of(.webPort, "PORT")) package var webPort: String?
 
-  @Option(
-    name: .customLong("web-certificate"),
-    help: .of(.webCertificate, "FILE"),
-    completion: .file()
-  )
-  package var webCertificate: String?
+  @Option(name: .customLong("web-certificate"), help: .of(.webCertificate, "FILE"), completion: .file()) package
+    var webCertificate: String?
 
-  @Option(name: .customLong("web-key"), help: .of(.webKey, "FILE"), completion: .file())
-  package var webKey: String?
+  @Option(name: .customLong("web-key"), help: .of(.webKey, "FILE"), completion: .file()) package var webKey: String?
 
   package init() {}
 

@@ -9,8 +9,7 @@ import WhiteboardKit
 package struct Demo: Sendable {
   /// The discovery with which the peers find each other.
   package var discovery: any Discovery
-  /// The directory for the peers' files; each peer gets a subdirectory, which is removed at the end
-  /// of the demo.
+  /// The directory for the peers' files; each peer gets a subdirectory, which is removed at the end of the demo.
   package var directory: String
   /// The address on which the peers listen; nil to listen on all addresses, on the next free port.
   package var listen: PeerAddress?
@@ -53,9 +52,7 @@ package struct Demo: Sendable {
     var hosting = configuration(.host(boardName: boardName), "ada", ada)
     hosting.code = code
     let problem = await Nearby.problem(of: discovery)
-    if let problem {
-      await narrate(nil, "Ben joins by a direct link, because \(lowercased(problem.description))")
-    }
+    if let problem { await narrate(nil, "Ben joins by a direct link, because \(lowercased(problem.description))") }
     do {
       return try await withThrowingTaskGroup(of: Void.self) { group in
         let hostConfiguration = hosting
@@ -65,9 +62,7 @@ package struct Demo: Sendable {
           throw WhiteboardError(.internal, "the host stopped before its board was open")
         }
         var target = JoinTarget.name(boardName)
-        if problem != nil {
-          target = .link(try BoardLink(ready.link))
-        }
+        if problem != nil { target = .link(try BoardLink(ready.link)) }
         var joining = configuration(.join(target, patience: .seconds(15)), "ben", ben)
         joining.code = code
         let guestConfiguration = joining
@@ -82,13 +77,9 @@ package struct Demo: Sendable {
         try await group.waitForAll()
         return digest
       }
-    } catch let error as WhiteboardError {
-      throw error
-    } catch let error as CommandError {
+    } catch let error as WhiteboardError { throw error } catch let error as CommandError {
       throw WhiteboardError(error)
-    } catch {
-      throw WhiteboardError(.internal, "the demo failed: \(error)")
-    }
+    } catch { throw WhiteboardError(.internal, "the demo failed: \(error)") }
   }
 
   /// Performs the script of the demo on the board.
@@ -101,9 +92,7 @@ package struct Demo: Sendable {
     try await ben.perform(#"say "I see it. Drawing a wave.""#)
     try await ben.perform("stroke \(Demo.wave) over=1.5 as=wave")
     let photo = "\(directory)/ada/sun.png"
-    do {
-      try Data(Demo.photo).write(to: URL(fileURLWithPath: photo))
-    } catch {
+    do { try Data(Demo.photo).write(to: URL(fileURLWithPath: photo)) } catch {
       throw WhiteboardError(.cannotCreate, "\(photo) cannot be written")
     }
     try await ada.perform("photo 220,-40 \(quoted(photo)) as=sun")
@@ -121,25 +110,19 @@ package struct Demo: Sendable {
     try await ben.perform("wait synced timeout=30")
     let first = try await digest(ada)
     let second = try await digest(ben)
-    guard first == second else {
-      throw WhiteboardError(.no, "the boards differ: \(first) and \(second)")
-    }
+    guard first == second else { throw WhiteboardError(.no, "the boards differ: \(first) and \(second)") }
     return first
   }
 
   private func helloID(_ ada: ScriptedBoard) async throws -> String {
-    for case .done(let done) in await ada.events where done.verb == .text {
-      return done.id?.description ?? ""
-    }
+    for case .done(let done) in await ada.events where done.verb == .text { return done.id?.description ?? "" }
     return ""
   }
 
   private func digest(_ scriptedBoard: ScriptedBoard) async throws -> String {
     try await scriptedBoard.perform("digest")
     var last = ""
-    for case .digest(let digest) in await scriptedBoard.events {
-      last = digest.digest
-    }
+    for case .digest(let digest) in await scriptedBoard.events { last = digest.digest }
     return last
   }
 
@@ -147,22 +130,14 @@ package struct Demo: Sendable {
     let narrate = narrate
     return ScriptedBoard { event in
       switch event {
-      case .peerState, .done, .ready, .resourceStarted, .peerFound, .peerUpdated, .peerLost,
-        .warning:
-        break
-      default:
-        if let line = EventText.line(event) {
-          await narrate(who, line)
-        }
+      case .peerState, .done, .ready, .resourceStarted, .peerFound, .peerUpdated, .peerLost, .warning: break
+      default: if let line = EventText.line(event) { await narrate(who, line) }
       }
     }
   }
 
-  private func configuration(
-    _ part: BoardConfiguration.Part,
-    _ name: String,
-    _ directory: String
-  ) -> BoardConfiguration {
+  private func configuration(_ part: BoardConfiguration.Part, _ name: String, _ directory: String) -> BoardConfiguration
+  {
     var configuration = BoardConfiguration(
       part: part,
       displayName: name,
@@ -176,9 +151,7 @@ package struct Demo: Sendable {
     return configuration
   }
 
-  private func lowercased(_ sentence: String) -> String {
-    sentence.prefix(1).lowercased() + sentence.dropFirst()
-  }
+  private func lowercased(_ sentence: String) -> String { sentence.prefix(1).lowercased() + sentence.dropFirst() }
 
   private func quoted(_ text: String) -> String {
     let escaped = text.flatMap { $0 == "\"" || $0 == "\\" ? ["\\", $0] : [$0] }

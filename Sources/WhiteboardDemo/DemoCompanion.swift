@@ -31,10 +31,9 @@ package struct DemoCompanion: Sendable {
   ///   - name: The display name of the user.
   ///   - visit: A function that joins the board with the given configuration, and returns when the user has left.
   /// - Throws: ``WhiteboardError`` if the board cannot be hosted, and the errors of `visit`.
-  package func run(
-    for name: String,
-    _ visit: @Sendable (BoardConfiguration) async throws(WhiteboardError) -> Void
-  ) async throws(WhiteboardError) {
+  package func run(for name: String, _ visit: @Sendable (BoardConfiguration) async throws(WhiteboardError) -> Void)
+    async throws(WhiteboardError)
+  {
     let ada = ScriptedBoard()
     let code = JoinCode.random()
     let boardName = "demo \(SessionID.random().short)"
@@ -51,33 +50,24 @@ package struct DemoCompanion: Sendable {
         // The drawing task ends when Ada's board is closed.
         group.addTask { try? await Self.draw(as: ada) }
         let target: JoinTarget =
-          await Nearby.problem(of: discovery) == nil
-          ? .name(boardName) : .link(try BoardLink(ready.link))
+          await Nearby.problem(of: discovery) == nil ? .name(boardName) : .link(try BoardLink(ready.link))
         var joining = configuration(.join(target, patience: .seconds(15)), name, "guest")
         joining.code = code
         let result: Result<Void, WhiteboardError>
         do throws(WhiteboardError) {
           try await visit(joining)
           result = .success(())
-        } catch {
-          result = .failure(error)
-        }
+        } catch { result = .failure(error) }
         await ada.end()
         try await group.waitForAll()
         try result.get()
       }
-    } catch let error as WhiteboardError {
-      throw error
-    } catch {
+    } catch let error as WhiteboardError { throw error } catch {
       throw WhiteboardError(.internal, "the demo failed: \(error)")
     }
   }
 
-  private func configuration(
-    _ part: BoardConfiguration.Part,
-    _ name: String,
-    _ folder: String
-  ) -> BoardConfiguration {
+  private func configuration(_ part: BoardConfiguration.Part, _ name: String, _ folder: String) -> BoardConfiguration {
     var configuration = BoardConfiguration(
       part: part,
       displayName: name,
@@ -106,23 +96,15 @@ package struct DemoCompanion: Sendable {
 
   private static let welcome = [
     #"say "Hello, I am Ada, another program on this computer. Draw with me: drag the mouse.""#,
-    #"text 0,-150 "Hello from Ada" as=hello"#,
-    "point -150,0",
+    #"text 0,-150 "Hello from Ada" as=hello"#, "point -150,0",
     "stroke -150,80 -150,0 -50,0 -50,80 -150,80 color=#e69f00ff width=8 over=1.2",
     "stroke -160,0 -100,-60 -40,0 color=#e8601cff width=8 over=0.8",
-    "stroke -115,80 -115,40 -85,40 -85,80 color=#56b4e9ff over=0.5",
-    "point 170,-90",
+    "stroke -115,80 -115,40 -85,40 -85,80 color=#56b4e9ff over=0.5", "point 170,-90",
     "stroke \(circle(170, -90, 32)) color=#f0e442ff width=8 over=1 as=sun",
-    #"say "u takes your last step back, c is for the chat, ? shows all keys.""#,
-    "point 0,120",
-    "stroke -300,100 -200,92 -100,100 0,94 100,102 200,94 300,100 color=#1fae84ff width=8 over=1",
-    "game wordle 150,30",
-    #"say "Click the Wordle with v, press w and guess a word of five letters.""#,
-    "select hello",
-    "wait 1",
-    "rotate hello -6",
-    "deselect",
-    "point none",
+    #"say "u takes your last step back, c is for the chat, ? shows all keys.""#, "point 0,120",
+    "stroke -300,100 -200,92 -100,100 0,94 100,102 200,94 300,100 color=#1fae84ff width=8 over=1", "game wordle 150,30",
+    #"say "Click the Wordle with v, press w and guess a word of five letters.""#, "select hello", "wait 1",
+    "rotate hello -6", "deselect", "point none",
   ]
 
   private static func flower(_ x: Double) -> [String] {

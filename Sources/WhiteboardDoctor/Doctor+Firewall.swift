@@ -11,9 +11,7 @@ extension Doctor {
       )
     }
     if let rules = firewallRules() {
-      let closed = [("udp", 5353), ("udp", port), ("tcp", port)].filter {
-        !rules.accepts($0.0, $0.1)
-      }
+      let closed = [("udp", 5353), ("udp", port), ("tcp", port)].filter { !rules.accepts($0.0, $0.1) }
       guard !closed.isEmpty else {
         return [
           Finding(
@@ -26,8 +24,7 @@ extension Doctor {
       let names = closed.map { "\($0.0.uppercased()) \($0.1)" }.joined(separator: ", ")
       let effect =
         closed.contains { $0 == ("tcp", port) }
-        ? " Others cannot connect to this computer; a member or a relay that both reach must pass everything on."
-        : ""
+        ? " Others cannot connect to this computer; a member or a relay that both reach must pass everything on." : ""
       return [
         Finding(
           check: "firewall",
@@ -42,8 +39,7 @@ extension Doctor {
     // rare.
     let modules = reading.file("/proc/modules") ?? ""
     let names = modules.split(separator: "\n").map { $0.prefix { $0 != " " } }
-    guard names.contains(where: { ["nf_tables", "ip_tables", "iptable_filter"].contains($0) })
-    else {
+    guard names.contains(where: { ["nf_tables", "ip_tables", "iptable_filter"].contains($0) }) else {
       return [
         Finding(
           check: "firewall",
@@ -56,8 +52,7 @@ extension Doctor {
       Finding(
         check: "firewall",
         verdict: .note,
-        seen:
-          "Neither ufw nor firewalld is on; other rules were not read, because only root can read them.",
+        seen: "Neither ufw nor firewalld is on; other rules were not read, because only root can read them.",
         advice: "Check that the rules accept UDP 5353 and port \(port): sudo nft list ruleset"
       )
     )

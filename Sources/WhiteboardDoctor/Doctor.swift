@@ -85,9 +85,7 @@ package struct Doctor: Sendable {
   /// - Returns: The report on all findings.
   package func run(and others: [Finding] = []) async -> Report {
     let interfaces = NetworkSurvey.interfaces()
-    var findings = [
-      interfacesFinding(interfaces), multicastFinding(interfaces), busFinding(),
-    ]
+    var findings = [interfacesFinding(interfaces), multicastFinding(interfaces), busFinding()]
     findings.append(await daemonFinding(interfaces))
     findings.append(portFinding())
     findings += firewallFindings()
@@ -102,9 +100,7 @@ package struct Doctor: Sendable {
     let worst = findings.first { $0.verdict == .fault } ?? findings.first { $0.advice != nil }
     return Report(
       findings: findings,
-      likelyCause: worst.map { finding in
-        finding.advice.map { "\(finding.seen) \($0)" } ?? finding.seen
-      }
+      likelyCause: worst.map { finding in finding.advice.map { "\(finding.seen) \($0)" } ?? finding.seen }
     )
   }
 
@@ -187,8 +183,7 @@ package struct Doctor: Sendable {
 
   private func busFinding() -> Finding {
     switch NetworkSurvey.connectsToSystemBus() {
-    case nil:
-      return Finding(check: "bus", verdict: .fine, seen: "The system D-Bus answers.")
+    case nil: return Finding(check: "bus", verdict: .fine, seen: "The system D-Bus answers.")
     case let number?:
       return Finding(
         check: "bus",
@@ -201,13 +196,10 @@ package struct Doctor: Sendable {
 
   /// Announces a test service, and checks whether the mDNS daemon finds it on the network.
   private func daemonFinding(_ interfaces: [NetworkSurvey.Interface]) async -> Finding {
-    guard let me = AnnouncedPeerID(bytes: randomBytes(32)),
-      let board = AnnouncedSessionID(bytes: randomBytes(16)),
+    guard let me = AnnouncedPeerID(bytes: randomBytes(32)), let board = AnnouncedSessionID(bytes: randomBytes(16)),
       // Use a separate service type, so that no peer mistakes the test service for a board.
       let service = try? ServiceType("whiteboard-test")
-    else {
-      return Finding(check: "daemon", verdict: .note, seen: "Discovery was not checked.")
-    }
+    else { return Finding(check: "daemon", verdict: .note, seen: "Discovery was not checked.") }
     let discovery = AvahiDiscovery(interface: interface)
     let announcement = Announcement(
       peer: me,
@@ -234,19 +226,9 @@ package struct Doctor: Sendable {
       }
     }
     switch answer ?? .problem(.notAnswering) {
-    case .found:
-      return Finding(
-        check: "daemon",
-        verdict: .fine,
-        seen: "Avahi announces a service and finds it."
-      )
+    case .found: return Finding(check: "daemon", verdict: .fine, seen: "Avahi announces a service and finds it.")
     case .problem(let problem):
-      return Finding(
-        check: "daemon",
-        verdict: .fault,
-        seen: problem.summary,
-        advice: problem.advice
-      )
+      return Finding(check: "daemon", verdict: .fault, seen: problem.summary, advice: problem.advice)
     case .notFound:
       return Finding(
         check: "daemon",
@@ -294,18 +276,12 @@ package struct Doctor: Sendable {
 
   private func portFinding() -> Finding {
     switch NetworkSurvey.bindFailure(port: port) {
-    case nil:
-      return Finding(
-        check: "port",
-        verdict: .fine,
-        seen: "Port \(port) is free for TCP and UDP."
-      )
+    case nil: return Finding(check: "port", verdict: .fine, seen: "Port \(port) is free for TCP and UDP.")
     case EADDRINUSE?:
       return Finding(
         check: "port",
         verdict: .note,
-        seen:
-          "Port \(port) is used by another board or program; the next free port is used instead.",
+        seen: "Port \(port) is used by another board or program; the next free port is used instead.",
         advice: "Find the program that uses the port: ss -tulpn 'sport = :\(port)'"
       )
     case let number?:
@@ -327,8 +303,7 @@ package struct Doctor: Sendable {
       return Finding(
         check: "clock",
         verdict: .fault,
-        seen:
-          "The clock is in the \(now < earliest ? "past" : "future"): \(now.formatted(.iso8601)).",
+        seen: "The clock is in the \(now < earliest ? "past" : "future"): \(now.formatted(.iso8601)).",
         advice: "Set the clock: timedatectl set-ntp true, or date -s"
       )
     }
@@ -340,21 +315,13 @@ package struct Doctor: Sendable {
         advice: "Synchronize the clock: timedatectl set-ntp true"
       )
     }
-    return Finding(
-      check: "clock",
-      verdict: .fine,
-      seen: "The clock shows \(now.formatted(.iso8601))."
-    )
+    return Finding(check: "clock", verdict: .fine, seen: "The clock shows \(now.formatted(.iso8601)).")
   }
 
   private func dataDirectoryFinding() -> Finding {
     let shown = UntrustedText(dataDirectory).quoted(limit: 256)
     guard let status = NetworkSurvey.status(of: dataDirectory) else {
-      return Finding(
-        check: "data",
-        verdict: .fine,
-        seen: "\(shown) is created when it is first needed."
-      )
+      return Finding(check: "data", verdict: .fine, seen: "\(shown) is created when it is first needed.")
     }
     guard status.owner == getuid() else {
       return Finding(
@@ -383,14 +350,8 @@ package struct Doctor: Sendable {
         advice: DiskProbe.advice(for: number, place)
       )
     }
-    return Finding(
-      check: "data",
-      verdict: .fine,
-      seen: "\(shown) is writable, and only this user can read it."
-    )
+    return Finding(check: "data", verdict: .fine, seen: "\(shown) is writable, and only this user can read it.")
   }
 
-  private func randomBytes(_ count: Int) -> [UInt8] {
-    (0..<count).map { _ in .random(in: 0...255) }
-  }
+  private func randomBytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: 0...255) } }
 }

@@ -67,16 +67,13 @@ struct FirewallRules: Equatable, Sendable {
       case "type":
         chain = words.contains("input") && words.contains("filter") ? .input : .elsewhere
         if chain == .input, row.contains("policy drop") { acceptsByDefault = false }
-      default:
-        if let rule = Self.nftables(words) { add(rule, in: chain) }
+      default: if let rule = Self.nftables(words) { add(rule, in: chain) }
       }
     }
   }
 
   private static func nftables(_ words: [String]) -> Rule? {
-    guard let end = words.firstIndex(where: { ["accept", "drop", "reject"].contains($0) }) else {
-      return nil
-    }
+    guard let end = words.firstIndex(where: { ["accept", "drop", "reject"].contains($0) }) else { return nil }
     var rule = Rule(accepts: words[end] == "accept", isNarrow: false)
     var rest = words[..<end]
     while let word = rest.popFirst() {
@@ -94,8 +91,7 @@ struct FirewallRules: Equatable, Sendable {
       case "th":
         if rest.first == "dport" { rest.removeFirst() }
         rule.ports = ports(&rest)
-      case "224.0.0.251", "ff02::fb", "multicast":
-        (rule.transport, rule.ports) = ("udp", [5353...5353])
+      case "224.0.0.251", "ff02::fb", "multicast": (rule.transport, rule.ports) = ("udp", [5353...5353])
       default: rule.isNarrow = true
       }
     }
@@ -108,9 +104,7 @@ struct FirewallRules: Equatable, Sendable {
     guard let first = rest.popFirst() else { return found }
     guard first == "{" else { return range(first, "-").map { [$0] } ?? found }
     while let word = rest.popFirst(), word != "}" {
-      if let range = range(word.hasSuffix(",") ? String(word.dropLast()) : word, "-") {
-        found.append(range)
-      }
+      if let range = range(word.hasSuffix(",") ? String(word.dropLast()) : word, "-") { found.append(range) }
     }
     return found
   }
@@ -118,9 +112,7 @@ struct FirewallRules: Equatable, Sendable {
   private static func range(_ text: String, _ separator: Character) -> ClosedRange<Int>? {
     if text == "mdns" || text == "5353" { return 5353...5353 }
     let ends = text.split(separator: separator).compactMap { Int($0) }
-    guard let low = ends.first, let high = ends.last, ends.count <= 2, low <= high else {
-      return nil
-    }
+    guard let low = ends.first, let high = ends.last, ends.count <= 2, low <= high else { return nil }
     return low...high
   }
 

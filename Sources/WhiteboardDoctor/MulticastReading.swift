@@ -23,8 +23,8 @@ enum MulticastReading {
   static func hasRoute(_ text: String) -> Bool {
     text.split(separator: "\n").dropFirst().contains { row in
       let words = row.split(whereSeparator: \.isWhitespace)
-      guard words.count >= 8, let destination = UInt32(words[1], radix: 16),
-        let mask = UInt32(words[7], radix: 16), let group = UInt32(Self.group, radix: 16)
+      guard words.count >= 8, let destination = UInt32(words[1], radix: 16), let mask = UInt32(words[7], radix: 16),
+        let group = UInt32(Self.group, radix: 16)
       else { return false }
       return group & mask == destination
     }

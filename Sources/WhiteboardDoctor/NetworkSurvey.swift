@@ -41,9 +41,7 @@ package enum NetworkSurvey {
           let internet = UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in.self)
           interface.internetAddress = interface.internetAddress ?? internet.sin_addr.s_addr
         }
-        if let text = numericHost(address) {
-          interface.addresses.append(text)
-        }
+        if let text = numericHost(address) { interface.addresses.append(text) }
       }
       found[name] = interface
     }
@@ -58,17 +56,9 @@ package enum NetworkSurvey {
     default: return nil
     }
     var text = [CChar](repeating: 0, count: 128)
-    guard
-      getnameinfo(
-        address,
-        socklen_t(length),
-        &text,
-        socklen_t(text.count),
-        nil,
-        0,
-        NI_NUMERICHOST
-      ) == 0
-    else { return nil }
+    guard getnameinfo(address, socklen_t(length), &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0 else {
+      return nil
+    }
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
@@ -84,13 +74,8 @@ package enum NetworkSurvey {
     var request = ip_mreq()
     request.imr_multiaddr.s_addr = UInt32(0xE000_00FB).bigEndian
     request.imr_interface.s_addr = address
-    return setsockopt(
-      descriptor,
-      Int32(IPPROTO_IP),
-      IP_ADD_MEMBERSHIP,
-      &request,
-      socklen_t(MemoryLayout<ip_mreq>.size)
-    ) == 0
+    return setsockopt(descriptor, Int32(IPPROTO_IP), IP_ADD_MEMBERSHIP, &request, socklen_t(MemoryLayout<ip_mreq>.size))
+      == 0
   }
 
   /// How long the system bus may take to answer, in milliseconds.
@@ -102,9 +87,7 @@ package enum NetworkSurvey {
     if let raw = getenv("DBUS_SYSTEM_BUS_ADDRESS") {
       let value = String(cString: raw)
       for part in value.split(separator: ";").first.map({ $0.split(separator: ",") }) ?? []
-      where part.hasPrefix("unix:path=") {
-        path = String(part.dropFirst("unix:path=".count))
-      }
+      where part.hasPrefix("unix:path=") { path = String(part.dropFirst("unix:path=".count)) }
     }
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     guard descriptor >= 0 else { return errno }
@@ -120,19 +103,16 @@ package enum NetworkSurvey {
       }
     }
     guard result == 0 else { return errno }
-    // The system accepts connections even if the bus is stopped, so wait for an answer. The bus
-    // answers this first line of every connection with OK or REJECTED.
+    // The system accepts connections even if the bus is stopped, so wait for an answer. The bus answers this first line
+    // of every connection with OK or REJECTED.
     let user = String(getuid()).utf8.map { "3\($0 - 0x30)" }.joined()
     let greeting = Array("\0AUTH EXTERNAL \(user)\r\n".utf8)
-    guard send(descriptor, greeting, greeting.count, Int32(MSG_NOSIGNAL)) >= 0 else {
-      return errno
-    }
+    guard send(descriptor, greeting, greeting.count, Int32(MSG_NOSIGNAL)) >= 0 else { return errno }
     var answer = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&answer, 1, busTimeout) > 0 ? nil : ETIMEDOUT
   }
 
-  /// Returns the error from opening a port for TCP and UDP on every address, or nil if the port can
-  /// be opened.
+  /// Returns the error from opening a port for TCP and UDP on every address, or nil if the port can be opened.
   static func bindFailure(port: Int) -> Int32? {
     for kind in [SOCK_STREAM, SOCK_DGRAM] {
       let descriptor = socket(AF_INET, Int32(kind.rawValue), 0)
@@ -141,13 +121,7 @@ package enum NetworkSurvey {
       var yes: Int32 = 1
       if kind == SOCK_STREAM {
         // Set SO_REUSEADDR, as the listener does, so that a port in the state TIME_WAIT can be opened.
-        setsockopt(
-          descriptor,
-          SOL_SOCKET,
-          SO_REUSEADDR,
-          &yes,
-          socklen_t(MemoryLayout<Int32>.size)
-        )
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
       }
       var address = sockaddr_in()
       address.sin_family = sa_family_t(AF_INET)

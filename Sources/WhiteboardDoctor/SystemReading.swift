@@ -45,14 +45,10 @@ package struct SystemReading: Sendable {
 
   /// The functions that read this computer.
   package static let machine = SystemReading(
-    file: { path in
-      (try? FileReading.whole(path, limit: maximumSize)).map { String(decoding: $0, as: UTF8.self) }
-    },
+    file: { path in (try? FileReading.whole(path, limit: maximumSize)).map { String(decoding: $0, as: UTF8.self) } },
     exists: { FileManager.default.fileExists(atPath: $0) },
     output: run,
-    environment: { name in
-      getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
-    }
+    environment: { name in getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } }
   )
 
   /// The maximum number of bytes that are read.

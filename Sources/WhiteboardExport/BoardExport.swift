@@ -25,8 +25,7 @@ package struct BoardExport: Sendable {
   ///   - board: The board.
   ///   - id: The board's id.
   ///   - name: The name of the board.
-  ///   - region: The part of the board to export, with all objects that touch it; nil for the whole
-  ///     board.
+  ///   - region: The part of the board to export, with all objects that touch it; nil for the whole board.
   ///   - objects: The objects of the region to export; nil for all of them.
   ///   - names: The display names of members.
   ///   - photo: A function that returns the file of a photo; nil if the file is not available.
@@ -44,8 +43,7 @@ package struct BoardExport: Sendable {
       guard objects?.contains(id) ?? true, let snapshot = board.snapshot(id) else { return nil }
       let item = BoardCanvas.Item(snapshot, game: board.gameView(id, for: board.member))
       guard let region, let touching, !touching.contains(id) else { return item }
-      // Text and game panels can extend beyond the boxes of their objects, so compare their bounds
-      // on the page.
+      // Text and game panels can extend beyond the boxes of their objects, so compare their bounds on the page.
       let hasWords = snapshot.kind == .text || snapshot.kind == .game
       return hasWords && item.pageBounds.touches(region) ? item : nil
     }
@@ -78,11 +76,8 @@ package struct BoardExport: Sendable {
   ///   - pages: The writer for PNG and PDF; nil if the program has none.
   /// - Returns: The bytes of the file.
   /// - Throws: ``ExportError``.
-  package func file(
-    as format: ExportFormat,
-    scale: Double = 1,
-    pages: (any PageWriter)?
-  ) throws(ExportError) -> [UInt8] {
+  package func file(as format: ExportFormat, scale: Double = 1, pages: (any PageWriter)?) throws(ExportError) -> [UInt8]
+  {
     switch format {
     case .svg: return Array(SVGPage.svg(picture).utf8)
     case .json: return Array(BoardJSON.text(self).utf8)
@@ -145,8 +140,7 @@ package enum ExportError: Error, Hashable, Sendable {
   /// The problem and what to do about it, for the user.
   package var message: String {
     switch self {
-    case .noPages(let format):
-      "this program cannot write .\(format.rawValue) files; use .svg instead"
+    case .noPages(let format): "this program cannot write .\(format.rawValue) files; use .svg instead"
     case .page(let why): why
     }
   }

@@ -32,13 +32,11 @@ package enum ImportError: Error, Hashable, Sendable {
   /// The problem and what to do about it, in at most one line.
   package var message: String {
     switch self {
-    case .tooLong(let limit):
-      "it has more than \(limit / 1_000_000) MB, which is the limit"
+    case .tooLong(let limit): "it has more than \(limit / 1_000_000) MB, which is the limit"
     case .malformed(let offset): "it is not valid JSON: there is an error at byte \(offset + 1)"
     case .tooDeep(let offset): "it is nested too deeply at byte \(offset + 1)"
     case .tooManyValues: "it has more values than can be read"
-    case .unknownFormat:
-      "it is neither a picture (JPEG, PNG or WebP), nor a board as JSON, nor an Excalidraw drawing"
+    case .unknownFormat: "it is neither a picture (JPEG, PNG or WebP), nor a board as JSON, nor an Excalidraw drawing"
     case .newerVersion: "it was written by a newer version of this program"
     case .wrongValue(let path, let expected): "\(path) is not \(expected)"
     case .tooManyObjects: "it has more objects than fit on a board"

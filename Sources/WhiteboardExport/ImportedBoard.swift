@@ -29,19 +29,13 @@ package struct ImportedBoard: Sendable {
   ///   - bytes: The bytes of the file.
   ///   - hash: A function that returns the SHA-256 of bytes, which identifies a photo.
   /// - Throws: ``ImportError`` with the reason.
-  package init(
-    reading bytes: [UInt8],
-    hash: @escaping ([UInt8]) -> AssetID?
-  ) throws(ImportError) {
+  package init(reading bytes: [UInt8], hash: @escaping ([UInt8]) -> AssetID?) throws(ImportError) {
     guard bytes.count <= Self.byteLimit else { throw .tooLong(limit: Self.byteLimit) }
-    guard let first = bytes.first(where: { $0 > 0x20 && $0 < 0x80 }), first == UInt8(ascii: "{")
-    else { throw .unknownFormat }
-    let tree: JSONTree
-    do throws(JSONError) {
-      tree = try JSONReader.read(bytes)
-    } catch {
-      throw ImportError(error)
+    guard let first = bytes.first(where: { $0 > 0x20 && $0 < 0x80 }), first == UInt8(ascii: "{") else {
+      throw .unknownFormat
     }
+    let tree: JSONTree
+    do throws(JSONError) { tree = try JSONReader.read(bytes) } catch { throw ImportError(error) }
     if tree["format"]?.string == BoardJSON.format {
       self = try BoardJSONReader.read(tree, hash: hash)
     } else if tree["type"]?.string == "excalidraw" {
@@ -65,10 +59,7 @@ package struct ImportedBoard: Sendable {
 
   /// Adds a photo from the imported file to ``photos``, and returns a reference to it.
   /// - Throws: `PhotoError` if a board does not accept the bytes as a photo.
-  mutating func keep(
-    _ bytes: [UInt8],
-    hash: ([UInt8]) -> AssetID?
-  ) throws(PhotoError) -> AssetReference {
+  mutating func keep(_ bytes: [UInt8], hash: ([UInt8]) -> AssetID?) throws(PhotoError) -> AssetReference {
     guard bytes.count <= BoardLimits.photoBytes else { throw .tooManyBytes }
     let header = try PhotoHeader(ofWhole: bytes)
     guard let id = hash(bytes) else { throw .malformed }
@@ -105,27 +96,20 @@ package struct ImportedBoard: Sendable {
       guard length <= BoardLimits.textBytes else { break }
       result.append(scalar)
     }
-    warnings.append(
-      "the text \(UntrustedText(text).quoted()) is cut to its first \(BoardLimits.textBytes) bytes"
-    )
+    warnings.append("the text \(UntrustedText(text).quoted()) is cut to its first \(BoardLimits.textBytes) bytes")
     return String(result)
   }
 }
 
 /// A converter that turns strokes from a file into ink points.
 enum ImportedInk {
-  /// Returns the ink points of a stroke around `center`, without changing the distances between
-  /// them.
+  /// Returns the ink points of a stroke around `center`, without changing the distances between them.
   ///
-  /// Ink points are multiples of 1/16 board unit, so their center can differ slightly from
-  /// `center`.
+  /// Ink points are multiples of 1/16 board unit, so their center can differ slightly from `center`.
   /// - Returns: The points, and the center to store if it differs from the center of the points; nil if a point is
   ///   outside the board.
-  static func points(
-    _ offsets: [Point],
-    pressures: [UInt8],
-    around center: Point
-  ) -> (ink: [InkPoint], center: Point?)? {
+  static func points(_ offsets: [Point], pressures: [UInt8], around center: Point) -> (ink: [InkPoint], center: Point?)?
+  {
     guard let first = offsets.first else { return nil }
     let least = offsets.reduce(first) { Point(x: min($0.x, $1.x), y: min($0.y, $1.y)) }
     let steps = FixedPoint.ink

@@ -47,15 +47,12 @@ package actor Relay {
 
   /// Serves boards until the relay receives a request to shut down.
   ///
-  /// The relay then leaves all sessions and saves all boards. Canceling the task requests the relay
-  /// to shut down.
+  /// The relay then leaves all sessions and saves all boards. Canceling the task requests the relay to shut down.
   ///
-  /// - Parameter ready: A closure that is called when peers can connect and each board in the
-  ///   register is served or has failed.
+  /// - Parameter ready: A closure that is called when peers can connect and each board in the register is served or has
+  ///   failed.
   /// - Throws: ``WhiteboardError`` if the relay cannot start, or if it could not save every board.
-  package func run(
-    ready: @escaping @Sendable (isolated Relay) async -> Void
-  ) async throws(WhiteboardError) {
+  package func run(ready: @escaping @Sendable (isolated Relay) async -> Void) async throws(WhiteboardError) {
     var transportConfiguration = configuration.transportConfiguration
     transportConfiguration.carries = { [weak self] request in
       await self?.answer(request) ?? .refuse(reason: "The relay is shutting down.")
@@ -63,8 +60,8 @@ package actor Relay {
     transportConfiguration.askBoards { [weak self] in await self?.sharedBoard(of: $0) }
     // A relay has no user, so it does not accept files.
     transportConfiguration.wantsResource = { _, _ in false }
-    // A separate task, which is awaited below but not canceled with the caller: a relay that shuts
-    // down must still leave the sessions and save the boards.
+    // A separate task, which is awaited below but not canceled with the caller: a relay that shuts down must still
+    // leave the sessions and save the boards.
     let running = Task { [transportConfiguration] in
       let body: @Sendable (PeerTransport) async -> Void = { await self.serve($0, ready) }
       try await PeerTransport.withTransport(transportConfiguration, body)
@@ -76,9 +73,7 @@ package actor Relay {
         // This task returns soon, so no code awaits it.
         Task { await self.requestEnd() }
       }
-    } catch let error as SessionError {
-      throw WhiteboardError(error)
-    } catch {
+    } catch let error as SessionError { throw WhiteboardError(error) } catch {
       throw WhiteboardError(.internal, "the relay cannot continue: \(error)")
     }
     if let loss { throw loss }
@@ -97,8 +92,7 @@ package actor Relay {
   package var hindrances: [String] {
     if isEnding { return ["the relay is shutting down"] }
     guard isReady else { return ["boards are still being opened"] }
-    // If saving fails, new changes exist only in memory, so new peers should not be routed to this
-    // relay.
+    // If saving fails, new changes exist only in memory, so new peers should not be routed to this relay.
     let causes = boards.values.compactMap { $0.unsaved?.cause }
     return causes.isEmpty ? [] : [causes.sentence(boards: causes.count)]
   }
@@ -106,21 +100,14 @@ package actor Relay {
   /// Runs a job concurrently with the relay's other work.
   func spawn(_ job: @escaping Job) { jobSource.yield(job) }
 
-  private func serve(
-    _ transport: PeerTransport,
-    _ ready: @escaping @Sendable (isolated Relay) async -> Void
-  ) async {
+  private func serve(_ transport: PeerTransport, _ ready: @escaping @Sendable (isolated Relay) async -> Void) async {
     self.transport = transport
     let carried = transport.carriedSessions
     await withDiscardingTaskGroup { group in
       group.addTask { await self.main(ready) }
-      let taking = Task {
-        for await session in carried { await self.take(session) }
-      }
+      let taking = Task { for await session in carried { await self.take(session) } }
       defer { taking.cancel() }
-      for await job in jobs {
-        group.addTask { await job(self) }
-      }
+      for await job in jobs { group.addTask { await job(self) } }
     }
     self.transport = nil
   }
@@ -139,9 +126,7 @@ package actor Relay {
     noteVisits()
     let served = boards.filter { if case .serving = $0.value.state { true } else { false } }.keys
     for board in boards.values { await board.sharedBoard.requestEnd(untilNextStart: true) }
-    await untilNoBoard { board in
-      if case .failed = board.state { false } else { true }
-    }
+    await untilNoBoard { board in if case .failed = board.state { false } else { true } }
     // A board that was closed without an error is no longer in `boards`.
     let unsaved = served.count { boards[$0] != nil }
     if unsaved > 0 {
@@ -160,9 +145,7 @@ package actor Relay {
   }
 
   /// Waits until the state of any board changes, or the relay receives a request to shut down.
-  func untilBoardsChange() async {
-    await withCheckedContinuation { boardWaiters.append($0) }
-  }
+  func untilBoardsChange() async { await withCheckedContinuation { boardWaiters.append($0) } }
 
   /// Updates the metrics, and resumes the tasks that wait for a change of a board.
   func boardsChanged() {

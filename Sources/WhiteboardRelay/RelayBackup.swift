@@ -3,8 +3,8 @@ import PeerSession
 import WhiteboardDocument
 import WhiteboardKit
 
-/// A directory with the data that a relay needs to continue on another computer: its key, the known
-/// peers, and its boards.
+/// A directory with the data that a relay needs to continue on another computer: its key, the known peers, and its
+/// boards.
 package enum RelayBackup {
   private static let files = ["identity.pem", "peers.json", "relay.json"]
 
@@ -17,15 +17,9 @@ package enum RelayBackup {
   ///   - path: The directory to create. It exists only if the copy is complete.
   /// - Returns: The number of copied boards.
   /// - Throws: ``WhiteboardError``, whose message states what to do.
-  package static func make(
-    of dataDirectory: String,
-    at path: String
-  ) async throws(WhiteboardError) -> Int {
+  package static func make(of dataDirectory: String, at path: String) async throws(WhiteboardError) -> Int {
     guard FileManager.default.fileExists(atPath: dataDirectory + "/identity.pem") else {
-      throw WhiteboardError(
-        .noInput,
-        "there is no relay in \(dataDirectory); give its directory with --data-dir"
-      )
+      throw WhiteboardError(.noInput, "there is no relay in \(dataDirectory); give its directory with --data-dir")
     }
     try checkAbsent(path)
     return try await publish(at: path) { (directory) throws(WhiteboardError) in
@@ -42,12 +36,9 @@ package enum RelayBackup {
   ///   - path: The directory with the backup.
   ///   - dataDirectory: The directory to create.
   /// - Returns: The number of restored boards.
-  /// - Throws: ``WhiteboardError`` with code `badData` if the backup is damaged, or `cannotCreate`
-  ///   if the directory is not empty.
-  package static func restore(
-    _ path: String,
-    to dataDirectory: String
-  ) async throws(WhiteboardError) -> Int {
+  /// - Throws: ``WhiteboardError`` with code `badData` if the backup is damaged, or `cannotCreate` if the directory is
+  ///   not empty.
+  package static func restore(_ path: String, to dataDirectory: String) async throws(WhiteboardError) -> Int {
     guard FileManager.default.fileExists(atPath: path + "/identity.pem") else {
       throw WhiteboardError(.noInput, "\(path) is not the backup of a relay")
     }
@@ -74,11 +65,7 @@ package enum RelayBackup {
   ///   - dataDirectory: The data directory of the relay.
   ///   - path: The file to create. It exists only if the copy is complete.
   /// - Throws: ``WhiteboardError``, whose message states what to do.
-  package static func export(
-    _ board: String,
-    of dataDirectory: String,
-    to path: String
-  ) async throws(WhiteboardError) {
+  package static func export(_ board: String, of dataDirectory: String, to path: String) async throws(WhiteboardError) {
     let entry = try BoardRegister(inDataDirectory: dataDirectory).entry(board)
     do throws(DocumentError) {
       let library = BoardLibrary(directory: dataDirectory + "/boards")
@@ -88,47 +75,33 @@ package enum RelayBackup {
       let document = try await BoardDocument.open(at: file.path, mode: .reading)
       try await document.save(as: path)
       try await document.close()
-    } catch {
-      throw WhiteboardError(error)
-    }
+    } catch { throw WhiteboardError(error) }
   }
 
   private static func checkAbsent(_ path: String) throws(WhiteboardError) {
     let content = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     guard content.isEmpty else {
-      throw WhiteboardError(
-        .cannotCreate,
-        "\(path) already exists and is not empty; choose another directory"
-      )
+      throw WhiteboardError(.cannotCreate, "\(path) already exists and is not empty; choose another directory")
     }
   }
 
   /// Creates a private directory under a temporary name, and renames it when it is complete.
-  private static func publish(
-    at path: String,
-    _ fill: (String) async throws(WhiteboardError) -> Int
-  ) async throws(WhiteboardError) -> Int {
+  private static func publish(at path: String, _ fill: (String) async throws(WhiteboardError) -> Int)
+    async throws(WhiteboardError) -> Int
+  {
     let files = FileManager.default
     let part = path + ".part"
     do {
       if files.fileExists(atPath: part) { try files.removeItem(atPath: part) }
-      try files.createDirectory(
-        atPath: part,
-        withIntermediateDirectories: true,
-        attributes: [.posixPermissions: 0o700]
-      )
-    } catch {
-      throw WhiteboardError(.cannotCreate, "the directory \(part) cannot be created")
-    }
+      try files.createDirectory(atPath: part, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch { throw WhiteboardError(.cannotCreate, "the directory \(part) cannot be created") }
     do throws(WhiteboardError) {
       let count = try await fill(part)
       do {
         // Remove the empty directory that the new one replaces.
         if files.fileExists(atPath: path) { try files.removeItem(atPath: path) }
         try files.moveItem(atPath: part, toPath: path)
-      } catch {
-        throw WhiteboardError(.cannotCreate, "the directory \(path) cannot be created")
-      }
+      } catch { throw WhiteboardError(.cannotCreate, "the directory \(path) cannot be created") }
       return count
     } catch {
       try? files.removeItem(atPath: part)
@@ -139,20 +112,13 @@ package enum RelayBackup {
   private static func copyFiles(from source: String, to target: String) throws(WhiteboardError) {
     for name in files {
       do {
-        guard let bytes = try PrivateFile(path: "\(source)/\(name)").read(limit: 64 << 20) else {
-          continue
-        }
+        guard let bytes = try PrivateFile(path: "\(source)/\(name)").read(limit: 64 << 20) else { continue }
         try PrivateFile(path: "\(target)/\(name)").replace(bytes)
-      } catch {
-        throw WhiteboardError(.inputOutput, "\(name) cannot be copied: \(error)")
-      }
+      } catch { throw WhiteboardError(.inputOutput, "\(name) cannot be copied: \(error)") }
     }
   }
 
-  private static func copyBoards(
-    from source: String,
-    to target: String
-  ) async throws(WhiteboardError) -> Int {
+  private static func copyBoards(from source: String, to target: String) async throws(WhiteboardError) -> Int {
     let found = try await boards(in: source)
     do {
       try FileManager.default.createDirectory(
@@ -160,18 +126,14 @@ package enum RelayBackup {
         withIntermediateDirectories: true,
         attributes: [.posixPermissions: 0o700]
       )
-    } catch {
-      throw WhiteboardError(.cannotCreate, "the directory \(target)/boards cannot be created")
-    }
+    } catch { throw WhiteboardError(.cannotCreate, "the directory \(target)/boards cannot be created") }
     for path in found {
       let name = path.split(separator: "/").last ?? ""
       do throws(DocumentError) {
         let document = try await BoardDocument.open(at: path, mode: .reading)
         try await document.save(as: "\(target)/boards/\(name)")
         try await document.close()
-      } catch {
-        throw WhiteboardError(error)
-      }
+      } catch { throw WhiteboardError(error) }
     }
     return found.count
   }
@@ -179,8 +141,6 @@ package enum RelayBackup {
   private static func boards(in directory: String) async throws(WhiteboardError) -> [String] {
     do throws(DocumentError) {
       return try await BoardLibrary(directory: directory + "/boards").list().map(\.path)
-    } catch {
-      throw WhiteboardError(error)
-    }
+    } catch { throw WhiteboardError(error) }
   }
 }

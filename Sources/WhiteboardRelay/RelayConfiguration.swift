@@ -40,8 +40,8 @@ package struct RelayConfiguration: Sendable {
     package var boards = BoardsTaken.allowList
     /// The hosts that the operator allows.
     ///
-    /// Under ``BoardsTaken/allowList``, boards from all other hosts are refused. Under
-    /// ``BoardsTaken/any``, stricter limits apply to boards from all other hosts.
+    /// Under ``BoardsTaken/allowList``, boards from all other hosts are refused. Under ``BoardsTaken/any``, stricter
+    /// limits apply to boards from all other hosts.
     package var allowed: [PeerID] = []
     /// The maximum number of boards.
     package var maximumBoards = 100
@@ -49,14 +49,13 @@ package struct RelayConfiguration: Sendable {
     package var maximumPeople = 128
     /// The maximum size of a board's file, in megabytes.
     package var maximumBoardMegabytes = 1_024
-    /// The maximum number of boards from each host that is not in ``allowed``, under
-    /// ``BoardsTaken/any``.
+    /// The maximum number of boards from each host that is not in ``allowed``, under ``BoardsTaken/any``.
     package var maximumBoardsPerHost = 8
-    /// The maximum number of boards from all hosts at one address that are not in ``allowed``,
-    /// under ``BoardsTaken/any``.
+    /// The maximum number of boards from all hosts at one address that are not in ``allowed``, under
+    /// ``BoardsTaken/any``.
     package var maximumBoardsPerAddress = 16
-    /// The number of boards, out of the maximum, that are reserved for the operator and the hosts
-    /// in ``allowed``, under ``BoardsTaken/any``; `nil` means a tenth.
+    /// The number of boards, out of the maximum, that are reserved for the operator and the hosts in ``allowed``, under
+    /// ``BoardsTaken/any``; `nil` means a tenth.
     package var reservedBoards: Int?
     /// How long an unpinned board is kept without a visitor.
     package var retention = BoardRetention.auto
@@ -66,13 +65,7 @@ package struct RelayConfiguration: Sendable {
   }
 
   /// Creates a configuration with default values.
-  package init(
-    name: String,
-    identity: PeerIdentity,
-    peerStore: PeerStore,
-    dataDirectory: String,
-    logger: Logger
-  ) {
+  package init(name: String, identity: PeerIdentity, peerStore: PeerStore, dataDirectory: String, logger: Logger) {
     self.name = name
     self.identity = identity
     self.peerStore = peerStore
@@ -88,10 +81,7 @@ package struct RelayConfiguration: Sendable {
   ///   - dataDirectory: The data directory of the relay.
   ///   - runtimeDirectory: The value of `RUNTIME_DIRECTORY`; `nil` if it is not set.
   /// - Returns: The path.
-  package static func controlPath(
-    dataDirectory: String,
-    runtimeDirectory: String?
-  ) -> String {
+  package static func controlPath(dataDirectory: String, runtimeDirectory: String?) -> String {
     (runtimeDirectory ?? dataDirectory) + "/control.sock"
   }
 }
@@ -113,8 +103,8 @@ extension RelayConfiguration {
     transport.maximumPeers = limits.maximumPeople
     transport.isRelay = true
     transport.relayLimits = passing
-    // Collecting messages for 16 ms limits the number of writes. For 64 readers, there are at most
-    // 64 × 60 writes per second, regardless of how many members write.
+    // Collecting messages for 16 ms limits the number of writes. For 64 readers, there are at most 64 × 60 writes per
+    // second, regardless of how many members write.
     transport.gathers = .milliseconds(16)
     return transport
   }

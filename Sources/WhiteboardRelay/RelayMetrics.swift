@@ -52,17 +52,13 @@ struct RelayMetrics: Sendable {
   /// There are two reasons: the author is a viewer, or the author's right to edit was revoked.
   func refused(viewer: Int, revoked: Int) {
     for (reason, count) in [("viewer", viewer), ("revoked", revoked)] where count > 0 {
-      Counter(label: "whiteboard_refused_total", dimensions: [("reason", reason)])
-        .increment(by: count)
+      Counter(label: "whiteboard_refused_total", dimensions: [("reason", reason)]).increment(by: count)
     }
   }
 
   /// Counts another host's board that was not accepted.
   func refused(board refusal: BoardRefusal) {
-    Counter(
-      label: "whiteboard_boards_refused_total",
-      dimensions: [("reason", refusal.label)]
-    ).increment()
+    Counter(label: "whiteboard_boards_refused_total", dimensions: [("reason", refusal.label)]).increment()
   }
 
   /// Counts a peer that left a board, by the reason for leaving.

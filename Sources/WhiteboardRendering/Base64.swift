@@ -1,8 +1,6 @@
 /// Base64 encoding and decoding (RFC 4648), for pages and JSON.
 package enum Base64 {
-  private static let digits = Array(
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8
-  )
+  private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
   private static let padding = UInt8(ascii: "=")
   private static let values: [UInt8] = {
     var values = [UInt8](repeating: 0xFF, count: 256)

@@ -105,17 +105,13 @@ package actor BoardTerminal: EventSink {
   ///
   /// - Returns: Whether a board was opened; false if the user quits.
   /// - Throws: The error that closed the board.
-  private func open(_ choice: LobbyClient.Choice, _ lobby: Lobby) async throws(WhiteboardError)
-    -> Bool
-  {
+  private func open(_ choice: LobbyClient.Choice, _ lobby: Lobby) async throws(WhiteboardError) -> Bool {
     guard let configuration = try await lobby.configuration(choice) else { return false }
     guard case .rejoin(_, let path) = choice else {
       try await openBoard(configuration)
       return true
     }
-    do throws(WhiteboardError) {
-      try await openBoard(configuration)
-    } catch {
+    do throws(WhiteboardError) { try await openBoard(configuration) } catch {
       // The announcement may be outdated. The local copy is always available.
       guard error.code == .unreachable || error.code == .timedOut || error.isRemoval,
         let own = try await lobby.configuration(.host(path))
@@ -138,10 +134,7 @@ package actor BoardTerminal: EventSink {
     terminal.leave()
   }
 
-  private func openBoard(
-    _ configuration: BoardConfiguration,
-    notice: String? = nil
-  ) async throws(WhiteboardError) {
+  private func openBoard(_ configuration: BoardConfiguration, notice: String? = nil) async throws(WhiteboardError) {
     var configuration = configuration
     configuration.keepsPhotoFiles = false
     let size = terminal.size
@@ -160,9 +153,7 @@ package actor BoardTerminal: EventSink {
     board?.setHome(home)
     board?.allowsMotion = settings.allowsMotion
     board?.setBackground(features.background)
-    if case .join(let target, _) = configuration.part {
-      board?.connect(to: target.words, now: time)
-    }
+    if case .join(let target, _) = configuration.part { board?.connect(to: target.words, now: time) }
     if let notice { board?.say(notice, isBad: true) }
     frames.invalidate()
     wakeUp.yield()
@@ -267,10 +258,9 @@ package actor BoardTerminal: EventSink {
   private func parseInput(_ bytes: [UInt8]) async {
     inputCount += 1
     let isText = board?.receivesText ?? lobby?.receivesText ?? false
-    let events = pastes.feed(
-      parser.feed(features.encoding.decode(bytes)),
-      in: isText ? .text : .commands
-    ) { [board, lobby] in board?.opensText($0) ?? lobby?.opensText($0) ?? false }
+    let events = pastes.feed(parser.feed(features.encoding.decode(bytes)), in: isText ? .text : .commands) {
+      [board, lobby] in board?.opensText($0) ?? lobby?.opensText($0) ?? false
+    }
     await dispatchInput(events)
     guard parser.isWaiting || pastes.isWaiting else { return }
     let count = inputCount
@@ -330,8 +320,7 @@ package actor BoardTerminal: EventSink {
       case .clipboard(let text):
         // OSC 52 sets the clipboard; a terminal that does not allow it ignores it.
         terminal.write(Array("\u{1B}]52;c;\(Base64.encode(Array(text.utf8)))\u{1B}\\".utf8))
-      case .findFiles(let beginning):
-        board?.complete(files: FileCompletion.paths(beginning: beginning), for: beginning)
+      case .findFiles(let beginning): board?.complete(files: FileCompletion.paths(beginning: beginning), for: beginning)
       }
     }
   }
@@ -358,8 +347,7 @@ package actor BoardTerminal: EventSink {
   /// Shows the changes of the board, for a limited time.
   ///
   /// - Returns: Whether all changes are shown.
-  @discardableResult
-  private func drainChanges() -> Bool {
+  @discardableResult private func drainChanges() -> Bool {
     // If the last frame was long ago, the client's time is outdated.
     board?.advance(to: time)
     let end = clock.now + Self.drainTime
@@ -403,9 +391,7 @@ package actor BoardTerminal: EventSink {
     board?.leaveBlank(asPixels)
     guard let (screen, cursor) = board?.frame() ?? lobby?.frame() else { return }
     let placements = inView.upright.filter { asPixels.contains($0.asset) }
-    if let bytes = frames.encode(screen, cursor: cursor, &photos, at: placements) {
-      terminal.write(bytes)
-    }
+    if let bytes = frames.encode(screen, cursor: cursor, &photos, at: placements) { terminal.write(bytes) }
     if board?.isPainted == false { wakeUp.yield() }
   }
 

@@ -21,13 +21,11 @@ package actor SharedGateway: BrowserGateway {
   ///
   /// - Parameters:
   ///   - configuration: The settings.
-  ///   - nextCheck: Returns when the addresses and the certificate must be checked again; throws
-  ///     when its task is canceled.
+  ///   - nextCheck: Returns when the addresses and the certificate must be checked again; throws when its task is
+  ///     canceled.
   package init(
     _ configuration: WebGateway.Configuration,
-    nextCheck: @escaping @Sendable () async throws -> Void = {
-      try await Task.sleep(for: .seconds(10))
-    }
+    nextCheck: @escaping @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(10)) }
   ) {
     self.configuration = configuration
     self.nextCheck = nextCheck
@@ -42,21 +40,15 @@ package actor SharedGateway: BrowserGateway {
   ///   - certificate: The file of the user's own certificate; nil if there is none.
   ///   - key: The file of its private key.
   /// - Throws: ``WhiteboardError`` if only one of the two files is given.
-  package init(
-    directory: String,
-    host: String?,
-    port: Int?,
-    certificate: String?,
-    key: String?
-  ) throws(WhiteboardError) {
+  package init(directory: String, host: String?, port: Int?, certificate: String?, key: String?) throws(WhiteboardError)
+  {
     var configuration = WebGateway.Configuration(directory: directory)
     configuration.host = host
     configuration.port = port
     switch (certificate, key) {
     case (let certificate?, let key?): configuration.certificate = (certificate, key)
     case (nil, nil): break
-    default:
-      throw WhiteboardError(.usage, "--web-certificate and --web-key must be given together")
+    default: throw WhiteboardError(.usage, "--web-certificate and --web-key must be given together")
     }
     self.init(configuration)
   }
@@ -64,9 +56,7 @@ package actor SharedGateway: BrowserGateway {
   package func open(on transport: PeerTransport) async throws(WhiteboardError) -> OpenGateway {
     let user = nextUser
     nextUser += 1
-    let (changes, source) = AsyncStream<BrowserPage>.makeStream(
-      bufferingPolicy: .bufferingNewest(1)
-    )
+    let (changes, source) = AsyncStream<BrowserPage>.makeStream(bufferingPolicy: .bufferingNewest(1))
     users[user] = source
     let opening = opening ?? begin(on: transport)
     self.opening = opening
@@ -82,15 +72,11 @@ package actor SharedGateway: BrowserGateway {
     }
   }
 
-  private func begin(
-    on transport: PeerTransport
-  ) -> Task<Result<WebGateway, WebGatewayError>, Never> {
+  private func begin(on transport: PeerTransport) -> Task<Result<WebGateway, WebGatewayError>, Never> {
     let (configuration, closing) = (configuration, closing)
     return Task {
       await closing?.value
-      do throws(WebGatewayError) {
-        return .success(try await WebGateway.open(configuration, on: transport))
-      } catch {
+      do throws(WebGatewayError) { return .success(try await WebGateway.open(configuration, on: transport)) } catch {
         return .failure(error)
       }
     }
@@ -115,9 +101,7 @@ package actor SharedGateway: BrowserGateway {
     self.opening = nil
     refreshing?.cancel()
     refreshing = nil
-    let closing = Task {
-      if case .success(let gateway) = await opening.value { await gateway.close() }
-    }
+    let closing = Task { if case .success(let gateway) = await opening.value { await gateway.close() } }
     self.closing = closing
     await closing.value
   }

@@ -6,8 +6,8 @@ import WhiteboardKit
 
 /// A gateway for browsers, which serves the page and accepts web links from it (`Protocol/web.md`).
 ///
-/// A gateway belongs to a transport. Each session of the transport decides whether browsers may
-/// join it (`Session.openToGuests()`).
+/// A gateway belongs to a transport. Each session of the transport decides whether browsers may join it
+/// (`Session.openToGuests()`).
 package actor WebGateway {
   /// The settings of a gateway.
   package struct Configuration: Sendable {
@@ -20,8 +20,7 @@ package actor WebGateway {
     package var host: String?
     /// The port; nil for ``defaultPort`` or the next free one.
     package var port: Int?
-    /// The files of the user's own certificate and its private key; nil for a certificate that the
-    /// gateway creates.
+    /// The files of the user's own certificate and its private key; nil for a certificate that the gateway creates.
     package var certificate: (certificates: String, key: String)?
     /// Returns the addresses of this machine, best first.
     var addresses: @Sendable (PeerTransport) async -> [String] = { await $0.addresses() }
@@ -56,10 +55,9 @@ package actor WebGateway {
   ///   - transport: The transport whose sessions browsers can join.
   /// - Returns: The open gateway.
   /// - Throws: ``WebGatewayError`` if the certificate or the port cannot be used.
-  package static func open(
-    _ configuration: Configuration,
-    on transport: PeerTransport
-  ) async throws(WebGatewayError) -> WebGateway {
+  package static func open(_ configuration: Configuration, on transport: PeerTransport) async throws(WebGatewayError)
+    -> WebGateway
+  {
     let hosts = await reachableHosts(configuration, transport)
     let certificate = try load(configuration, hosts, now: .now)
     let listening = try await listen(configuration, certificate, transport)
@@ -67,14 +65,11 @@ package actor WebGateway {
   }
 
   /// Closes the gateway; open web links stay open.
-  package func close() async {
-    for channel in listening.channels { try? await channel.close() }
-  }
+  package func close() async { for channel in listening.channels { try? await channel.close() } }
 
   /// Adopts the current addresses of this machine, and renews the certificate if necessary.
   ///
-  /// The user's own certificate is loaded again from its files. If a certificate cannot be used,
-  /// the old one remains.
+  /// The user's own certificate is loaded again from its files. If a certificate cannot be used, the old one remains.
   ///
   /// - Parameter now: The current time.
   /// - Returns: Whether ``page`` changed.
@@ -86,9 +81,7 @@ package actor WebGateway {
     let (server, loop) = (listening.server, transport.linkEventLoop)
     guard let old = try? await loop.submit({ server.value?.newest }).get() else { return false }
     var new: WebCertificate?
-    if isOwn || !old.fits(Self.names(hosts), now: now) {
-      new = try? Self.load(configuration, hosts, now: now)
-    }
+    if isOwn || !old.fits(Self.names(hosts), now: now) { new = try? Self.load(configuration, hosts, now: now) }
     let shown = try? await loop.submit { [new] in
       if let new, new.fingerprint != old.fingerprint { try server.value?.use(new) }
       return server.value?.shown(of: hosts, now: now)
@@ -99,37 +92,23 @@ package actor WebGateway {
     return page != before
   }
 
-  /// Returns the hosts at which browsers can reach this machine, best first; an empty array if there
-  /// is no network.
-  private static func reachableHosts(
-    _ configuration: Configuration,
-    _ transport: PeerTransport
-  ) async -> [String] {
+  /// Returns the hosts at which browsers can reach this machine, best first; an empty array if there is no network.
+  private static func reachableHosts(_ configuration: Configuration, _ transport: PeerTransport) async -> [String] {
     if let host = configuration.host, host != "::", host != "0.0.0.0" { return [host] }
     let addresses = await configuration.addresses(transport)
     guard !addresses.isEmpty, let name = HostName.local else { return addresses }
     return addresses + [name]
   }
 
-  private static func load(
-    _ configuration: Configuration,
-    _ hosts: [String],
-    now: Date
-  ) throws(WebGatewayError) -> WebCertificate {
-    if let own = configuration.certificate {
-      return try WebCertificate(certificates: own.certificates, key: own.key)
-    }
-    return try WebCertificate(
-      inDirectory: configuration.directory,
-      for: names(hosts),
-      now: now
-    )
+  private static func load(_ configuration: Configuration, _ hosts: [String], now: Date) throws(WebGatewayError)
+    -> WebCertificate
+  {
+    if let own = configuration.certificate { return try WebCertificate(certificates: own.certificates, key: own.key) }
+    return try WebCertificate(inDirectory: configuration.directory, for: names(hosts), now: now)
   }
 
   /// Returns the names for a certificate: the given hosts, and those of this machine itself.
-  private static func names(_ hosts: [String]) -> Set<String> {
-    Set(hosts + ["localhost", "127.0.0.1", "::1"])
-  }
+  private static func names(_ hosts: [String]) -> Set<String> { Set(hosts + ["localhost", "127.0.0.1", "::1"]) }
 
   private static func page(
     _ configuration: Configuration,
@@ -137,9 +116,7 @@ package actor WebGateway {
     _ hosts: [String],
     _ port: Int
   ) -> BrowserPage {
-    var hosts =
-      configuration.certificate == nil
-      ? hosts.filter(certificate.hosts.contains) : certificate.shownHosts
+    var hosts = configuration.certificate == nil ? hosts.filter(certificate.hosts.contains) : certificate.shownHosts
     if hosts.isEmpty { hosts = ["127.0.0.1"] }
     return BrowserPage(
       origins: hosts.map { "https://\(WebOrigin.authority(host: $0, port: port))" },
@@ -155,11 +132,9 @@ package actor WebGateway {
     let server: NIOLoopBoundBox<WebServer?>
   }
 
-  private static func listen(
-    _ configuration: Configuration,
-    _ certificate: WebCertificate,
-    _ transport: PeerTransport
-  ) async throws(WebGatewayError) -> Listening {
+  private static func listen(_ configuration: Configuration, _ certificate: WebCertificate, _ transport: PeerTransport)
+    async throws(WebGatewayError) -> Listening
+  {
     let first = Configuration.defaultPort
     let ports = configuration.port.map { [$0] } ?? Array(first..<first + 100)
     let hosts = configuration.host.map { [$0] } ?? ["::", "0.0.0.0"]
@@ -176,17 +151,16 @@ package actor WebGateway {
           var bound = port
           do {
             for interface in interfaces {
-              let listener = try await ServerBootstrap(group: loop, childGroup: loop)
-                .serverChannelOption(.backlog, value: 256)
-                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-                .restricted(to: interface)
+              let listener = try await ServerBootstrap(group: loop, childGroup: loop).serverChannelOption(
+                .backlog,
+                value: 256
+              ).serverChannelOption(.socketOption(.so_reuseaddr), value: 1).restricted(to: interface)
                 .childChannelInitializer { channel in
                   channel.eventLoop.makeCompletedFuture {
                     guard let server = box.value else { throw ChannelError.ioOnClosedChannel }
                     try server.accept(channel)
                   }
-                }
-                .bind(host: host, port: bound).get()
+                }.bind(host: host, port: bound).get()
               listeners.append(listener)
               bound = listener.localAddress?.port ?? bound
             }
@@ -201,9 +175,7 @@ package actor WebGateway {
             throw error
           }
           return Listening(channels: listeners, port: bound, server: box)
-        } catch let error as IOError {
-          problem = SystemError.words(for: error.errnoCode)
-        } catch {
+        } catch let error as IOError { problem = SystemError.words(for: error.errnoCode) } catch {
           throw WebGatewayError("cannot use the certificate for browsers: \(error)")
         }
       }

@@ -27,8 +27,7 @@ struct HostCommand: AsyncParsableCommand {
   @Argument(
     help: ArgumentHelp("The name of the board, or the path of its file.", valueName: "NAME|FILE"),
     completion: .board
-  )
-  var board: String?
+  ) var board: String?
 
   @OptionGroup var owned: OwnedOption
 
@@ -53,17 +52,12 @@ struct HostCommand: AsyncParsableCommand {
   /// Asks the user whether a file from another computer is a copy of the user's own board (REC-20).
   ///
   /// - Returns: Whether the user trusts the file; false if no question is needed.
-  private static func asksToTrust(
-    _ hosted: HostedBoard,
-    _ configuration: BoardConfiguration
-  ) async -> Bool {
+  private static func asksToTrust(_ hosted: HostedBoard, _ configuration: BoardConfiguration) async -> Bool {
     let directory = configuration.dataDirectory
     let library = BoardLibrary(directory: directory + "/boards")
     var path = hosted.file
     if path == nil { path = (try? await library.file(named: hosted.name)) ?? nil }
-    guard let path, await BoardFile.hasForeignFacts(path, dataDirectory: directory) else {
-      return false
-    }
+    guard let path, await BoardFile.hasForeignFacts(path, dataDirectory: directory) else { return false }
     print(
       """
       \(UntrustedText(path).escaped(limit: 4096)) was written on another computer or by another person.
@@ -82,8 +76,7 @@ struct OwnedOption: ParsableArguments {
   @Flag(
     help:
       "Make yourself the owner of a new board: you decide which members can edit it (`role`), and `kick` is permanent."
-  )
-  var owned = false
+  ) var owned = false
 }
 
 /// `whiteboard-peer join`.
@@ -93,13 +86,9 @@ struct JoinCommand: AsyncParsableCommand {
     abstract: "Join a board: the only one nearby, or one by name, link or address."
   )
 
-  @Argument(help: ArgumentHelp("The board to join.", valueName: "NAME|LINK|HOST:PORT"))
-  var target: String?
+  @Argument(help: ArgumentHelp("The board to join.", valueName: "NAME|LINK|HOST:PORT")) var target: String?
 
-  @Option(
-    help: ArgumentHelp("How long to search for the board.", valueName: "SECONDS")
-  )
-  var wait = 30.0
+  @Option(help: ArgumentHelp("How long to search for the board.", valueName: "SECONDS")) var wait = 30.0
 
   @OptionGroup var catchingUp: CatchUpOptions
 
@@ -132,25 +121,16 @@ struct RunCommand: AsyncParsableCommand {
   @Argument(
     help: ArgumentHelp("The commands, one per line; - is standard input.", valueName: "FILE|-"),
     completion: .file()
-  )
-  var file: String?
+  ) var file: String?
 
-  @Option(
-    help: ArgumentHelp("Host the board with this name or file.", valueName: "NAME|FILE"),
-    completion: .board
-  )
+  @Option(help: ArgumentHelp("Host the board with this name or file.", valueName: "NAME|FILE"), completion: .board)
   var host: String?
 
-  @Option(help: ArgumentHelp("Join this board.", valueName: "NAME|LINK|HOST:PORT"))
-  var join: String?
+  @Option(help: ArgumentHelp("Join this board.", valueName: "NAME|LINK|HOST:PORT")) var join: String?
 
-  @Flag(name: .customLong("keep-going"), help: "Continue after a command that fails.")
-  var keepsGoing = false
+  @Flag(name: .customLong("keep-going"), help: "Continue after a command that fails.") var keepsGoing = false
 
-  @Option(
-    help: ArgumentHelp("How long to search for the board.", valueName: "SECONDS")
-  )
-  var wait = 30.0
+  @Option(help: ArgumentHelp("How long to search for the board.", valueName: "SECONDS")) var wait = 30.0
 
   @OptionGroup var catchingUp: CatchUpOptions
 
@@ -159,15 +139,9 @@ struct RunCommand: AsyncParsableCommand {
   @OptionGroup var options: BoardOptions
 
   mutating func validate() throws {
-    guard !catchingUp.offline || join != nil else {
-      throw ValidationError("--offline requires --join TARGET.")
-    }
-    guard !owned.owned || host != nil else {
-      throw ValidationError("--owned requires --host NAME.")
-    }
-    guard (host == nil) != (join == nil) else {
-      throw ValidationError("Give either --host NAME or --join TARGET.")
-    }
+    guard !catchingUp.offline || join != nil else { throw ValidationError("--offline requires --join TARGET.") }
+    guard !owned.owned || host != nil else { throw ValidationError("--owned requires --host NAME.") }
+    guard (host == nil) != (join == nil) else { throw ValidationError("Give either --host NAME or --join TARGET.") }
     guard file != nil || isatty(STDIN_FILENO) == 0 else {
       throw ValidationError("Give a FILE with commands, - to type them, or use a pipe.")
     }
@@ -181,18 +155,12 @@ struct RunCommand: AsyncParsableCommand {
       try HostedBoard(host, isKept: !options.ephemeral, settings)
     }
     let part: BoardConfiguration.Part =
-      if let hosted {
-        .host(boardName: hosted.name)
-      } else {
-        try Program.joining(join, wait: wait)
-      }
+      if let hosted { .host(boardName: hosted.name) } else { try Program.joining(join, wait: wait) }
     var configuration = try await options.configuration(part, isInteractive: false, settings)
     configuration.boardFile = hosted?.file
     configuration.isOwned = owned.owned
     configuration.script = .run(keepsGoing: keepsGoing)
-    if join != nil {
-      try await catchingUp.apply(to: &configuration, isKept: !options.ephemeral)
-    }
+    if join != nil { try await catchingUp.apply(to: &configuration, isKept: !options.ephemeral) }
     try await Program.run(configuration, options, settings, input: descriptor)
   }
 
@@ -206,13 +174,9 @@ struct RunCommand: AsyncParsableCommand {
     let descriptor = open(file, O_RDONLY | O_CLOEXEC)
     let number = errno
     var status = stat()
-    guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR
-    else {
+    guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
       let why = descriptor < 0 ? SystemError.words(for: number) : "it is a directory"
-      throw WhiteboardError(
-        .noInput,
-        "the file \(UntrustedText(file).quoted(limit: 256)) cannot be read: \(why)"
-      )
+      throw WhiteboardError(.noInput, "the file \(UntrustedText(file).quoted(limit: 256)) cannot be read: \(why)")
     }
     return descriptor
   }
@@ -266,9 +230,7 @@ struct HostedBoard {
       file = nil
       return
     }
-    guard isKept else {
-      throw WhiteboardError(.usage, "--ephemeral saves nothing, so it cannot host a file")
-    }
+    guard isKept else { throw WhiteboardError(.usage, "--ephemeral saves nothing, so it cannot host a file") }
     name = ""
     file = BoardFile.absolute(given)
   }
@@ -279,16 +241,9 @@ enum Program {
   /// Returns the first action of a shared board: joining the board given on the command line.
   ///
   /// - Throws: ``WhiteboardError`` if the target or the time is invalid.
-  static func joining(
-    _ target: String?,
-    wait: Double
-  ) throws(WhiteboardError) -> BoardConfiguration.Part {
-    guard (0...86_400).contains(wait) else {
-      throw WhiteboardError(.usage, "--wait must be from 0 to 86400 seconds")
-    }
-    do throws(LinkError) {
-      return .join(try JoinTarget(target), patience: .seconds(wait))
-    } catch {
+  static func joining(_ target: String?, wait: Double) throws(WhiteboardError) -> BoardConfiguration.Part {
+    guard (0...86_400).contains(wait) else { throw WhiteboardError(.usage, "--wait must be from 0 to 86400 seconds") }
+    do throws(LinkError) { return .join(try JoinTarget(target), patience: .seconds(wait)) } catch {
       throw WhiteboardError(.usage, error.description)
     }
   }
@@ -296,19 +251,15 @@ enum Program {
   /// Runs a shared board until it stops.
   ///
   /// - Throws: ``WhiteboardError`` with the exit status of the program.
-  static func run(
-    _ configuration: BoardConfiguration,
-    _ options: BoardOptions,
-    _ settings: Settings,
-    input: Int32
-  ) async throws(WhiteboardError) {
+  static func run(_ configuration: BoardConfiguration, _ options: BoardOptions, _ settings: Settings, input: Int32)
+    async throws(WhiteboardError)
+  {
     let json = options.common.json
     if !json, configuration.script == .none, Console.hasScreen(settings) {
       var configuration = configuration
       configuration.isTyped = true
       try await withScreen(dataDirectory: configuration.dataDirectory, settings) {
-        [configuration] screen throws(WhiteboardError) in
-        try await screen.run(configuration)
+        [configuration] screen throws(WhiteboardError) in try await screen.run(configuration)
       }
       return
     }
@@ -337,9 +288,7 @@ enum Program {
   ///
   /// - Throws: ``WhiteboardError`` if the system has no descriptors left.
   static func lineReader(_ descriptor: Int32) throws(WhiteboardError) -> LineReader {
-    do throws(InputError) {
-      return try LineReader(descriptor: descriptor)
-    } catch {
+    do throws(InputError) { return try LineReader(descriptor: descriptor) } catch {
       throw WhiteboardError(.system, "cannot open the input")
     }
   }
@@ -355,8 +304,7 @@ enum Program {
     _ ending: EndRequest
   ) async throws(WhiteboardError) {
     let lines: any LineSource =
-      configuration.isTyped
-      ? TerminalLines(reader: reader) { await ending.request(asksFirst: true) } : reader
+      configuration.isTyped ? TerminalLines(reader: reader) { await ending.request(asksFirst: true) } : reader
     let sink = LineSink(writer, isJSON: isJSON)
     let sharedBoard = SharedBoard(
       configuration,
@@ -368,9 +316,7 @@ enum Program {
     do throws(WhiteboardError) {
       try await sharedBoard.run()
       outcome = .success(())
-    } catch {
-      outcome = .failure(error)
-    }
+    } catch { outcome = .failure(error) }
     await ending.set(nil)
     do throws(OutputError) {
       try await sink.finish()
@@ -396,24 +342,11 @@ enum Program {
     let keys = try KeyMap(wanted.keys)
     let exitMessage =
       "whiteboard-peer crashed. All saved changes are in \(dataDirectory)/boards: open the board again.\n"
-    let terminal = Terminal(
-      mouse: wanted.mouse,
-      exitMessage: exitMessage,
-      log: dataDirectory + "/last-run.log"
-    )
+    let terminal = Terminal(mouse: wanted.mouse, exitMessage: exitMessage, log: dataDirectory + "/last-run.log")
     guard let terminal else {
-      throw WhiteboardError(
-        .system,
-        "this terminal cannot show a full screen; use --accessible for line mode"
-      )
+      throw WhiteboardError(.system, "this terminal cannot show a full screen; use --accessible for line mode")
     }
-    let screen = BoardTerminal(
-      terminal,
-      TerminalFeatures { Environment[$0] },
-      wanted,
-      keys,
-      home: Environment["HOME"]
-    )
+    let screen = BoardTerminal(terminal, TerminalFeatures { Environment[$0] }, wanted, keys, home: Environment["HOME"])
     let termination = Termination { signal in
       guard signal != SIGHUP else {
         await screen.requestEnd()
@@ -432,9 +365,7 @@ enum Program {
     /// Whether a board is open.
     var hasBoard: Bool { sharedBoard != nil }
 
-    func set(_ sharedBoard: SharedBoard?) {
-      self.sharedBoard = sharedBoard
-    }
+    func set(_ sharedBoard: SharedBoard?) { self.sharedBoard = sharedBoard }
 
     /// Asks the shared board to stop.
     ///

@@ -6,13 +6,10 @@ import WhiteboardRendering
 extension CompletionKind {
   /// A completion of a board argument with the names of the saved boards.
   static let board = CompletionKind.custom { _, _, prefix in
-    // Ignore the options on the line that is being completed. Errors in them are reported when the
-    // command runs.
-    guard !prefix.contains("/"), let options = try? CommonOptions.parse([]),
-      let library = try? options.boardLibrary()
+    // Ignore the options on the line that is being completed. Errors in them are reported when the command runs.
+    guard !prefix.contains("/"), let options = try? CommonOptions.parse([]), let library = try? options.boardLibrary()
     else { return [] }
     let summaries = (try? await library.list()) ?? []
-    return summaries.filter { $0.error == nil }.map(\.name)
-      .filter { $0.unicodeScalars.allSatisfy(\.isSafe) }
+    return summaries.filter { $0.error == nil }.map(\.name).filter { $0.unicodeScalars.allSatisfy(\.isSafe) }
   }
 }

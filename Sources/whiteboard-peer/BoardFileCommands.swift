@@ -42,22 +42,11 @@ extension BoardsCommand {
       let name = try BoardName.checked(name)
       let directory = try common.chosenDataDirectory()
       let host: PeerID
-      do {
-        host = try PeerIdentity.loadOrCreate(inDirectory: directory).peerID
-      } catch {
+      do { host = try PeerIdentity.loadOrCreate(inDirectory: directory).peerID } catch {
         throw WhiteboardError(error, inDataDirectory: directory)
       }
-      let made = try await BoardFile.duplicate(
-        path,
-        as: name,
-        in: try common.boardLibrary(),
-        hostedBy: host
-      )
-      try common.say(
-        "board-duplicated",
-        "Created the board \(UntrustedText(name).quoted()).",
-        path: made
-      )
+      let made = try await BoardFile.duplicate(path, as: name, in: try common.boardLibrary(), hostedBy: host)
+      try common.say("board-duplicated", "Created the board \(UntrustedText(name).quoted()).", path: made)
     }
   }
 
@@ -73,15 +62,10 @@ extension BoardsCommand {
       let (path, name) = (try await common.path(of: board), try BoardName.checked(name))
       let library = try common.boardLibrary()
       try await writing(path) { document throws(DocumentError) in
-        try await library.giving(name, to: path) { () async throws(DocumentError) in
-          try await document.rename(to: name)
+        try await library.giving(name, to: path) { () async throws(DocumentError) in try await document.rename(to: name)
         }
       }
-      try common.say(
-        "board-renamed",
-        "Renamed the board to \(UntrustedText(name).quoted()).",
-        path: path
-      )
+      try common.say("board-renamed", "Renamed the board to \(UntrustedText(name).quoted()).", path: path)
     }
   }
 
@@ -92,8 +76,7 @@ extension BoardsCommand {
     )
 
     @Argument(help: "The board to change.", completion: .board) var board: String
-    @Argument(help: ArgumentHelp("A number of days, or forever.", valueName: "DAYS|forever"))
-    var span: String
+    @Argument(help: ArgumentHelp("A number of days, or forever.", valueName: "DAYS|forever")) var span: String
     @OptionGroup var common: CommonOptions
 
     mutating func validate() throws {
@@ -104,13 +87,10 @@ extension BoardsCommand {
 
     mutating func run() async throws {
       let (path, days) = (try await common.path(of: board), Int(span))
-      try await writing(path) { document throws(DocumentError) in
-        try await document.setRetention(days: days)
-      }
+      try await writing(path) { document throws(DocumentError) in try await document.setRetention(days: days) }
       try common.say(
         "board-retained",
-        days.map { "The board keeps the history of the last \($0) days." }
-          ?? "The board keeps all of its history.",
+        days.map { "The board keeps the history of the last \($0) days." } ?? "The board keeps all of its history.",
         path: path
       )
     }
@@ -118,13 +98,10 @@ extension BoardsCommand {
 
   /// `whiteboard-peer boards compact`.
   struct Compact: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "Make a board's file smaller by deleting its history."
-    )
+    static let configuration = CommandConfiguration(abstract: "Make a board's file smaller by deleting its history.")
 
     @Argument(help: "The board to compact.", completion: .board) var board: String
-    @Option(help: ArgumentHelp("Keep the history of the last DAYS days.", valueName: "DAYS"))
-    var keep = 0
+    @Option(help: ArgumentHelp("Keep the history of the last DAYS days.", valueName: "DAYS")) var keep = 0
     @OptionGroup var common: CommonOptions
 
     mutating func validate() throws {
@@ -145,9 +122,7 @@ extension BoardsCommand {
 
   /// `whiteboard-peer boards verify`.
   struct Verify: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "Check all stored data of a board, and report damage."
-    )
+    static let configuration = CommandConfiguration(abstract: "Check all stored data of a board, and report damage.")
 
     @Argument(help: "The board to check.", completion: .board) var board: String
     @OptionGroup var common: CommonOptions
@@ -167,8 +142,7 @@ extension BoardsCommand {
   /// `whiteboard-peer boards recover`.
   struct Recover: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract:
-        "Save the intact data of a damaged file to a new file; the damaged file is not changed.",
+      abstract: "Save the intact data of a damaged file to a new file; the damaged file is not changed.",
       discussion: """
         The command also reads the copies that were saved when the file was found damaged (FILE.damaged-1 \
         and so on). It verifies the new file, and lists the data that is lost.
@@ -182,25 +156,18 @@ extension BoardsCommand {
     private static func advice(_ source: String, _ target: String) -> String {
       "Use this file from now on, and move the damaged file somewhere else: mv "
         + "\(shellQuoted(source))* SOME-OTHER-DIRECTORY/"
-        + (target == BoardLibrary.recoveredPath(of: source)
-          ? "" : ", then move this file to the old path.")
+        + (target == BoardLibrary.recoveredPath(of: source) ? "" : ", then move this file to the old path.")
     }
 
-    @Argument(help: "The damaged board: its file, its name or the start of its id.")
-    var file: String
+    @Argument(help: "The damaged board: its file, its name or the start of its id.") var file: String
     @Option(
       name: [.customShort("o"), .customLong("output")],
-      help: ArgumentHelp(
-        "The file to write; by default, FILE with -recovered in its name.",
-        valueName: "FILE"
-      )
-    )
-    var output: String?
+      help: ArgumentHelp("The file to write; by default, FILE with -recovered in its name.", valueName: "FILE")
+    ) var output: String?
     @OptionGroup var common: CommonOptions
 
     mutating func run() async throws {
-      // The board's name may be missing from a damaged file. In this case, the user must pass the
-      // path of the file.
+      // The board's name may be missing from a damaged file. In this case, the user must pass the path of the file.
       let isFile = BoardFile.isMeant(by: file) || FileManager.default.fileExists(atPath: file)
       let source = isFile ? BoardFile.absolute(file) : try await common.path(of: file)
       let target = output.map(BoardFile.absolute) ?? BoardLibrary.recoveredPath(of: source)
@@ -210,8 +177,7 @@ extension BoardsCommand {
         "board-recovered",
         "\(target) holds \(report.keyframes) states, \(report.entries) changes and "
           + "\(report.assets) photos; \(report.losses.isEmpty ? "nothing is lost" : "the lost data is listed above"). "
-          + "The board has \(objects) \(objects == 1 ? "object" : "objects"). "
-          + Self.advice(source, target),
+          + "The board has \(objects) \(objects == 1 ? "object" : "objects"). " + Self.advice(source, target),
         path: target
       )
       guard report.losses.isEmpty else { throw ExitCode(WhiteboardError.Code.no.rawValue) }
@@ -220,15 +186,12 @@ extension BoardsCommand {
 }
 
 /// Opens a document for writing, runs `body`, and closes the document even if `body` throws.
-private func writing(
-  _ path: String,
-  _ body: (BoardDocument) async throws(DocumentError) -> Void
-) async throws(WhiteboardError) {
+private func writing(_ path: String, _ body: (BoardDocument) async throws(DocumentError) -> Void)
+  async throws(WhiteboardError)
+{
   try await filing { () async throws(DocumentError) in
     let document = try await BoardDocument.open(at: path, mode: .writing)
-    do throws(DocumentError) {
-      try await body(document)
-    } catch {
+    do throws(DocumentError) { try await body(document) } catch {
       // Report the error of `body`, and ignore an error from closing.
       try? await document.close()
       throw error

@@ -38,9 +38,7 @@ struct BoardLine: Encodable {
   ///   - thumbnail: A picture of the board that is safe to show; only JSON lines contain it.
   init(_ summary: DocumentSummary, nearby: Nearby = Nearby(), thumbnail: String?) {
     let announced = nearby.boards.first { $0.id.bytes == summary.board }
-    openWith = announced?.peers.map {
-      Member(peer: $0.announcement.peer.text, name: $0.announcement.hostName)
-    }
+    openWith = announced?.peers.map { Member(peer: $0.announcement.peer.text, name: $0.announcement.hostName) }
     line = announced.map { EventText.listed($0.names) + ($0.names.count == 1 ? " is" : " are") }
     path = summary.path
     name = summary.name
@@ -74,8 +72,7 @@ struct BoardLine: Encodable {
   /// - Parameters:
   ///   - boards: The boards.
   ///   - withHead: Whether the first line has the names of the columns.
-  /// - Returns: The table. If a board is damaged or cannot be read, the next line states the
-  ///   reason.
+  /// - Returns: The table. If a board is damaged or cannot be read, the next line states the reason.
   static func table(_ boards: [BoardLine], withHead: Bool = true) -> String {
     let isOpen = boards.contains { $0.line != nil }
     var head = ["NAME", "OBJECTS", "PEOPLE", "CHANGED", "BYTES"]
@@ -126,9 +123,7 @@ struct GapLine: Encodable {
   }
 
   func text(json: Bool) -> String {
-    json
-      ? String(decoding: EventLine.json("gap", self), as: UTF8.self)
-      : "not recorded from \(from) to \(to)\n"
+    json ? String(decoding: EventLine.json("gap", self), as: UTF8.self) : "not recorded from \(from) to \(to)\n"
   }
 }
 

@@ -21,8 +21,8 @@ struct BoardsCommand: AsyncParsableCommand {
       is not a readable board, and 75 if another program has the board open for writing.
       """,
     subcommands: [
-      List.self, Show.self, Versions.self, Copy.self, Duplicate.self, Rename.self, Retain.self,
-      Compact.self, Verify.self, Recover.self,
+      List.self, Show.self, Versions.self, Copy.self, Duplicate.self, Rename.self, Retain.self, Compact.self,
+      Verify.self, Recover.self,
     ],
     defaultSubcommand: List.self
   )
@@ -31,35 +31,23 @@ struct BoardsCommand: AsyncParsableCommand {
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List the boards.")
 
-    @Option(
-      help:
-        "The order of the list: \(BoardLibrary.Order.allCases.map(\.rawValue).joined(separator: ", "))."
-    )
+    @Option(help: "The order of the list: \(BoardLibrary.Order.allCases.map(\.rawValue).joined(separator: ", ")).")
     var sort = BoardLibrary.Order.name.rawValue
 
-    @Option(help: ArgumentHelp("List only boards whose name contains TEXT.", valueName: "TEXT"))
-    var find: String?
+    @Option(help: ArgumentHelp("List only boards whose name contains TEXT.", valueName: "TEXT")) var find: String?
 
-    @Option(help: ArgumentHelp("List only boards with changes by NAME.", valueName: "NAME"))
-    var person: String?
+    @Option(help: ArgumentHelp("List only boards with changes by NAME.", valueName: "NAME")) var person: String?
 
-    @Option(
-      help: ArgumentHelp("List only boards changed in the last DAYS days.", valueName: "DAYS")
-    )
-    var days: Double?
+    @Option(help: ArgumentHelp("List only boards changed in the last DAYS days.", valueName: "DAYS")) var days: Double?
 
-    @Flag(help: "Keep running, and report added, changed and removed boards.")
-    var watch = false
+    @Flag(help: "Keep running, and report added, changed and removed boards.") var watch = false
 
-    @Flag(help: "Search the network for 2 s, and show which members have the boards open.")
-    var nearby = false
+    @Flag(help: "Search the network for 2 s, and show which members have the boards open.") var nearby = false
 
     @OptionGroup var common: CommonOptions
 
     mutating func validate() throws {
-      guard !nearby || !watch else {
-        throw ValidationError("--nearby and --watch cannot be combined.")
-      }
+      guard !nearby || !watch else { throw ValidationError("--nearby and --watch cannot be combined.") }
       guard BoardLibrary.Order(rawValue: sort) != nil else {
         throw ValidationError(
           "--sort must be one of \(BoardLibrary.Order.allCases.map(\.rawValue).joined(separator: ", "))."
@@ -81,8 +69,7 @@ struct BoardsCommand: AsyncParsableCommand {
         try await follow(library, filter)
         return
       }
-      let found = try await filing {
-        () async throws(DocumentError) in
+      let found = try await filing { () async throws(DocumentError) in
         try await library.list(filter, by: BoardLibrary.Order(rawValue: sort) ?? .name)
       }
       if found.isEmpty, !common.json {
@@ -120,8 +107,7 @@ struct BoardsCommand: AsyncParsableCommand {
           switch event {
           case .found(let peer), .updated(let peer): nearby.insert(peer)
           case .lost(let peer): nearby.remove(peer)
-          case .unavailable(let problem):
-            Console.complain("whiteboard-peer: \(problem.description)")
+          case .unavailable(let problem): Console.complain("whiteboard-peer: \(problem.description)")
           case .available: break
           }
         }
@@ -138,9 +124,7 @@ struct BoardsCommand: AsyncParsableCommand {
         group.addTask {
           var told: Set<String> = []
           for await change in library.watch() {
-            if let text = await List.text(change, filter, &told, json: json) {
-              try Console.tell(text)
-            }
+            if let text = await List.text(change, filter, &told, json: json) { try Console.tell(text) }
           }
         }
         group.addTask { for await _ in ends {} }
@@ -159,18 +143,13 @@ struct BoardsCommand: AsyncParsableCommand {
       json: Bool
     ) async -> String? {
       switch change {
-      case .added(let summary) where filter.passes(summary),
-        .changed(let summary) where filter.passes(summary):
+      case .added(let summary) where filter.passes(summary), .changed(let summary) where filter.passes(summary):
         let isNew = told.insert(summary.path).inserted
-        let line = BoardLine(
-          summary,
-          thumbnail: json ? await BoardFile.thumbnail(of: summary) : nil
-        )
+        let line = BoardLine(summary, thumbnail: json ? await BoardFile.thumbnail(of: summary) : nil)
         return line.text(isNew ? "board-added" : "board-changed", json: json)
       case .added(let summary), .changed(let summary):
         return told.remove(summary.path).map { BoardLine.removed($0, json: json) }
-      case .removed(let path):
-        return told.remove(path).map { BoardLine.removed($0, json: json) }
+      case .removed(let path): return told.remove(path).map { BoardLine.removed($0, json: json) }
       }
     }
   }
@@ -185,8 +164,7 @@ struct BoardsCommand: AsyncParsableCommand {
     @Option(
       name: .customLong("at"),
       help: ArgumentHelp("Show the board as it was at this checkpoint.", valueName: "CHECKPOINT")
-    )
-    var version: String?
+    ) var version: String?
     @OptionGroup var common: CommonOptions
 
     mutating func run() async throws {
@@ -211,9 +189,7 @@ struct BoardsCommand: AsyncParsableCommand {
         return (try await document.versions(), try await document.marks())
       }
       if versions.isEmpty, !common.json {
-        try Console.tell(
-          "The board has no checkpoints. To create one, type `checkpoint NAME` on the board.\n"
-        )
+        try Console.tell("The board has no checkpoints. To create one, type `checkpoint NAME` on the board.\n")
       }
       let lines = versions.map { VersionLine($0) }
       if common.json {
@@ -222,22 +198,14 @@ struct BoardsCommand: AsyncParsableCommand {
         let rows = [["NAME", "AT", "BYTES"]] + lines.map(\.cells)
         try Console.tell(TextTable.text(rows, numbers: [2]))
       }
-      for case .gap(let from, let to) in marks {
-        try Console.tell(GapLine(from, to).text(json: common.json))
-      }
+      for case .gap(let from, let to) in marks { try Console.tell(GapLine(from, to).text(json: common.json)) }
     }
   }
 }
 
 /// Runs `body`, and converts a document error to an error with an exit status.
-func filing<Result>(
-  _ body: () async throws(DocumentError) -> Result
-) async throws(WhiteboardError) -> Result {
-  do throws(DocumentError) {
-    return try await body()
-  } catch {
-    throw WhiteboardError(error)
-  }
+func filing<Result>(_ body: () async throws(DocumentError) -> Result) async throws(WhiteboardError) -> Result {
+  do throws(DocumentError) { return try await body() } catch { throw WhiteboardError(error) }
 }
 
 extension CommonOptions {
@@ -258,9 +226,7 @@ extension CommonOptions {
   }
 
   /// Returns the path of the board file that an argument names by path, name, title or id prefix.
-  func path(of board: String) async throws(WhiteboardError) -> String {
-    try await boardLibrary().file(of: board)
-  }
+  func path(of board: String) async throws(WhiteboardError) -> String { try await boardLibrary().file(of: board) }
 
   /// Prints the result of a command as text or as a line of JSON.
   func say(_ event: String, _ message: String, path: String) throws(WhiteboardError) {

@@ -8,15 +8,10 @@ import WhiteboardKit
 struct CatchUpOptions: ParsableArguments {
   @Option(
     name: .customLong("sync-timeout"),
-    help: ArgumentHelp(
-      "How long piped commands wait for the board to arrive.",
-      valueName: "SECONDS"
-    )
-  )
-  var timeout = 30.0
+    help: ArgumentHelp("How long piped commands wait for the board to arrive.", valueName: "SECONDS")
+  ) var timeout = 30.0
 
-  @Flag(help: "Use the copy of the board on this computer, without connecting to other peers.")
-  var offline = false
+  @Flag(help: "Use the copy of the board on this computer, without connecting to other peers.") var offline = false
 
   mutating func validate() throws {
     guard (0...86_400).contains(timeout) else {
@@ -30,22 +25,16 @@ struct CatchUpOptions: ParsableArguments {
   ///   - configuration: The configuration.
   ///   - isKept: Whether boards are saved in the data directory.
   /// - Throws: ``WhiteboardError`` if `--offline` needs a saved copy, but there is none.
-  func apply(to configuration: inout BoardConfiguration, isKept: Bool) async throws(WhiteboardError)
-  {
+  func apply(to configuration: inout BoardConfiguration, isKept: Bool) async throws(WhiteboardError) {
     configuration.catchUpTimeout = .seconds(timeout)
     guard offline, case .join(let target, _) = configuration.part else { return }
-    guard isKept else {
-      throw WhiteboardError(.usage, "--offline needs a saved copy, and --ephemeral saves none")
-    }
+    guard isKept else { throw WhiteboardError(.usage, "--offline needs a saved copy, and --ephemeral saves none") }
     let wanted: String
     switch target {
     case .name(let name): wanted = name
     case .link(let link): wanted = link.board
     case .nearby, .address:
-      throw WhiteboardError(
-        .usage,
-        "--offline needs the board's name, the start of its id, or its link"
-      )
+      throw WhiteboardError(.usage, "--offline needs the board's name, the start of its id, or its link")
     }
     let library = BoardLibrary(directory: configuration.dataDirectory + "/boards")
     configuration.boardFile = try await library.file(of: wanted)

@@ -28,8 +28,7 @@ struct ConfigCommand: AsyncParsableCommand {
   /// Returns the help line of a setting, with the option and the variables that also set it.
   private static func line(_ entry: SettingEntry) -> String {
     let variables = [entry.variable, entry.otherwise?.variable].compactMap { $0 }
-    return
-      "  \(entry.name) is \(entry.allowed) [\(entry.flag), \(variables.joined(separator: ", "))]"
+    return "  \(entry.name) is \(entry.allowed) [\(entry.flag), \(variables.joined(separator: ", "))]"
   }
 
   /// `whiteboard-peer config show`.
@@ -38,10 +37,7 @@ struct ConfigCommand: AsyncParsableCommand {
       abstract: "Show the current values in the format of the configuration file."
     )
 
-    @Flag(
-      help: "Show the source of each value: file and line, variable, option or default."
-    )
-    var origin = false
+    @Flag(help: "Show the source of each value: file and line, variable, option or default.") var origin = false
 
     @OptionGroup var options: BoardOptions
 
@@ -51,12 +47,9 @@ struct ConfigCommand: AsyncParsableCommand {
       _ = try KeyMap(settings.keys)
       let isJSON = options.common.json
       let lines =
-        CommonOptions.entries.map { SettingLine($0, settings) }
-        .map { isJSON ? $0.json : $0.text(withOrigin: origin) }
+        CommonOptions.entries.map { SettingLine($0, settings) }.map { isJSON ? $0.json : $0.text(withOrigin: origin) }
         + settings.keys.enumerated().map { index, binding in
-          isJSON
-            ? KeyLine(binding).json
-            : (index == 0 ? "\n[keys]\n" : "") + KeyLine(binding).text(withOrigin: origin)
+          isJSON ? KeyLine(binding).json : (index == 0 ? "\n[keys]\n" : "") + KeyLine(binding).text(withOrigin: origin)
         }
       try Console.tell(lines.joined())
     }
@@ -64,9 +57,7 @@ struct ConfigCommand: AsyncParsableCommand {
 
   /// `whiteboard-peer config path`.
   struct Path: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "Show the path of the configuration file."
-    )
+    static let configuration = CommandConfiguration(abstract: "Show the path of the configuration file.")
 
     @OptionGroup var common: CommonOptions
 

@@ -26,8 +26,7 @@ struct DemoCommand: AsyncParsableCommand {
       """
   )
 
-  @OptionGroup(title: "Terminal")
-  var terminal: TerminalOptions
+  @OptionGroup(title: "Terminal") var terminal: TerminalOptions
 
   @OptionGroup var common: CommonOptions
 
@@ -48,8 +47,7 @@ struct DemoCommand: AsyncParsableCommand {
         logger: settings.logger("whiteboard-peer")
       )
       let name = settings.value(.personName) ?? Environment.userName
-      try await Program.withScreen(dataDirectory: directory, settings) {
-        screen throws(WhiteboardError) in
+      try await Program.withScreen(dataDirectory: directory, settings) { screen throws(WhiteboardError) in
         try await companion.run(for: name) { (configuration) throws(WhiteboardError) in
           try await screen.run(configuration)
         }
@@ -59,14 +57,9 @@ struct DemoCommand: AsyncParsableCommand {
     let writer = LineWriter(descriptor: STDOUT_FILENO)
     let say: @Sendable (String?, String) async -> Void = { who, line in
       let prefix = who.map { "\($0) | " } ?? ""
-      for part in line.split(separator: "\n") {
-        try? await writer.write(Array("\(prefix)\(part)\n".utf8))
-      }
+      for part in line.split(separator: "\n") { try? await writer.write(Array("\(prefix)\(part)\n".utf8)) }
     }
-    await say(
-      nil,
-      "Ada hosts a board, and Ben searches for it. Each has a separate key and directory."
-    )
+    await say(nil, "Ada hosts a board, and Ben searches for it. Each has a separate key and directory.")
     let demo = Demo(
       discovery: discovery,
       directory: directory,
@@ -76,10 +69,7 @@ struct DemoCommand: AsyncParsableCommand {
     )
     let digest = try await demo.run()
     await say(nil, "Both boards are the same: \(digest)")
-    await say(
-      nil,
-      "Try it yourself: whiteboard-peer host, and whiteboard-peer join on another computer."
-    )
+    await say(nil, "Try it yourself: whiteboard-peer host, and whiteboard-peer join on another computer.")
     try? await writer.flush()
   }
 }

@@ -40,13 +40,9 @@ struct DoctorCommand: AsyncParsableCommand {
           case .fault: "FAULT"
           }
         try Console.tell("\(mark) \(finding.check): \(finding.seen)\n")
-        if let advice = finding.advice {
-          try Console.tell("        \(advice)\n")
-        }
+        if let advice = finding.advice { try Console.tell("        \(advice)\n") }
       }
-      if !report.isHealthy, let cause = report.likelyCause {
-        try Console.tell("\nLikely cause: \(cause)\n")
-      }
+      if !report.isHealthy, let cause = report.likelyCause { try Console.tell("\nLikely cause: \(cause)\n") }
     }
     guard report.isHealthy else { throw ExitCode(WhiteboardError.Code.no.rawValue) }
   }

@@ -29,8 +29,7 @@ struct ExportCommand: AsyncParsableCommand {
   @Option(
     name: [.customShort("o"), .customLong("output")],
     help: ArgumentHelp("The file to write; - is standard output.", valueName: "FILE")
-  )
-  var output: String
+  ) var output: String
 
   @Option(
     help: ArgumentHelp(
@@ -38,26 +37,21 @@ struct ExportCommand: AsyncParsableCommand {
         + ExportFormat.allCases.map(\.rawValue).joined(separator: ", ") + ".",
       valueName: "KIND"
     )
-  )
-  var format: String?
+  ) var format: String?
 
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp("Export only the objects that touch this region.", valueName: "X,Y,W,H")
-  )
-  var region: String?
+  ) var region: String?
 
-  @Option(help: ArgumentHelp("The number of PNG pixels for each board unit.", valueName: "N"))
-  var scale = 1.0
+  @Option(help: ArgumentHelp("The number of PNG pixels for each board unit.", valueName: "N")) var scale = 1.0
 
   @Option(
     name: .customLong("at"),
     help: ArgumentHelp("Export the board as it was at this checkpoint.", valueName: "CHECKPOINT")
-  )
-  var version: String?
+  ) var version: String?
 
-  @Flag(help: "Overwrite an existing file.")
-  var force = false
+  @Flag(help: "Overwrite an existing file.") var force = false
 
   @OptionGroup var common: CommonOptions
 
@@ -66,19 +60,14 @@ struct ExportCommand: AsyncParsableCommand {
     let region = try chosenRegion()
     let isPiped = output == "-"
     guard !isPiped || (format != .png && format != .pdf) || isatty(STDOUT_FILENO) == 0 else {
-      throw WhiteboardError(
-        .usage,
-        "a terminal cannot show .\(format.rawValue); give a file with -o"
-      )
+      throw WhiteboardError(.usage, "a terminal cannot show .\(format.rawValue); give a file with -o")
     }
     let target = BoardFile.absolute(output)
     if !isPiped { try writing { () throws(OutputFile.WriteError) in try check(target) } }
     let path = try await common.path(of: board)
     let export = try await BoardFile.export(path, version: version, region: region)
     let bytes: [UInt8]
-    do throws(ExportError) {
-      bytes = try export.file(as: format, scale: scale, pages: CairoPages())
-    } catch {
+    do throws(ExportError) { bytes = try export.file(as: format, scale: scale, pages: CairoPages()) } catch {
       throw WhiteboardError(.usage, UntrustedText(error.message).escaped())
     }
     guard !isPiped else {
@@ -86,8 +75,7 @@ struct ExportCommand: AsyncParsableCommand {
       return
     }
     let isReplacing = force
-    try writing { () throws(OutputFile.WriteError) in
-      try OutputFile.write(bytes, to: target, isReplacing: isReplacing)
+    try writing { () throws(OutputFile.WriteError) in try OutputFile.write(bytes, to: target, isReplacing: isReplacing)
     }
     let count = export.snapshots.count
     try common.say(
@@ -108,8 +96,7 @@ struct ExportCommand: AsyncParsableCommand {
         .usage,
         output == "-"
           ? "give the format for standard output, for example --format svg"
-          : "the ending of the file does not set a format; use one of \(ExportFormat.endings), "
-            + "or give --format"
+          : "the ending of the file does not set a format; use one of \(ExportFormat.endings), " + "or give --format"
       )
     }
     guard let format = ExportFormat(rawValue: name) else {
@@ -125,20 +112,14 @@ struct ExportCommand: AsyncParsableCommand {
     do throws(CommandError) {
       _ = try CommandLimits.checkedPixels(scale)
       return try region.map { (text) throws(CommandError) in try CommandParser.region(text) }
-    } catch {
-      throw WhiteboardError(.usage, error.message)
-    }
+    } catch { throw WhiteboardError(.usage, error.message) }
   }
 }
 
 /// Runs `body`, and converts an error in writing a file to an error with an exit status.
 private func writing(_ body: () throws(OutputFile.WriteError) -> Void) throws(WhiteboardError) {
-  do throws(OutputFile.WriteError) {
-    try body()
-  } catch {
-    if case .exists = error {
-      throw WhiteboardError(.cannotCreate, "\(error.message); use --force to overwrite it")
-    }
+  do throws(OutputFile.WriteError) { try body() } catch {
+    if case .exists = error { throw WhiteboardError(.cannotCreate, "\(error.message); use --force to overwrite it") }
     throw WhiteboardError(.cannotCreate, error.message)
   }
 }

@@ -32,13 +32,8 @@ struct IdentityCommand: AsyncParsableCommand {
       let directory = try common.chosenDataDirectory()
       do {
         let identity = try PeerIdentity.loadOrCreate(inDirectory: directory)
-        try Console.tell(
-          common.json
-            ? IdentityLine(peer: identity.peerID.text).json : "\(identity.peerID.text)\n"
-        )
-      } catch {
-        throw WhiteboardError(error, inDataDirectory: directory)
-      }
+        try Console.tell(common.json ? IdentityLine(peer: identity.peerID.text).json : "\(identity.peerID.text)\n")
+      } catch { throw WhiteboardError(error, inDataDirectory: directory) }
     }
   }
 
@@ -66,9 +61,7 @@ struct IdentityCommand: AsyncParsableCommand {
               + "The old identity is kept in \(file).\n"
               + "Start programs that are running here again; until then they use the old identity.\n"
         )
-      } catch {
-        throw WhiteboardError(error, inDataDirectory: directory)
-      }
+      } catch { throw WhiteboardError(error, inDataDirectory: directory) }
     }
   }
 }

@@ -16,8 +16,7 @@ import WhiteboardKit
 struct ImportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract:
-      "Import photos, boards as JSON and Excalidraw drawings into a saved board.",
+    abstract: "Import photos, boards as JSON and Excalidraw drawings into a saved board.",
     discussion: """
       BOARD is the name of a board, the start of its id, or a file. If the board is open elsewhere, type \
       `import FILE` there instead. If there is no such board, the program offers to create it; with --new, it creates \
@@ -27,10 +26,8 @@ struct ImportCommand: AsyncParsableCommand {
 
   @Argument(help: "The board to import into.") var board: String
 
-  @Argument(
-    help: ArgumentHelp("The files: JPEG, PNG, WebP, .json or .excalidraw.", valueName: "FILE")
-  )
-  var files: [String]
+  @Argument(help: ArgumentHelp("The files: JPEG, PNG, WebP, .json or .excalidraw.", valueName: "FILE")) var files:
+    [String]
 
   @Option(
     parsing: .unconditional,
@@ -38,11 +35,9 @@ struct ImportCommand: AsyncParsableCommand {
       "The center of the first file's content; the other files are placed beside it.",
       valueName: "X,Y"
     )
-  )
-  var at: String?
+  ) var at: String?
 
-  @Flag(name: .customLong("new"), help: "Create the board if it does not exist.")
-  var isNew = false
+  @Flag(name: .customLong("new"), help: "Create the board if it does not exist.") var isNew = false
 
   @OptionGroup var common: CommonOptions
 
@@ -56,11 +51,7 @@ struct ImportCommand: AsyncParsableCommand {
     let settings = try options.settings()
     let hosted = try await hostedBoard(settings)
     // The board stays offline, because it only has to sign and save the imported objects.
-    var configuration = try await options.configuration(
-      .host(boardName: hosted.name),
-      isInteractive: false,
-      settings
-    )
+    var configuration = try await options.configuration(.host(boardName: hosted.name), isInteractive: false, settings)
     configuration.boardFile = hosted.file
     configuration.isListening = false
     configuration.discovery = nil
@@ -68,9 +59,7 @@ struct ImportCommand: AsyncParsableCommand {
     configuration.code = nil
     configuration.script = .run(keepsGoing: false)
     let feed = CommandFeed()
-    for (index, file) in files.enumerated() {
-      feed.push(line(file, place, index))
-    }
+    for (index, file) in files.enumerated() { feed.push(line(file, place, index)) }
     feed.finish()
     let writer = LineWriter(descriptor: STDOUT_FILENO)
     let sharedBoard = SharedBoard(
@@ -83,31 +72,22 @@ struct ImportCommand: AsyncParsableCommand {
       await writer.giveUp(ifStalledFor: .seconds(2))
     }
     defer { withExtendedLifetime(termination) {} }
-    do throws(WhiteboardError) {
-      try await sharedBoard.run()
-    } catch {
+    do throws(WhiteboardError) { try await sharedBoard.run() } catch {
       try? await writer.flush()
       guard error.code == .timedOut else { throw error }
       throw WhiteboardError(
         error.code,
-        "\(UntrustedText(board).quoted(limit: 256)) is open elsewhere: "
-          + "type `import FILE` on it there, or close it"
+        "\(UntrustedText(board).quoted(limit: 256)) is open elsewhere: " + "type `import FILE` on it there, or close it"
       )
     }
-    do throws(OutputError) {
-      try await writer.flush()
-    } catch {
+    do throws(OutputError) { try await writer.flush() } catch {
       guard error.isReaderGone else { throw WhiteboardError.unwritable }
     }
   }
 
   /// Returns the board to import into: a saved board, or a new one if the user wants it.
-  private func hostedBoard(
-    _ settings: Settings
-  ) async throws(WhiteboardError) -> (name: String, file: String?) {
-    do throws(WhiteboardError) {
-      return ("", try await common.path(of: board))
-    } catch {
+  private func hostedBoard(_ settings: Settings) async throws(WhiteboardError) -> (name: String, file: String?) {
+    do throws(WhiteboardError) { return ("", try await common.path(of: board)) } catch {
       guard error.code == .noInput else { throw error }
       // A mistyped file name must not create a board.
       for file in files { try Self.check(file) }
@@ -135,11 +115,8 @@ struct ImportCommand: AsyncParsableCommand {
   }
 
   private func chosenPlace() throws(WhiteboardError) -> Point? {
-    do throws(CommandError) {
-      return try at.map { (text) throws(CommandError) in try CommandParser.point(text) }
-    } catch {
-      throw WhiteboardError(.usage, error.message)
-    }
+    do throws(CommandError) { return try at.map { (text) throws(CommandError) in try CommandParser.point(text) } } catch
+    { throw WhiteboardError(.usage, error.message) }
   }
 
   /// Returns the command that imports a file, as a line of JSON.
@@ -158,8 +135,7 @@ struct ImportCommand: AsyncParsableCommand {
 /// A sink that prints the results of the import commands, and no other events of the board.
 private struct ImportSink: EventSink {
   let lines: LineSink
-  /// Whether failures are printed as lines of JSON; otherwise the program reports them when it
-  /// exits.
+  /// Whether failures are printed as lines of JSON; otherwise the program reports them when it exits.
   let isJSON: Bool
 
   var contents: EventContents { [] }

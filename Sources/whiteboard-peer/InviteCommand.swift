@@ -34,41 +34,25 @@ struct InviteCommand: AsyncParsableCommand {
       """
   )
 
-  @Argument(
-    help: ArgumentHelp("The board to show the invitation for.", valueName: "BOARD"),
-    completion: .board
-  )
+  @Argument(help: ArgumentHelp("The board to show the invitation for.", valueName: "BOARD"), completion: .board)
   var board: String?
 
-  @Flag(
-    inversion: .prefixedNo,
-    help: "Whether to draw the QR code; by default, only on a terminal."
-  )
-  var qr: Bool?
+  @Flag(inversion: .prefixedNo, help: "Whether to draw the QR code; by default, only on a terminal.") var qr: Bool?
 
-  @Flag(help: "Create a browser link, for an open board that browsers can join.")
-  var web = false
+  @Flag(help: "Create a browser link, for an open board that browsers can join.") var web = false
 
-  @Flag(help: "Let the browser link admit only one person.")
-  var once = false
+  @Flag(help: "Let the browser link admit only one person.") var once = false
 
-  @Flag(help: "Make the code or link view-only, for a board that was created with --owned.")
-  var view = false
+  @Flag(help: "Make the code or link view-only, for a board that was created with --owned.") var view = false
 
   @Option(
-    help: ArgumentHelp(
-      "How long the code or link is valid: a number and s, m, h or d, at most 30d.",
-      valueName: "TIME"
-    )
-  )
-  var expires: String?
+    help: ArgumentHelp("How long the code or link is valid: a number and s, m, h or d, at most 30d.", valueName: "TIME")
+  ) var expires: String?
 
   @OptionGroup var common: CommonOptions
 
   mutating func validate() throws {
-    guard web || !once else {
-      throw ValidationError("--once is only for browser links; add --web.")
-    }
+    guard web || !once else { throw ValidationError("--once is only for browser links; add --web.") }
     guard let expires else { return }
     guard InvitationTerms.seconds(expires) != nil else {
       throw ValidationError("--expires must be a time such as 90s, 15m, 2h or 7d, at most 30d.")
@@ -85,9 +69,7 @@ struct InviteCommand: AsyncParsableCommand {
     }
     let isTerminal = isatty(STDOUT_FILENO) == 1
     // On a terminal, OSC 8 makes the link clickable.
-    try Console.tell(
-      invitation.text { isTerminal ? "\u{1B}]8;;\($0)\u{1B}\\\($0)\u{1B}]8;;\u{1B}\\" : $0 }
-    )
+    try Console.tell(invitation.text { isTerminal ? "\u{1B}]8;;\($0)\u{1B}\\\($0)\u{1B}]8;;\u{1B}\\" : $0 })
     guard let link = invitation.links.first, qr ?? isTerminal else { return }
     let colors = isTerminal ? Self.colors(settings) : nil
     try Console.tellQRCode(of: link, colors: colors)
@@ -96,17 +78,13 @@ struct InviteCommand: AsyncParsableCommand {
   /// Returns the invitation with an additional code.
   ///
   /// The program that has the board open creates the code.
-  private func further(
-    _ invitation: BoardInvitation,
-    _ settings: Settings
-  ) async throws(WhiteboardError) -> BoardInvitation {
+  private func further(_ invitation: BoardInvitation, _ settings: Settings) async throws(WhiteboardError)
+    -> BoardInvitation
+  {
     let directory = try settings.chosenDataDirectory()
     let open = OpenBoard.all(inDataDirectory: directory)
     guard let board = open.first(where: { $0.board == invitation.board }) else {
-      throw WhiteboardError(
-        .unreachable,
-        "the board is not open on this computer: open it with `host`, then try again"
-      )
+      throw WhiteboardError(.unreachable, "the board is not open on this computer: open it with `host`, then try again")
     }
     let terms = InvitationTerms(
       isView: view,
@@ -114,14 +92,11 @@ struct InviteCommand: AsyncParsableCommand {
       isOnce: once,
       seconds: expires.flatMap(InvitationTerms.seconds)
     )
-    return BoardInvitation(
-      board,
-      try await InvitationRequest.ask(terms, of: board, inDataDirectory: directory)
-    )
+    return BoardInvitation(board, try await InvitationRequest.ask(terms, of: board, inDataDirectory: directory))
   }
 
-  /// Returns the colors of a QR code, which is black on white, so that any terminal shows it
-  /// correctly; nil for a terminal without colors.
+  /// Returns the colors of a QR code, which is black on white, so that any terminal shows it correctly; nil for a
+  /// terminal without colors.
   private static func colors(_ settings: Settings) -> String? {
     let features = TerminalFeatures { Environment[$0] }.applying(TerminalSettings(settings))
     return switch features.depth {
@@ -146,11 +121,7 @@ struct InviteCommand: AsyncParsableCommand {
     let kept = try await filing { () async throws(DocumentError) in try await library.list() }
     let names = open.isEmpty ? kept.map(\.name) : open.map(\.boardName)
     switch names.count {
-    case 0:
-      throw WhiteboardError(
-        .noInput,
-        "no boards are saved yet; `whiteboard-peer host NAME` creates one"
-      )
+    case 0: throw WhiteboardError(.noInput, "no boards are saved yet; `whiteboard-peer host NAME` creates one")
     case 1: return try await invitation(toFile: kept[0].path, open, settings)
     default:
       let list = names.prefix(16).map { UntrustedText($0).quoted() }.joined(separator: ", ")
@@ -159,16 +130,11 @@ struct InviteCommand: AsyncParsableCommand {
   }
 
   /// Returns the invitation to a saved board, no matter whether the board is open.
-  private func invitation(
-    toFile path: String,
-    _ open: [OpenBoard],
-    _ settings: Settings
-  ) async throws -> BoardInvitation {
+  private func invitation(toFile path: String, _ open: [OpenBoard], _ settings: Settings) async throws
+    -> BoardInvitation
+  {
     let directory = try settings.chosenDataDirectory()
-    let library = BoardLibrary(
-      directory: directory + "/boards",
-      seal: .loadOrCreate(inDirectory: directory)
-    )
+    let library = BoardLibrary(directory: directory + "/boards", seal: .loadOrCreate(inDirectory: directory))
     let (bytes, name, code) = try await filing { () async throws(DocumentError) in
       let seal = library.seal(forFile: path)
       let document = try await BoardDocument.open(at: path, mode: .reading, seal: seal)
@@ -180,9 +146,7 @@ struct InviteCommand: AsyncParsableCommand {
     let id = session.text
     if let running = open.first(where: { $0.board == id }) { return BoardInvitation(running) }
     let identity: PeerIdentity
-    do {
-      identity = try PeerIdentity.loadOrCreate(inDirectory: directory)
-    } catch {
+    do { identity = try PeerIdentity.loadOrCreate(inDirectory: directory) } catch {
       throw WhiteboardError(error, inDataDirectory: directory)
     }
     let admission = settings.value(.admission)

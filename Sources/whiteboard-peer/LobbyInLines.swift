@@ -30,20 +30,14 @@ extension Program {
     let shown = ShownLobby(LineLobby(suggestion: lobby.suggestion), writer)
     await shown.list(await lobby.boards())
     while let choice = await choice(lobby, shown, reader) {
-      do throws(WhiteboardError) {
-        return try await open(choice, lobby, isTyped, reader, writer, ending)
-      } catch {
+      do throws(WhiteboardError) { return try await open(choice, lobby, isTyped, reader, writer, ending) } catch {
         await shown.fail(error, choice)
       }
     }
   }
 
   /// Reads the user's choice; nil at the end of the input.
-  private static func choice(
-    _ lobby: Lobby,
-    _ shown: ShownLobby,
-    _ reader: LineReader
-  ) async -> LobbyClient.Choice? {
+  private static func choice(_ lobby: Lobby, _ shown: ShownLobby, _ reader: LineReader) async -> LobbyClient.Choice? {
     // The code below waits for this task.
     let browsing = Task {
       await lobby.discovery.browse(BrowserQuery(excluding: nil)) { events in
@@ -73,9 +67,7 @@ extension Program {
   ) async throws(WhiteboardError) {
     guard var configuration = try await lobby.configuration(choice) else { return }
     configuration.isTyped = isTyped
-    do throws(WhiteboardError) {
-      try await run(configuration, from: reader, to: writer, isJSON: false, ending)
-    } catch {
+    do throws(WhiteboardError) { try await run(configuration, from: reader, to: writer, isJSON: false, ending) } catch {
       // The announcement may be outdated. The local copy is always available.
       guard case .rejoin(_, let path) = choice,
         error.code == .unreachable || error.code == .timedOut || error.isRemoval,
@@ -107,8 +99,7 @@ private actor ShownLobby {
     switch event {
     case .found(let peer), .updated(let peer): await write(lobby.found(.init(peer)))
     case .lost(let peer): await write(lobby.lost(.init(peer)))
-    case .unavailable(let problem):
-      await write(["! \(UntrustedText(problem.description).escaped())"])
+    case .unavailable(let problem): await write(["! \(UntrustedText(problem.description).escaped())"])
     case .available: break
     }
   }
@@ -123,9 +114,7 @@ private actor ShownLobby {
     }
   }
 
-  func fail(_ error: WhiteboardError, _ choice: LobbyClient.Choice) async {
-    await write(lobby.fail(error, choice))
-  }
+  func fail(_ error: WhiteboardError, _ choice: LobbyClient.Choice) async { await write(lobby.fail(error, choice)) }
 
   private func write(_ lines: [String]) async {
     guard !lines.isEmpty else { return }

@@ -21,16 +21,11 @@ struct NearbyCommand: AsyncParsableCommand {
     discussion: "The exit status is 1 if there are none."
   )
 
-  @Flag(help: "Keep running, and report boards that appear and disappear.")
-  var watch = false
+  @Flag(help: "Keep running, and report boards that appear and disappear.") var watch = false
 
   @Option(
-    help: ArgumentHelp(
-      "How long to search: 3 by default; with --watch, until the program exits.",
-      valueName: "SECONDS"
-    )
-  )
-  var timeout: Double?
+    help: ArgumentHelp("How long to search: 3 by default; with --watch, until the program exits.", valueName: "SECONDS")
+  ) var timeout: Double?
 
   @OptionGroup var common: CommonOptions
 
@@ -70,18 +65,14 @@ struct NearbyCommand: AsyncParsableCommand {
       group.cancelAll()
     }
     if !watch { await look.tellAll(writer) }
-    if let failure = await look.failure, !failure.isReaderGone {
-      throw WhiteboardError.unwritable
-    }
+    if let failure = await look.failure, !failure.isReaderGone { throw WhiteboardError.unwritable }
     if await look.count == 0, !watch {
       guard await look.problem == nil else {
         // Throw only the exit status, since the problem was already reported.
         throw ExitCode(WhiteboardError.Code.unreachable.rawValue)
       }
       let shown = seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"
-      Console.complain(
-        "No board was found nearby in \(shown) s. To find the cause, run: whiteboard-peer doctor"
-      )
+      Console.complain("No board was found nearby in \(shown) s. To find the cause, run: whiteboard-peer doctor")
       throw ExitCode(WhiteboardError.Code.no.rawValue)
     }
   }
@@ -105,9 +96,7 @@ struct NearbyCommand: AsyncParsableCommand {
     /// Writes one line for each board and each relay that was found.
     func tellAll(_ writer: LineWriter) async {
       guard groups else { return }
-      for board in nearby.boards {
-        await write("nearby: \(line(board))\n", writer)
-      }
+      for board in nearby.boards { await write("nearby: \(line(board))\n", writer) }
       for relay in nearby.relays {
         let event = BoardEvent.peerFound(BoardEvent.FoundBoard(relay))
         if let line = EventText.line(event) { await write(line + "\n", writer) }
@@ -123,19 +112,13 @@ struct NearbyCommand: AsyncParsableCommand {
       do throws(OutputError) {
         try await writer.write(Array(text.utf8))
         try await writer.flush()
-      } catch {
-        failure = error
-      }
+      } catch { failure = error }
     }
 
     /// Writes the line about the board that a peer announces, or announced earlier.
     ///
     /// - Returns: Whether the peer has a board; false if the peer is only a relay.
-    private func tellBoard(
-      of peer: DiscoveredPeer,
-      wasKnown: Bool,
-      _ writer: LineWriter
-    ) async -> Bool {
+    private func tellBoard(of peer: DiscoveredPeer, wasKnown: Bool, _ writer: LineWriter) async -> Bool {
       guard !peer.isRelayAlone else { return false }
       let id = peer.announcement.session.bytes
       guard let board = nearby.boards.first(where: { $0.id.bytes == id }) else {
@@ -148,12 +131,7 @@ struct NearbyCommand: AsyncParsableCommand {
       return true
     }
 
-    func saw(
-      _ event: BrowserEvent,
-      _ sink: LineSink,
-      _ writer: LineWriter,
-      isWatching: Bool
-    ) async {
+    func saw(_ event: BrowserEvent, _ sink: LineSink, _ writer: LineWriter, isWatching: Bool) async {
       let told: BoardEvent
       switch event {
       case .found(let peer), .updated(let peer), .lost(let peer):
@@ -167,12 +145,9 @@ struct NearbyCommand: AsyncParsableCommand {
       case .unavailable, .available: break
       }
       switch event {
-      case .found(let peer):
-        told = .peerFound(BoardEvent.FoundBoard(peer))
-      case .updated(let peer):
-        told = .peerUpdated(BoardEvent.FoundBoard(peer))
-      case .lost(let peer):
-        told = .peerLost(BoardEvent.LostBoard(peer))
+      case .found(let peer): told = .peerFound(BoardEvent.FoundBoard(peer))
+      case .updated(let peer): told = .peerUpdated(BoardEvent.FoundBoard(peer))
+      case .lost(let peer): told = .peerLost(BoardEvent.LostBoard(peer))
       case .unavailable(let problem):
         self.problem = problem
         Console.complain("whiteboard-peer: \(problem.description)")
@@ -184,9 +159,7 @@ struct NearbyCommand: AsyncParsableCommand {
       do throws(OutputError) {
         try await sink.write([told])
         try await writer.flush()
-      } catch {
-        failure = error
-      }
+      } catch { failure = error }
     }
   }
 }

@@ -19,8 +19,8 @@ import WhiteboardWeb
 
 /// The options that all commands share.
 ///
-/// An option overrides the environment, the environment overrides the configuration file, and the
-/// file overrides the default.
+/// An option overrides the environment, the environment overrides the configuration file, and the file overrides the
+/// default.
 struct CommonOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -28,28 +28,17 @@ struct CommonOptions: ParsableArguments {
       valueName: "FILE"
     ),
     completion: .file()
-  )
-  var config: String?
+  ) var config: String?
 
-  @Option(
-    name: .customLong("data-dir"),
-    help: .of(.dataDirectory, "DIR"),
-    completion: .directory
-  )
-  var dataDirectory: String?
+  @Option(name: .customLong("data-dir"), help: .of(.dataDirectory, "DIR"), completion: .directory) var dataDirectory:
+    String?
 
-  @Option(help: .of(.interface, "IF"))
-  var interface: String?
+  @Option(help: .of(.interface, "IF")) var interface: String?
 
-  @Flag(help: "Write one JSON object per line. (Input can be JSON lines even without this option.)")
-  var json = false
+  @Flag(help: "Write one JSON object per line. (Input can be JSON lines even without this option.)") var json = false
 
-  @Option(
-    name: .customLong("log-level"),
-    help: .of(.logLevel, "LEVEL"),
-    completion: .of(.logLevel)
-  )
-  var logLevel: String?
+  @Option(name: .customLong("log-level"), help: .of(.logLevel, "LEVEL"), completion: .of(.logLevel)) var logLevel:
+    String?
 
   /// All settings of the program.
   static let entries = SettingEntry.ofBoard + SettingEntry.ofTerminal
@@ -75,33 +64,24 @@ struct CommonOptions: ParsableArguments {
   }
 
   /// Returns the data directory.
-  func chosenDataDirectory() throws(WhiteboardError) -> String {
-    try settings().chosenDataDirectory()
-  }
+  func chosenDataDirectory() throws(WhiteboardError) -> String { try settings().chosenDataDirectory() }
 }
 
 /// The options that control the terminal.
 struct TerminalOptions: ParsableArguments {
-  @Flag(inversion: .prefixedNo, help: .of(.accessible))
-  var accessible: Bool?
+  @Flag(inversion: .prefixedNo, help: .of(.accessible)) var accessible: Bool?
 
-  @Option(help: .of(.graphics, "HOW"), completion: .of(.graphics))
-  var graphics: String?
+  @Option(help: .of(.graphics, "HOW"), completion: .of(.graphics)) var graphics: String?
 
-  @Option(help: .of(.pen, "HOW"), completion: .of(.pen))
-  var pen: String?
+  @Option(help: .of(.pen, "HOW"), completion: .of(.pen)) var pen: String?
 
-  @Option(help: .of(.mouse, "HOW"), completion: .of(.mouse))
-  var mouse: String?
+  @Option(help: .of(.mouse, "HOW"), completion: .of(.mouse)) var mouse: String?
 
-  @Option(help: .of(.color, "COLORS"), completion: .of(.color))
-  var color: String?
+  @Option(help: .of(.color, "COLORS"), completion: .of(.color)) var color: String?
 
-  @Flag(name: .customLong("no-color"), help: "The same as --color none.")
-  var isColorless = false
+  @Flag(name: .customLong("no-color"), help: "The same as --color none.") var isColorless = false
 
-  @Flag(inversion: .prefixedNo, help: .of(.motion))
-  var motion: Bool?
+  @Flag(inversion: .prefixedNo, help: .of(.motion)) var motion: Bool?
 
   mutating func validate() throws {
     guard !isColorless || color ?? "none" == "none" else {
@@ -124,63 +104,43 @@ struct TerminalOptions: ParsableArguments {
 
 /// The options of the commands that host or join a board.
 struct BoardOptions: ParsableArguments {
-  @Option(name: .customLong("as"), help: .of(.personName, "NAME"))
-  var name: String?
+  @Option(name: .customLong("as"), help: .of(.personName, "NAME")) var name: String?
 
-  @Option(help: .of(.listen, "ADDR:PORT"))
-  var listen: String?
+  @Option(help: .of(.listen, "ADDR:PORT")) var listen: String?
 
-  @Flag(inversion: .prefixedNo, help: .of(.announce))
-  var announce: Bool?
+  @Flag(inversion: .prefixedNo, help: .of(.announce)) var announce: Bool?
 
-  @Flag(inversion: .prefixedNo, help: .of(.membersAdmit))
-  var membersAdmit: Bool?
+  @Flag(inversion: .prefixedNo, help: .of(.membersAdmit)) var membersAdmit: Bool?
 
-  @Option(help: .of(.admission, "HOW"), completion: .of(.admission))
-  var admit: String?
+  @Option(help: .of(.admission, "HOW"), completion: .of(.admission)) var admit: String?
 
-  @Option(help: .of(.code, "WORDS"))
-  var code: String?
+  @Option(help: .of(.code, "WORDS")) var code: String?
 
-  @Option(help: .of(.relay, "HOST:PORT|auto"))
-  var relay: String?
+  @Option(help: .of(.relay, "HOST:PORT|auto")) var relay: String?
 
-  @Flag(help: "Use a temporary key for this run, and save nothing.")
-  var ephemeral = false
+  @Flag(help: "Use a temporary key for this run, and save nothing.") var ephemeral = false
 
   @Flag(
     name: .customLong("trust-file"),
-    help:
-      "Use the members, the join code and the browser links in a board file from another computer of yours."
-  )
-  var trustsFile = false
+    help: "Use the members, the join code and the browser links in a board file from another computer of yours."
+  ) var trustsFile = false
 
-  @Option(name: .customLong("max-peers"), help: .of(.maximumPeers, "COUNT"))
-  var maximumPeers: String?
+  @Option(name: .customLong("max-peers"), help: .of(.maximumPeers, "COUNT")) var maximumPeers: String?
 
-  @Option(name: .customLong("lost-after"), help: .of(.lostAfter, "SECONDS"))
-  var lostAfter: String?
+  @Option(name: .customLong("lost-after"), help: .of(.lostAfter, "SECONDS")) var lostAfter: String?
 
-  @Flag(name: .customLong("accept-files"), inversion: .prefixedNo, help: .of(.acceptFiles))
-  var acceptsFiles: Bool?
+  @Flag(name: .customLong("accept-files"), inversion: .prefixedNo, help: .of(.acceptFiles)) var acceptsFiles: Bool?
 
-  @Option(
-    name: .customLong("files-from"),
-    help: .of(.filesFrom, "WHO"),
-    completion: .of(.filesFrom)
-  )
-  var filesFrom: String?
+  @Option(name: .customLong("files-from"), help: .of(.filesFrom, "WHO"), completion: .of(.filesFrom)) var filesFrom:
+    String?
 
-  @Option(name: .customLong("save-files"), help: .of(.saveFiles, "DIR"), completion: .directory)
-  var saveFiles: String?
+  @Option(name: .customLong("save-files"), help: .of(.saveFiles, "DIR"), completion: .directory) var saveFiles: String?
 
-  @Option(name: .customLong("inbox-quota"), help: .of(.inboxQuota, "SIZE"))
-  var inboxQuota: String?
+  @Option(name: .customLong("inbox-quota"), help: .of(.inboxQuota, "SIZE")) var inboxQuota: String?
 
   @OptionGroup var web: WebOptions
 
-  @OptionGroup(title: "Terminal")
-  var terminal: TerminalOptions
+  @OptionGroup(title: "Terminal") var terminal: TerminalOptions
 
   @OptionGroup var common: CommonOptions
 
@@ -215,11 +175,9 @@ struct BoardOptions: ParsableArguments {
   ///   - settings: The result of ``settings()``.
   /// - Returns: The configuration.
   /// - Throws: ``WhiteboardError`` if the data directory or a file in it cannot be used.
-  func configuration(
-    _ part: BoardConfiguration.Part,
-    isInteractive: Bool,
-    _ settings: Settings
-  ) async throws(WhiteboardError) -> BoardConfiguration {
+  func configuration(_ part: BoardConfiguration.Part, isInteractive: Bool, _ settings: Settings)
+    async throws(WhiteboardError) -> BoardConfiguration
+  {
     let directory = try directory(settings)
     let identity: PeerIdentity
     var store: PeerStore?
@@ -229,9 +187,7 @@ struct BoardOptions: ParsableArguments {
       do {
         identity = try PeerIdentity.loadOrCreate(inDirectory: directory)
         store = try PeerStore(file: directory + "/peers.json")
-      } catch {
-        throw WhiteboardError(error, inDataDirectory: directory)
-      }
+      } catch { throw WhiteboardError(error, inDataDirectory: directory) }
     }
     let personal = ephemeral ? nil : PersonalSettings(path: directory + "/settings.json")
     var configuration = BoardConfiguration(
@@ -277,9 +233,7 @@ struct BoardOptions: ParsableArguments {
   /// With `--ephemeral`, it is a temporary directory if the usual one cannot be written, for example because the disk
   /// is read-only.
   private func directory(_ settings: Settings) throws(WhiteboardError) -> String {
-    guard ephemeral, settings.value(.dataDirectory) == nil else {
-      return try settings.chosenDataDirectory()
-    }
+    guard ephemeral, settings.value(.dataDirectory) == nil else { return try settings.chosenDataDirectory() }
     if let usual = try? settings.chosenDataDirectory(), Self.isWritable(usual) { return usual }
     return try Self.temporaryDirectory.get()
   }
@@ -289,17 +243,14 @@ struct BoardOptions: ParsableArguments {
     var path = directory
     while !path.isEmpty {
       var status = stat()
-      if stat(path, &status) == 0 {
-        return status.st_mode & S_IFMT == S_IFDIR && access(path, W_OK) == 0
-      }
+      if stat(path, &status) == 0 { return status.st_mode & S_IFMT == S_IFDIR && access(path, W_OK) == 0 }
       path = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
     }
     return false
   }
 
   /// The temporary directory of this run.
-  private static let temporaryDirectory = Result<String, WhiteboardError> {
-    () throws(WhiteboardError) in
+  private static let temporaryDirectory = Result<String, WhiteboardError> { () throws(WhiteboardError) in
     let parent = Environment["TMPDIR"] ?? "/tmp"
     var template = Array("\(parent)/whiteboard-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
@@ -311,23 +262,17 @@ struct BoardOptions: ParsableArguments {
     return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  private func chosenName(
-    _ settings: Settings,
-    _ personal: PersonalSettings?
-  ) async throws(WhiteboardError) -> String {
+  private func chosenName(_ settings: Settings, _ personal: PersonalSettings?) async throws(WhiteboardError) -> String {
     if let name = settings.value(.personName) { return name }
-    do throws(DocumentError) {
-      if let name = try await personal?.name { return name }
-    } catch {
+    do throws(DocumentError) { if let name = try await personal?.name { return name } } catch {
       throw WhiteboardError(error)
     }
     return Environment.userName
   }
 
-  private func standardAdmission(
-    _ part: BoardConfiguration.Part,
-    _ isInteractive: Bool
-  ) -> BoardConfiguration.Admission? {
+  private func standardAdmission(_ part: BoardConfiguration.Part, _ isInteractive: Bool) -> BoardConfiguration
+    .Admission?
+  {
     guard case .host = part else { return nil }
     // Do not ask if there is a relay, because a relay has no user to ask.
     return isInteractive && code == nil && relay == nil ? .ask : .code

@@ -19,9 +19,7 @@ struct PeersCommand: AsyncParsableCommand {
   /// Returns the store of the peers in the data directory.
   static func store(_ common: CommonOptions) throws(WhiteboardError) -> PeerStore {
     let directory = try common.chosenDataDirectory()
-    do {
-      return try PeerStore(file: directory + "/peers.json")
-    } catch {
+    do { return try PeerStore(file: directory + "/peers.json") } catch {
       throw WhiteboardError(error, inDataDirectory: directory)
     }
   }
@@ -55,22 +53,15 @@ struct PeersCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
       let known = await (try PeersCommand.store(common)).all
-      if known.isEmpty, !common.json {
-        try Console.tell("You have not met any peers yet.\n")
-      }
+      if known.isEmpty, !common.json { try Console.tell("You have not met any peers yet.\n") }
       let lines = known.map { KnownPeerLine($0) }
       if common.json {
         for line in lines { try Console.tell(line.json) }
       } else if !lines.isEmpty {
         let rows = zip(lines, known).map { line, peer in
-          [
-            line.name, line.verified, peer.isAlwaysAdmitted ? "always" : "", line.lastSeen,
-            line.peer,
-          ]
+          [line.name, line.verified, peer.isAlwaysAdmitted ? "always" : "", line.lastSeen, line.peer]
         }
-        try Console.tell(
-          TextTable.text([["NAME", "ADMITTED", "WITHOUT ASKING", "LAST SEEN", "ID"]] + rows)
-        )
+        try Console.tell(TextTable.text([["NAME", "ADMITTED", "WITHOUT ASKING", "LAST SEEN", "ID"]] + rows))
       }
     }
   }
@@ -81,17 +72,12 @@ struct PeersCommand: AsyncParsableCommand {
       abstract: "Trust a peer, so that boards with `admit` set to `known` admit it."
     )
 
-    @Argument(help: "The whole id of the peer (52 characters).")
-    var id: String
+    @Argument(help: "The whole id of the peer (52 characters).") var id: String
 
-    @Option(
-      name: .customLong("as"),
-      help: ArgumentHelp("The name to show for the peer.", valueName: "NAME")
-    )
-    var name = ""
+    @Option(name: .customLong("as"), help: ArgumentHelp("The name to show for the peer.", valueName: "NAME")) var name =
+      ""
 
-    @Flag(help: "If `admit` is `ask`, admit the peer without asking you.")
-    var always = false
+    @Flag(help: "If `admit` is `ask`, admit the peer without asking you.") var always = false
 
     @OptionGroup var common: CommonOptions
 
@@ -117,9 +103,7 @@ struct PeersCommand: AsyncParsableCommand {
             : "\(who) is now admitted if `admit` is `known`"
               + (always ? ", and admitted without asking you if it is `ask`.\n" : ".\n")
         )
-      } catch {
-        throw WhiteboardError(error, inDataDirectory: directory)
-      }
+      } catch { throw WhiteboardError(error, inDataDirectory: directory) }
     }
   }
 
@@ -127,8 +111,7 @@ struct PeersCommand: AsyncParsableCommand {
   struct Forget: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Forget a peer.")
 
-    @Argument(help: "The id of the peer, or at least its first 4 characters.")
-    var id: String
+    @Argument(help: "The id of the peer, or at least its first 4 characters.") var id: String
 
     @OptionGroup var common: CommonOptions
 
@@ -143,11 +126,7 @@ struct PeersCommand: AsyncParsableCommand {
             : "there is no such peer; give at least 4 characters of its id"
         )
       }
-      do {
-        _ = try await store.forget(peer.peer)
-      } catch {
-        throw WhiteboardError(.inputOutput, "\(error)")
-      }
+      do { _ = try await store.forget(peer.peer) } catch { throw WhiteboardError(.inputOutput, "\(error)") }
       if !common.json {
         let who = EventText.person(peer.name, peer.peer.text)
         try Console.tell("Removed \(who) from the known peers.\n")

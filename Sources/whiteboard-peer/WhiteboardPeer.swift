@@ -7,8 +7,7 @@ import WhiteboardRendering
 import WhiteboardTerminal
 
 /// The program `whiteboard-peer`, which hosts and joins whiteboards.
-@main
-struct WhiteboardPeer: DocumentedProgram {
+@main struct WhiteboardPeer: DocumentedProgram {
   static let configuration = CommandConfiguration(
     commandName: "whiteboard-peer",
     abstract: "A whiteboard for the people in the room, without a server.",
@@ -28,12 +27,10 @@ struct WhiteboardPeer: DocumentedProgram {
       """,
     version: "0.1.0",
     subcommands: [
-      LobbyCommand.self, HostCommand.self, JoinCommand.self, RunCommand.self, InviteCommand.self,
-      BoardsCommand.self, ExportCommand.self, ImportCommand.self, NearbyCommand.self,
-      PeersCommand.self, IdentityCommand.self, ConfigCommand.self, DoctorCommand.self,
-      DemoCommand.self,
-      VerbsCommand.self, CompletionsCommand<WhiteboardPeer>.self,
-      ManualCommand<WhiteboardPeer>.self,
+      LobbyCommand.self, HostCommand.self, JoinCommand.self, RunCommand.self, InviteCommand.self, BoardsCommand.self,
+      ExportCommand.self, ImportCommand.self, NearbyCommand.self, PeersCommand.self, IdentityCommand.self,
+      ConfigCommand.self, DoctorCommand.self, DemoCommand.self, VerbsCommand.self,
+      CompletionsCommand<WhiteboardPeer>.self, ManualCommand<WhiteboardPeer>.self,
     ],
     defaultSubcommand: LobbyCommand.self
   )
@@ -46,10 +43,7 @@ struct WhiteboardPeer: DocumentedProgram {
       ("WHAT PROGRAMS REPORT", ReportedWord.text),
     ],
     files: [
-      (
-        "$XDG_CONFIG_HOME/whiteboard/config",
-        "The configuration file (default: ~/.config/whiteboard/config)."
-      ),
+      ("$XDG_CONFIG_HOME/whiteboard/config", "The configuration file (default: ~/.config/whiteboard/config)."),
       (
         "$XDG_DATA_HOME/whiteboard",
         "The data directory (default: ~/.local/share/whiteboard). It holds identity.pem, the key of this peer; "
@@ -67,11 +61,9 @@ struct WhiteboardPeer: DocumentedProgram {
     }
     try CommandSpelling.check(arguments, of: Self.self) { word in
       guard CommandName(rawValue: word) == nil else {
-        return
-          "`\(word)` is a command for an open board; `whiteboard-peer help verbs` lists these commands"
+        return "`\(word)` is a command for an open board; `whiteboard-peer help verbs` lists these commands"
       }
-      return
-        "there is no command \(UntrustedText(word).quoted()); `whiteboard-peer help` lists the commands, "
+      return "there is no command \(UntrustedText(word).quoted()); `whiteboard-peer help` lists the commands, "
         + "`whiteboard-peer help verbs` lists the commands for an open board"
     }
     try await runCommand(arguments)
@@ -85,7 +77,5 @@ struct VerbsCommand: ParsableCommand {
     abstract: "List the board commands for scripts and line mode."
   )
 
-  mutating func run() throws {
-    try Console.tell(CommandTable.text + "\n")
-  }
+  mutating func run() throws { try Console.tell(CommandTable.text + "\n") }
 }

@@ -16,8 +16,7 @@ extension PlaceOptions {
   /// - Parameters:
   ///   - request: The request.
   ///   - empty: The text to print if the answer has no lines.
-  /// - Throws: ``WhiteboardError`` if the relay cannot be reached, or if it could not execute the
-  ///   request.
+  /// - Throws: ``WhiteboardError`` if the relay cannot be reached, or if it could not execute the request.
   func tell(_ request: ControlRequest, empty: String) async throws(WhiteboardError) {
     let lines = try await ask(request)
     if lines.isEmpty, !json { try Console.tell(empty + "\n") }
@@ -48,16 +47,11 @@ struct StatusCommand: AsyncParsableCommand {
 
 /// `whiteboard-relay peers`.
 struct PeersCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "peers",
-    abstract: "Show the peers on each board."
-  )
+  static let configuration = CommandConfiguration(commandName: "peers", abstract: "Show the peers on each board.")
 
   @OptionGroup var place: PlaceOptions
 
-  mutating func run() async throws {
-    try await place.tell(ControlRequest(.peers), empty: "No peers are on a board.")
-  }
+  mutating func run() async throws { try await place.tell(ControlRequest(.peers), empty: "No peers are on a board.") }
 }
 
 /// `whiteboard-relay drain`.
@@ -69,24 +63,19 @@ struct DrainCommand: AsyncParsableCommand {
 
   @OptionGroup var place: PlaceOptions
 
-  mutating func run() async throws {
-    try await place.tell(ControlRequest(.drain), empty: "The relay is stopping.")
-  }
+  mutating func run() async throws { try await place.tell(ControlRequest(.drain), empty: "The relay is stopping.") }
 }
 
 /// The options that name a board and its relay.
 struct BoardOptions: ParsableArguments {
-  @Argument(
-    help: ArgumentHelp("The name or id of the board, or the start of its id.", valueName: "board")
-  )
-  var name: String
+  @Argument(help: ArgumentHelp("The name or id of the board, or the start of its id.", valueName: "board")) var name:
+    String
 
   @OptionGroup var place: PlaceOptions
 
   /// Sends a request about the board to the relay, and prints the answer.
   ///
-  /// - Throws: ``WhiteboardError`` if the relay cannot be reached, or if it could not execute the
-  ///   request.
+  /// - Throws: ``WhiteboardError`` if the relay cannot be reached, or if it could not execute the request.
   func tell(_ command: ControlRequest.Command, empty: String = "") async throws(WhiteboardError) {
     try await place.tell(ControlRequest(command, board: name), empty: empty)
   }
@@ -98,17 +87,15 @@ struct BoardsCommand: AsyncParsableCommand {
     commandName: "boards",
     abstract: "List, create, share, pin and delete the boards of the running relay.",
     subcommands: [
-      List.self, Create.self, Invite.self, Revoke.self, Role.self, Kick.self, Pin.self, Unpin.self,
-      Export.self, Delete.self,
+      List.self, Create.self, Invite.self, Revoke.self, Role.self, Kick.self, Pin.self, Unpin.self, Export.self,
+      Delete.self,
     ],
     defaultSubcommand: List.self
   )
 
   /// `whiteboard-relay boards list`.
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "List the boards, and the peers on them."
-    )
+    static let configuration = CommandConfiguration(abstract: "List the boards, and the peers on them.")
 
     @OptionGroup var place: PlaceOptions
 
@@ -122,27 +109,17 @@ struct BoardsCommand: AsyncParsableCommand {
 
   /// `whiteboard-relay boards create`.
   struct Create: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "Create a board that the relay hosts."
-    )
+    static let configuration = CommandConfiguration(abstract: "Create a board that the relay hosts.")
 
-    @Argument(help: "The name of the board.")
-    var name: String
+    @Argument(help: "The name of the board.") var name: String
 
-    @Option(
-      help: ArgumentHelp("How peers are admitted: `code`, `known` or `anyone`.", valueName: "HOW")
-    )
-    var admit: String?
+    @Option(help: ArgumentHelp("How peers are admitted: `code`, `known` or `anyone`.", valueName: "HOW")) var admit:
+      String?
 
-    @Option(
-      help: ArgumentHelp("The join code (four words); by default, a new code.", valueName: "WORDS")
-    )
-    var code: String?
+    @Option(help: ArgumentHelp("The join code (four words); by default, a new code.", valueName: "WORDS")) var code:
+      String?
 
-    @Flag(
-      help:
-        "Make the relay the owner of the board: peers that join with its code get the right to edit."
-    )
+    @Flag(help: "Make the relay the owner of the board: peers that join with its code get the right to edit.")
     var owned = false
 
     @OptionGroup var place: PlaceOptions
@@ -169,33 +146,23 @@ struct BoardsCommand: AsyncParsableCommand {
 
     @OptionGroup var board: BoardOptions
 
-    @Flag(help: "Create a browser link instead of a code. The relay must run with --web.")
-    var web = false
+    @Flag(help: "Create a browser link instead of a code. The relay must run with --web.") var web = false
 
-    @Flag(help: "Let the browser link admit only one person.")
-    var once = false
+    @Flag(help: "Let the browser link admit only one person.") var once = false
 
-    @Flag(help: "Make the code or link view-only, for a board that was created with --owned.")
-    var view = false
+    @Flag(help: "Make the code or link view-only, for a board that was created with --owned.") var view = false
 
     @Option(
       help: ArgumentHelp(
         "How long the code or link is valid: a number and s, m, h or d, at most 30d.",
         valueName: "TIME"
       )
-    )
-    var expires: String?
+    ) var expires: String?
 
-    @Flag(
-      inversion: .prefixedNo,
-      help: "Whether to draw the QR code; by default, only on a terminal."
-    )
-    var qr: Bool?
+    @Flag(inversion: .prefixedNo, help: "Whether to draw the QR code; by default, only on a terminal.") var qr: Bool?
 
     mutating func validate() throws {
-      guard web || !once else {
-        throw ValidationError("--once is only for browser links; add --web.")
-      }
+      guard web || !once else { throw ValidationError("--once is only for browser links; add --web.") }
       guard expires.map({ InvitationTerms.seconds($0) != nil }) ?? true else {
         throw ValidationError("--expires must be a time such as 90s, 15m, 2h or 7d, at most 30d.")
       }
@@ -204,12 +171,7 @@ struct BoardsCommand: AsyncParsableCommand {
     mutating func run() async throws {
       var request = ControlRequest(.invite, board: board.name)
       let seconds = expires.flatMap { InvitationTerms.seconds($0) }
-      request.terms = InvitationTerms(
-        isView: view,
-        isForBrowsers: web,
-        isOnce: once,
-        seconds: seconds
-      )
+      request.terms = InvitationTerms(isView: view, isForBrowsers: web, isOnce: once, seconds: seconds)
       let lines = try await board.place.ask(request)
       try board.place.tell(lines)
       let isTerminal = isatty(STDOUT_FILENO) == 1
@@ -258,8 +220,7 @@ struct BoardsCommand: AsyncParsableCommand {
   /// `whiteboard-relay boards kick`.
   struct Kick: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract:
-        "Remove a peer from a board, and revoke its right to edit if the board was created with --owned."
+      abstract: "Remove a peer from a board, and revoke its right to edit if the board was created with --owned."
     )
 
     @OptionGroup var board: BoardOptions
@@ -268,16 +229,14 @@ struct BoardsCommand: AsyncParsableCommand {
 
     @Argument(help: "The reason, which is shown to the peer.") var reason = ""
 
-    @Flag(help: "Also remove the members that the peer admitted, directly or indirectly.")
-    var withAdmitted = false
+    @Flag(help: "Also remove the members that the peer admitted, directly or indirectly.") var withAdmitted = false
 
     @Flag(
       help: """
         Keep the code and the browser links of the board. By default, the board gets a new code, which is printed, \
         and the browser links that removed members used admit no new people.
         """
-    )
-    var keepCode = false
+    ) var keepCode = false
 
     mutating func run() async throws {
       var request = ControlRequest(.kick, board: board.name)
@@ -303,8 +262,7 @@ struct BoardsCommand: AsyncParsableCommand {
   /// `whiteboard-relay boards unpin`.
   struct Unpin: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract:
-        "Unpin a board: the relay removes it after a long time without visitors."
+      abstract: "Unpin a board: the relay removes it after a long time without visitors."
     )
 
     @OptionGroup var board: BoardOptions
@@ -315,20 +273,15 @@ struct BoardsCommand: AsyncParsableCommand {
   /// `whiteboard-relay boards export`.
   struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract:
-        "Copy a board to a file for whiteboard-peer; the relay continues to serve the board."
+      abstract: "Copy a board to a file for whiteboard-peer; the relay continues to serve the board."
     )
 
     @OptionGroup var board: BoardOptions
 
     @Option(
       name: [.customShort("o"), .customLong("output")],
-      help: ArgumentHelp(
-        "The file to create; its name must end in .\(BoardFile.fileExtension).",
-        valueName: "FILE"
-      )
-    )
-    var output: String
+      help: ArgumentHelp("The file to create; its name must end in .\(BoardFile.fileExtension).", valueName: "FILE")
+    ) var output: String
 
     mutating func run() async throws {
       guard output.hasSuffix(".\(BoardFile.fileExtension)") else {
@@ -348,14 +301,11 @@ struct BoardsCommand: AsyncParsableCommand {
   /// `whiteboard-relay boards delete`.
   struct Delete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract:
-        "Stop serving a board, and delete its file; its members keep their copies."
+      abstract: "Stop serving a board, and delete its file; its members keep their copies."
     )
 
     @OptionGroup var board: BoardOptions
 
-    mutating func run() async throws {
-      try await board.tell(.delete)
-    }
+    mutating func run() async throws { try await board.tell(.delete) }
   }
 }

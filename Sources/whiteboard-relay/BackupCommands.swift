@@ -9,10 +9,7 @@ extension PlaceOptions {
   /// Prints the result of a command as text or as a line of JSON.
   func say(_ event: String, _ words: String, path: String) throws(WhiteboardError) {
     struct Line: Encodable { let path: String }
-    try Console.tell(
-      json
-        ? String(decoding: EventLine.json(event, Line(path: path)), as: UTF8.self) : words + "\n"
-    )
+    try Console.tell(json ? String(decoding: EventLine.json(event, Line(path: path)), as: UTF8.self) : words + "\n")
   }
 }
 
@@ -20,8 +17,7 @@ extension PlaceOptions {
 struct BackupCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "backup",
-    abstract:
-      "Copy the relay's key, known peers and boards to a directory, even while the relay runs.",
+    abstract: "Copy the relay's key, known peers and boards to a directory, even while the relay runs.",
     discussion: """
       Anyone who has the copy can impersonate this relay, so keep it as safe as the relay itself. The copy of each \
       board is consistent, and includes its photos.
@@ -32,17 +28,13 @@ struct BackupCommand: AsyncParsableCommand {
     name: [.customShort("o"), .customLong("output")],
     help: ArgumentHelp("The directory to create.", valueName: "DIR"),
     completion: .directory
-  )
-  var output: String
+  ) var output: String
 
   @OptionGroup var place: PlaceOptions
 
   mutating func run() async throws {
     let target = BoardFile.absolute(output)
-    let count = try await RelayBackup.make(
-      of: try place.settings().relayDirectory(),
-      at: target
-    )
+    let count = try await RelayBackup.make(of: try place.settings().relayDirectory(), at: target)
     let boards = count == 1 ? "1 board" : "\(count) boards"
     try place.say("backup-made", "Copied \(boards) to \(output).", path: target)
   }
@@ -59,11 +51,8 @@ struct RestoreCommand: AsyncParsableCommand {
       """
   )
 
-  @Argument(
-    help: ArgumentHelp("The directory with the backup.", valueName: "DIR"),
-    completion: .directory
-  )
-  var source: String
+  @Argument(help: ArgumentHelp("The directory with the backup.", valueName: "DIR"), completion: .directory) var source:
+    String
 
   @OptionGroup var place: PlaceOptions
 
@@ -83,11 +72,9 @@ struct CompactCommand: AsyncParsableCommand {
     discussion: "The objects on the boards and the checkpoints are kept."
   )
 
-  @Argument(help: "The name or id of the board, or the start of its id; by default, all boards.")
-  var board: String?
+  @Argument(help: "The name or id of the board, or the start of its id; by default, all boards.") var board: String?
 
-  @Option(help: ArgumentHelp("The number of days of history to keep.", valueName: "DAYS"))
-  var keep: Int?
+  @Option(help: ArgumentHelp("The number of days of history to keep.", valueName: "DAYS")) var keep: Int?
 
   @OptionGroup var place: PlaceOptions
 

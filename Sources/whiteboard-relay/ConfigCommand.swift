@@ -35,8 +35,7 @@ struct ConfigCommand: AsyncParsableCommand {
       abstract: "Show the current values in the format of the configuration file."
     )
 
-    @Flag(help: "Show the source of each value: file and line, variable, option or default.")
-    var origin = false
+    @Flag(help: "Show the source of each value: file and line, variable, option or default.") var origin = false
 
     @OptionGroup var options: ServeOptions
 
@@ -50,9 +49,7 @@ struct ConfigCommand: AsyncParsableCommand {
 
   /// `whiteboard-relay config check`.
   struct Check: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "Check the settings, and show the limits that they set."
-    )
+    static let configuration = CommandConfiguration(abstract: "Check the settings, and show the limits that they set.")
 
     @OptionGroup var options: ServeOptions
 

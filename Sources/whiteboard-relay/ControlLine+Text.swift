@@ -64,11 +64,7 @@ extension ControlLine {
         "\(report.state)\(report.isOwned ? ", owned" : "")\(report.isPinned ? ", pinned" : "")",
         people.isEmpty ? "no members" : people,
       ]
-    case .person(let person):
-      return [
-        String(person.peer.prefix(8)), person.name.displayed,
-        "on \(person.boardName)",
-      ]
+    case .person(let person): return [String(person.peer.prefix(8)), person.name.displayed, "on \(person.boardName)"]
     case .status, .invitation, .done, .error: return nil
     }
   }
@@ -76,9 +72,9 @@ extension ControlLine {
   /// The lines below the line of a board in the table.
   private var notes: String {
     guard case .board(let report) = self else { return "" }
-    return [report.problem.map { UntrustedText($0).escaped() }, report.link, report.webLink]
-      .compactMap(\.self)
-      .map { "  \($0)\n" }.joined()
+    return [report.problem.map { UntrustedText($0).escaped() }, report.link, report.webLink].compactMap(\.self).map {
+      "  \($0)\n"
+    }.joined()
   }
 
   private static func text(_ report: InvitationReport) -> String {

@@ -8,14 +8,11 @@ import WhiteboardRelay
 struct HealthCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "health",
-    abstract:
-      "Check whether the relay on this computer is ready, for example as a container's health check.",
-    discussion:
-      "The exit status is 0 if the relay is ready, 1 if it is not, and 69 if it does not answer."
+    abstract: "Check whether the relay on this computer is ready, for example as a container's health check.",
+    discussion: "The exit status is 0 if the relay is ready, 1 if it is not, and 69 if it does not answer."
   )
 
-  @Option(help: .of(.http, "ADDR:PORT"))
-  var http: String?
+  @Option(help: .of(.http, "ADDR:PORT")) var http: String?
 
   @OptionGroup var place: PlaceOptions
 
@@ -23,17 +20,12 @@ struct HealthCommand: AsyncParsableCommand {
     var flags: [String: String] = [:]
     flags[.http] = http
     guard case .at(let address) = try place.settings(flags).value(.http) ?? .standard else {
-      throw WhiteboardError(
-        .usage,
-        "`http` is `none`, so the relay serves no health checks; set `http` to ADDR:PORT"
-      )
+      throw WhiteboardError(.usage, "`http` is `none`, so the relay serves no health checks; set `http` to ADDR:PORT")
     }
     let answer: HealthProbe.Answer
     do throws(HealthProbe.Failure) {
       answer = try await HealthProbe(host: address.host, port: address.port).ask("/readyz")
-    } catch {
-      throw WhiteboardError(.unreachable, "\(error)")
-    }
+    } catch { throw WhiteboardError(.unreachable, "\(error)") }
     try Console.tell(answer.body)
     if answer.status != 200 { throw ExitCode(WhiteboardError.Code.no.rawValue) }
   }
@@ -57,15 +49,9 @@ struct UnitCommand: AsyncParsableCommand {
     case firewalld
   }
 
-  @Argument(help: "The program to configure: systemd, ufw or firewalld.")
-  var reader = Reader.systemd
+  @Argument(help: "The program to configure: systemd, ufw or firewalld.") var reader = Reader.systemd
 
-  @Option(
-    help: ArgumentHelp(
-      "The installed path of this program; by default, its current path.",
-      valueName: "FILE"
-    )
-  )
+  @Option(help: ArgumentHelp("The installed path of this program; by default, its current path.", valueName: "FILE"))
   var executable: String?
 
   mutating func run() async throws {
@@ -76,9 +62,7 @@ struct UnitCommand: AsyncParsableCommand {
       do throws(SystemdUnit.CommandError) {
         let unit = try SystemdUnit(executable: executable ?? Console.program, arguments: ["serve"])
         try? Console.tell(unit.text)
-      } catch {
-        throw WhiteboardError(.usage, "\(error)")
-      }
+      } catch { throw WhiteboardError(.usage, "\(error)") }
     }
   }
 }

@@ -19,25 +19,19 @@ struct PlaceOptions: ParsableArguments {
       valueName: "FILE"
     ),
     completion: .file()
-  )
-  var config: String?
+  ) var config: String?
 
-  @Option(
-    name: .customLong("data-dir"),
-    help: .of(.dataDirectory, "DIR"),
-    completion: .directory
-  )
-  var dataDirectory: String?
+  @Option(name: .customLong("data-dir"), help: .of(.dataDirectory, "DIR"), completion: .directory) var dataDirectory:
+    String?
 
-  @Flag(help: "Write one JSON object per line.")
-  var json = false
+  @Flag(help: "Write one JSON object per line.") var json = false
 
   /// Returns the values of the settings.
   ///
   /// - Parameter flags: The values of the command's own options, by the names of settings.
   /// - Returns: The settings, each with a valid value.
-  /// - Throws: ``WhiteboardError`` for an invalid value. Its message says where the value was set, and
-  ///   which values are allowed.
+  /// - Throws: ``WhiteboardError`` for an invalid value. Its message says where the value was set, and which values are
+  ///   allowed.
   func settings(_ flags: [String: String] = [:]) throws(WhiteboardError) -> Settings {
     var flags = flags
     flags[.dataDirectory] = dataDirectory
@@ -51,26 +45,20 @@ struct PlaceOptions: ParsableArguments {
 
   /// The path of the configuration file.
   var place: SettingsFile.Place? {
-    SettingsFile.Place(
-      config,
-      standard: "/etc/whiteboard-relay/relay.conf",
-      environment: { Environment[$0] }
-    )
+    SettingsFile.Place(config, standard: "/etc/whiteboard-relay/relay.conf", environment: { Environment[$0] })
   }
 
   /// Sends a request to the running relay.
   ///
   /// - Returns: The lines of the answer, without the final `done`.
-  /// - Throws: ``WhiteboardError`` if the relay cannot be reached, or if it could not execute the
-  ///   request.
+  /// - Throws: ``WhiteboardError`` if the relay cannot be reached, or if it could not execute the request.
   func ask(_ request: ControlRequest) async throws(WhiteboardError) -> [ControlLine] {
     let directory = try settings().relayDirectory()
     let own = RelayConfiguration.controlPath(
       dataDirectory: directory,
       runtimeDirectory: Environment["RUNTIME_DIRECTORY"]
     )
-    // A relay that systemd started listens at the path in its unit, whichever user runs this
-    // command.
+    // A relay that systemd started listens at the path in its unit, whichever user runs this command.
     let ofService = "/run/whiteboard-relay/control.sock"
     let isOwnThere = FileManager.default.fileExists(atPath: own)
     let isServiceThere = FileManager.default.fileExists(atPath: ofService)
@@ -82,8 +70,8 @@ struct PlaceOptions: ParsableArguments {
 extension Settings {
   /// Returns the data directory of a relay.
   ///
-  /// It is the directory from the settings or, if none is set, the directory from systemd. Without systemd, it
-  /// is `relay` in the user's data directory.
+  /// It is the directory from the settings or, if none is set, the directory from systemd. Without systemd, it is
+  /// `relay` in the user's data directory.
   ///
   /// - Throws: ``WhiteboardError`` if the setting is invalid, or if `HOME` is needed but not set.
   func relayDirectory() throws(WhiteboardError) -> String {
@@ -95,82 +83,60 @@ extension Settings {
 
 /// The options of a relay that serves boards.
 struct ServeOptions: ParsableArguments {
-  @Option(help: .of(.relayName, "NAME"))
-  var name: String?
+  @Option(help: .of(.relayName, "NAME")) var name: String?
 
-  @Option(help: .of(.listen, "ADDR:PORT"))
-  var listen: String?
+  @Option(help: .of(.listen, "ADDR:PORT")) var listen: String?
 
-  @Option(help: .of(.interface, "IF"))
-  var interface: String?
+  @Option(help: .of(.interface, "IF")) var interface: String?
 
-  @Flag(inversion: .prefixedNo, help: .of(.announce))
-  var announce: Bool?
+  @Flag(inversion: .prefixedNo, help: .of(.announce)) var announce: Bool?
 
-  @Option(help: .of(.http, "ADDR:PORT|none"))
-  var http: String?
+  @Option(help: .of(.http, "ADDR:PORT|none")) var http: String?
 
-  @Option(help: .of(.boards, "WHOSE"), completion: .of(.boards))
-  var boards: String?
+  @Option(help: .of(.boards, "WHOSE"), completion: .of(.boards)) var boards: String?
 
-  @Option(help: .of(.allow, "ID,ID"))
-  var allow: String?
+  @Option(help: .of(.allow, "ID,ID")) var allow: String?
 
-  @Option(name: .customLong("max-boards"), help: .of(.maximumBoards, "N"))
-  var maximumBoards: String?
+  @Option(name: .customLong("max-boards"), help: .of(.maximumBoards, "N")) var maximumBoards: String?
 
-  @Option(name: .customLong("max-boards-per-host"), help: .of(.maximumBoardsPerHost, "N"))
-  var maximumBoardsPerHost: String?
+  @Option(name: .customLong("max-boards-per-host"), help: .of(.maximumBoardsPerHost, "N")) var maximumBoardsPerHost:
+    String?
 
   @Option(name: .customLong("max-boards-per-address"), help: .of(.maximumBoardsPerAddress, "N"))
   var maximumBoardsPerAddress: String?
 
-  @Option(name: .customLong("reserved-boards"), help: .of(.reservedBoards, "N"))
-  var reservedBoards: String?
+  @Option(name: .customLong("reserved-boards"), help: .of(.reservedBoards, "N")) var reservedBoards: String?
 
-  @Option(name: .customLong("max-people"), help: .of(.maximumPeople, "N"))
-  var maximumPeople: String?
+  @Option(name: .customLong("max-people"), help: .of(.maximumPeople, "N")) var maximumPeople: String?
 
-  @Option(name: .customLong("max-board-mb"), help: .of(.maximumBoardMegabytes, "N"))
-  var maximumBoardMegabytes: String?
+  @Option(name: .customLong("max-board-mb"), help: .of(.maximumBoardMegabytes, "N")) var maximumBoardMegabytes: String?
 
-  @Option(name: .customLong("max-copies"), help: .of(.maximumCopies, "N"))
-  var maximumCopies: String?
+  @Option(name: .customLong("max-copies"), help: .of(.maximumCopies, "N")) var maximumCopies: String?
 
-  @Option(name: .customLong("max-copied-mb"), help: .of(.maximumCopiedMegabytes, "N"))
-  var maximumCopiedMegabytes: String?
+  @Option(name: .customLong("max-copied-mb"), help: .of(.maximumCopiedMegabytes, "N")) var maximumCopiedMegabytes:
+    String?
 
-  @Option(name: .customLong("max-waiting-mb"), help: .of(.maximumWaitingMegabytes, "N"))
-  var maximumWaitingMegabytes: String?
+  @Option(name: .customLong("max-waiting-mb"), help: .of(.maximumWaitingMegabytes, "N")) var maximumWaitingMegabytes:
+    String?
 
-  @Option(help: .of(.retain, "DAYS"))
-  var retain: String?
+  @Option(help: .of(.retain, "DAYS")) var retain: String?
 
-  @Option(name: .customLong("lost-after"), help: .of(.lostAfter, "SECONDS"))
-  var lostAfter: String?
+  @Option(name: .customLong("lost-after"), help: .of(.lostAfter, "SECONDS")) var lostAfter: String?
 
   @OptionGroup var web: WebOptions
 
-  @Option(
-    name: .customLong("log-level"),
-    help: .of(.relayLogLevel, "LEVEL"),
-    completion: .of(.relayLogLevel)
-  )
+  @Option(name: .customLong("log-level"), help: .of(.relayLogLevel, "LEVEL"), completion: .of(.relayLogLevel))
   var logLevel: String?
 
-  @Option(
-    name: .customLong("log-format"),
-    help: .of(.logFormat, "HOW"),
-    completion: .of(.logFormat)
-  )
-  var logFormat: String?
+  @Option(name: .customLong("log-format"), help: .of(.logFormat, "HOW"), completion: .of(.logFormat)) var logFormat:
+    String?
 
   @OptionGroup var place: PlaceOptions
 
   /// Returns the values of the settings.
   ///
-  /// - Throws: ``WhiteboardError`` for an invalid value. Its message says where the value was set, and
-  ///   which values are allowed.
+  /// - Throws: ``WhiteboardError`` for an invalid value. Its message says where the value was set, and which values are
+  ///   allowed.
   func settings() throws(WhiteboardError) -> Settings {
     var flags: [String: String] = [:]
     flags[.relayName] = name
@@ -201,8 +167,8 @@ struct ServeOptions: ParsableArguments {
   ///
   /// - Parameter settings: The result of ``settings()``.
   /// - Returns: The configuration.
-  /// - Throws: ``WhiteboardError`` if the data directory or a file in it cannot be used, or if two
-  ///   settings contradict each other.
+  /// - Throws: ``WhiteboardError`` if the data directory or a file in it cannot be used, or if two settings contradict
+  ///   each other.
   func configuration(_ settings: Settings) throws(WhiteboardError) -> RelayConfiguration {
     let directory = try settings.relayDirectory()
     let identity: PeerIdentity
@@ -210,9 +176,7 @@ struct ServeOptions: ParsableArguments {
     do {
       identity = try PeerIdentity.loadOrCreate(inDirectory: directory)
       store = try PeerStore(file: directory + "/peers.json")
-    } catch {
-      throw WhiteboardError(error, inDataDirectory: directory)
-    }
+    } catch { throw WhiteboardError(error, inDataDirectory: directory) }
     var configuration = RelayConfiguration(
       name: settings.value(.relayName) ?? ProcessInfo.processInfo.hostName,
       identity: identity,

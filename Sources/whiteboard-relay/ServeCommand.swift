@@ -36,27 +36,21 @@ struct ServeCommand: AsyncParsableCommand {
       output.flush()
       log.flush()
     }
-    do throws(WhiteboardError) {
-      try await serve(settings, metrics, output)
-    } catch {
+    do throws(WhiteboardError) { try await serve(settings, metrics, output) } catch {
       // A blocked reader of the log must not delay the exit of the program.
       log.write("\(WhiteboardRelayProgram.complaint(error))\n")
       throw ExitCode(error.code.rawValue)
     }
   }
 
-  private func serve(
-    _ settings: Settings,
-    _ metrics: PrometheusMetrics,
-    _ output: LogWriter
-  ) async throws(WhiteboardError) {
+  private func serve(_ settings: Settings, _ metrics: PrometheusMetrics, _ output: LogWriter)
+    async throws(WhiteboardError)
+  {
     let configuration = try options.configuration(settings)
     let notifier: ServiceNotifier
     do throws(ServiceNotifier.EnvironmentError) {
       notifier = try ServiceNotifier(environment: ProcessInfo.processInfo.environment)
-    } catch {
-      throw WhiteboardError(.badConfiguration, "\(error)")
-    }
+    } catch { throw WhiteboardError(.badConfiguration, "\(error)") }
     let control = try ControlServer(
       at: RelayConfiguration.controlPath(
         dataDirectory: configuration.dataDirectory,
@@ -67,8 +61,7 @@ struct ServeCommand: AsyncParsableCommand {
     let termination = termination(relay, notifier, configuration.logger)
     defer { withExtendedLifetime(termination) {} }
     let isJSON = options.place.json
-    try await withHealth(relay, metrics, at: settings.value(.http) ?? .standard) {
-      () async throws(WhiteboardError) in
+    try await withHealth(relay, metrics, at: settings.value(.http) ?? .standard) { () async throws(WhiteboardError) in
       try await withServices(relay, control, notifier) { () async throws(WhiteboardError) in
         try await relay.run { relay in
           let lines = await relay.answer(ControlRequest(.status))
@@ -80,20 +73,14 @@ struct ServeCommand: AsyncParsableCommand {
     }
   }
 
-  private func termination(
-    _ relay: Relay,
-    _ notifier: ServiceNotifier,
-    _ logger: Logger
-  ) -> Termination {
+  private func termination(_ relay: Relay, _ notifier: ServiceNotifier, _ logger: Logger) -> Termination {
     let options = options
     return Termination {
       notifier.stopping()
       await relay.requestEnd()
     } reload: {
       notifier.reloading()
-      do throws(WhiteboardError) {
-        await relay.reload(try RelayConfiguration.Limits(try options.settings()))
-      } catch {
+      do throws(WhiteboardError) { await relay.reload(try RelayConfiguration.Limits(try options.settings())) } catch {
         logger.error("Settings were not reloaded: \(error.message)")
       }
       notifier.ready()
@@ -129,17 +116,10 @@ struct ServeCommand: AsyncParsableCommand {
     var outcome: Result<Void, WhiteboardError> = .success(())
     do {
       try await withHealthServer(endpoints, configuration: configuration) { _ in
-        do throws(WhiteboardError) {
-          try await body()
-        } catch {
-          outcome = .failure(error)
-        }
+        do throws(WhiteboardError) { try await body() } catch { outcome = .failure(error) }
       }
     } catch {
-      throw WhiteboardError(
-        .system,
-        "\(error): choose another address with --http ADDR:PORT, or use --http none"
-      )
+      throw WhiteboardError(.system, "\(error): choose another address with --http ADDR:PORT, or use --http none")
     }
     try outcome.get()
   }
@@ -160,11 +140,7 @@ struct ServeCommand: AsyncParsableCommand {
       }
     }
     var outcome: Result<Void, WhiteboardError> = .success(())
-    do throws(WhiteboardError) {
-      try await body()
-    } catch {
-      outcome = .failure(error)
-    }
+    do throws(WhiteboardError) { try await body() } catch { outcome = .failure(error) }
     answering.cancel()
     watching.cancel()
     await answering.value

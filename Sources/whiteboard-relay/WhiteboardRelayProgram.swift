@@ -5,8 +5,7 @@ import WhiteboardKit
 import WhiteboardRelay
 
 /// The program `whiteboard-relay`, which serves boards while their hosts are offline.
-@main
-struct WhiteboardRelayProgram: DocumentedProgram {
+@main struct WhiteboardRelayProgram: DocumentedProgram {
   static let configuration = CommandConfiguration(
     commandName: "whiteboard-relay",
     abstract: "Keep whiteboards online, and connect peers that cannot reach each other.",
@@ -23,11 +22,9 @@ struct WhiteboardRelayProgram: DocumentedProgram {
       """,
     version: "0.1.0",
     subcommands: [
-      ServeCommand.self, StatusCommand.self, BoardsCommand.self, PeersCommand.self,
-      DrainCommand.self, BackupCommand.self, RestoreCommand.self, CompactCommand.self,
-      HealthCommand.self, UnitCommand.self, ConfigCommand.self,
-      CompletionsCommand<WhiteboardRelayProgram>.self,
-      ManualCommand<WhiteboardRelayProgram>.self,
+      ServeCommand.self, StatusCommand.self, BoardsCommand.self, PeersCommand.self, DrainCommand.self,
+      BackupCommand.self, RestoreCommand.self, CompactCommand.self, HealthCommand.self, UnitCommand.self,
+      ConfigCommand.self, CompletionsCommand<WhiteboardRelayProgram>.self, ManualCommand<WhiteboardRelayProgram>.self,
     ],
     defaultSubcommand: ServeCommand.self
   )
@@ -42,11 +39,7 @@ struct WhiteboardRelayProgram: DocumentedProgram {
         "$STATE_DIRECTORY",
         "The data directory; by default $XDG_DATA_HOME/whiteboard/relay, or ~/.local/share/whiteboard/relay. It "
           + "holds identity.pem, the key of the relay; relay.json, the list of its boards; boards, their files."
-      ),
-      (
-        "$RUNTIME_DIRECTORY/control.sock",
-        "The socket for commands; by default, it is in the data directory."
-      ),
+      ), ("$RUNTIME_DIRECTORY/control.sock", "The socket for commands; by default, it is in the data directory."),
     ]
   )
 

@@ -24,13 +24,9 @@ actor BoardRecorder {
   /// Records the board until the recorder leaves it.
   ///
   /// - Returns: Whether to keep the recording.
-  /// - Throws: ``WhiteboardError`` if recording cannot start or continue. Everything recorded
-  ///   before is valid.
+  /// - Throws: ``WhiteboardError`` if recording cannot start or continue. Everything recorded before is valid.
   func run() async throws(WhiteboardError) -> Bool {
-    let helpers = [
-      Task { await self.follow() },
-      Task { await self.readLines() },
-    ]
+    let helpers = [Task { await self.follow() }, Task { await self.readLines() }]
     defer { for helper in helpers { helper.cancel() } }
     try await sharedBoard.run()
     return !isDiscarded
@@ -48,9 +44,7 @@ actor BoardRecorder {
     await stop()
   }
 
-  private func readLines() async {
-    await RecorderLine.read { line in await self.take(line) }
-  }
+  private func readLines() async { await RecorderLine.read { line in await self.take(line) } }
 
   private func take(_ line: RecorderLine) async {
     do throws(DocumentError) {
@@ -74,9 +68,7 @@ actor BoardRecorder {
         isDiscarded = true
         await stop()
       }
-    } catch {
-      Console.complain("whiteboard-replay: \(UntrustedText(error.message).escaped())")
-    }
+    } catch { Console.complain("whiteboard-replay: \(UntrustedText(error.message).escaped())") }
   }
 
   /// Prints the state of the recording, its duration and the number of changes.
@@ -104,8 +96,7 @@ private struct RecorderSink: EventSink {
         )
       case .warning(let remark), .note(let remark):
         Console.complain("whiteboard-replay: \(UntrustedText(remark.message).escaped())")
-      case .peerState, .joined, .left, .role:
-        if let line = EventText.line(event) { try? Console.tell(line + "\n") }
+      case .peerState, .joined, .left, .role: if let line = EventText.line(event) { try? Console.tell(line + "\n") }
       default: break
       }
     }

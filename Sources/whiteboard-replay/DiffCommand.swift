@@ -17,18 +17,13 @@ struct DiffCommand: AsyncParsableCommand {
 
   @Argument(help: "The first recording.", completion: .file()) var file: String
 
-  @Argument(help: "The second recording; by default, the first.", completion: .file()) var other:
+  @Argument(help: "The second recording; by default, the first.", completion: .file()) var other: String?
+
+  @Option(help: ArgumentHelp("The time in the first recording; by default, its end.", valueName: "TIME")) var from:
     String?
 
-  @Option(
-    help: ArgumentHelp("The time in the first recording; by default, its end.", valueName: "TIME")
-  )
-  var from: String?
-
-  @Option(
-    help: ArgumentHelp("The time in the second recording; by default, its end.", valueName: "TIME")
-  )
-  var to: String?
+  @Option(help: ArgumentHelp("The time in the second recording; by default, its end.", valueName: "TIME")) var to:
+    String?
 
   @Flag(help: "Write one JSON object per line.") var json = false
 
@@ -59,17 +54,13 @@ struct DiffCommand: AsyncParsableCommand {
       case .removed: "-"
       case .changed: "~"
       }
-    func shown(_ value: String?) -> String {
-      value.map { UntrustedText($0).escaped(limit: 60) } ?? "none"
-    }
+    func shown(_ value: String?) -> String { value.map { UntrustedText($0).escaped(limit: 60) } ?? "none" }
     let head = "\(sign) \(change.kind.name) \(change.id)"
     guard change.fate == .changed else {
       let text = change.fields.first { $0.name == "text" }
       return head + (text.map { " \(shown($0.after ?? $0.before))" } ?? "") + "\n"
     }
-    let fields = change.fields.map { field in
-      "    \(field.name): \(shown(field.before)) -> \(shown(field.after))\n"
-    }
+    let fields = change.fields.map { field in "    \(field.name): \(shown(field.before)) -> \(shown(field.after))\n" }
     return "\(head)\n\(fields.joined())"
   }
 

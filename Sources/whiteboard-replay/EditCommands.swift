@@ -13,8 +13,7 @@ struct NewRecording: ParsableArguments {
     name: [.customShort("o"), .customLong("output")],
     help: ArgumentHelp("The file to create; its name must end in .whiteboard.", valueName: "FILE"),
     completion: .file()
-  )
-  var output: String
+  ) var output: String
 
   /// Writes a recording to the file, with the photos from `files` that the recording shows.
   func write(_ recording: Recording, photosOf files: [String]) async throws(WhiteboardError) {
@@ -38,9 +37,7 @@ struct NewRecording: ParsableArguments {
     let shown = Set(playback.board.state.records.compactMap { _, record in record.asset?.id.bytes })
     do throws(DocumentError) {
       try await recording.write(to: path, assets: photos.filter { shown.contains($0.key) })
-    } catch {
-      throw WhiteboardError(error)
-    }
+    } catch { throw WhiteboardError(error) }
     try Console.tell(
       """
       \(UntrustedText(output).escaped()): \(Recording.text(recording.duration)), \
@@ -61,18 +58,10 @@ struct CutCommand: AsyncParsableCommand {
 
   @OptionGroup var input: RecordingArgument
 
-  @Option(
-    help: ArgumentHelp("The start of the part; by default, the beginning.", valueName: "TIME")
-  )
-  var from: String?
+  @Option(help: ArgumentHelp("The start of the part; by default, the beginning.", valueName: "TIME")) var from: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "The end of the part; by default, the end of the recording.",
-      valueName: "TIME"
-    )
-  )
-  var to: String?
+  @Option(help: ArgumentHelp("The end of the part; by default, the end of the recording.", valueName: "TIME")) var to:
+    String?
 
   @OptionGroup var new: NewRecording
 
@@ -86,9 +75,7 @@ struct CutCommand: AsyncParsableCommand {
     let last = try to.map(recording.askedWithin) ?? recording.duration
     guard first <= last else { throw WhiteboardError(.usage, "--from is later than --to") }
     let part: Recording
-    do throws(DocumentError) { part = try recording.cut(first...last) } catch {
-      throw WhiteboardError(error)
-    }
+    do throws(DocumentError) { part = try recording.cut(first...last) } catch { throw WhiteboardError(error) }
     try await new.write(part, photosOf: [input.path()])
   }
 }
@@ -116,9 +103,7 @@ struct ConcatCommand: AsyncParsableCommand {
     var parts: [Recording] = []
     for file in files { parts.append(try await Recording.read(file)) }
     let whole: Recording
-    do throws(DocumentError) { whole = try Recording.concatenated(parts) } catch {
-      throw WhiteboardError(error)
-    }
+    do throws(DocumentError) { whole = try Recording.concatenated(parts) } catch { throw WhiteboardError(error) }
     try await new.write(whole, photosOf: files)
   }
 }
@@ -149,9 +134,7 @@ struct AnonymizeCommand: AsyncParsableCommand {
     let other: Recording
     do throws(DocumentError) {
       other = try recording.anonymized(seed: .random(in: .min ... .max), hidesWords: words)
-    } catch {
-      throw WhiteboardError(error)
-    }
+    } catch { throw WhiteboardError(error) }
     try await new.write(other, photosOf: photos ? [input.path()] : [])
   }
 }
@@ -167,8 +150,7 @@ struct ImportCommand: AsyncParsableCommand {
       """
   )
 
-  @Argument(help: "The file with the lines; - is standard input.", completion: .file()) var file:
-    String
+  @Argument(help: "The file with the lines; - is standard input.", completion: .file()) var file: String
 
   @OptionGroup var new: NewRecording
 
@@ -179,25 +161,16 @@ struct ImportCommand: AsyncParsableCommand {
         file == "-"
         ? try FileReading.standardInput(limit: 1 << 30)
         : try FileReading.whole(BoardFile.absolute(file), limit: 1 << 30)
-    } catch {
-      throw WhiteboardError(.noInput, error.message)
-    }
+    } catch { throw WhiteboardError(.noInput, error.message) }
     let lines = String(decoding: bytes, as: UTF8.self).split { $0 == "\n" || $0 == "\r\n" }
     let recording: Recording
     let photos: [[UInt8]: [UInt8]]
-    do throws(RecordingLines.ReadError) {
-      (recording, photos) = try RecordingLines.read(lines)
-    } catch {
-      throw WhiteboardError(
-        .badData,
-        "\(file):\(error.line): \(UntrustedText(error.message).escaped())"
-      )
+    do throws(RecordingLines.ReadError) { (recording, photos) = try RecordingLines.read(lines) } catch {
+      throw WhiteboardError(.badData, "\(file):\(error.line): \(UntrustedText(error.message).escaped())")
     }
     let found = await Verification(of: recording, replicas: 0, seed: 0)
     for mismatch in found.mismatches {
-      Console.complain(
-        "whiteboard-replay: after step \(mismatch.place), the board does not match its digest"
-      )
+      Console.complain("whiteboard-replay: after step \(mismatch.place), the board does not match its digest")
     }
     try await new.write(recording, photos)
   }

@@ -28,56 +28,37 @@ struct ExportCommand: AsyncParsableCommand {
     name: [.customShort("o"), .customLong("output")],
     help: ArgumentHelp("The file to write.", valueName: "FILE"),
     completion: .file()
-  )
-  var output: String
+  ) var output: String
 
   @Option(
     name: .customLong("at"),
-    help: ArgumentHelp(
-      "The time at which to show the board; by default, the end.",
-      valueName: "TIME"
-    )
-  )
-  var time: String?
+    help: ArgumentHelp("The time at which to show the board; by default, the end.", valueName: "TIME")
+  ) var time: String?
 
-  @Option(help: ArgumentHelp("Write a file every SECONDS seconds.", valueName: "SECONDS"))
-  var every: Double?
+  @Option(help: ArgumentHelp("Write a file every SECONDS seconds.", valueName: "SECONDS")) var every: Double?
 
-  @Option(help: ArgumentHelp("The number of PNG pixels for each board unit.", valueName: "N"))
-  var scale: Double?
+  @Option(help: ArgumentHelp("The number of PNG pixels for each board unit.", valueName: "N")) var scale: Double?
 
-  @Option(help: ArgumentHelp("The speed of a film, from 0.1 to 64; by default, 1.", valueName: "N"))
-  var speed: Double?
+  @Option(help: ArgumentHelp("The speed of a film, from 0.1 to 64; by default, 1.", valueName: "N")) var speed: Double?
 
-  @Option(
-    help: ArgumentHelp(
-      "The columns and rows of a film; by default, 100x30.",
-      valueName: "COLSxROWS"
-    )
-  )
-  var size: String?
+  @Option(help: ArgumentHelp("The columns and rows of a film; by default, 100x30.", valueName: "COLSxROWS")) var size:
+    String?
 
   @Flag(help: "Keep the pauses in a film.") var pauses = false
 
   @Flag(help: "Overwrite existing files.") var force = false
 
   mutating func validate() throws {
-    guard time == nil || every == nil else {
-      throw ValidationError("--at and --every cannot be combined.")
-    }
+    guard time == nil || every == nil else { throw ValidationError("--at and --every cannot be combined.") }
     guard every.map({ (0.1...1e6).contains($0) }) ?? true else {
       throw ValidationError("--every must be from 0.1 to 1000000 seconds.")
     }
     let isFilm = output.hasSuffix(".cast")
     guard isFilm || (speed == nil && size == nil && !pauses) else {
-      throw ValidationError(
-        "--speed, --size and --pauses require a FILE that ends in .cast."
-      )
+      throw ValidationError("--speed, --size and --pauses require a FILE that ends in .cast.")
     }
     guard !isFilm || (time == nil && every == nil) else {
-      throw ValidationError(
-        "A .cast file always contains the whole recording. To export a part, use `cut` first."
-      )
+      throw ValidationError("A .cast file always contains the whole recording. To export a part, use `cut` first.")
     }
     guard scale == nil || output.hasSuffix(".png") else {
       throw ValidationError("--scale requires a FILE that ends in .png.")
@@ -88,10 +69,7 @@ struct ExportCommand: AsyncParsableCommand {
     if output.hasSuffix(".cast") { return try await film() }
     if output.hasSuffix(".jsonl") { return try await twin() }
     guard let format = ExportFormat(fileName: output) else {
-      throw WhiteboardError(
-        .usage,
-        "the name of the file must end in one of \(ExportFormat.endings), .cast, .jsonl"
-      )
+      throw WhiteboardError(.usage, "the name of the file must end in one of \(ExportFormat.endings), .cast, .jsonl")
     }
     do throws(CommandError) { _ = try CommandLimits.checkedPixels(scale ?? 1) } catch {
       throw WhiteboardError(.usage, error.message)
@@ -115,9 +93,7 @@ struct ExportCommand: AsyncParsableCommand {
       try write(playback, photos, region, as: format, to: file)
     }
     playback.tellFaults()
-    Console.complain(
-      times.count == 1 ? "Wrote \(output)." : "Wrote \(times.count) files."
-    )
+    Console.complain(times.count == 1 ? "Wrote \(output)." : "Wrote \(times.count) files.")
   }
 
   /// Writes the recording in its text form.
@@ -141,15 +117,10 @@ struct ExportCommand: AsyncParsableCommand {
   private func film() async throws {
     let numbers = (size ?? "100x30").split(separator: "x").map { Int($0) ?? 0 }
     guard numbers.count == 2, (20...500).contains(numbers[0]), (5...200).contains(numbers[1]) else {
-      throw WhiteboardError(
-        .usage,
-        "--size must be columns and rows, such as 100x30, from 20x5 to 500x200"
-      )
+      throw WhiteboardError(.usage, "--size must be columns and rows, such as 100x30, from 20x5 to 500x200")
     }
     let speed = speed ?? 1
-    guard (0.1...64).contains(speed) else {
-      throw WhiteboardError(.usage, "--speed must be from 0.1 to 64")
-    }
+    guard (0.1...64).contains(speed) else { throw WhiteboardError(.usage, "--speed must be from 0.1 to 64") }
     let recording = try await input.recording()
     var cast = Asciicast()
     (cast.columns, cast.rows, cast.speed) = (numbers[0], numbers[1], speed)
@@ -177,10 +148,7 @@ struct ExportCommand: AsyncParsableCommand {
     guard let every else { return [try time.map(recording.askedWithin) ?? recording.duration] }
     let step = Int64(every * 1000)
     guard recording.duration / step < 100_000 else {
-      throw WhiteboardError(
-        .usage,
-        "that would be \(recording.duration / step) files; give a larger --every"
-      )
+      throw WhiteboardError(.usage, "that would be \(recording.duration / step) files; give a larger --every")
     }
     var times = Array(stride(from: Int64(0), to: recording.duration, by: Int64.Stride(step)))
     times.append(recording.duration)
@@ -203,9 +171,7 @@ struct ExportCommand: AsyncParsableCommand {
       names: BoardFile.names(on: board)
     ) { photos[$0] }
     let bytes: [UInt8]
-    do throws(ExportError) {
-      bytes = try export.file(as: format, scale: scale ?? 1, pages: CairoPages())
-    } catch {
+    do throws(ExportError) { bytes = try export.file(as: format, scale: scale ?? 1, pages: CairoPages()) } catch {
       throw WhiteboardError(.usage, UntrustedText(error.message).escaped())
     }
     try write(bytes, to: file)
@@ -214,9 +180,7 @@ struct ExportCommand: AsyncParsableCommand {
   private func write(_ bytes: [UInt8], to file: String) throws(WhiteboardError) {
     do throws(OutputFile.WriteError) {
       try OutputFile.write(bytes, to: BoardFile.absolute(file), isReplacing: force)
-    } catch {
-      throw WhiteboardError(.cannotCreate, UntrustedText("\(file): \(error.message)").escaped())
-    }
+    } catch { throw WhiteboardError(.cannotCreate, UntrustedText("\(file): \(error.message)").escaped()) }
   }
 
   /// Returns the name of a file in a series: `then.svg` becomes `then-007.svg`.

@@ -26,18 +26,14 @@ struct InfoCommand: AsyncParsableCommand {
     let objects = playback.board.shown().snapshots.count
     let names = statistics.people.compactMap(\.member).map(recording.label)
     let facts: [(key: String, label: String, text: String, isNumber: Bool)] = [
-      ("name", "name", recording.history.name, false),
-      ("board", "board", recording.board.description, false),
+      ("name", "name", recording.history.name, false), ("board", "board", recording.board.description, false),
       ("start", "begins", recording.start.map(BoardFile.time) ?? "", false),
       ("seconds", "lasts", "\(Double(recording.duration) / 1000)", true),
-      ("people", "people", "\(statistics.people.count)", true),
-      ("steps", "steps", "\(recording.count)", true),
-      ("operations", "operations", "\(statistics.operations)", true),
-      ("bytes", "bytes", "\(statistics.bytes)", true),
+      ("people", "people", "\(statistics.people.count)", true), ("steps", "steps", "\(recording.count)", true),
+      ("operations", "operations", "\(statistics.operations)", true), ("bytes", "bytes", "\(statistics.bytes)", true),
       ("traffic", "traffic", "\(recording.history.traffic.count)", true),
       ("digests", "digests", "\(recording.history.checks.count)", true),
-      ("damages", "damages", "\(recording.history.damages.count)", true),
-      ("objects", "objects", "\(objects)", true),
+      ("damages", "damages", "\(recording.history.damages.count)", true), ("objects", "objects", "\(objects)", true),
       ("digest", "digest", playback.board.digest.hex, false),
     ]
     if json {

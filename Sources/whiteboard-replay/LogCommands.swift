@@ -28,8 +28,7 @@ struct GrepCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "grep",
     abstract: "List the changes in a recording that contain the given words.",
-    discussion:
-      "Searches the lines of `log`, ignoring case. The exit status is 1 if no line matches."
+    discussion: "Searches the lines of `log`, ignoring case. The exit status is 1 if no line matches."
   )
 
   @Argument(help: "The words to search for.") var words: String
@@ -47,19 +46,12 @@ struct GrepCommand: AsyncParsableCommand {
 
 /// The options that select the lines of a log, and their format.
 struct LineOptions: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "Print only lines about the peer with this name or id prefix.",
-      valueName: "PEER"
-    )
-  )
+  @Option(help: ArgumentHelp("Print only lines about the peer with this name or id prefix.", valueName: "PEER"))
   var author: String?
 
-  @Option(help: ArgumentHelp("Print only lines from this time on.", valueName: "TIME"))
-  var since: String?
+  @Option(help: ArgumentHelp("Print only lines from this time on.", valueName: "TIME")) var since: String?
 
-  @Option(help: ArgumentHelp("Print only lines up to this time.", valueName: "TIME"))
-  var until: String?
+  @Option(help: ArgumentHelp("Print only lines up to this time.", valueName: "TIME")) var until: String?
 
   @Flag(help: "Write one JSON object per line.") var json = false
 
@@ -69,19 +61,13 @@ struct LineOptions: ParsableArguments {
 
   mutating func validate() throws {
     guard json || !digests else { throw ValidationError("--digests requires --json.") }
-    guard !wire || !digests else {
-      throw ValidationError("--digests and --wire cannot be combined.")
-    }
+    guard !wire || !digests else { throw ValidationError("--digests and --wire cannot be combined.") }
   }
 
   /// Prints the selected lines of the log.
   ///
   /// - Returns: The number of printed lines.
-  @discardableResult
-  func tell(
-    _ recording: Recording,
-    where isMeant: (String) -> Bool
-  ) throws -> Int {
+  @discardableResult func tell(_ recording: Recording, where isMeant: (String) -> Bool) throws -> Int {
     let first = try since.map { try recording.askedWithin($0) } ?? 0
     let last = try until.map { try recording.asked($0) } ?? .max
     let authors = try author.map { try recording.members(named: $0) }
@@ -93,16 +79,10 @@ struct LineOptions: ParsableArguments {
     while let line = log.next() {
       playback?.step()
       guard line.elapsed >= first, line.elapsed <= last, isMeant(line.words) else { continue }
-      if let authors {
-        guard let member = line.member, authors.contains(member) else { continue }
-      }
+      if let authors { guard let member = line.member, authors.contains(member) else { continue } }
       count += 1
       let digest = playback?.board.digest.hex
-      if json {
-        try Console.tell(json(line, recording, digest))
-      } else {
-        rows.append(Self.cells(line, recording))
-      }
+      if json { try Console.tell(json(line, recording, digest)) } else { rows.append(Self.cells(line, recording)) }
     }
     try Console.tell(TextTable.text(rows, numbers: [0, 1]))
     return count
@@ -145,27 +125,20 @@ struct LineOptions: ParsableArguments {
     return ["\(line.number)", Recording.exactText(line.elapsed), who, words]
   }
 
-  private func json(
-    _ line: RecordingLine,
-    _ recording: Recording,
-    _ digest: String?
-  ) -> String {
+  private func json(_ line: RecordingLine, _ recording: Recording, _ digest: String?) -> String {
     let time = BoardFile.time(recording.history.steps[line.number - 1].time)
     var fields = [
-      #""step":\#(line.number)"#, #""ms":\#(line.elapsed)"#,
-      #""time":\#(JSONObject.quoted(time))"#,
+      #""step":\#(line.number)"#, #""ms":\#(line.elapsed)"#, #""time":\#(JSONObject.quoted(time))"#,
       #""kind":\#(JSONObject.quoted(line.kind))"#, #""bytes":\#(line.bytes)"#,
     ]
     if let member = line.member {
       fields.append(#""author":\#(JSONObject.quoted(member.description))"#)
-      if let name = recording.name(of: member) {
-        fields.append(#""name":\#(JSONObject.quoted(name))"#)
-      }
+      if let name = recording.name(of: member) { fields.append(#""name":\#(JSONObject.quoted(name))"#) }
     }
     if let incarnation = line.incarnation {
       fields += [
-        #""incarnation":\#(JSONObject.quoted(incarnation.description))"#,
-        #""sequence":\#(line.sequence)"#, #""operations":\#(line.operations)"#,
+        #""incarnation":\#(JSONObject.quoted(incarnation.description))"#, #""sequence":\#(line.sequence)"#,
+        #""operations":\#(line.operations)"#,
       ]
     }
     fields.append(#""words":\#(JSONObject.quoted(line.words))"#)

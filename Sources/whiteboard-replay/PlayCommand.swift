@@ -27,27 +27,20 @@ struct PlayCommand: AsyncParsableCommand {
   @Flag(help: "Skip the pauses in the recording.") var skipIdle = false
 
   mutating func validate() throws {
-    guard (0.1...64).contains(speed) else {
-      throw ValidationError("--speed must be from 0.1 to 64.")
-    }
+    guard (0.1...64).contains(speed) else { throw ValidationError("--speed must be from 0.1 to 64.") }
   }
 
   mutating func run() async throws {
     let recording = try await input.recording()
     let time = try from.map(recording.askedWithin) ?? 0
     guard Console.isTerminal, let term = Environment["TERM"], term != "dumb" else {
-      throw WhiteboardError(
-        .usage,
-        "`play` needs a terminal; `export -o FILE.cast` writes a film instead"
-      )
+      throw WhiteboardError(.usage, "`play` needs a terminal; `export -o FILE.cast` writes a film instead")
     }
     let terminal = Terminal(
       exitMessage: "whiteboard-replay crashed. The recording was not changed.\n",
       log: "/dev/null"
     )
-    guard let terminal else {
-      throw WhiteboardError(.system, "this terminal cannot show a full screen")
-    }
+    guard let terminal else { throw WhiteboardError(.system, "this terminal cannot show a full screen") }
     let photos = try await BoardFile.photoPixels(input.path())
     let player = PlayerTerminal(
       recording,

@@ -13,8 +13,7 @@ import WhiteboardTerminal
 
 /// The argument that names the recording for a command.
 struct RecordingArgument: ParsableArguments {
-  @Argument(help: "The recording: a .whiteboard file, or one of your boards.", completion: .file())
-  var file: String
+  @Argument(help: "The recording: a .whiteboard file, or one of your boards.", completion: .file()) var file: String
 
   /// Returns the path of the recording's file.
   func path() async throws(WhiteboardError) -> String { try await Recording.file(of: file) }
@@ -28,9 +27,7 @@ extension Recording {
   ///
   /// The argument is a path, or the name or id prefix of a saved board.
   static func file(of word: String) async throws(WhiteboardError) -> String {
-    if BoardFile.isMeant(by: word) || FileManager.default.fileExists(atPath: word) {
-      return BoardFile.absolute(word)
-    }
+    if BoardFile.isMeant(by: word) || FileManager.default.fileExists(atPath: word) { return BoardFile.absolute(word) }
     let place = SettingsFile.Place(nil) { Environment[$0] }
     let settings = try Settings(
       SettingEntry.ofBoard + SettingEntry.ofTerminal,
@@ -38,24 +35,17 @@ extension Recording {
       environment: { Environment[$0] },
       file: try place.flatMap { (place) throws(WhiteboardError) in try SettingsFile(at: place) }
     )
-    return try await BoardLibrary(directory: try settings.chosenDataDirectory() + "/boards")
-      .file(of: word)
+    return try await BoardLibrary(directory: try settings.chosenDataDirectory() + "/boards").file(of: word)
   }
 
   /// Reads the recording that an argument names; if `isLoud`, reports damage on standard error.
   static func read(_ word: String, isLoud: Bool = true) async throws(WhiteboardError) -> Recording {
     let file = try await file(of: word)
     let recording: Recording
-    do throws(DocumentError) {
-      recording = try await openOrSalvage(file)
-    } catch {
-      throw WhiteboardError(error)
-    }
+    do throws(DocumentError) { recording = try await openOrSalvage(file) } catch { throw WhiteboardError(error) }
     if isLoud {
       for damage in recording.history.damages {
-        Console.complain(
-          "whiteboard-replay: left out because of damage: \(UntrustedText(damage.words).escaped())"
-        )
+        Console.complain("whiteboard-replay: left out because of damage: \(UntrustedText(damage.words).escaped())")
       }
     }
     return recording
@@ -63,9 +53,7 @@ extension Recording {
 
   /// Returns the time that an argument names, in milliseconds from the beginning.
   func asked(_ word: String) throws(WhiteboardError) -> Int64 {
-    do throws(MomentError) {
-      return try moment(word)
-    } catch {
+    do throws(MomentError) { return try moment(word) } catch {
       throw WhiteboardError(.usage, UntrustedText(error.message).escaped())
     }
   }
@@ -73,8 +61,7 @@ extension Recording {
   /// Returns the time that an argument names, after checking that it is within the recording.
   func askedWithin(_ word: String) throws(WhiteboardError) -> Int64 {
     let moment = try asked(word)
-    // Times are shown in tenths of a second, so a time that was shown can be slightly beyond the
-    // end.
+    // Times are shown in tenths of a second, so a time that was shown can be slightly beyond the end.
     guard moment <= duration + 100 else {
       throw WhiteboardError(
         .usage,
@@ -95,8 +82,7 @@ extension Recording {
     var all = Set(members.values)
     all.formUnion(history.traffic.flatMap(\.peers).compactMap { MemberID(bytes: $0) })
     let found = all.filter { member in
-      member.description.hasPrefix(word.lowercased())
-        || name(of: member)?.lowercased() == word.lowercased()
+      member.description.hasPrefix(word.lowercased()) || name(of: member)?.lowercased() == word.lowercased()
     }
     guard !found.isEmpty else {
       let known = all.sorted().map(label).joined(separator: ", ")
@@ -122,8 +108,7 @@ extension Playback {
 }
 
 extension BoardFile {
-  /// Returns the pixels of the photos in a file, for display in cells; unreadable photos are left
-  /// out.
+  /// Returns the pixels of the photos in a file, for display in cells; unreadable photos are left out.
   static func photoPixels(_ file: String) async -> [AssetID: PhotoPixels] {
     let photos = (try? await photos(file)) ?? [:]
     return photos.compactMapValues { try? PhotoDecoder.pixels(of: $0, within: 400, 400) }

@@ -44,53 +44,41 @@ struct RecordCommand: AsyncParsableCommand {
       """
   )
 
-  @Argument(help: ArgumentHelp("The board to record.", valueName: "NAME|LINK|HOST:PORT"))
-  var target: String?
+  @Argument(help: ArgumentHelp("The board to record.", valueName: "NAME|LINK|HOST:PORT")) var target: String?
 
   @Option(
     name: [.customShort("o"), .customLong("output")],
     help: ArgumentHelp("The file to create; its name must end in .whiteboard.", valueName: "FILE"),
     completion: .file()
-  )
-  var output: String
+  ) var output: String
 
-  @Option(name: .customLong("as"), help: ArgumentHelp("The display name.", valueName: "NAME"))
-  var name = "recorder"
+  @Option(name: .customLong("as"), help: ArgumentHelp("The display name.", valueName: "NAME")) var name = "recorder"
 
-  @Option(help: ArgumentHelp("The join code.", valueName: "WORDS"))
-  var code: String?
+  @Option(help: ArgumentHelp("The join code.", valueName: "WORDS")) var code: String?
 
-  @Option(help: ArgumentHelp("Use only this network interface.", valueName: "IF"))
-  var interface: String?
+  @Option(help: ArgumentHelp("Use only this network interface.", valueName: "IF")) var interface: String?
 
-  @Option(help: ArgumentHelp("How long to search for the board.", valueName: "SECONDS"))
-  var wait = 30.0
+  @Option(help: ArgumentHelp("How long to search for the board.", valueName: "SECONDS")) var wait = 30.0
 
   @Flag(help: "Also record pointers and unfinished strokes.") var presence = false
 
   @Flag(help: "Also record all traffic of the session.") var wire = false
 
-  @Flag(
-    help: "Record only the traffic of the session, for any program that is built on PeerSession."
-  )
-  var wireOnly = false
+  @Flag(help: "Record only the traffic of the session, for any program that is built on PeerSession.") var wireOnly =
+    false
 
-  @Option(name: .customLong("for"), help: ArgumentHelp("How long to record.", valueName: "SECONDS"))
-  var seconds: Double?
+  @Option(name: .customLong("for"), help: ArgumentHelp("How long to record.", valueName: "SECONDS")) var seconds:
+    Double?
 
   mutating func validate() throws {
     guard [presence, wire, wireOnly].count(where: { $0 }) < 2 else {
       throw ValidationError("Give only one of --presence, --wire and --wire-only.")
     }
-    guard (0...86_400).contains(wait) else {
-      throw ValidationError("--wait must be from 0 to 86400 seconds.")
-    }
+    guard (0...86_400).contains(wait) else { throw ValidationError("--wait must be from 0 to 86400 seconds.") }
     guard seconds.map({ (0.1...31_536_000).contains($0) }) ?? true else {
       throw ValidationError("--for must be from 0.1 seconds to a year.")
     }
-    guard !name.isEmpty, name.utf8.count <= 128 else {
-      throw ValidationError("--as must be a name of 1 to 128 bytes.")
-    }
+    guard !name.isEmpty, name.utf8.count <= 128 else { throw ValidationError("--as must be a name of 1 to 128 bytes.") }
   }
 
   mutating func run() async throws {
@@ -104,27 +92,20 @@ struct RecordCommand: AsyncParsableCommand {
         "\(UntrustedText(output).quoted(limit: 256)) already exists; choose another name"
       )
     }
-    let scratch = FileManager.default.temporaryDirectory
-      .appendingPathComponent("whiteboard-record-\(UUID().uuidString)").path
+    let scratch = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "whiteboard-record-\(UUID().uuidString)"
+    ).path
     do {
       try FileManager.default.createDirectory(
         atPath: scratch,
         withIntermediateDirectories: true,
         attributes: [.posixPermissions: 0o700]
       )
-    } catch {
-      throw WhiteboardError(.cannotCreate, "the directory \(scratch) cannot be created")
-    }
+    } catch { throw WhiteboardError(.cannotCreate, "the directory \(scratch) cannot be created") }
     defer { try? FileManager.default.removeItem(atPath: scratch) }
     let duration = seconds.map { Duration.seconds($0) }
     if wireOnly {
-      let recorder = WireRecorder(
-        try wireRequest(),
-        name: name,
-        file: file,
-        directory: scratch,
-        duration: duration
-      )
+      let recorder = WireRecorder(try wireRequest(), name: name, file: file, directory: scratch, duration: duration)
       let termination = Termination { await recorder.stop() }
       defer { withExtendedLifetime(termination) {} }
       if try await recorder.run() { try await tellWire(file) } else { try discard(file) }
@@ -135,21 +116,12 @@ struct RecordCommand: AsyncParsableCommand {
     defer { withExtendedLifetime(termination) {} }
     let isKept = try await recorder.run()
     guard access(file, F_OK) == 0 else { return }
-    if isKept {
-      try await keep(file)
-    } else {
-      try discard(file)
-    }
+    if isKept { try await keep(file) } else { try discard(file) }
   }
 
-  private func configuration(
-    _ file: String,
-    _ directory: String
-  ) throws(WhiteboardError) -> BoardConfiguration {
+  private func configuration(_ file: String, _ directory: String) throws(WhiteboardError) -> BoardConfiguration {
     let board: JoinTarget
-    do throws(LinkError) { board = try JoinTarget(target) } catch {
-      throw WhiteboardError(.usage, error.description)
-    }
+    do throws(LinkError) { board = try JoinTarget(target) } catch { throw WhiteboardError(.usage, error.description) }
     var logger = Logger(label: "whiteboard-replay") { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = .error
     var configuration = BoardConfiguration(
@@ -166,9 +138,7 @@ struct RecordCommand: AsyncParsableCommand {
     configuration.interface = interface
     // Other peers must not find the board through the recorder.
     configuration.isAnnounced = false
-    do {
-      configuration.code = try code.map(JoinCode.init(words:))
-    } catch {
+    do { configuration.code = try code.map(JoinCode.init(words:)) } catch {
       throw WhiteboardError(.usage, "--code is not a join code: \(error)")
     }
     switch board {
@@ -188,9 +158,7 @@ struct RecordCommand: AsyncParsableCommand {
       }
     }
     let found: JoinTarget
-    do throws(LinkError) { found = try JoinTarget(target) } catch {
-      throw WhiteboardError(.usage, error.description)
-    }
+    do throws(LinkError) { found = try JoinTarget(target) } catch { throw WhiteboardError(.usage, error.description) }
     var request: JoinRequest
     switch found {
     case .nearby, .name: throw WhiteboardError(.usage, "--wire-only requires a link or HOST:PORT")

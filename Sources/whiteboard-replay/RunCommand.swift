@@ -17,8 +17,7 @@ import WhiteboardKit
 struct RunCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run",
-    abstract:
-      "Replay a recording with several peers over a network with faults, and compare their boards.",
+    abstract: "Replay a recording with several peers over a network with faults, and compare their boards.",
     discussion: """
       Each author in the recording becomes a peer that makes the same changes at the same times; additional peers \
       only watch. The peers are named A, B and so on, in the order of their first changes. The replicas are real, \
@@ -42,25 +41,15 @@ struct RunCommand: AsyncParsableCommand {
   @Argument(help: "The recordings to replay.", completion: .file()) var files: [String]
 
   @Option(
-    help: ArgumentHelp(
-      "The number of peers; the minimum and the default is one for each author.",
-      valueName: "N"
-    )
-  )
-  var peers: Int?
+    help: ArgumentHelp("The number of peers; the minimum and the default is one for each author.", valueName: "N")
+  ) var peers: Int?
 
-  @Option(help: ArgumentHelp("The faults of the simulated network.", valueName: "CONDITIONS"))
-  var net = ""
+  @Option(help: ArgumentHelp("The faults of the simulated network.", valueName: "CONDITIONS")) var net = ""
 
-  @Option(
-    help: ArgumentHelp("The seed of all random numbers; by default, a random seed.", valueName: "S")
-  )
-  var seed: UInt64?
+  @Option(help: ArgumentHelp("The seed of all random numbers; by default, a random seed.", valueName: "S")) var seed:
+    UInt64?
 
-  @Option(
-    help: ArgumentHelp("Write a trace of all events to this file.", valueName: "FILE"),
-    completion: .file()
-  )
+  @Option(help: ArgumentHelp("Write a trace of all events to this file.", valueName: "FILE"), completion: .file())
   var trace: String?
 
   @Option(
@@ -70,24 +59,18 @@ struct RunCommand: AsyncParsableCommand {
       valueName: "FILE"
     ),
     completion: .file()
-  )
-  var shrunkFile: String?
+  ) var shrunkFile: String?
 
   @Flag(help: "Do not search for the smallest failing recording.") var noShrink = false
 
-  @Flag(help: "Use real sessions on loopback, at the recorded times; peers cannot be killed.")
-  var loopback = false
+  @Flag(help: "Use real sessions on loopback, at the recorded times; peers cannot be killed.") var loopback = false
 
   @Flag(help: "With --loopback, replay as fast as possible.") var hurry = false
 
   mutating func validate() throws {
-    guard peers.map({ (1...256).contains($0) }) ?? true else {
-      throw ValidationError("--peers must be from 1 to 256.")
-    }
+    guard peers.map({ (1...256).contains($0) }) ?? true else { throw ValidationError("--peers must be from 1 to 256.") }
     guard shrunkFile?.hasSuffix(".\(BoardFile.fileExtension)") ?? true else {
-      throw ValidationError(
-        "--shrink must be a file whose name ends in .\(BoardFile.fileExtension)."
-      )
+      throw ValidationError("--shrink must be a file whose name ends in .\(BoardFile.fileExtension).")
     }
     guard loopback || !hurry else { throw ValidationError("--hurry requires --loopback.") }
     guard !loopback || trace == nil && shrunkFile == nil else {
@@ -107,22 +90,14 @@ struct RunCommand: AsyncParsableCommand {
     }
     let seed = seed ?? UInt64.random(in: 0..<1_000_000)
     var isGood = true
-    for file in files {
-      if try await !act(file, conditions, seed) { isGood = false }
-    }
-    guard isGood else {
-      throw WhiteboardError(.badData, "not all peers ended with the recorded board")
-    }
+    for file in files { if try await !act(file, conditions, seed) { isGood = false } }
+    guard isGood else { throw WhiteboardError(.badData, "not all peers ended with the recorded board") }
   }
 
   /// Replays one recording.
   ///
   /// - Returns: Whether the recording is intact and all peers reached its board.
-  private func act(
-    _ file: String,
-    _ conditions: NetworkConditions,
-    _ seed: UInt64
-  ) async throws -> Bool {
+  private func act(_ file: String, _ conditions: NetworkConditions, _ seed: UInt64) async throws -> Bool {
     let recording = try await Recording.read(file)
     let replay = RecordingReplay(of: recording)
     // A damaged recording fails even if all peers reach the board of its intact part.
@@ -143,10 +118,7 @@ struct RunCommand: AsyncParsableCommand {
       )
     }
     guard replay.count > 0 else {
-      throw WhiteboardError(
-        .badData,
-        "\(file): there is nothing to replay, because no change has a known author"
-      )
+      throw WhiteboardError(.badData, "\(file): there is nothing to replay, because no change has a known author")
     }
     var lines: [UInt8] = []
     var (operations, messages, disturbed) = (0, 0, 0)
@@ -159,9 +131,7 @@ struct RunCommand: AsyncParsableCommand {
     for part in replay.parts.indices {
       let outcome: ReplayOutcome
       if loopback {
-        var logger = Logger(label: "whiteboard-replay") {
-          StreamLogHandler.standardError(label: $0)
-        }
+        var logger = Logger(label: "whiteboard-replay") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .critical
         outcome = try await LoopbackSession(
           replay,
@@ -173,15 +143,14 @@ struct RunCommand: AsyncParsableCommand {
           logger: logger
         ).run()
       } else {
-        outcome =
-          SimulatedSession(
-            replay,
-            part: part,
-            peers: names.count,
-            conditions: conditions,
-            seed: seed,
-            trace: trace.map { _ in { lines += Array($0.utf8) } }
-          ).run()
+        outcome = SimulatedSession(
+          replay,
+          part: part,
+          peers: names.count,
+          conditions: conditions,
+          seed: seed,
+          trace: trace.map { _ in { lines += Array($0.utf8) } }
+        ).run()
       }
       operations += replay.parts[part].operations
       messages += outcome.messages
@@ -205,18 +174,12 @@ struct RunCommand: AsyncParsableCommand {
 
       """
     )
-    if !isWhole {
-      try Console.tell(
-        "    the recording is damaged; only its intact part was replayed; see `verify`\n"
-      )
-    }
+    if !isWhole { try Console.tell("    the recording is damaged; only its intact part was replayed; see `verify`\n") }
     for (part, words) in faults {
       let parts = replay.parts.count > 1 ? "part \(part + 1): " : ""
       for word in words.prefix(20) { try Console.tell("    \(parts)\(word)\n") }
     }
-    if let first = faults.first, !noShrink, !loopback {
-      try await shrink(replay, first.part, conditions, seed, file)
-    }
+    if let first = faults.first, !noShrink, !loopback { try await shrink(replay, first.part, conditions, seed, file) }
     return faults.isEmpty && isWhole
   }
 
@@ -233,15 +196,11 @@ struct RunCommand: AsyncParsableCommand {
       !SimulatedSession(candidate, peers: peers, conditions: conditions, seed: seed).run().isGood
     }
     guard let (smallest, attempts) = found else {
-      try Console.tell(
-        "    over this network, the peers do not synchronize even without any changes\n"
-      )
+      try Console.tell("    over this network, the peers do not synchronize even without any changes\n")
       return
     }
     let path = shrunkFile ?? Self.freeName(for: file)
-    do throws(DocumentError) {
-      try await smallest.recording(name: "fails").write(to: BoardFile.absolute(path))
-    } catch {
+    do throws(DocumentError) { try await smallest.recording(name: "fails").write(to: BoardFile.absolute(path)) } catch {
       throw WhiteboardError(error)
     }
     let net = net.isEmpty ? "" : " --net '\(net)'"
@@ -272,8 +231,6 @@ struct RunCommand: AsyncParsableCommand {
   private func write(_ bytes: [UInt8], to file: String) throws(WhiteboardError) {
     do throws(OutputFile.WriteError) {
       try OutputFile.write(bytes, to: BoardFile.absolute(file), isReplacing: false)
-    } catch {
-      throw WhiteboardError(.cannotCreate, UntrustedText("\(file): \(error.message)").escaped())
-    }
+    } catch { throw WhiteboardError(.cannotCreate, UntrustedText("\(file): \(error.message)").escaped()) }
   }
 }

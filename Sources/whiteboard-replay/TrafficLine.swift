@@ -51,16 +51,13 @@ struct TrafficLine {
   func json(_ place: Int, _ elapsed: Int64) -> String {
     let peers = members.map { JSONObject.quoted($0.description) }.joined(separator: ",")
     var fields = [
-      #""entry":\#(place)"#, #""ms":\#(elapsed)"#,
-      #""time":\#(JSONObject.quoted(BoardFile.time(entry.time)))"#,
+      #""entry":\#(place)"#, #""ms":\#(elapsed)"#, #""time":\#(JSONObject.quoted(BoardFile.time(entry.time)))"#,
       #""kind":\#(JSONObject.quoted("\(entry.kind)"))"#, #""peers":[\#(peers)]"#,
     ]
     if entry.number > 0 { fields.append(#""number":\#(entry.number)"#) }
     if entry.size > 0 { fields.append(#""size":\#(entry.size)"#) }
     if !entry.text.isEmpty { fields.append(#""text":\#(JSONObject.quoted(entry.text))"#) }
-    if !entry.bytes.isEmpty {
-      fields.append(#""bytes":\#(JSONObject.quoted(Hexadecimal.encode(entry.bytes)))"#)
-    }
+    if !entry.bytes.isEmpty { fields.append(#""bytes":\#(JSONObject.quoted(Hexadecimal.encode(entry.bytes)))"#) }
     return "{\(fields.joined(separator: ","))}\n"
   }
 }

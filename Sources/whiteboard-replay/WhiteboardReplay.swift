@@ -9,8 +9,7 @@ import WhiteboardKit
 #endif
 
 /// The program `whiteboard-replay`, which plays, checks and replays recordings of sessions.
-@main
-struct WhiteboardReplay: DocumentedProgram {
+@main struct WhiteboardReplay: DocumentedProgram {
   static let configuration = CommandConfiguration(
     commandName: "whiteboard-replay",
     abstract: "Inspect, play, check and replay recorded whiteboards.",
@@ -36,21 +35,14 @@ struct WhiteboardReplay: DocumentedProgram {
       """,
     version: "0.1.0",
     subcommands: [
-      InfoCommand.self, LogCommand.self, StatsCommand.self, GrepCommand.self, DiffCommand.self,
-      RecordCommand.self, PlayCommand.self, CutCommand.self, ConcatCommand.self,
-      AnonymizeCommand.self, ExportCommand.self, ImportCommand.self, VerifyCommand.self,
-      RunCommand.self,
-      CompletionsCommand<WhiteboardReplay>.self,
+      InfoCommand.self, LogCommand.self, StatsCommand.self, GrepCommand.self, DiffCommand.self, RecordCommand.self,
+      PlayCommand.self, CutCommand.self, ConcatCommand.self, AnonymizeCommand.self, ExportCommand.self,
+      ImportCommand.self, VerifyCommand.self, RunCommand.self, CompletionsCommand<WhiteboardReplay>.self,
       ManualCommand<WhiteboardReplay>.self,
     ]
   )
 
-  static let about = ManualPage.Program(
-    version: configuration.version,
-    settings: [],
-    sections: [],
-    files: []
-  )
+  static let about = ManualPage.Program(version: configuration.version, settings: [], sections: [], files: [])
 
   static func main() async { await runMain() }
 }

@@ -19,13 +19,7 @@ actor WireRecorder {
   private var isDiscarded = false
   private var names: [PeerID: UntrustedText] = [:]
 
-  init(
-    _ request: JoinRequest,
-    name: String,
-    file: String,
-    directory: String,
-    duration: Duration?
-  ) {
+  init(_ request: JoinRequest, name: String, file: String, directory: String, duration: Duration?) {
     self.request = request
     self.name = name
     self.file = file
@@ -42,8 +36,7 @@ actor WireRecorder {
   /// Records until the user stops the recording or the session ends.
   ///
   /// - Returns: Whether to keep the recording.
-  /// - Throws: ``WhiteboardError`` if the session cannot be joined, or the end of the recording
-  ///   cannot be written.
+  /// - Throws: ``WhiteboardError`` if the session cannot be joined, or the end of the recording cannot be written.
   nonisolated func run() async throws -> Bool {
     var logger = Logger(label: "whiteboard-replay") { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = .error
@@ -61,9 +54,7 @@ actor WireRecorder {
         }
         return try await record(session)
       }
-    } catch let error as SessionError {
-      throw WhiteboardError(error)
-    } catch let error as DocumentError {
+    } catch let error as SessionError { throw WhiteboardError(error) } catch let error as DocumentError {
       throw WhiteboardError(error)
     }
   }
@@ -74,9 +65,7 @@ actor WireRecorder {
       Console.complain("whiteboard-replay: \(UntrustedText(error.message).escaped())")
     }
     if isStopped { await session.leave() }
-    try Console.tell(
-      "recording the session of \(session.hostPeer.short); `stop` saves the recording\n"
-    )
+    try Console.tell("recording the session of \(session.hostPeer.short); `stop` saves the recording\n")
     let helpers = [
       Task { await RecorderLine.read { line in await self.take(line, recorder) } },
       Task {
@@ -92,13 +81,9 @@ actor WireRecorder {
         case .peerJoined(let peer):
           names[peer.id] = peer.name
           tell(peer.id, "joined")
-        case .peerLeft(let peer, let reason, _):
-          tell(peer, reason == .left ? "left" : "disconnected: \(reason.word)")
+        case .peerLeft(let peer, let reason, _): tell(peer, reason == .left ? "left" : "disconnected: \(reason.word)")
         case .invitation(let invitation):
-          _ = try? await session.respond(
-            to: invitation.id,
-            .decline(reason: "A recorder admits no peers.")
-          )
+          _ = try? await session.respond(to: invitation.id, .decline(reason: "A recorder admits no peers."))
         case .streamOpened(let stream):
           // Reading the stream records it. The task finishes at the end of the stream.
           group.addTask { await Self.read(stream) }
@@ -110,9 +95,7 @@ actor WireRecorder {
       }
       group.cancelAll()
     }
-    do throws(DocumentError) { try await recorder.stop() } catch {
-      if !isDiscarded { throw WhiteboardError(error) }
-    }
+    do throws(DocumentError) { try await recorder.stop() } catch { if !isDiscarded { throw WhiteboardError(error) } }
     if let end = session.endReason, !isStopped {
       Console.complain("whiteboard-replay: \(UntrustedText(end.message).escaped())")
     }
@@ -153,8 +136,6 @@ actor WireRecorder {
     let count = await recorder.count
     let present = session?.peers().map(\.peer.name) ?? []
     let problem = await recorder.failure.map { "\(SaveProblem($0).headline); " } ?? ""
-    try? Console.tell(
-      "\(problem)\(counted(count, "entry", "entries")); \(RecorderLine.present(present))"
-    )
+    try? Console.tell("\(problem)\(counted(count, "entry", "entries")); \(RecorderLine.present(present))")
   }
 }

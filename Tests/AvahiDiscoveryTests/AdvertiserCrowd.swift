@@ -3,8 +3,7 @@ import PeerTestKit
 
 @testable import AvahiDiscovery
 
-/// Many advertisers on one connection to the daemon, because the daemon limits connections per
-/// user.
+/// Many advertisers on one connection to the daemon, because the daemon limits connections per user.
 final class AdvertiserCrowd: AvahiDriver {
   private let drivers: [AdvertiserDriver]
 
@@ -24,34 +23,20 @@ final class AdvertiserCrowd: AvahiDriver {
     for driver in drivers { driver.disconnected(problem, now: now) }
   }
 
-  func idle(now: Duration) {
-    for driver in drivers { driver.idle(now: now) }
-  }
+  func idle(now: Duration) { for driver in drivers { driver.idle(now: now) } }
 
-  func answered() {
-    for driver in drivers { driver.answered() }
-  }
+  func answered() { for driver in drivers { driver.answered() } }
 
   /// Runs the body while all advertisements are published.
   nonisolated(nonsending) static func advertise(
     _ advertisements: [Advertisement],
     _ body: nonisolated(nonsending) () async throws -> Void
   ) async throws {
-    let outlets = advertisements.map { _ in
-      EventOutlet(AdvertiserQueue(), push: { $0.push($1) }, pop: { $0.pop() })
-    }
+    let outlets = advertisements.map { _ in EventOutlet(AdvertiserQueue(), push: { $0.push($1) }, pop: { $0.pop() }) }
     let configuration = AvahiConfiguration()
-    let thread = AvahiThread(
-      configuration: configuration,
-      watch: StallWatch(configuration.stall) {}
-    ) {
+    let thread = AvahiThread(configuration: configuration, watch: StallWatch(configuration.stall) {}) {
       let drivers = zip(advertisements, outlets).map { advertisement, outlet in
-        AdvertiserDriver(
-          advertisement,
-          Availability(),
-          inlet: AnnouncementInlet(),
-          outlet: outlet
-        )
+        AdvertiserDriver(advertisement, Availability(), inlet: AnnouncementInlet(), outlet: outlet)
       }
       return AdvertiserCrowd(drivers)
     }

@@ -7,29 +7,23 @@ import Testing
 @testable import AvahiDiscovery
 
 /// The tests share one real daemon, so they run one at a time.
-@Suite(
-  .serialized,
-  .enabled(if: AvahiSandbox.isAvailable, AvahiSandbox.explanation),
-  .timeLimit(.minutes(3))
-)
+@Suite(.serialized, .enabled(if: AvahiSandbox.isAvailable, AvahiSandbox.explanation), .timeLimit(.minutes(3)))
 struct AvahiDiscoveryTests {
   private let world = AvahiDiscoveryWorld()
   private let service = AvahiDiscoveryWorld.randomService()
 
-  @Test("Avahi fulfills the contract of discovery", arguments: DiscoveryContract.all)
-  func keepsContract(_ contract: DiscoveryContract) async throws {
-    try await contract.check(in: world)
-  }
+  @Test("Avahi fulfills the contract of discovery", arguments: DiscoveryContract.all) func keepsContract(
+    _ contract: DiscoveryContract
+  ) async throws { try await contract.check(in: world) }
 
-  @Test("[DSC-20] a restart of the daemon is reported; no peer is lost or found again")
-  func survivesDaemonRestart() async throws {
+  @Test("[DSC-20] a restart of the daemon is reported; no peer is lost or found again") func survivesDaemonRestart()
+    async throws
+  {
     try await check { discovery in
       let announcement = DiscoverySamples.announcement(peer: 1)
       try await discovery.browse(BrowserQuery(service: service, excluding: nil)) { events in
         let browser = BrowserProbe(events)
-        try await discovery.advertise(
-          Advertisement(service: service, port: 1, announcement: announcement)
-        ) {
+        try await discovery.advertise(Advertisement(service: service, port: 1, announcement: announcement)) {
           advertising in
           let advertiser = AdvertiserProbe(advertising.events)
           let name = try await advertiser.announced()
@@ -56,9 +50,7 @@ struct AvahiDiscoveryTests {
       let announcement = DiscoverySamples.announcement(peer: 2)
       try await discovery.browse(BrowserQuery(service: service, excluding: nil)) { events in
         let browser = BrowserProbe(events)
-        try await discovery.advertise(
-          Advertisement(service: service, port: 1, announcement: announcement)
-        ) {
+        try await discovery.advertise(Advertisement(service: service, port: 1, announcement: announcement)) {
           advertising in
           let advertiser = AdvertiserProbe(advertising.events)
           _ = try await advertiser.announced()
@@ -77,17 +69,15 @@ struct AvahiDiscoveryTests {
     }
   }
 
-  @Test("[DSC-20] a daemon that is not running is reported, and used when it starts")
-  func waitsForDaemon() async throws {
+  @Test("[DSC-20] a daemon that is not running is reported, and used when it starts") func waitsForDaemon() async throws
+  {
     try await AvahiSandbox.control("stop")
     try await check(restoring: ["start"]) { discovery in
       let announcement = DiscoverySamples.announcement(peer: 3)
       try await discovery.browse(BrowserQuery(service: service, excluding: nil)) { events in
         let browser = BrowserProbe(events)
         #expect(try await browser.next("the first event") == .unavailable(.daemonNotRunning))
-        try await discovery.advertise(
-          Advertisement(service: service, port: 1, announcement: announcement)
-        ) {
+        try await discovery.advertise(Advertisement(service: service, port: 1, announcement: announcement)) {
           advertising in
           let advertiser = AdvertiserProbe(advertising.events)
           #expect(try await advertiser.next("the first event") == .unavailable(.daemonNotRunning))
@@ -99,9 +89,7 @@ struct AvahiDiscoveryTests {
     }
   }
 
-  @Test(
-    "[DSC-20] a missing Avahi installation and a missing bus are reported as different problems"
-  )
+  @Test("[DSC-20] a missing Avahi installation and a missing bus are reported as different problems")
   func tellsWhatIsMissing() async throws {
     try await AvahiSandbox.control("bus-stop")
     try await check(restoring: ["bus-start", "start"]) { discovery in
@@ -111,9 +99,7 @@ struct AvahiDiscoveryTests {
       }
       var bare = AvahiConfiguration()
       bare.installation = ["/nonexistent/avahi-daemon"]
-      try await AvahiDiscovery(configuration: bare).browse(
-        BrowserQuery(service: service, excluding: nil)
-      ) { events in
+      try await AvahiDiscovery(configuration: bare).browse(BrowserQuery(service: service, excluding: nil)) { events in
         let event = try await BrowserProbe(events).next("missing")
         #expect(event == .unavailable(.notInstalled))
       }
@@ -122,9 +108,7 @@ struct AvahiDiscoveryTests {
     try await check(restoring: ["start"]) { _ in
       var bare = AvahiConfiguration()
       bare.installation = ["/nonexistent/avahi-daemon"]
-      try await AvahiDiscovery(configuration: bare).browse(
-        BrowserQuery(service: service, excluding: nil)
-      ) { events in
+      try await AvahiDiscovery(configuration: bare).browse(BrowserQuery(service: service, excluding: nil)) { events in
         let event = try await BrowserProbe(events).next("missing")
         #expect(event == .unavailable(.notInstalled))
       }
@@ -134,8 +118,7 @@ struct AvahiDiscoveryTests {
   @Test(
     "[DSC-20] a daemon that forbids publishing is reported, and browsing still works",
     arguments: ["disable-user-service-publishing", "disable-publishing"]
-  )
-  func reportsForbiddenPublishing(_ setting: String) async throws {
+  ) func reportsForbiddenPublishing(_ setting: String) async throws {
     try await AvahiSandbox.control("set", setting, "yes")
     try await AvahiSandbox.control("restart")
     try await check(restoring: ["unset \(setting)", "restart"]) { discovery in
@@ -143,9 +126,7 @@ struct AvahiDiscoveryTests {
       try await discovery.browse(BrowserQuery(service: service, excluding: nil)) { events in
         let event = try await BrowserProbe(events).next("browser")
         #expect(event == .available)
-        try await discovery.advertise(
-          Advertisement(service: service, port: 1, announcement: announcement)
-        ) {
+        try await discovery.advertise(Advertisement(service: service, port: 1, announcement: announcement)) {
           let advertiser = AdvertiserProbe($0.events)
           #expect(try await advertiser.next("advertiser") == .unavailable(.publishingDisabled))
           try await AvahiSandbox.control("unset", setting)
@@ -164,9 +145,7 @@ struct AvahiDiscoveryTests {
       try await discovery.browse(BrowserQuery(service: service, excluding: nil)) { events in
         let browser = BrowserProbe(events)
         #expect(try await browser.next("the first event") == .unavailable(.notAnswering))
-        try await discovery.advertise(
-          Advertisement(service: service, port: 1, announcement: announcement)
-        ) {
+        try await discovery.advertise(Advertisement(service: service, port: 1, announcement: announcement)) {
           let advertiser = AdvertiserProbe($0.events)
           #expect(try await advertiser.next("the first event") == .unavailable(.notAnswering))
           // The bus reports after 25 s that the daemon does not answer.
@@ -185,16 +164,9 @@ struct AvahiDiscoveryTests {
     let session = DiscoverySamples.session(5).text
     let whole = ["v=1", "id=\(id)", "sid=\(session)", "inc=aaaaaaaaaaaac"]
     let hostile: [(String, [String])] = [
-      ("\u{1b}[31m\u{9b}2J\u{7}\u{202e}", ["id=x"]),
-      ("no record", []),
-      ("half a record", ["v=1", "id=\(id)"]),
+      ("\u{1b}[31m\u{9b}2J\u{7}\u{202e}", ["id=x"]), ("no record", []), ("half a record", ["v=1", "id=\(id)"]),
       ("upper case", ["v=1", "id=\(id.uppercased())", "sid=\(session)", "inc=aaaaaaaaaaaac"]),
-      (
-        "too long",
-        whole + [
-          "a=" + String(repeating: "x", count: 250), "b=" + String(repeating: "y", count: 100),
-        ]
-      ),
+      ("too long", whole + ["a=" + String(repeating: "x", count: 250), "b=" + String(repeating: "y", count: 100)]),
       ("no key", ["=v", "==", "=\u{0301}"] + ["v=0"] + whole.dropFirst()),
     ]
     try await check { discovery in
@@ -215,8 +187,9 @@ struct AvahiDiscoveryTests {
     }
   }
 
-  @Test("[DSC-26] 300 false instances hide neither a known peer nor a new one")
-  func findsAmongFalseInstances() async throws {
+  @Test("[DSC-26] 300 false instances hide neither a known peer nor a new one") func findsAmongFalseInstances()
+    async throws
+  {
     @Sendable func advertisement(_ peer: UInt8, _ session: UInt8) -> Advertisement {
       let announcement = DiscoverySamples.announcement(peer: peer, session: session)
       return Advertisement(service: service, port: 1, announcement: announcement)
@@ -253,8 +226,9 @@ struct AvahiDiscoveryTests {
     }
   }
 
-  @Test("[DSC-22] a missing interface is reported; only the chosen interface is used")
-  func keepsToInterface() async throws {
+  @Test("[DSC-22] a missing interface is reported; only the chosen interface is used") func keepsToInterface()
+    async throws
+  {
     try await check { _ in
       let announcement = DiscoverySamples.announcement(peer: 6)
       let bad = AvahiDiscovery(interface: "nowhere0")
@@ -264,9 +238,7 @@ struct AvahiDiscoveryTests {
       }
       let good = AvahiDiscovery(interface: "lo")
       try await good.browse(BrowserQuery(service: service, excluding: nil)) { events in
-        try await good.advertise(
-          Advertisement(service: service, port: 1, announcement: announcement)
-        ) { _ in
+        try await good.advertise(Advertisement(service: service, port: 1, announcement: announcement)) { _ in
           let peer = try await BrowserProbe(events).found()
           #expect(peer.endpoints.map(\.interface.name) == ["lo"])
           #expect(peer.endpoints.map(\.description) == ["127.0.0.1:1"])
@@ -275,8 +247,9 @@ struct AvahiDiscoveryTests {
     }
   }
 
-  @Test("[DSC-21] a scope that ended leaves no thread, no descriptor and no client of the daemon")
-  func leavesNothing() async throws {
+  @Test("[DSC-21] a scope that ended leaves no thread, no descriptor and no client of the daemon") func leavesNothing()
+    async throws
+  {
     @Sendable func descriptors() throws -> Int {
       try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
     }
@@ -290,9 +263,7 @@ struct AvahiDiscoveryTests {
       let announcement = DiscoverySamples.announcement(peer: 7)
       func use() async throws {
         try await discovery.browse(BrowserQuery(service: service, excluding: nil)) { events in
-          try await discovery.advertise(
-            Advertisement(service: service, port: 1, announcement: announcement)
-          ) { _ in
+          try await discovery.advertise(Advertisement(service: service, port: 1, announcement: announcement)) { _ in
             try await BrowserProbe(events).available()
           }
         }
@@ -309,16 +280,16 @@ struct AvahiDiscoveryTests {
     }
   }
 
-  @Test("[DSC-21] a daemon that hangs delays the end of a scope by at most 3 seconds")
-  func boundsFarewell() async throws {
+  @Test("[DSC-21] a daemon that hangs delays the end of a scope by at most 3 seconds") func boundsFarewell()
+    async throws
+  {
     try await check(restoring: ["resume"]) { discovery in
       var announcement = DiscoverySamples.announcement(peer: 8)
       let advertisement = Advertisement(service: service, port: 1, announcement: announcement)
       let start = try await discovery.advertise(advertisement) { advertising in
         _ = try await AdvertiserProbe(advertising.events).announced()
         try await AvahiSandbox.control("hang")
-        // Calls from here on wait for the suspended daemon; on a busy machine they take even
-        // longer.
+        // Calls from here on wait for the suspended daemon; on a busy machine they take even longer.
         let hung = ContinuousClock.now
         announcement.participants = 2
         await advertising.update(announcement)
@@ -338,9 +309,7 @@ struct AvahiDiscoveryTests {
     do {
       try await world.run { try await body(AvahiDiscovery()) }
       result = .success(())
-    } catch {
-      result = .failure(error)
-    }
+    } catch { result = .failure(error) }
     for command in commands {
       let words = command.split(separator: " ").map(String.init)
       try await AvahiSandbox.control(words)

@@ -21,9 +21,7 @@ enum AvahiSandbox {
       throw DiscoveryContractFailure("WHITEBOARD_TEST_AVAHI_CONTROL is not set")
     }
     let status = try await run(path, words)
-    guard status == 0 else {
-      throw DiscoveryContractFailure("control \(words) ended with \(status)")
-    }
+    guard status == 0 else { throw DiscoveryContractFailure("control \(words) ended with \(status)") }
   }
 
   /// Runs a program until it ends.
@@ -73,11 +71,7 @@ struct AvahiDiscoveryWorld: DiscoveryWorld {
 
   static func randomService() -> ServiceType {
     let letters = (0..<8).map { _ in "abcdefghijklmnop".randomElement() ?? "a" }
-    do {
-      return try ServiceType("wb-" + String(letters))
-    } catch {
-      preconditionFailure("letters make a service type")
-    }
+    do { return try ServiceType("wb-" + String(letters)) } catch { preconditionFailure("letters make a service type") }
   }
 
   func now() async -> Duration { start.duration(to: .now) }
@@ -91,14 +85,10 @@ struct AvahiDiscoveryWorld: DiscoveryWorld {
         throw DiscoveryContractFailure("a check took \(Self.patience)")
       }
       defer { group.cancelAll() }
-      do {
-        try await group.next()
-      } catch let failure {
+      do { try await group.next() } catch let failure {
         // The timeout cancels the check, whose own error then names the awaited event.
         group.cancelAll()
-        do { try await group.next() } catch let other where !(other is CancellationError) {
-          throw other
-        } catch {}
+        do { try await group.next() } catch let other where !(other is CancellationError) { throw other } catch {}
         throw failure
       }
     }

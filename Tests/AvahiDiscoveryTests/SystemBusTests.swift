@@ -6,19 +6,15 @@ import Testing
 @testable import AvahiDiscovery
 
 struct SystemBusTests {
-  @Test("the path of the socket is read from the address of the bus")
-  func findsSocket() {
+  @Test("the path of the socket is read from the address of the bus") func findsSocket() {
     #expect(SystemBus.socketPath(inAddress: "unix:path=/run/bus") == "/run/bus")
-    #expect(
-      SystemBus.socketPath(inAddress: "unix:guid=1,path=/run/bus,x=y;tcp:host=a") == "/run/bus"
-    )
+    #expect(SystemBus.socketPath(inAddress: "unix:guid=1,path=/run/bus,x=y;tcp:host=a") == "/run/bus")
     #expect(SystemBus.socketPath(inAddress: "unix:abstract=bus") == nil)
     #expect(SystemBus.socketPath(inAddress: "tcp:host=localhost") == nil)
     #expect(SystemBus.socketPath(inAddress: "") == nil)
   }
 
-  @Test("[DSC-20] a bus that is missing or was closed is reported; one that answers is not")
-  func probesBus() throws {
+  @Test("[DSC-20] a bus that is missing or was closed is reported; one that answers is not") func probesBus() throws {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
     defer { try? FileManager.default.removeItem(at: directory) }
@@ -40,8 +36,7 @@ struct SystemBusTests {
     #expect(SystemBus.problem(socket: path) == .busNotRunning)
   }
 
-  @Test("[DSC-20] errors of the daemon become problems that a user can fix")
-  func translatesErrors() {
+  @Test("[DSC-20] errors of the daemon become problems that a user can fix") func translatesErrors() {
     #expect(AvahiConfiguration.problem(Int32(AVAHI_ERR_ACCESS_DENIED)) == .busRefused)
     #expect(AvahiConfiguration.problem(Int32(AVAHI_ERR_NOT_PERMITTED)) == .publishingDisabled)
     #expect(AvahiConfiguration.problem(Int32(AVAHI_ERR_TOO_MANY_OBJECTS)) == .daemonBusy)

@@ -1,36 +1,26 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A separate package, so that users of the library do not resolve the dependencies of the
-// benchmarks.
+// A separate package, so that users of the library do not resolve the dependencies of the benchmarks.
 let package = Package(
   name: "benchmarks",
   dependencies: [
-    .package(name: "whiteboard", path: "../.."),
-    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(name: "whiteboard", path: "../.."), .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
   ],
   targets: [
     .executableTarget(
       name: "board-bench",
       dependencies: [
-        .product(name: "Whiteboard", package: "whiteboard"),
-        .product(name: "WhiteboardSync", package: "whiteboard"),
+        .product(name: "Whiteboard", package: "whiteboard"), .product(name: "WhiteboardSync", package: "whiteboard"),
       ],
-      swiftSettings: [
-        .enableUpcomingFeature("ExistentialAny"),
-        .treatAllWarnings(as: .error),
-      ]
+      swiftSettings: [.enableUpcomingFeature("ExistentialAny"), .treatAllWarnings(as: .error)]
     ),
     .executableTarget(
       name: "session-bench",
       dependencies: [
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "PeerSession", package: "whiteboard"),
+        .product(name: "Logging", package: "swift-log"), .product(name: "PeerSession", package: "whiteboard"),
       ],
-      swiftSettings: [
-        .enableUpcomingFeature("ExistentialAny"),
-        .treatAllWarnings(as: .error),
-      ]
+      swiftSettings: [.enableUpcomingFeature("ExistentialAny"), .treatAllWarnings(as: .error)]
     ),
     .executableTarget(
       name: "document-bench",
@@ -39,10 +29,7 @@ let package = Package(
         .product(name: "WhiteboardDocument", package: "whiteboard"),
         .product(name: "WhiteboardSync", package: "whiteboard"),
       ],
-      swiftSettings: [
-        .enableUpcomingFeature("ExistentialAny"),
-        .treatAllWarnings(as: .error),
-      ]
+      swiftSettings: [.enableUpcomingFeature("ExistentialAny"), .treatAllWarnings(as: .error)]
     ),
   ],
   swiftLanguageModes: [.v6]

@@ -6,26 +6,17 @@ let package = Package(
   name: "consumers",
   dependencies: [.package(name: "whiteboard", path: "../..")],
   targets: [
-    .executableTarget(
-      name: "bot",
-      dependencies: [.product(name: "WhiteboardKit", package: "whiteboard")]
-    ),
+    .executableTarget(name: "bot", dependencies: [.product(name: "WhiteboardKit", package: "whiteboard")]),
     .executableTarget(
       name: "chat",
       dependencies: [
-        .product(name: "PeerCore", package: "whiteboard"),
-        .product(name: "PeerSession", package: "whiteboard"),
+        .product(name: "PeerCore", package: "whiteboard"), .product(name: "PeerSession", package: "whiteboard"),
       ]
-    ),
-    .executableTarget(
-      name: "shapes",
-      dependencies: [.product(name: "Whiteboard", package: "whiteboard")]
-    ),
+    ), .executableTarget(name: "shapes", dependencies: [.product(name: "Whiteboard", package: "whiteboard")]),
     .testTarget(
       name: "RecordingTests",
       dependencies: [
-        .product(name: "SessionReplay", package: "whiteboard"),
-        .product(name: "WhiteboardKit", package: "whiteboard"),
+        .product(name: "SessionReplay", package: "whiteboard"), .product(name: "WhiteboardKit", package: "whiteboard"),
       ]
     ),
   ]

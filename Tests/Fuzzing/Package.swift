@@ -1,48 +1,23 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The code under test is reached through a symbolic link to its sources. So the code that a fuzzer
-// does not need is neither resolved nor built, and all the rest is instrumented.
+// The code under test is reached through a symbolic link to its sources. So the code that a fuzzer does not need is
+// neither resolved nor built, and all the rest is instrumented.
 
-let settings: [SwiftSetting] = [
-  .enableUpcomingFeature("ExistentialAny")
-]
+let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
 
 func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .executableTarget(
-    name: name,
-    dependencies: ["FuzzSupport"] + dependencies,
-    swiftSettings: settings
-  )
+  .executableTarget(name: name, dependencies: ["FuzzSupport"] + dependencies, swiftSettings: settings)
 }
 
 let package = Package(
   name: "fuzzing",
   targets: [
     .target(name: "PeerCore", path: "Shared/PeerCore", swiftSettings: settings),
-    .target(
-      name: "PeerWire",
-      dependencies: ["PeerCore"],
-      path: "Shared/PeerWire",
-      swiftSettings: settings
-    ),
-    .target(
-      name: "PeerDiscovery",
-      dependencies: ["PeerCore"],
-      path: "Shared/PeerDiscovery",
-      swiftSettings: settings
-    ),
-    .target(
-      name: "WhiteboardTerminal",
-      path: "Shared/WhiteboardTerminal/Input",
-      swiftSettings: settings
-    ),
-    .target(
-      name: "Whiteboard",
-      dependencies: ["PeerCore"],
-      path: "Shared/Whiteboard",
-      swiftSettings: settings
-    ),
+    .target(name: "PeerWire", dependencies: ["PeerCore"], path: "Shared/PeerWire", swiftSettings: settings),
+    .target(name: "PeerDiscovery", dependencies: ["PeerCore"], path: "Shared/PeerDiscovery", swiftSettings: settings),
+    .target(name: "WhiteboardTerminal", path: "Shared/WhiteboardTerminal/Input", swiftSettings: settings),
+    .target(name: "Whiteboard", dependencies: ["PeerCore"], path: "Shared/Whiteboard", swiftSettings: settings),
     .target(
       name: "WhiteboardRendering",
       dependencies: ["PeerCore", "Whiteboard"],
@@ -54,16 +29,10 @@ let package = Package(
       dependencies: ["PeerCore", "Whiteboard", "WhiteboardRendering"],
       path: "Shared/WhiteboardExport",
       swiftSettings: settings
-    ),
-    .target(name: "FuzzSupport", swiftSettings: settings),
-    fuzzer("frames", ["PeerCore", "PeerWire"]),
-    fuzzer("messages", ["PeerWire"]),
-    fuzzer("json", ["PeerWire"]),
-    fuzzer("packets", ["PeerWire"]),
-    fuzzer("datagrams", ["PeerWire"]),
-    fuzzer("base32", ["PeerCore"]),
-    fuzzer("discovery", ["PeerCore", "PeerDiscovery"]),
-    fuzzer("keys", ["WhiteboardTerminal"]),
+    ), .target(name: "FuzzSupport", swiftSettings: settings), fuzzer("frames", ["PeerCore", "PeerWire"]),
+    fuzzer("messages", ["PeerWire"]), fuzzer("json", ["PeerWire"]), fuzzer("packets", ["PeerWire"]),
+    fuzzer("datagrams", ["PeerWire"]), fuzzer("base32", ["PeerCore"]),
+    fuzzer("discovery", ["PeerCore", "PeerDiscovery"]), fuzzer("keys", ["WhiteboardTerminal"]),
     fuzzer("imports", ["Whiteboard", "WhiteboardExport"]),
   ],
   swiftLanguageModes: [.v6]

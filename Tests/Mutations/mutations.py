@@ -134,7 +134,7 @@ MUTATIONS = [
     ),
     Mutation(
         "repair-does-not-compare", SYNC + "Replica/MessageHandler+Answers.swift",
-        "comparesAll: merging.comparesAll,",
+        "withinShares(accepted, comparesAll: merging.comparesAll,",
         "comparesAll: merging.comparesAll && difference.entries.isEmpty,",
         "replicas", 300,
     ),

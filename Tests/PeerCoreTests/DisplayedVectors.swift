@@ -15,12 +15,10 @@ struct DisplayedVectors: Decodable {
 
   static let all: [Displayed] = {
     // Tests/PeerCoreTests/DisplayedVectors.swift -> Protocol/Vectors/discovery.json
-    let root = URL(fileURLWithPath: #filePath)
-      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
     let file = root.appendingPathComponent("Protocol/Vectors/discovery.json")
-    do {
-      return try JSONDecoder().decode(Self.self, from: Data(contentsOf: file)).displayed
-    } catch {
+    do { return try JSONDecoder().decode(Self.self, from: Data(contentsOf: file)).displayed } catch {
       fatalError("the vectors cannot be read: \(error)")
     }
   }()

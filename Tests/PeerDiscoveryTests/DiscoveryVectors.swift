@@ -66,12 +66,10 @@ struct DiscoveryVectors: Decodable, Sendable {
 
   static let all: DiscoveryVectors = {
     // Tests/PeerDiscoveryTests/DiscoveryVectors.swift -> Protocol/Vectors/discovery.json
-    let root = URL(fileURLWithPath: #filePath)
-      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
     let file = root.appendingPathComponent("Protocol/Vectors/discovery.json")
-    do {
-      return try JSONDecoder().decode(DiscoveryVectors.self, from: Data(contentsOf: file))
-    } catch {
+    do { return try JSONDecoder().decode(DiscoveryVectors.self, from: Data(contentsOf: file)) } catch {
       fatalError("the vectors cannot be read: \(error)")
     }
   }()

@@ -5,30 +5,22 @@ import Testing
 
 struct EventQueuesTests {
   private static func peer(_ number: UInt8, _ participants: UInt16) -> DiscoveredPeer {
-    DiscoveredPeer(
-      announcement: DiscoverySamples.announcement(peer: number, participants: participants),
-      endpoints: []
-    )
+    DiscoveredPeer(announcement: DiscoverySamples.announcement(peer: number, participants: participants), endpoints: [])
   }
 
   /// Pending events, new events, and the events that are then delivered.
   private static let merges: [([BrowserEvent], [BrowserEvent])] = [
-    ([.found(peer(1, 1)), .updated(peer(1, 2))], [.found(peer(1, 2))]),
-    ([.found(peer(1, 1)), .lost(peer(1, 1))], []),
+    ([.found(peer(1, 1)), .updated(peer(1, 2))], [.found(peer(1, 2))]), ([.found(peer(1, 1)), .lost(peer(1, 1))], []),
     ([.updated(peer(1, 1)), .updated(peer(1, 2))], [.updated(peer(1, 2))]),
     ([.updated(peer(1, 1)), .lost(peer(1, 1))], [.lost(peer(1, 1))]),
     ([.lost(peer(1, 1)), .found(peer(1, 2))], [.updated(peer(1, 2))]),
     ([.lost(peer(1, 1)), .found(peer(1, 2)), .lost(peer(1, 2))], [.lost(peer(1, 2))]),
     ([.found(peer(1, 1)), .found(peer(2, 1))], [.found(peer(1, 1)), .found(peer(2, 1))]),
     ([.unavailable(.daemonNotRunning), .available], [.available]),
-    (
-      [.found(peer(1, 1)), .unavailable(.busRefused)],
-      [.unavailable(.busRefused), .found(peer(1, 1))]
-    ),
+    ([.found(peer(1, 1)), .unavailable(.busRefused)], [.unavailable(.busRefused), .found(peer(1, 1))]),
   ]
 
-  @Test("[DSC-19] unread events about one peer are merged into one event")
-  func merges() {
+  @Test("[DSC-19] unread events about one peer are merged into one event") func merges() {
     for (events, told) in Self.merges {
       var queue = BrowserQueue()
       for event in events { queue.push(event) }
@@ -39,10 +31,7 @@ struct EventQueuesTests {
     }
   }
 
-  @Test(
-    "[DSC-19] after any merging, a reader that reads all events knows the current peers",
-    arguments: 1...20
-  )
+  @Test("[DSC-19] after any merging, a reader that reads all events knows the current peers", arguments: 1...20)
   func converges(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var queue = BrowserQueue()
@@ -53,14 +42,10 @@ struct EventQueuesTests {
       guard let event = queue.pop() else { return }
       reads += 1
       switch event {
-      case .found(let peer):
-        #expect(known.updateValue(peer, forKey: peer.id) == nil, "found twice, seed \(seed)")
-      case .updated(let peer):
-        #expect(known.updateValue(peer, forKey: peer.id) != nil, "not known, seed \(seed)")
-      case .lost(let peer):
-        #expect(known.removeValue(forKey: peer.id) != nil, "not known, seed \(seed)")
-      case .available, .unavailable:
-        break
+      case .found(let peer): #expect(known.updateValue(peer, forKey: peer.id) == nil, "found twice, seed \(seed)")
+      case .updated(let peer): #expect(known.updateValue(peer, forKey: peer.id) != nil, "not known, seed \(seed)")
+      case .lost(let peer): #expect(known.removeValue(forKey: peer.id) != nil, "not known, seed \(seed)")
+      case .available, .unavailable: break
       }
     }
     for _ in 0..<2_000 {
@@ -86,8 +71,7 @@ struct EventQueuesTests {
     #expect(reads > 100)
   }
 
-  @Test("[DSC-19] an advertiser keeps the latest 16 events")
-  func limitsAdvertiser() {
+  @Test("[DSC-19] an advertiser keeps the latest 16 events") func limitsAdvertiser() {
     var queue = AdvertiserQueue()
     for number in 0..<20 { queue.push(.unavailable(.failed(code: Int32(number), reason: ""))) }
     var popped: [AdvertiserEvent] = []

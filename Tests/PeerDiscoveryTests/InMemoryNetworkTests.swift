@@ -7,14 +7,11 @@ struct InMemoryNetworkTests {
     "the network in memory fulfills the contract of discovery, with and without delay",
     arguments: DiscoveryContract.all,
     [Duration.zero, .milliseconds(250)]
-  )
-  func keepsContract(_ contract: DiscoveryContract, _ latency: Duration) async throws {
+  ) func keepsContract(_ contract: DiscoveryContract, _ latency: Duration) async throws {
     try await contract.check(in: InMemoryDiscoveryWorld(seed: 1, latency: latency))
   }
 
-  @Test(
-    "[DSC-17] an unplugged peer is lost after 130 seconds, and found when it is plugged in again"
-  )
+  @Test("[DSC-17] an unplugged peer is lost after 130 seconds, and found when it is plugged in again")
   func losesSilentPeer() async throws {
     let world = InMemoryDiscoveryWorld(seed: 1, latency: .milliseconds(10))
     let network = world.network
@@ -40,8 +37,9 @@ struct InMemoryNetworkTests {
     }
   }
 
-  @Test("[DSC-20] a host without a daemon reports that, and discovery works once it has one")
-  func comesBack() async throws {
+  @Test("[DSC-20] a host without a daemon reports that, and discovery works once it has one") func comesBack()
+    async throws
+  {
     let world = InMemoryDiscoveryWorld(seed: 1, latency: .zero)
     let network = world.network
     let host = await network.host(named: "host")
@@ -53,8 +51,7 @@ struct InMemoryNetworkTests {
         let browser = BrowserProbe(events)
         let first = try await browser.next("the problem")
         #expect(first == .unavailable(.notInstalled))
-        try await host.advertise(Advertisement(port: 1, announcement: announcement)) {
-          advertising in
+        try await host.advertise(Advertisement(port: 1, announcement: announcement)) { advertising in
           let advertiser = AdvertiserProbe(advertising.events)
           let name = try await advertiser.announced()
           await network.setProblem(nil, on: "seeker")
@@ -85,8 +82,9 @@ struct InMemoryNetworkTests {
     }
   }
 
-  @Test("[DSC-12] if two separated hosts that took the same name meet, one of them is renamed")
-  func renamesWhenMerged() async throws {
+  @Test("[DSC-12] if two separated hosts that took the same name meet, one of them is renamed") func renamesWhenMerged()
+    async throws
+  {
     let world = InMemoryDiscoveryWorld(seed: 1, latency: .zero)
     let network = world.network
     let one = await network.host(named: "one")
@@ -108,8 +106,7 @@ struct InMemoryNetworkTests {
     }
   }
 
-  @Test("the same seed gives the same names; another seed gives others")
-  func isDeterministic() async throws {
+  @Test("the same seed gives the same names; another seed gives others") func isDeterministic() async throws {
     @Sendable func names(_ seed: UInt64) async throws -> [InstanceName] {
       let network = InMemoryNetwork(seed: seed)
       let host = await network.host(named: "host")

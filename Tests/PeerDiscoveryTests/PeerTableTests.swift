@@ -4,20 +4,12 @@ import Testing
 @testable import PeerDiscovery
 
 struct PeerTableTests {
-  private static func key(
-    _ instance: String = "a",
-    interface: UInt32 = 2,
-    isIPv6: Bool = false
-  ) -> PeerTable.SightingKey {
-    PeerTable.SightingKey(instance: instance, interface: interface, isIPv6: isIPv6)
-  }
+  private static func key(_ instance: String = "a", interface: UInt32 = 2, isIPv6: Bool = false)
+    -> PeerTable.SightingKey
+  { PeerTable.SightingKey(instance: instance, interface: interface, isIPv6: isIPv6) }
 
-  private static func endpoint(
-    _ last: UInt8,
-    port: UInt16 = 1,
-    interface: UInt32 = 2,
-    isIPv6: Bool = false
-  ) -> Endpoint {
+  private static func endpoint(_ last: UInt8, port: UInt16 = 1, interface: UInt32 = 2, isIPv6: Bool = false) -> Endpoint
+  {
     let link: [UInt8] = [0xfe, 0x80] + [UInt8](repeating: 0, count: 13) + [last]
     let address = isIPv6 ? NetworkAddress(bytes: link) : nil
     return Endpoint(
@@ -27,8 +19,7 @@ struct PeerTableTests {
     )
   }
 
-  @Test("[DSC-13] every interface and protocol adds a route to a peer; the best route comes first")
-  func groups() {
+  @Test("[DSC-13] every interface and protocol adds a route to a peer; the best route comes first") func groups() {
     var table = PeerTable(excluding: nil)
     let announcement = DiscoverySamples.announcement(peer: 1)
     table.resolved(Self.key(isIPv6: true), announcement, at: Self.endpoint(1, isIPv6: true))
@@ -41,9 +32,7 @@ struct PeerTableTests {
       Issue.record("\(events)")
       return
     }
-    #expect(
-      peer.endpoints.map(\.description) == ["10.0.0.1:1", "10.0.0.9:1", "[fe80::1%eth2]:1"]
-    )
+    #expect(peer.endpoints.map(\.description) == ["10.0.0.1:1", "10.0.0.9:1", "[fe80::1%eth2]:1"])
     table.removed(Self.key(interface: 3))
     table.removed(Self.key())
     #expect(table.peers.first?.endpoints.count == 1)
@@ -53,8 +42,7 @@ struct PeerTableTests {
     #expect(table.peers.isEmpty)
   }
 
-  @Test("[DSC-13] endpoints of an earlier run are not used for the current run")
-  func prefersNewIncarnation() {
+  @Test("[DSC-13] endpoints of an earlier run are not used for the current run") func prefersNewIncarnation() {
     var table = PeerTable(excluding: nil)
     let old = DiscoverySamples.announcement(peer: 1, incarnation: 1)
     let new = DiscoverySamples.announcement(peer: 1, incarnation: 2)
@@ -67,8 +55,7 @@ struct PeerTableTests {
     #expect(table.takeEvents().count == 3)
   }
 
-  @Test("[DSC-13] if an instance names another peer, the former peer is lost")
-  func followsInstance() {
+  @Test("[DSC-13] if an instance names another peer, the former peer is lost") func followsInstance() {
     var table = PeerTable(excluding: nil)
     table.resolved(Self.key(), DiscoverySamples.announcement(peer: 1), at: Self.endpoint(1))
     table.resolved(Self.key(), DiscoverySamples.announcement(peer: 2), at: Self.endpoint(1))
@@ -76,8 +63,7 @@ struct PeerTableTests {
     #expect(table.takeEvents().count == 3)
   }
 
-  @Test("[DSC-14] instances of the local peer, and those without a usable endpoint, are ignored")
-  func passesOver() {
+  @Test("[DSC-14] instances of the local peer, and those without a usable endpoint, are ignored") func passesOver() {
     var table = PeerTable(excluding: DiscoverySamples.peer(1))
     table.resolved(Self.key("a"), DiscoverySamples.announcement(peer: 1), at: Self.endpoint(1))
     let other = DiscoverySamples.announcement(peer: 2)
@@ -91,14 +77,10 @@ struct PeerTableTests {
     #expect(table.takeEvents().isEmpty && table.peers.isEmpty)
   }
 
-  @Test("[DSC-18] with more than 256 peers, the one not heard for the longest time is dropped")
-  func limitsPeers() {
+  @Test("[DSC-18] with more than 256 peers, the one not heard for the longest time is dropped") func limitsPeers() {
     var table = PeerTable(excluding: nil)
     func announce(_ number: Int) {
-      let announcement = DiscoverySamples.announcement(
-        peer: UInt8(number / 256),
-        session: UInt8(number % 256)
-      )
+      let announcement = DiscoverySamples.announcement(peer: UInt8(number / 256), session: UInt8(number % 256))
       table.resolved(Self.key("\(number)"), announcement, at: Self.endpoint(1))
     }
     for number in 0..<256 { announce(number) }
@@ -117,16 +99,12 @@ struct PeerTableTests {
     #expect(peer.id.session == DiscoverySamples.session(1))
   }
 
-  @Test("[DSC-18] an advertiser at one address displaces only its own instances")
-  func limitsAddresses() {
+  @Test("[DSC-18] an advertiser at one address displaces only its own instances") func limitsAddresses() {
     var table = PeerTable(excluding: nil)
     let honest = DiscoverySamples.announcement(peer: 200)
     table.resolved(Self.key("honest"), honest, at: Self.endpoint(1))
     for number in 0..<600 {
-      let announcement = DiscoverySamples.announcement(
-        peer: UInt8(number / 256),
-        session: UInt8(number % 256)
-      )
+      let announcement = DiscoverySamples.announcement(peer: UInt8(number / 256), session: UInt8(number % 256))
       table.resolved(Self.key("\(number)"), announcement, at: Self.endpoint(9))
     }
     #expect(table.peers.count == 256)
@@ -152,23 +130,17 @@ struct PeerTableTests {
     #expect(order == [names[0], names[1], "other", "p-a-b", "gave way"])
   }
 
-  @Test("[DSC-18] with more than 16 routes to one peer, the oldest is dropped")
-  func limitsSightings() {
+  @Test("[DSC-18] with more than 16 routes to one peer, the oldest is dropped") func limitsSightings() {
     var table = PeerTable(excluding: nil)
     let announcement = DiscoverySamples.announcement(peer: 1)
     for number in 0..<40 {
-      table.resolved(
-        Self.key("\(number)"),
-        announcement,
-        at: Self.endpoint(1, port: UInt16(number + 1))
-      )
+      table.resolved(Self.key("\(number)"), announcement, at: Self.endpoint(1, port: UInt16(number + 1)))
     }
     #expect(table.peers.first?.endpoints.map(\.port) == Array(25...40))
     #expect(table.takeEvictions().count == 24)
   }
 
-  @Test("[DSC-17] peers survive a short absence of the daemon, but not a long one")
-  func outlivesAbsence() {
+  @Test("[DSC-17] peers survive a short absence of the daemon, but not a long one") func outlivesAbsence() {
     var table = PeerTable(excluding: nil)
     let one = DiscoverySamples.announcement(peer: 1)
     let two = DiscoverySamples.announcement(peer: 2)

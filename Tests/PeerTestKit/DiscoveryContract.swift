@@ -9,10 +9,7 @@ public struct DiscoveryContract: Sendable, CustomStringConvertible {
 
   private typealias Body = @Sendable (any DiscoveryWorld, ServiceType) async throws -> Void
 
-  private init(
-    _ description: String,
-    _ body: @escaping Body
-  ) {
+  private init(_ description: String, _ body: @escaping Body) {
     self.description = description
     self.body = body
   }
@@ -27,31 +24,24 @@ public struct DiscoveryContract: Sendable, CustomStringConvertible {
 
   /// All requirements for an implementation of discovery.
   public static let all: [DiscoveryContract] = [
-    found, foundWhenThereFirst, ourselves, updated, goodbye, bodyThrows, restarted, twoBoards,
-    relays, otherService, renamed, hostileNames, largest, cancelled, manyPeers,
+    found, foundWhenThereFirst, ourselves, updated, goodbye, bodyThrows, restarted, twoBoards, relays, otherService,
+    renamed, hostileNames, largest, cancelled, manyPeers,
   ]
 
   private static func expect(_ condition: Bool, _ what: @autoclosure () -> String) throws {
     if !condition { throw DiscoveryContractFailure(what()) }
   }
 
-  private static let found = DiscoveryContract(
-    "[DSC-13] a peer is found with all it announced and a way to reach it"
-  ) { world, service in
-    let announcement = DiscoverySamples.announcement(
-      peer: 1,
-      board: "Plan für morgen",
-      host: "Ada",
-      participants: 3
-    )
+  private static let found = DiscoveryContract("[DSC-13] a peer is found with all it announced and a way to reach it") {
+    world,
+    service in
+    let announcement = DiscoverySamples.announcement(peer: 1, board: "Plan für morgen", host: "Ada", participants: 3)
     let seeker = await world.makeHost(named: "seeker")
     let host = await world.makeHost(named: "host")
     try await seeker.browse(BrowserQuery(service: service, excluding: nil)) { events in
       let probe = BrowserProbe(events)
       try await probe.available()
-      try await host.advertise(
-        Advertisement(service: service, port: 26_273, announcement: announcement)
-      ) { _ in
+      try await host.advertise(Advertisement(service: service, port: 26_273, announcement: announcement)) { _ in
         let peer = try await probe.found()
         try expect(peer.announcement == announcement, "announced \(announcement), found \(peer)")
         try expect(!peer.endpoints.isEmpty, "there is no way to reach the peer")
@@ -70,8 +60,7 @@ public struct DiscoveryContract: Sendable, CustomStringConvertible {
     let host = await world.makeHost(named: "host")
     let seeker = await world.makeHost(named: "seeker")
     let announcement = DiscoverySamples.announcement(peer: 2)
-    try await host.advertise(Advertisement(service: service, port: 1, announcement: announcement)) {
-      advertising in
+    try await host.advertise(Advertisement(service: service, port: 1, announcement: announcement)) { advertising in
       let name = try await AdvertiserProbe(advertising.events).announced()
       try expect(name == announcement.instanceName, "announced as \(name)")
       try await seeker.browse(BrowserQuery(service: service, excluding: nil)) { events in
@@ -91,12 +80,10 @@ public struct DiscoveryContract: Sendable, CustomStringConvertible {
     let them = DiscoverySamples.announcement(peer: 4)
     try await host.advertise(Advertisement(service: service, port: 1, announcement: me)) { mine in
       _ = try await AdvertiserProbe(mine.events).announced()
-      try await host.advertise(Advertisement(service: service, port: 2, announcement: before)) {
-        earlier in
+      try await host.advertise(Advertisement(service: service, port: 2, announcement: before)) { earlier in
         _ = try await AdvertiserProbe(earlier.events).announced()
         try await host.browse(BrowserQuery(service: service, excluding: me.peer)) { events in
-          try await other.advertise(Advertisement(service: service, port: 3, announcement: them)) {
-            _ in
+          try await other.advertise(Advertisement(service: service, port: 3, announcement: them)) { _ in
             let peer = try await BrowserProbe(events).found()
             try expect(peer.announcement.peer == them.peer, "found \(peer) first")
           }
@@ -113,8 +100,7 @@ public struct DiscoveryContract: Sendable, CustomStringConvertible {
     var announcement = DiscoverySamples.announcement(peer: 5, participants: 1)
     try await seeker.browse(BrowserQuery(service: service, excluding: nil)) { events in
       let probe = BrowserProbe(events)
-      try await host.advertise(Advertisement(service: service, port: 1, announcement: announcement))
-      { advertising in
+      try await host.advertise(Advertisement(service: service, port: 1, announcement: announcement)) { advertising in
         let id = try await probe.found().id
         for participants in UInt16(2)...4 {
           announcement.participants = participants
@@ -131,16 +117,15 @@ public struct DiscoveryContract: Sendable, CustomStringConvertible {
     }
   }
 
-  private static let goodbye = DiscoveryContract(
-    "[DSC-16] a peer that says goodbye is lost within 5 seconds"
-  ) { world, service in
+  private static let goodbye = DiscoveryContract("[DSC-16] a peer that says goodbye is lost within 5 seconds") {
+    world,
+    service in
     let host = await world.makeHost(named: "host")
     let seeker = await world.makeHost(named: "seeker")
     let announcement = DiscoverySamples.announcement(peer: 6)
     try await seeker.browse(BrowserQuery(service: service, excluding: nil)) { events in
       let probe = BrowserProbe(events)
-      try await host.advertise(Advertisement(service: service, port: 1, announcement: announcement))
-      { _ in
+      try await host.advertise(Advertisement(service: service, port: 1, announcement: announcement)) { _ in
         _ = try await probe.found()
       }
       let left = await world.now()
@@ -161,9 +146,7 @@ public struct DiscoveryContract: Sendable, CustomStringConvertible {
     try await seeker.browse(BrowserQuery(service: service, excluding: nil)) { events in
       let probe = BrowserProbe(events)
       do {
-        try await host.advertise(
-          Advertisement(service: service, port: 1, announcement: announcement)
-        ) { _ in
+        try await host.advertise(Advertisement(service: service, port: 1, announcement: announcement)) { _ in
           _ = try await probe.found()
           throw Interrupted()
         }
@@ -183,29 +166,23 @@ public struct DiscoveryContract: Sendable, CustomStringConvertible {
     let new = DiscoverySamples.announcement(peer: 8, incarnation: 2)
     try await seeker.browse(BrowserQuery(service: service, excluding: nil)) { events in
       let probe = BrowserProbe(events)
-      try await second.advertise(Advertisement(service: service, port: 1, announcement: old)) {
-        earlier in
+      try await second.advertise(Advertisement(service: service, port: 1, announcement: old)) { earlier in
         _ = try await probe.found()
         _ = try await AdvertiserProbe(earlier.events).announced()
-        try await first.advertise(Advertisement(service: service, port: 2, announcement: new)) {
-          _ in
-          let peer = try await probe.updated("the new incarnation") {
-            $0.announcement.incarnation == new.incarnation
-          }
+        try await first.advertise(Advertisement(service: service, port: 2, announcement: new)) { _ in
+          let peer = try await probe.updated("the new incarnation") { $0.announcement.incarnation == new.incarnation }
           try expect(peer.endpoints.allSatisfy { $0.port == 2 }, "endpoints \(peer.endpoints)")
         }
         // The new run left but the old one is still announced, so the peer is not lost.
-        _ = try await probe.updated("the old incarnation") {
-          $0.announcement.incarnation == old.incarnation
-        }
+        _ = try await probe.updated("the old incarnation") { $0.announcement.incarnation == old.incarnation }
       }
       _ = try await probe.lost()
     }
   }
 
-  private static let twoBoards = DiscoveryContract(
-    "[DSC-13] two boards of one peer are two entries"
-  ) { world, service in
+  private static let twoBoards = DiscoveryContract("[DSC-13] two boards of one peer are two entries") {
+    world,
+    service in
     let host = await world.makeHost(named: "host")
     let seeker = await world.makeHost(named: "seeker")
     let one = DiscoverySamples.announcement(peer: 9, session: 1)
@@ -231,12 +208,10 @@ public struct DiscoveryContract: Sendable, CustomStringConvertible {
     let seeker = await world.makeHost(named: "seeker")
     let member = DiscoverySamples.announcement(peer: 10)
     let relay = DiscoverySamples.announcement(peer: 11, role: .relay)
-    try await host.advertise(Advertisement(service: service, port: 1, announcement: member)) {
-      advertising in
+    try await host.advertise(Advertisement(service: service, port: 1, announcement: member)) { advertising in
       _ = try await AdvertiserProbe(advertising.events).announced()
       try await host.advertise(Advertisement(service: service, port: 2, announcement: relay)) { _ in
-        try await seeker.browse(BrowserQuery(service: service, relaysOnly: true, excluding: nil)) {
-          events in
+        try await seeker.browse(BrowserQuery(service: service, relaysOnly: true, excluding: nil)) { events in
           let peer = try await BrowserProbe(events).found()
           try expect(peer.announcement == relay, "found \(peer)")
         }
@@ -249,9 +224,9 @@ public struct DiscoveryContract: Sendable, CustomStringConvertible {
     }
   }
 
-  private static let otherService = DiscoveryContract(
-    "[DSC-1] services of another type are not found"
-  ) { world, service in
+  private static let otherService = DiscoveryContract("[DSC-1] services of another type are not found") {
+    world,
+    service in
     let host = await world.makeHost(named: "host")
     let seeker = await world.makeHost(named: "seeker")
     let other = try ServiceType("other-boards")
@@ -287,11 +262,9 @@ public struct DiscoveryContract: Sendable, CustomStringConvertible {
       hostName: "Thief"
     )
     try expect(thief.instanceName == announcement.instanceName, "the names differ")
-    try await other.advertise(Advertisement(service: service, port: 1, announcement: thief)) {
-      theirs in
+    try await other.advertise(Advertisement(service: service, port: 1, announcement: thief)) { theirs in
       _ = try await AdvertiserProbe(theirs.events).announced()
-      try await host.advertise(Advertisement(service: service, port: 2, announcement: announcement))
-      { ours in
+      try await host.advertise(Advertisement(service: service, port: 2, announcement: announcement)) { ours in
         let probe = AdvertiserProbe(ours.events)
         let (from, to) = try await probe.renamed()
         try expect(from == announcement.instanceName && to != from, "renamed \(from) to \(to)")
@@ -313,8 +286,7 @@ public struct DiscoveryContract: Sendable, CustomStringConvertible {
     let raw = "\u{1b}[31mred\u{7}\n\u{202e}txt\u{0}=\u{e0041}"
     let announcement = DiscoverySamples.announcement(peer: 15, board: raw, host: raw)
     try await seeker.browse(BrowserQuery(service: service, excluding: nil)) { events in
-      try await host.advertise(Advertisement(service: service, port: 1, announcement: announcement))
-      { _ in
+      try await host.advertise(Advertisement(service: service, port: 1, announcement: announcement)) { _ in
         let peer = try await BrowserProbe(events).found()
         try expect(peer.announcement.boardName.raw == raw, "the text was changed on its way")
         let shown = "\(peer.announcement.boardName)"
@@ -323,9 +295,9 @@ public struct DiscoveryContract: Sendable, CustomStringConvertible {
     }
   }
 
-  private static let largest = DiscoveryContract(
-    "[DSC-5] an announcement of 400 bytes arrives whole"
-  ) { world, service in
+  private static let largest = DiscoveryContract("[DSC-5] an announcement of 400 bytes arrives whole") {
+    world,
+    service in
     let host = await world.makeHost(named: "host")
     let seeker = await world.makeHost(named: "seeker")
     var announcement = DiscoverySamples.announcement(
@@ -359,8 +331,7 @@ public struct DiscoveryContract: Sendable, CustomStringConvertible {
       let probe = BrowserProbe(events)
       try await withThrowingTaskGroup(of: Bool.self) { group in
         group.addTask {
-          await host.advertise(Advertisement(service: service, port: 1, announcement: announcement))
-          { advertising in
+          await host.advertise(Advertisement(service: service, port: 1, announcement: announcement)) { advertising in
             for await _ in advertising.events {}
             return Task.isCancelled
           }
@@ -381,9 +352,7 @@ public struct DiscoveryContract: Sendable, CustomStringConvertible {
     }
   }
 
-  private static let manyPeers = DiscoveryContract(
-    "[DSC-13] a dozen peers are each found once"
-  ) { world, service in
+  private static let manyPeers = DiscoveryContract("[DSC-13] a dozen peers are each found once") { world, service in
     let host = await world.makeHost(named: "host")
     let seeker = await world.makeHost(named: "seeker")
     let numbers = UInt8(20)..<32
@@ -391,9 +360,7 @@ public struct DiscoveryContract: Sendable, CustomStringConvertible {
       for number in numbers {
         group.addTask {
           let announcement = DiscoverySamples.announcement(peer: number)
-          await host.advertise(
-            Advertisement(service: service, port: UInt16(number), announcement: announcement)
-          ) {
+          await host.advertise(Advertisement(service: service, port: UInt16(number), announcement: announcement)) {
             for await _ in $0.events {}
           }
         }
@@ -403,12 +370,9 @@ public struct DiscoveryContract: Sendable, CustomStringConvertible {
         var seen: Set<AnnouncedPeerID> = []
         while seen.count < numbers.count {
           switch try await probe.nextAboutPeer("\(numbers.count) peers") {
-          case .found(let peer):
-            try expect(seen.insert(peer.id.peer).inserted, "found \(peer) twice")
-          case .updated:
-            continue
-          case let event:
-            throw DiscoveryContractFailure("expected found, got \(event)")
+          case .found(let peer): try expect(seen.insert(peer.id.peer).inserted, "found \(peer) twice")
+          case .updated: continue
+          case let event: throw DiscoveryContractFailure("expected found, got \(event)")
           }
         }
       }

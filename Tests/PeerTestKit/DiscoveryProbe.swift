@@ -23,8 +23,7 @@ public final class BrowserProbe {
   }
 
   /// Returns the next event about a peer; skips events about the discovery system.
-  nonisolated(nonsending) public func nextAboutPeer(_ expected: String) async throws -> BrowserEvent
-  {
+  nonisolated(nonsending) public func nextAboutPeer(_ expected: String) async throws -> BrowserEvent {
     while true {
       let event = try await next(expected)
       switch event {
@@ -37,18 +36,14 @@ public final class BrowserProbe {
   /// Waits for `found`; throws if another event about a peer comes first.
   nonisolated(nonsending) public func found() async throws -> DiscoveredPeer {
     let event = try await nextAboutPeer("found")
-    guard case .found(let peer) = event else {
-      throw DiscoveryContractFailure("expected found, got \(event)")
-    }
+    guard case .found(let peer) = event else { throw DiscoveryContractFailure("expected found, got \(event)") }
     return peer
   }
 
-  /// Waits for an `updated` event that satisfies `isWanted`; throws if a peer is found or lost
-  /// first.
-  nonisolated(nonsending) public func updated(
-    _ expected: String,
-    where isWanted: (DiscoveredPeer) -> Bool
-  ) async throws -> DiscoveredPeer {
+  /// Waits for an `updated` event that satisfies `isWanted`; throws if a peer is found or lost first.
+  nonisolated(nonsending) public func updated(_ expected: String, where isWanted: (DiscoveredPeer) -> Bool) async throws
+    -> DiscoveredPeer
+  {
     while true {
       let event = try await nextAboutPeer("updated: \(expected)")
       guard case .updated(let peer) = event else {
@@ -71,9 +66,7 @@ public final class BrowserProbe {
   }
 
   /// Waits until the discovery system is available.
-  nonisolated(nonsending) public func available() async throws {
-    while try await next("available") != .available {}
-  }
+  nonisolated(nonsending) public func available() async throws { while try await next("available") != .available {} }
 
   /// Waits until the discovery system is unavailable because of `problem`.
   nonisolated(nonsending) public func unavailable(_ problem: DiscoveryProblem) async throws {
@@ -105,18 +98,12 @@ public final class AdvertiserProbe {
 
   /// Waits until the local peer is discoverable; returns its instance name.
   nonisolated(nonsending) public func announced() async throws -> InstanceName {
-    while true {
-      if case .announced(let name) = try await next("announced") { return name }
-    }
+    while true { if case .announced(let name) = try await next("announced") { return name } }
   }
 
   /// Waits for a change of the instance name; returns the old and the new name.
-  nonisolated(nonsending) public func renamed() async throws -> (
-    from: InstanceName, to: InstanceName
-  ) {
-    while true {
-      if case .renamed(let from, let to) = try await next("renamed") { return (from, to) }
-    }
+  nonisolated(nonsending) public func renamed() async throws -> (from: InstanceName, to: InstanceName) {
+    while true { if case .renamed(let from, let to) = try await next("renamed") { return (from, to) } }
   }
 
   /// Waits until the discovery system is unavailable because of `problem`.

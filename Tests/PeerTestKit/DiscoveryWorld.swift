@@ -30,14 +30,10 @@ public struct InMemoryDiscoveryWorld: DiscoveryWorld {
   }
 
   /// Creates a network without hosts; see `InMemoryNetwork.init`.
-  public init(seed: UInt64, latency: Duration) {
-    network = InMemoryNetwork(seed: seed, latency: latency)
-  }
+  public init(seed: UInt64, latency: Duration) { network = InMemoryNetwork(seed: seed, latency: latency) }
 
   /// Creates a host on the network.
-  public func makeHost(named name: String) async -> any Discovery {
-    await network.host(named: name)
-  }
+  public func makeHost(named name: String) async -> any Discovery { await network.host(named: name) }
 
   /// Returns the default service type, because no other program uses this network.
   public func makeService() async -> ServiceType { .whiteboard }
@@ -53,15 +49,13 @@ public struct InMemoryDiscoveryWorld: DiscoveryWorld {
         for _ in 0..<Self.patience where !Task.isCancelled {
           await network.advance(by: Self.step)
           await clock.advance(by: Self.step)
-          // A check needs several executor hops to read one event, so yield many times in each
-          // step.
+          // A check needs several executor hops to read one event, so yield many times in each step.
           for _ in 0..<20 { await Task.yield() }
         }
         if !Task.isCancelled { throw DiscoveryContractFailure("a check took 1000 virtual seconds") }
       }
       try await group.next()
-      group.cancelAll()
-      // The other task ends as soon as it is canceled. Ignore its result.
+      group.cancelAll()  // The other task ends as soon as it is canceled. Ignore its result.
     }
   }
 }

@@ -32,8 +32,7 @@ public struct Judge {
     process.standardOutput = output
     process.standardError = output
     // Do not block a thread of the pool, because all tests share its few threads.
-    try await withCheckedThrowingContinuation {
-      (continuation: CheckedContinuation<Void, any Error>) in
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
       process.terminationHandler = { _ in continuation.resume() }
       do { try process.run() } catch { continuation.resume(throwing: error) }
     }

@@ -2,8 +2,7 @@ import PeerWire
 import Testing
 
 struct CloseCodeTests {
-  @Test("every code of the table has its policy, and unknown codes count as internal-error")
-  func table() {
+  @Test("every code of the table has its policy, and unknown codes count as internal-error") func table() {
     var known: Set<CloseCode> = []
     for vector in SessionVectors.all.closeCodes {
       let code = CloseCode(received: vector.code)

@@ -3,10 +3,7 @@ import PeerWire
 import Testing
 
 struct PacketHeaderTests {
-  @Test(
-    "a header is encoded and decoded as in its vector",
-    arguments: SessionVectors.all.datagrams.packets.valid
-  )
+  @Test("a header is encoded and decoded as in its vector", arguments: SessionVectors.all.datagrams.packets.valid)
   func valid(_ vector: SessionVectors.Datagrams.Packet) throws {
     let packet = unhex(vector.packet)
     let header = try PacketHeader.read(packet: packet.span)
@@ -18,8 +15,7 @@ struct PacketHeaderTests {
     #expect(written.count == PacketHeader.length)
   }
 
-  @Test("[DGM-2] a packet with another length or version is rejected")
-  func invalid() {
+  @Test("[DGM-2] a packet with another length or version is rejected") func invalid() {
     var refused = 0
     for vector in SessionVectors.all.datagrams.packets.invalid {
       do {
@@ -35,8 +31,9 @@ struct PacketHeaderTests {
 }
 
 struct ReplayWindowTests {
-  @Test("[DGM-3] a counter is accepted once", arguments: SessionVectors.all.datagrams.replay)
-  func vectors(_ vector: SessionVectors.Datagrams.Replay) throws {
+  @Test("[DGM-3] a counter is accepted once", arguments: SessionVectors.all.datagrams.replay) func vectors(
+    _ vector: SessionVectors.Datagrams.Replay
+  ) throws {
     var window = ReplayWindow()
     for step in vector.steps {
       let counter = try #require(UInt64(step.counter))
@@ -45,8 +42,7 @@ struct ReplayWindowTests {
     }
   }
 
-  @Test("[DGM-3] the window agrees with a set of all counters that were seen")
-  func model() {
+  @Test("[DGM-3] the window agrees with a set of all counters that were seen") func model() {
     let seed = UInt64.random(in: 0 ... .max)
     var random = SeededGenerator(seed: seed)
     var window = ReplayWindow()
@@ -61,8 +57,7 @@ struct ReplayWindowTests {
       }
       let spread = random.next() % 3_000
       let counter = near + 3_000 - spread
-      let isExpected =
-        !seen.contains(counter) && greatest.map { counter > $0 || $0 - counter < 2_048 } ?? true
+      let isExpected = !seen.contains(counter) && greatest.map { counter > $0 || $0 - counter < 2_048 } ?? true
       guard window.take(counter) == isExpected else {
         Issue.record("seed \(seed): counter \(counter), greatest \(String(describing: greatest))")
         return
@@ -75,10 +70,7 @@ struct ReplayWindowTests {
 }
 
 struct DatagramContentTests {
-  @Test(
-    "a content is encoded and decoded as in its vector",
-    arguments: SessionVectors.all.datagrams.contents.valid
-  )
+  @Test("a content is encoded and decoded as in its vector", arguments: SessionVectors.all.datagrams.contents.valid)
   func valid(_ vector: SessionVectors.Datagrams.Content) throws {
     let bytes = unhex(vector.hex)
     var offset = 0
@@ -104,30 +96,22 @@ struct DatagramContentTests {
       #expect(piece.id == vector.id && piece.index == vector.index && piece.count == vector.count)
       written += bytes[offset...]
       #expect(hex(bytes[offset...]) == vector.bytes)
-    case .probe(let value):
-      #expect(vector.kind == "probe" && UInt64(vector.bytes, radix: 16) == value)
-    case .answer(let value):
-      #expect(vector.kind == "answer" && UInt64(vector.bytes, radix: 16) == value)
+    case .probe(let value): #expect(vector.kind == "probe" && UInt64(vector.bytes, radix: 16) == value)
+    case .answer(let value): #expect(vector.kind == "answer" && UInt64(vector.bytes, radix: 16) == value)
     }
     #expect(written == bytes)
   }
 
-  @Test(
-    "[DGM-6] an invalid content is rejected",
-    arguments: SessionVectors.all.datagrams.contents.invalid
-  )
+  @Test("[DGM-6] an invalid content is rejected", arguments: SessionVectors.all.datagrams.contents.invalid)
   func invalid(_ vector: SessionVectors.Invalid) {
     var offset = 0
     do {
       let content = try DatagramContent.read(from: vector.bytes.span, at: &offset)
       Issue.record("read as \(content)")
-    } catch {
-      #expect(name(of: error) == vector.error)
-    }
+    } catch { #expect(name(of: error) == vector.error) }
   }
 
-  @Test("[DGM-6] a message is split as in its vector, and assembled from pieces in any order")
-  func cuts() throws {
+  @Test("[DGM-6] a message is split as in its vector, and assembled from pieces in any order") func cuts() throws {
     for vector in SessionVectors.all.datagrams.cuts.valid {
       let message = (0..<vector.length).map { UInt8($0 % 251) }
       let cut = try DatagramCut(byteCount: message.count, id: vector.id)
@@ -146,9 +130,7 @@ struct DatagramContentTests {
       var assembler = DatagramAssembler()
       for (index, plaintext) in plaintexts.shuffled().enumerated() {
         let outcome = try receive(plaintext, into: &assembler, now: 0)
-        #expect(
-          outcome == (index == cut.count - 1 ? .complete(message) : .incomplete)
-        )
+        #expect(outcome == (index == cut.count - 1 ? .complete(message) : .incomplete))
       }
       #expect(assembler.count == 0 && assembler.heldBytes == 0)
     }
@@ -156,11 +138,9 @@ struct DatagramContentTests {
   }
 }
 
-private func receive(
-  _ plaintext: [UInt8],
-  into assembler: inout DatagramAssembler,
-  now: UInt64
-) throws -> DatagramAssembler.Outcome {
+private func receive(_ plaintext: [UInt8], into assembler: inout DatagramAssembler, now: UInt64) throws
+  -> DatagramAssembler.Outcome
+{
   var offset = 0
   guard case .piece(let piece) = try DatagramContent.read(from: plaintext.span, at: &offset) else {
     preconditionFailure("not a piece")
@@ -169,10 +149,7 @@ private func receive(
 }
 
 struct DatagramAssemblerTests {
-  @Test(
-    "[DGM-7] pieces are assembled within the limits",
-    arguments: SessionVectors.all.datagrams.assembly
-  )
+  @Test("[DGM-7] pieces are assembled within the limits", arguments: SessionVectors.all.datagrams.assembly)
   func vectors(_ vector: SessionVectors.Datagrams.Assembly) throws {
     var assembler = DatagramAssembler()
     for (number, step) in vector.steps.enumerated() {
@@ -188,19 +165,14 @@ struct DatagramAssemblerTests {
     }
   }
 
-  @Test("[DGM-7] a stranger's pieces never occupy more than 32 messages")
-  func bounded() {
+  @Test("[DGM-7] a stranger's pieces never occupy more than 32 messages") func bounded() {
     let seed = UInt64.random(in: 0 ... .max)
     var random = SeededGenerator(seed: seed)
     var assembler = DatagramAssembler()
     let full = [UInt8](repeating: 1, count: Limits.datagramPiece)
     var greatest = 0
     for now in 0..<20_000 {
-      let piece = DatagramPiece(
-        id: UInt32(random.next() % 40),
-        index: UInt8(random.next() % 59),
-        count: 60
-      )
+      let piece = DatagramPiece(id: UInt32(random.next() % 40), index: UInt8(random.next() % 59), count: 60)
       _ = assembler.receive(piece, bytes: full.span, now: UInt64(now))
       #expect(assembler.count <= 32)
       greatest = max(greatest, assembler.heldBytes)
@@ -210,8 +182,7 @@ struct DatagramAssemblerTests {
     #expect(assembler.count == 0 && assembler.heldBytes == 0)
   }
 
-  @Test("a clock that goes back neither drops pieces nor traps")
-  func timeGoesBack() {
+  @Test("a clock that goes back neither drops pieces nor traps") func timeGoesBack() {
     var assembler = DatagramAssembler()
     let piece = DatagramPiece(id: 1, index: 1, count: 2)
     #expect(assembler.receive(piece, bytes: [1].span, now: 5_000) == .incomplete)

@@ -19,8 +19,7 @@ struct FrameTests {
       while true {
         var offset = 0
         do {
-          guard
-            let head = try FrameHeader.read(from: buffer.span, at: &offset, limit: limit),
+          guard let head = try FrameHeader.read(from: buffer.span, at: &offset, limit: limit),
             buffer.count - offset >= head.length
           else { break }
           let payload = buffer[offset..<offset + head.length]
@@ -45,26 +44,19 @@ struct FrameTests {
     return text
   }
 
-  @Test("every frame type has the number of the table, and no other number is known")
-  func types() {
+  @Test("every frame type has the number of the table, and no other number is known") func types() {
     let vectors = SessionVectors.all.frames.types
-    for vector in vectors {
-      #expect(FrameType(rawValue: vector.number).map(wireName) == vector.type)
-    }
+    for vector in vectors { #expect(FrameType(rawValue: vector.number).map(wireName) == vector.type) }
     #expect(FrameType.allCases.count == vectors.count)
     for type in FrameType.allCases { #expect(type.isControl == (type.rawValue <= 0x3F)) }
   }
 
-  @Test(
-    "[FRM-1] a header within the limit is decoded",
-    arguments: SessionVectors.all.frames.heads.valid
-  )
-  func heads(_ vector: SessionVectors.FrameHead) throws {
+  @Test("[FRM-1] a header within the limit is decoded", arguments: SessionVectors.all.frames.heads.valid) func heads(
+    _ vector: SessionVectors.FrameHead
+  ) throws {
     let bytes = unhex(vector.hex)
     var offset = 0
-    let head = try #require(
-      try FrameHeader.read(from: bytes.span, at: &offset, limit: vector.limit)
-    )
+    let head = try #require(try FrameHeader.read(from: bytes.span, at: &offset, limit: vector.limit))
     #expect(head.type.map(wireName) == vector.type)
     #expect(head.length == vector.length)
     #expect(offset == bytes.count)
@@ -80,25 +72,15 @@ struct FrameTests {
   @Test(
     "[FRM-1] [FRM-2] [FRM-3] a bad header is rejected before its payload arrives",
     arguments: SessionVectors.all.frames.heads.invalid
-  )
-  func badHeads(_ vector: SessionVectors.Invalid) {
+  ) func badHeads(_ vector: SessionVectors.Invalid) {
     var offset = 0
     do {
-      let head = try FrameHeader.read(
-        from: vector.bytes.span,
-        at: &offset,
-        limit: vector.limit ?? 0
-      )
+      let head = try FrameHeader.read(from: vector.bytes.span, at: &offset, limit: vector.limit ?? 0)
       Issue.record("read as \(String(describing: head))")
-    } catch {
-      #expect(name(of: error) == vector.error)
-    }
+    } catch { #expect(name(of: error) == vector.error) }
   }
 
-  @Test(
-    "a byte stream gives the same frames in pieces of any size",
-    arguments: SessionVectors.all.frames.streams
-  )
+  @Test("a byte stream gives the same frames in pieces of any size", arguments: SessionVectors.all.frames.streams)
   func streams(_ vector: SessionVectors.FrameStream) {
     let bytes = unhex(vector.hex)
     for step in 1...bytes.count {

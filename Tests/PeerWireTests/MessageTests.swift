@@ -2,8 +2,9 @@ import PeerWire
 import Testing
 
 struct MessagePartTests {
-  @Test("a valid header is encoded and decoded", arguments: SessionVectors.all.messageParts.valid)
-  func valid(_ vector: SessionVectors.Part) throws {
+  @Test("a valid header is encoded and decoded", arguments: SessionVectors.all.messageParts.valid) func valid(
+    _ vector: SessionVectors.Part
+  ) throws {
     let bytes = unhex(vector.hex)
     var offset = 0
     let part = try MessagePart.read(from: bytes.span, at: &offset)
@@ -28,18 +29,13 @@ struct MessagePartTests {
     }
   }
 
-  @Test(
-    "[MSG-1] [MSG-2] an invalid header is rejected",
-    arguments: SessionVectors.all.messageParts.invalid
-  )
+  @Test("[MSG-1] [MSG-2] an invalid header is rejected", arguments: SessionVectors.all.messageParts.invalid)
   func invalid(_ vector: SessionVectors.Invalid) {
     var offset = 0
     do {
       let part = try MessagePart.read(from: vector.bytes.span, at: &offset)
       Issue.record("read as \(part)")
-    } catch {
-      #expect(name(of: error) == vector.error)
-    }
+    } catch { #expect(name(of: error) == vector.error) }
   }
 }
 
@@ -47,8 +43,7 @@ struct MessageAssemblerTests {
   @Test(
     "[MSG-1] [MSG-2] [MSG-3] parts are assembled to messages, or give errors",
     arguments: SessionVectors.all.messageSequences
-  )
-  func sequences(_ vector: SessionVectors.Sequence) throws {
+  ) func sequences(_ vector: SessionVectors.Sequence) throws {
     var assembler = MessageAssembler()
     var message: [UInt8] = []
     for step in vector.steps {
@@ -61,8 +56,7 @@ struct MessageAssemblerTests {
         case .duplicate:
           #expect(step.outcome == "drop")
           #expect(assembler == before)
-        case .whole:
-          #expect(step.outcome == "deliver" && step.message == hex(bytes[offset...]))
+        case .whole: #expect(step.outcome == "deliver" && step.message == hex(bytes[offset...]))
         case .begin, .append:
           #expect(step.outcome == "keep")
           message += bytes[offset...]
@@ -78,8 +72,8 @@ struct MessageAssemblerTests {
     }
   }
 
-  @Test("[MSG-1] a message of the maximum length is accepted in parts, and one byte more is not")
-  func greatest() throws {
+  @Test("[MSG-1] a message of the maximum length is accepted in parts, and one byte more is not") func greatest() throws
+  {
     var assembler = MessageAssembler()
     let total = Limits.message
     let step = 65_000
@@ -88,33 +82,22 @@ struct MessageAssemblerTests {
     while count < total {
       let size = min(step, total - count)
       let isLast = count + size == total
-      let part = MessagePart(
-        sequence: sequence,
-        isFirst: count == 0,
-        isLast: isLast,
-        total: count == 0 ? total : nil
-      )
+      let part = MessagePart(sequence: sequence, isFirst: count == 0, isLast: isLast, total: count == 0 ? total : nil)
       let outcome = try assembler.receive(part, byteCount: size)
-      #expect(
-        outcome == (count == 0 ? .begin(total: total) : isLast ? .finish : .append)
-      )
+      #expect(outcome == (count == 0 ? .begin(total: total) : isLast ? .finish : .append))
       count += size
       sequence += 1
     }
     #expect(assembler.received == sequence - 1)
     #expect(!assembler.isAssembling)
     #expect(throws: MessageAssembler.AssemblyError.tooManyBytes) {
-      try assembler.receive(
-        MessagePart(sequence: sequence, isFirst: true, isLast: true),
-        byteCount: total + 1
-      )
+      try assembler.receive(MessagePart(sequence: sequence, isFirst: true, isLast: true), byteCount: total + 1)
     }
   }
 }
 
 struct AcknowledgementTests {
-  @Test("an acknowledgment is exactly one integer")
-  func vectors() throws {
+  @Test("an acknowledgment is exactly one integer") func vectors() throws {
     for vector in SessionVectors.all.acknowledgements.valid {
       let bytes = unhex(vector.hex)
       #expect(try String(Acknowledgement.read(payload: bytes.span)) == vector.sequence)

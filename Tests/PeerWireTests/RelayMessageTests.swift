@@ -1,13 +1,10 @@
 import PeerWire
 import Testing
 
-@Suite("RelayMessage")
-struct RelayMessageTests {
-  @Test(
-    "[RLY-5] a valid message is encoded and decoded",
-    arguments: SessionVectors.all.relayMessages.valid
-  )
-  func valid(_ vector: SessionVectors.Relayed) throws {
+@Suite("RelayMessage") struct RelayMessageTests {
+  @Test("[RLY-5] a valid message is encoded and decoded", arguments: SessionVectors.all.relayMessages.valid) func valid(
+    _ vector: SessionVectors.Relayed
+  ) throws {
     let bytes = unhex(vector.hex)
     var offset = 0
     let message = try RelayMessage.read(from: bytes.span, payloadAt: &offset)
@@ -44,11 +41,9 @@ struct RelayMessageTests {
     }
   }
 
-  @Test(
-    "[RLY-5] an invalid message is rejected",
-    arguments: SessionVectors.all.relayMessages.invalid
-  )
-  func invalid(_ vector: SessionVectors.Invalid) {
+  @Test("[RLY-5] an invalid message is rejected", arguments: SessionVectors.all.relayMessages.invalid) func invalid(
+    _ vector: SessionVectors.Invalid
+  ) {
     var offset = 0
     do {
       let message = try RelayMessage.read(from: vector.bytes.span, payloadAt: &offset)
@@ -61,23 +56,17 @@ struct RelayMessageTests {
     }
   }
 
-  @Test("[RLY-7] an unknown reason for the end of a route counts as lost")
-  func unknownEnd() throws {
+  @Test("[RLY-7] an unknown reason for the end of a route counts as lost") func unknownEnd() throws {
     var offset = 0
     let message = try RelayMessage.read(from: [17, 3, 200].span, payloadAt: &offset)
     #expect(message == .unroute(3, .lost))
   }
 
-  @Test("a set of routes contains the inserted numbers in ascending order")
-  func routeSet() {
-    for routes in [[0], [255], [0, 63, 64, 127, 128, 191, 192, 255], Array(UInt8.min...UInt8.max)]
-      as [[UInt8]]
-    {
+  @Test("a set of routes contains the inserted numbers in ascending order") func routeSet() {
+    for routes in [[0], [255], [0, 63, 64, 127, 128, 191, 192, 255], Array(UInt8.min...UInt8.max)] as [[UInt8]] {
       let set = RouteSet(routes.reversed())
       #expect(set.routes == routes)
-      for route in UInt8.min...UInt8.max {
-        #expect(set.contains(route) == routes.contains(route))
-      }
+      for route in UInt8.min...UInt8.max { #expect(set.contains(route) == routes.contains(route)) }
     }
     #expect(RouteSet().isEmpty && RouteSet().routes.isEmpty)
   }

@@ -3,8 +3,7 @@ import PeerWire
 import Testing
 
 struct VarintTests {
-  @Test("a valid integer is encoded and decoded as in its vector")
-  func valid() throws {
+  @Test("a valid integer is encoded and decoded as in its vector") func valid() throws {
     for vector in SessionVectors.all.vint.valid {
       let value = try #require(UInt64(vector.value))
       let bytes = unhex(vector.hex)
@@ -18,20 +17,18 @@ struct VarintTests {
     }
   }
 
-  @Test("[FRM-2] an invalid integer is rejected", arguments: SessionVectors.all.vint.invalid)
-  func invalid(_ vector: SessionVectors.Invalid) {
+  @Test("[FRM-2] an invalid integer is rejected", arguments: SessionVectors.all.vint.invalid) func invalid(
+    _ vector: SessionVectors.Invalid
+  ) {
     var offset = 0
     do {
       let value = try Varint.read(from: vector.bytes.span, at: &offset)
       #expect(value == nil && vector.error == "truncated")
-    } catch {
-      #expect(name(of: error) == vector.error)
-    }
+    } catch { #expect(name(of: error) == vector.error) }
     #expect(offset == 0)
   }
 
-  @Test("the smallest and the largest value of each length are decoded byte by byte")
-  func edges() throws {
+  @Test("the smallest and the largest value of each length are decoded byte by byte") func edges() throws {
     var values: [UInt64] = [0, .max]
     for bits in 1..<64 { values += [1 << bits, 1 << bits - 1, 1 << bits + 1] }
     for value in values {

@@ -157,9 +157,7 @@ struct SessionVectors: Decodable {
       var id: UInt32
       var packets: [Packet]
     }
-    struct Cuts: Decodable, Sendable {
-      var valid: [Cut]
-    }
+    struct Cuts: Decodable, Sendable { var valid: [Cut] }
     struct Assembly: Decodable, Sendable, CustomTestStringConvertible {
       struct Step: Decodable, Sendable {
         var hex: String
@@ -201,9 +199,7 @@ struct SessionVectors: Decodable {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
     let file = root.appending(path: "Protocol/Vectors/session.json")
-    do {
-      return try JSONDecoder().decode(SessionVectors.self, from: Data(contentsOf: file))
-    } catch {
+    do { return try JSONDecoder().decode(SessionVectors.self, from: Data(contentsOf: file)) } catch {
       preconditionFailure("\(file.path()) cannot be read: \(error)")
     }
   }()

@@ -2,8 +2,7 @@ import Foundation
 import Testing
 
 struct WordsTests {
-  @Test("the word list has 2,048 words, each with its own first four letters")
-  func list() throws {
+  @Test("the word list has 2,048 words, each with its own first four letters") func list() throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
     let text = try String(contentsOf: root.appending(path: "Protocol/Words.txt"), encoding: .utf8)

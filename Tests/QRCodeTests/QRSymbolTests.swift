@@ -6,17 +6,14 @@ import Testing
     "whiteboard://192.168.1.20:26273/gp2s5x5aaaaaaaaaaaaaaaaaaa"
     + "?peer=st4ksrqdaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa#borrow-good-adjust-boil"
 
-  @Test("a symbol has three finders, a timing pattern and the dark module")
-  func structure() throws {
+  @Test("a symbol has three finders, a timing pattern and the dark module") func structure() throws {
     let symbol = try QRSymbol(link)
     #expect(symbol.size == 45)
     let finder = ["#######", "#.....#", "#.###.#", "#.###.#", "#.###.#", "#.....#", "#######"]
     let far = symbol.size - 7
     for (left, top) in [(0, 0), (far, 0), (0, far)] {
       for (y, row) in finder.enumerated() {
-        for (x, module) in row.enumerated() {
-          #expect(symbol.isDark(left + x, top + y) == (module == "#"))
-        }
+        for (x, module) in row.enumerated() { #expect(symbol.isDark(left + x, top + y) == (module == "#")) }
       }
     }
     for position in 8..<symbol.size - 8 {
@@ -27,8 +24,7 @@ import Testing
     #expect(!symbol.isDark(-1, 0) && !symbol.isDark(0, symbol.size))
   }
 
-  @Test("the text of a symbol shows every module, with a margin of two, in both polarities")
-  func lines() throws {
+  @Test("the text of a symbol shows every module, with a margin of two, in both polarities") func lines() throws {
     let symbol = try QRSymbol("whiteboard")
     #expect(symbol.size == 21)
     for isInverted in [false, true] {
@@ -40,20 +36,15 @@ import Testing
           let (x, y) = (column - 2, row * 2 - 2)
           #expect("▀█".contains(character) == (symbol.isDark(x, y) != isInverted))
           let isBelow = row == 12
-          #expect(
-            "▄█".contains(character) == (!isBelow && symbol.isDark(x, y + 1) != isInverted)
-          )
+          #expect("▄█".contains(character) == (!isBelow && symbol.isDark(x, y + 1) != isInverted))
         }
       }
     }
   }
 
-  @Test("data that cannot be encoded is rejected")
-  func refused() throws {
+  @Test("data that cannot be encoded is rejected") func refused() throws {
     #expect(throws: QRCodeError.empty) { _ = try QRSymbol("") }
-    #expect(throws: QRCodeError.tooLong(2_954)) {
-      _ = try QRSymbol(String(repeating: "a", count: 2_954))
-    }
+    #expect(throws: QRCodeError.tooLong(2_954)) { _ = try QRSymbol(String(repeating: "a", count: 2_954)) }
     #expect(try QRSymbol(String(repeating: "ä", count: 1_476)).size == 177)
   }
 }

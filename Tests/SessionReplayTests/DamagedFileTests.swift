@@ -19,10 +19,7 @@ import WhiteboardSync
   /// The suffixes of the names of a document and of the files beside it.
   private static let ends = ["", "-wal", "-shm"]
 
-  @Test(
-    "[REC-16] [REC-17] [REC-18] damage to the files of a killed program loses no change silently",
-    arguments: 0..<4
-  )
+  @Test("[REC-16] [REC-17] [REC-18] damage to the files of a killed program loses no change silently", arguments: 0..<4)
   func seeded(part: Int) async throws {
     // With a photo, the log has old frames behind its current ones.
     let live = try await Live(seed: 0xDA3A6E + UInt64(part), photo: part % 2 == 1)
@@ -92,8 +89,7 @@ import WhiteboardSync
         files[end]?[place] ^= UInt8(1 << random.below(8))
       }
     }
-    // The current frames of the log: the index has their number, and each frame is 24 bytes and a
-    // page.
+    // The current frames of the log: the index has their number, and each frame is 24 bytes and a page.
     let frames = (0..<4).reduce(0) { $0 | Int(files["-shm"]?[16 + $1] ?? 0) << (8 * $1) }
     let log = 32..<(32 + frames * 4120)
     switch damage {
@@ -118,13 +114,7 @@ import WhiteboardSync
     return files
   }
 
-  private func check(
-    _ live: Live,
-    _ other: Live,
-    _ damage: Damage,
-    _ seed: UInt64,
-    _ tally: inout Tally
-  ) async throws {
+  private func check(_ live: Live, _ other: Live, _ damage: Damage, _ seed: UInt64, _ tally: inout Tally) async throws {
     let what = "\(damage.rawValue), seed \(seed)"
     var random = SeededGenerator(seed: seed)
     let directory = try TemporaryDirectory()
@@ -155,9 +145,7 @@ import WhiteboardSync
       kept = Set((try? await document.history().steps.map(\.content)) ?? [])
       try await document.close()
       // Without the index, a log may be incomplete, so the file is not whole, but it is not damaged either.
-      if !isWhole, damage != .indexGone {
-        #expect(!found.isEmpty, "\(what): opened without a warning")
-      }
+      if !isWhole, damage != .indexGone { #expect(!found.isEmpty, "\(what): opened without a warning") }
       if kept != live.steps {
         #expect(!found.isEmpty, "\(what): \(live.steps.count - kept.count) steps lost silently")
         let copy = try Self.read(path + ".damaged-1")
@@ -186,9 +174,7 @@ import WhiteboardSync
   }
 
   private func damages(_ path: String) async -> [String] {
-    do {
-      return try await BoardDocument.damages(at: path, playing: RecordedBoard.self)
-    } catch {
+    do { return try await BoardDocument.damages(at: path, playing: RecordedBoard.self) } catch {
       return [error.message]
     }
   }
@@ -203,11 +189,9 @@ import WhiteboardSync
   }
 
   /// Recovers a file, and expects the result to be whole.
-  private func recovered(
-    _ path: String,
-    _ target: String,
-    _ what: String
-  ) async throws -> (steps: Set<DocumentHistory.Step.Content>, isAll: Bool) {
+  private func recovered(_ path: String, _ target: String, _ what: String) async throws -> (
+    steps: Set<DocumentHistory.Step.Content>, isAll: Bool
+  ) {
     let report: RecoveryReport
     do throws(DocumentError) {
       report = try await BoardDocument.recover(

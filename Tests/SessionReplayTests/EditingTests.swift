@@ -16,9 +16,7 @@ struct EditingTests {
   }
 
   /// Writes a recording to a file and reads it again, which verifies its digests.
-  private func kept(_ recording: Recording, in directory: TemporaryDirectory) async throws
-    -> Recording
-  {
+  private func kept(_ recording: Recording, in directory: TemporaryDirectory) async throws -> Recording {
     let path = directory.file("\(UUID().uuidString).whiteboard")
     try await recording.write(to: path)
     let read = try await Recording.open(path)
@@ -28,8 +26,9 @@ struct EditingTests {
     return read
   }
 
-  @Test("a cut part begins with the board of that time, and is a valid recording", arguments: 0..<6)
-  func cut(seed: Int) async throws {
+  @Test("a cut part begins with the board of that time, and is a valid recording", arguments: 0..<6) func cut(seed: Int)
+    async throws
+  {
     let world = try await RecordedWorld(seed: UInt64(seed), crashes: seed % 2 == 0 ? 0 : 4)
     let recording = try await Recording.open(world.path)
     let (first, last) = (recording.duration / 3, recording.duration * 2 / 3)
@@ -45,10 +44,7 @@ struct EditingTests {
     #expect(beginning.history.steps == Array(recording.history.steps.prefix(beginning.count)))
   }
 
-  @Test(
-    "concatenated parts, or recordings of one board merged with each other, give the whole",
-    arguments: 0..<6
-  )
+  @Test("concatenated parts, or recordings of one board merged with each other, give the whole", arguments: 0..<6)
   func concatenated(seed: Int) async throws {
     let world = try await RecordedWorld(seed: UInt64(seed), crashes: seed % 2 == 0 ? 0 : 4)
     let recording = try await Recording.open(world.path)
@@ -61,15 +57,12 @@ struct EditingTests {
     #expect(backwards.history.steps == (try Recording.concatenated(parts)).history.steps)
     let twice = try Recording.concatenated([recording, recording])
     #expect(twice.count == recording.count)
-    let stranger = try Recording(
-      DocumentHistory(board: [UInt8](repeating: 9, count: 16), name: "x")
-    )
+    let stranger = try Recording(DocumentHistory(board: [UInt8](repeating: 9, count: 16), name: "x"))
     #expect(throws: DocumentError.self) { try Recording.concatenated([recording, stranger]) }
     #expect(throws: DocumentError.self) { try Recording.concatenated([]) }
   }
 
-  @Test("a text form that is read again gives the same recording", arguments: 0..<6)
-  func twin(seed: Int) async throws {
+  @Test("a text form that is read again gives the same recording", arguments: 0..<6) func twin(seed: Int) async throws {
     let world = try await RecordedWorld(seed: UInt64(seed), crashes: seed % 2 == 0 ? 0 : 4)
     let recording = try await Recording.open(world.path)
     var lines: [String] = []
@@ -85,8 +78,7 @@ struct EditingTests {
     #expect(digest(try await kept(read, in: world.directory)) == world.digest)
   }
 
-  @Test("malformed lines are rejected with their line number")
-  func badLines() throws {
+  @Test("malformed lines are rejected with their line number") func badLines() throws {
     let head = #"{"recording":1,"board":"000102030405060708090a0b0c0d0e0f","name":"x"}"#
     for (lines, number) in [
       ([], 1), (["{}"], 1), (["[1]"], 1), ([#"{"recording":2,"board":"00"}"#], 1),
@@ -95,24 +87,16 @@ struct EditingTests {
       ([head, #"{"step":"dance","time":1,"bytes":"00"}"#], 2), ([head, #"{"step":"batch"}"#], 2),
       ([head, #"{"author":"x"}"#], 2), ([head, #"{"digest":"0","time":1}"#], 2),
     ] as [([String], Int)] {
-      #expect { try RecordingLines.read(lines) } throws: {
-        ($0 as? RecordingLines.ReadError)?.line == number
-      }
+      #expect { try RecordingLines.read(lines) } throws: { ($0 as? RecordingLines.ReadError)?.line == number }
     }
     #expect(try RecordingLines.read([head]).recording.count == 0)
   }
 
-  @Test(
-    "an anonymized recording hides authors, times and words, and keeps the drawing",
-    arguments: 0..<6
-  )
+  @Test("an anonymized recording hides authors, times and words, and keeps the drawing", arguments: 0..<6)
   func anonymized(seed: Int) async throws {
     let world = try await RecordedWorld(seed: UInt64(seed), crashes: seed % 2 == 0 ? 0 : 4)
     let recording = try await Recording.open(world.path)
-    let other = try await kept(
-      recording.anonymized(seed: UInt64(seed), hidesWords: true),
-      in: world.directory
-    )
+    let other = try await kept(recording.anonymized(seed: UInt64(seed), hidesWords: true), in: world.directory)
     #expect(other.board != recording.board)
     let (old, new) = (recording.members, other.members)
     #expect(Set(old.keys).isDisjoint(with: new.keys) && old.count == new.count)
@@ -161,11 +145,9 @@ struct EditingTests {
     }
   }
 
-  @Test(
-    "texts by several authors read the same after authors are anonymized",
-    arguments: 0..<4
-  )
-  func anonymizedTexts(seed: Int) async throws {
+  @Test("texts by several authors read the same after authors are anonymized", arguments: 0..<4) func anonymizedTexts(
+    seed: Int
+  ) async throws {
     let world = try await RecordedWorld(seed: UInt64(seed))
     let recording = try await Recording.open(world.path)
     let other = try recording.anonymized(seed: 7, hidesWords: false)
@@ -184,8 +166,7 @@ struct EditingTests {
     return playback.board
   }
 
-  @Test("a recording made from a damaged one reports that something is missing")
-  func damagedPart() async throws {
+  @Test("a recording made from a damaged one reports that something is missing") func damagedPart() async throws {
     let world = try await RecordedWorld(seed: 3)
     let good = try await Recording.open(world.path).history
     let recording = try Recording(
@@ -204,19 +185,14 @@ struct EditingTests {
     #expect(before.history.damages.isEmpty == (recording.place(at: 0) < 5))
   }
 
-  @Test("impossible times neither crash nor make a session longer than a real one")
-  func hostileTimes() async throws {
+  @Test("impossible times neither crash nor make a session longer than a real one") func hostileTimes() async throws {
     let world = try await RecordedWorld(seed: 4)
     let good = try await Recording.open(world.path).history
     let extremes: [Int64] = [.min, .min + 1, -1, 0, 1 << 53, .max - 1, .max]
     for start in extremes {
       for end in extremes {
         let steps = good.steps.enumerated().map { place, step in
-          DocumentHistory.Step(
-            step.content,
-            time: place == 0 ? start : place == 1 ? end : step.time,
-            row: step.row
-          )
+          DocumentHistory.Step(step.content, time: place == 0 ? start : place == 1 ? end : step.time, row: step.row)
         }
         let recording = try Recording(
           DocumentHistory(
@@ -238,17 +214,14 @@ struct EditingTests {
     }
   }
 
-  @Test("an existing file is not overwritten, and a write that fails leaves no file")
-  func writing() async throws {
+  @Test("an existing file is not overwritten, and a write that fails leaves no file") func writing() async throws {
     let world = try await RecordedWorld(seed: 1)
     let recording = try await Recording.open(world.path)
     await #expect(throws: DocumentError.self) { try await recording.write(to: world.path) }
     #expect(try await Recording.open(world.path).count == recording.count)
     let path = world.directory.file("bad.whiteboard")
     // The bytes do not match the hash.
-    await #expect(throws: DocumentError.self) {
-      try await recording.write(to: path, assets: [[1]: [2]])
-    }
+    await #expect(throws: DocumentError.self) { try await recording.write(to: path, assets: [[1]: [2]]) }
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 }

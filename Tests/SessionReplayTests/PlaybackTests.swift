@@ -7,11 +7,9 @@ import WhiteboardDocument
 import WhiteboardSync
 
 @Suite struct PlaybackTests {
-  @Test(
-    "[REC-7] a recording plays back to the recorded board, with all its digests",
-    arguments: 0..<12
-  )
-  func plays(seed: UInt64) async throws {
+  @Test("[REC-7] a recording plays back to the recorded board, with all its digests", arguments: 0..<12) func plays(
+    seed: UInt64
+  ) async throws {
     let world = try await RecordedWorld(seed: seed, crashes: 4)
     let recording = try await Recording.open(world.path)
     #expect(recording.history.damages.isEmpty)
@@ -25,11 +23,9 @@ import WhiteboardSync
     #expect(playback.faults.isEmpty)
   }
 
-  @Test(
-    "[REC-6] after a seek to any position, the board is the one at that position",
-    arguments: 0..<4
-  )
-  func seeks(seed: UInt64) async throws {
+  @Test("[REC-6] after a seek to any position, the board is the one at that position", arguments: 0..<4) func seeks(
+    seed: UInt64
+  ) async throws {
     let world = try await RecordedWorld(seed: seed)
     let recording = try await Recording.open(world.path)
     var digests: [Bytes32] = []
@@ -55,16 +51,11 @@ import WhiteboardSync
     }
   }
 
-  @Test("times that go back take no time, and a time maps to its position")
-  func times() throws {
+  @Test("times that go back take no time, and a time maps to its position") func times() throws {
     let times: [Int64] = [1000, 3000, 2000, 3500, .min, 9000]
     let steps = times.map { DocumentHistory.Step(.answer([]), time: $0, row: 1) }
-    let marks = [
-      DocumentHistory.Mark(name: "lunch", time: 3400, until: 3400, place: 3)
-    ]
-    let recording = try Recording(
-      DocumentHistory(board: Array(1...16), name: "x", steps: steps, marks: marks)
-    )
+    let marks = [DocumentHistory.Mark(name: "lunch", time: 3400, until: 3400, place: 3)]
+    let recording = try Recording(DocumentHistory(board: Array(1...16), name: "x", steps: steps, marks: marks))
     #expect(recording.times == [0, 2000, 2000, 2500, 2500, 8000])
     #expect(recording.place(at: -1) == 0)
     #expect(recording.place(at: 0) == 1)
@@ -83,15 +74,9 @@ import WhiteboardSync
     #expect(Recording.text(3_600_000) == "1:00:00.0")
   }
 
-  @Test("an empty recording is an empty board")
-  func empty() async throws {
+  @Test("an empty recording is an empty board") func empty() async throws {
     let directory = try TemporaryDirectory()
-    let document = try await BoardDocument.create(
-      at: directory.file(),
-      board: Array(1...16),
-      name: "x",
-      now: 0
-    )
+    let document = try await BoardDocument.create(at: directory.file(), board: Array(1...16), name: "x", now: 0)
     try await document.close()
     let recording = try await Recording.open(directory.file())
     var playback = Playback(recording)

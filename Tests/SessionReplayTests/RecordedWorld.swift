@@ -50,11 +50,7 @@ struct RecordedWorld {
   ) async throws {
     directory = try TemporaryDirectory()
     path = directory.file()
-    let world = ReplicaWorld(
-      seed: seed,
-      nodes: 3,
-      weather: ReplicaWorld.Weather(crashes: crashes)
-    )
+    let world = ReplicaWorld(seed: seed, nodes: 3, weather: ReplicaWorld.Weather(crashes: crashes))
     world.connectAll()
     for _ in 0..<steps { world.happen() }
     let node = world.nodes[1]
@@ -84,17 +80,11 @@ struct RecordedWorld {
       }
       guard let entry = Self.entry(change, at: time) else { continue }
       try await document.append([entry])
-      if index == changes.count / 2 {
-        try await document.append([.marker(name: "middle", time: time)])
-      }
+      if index == changes.count / 2 { try await document.append([.marker(name: "middle", time: time)]) }
       guard index % 40 == 39 else { continue }
       let replica = world.replica(node.key, world.now(1))
       _ = try replica.restore(changes[...index], now: world.now(1))
-      try await document.writeKeyframe(
-        replica.snapshotForKeeping(),
-        digest: board.digest.bytes,
-        time: time
-      )
+      try await document.writeKeyframe(replica.snapshotForKeeping(), digest: board.digest.bytes, time: time)
     }
     try await copy?(document)
     try await document.close()
@@ -102,8 +92,7 @@ struct RecordedWorld {
 
   private static func entry(_ change: StoredChange, at time: Int64) -> DocumentEntry? {
     switch change {
-    case .author(let record, let incarnation):
-      .author(record: record, incarnation: incarnation.rawValue)
+    case .author(let record, let incarnation): .author(record: record, incarnation: incarnation.rawValue)
     case .batch(let encoded): .batch(bytes: encoded.bytes, time: time)
     case .answer(let bytes): .answer(bytes: bytes, time: time)
     case .head(let bytes, let incarnation, let sequence):

@@ -38,21 +38,20 @@ import Whiteboard
     var traffic: [Traffic]?
   }
 
-  private static let vectors = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("Protocol/Vectors")
+  private static let vectors = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appendingPathComponent("Protocol/Vectors")
 
   @Test(
     "[REC-5] [REC-6] [REC-11] the samples decode as described",
     arguments: ["recording", "recording-packed", "recording-traffic"]
-  )
-  func sample(name: String) async throws {
+  ) func sample(name: String) async throws {
     let json = try Data(contentsOf: Self.vectors.appendingPathComponent("recording.json"))
     try await check(try JSONDecoder().decode(Sample.self, from: json), name)
   }
 
-  @Test("[REC-6] [REC-7] [REC-11] samples with gaps, answers, purges and many authors decode, too")
-  func moreSamples() async throws {
+  @Test("[REC-6] [REC-7] [REC-11] samples with gaps, answers, purges and many authors decode, too") func moreSamples()
+    async throws
+  {
     let json = try Data(contentsOf: Self.vectors.appendingPathComponent("recording-more.json"))
     let samples = try JSONDecoder().decode([String: Sample].self, from: json)
     #expect(samples.count == 3)
@@ -68,14 +67,7 @@ import Whiteboard
     var steps: [Sample.Step] = []
     while let line = log.next() {
       playback.step()
-      steps.append(
-        Sample.Step(
-          ms: line.elapsed,
-          kind: line.kind,
-          bytes: line.bytes,
-          digest: playback.board.digest.hex
-        )
-      )
+      steps.append(Sample.Step(ms: line.elapsed, kind: line.kind, bytes: line.bytes, digest: playback.board.digest.hex))
     }
     #expect(steps == expected.steps)
     let keyframes = recording.history.checks.map {
@@ -85,8 +77,8 @@ import Whiteboard
     #expect(await Verification(of: recording, seed: 1).isGood)
   }
 
-  @Test("[REC-6] [REC-12] [REC-13] [REC-14] names, the end and traffic decode as described")
-  func traffic() async throws {
+  @Test("[REC-6] [REC-12] [REC-13] [REC-14] names, the end and traffic decode as described") func traffic() async throws
+  {
     let json = try Data(contentsOf: Self.vectors.appendingPathComponent("recording.json"))
     let expected = try JSONDecoder().decode(Sample.self, from: json)
     let file = Self.vectors.appendingPathComponent("recording-traffic.whiteboard")

@@ -7,8 +7,7 @@ import WhiteboardDocument
 
 /// Recording the sessions of a program other than a whiteboard, and replaying them to it.
 @Suite(.timeLimit(.minutes(2))) struct TrafficReplayTests {
-  /// A program that repeats every message in capitals, and sends back streams and the names of
-  /// resources.
+  /// A program that repeats every message in capitals, and sends back streams and the names of resources.
   private struct Program {
     /// The answer to a message; nil for none.
     var answer: @Sendable (String) -> String? = { $0.uppercased() }
@@ -40,9 +39,7 @@ import WhiteboardDocument
     }
   }
 
-  private static func configuration(_ name: String, _ directory: TemporaryDirectory)
-    -> TransportConfiguration
-  {
+  private static func configuration(_ name: String, _ directory: TemporaryDirectory) -> TransportConfiguration {
     var configuration = TransportConfiguration(
       identity: .ephemeral(),
       displayName: name,
@@ -93,9 +90,7 @@ import WhiteboardDocument
         var events = session.events.makeAsyncIterator()
         func message() async -> String? {
           while let event = await events.next() {
-            if case .message(let bytes, request.peer) = event {
-              return String(decoding: bytes, as: UTF8.self)
-            }
+            if case .message(let bytes, request.peer) = event { return String(decoding: bytes, as: UTF8.self) }
           }
           return nil
         }
@@ -129,19 +124,15 @@ import WhiteboardDocument
     }
   }
 
-  @Test(
-    "[REC-13] [REC-15] a recorded session replays against the program; a changed one is detected"
-  )
+  @Test("[REC-13] [REC-15] a recorded session replays against the program; a changed one is detected")
   func recordedAndActed() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("session.whiteboard")
-    try await Self.hosting(Program(), directory, recordingTo: path) { request in
-      try await Self.use(request, directory)
+    try await Self.hosting(Program(), directory, recordingTo: path) { request in try await Self.use(request, directory)
     }
     let recording = try await Recording.open(path)
     let traffic = recording.history.traffic
-    let words = traffic.filter { $0.kind == .sentMessage }
-      .map { String(decoding: $0.bytes, as: UTF8.self) }
+    let words = traffic.filter { $0.kind == .sentMessage }.map { String(decoding: $0.bytes, as: UTF8.self) }
     #expect(words == ["HELLO", "FROM ADA", "HELLO", "FROM BEN"])
     #expect(traffic.filter { $0.kind == .joined }.map(\.text) == ["Ada", "Ben"])
     #expect(traffic.filter { $0.kind == .left }.map(\.text) == ["left", "left"])
@@ -163,16 +154,12 @@ import WhiteboardDocument
 
     // A changed program, which does not capitalize for Ben and does not answer a second hello.
     let changed = Program { $0.hasSuffix("Ben") ? $0 : $0.uppercased() }
-    let other = try await Self.hosting(changed, directory) { [replay] request in
-      try await replay.play(against: request)
+    let other = try await Self.hosting(changed, directory) { [replay] request in try await replay.play(against: request)
     }
     #expect(other.differences.map(\.found) == [Array("from Ben".utf8)])
     #expect(other.differences.first.map { traffic[$0.place].bytes } == Array("FROM BEN".utf8))
     let told = try #require(other.differences.first).description
-    #expect(
-      told.hasSuffix(#"a message, 8 bytes: "FROM BEN", is now 8 bytes: "from Ben""#),
-      "\(told)"
-    )
+    #expect(told.hasSuffix(#"a message, 8 bytes: "FROM BEN", is now 8 bytes: "from Ben""#), "\(told)")
     let patience = replay.patience
     replay.patience = .seconds(1)
     let silent = try await Self.hosting(Program { _ in nil }, directory) { [replay] request in
@@ -182,14 +169,11 @@ import WhiteboardDocument
     // With `isSame`, differences can be allowed.
     replay.patience = patience
     replay.isSame = { _, _ in true }
-    let any = try await Self.hosting(changed, directory) { [replay] request in
-      try await replay.play(against: request)
-    }
+    let any = try await Self.hosting(changed, directory) { [replay] request in try await replay.play(against: request) }
     #expect(any.differences.isEmpty)
   }
 
-  @Test("a pause is marked in the recording, and markers are stored")
-  func paused() async throws {
+  @Test("a pause is marked in the recording, and markers are stored") func paused() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("session.whiteboard")
     try await PeerTransport.withTransport(Self.configuration("one", directory)) { one in
@@ -200,9 +184,7 @@ import WhiteboardDocument
         var events = hosted.events.makeAsyncIterator()
         func hear(_ byte: UInt8) async throws {
           try await joined.send([byte])
-          while let event = await events.next() {
-            if case .message = event { return }
-          }
+          while let event = await events.next() { if case .message = event { return } }
         }
         try await hear(1)
         await recorder.pause()
@@ -224,16 +206,13 @@ import WhiteboardDocument
     }
   }
 
-  @Test("a full disk is reported at once, and what was recorded before is valid")
-  func full() async throws {
+  @Test("a full disk is reported at once, and what was recorded before is valid") func full() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("session.whiteboard")
     try await PeerTransport.withTransport(Self.configuration("one", directory)) { one in
       let hosted = try await one.host(.random(), admission: .anyone)
       let (failures, failed) = AsyncStream<DocumentError>.makeStream()
-      let recorder = try await SessionRecorder.start(hosted, as: "one", to: path) {
-        failed.yield($0)
-      }
+      let recorder = try await SessionRecorder.start(hosted, as: "one", to: path) { failed.yield($0) }
       // The earlier entries are written.
       try await recorder.mark("begun")
       try await recorder.limitPages()

@@ -7,8 +7,9 @@ import WhiteboardDocument
 import WhiteboardSync
 
 @Suite struct VerificationTests {
-  @Test("[REC-8] new replicas come to the same board in every order", arguments: 0..<6)
-  func converges(seed: UInt64) async throws {
+  @Test("[REC-8] new replicas come to the same board in every order", arguments: 0..<6) func converges(seed: UInt64)
+    async throws
+  {
     let world = try await RecordedWorld(seed: seed, crashes: 4)
     let recording = try await Recording.open(world.path)
     let found = await Verification(of: recording, replicas: 8, seed: seed)
@@ -17,8 +18,7 @@ import WhiteboardSync
     #expect(found.checks == recording.history.checks.count && found.operations > 0)
   }
 
-  @Test("[REC-7] a wrong digest is reported with its position")
-  func mismatch() async throws {
+  @Test("[REC-7] a wrong digest is reported with its position") func mismatch() async throws {
     let world = try await RecordedWorld(seed: 1)
     let recording = try await Recording.open(world.path)
     let history = recording.history
@@ -42,8 +42,7 @@ import WhiteboardSync
     #expect(found.mismatches.map(\.place) == [checks[0].place])
   }
 
-  @Test("[REC-7] a missing change is reported at the next digest")
-  func missing() async throws {
+  @Test("[REC-7] a missing change is reported at the next digest") func missing() async throws {
     let world = try await RecordedWorld(seed: 4)
     let recording = try await Recording.open(world.path)
     let history = recording.history
@@ -51,42 +50,33 @@ import WhiteboardSync
     var steps = history.steps
     steps.remove(at: place)
     let checks = history.checks.map {
-      DocumentHistory.Check(
-        place: $0.place > place ? $0.place - 1 : $0.place,
-        time: $0.time,
-        digest: $0.digest
-      )
+      DocumentHistory.Check(place: $0.place > place ? $0.place - 1 : $0.place, time: $0.time, digest: $0.digest)
     }
     let short = try Recording(
-      DocumentHistory(
-        board: history.board,
-        name: history.name,
-        steps: steps,
-        checks: checks,
-        authors: history.authors
-      )
+      DocumentHistory(board: history.board, name: history.name, steps: steps, checks: checks, authors: history.authors)
     )
     #expect(await !Verification(of: short, replicas: 0, seed: 1).isGood)
   }
 
-  @Test("[REC-9] flipped bits are reported or harmless, and the rest is played", arguments: 0..<4)
-  func flips(part: Int) async throws {
+  @Test("[REC-9] flipped bits are reported or harmless, and the rest is played", arguments: 0..<4) func flips(part: Int)
+    async throws
+  {
     let world = try await RecordedWorld(seed: 3, steps: 80)
     let bytes = try Data(contentsOf: URL(fileURLWithPath: world.path))
     var random = SeededGenerator(seed: UInt64(part))
     var tally = Tally()
     for number in 0..<250 {
       var damaged = bytes
-      damaged[Int.random(in: 0..<bytes.count, using: &random)] ^=
-        1 << UInt8.random(in: 0..<8, using: &random)
+      damaged[Int.random(in: 0..<bytes.count, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
       await look(at: damaged, world, "part \(part), flip \(number)", &tally)
     }
     // Some flipped bits must be harmful and some harmless.
     #expect(tally.told > 0 && tally.played > 0, "\(tally)")
   }
 
-  @Test("[REC-9] a file cut anywhere is reported, and the rest is played", arguments: 0..<4)
-  func cuts(part: Int) async throws {
+  @Test("[REC-9] a file cut anywhere is reported, and the rest is played", arguments: 0..<4) func cuts(part: Int)
+    async throws
+  {
     let world = try await RecordedWorld(seed: 4, steps: 80)
     let bytes = try Data(contentsOf: URL(fileURLWithPath: world.path))
     var random = SeededGenerator(seed: UInt64(100 + part))
@@ -110,12 +100,7 @@ import WhiteboardSync
   }
 
   /// Checks that a damaged file is refused, or its damage is reported, or the result is correct.
-  private func look(
-    at bytes: Data,
-    _ world: RecordedWorld,
-    _ what: String,
-    _ tally: inout Tally
-  ) async {
+  private func look(at bytes: Data, _ world: RecordedWorld, _ what: String, _ tally: inout Tally) async {
     let path = world.directory.file("damaged.whiteboard")
     try? FileManager.default.removeItem(atPath: path)
     do { try bytes.write(to: URL(fileURLWithPath: path)) } catch {
@@ -134,8 +119,6 @@ import WhiteboardSync
         tally.told += 1
         tally.salvaged += recording.count
       }
-    } catch {
-      tally.refused += 1
-    }
+    } catch { tally.refused += 1 }
   }
 }

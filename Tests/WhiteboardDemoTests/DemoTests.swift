@@ -6,13 +6,10 @@ import WhiteboardDemo
 
 @testable import PeerDiscovery
 
-@Suite(.serialized, .timeLimit(.minutes(2)))
-struct DemoTests {
-  @Test("the demo ends with one digest, by discovery")
-  func demo() async throws {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct DemoTests {
+  @Test("the demo ends with one digest, by discovery") func demo() async throws {
     let directory =
-      FileManager.default.temporaryDirectory.path
-      + "/whiteboard-demo-\(UInt64.random(in: 0...UInt64.max))"
+      FileManager.default.temporaryDirectory.path + "/whiteboard-demo-\(UInt64.random(in: 0...UInt64.max))"
     try FileManager.default.createDirectory(
       atPath: directory,
       withIntermediateDirectories: true,

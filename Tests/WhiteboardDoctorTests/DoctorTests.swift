@@ -5,10 +5,7 @@ import WhiteboardKit
 @testable import WhiteboardDoctor
 
 @Suite struct DoctorTests {
-  private func doctor(
-    files: [String: String] = [:],
-    output: [SystemReading.Command: String] = [:]
-  ) -> Doctor {
+  private func doctor(files: [String: String] = [:], output: [SystemReading.Command: String] = [:]) -> Doctor {
     let reading = SystemReading(
       file: { files[$0] },
       exists: { files[$0] != nil },
@@ -30,32 +27,23 @@ import WhiteboardKit
     \t\t\t\t010000E0     1 0:00000000\t\t0
     """
 
-  @Test("a firewall whose rules cannot be read is no fault; the command that shows them is named")
-  func unreadable() {
-    let findings = doctor(files: ["/proc/modules": "nf_tables 311296 0 - Live 0x0\n"])
-      .firewallFindings()
+  @Test("a firewall whose rules cannot be read is no fault; the command that shows them is named") func unreadable() {
+    let findings = doctor(files: ["/proc/modules": "nf_tables 311296 0 - Live 0x0\n"]).firewallFindings()
     #expect(findings.map(\.verdict) == [.note])
     #expect(findings[0].advice?.hasSuffix("sudo nft list ruleset") == true)
     #expect(doctor(files: ["/proc/modules": "snd 1 0"]).firewallFindings()[0].verdict == .fine)
   }
 
-  @Test("ufw and firewalld have advice with their own commands")
-  func managers() {
+  @Test("ufw and firewalld have advice with their own commands") func managers() {
     let ufw = doctor(files: ["/etc/ufw/ufw.conf": "# x\nENABLED=yes\n"]).firewallFindings()
     #expect(ufw.map(\.verdict) == [.note])
-    #expect(
-      ufw[0].advice
-        == "Open the ports: sudo ufw allow 26273 && sudo ufw allow 5353/udp"
-    )
-    #expect(
-      doctor(files: ["/etc/ufw/ufw.conf": "ENABLED=no"]).firewallFindings()[0].verdict == .fine
-    )
+    #expect(ufw[0].advice == "Open the ports: sudo ufw allow 26273 && sudo ufw allow 5353/udp")
+    #expect(doctor(files: ["/etc/ufw/ufw.conf": "ENABLED=no"]).firewallFindings()[0].verdict == .fine)
     let firewalld = doctor(files: ["/run/firewalld": ""]).firewallFindings()
     #expect(firewalld[0].advice?.contains("--add-service=mdns") == true)
   }
 
-  @Test("readable rules show which ports are closed, and the advice names the firewall's own tool")
-  func rules() {
+  @Test("readable rules show which ports are closed, and the advice names the firewall's own tool") func rules() {
     let drop = "chain input {\ntype filter hook input priority 0; policy drop;\n"
     let closed = doctor(
       files: ["/etc/ufw/ufw.conf": "ENABLED=yes"],
@@ -69,8 +57,7 @@ import WhiteboardKit
     #expect(open.firewallFindings().map(\.verdict) == [.fine])
   }
 
-  @Test("a clock that is years off is a fault, and an unsynchronized clock is a note")
-  func clock() {
+  @Test("a clock that is years off is a fault, and an unsynchronized clock is a note") func clock() {
     let now = Date(timeIntervalSince1970: 1_800_000_000)
     #expect(doctor().clockFinding(now).verdict == .fine)
     #expect(doctor(output: [.clock: "yes\n"]).clockFinding(now).verdict == .fine)
@@ -79,8 +66,7 @@ import WhiteboardKit
     #expect(doctor().clockFinding(Date(timeIntervalSince1970: 9_000_000_000)).verdict == .fault)
   }
 
-  @Test("an interface without an mDNS listener is named, and a missing multicast route too")
-  func multicast() {
+  @Test("an interface without an mDNS listener is named, and a missing multicast route too") func multicast() {
     let idle = doctor(files: ["/proc/net/igmp": igmp]).routesFinding(["eth0"])
     #expect(idle.verdict == .note)
     #expect(idle.seen == "No program listens to mDNS on eth0.")
@@ -91,16 +77,14 @@ import WhiteboardKit
     #expect(doctor().routesFinding(["eth0"]).verdict == .fine)
   }
 
-  @Test("truncated kernel files cause no crash")
-  func short() {
+  @Test("truncated kernel files cause no crash") func short() {
     for text in ["", "x", "Idx\n1", "Idx\n\tFB0000E0", "Iface\neth0\tzz\t0\t0\t0\t0\t0\tzz"] {
       _ = MulticastReading.listening(igmp: text)
       #expect(!MulticastReading.hasRoute(text))
     }
   }
 
-  @Test("the likely cause is the first fault, or else the first finding with advice")
-  func cause() {
+  @Test("the likely cause is the first fault, or else the first finding with advice") func cause() {
     let note = Doctor.Finding(check: "a", verdict: .note, seen: "A.", advice: "Do A.")
     let fault = Doctor.Finding(check: "b", verdict: .fault, seen: "B.", advice: "Do B.")
     #expect(doctor().report([note, fault]).likelyCause == "B. Do B.")
@@ -108,8 +92,7 @@ import WhiteboardKit
     #expect(doctor().report([note]).likelyCause == "A. Do A.")
   }
 
-  @Test("a directory that accepts no data is a fault, and the reason is named")
-  func disk() throws {
+  @Test("a directory that accepts no data is a fault, and the reason is named") func disk() throws {
     let path = NSTemporaryDirectory() + "doctor-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: path) }

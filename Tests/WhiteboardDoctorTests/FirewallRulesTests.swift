@@ -23,8 +23,7 @@ import Testing
     }
     """
 
-  @Test("a chain with the policy `drop` closes each port without a rule, whatever goes out")
-  func closedByPolicy() {
+  @Test("a chain with the policy `drop` closes each port without a rule, whatever goes out") func closedByPolicy() {
     let rules = FirewallRules(nftables: closed)
     #expect(!rules.accepts("udp", 5353))
     #expect(!rules.accepts("tcp", 26_273))
@@ -37,34 +36,29 @@ import Testing
     arguments: [
       "udp dport 5353 accept", "udp dport { 5000-6000, 1 } accept", "udp dport mdns accept",
       "meta l4proto { tcp, udp } th dport { 5353, 26273 } accept", "accept",
-      "ip saddr 192.168.0.0/16 udp dport 5353 counter packets 7 bytes 9 accept",
-      "pkttype multicast accept", "jump friends\n}\nchain friends {\nudp dport 5353 accept",
+      "ip saddr 192.168.0.0/16 udp dport 5353 counter packets 7 bytes 9 accept", "pkttype multicast accept",
+      "jump friends\n}\nchain friends {\nudp dport 5353 accept",
     ]
-  )
-  func open(_ rule: String) {
+  ) func open(_ rule: String) {
     let text = "chain input {\ntype filter hook input priority 0; policy accept;\n\(rule)\ndrop\n}"
     let rules = FirewallRules(nftables: text)
     #expect(rules.accepts("udp", 5353))
   }
 
-  @Test("a rule that drops a port closes it even if all others are open")
-  func closedByRule() {
+  @Test("a rule that drops a port closes it even if all others are open") func closedByRule() {
     let rules = FirewallRules(
-      nftables:
-        "chain input {\ntype filter hook input priority 0; policy accept;\nudp dport 5353 drop\n}"
+      nftables: "chain input {\ntype filter hook input priority 0; policy accept;\nudp dport 5353 drop\n}"
     )
     #expect(!rules.accepts("udp", 5353))
     #expect(rules.accepts("udp", 26_273))
   }
 
-  @Test("without rules, all ports are open")
-  func none() {
+  @Test("without rules, all ports are open") func none() {
     #expect(FirewallRules(nftables: "").accepts("udp", 5353))
     #expect(FirewallRules(iptables: "").accepts("udp", 5353))
   }
 
-  @Test("the output of iptables-save is parsed")
-  func iptables() {
+  @Test("the output of iptables-save is parsed") func iptables() {
     let text = """
       *nat
       :INPUT DROP [0:0]
@@ -85,12 +79,9 @@ import Testing
     #expect(!rules.accepts("tcp", 26_273))
   }
 
-  @Test("malformed rules cause no crash")
-  func hostile() {
-    for text in [
-      "-A", "*filter\n-A \n-A INPUT -p\n-A INPUT --dport", "chain\ntype\nudp dport accept",
-      "{ } drop drop",
-    ] {
+  @Test("malformed rules cause no crash") func hostile() {
+    for text in ["-A", "*filter\n-A \n-A INPUT -p\n-A INPUT --dport", "chain\ntype\nudp dport accept", "{ } drop drop"]
+    {
       _ = FirewallRules(nftables: text)
       _ = FirewallRules(iptables: text)
     }

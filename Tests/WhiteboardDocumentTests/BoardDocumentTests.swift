@@ -10,26 +10,17 @@ import WhiteboardDocument
   init() throws { directory = try TemporaryDirectory() }
 
   private func create(_ name: String = "board.whiteboard") async throws -> BoardDocument {
-    try await BoardDocument.create(
-      at: directory.file(name),
-      board: someBoard,
-      name: "Ideas",
-      now: 1_700_000_000_000
-    )
+    try await BoardDocument.create(at: directory.file(name), board: someBoard, name: "Ideas", now: 1_700_000_000_000)
   }
 
-  @Test("appended entries are there when the document is opened again, in order")
-  func reopening() async throws {
+  @Test("appended entries are there when the document is opened again, in order") func reopening() async throws {
     let document = try await create()
     let entries = (0..<100).map { numbered($0) }
     for entry in entries { try await document.append([entry]) }
     try await document.append([
-      .answer(bytes: [1, 2, 3], time: 1_700_000_000_050),
-      .author(record: [9, 9], incarnation: .max),
-      .head(bytes: [5], incarnation: .max, sequence: 3),
-      .head(bytes: [4], incarnation: .max, sequence: 2),
-      .marker(name: "here", time: 7),
-      .gap(from: 8, to: 9),
+      .answer(bytes: [1, 2, 3], time: 1_700_000_000_050), .author(record: [9, 9], incarnation: .max),
+      .head(bytes: [5], incarnation: .max, sequence: 3), .head(bytes: [4], incarnation: .max, sequence: 2),
+      .marker(name: "here", time: 7), .gap(from: 8, to: 9),
     ])
     try await document.close()
     #expect(!FileManager.default.fileExists(atPath: document.path + "-wal"))
@@ -48,8 +39,9 @@ import WhiteboardDocument
     try await again.close()
   }
 
-  @Test("opening starts at the newest keyframe, and one is due after 30 s or 4,096 entries")
-  func keyframes() async throws {
+  @Test("opening starts at the newest keyframe, and one is due after 30 s or 4,096 entries") func keyframes()
+    async throws
+  {
     let document = try await create()
     #expect(await !document.needsKeyframe(now: 1_800_000_000_000))
     try await document.append([numbered(1)])
@@ -73,8 +65,7 @@ import WhiteboardDocument
     try await again.close()
   }
 
-  @Test("the board of an earlier time has everything that was applied by then")
-  func earlier() async throws {
+  @Test("the board of an earlier time has everything that was applied by then") func earlier() async throws {
     let document = try await create()
     for number in 0..<10 { try await document.append([numbered(number)]) }
     try await document.writeKeyframe([1], digest: [], time: 1_700_000_000_010)
@@ -88,13 +79,10 @@ import WhiteboardDocument
     try await document.close()
   }
 
-  @Test("several callers share a transaction, and each gets its result")
-  func groupCommit() async throws {
+  @Test("several callers share a transaction, and each gets its result") func groupCommit() async throws {
     let document = try await create()
     await withThrowingTaskGroup(of: Void.self) { group in
-      for number in 0..<500 {
-        group.addTask { try await document.append([numbered(number)]) }
-      }
+      for number in 0..<500 { group.addTask { try await document.append([numbered(number)]) } }
     }
     let groups = await document.groupsCommitted
     #expect(groups >= 1 && groups < 100)
@@ -104,8 +92,7 @@ import WhiteboardDocument
     try await document.close()
   }
 
-  @Test("closing stores pending entries; a closed document accepts no more")
-  func closing() async throws {
+  @Test("closing stores pending entries; a closed document accepts no more") func closing() async throws {
     let document = try await create()
     async let first: Void = document.append([numbered(1)])
     try await first
@@ -115,8 +102,9 @@ import WhiteboardDocument
     #expect(await code { _ = try await document.load() } == .closed)
   }
 
-  @Test("a second writer is refused, a reader is not, and closing the document releases the lock")
-  func secondWriter() async throws {
+  @Test("a second writer is refused, a reader is not, and closing the document releases the lock") func secondWriter()
+    async throws
+  {
     let document = try await create()
     try await document.append([numbered(1)])
     let path = document.path
@@ -132,17 +120,14 @@ import WhiteboardDocument
     try await again.close()
   }
 
-  @Test(
-    "a full disk fails the append; nothing acknowledged is lost, and appends work again with room"
-  )
-  func full() async throws {
+  @Test("a full disk fails the append; nothing acknowledged is lost, and appends work again with room") func full()
+    async throws
+  {
     let document = try await create()
     try await document.append((0..<10).map { numbered($0, size: 1000) })
     let pages = try await document.limitPages(to: 1)
     #expect(pages > 1)
-    #expect(
-      await code { try await document.append((10..<500).map { numbered($0, size: 1000) }) } == .full
-    )
+    #expect(await code { try await document.append((10..<500).map { numbered($0, size: 1000) }) } == .full)
     #expect(numbers(try await document.load().entries) == Array(0..<10))
     _ = try await document.limitPages(to: 1_000_000)
     try await document.append((10..<500).map { numbered($0, size: 1000) })
@@ -151,20 +136,14 @@ import WhiteboardDocument
     try await document.close()
   }
 
-  @Test("a file of another format, a later version or another board is refused and not changed")
-  func refusals() async throws {
+  @Test("a file of another format, a later version or another board is refused and not changed") func refusals()
+    async throws
+  {
     let missing = directory.file("missing.whiteboard")
-    #expect(
-      await code { _ = try await BoardDocument.open(at: missing, mode: .writing) } == .notFound
-    )
-    #expect(
-      await code { _ = try await BoardDocument.open(at: directory.path, mode: .writing) }
-        == .wrongKind
-    )
+    #expect(await code { _ = try await BoardDocument.open(at: missing, mode: .writing) } == .notFound)
+    #expect(await code { _ = try await BoardDocument.open(at: directory.path, mode: .writing) } == .wrongKind)
     let text = directory.file("text.whiteboard")
-    try Data("just some text, long enough to be looked at as a database".utf8).write(
-      to: URL(fileURLWithPath: text)
-    )
+    try Data("just some text, long enough to be looked at as a database".utf8).write(to: URL(fileURLWithPath: text))
     let empty = directory.file("empty.whiteboard")
     try Data().write(to: URL(fileURLWithPath: empty))
     for path in [text, empty] {
@@ -176,9 +155,7 @@ import WhiteboardDocument
     try await document.close()
     let path = document.path
     #expect(
-      await code {
-        _ = try await BoardDocument.open(at: path, mode: .writing, expecting: otherBoard)
-      } == .wrongBoard
+      await code { _ = try await BoardDocument.open(at: path, mode: .writing, expecting: otherBoard) } == .wrongBoard
     )
     #expect(await code { _ = try await self.create() } == .exists)
     // The header has `user_version` at byte 60 and `application_id` at 68.
@@ -187,28 +164,18 @@ import WhiteboardDocument
       var data = try Data(contentsOf: URL(fileURLWithPath: path))
       data[offset] ^= 0x40
       try data.write(to: URL(fileURLWithPath: changed))
-      #expect(
-        await code { _ = try await BoardDocument.open(at: changed, mode: .writing) } == expected
-      )
+      #expect(await code { _ = try await BoardDocument.open(at: changed, mode: .writing) } == expected)
       #expect(try Data(contentsOf: URL(fileURLWithPath: changed)) == data)
     }
   }
 
-  @Test("a version stores its state under a unique name until it is deleted")
-  func versions() async throws {
+  @Test("a version stores its state under a unique name until it is deleted") func versions() async throws {
     let document = try await create()
     try await document.append([numbered(1)])
     try await document.checkpoint(name: "first", bytes: [1], digest: [2], time: 3)
-    #expect(
-      await code {
-        try await document.checkpoint(name: "first", bytes: [], digest: [], time: 0)
-      } == .exists
-    )
+    #expect(await code { try await document.checkpoint(name: "first", bytes: [], digest: [], time: 0) } == .exists)
     for name in ["", String(repeating: "x", count: 129)] {
-      #expect(
-        await code { try await document.checkpoint(name: name, bytes: [], digest: [], time: 0) }
-          == .badName
-      )
+      #expect(await code { try await document.checkpoint(name: name, bytes: [], digest: [], time: 0) } == .badName)
     }
     for number in 0..<6 {
       try await document.append([numbered(number)])
@@ -224,14 +191,12 @@ import WhiteboardDocument
     try await document.close()
   }
 
-  @Test("an asset is stored once by its hash, and verified when it is read")
-  func assets() async throws {
+  @Test("an asset is stored once by its hash, and verified when it is read") func assets() async throws {
     let document = try await create()
     let bytes = Array("abc".utf8)
     let hash: [UInt8] = [
-      0xba, 0x78, 0x16, 0xbf, 0x8f, 0x01, 0xcf, 0xea, 0x41, 0x41, 0x40, 0xde, 0x5d, 0xae, 0x22,
-      0x23, 0xb0, 0x03, 0x61, 0xa3, 0x96, 0x17, 0x7a, 0x9c, 0xb4, 0x10, 0xff, 0x61, 0xf2, 0x00,
-      0x15, 0xad,
+      0xba, 0x78, 0x16, 0xbf, 0x8f, 0x01, 0xcf, 0xea, 0x41, 0x41, 0x40, 0xde, 0x5d, 0xae, 0x22, 0x23, 0xb0, 0x03, 0x61,
+      0xa3, 0x96, 0x17, 0x7a, 0x9c, 0xb4, 0x10, 0xff, 0x61, 0xf2, 0x00, 0x15, 0xad,
     ]
     #expect(await code { try await document.storeAsset([1], sha256: hash) } == .damaged)
     try await document.storeAsset(bytes, sha256: hash)
@@ -243,8 +208,8 @@ import WhiteboardDocument
     try await document.close()
   }
 
-  @Test("a copy is complete; a duplicate is another board that begins with the given state")
-  func copies() async throws {
+  @Test("a copy is complete; a duplicate is another board that begins with the given state") func copies() async throws
+  {
     let document = try await create()
     try await document.append([numbered(1), .author(record: [1], incarnation: 2)])
     let (shown, gone) = (numberedBytes(1, size: 9000), numberedBytes(2, size: 9000))
@@ -283,9 +248,7 @@ import WhiteboardDocument
     #expect(left.allSatisfy { $0.hasSuffix(".whiteboard") }, "\(left)")
   }
 
-  @Test(
-    "[REC-6] a recording is closed, with a report, even if the disk has no room for its last entries"
-  )
+  @Test("[REC-6] a recording is closed, with a report, even if the disk has no room for its last entries")
   func fullAtItsEnd() async throws {
     let document = try await create()
     try await document.append([numbered(1)])
@@ -297,9 +260,7 @@ import WhiteboardDocument
       let name = "\(count)" + String(repeating: "x", count: 100)
       failure = await code { try await document.append([.marker(name: name, time: 1)]) }
     }
-    while await code({ try await document.append([.marker(name: "y\(count)", time: 1)]) }) == nil {
-      count += 1
-    }
+    while await code({ try await document.append([.marker(name: "y\(count)", time: 1)]) }) == nil { count += 1 }
     #expect(failure == .full)
     #expect(await code { try await document.close(recordedUntil: 2) } == .full)
     let again = try await BoardDocument.open(at: document.path, mode: .writing)
@@ -309,13 +270,10 @@ import WhiteboardDocument
     #expect(history.end == 7 && history.damages.isEmpty)
   }
 
-  @Test(
-    "[REC-1] a file of the first format is read as it is, and becomes the second when written to"
-  )
+  @Test("[REC-1] a file of the first format is read as it is, and becomes the second when written to")
   func firstFormat() async throws {
-    let sample = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
-      .appendingPathComponent("Protocol/Vectors/recording.whiteboard")
+    let sample = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appendingPathComponent("Protocol/Vectors/recording.whiteboard")
     let path = directory.file("first.whiteboard")
     try FileManager.default.copyItem(atPath: sample.path, toPath: path)
     func format() throws -> UInt8 { try Data(contentsOf: URL(fileURLWithPath: path))[63] }
@@ -333,8 +291,7 @@ import WhiteboardDocument
     try await again.close()
   }
 
-  @Test("a row of the log unpacks to its entries, and any other bytes are rejected")
-  func rows() throws {
+  @Test("a row of the log unpacks to its entries, and any other bytes are rejected") func rows() throws {
     let entries: [DocumentEntry] = [
       .batch(bytes: [], time: -5), .answer(bytes: [1], time: 1 << 50), numbered(3),
       .batch(bytes: Array(repeating: 7, count: 300), time: 0),
@@ -358,10 +315,7 @@ import WhiteboardDocument
       writer.raw([1, 2, 3, 4])
       return .batch(bytes: writer.bytes, time: 1_700_000_000_000 + Int64(number) * 3 + 20)
     }
-    let packed = LogRow(
-      id: 4,
-      packing: batches + [.answer(bytes: [9, 9], time: 1_700_000_000_000)]
-    )
+    let packed = LogRow(id: 4, packing: batches + [.answer(bytes: [9, 9], time: 1_700_000_000_000)])
     #expect(try packed.unpack() == batches + [.answer(bytes: [9, 9], time: 1_700_000_000_000)])
     #expect(packed.body.first == 2 && packed.body.count < 41 * 13, "\(packed.body.count)")
     for length in 1..<packed.body.count {

@@ -19,17 +19,13 @@ import WhiteboardDocument
       name: name,
       now: 0
     )
-    try await document.setSummary(
-      objects: objects,
-      people: [person],
-      thumbnail: "<svg/>",
-      changed: Int64(objects)
-    )
+    try await document.setSummary(objects: objects, people: [person], thumbnail: "<svg/>", changed: Int64(objects))
     try await document.close()
   }
 
-  @Test("documents are listed, filtered and sorted; any other file is listed with its error")
-  func listing() async throws {
+  @Test("documents are listed, filtered and sorted; any other file is listed with its error") func listing()
+    async throws
+  {
     try await add("Beta", 1, objects: 5, person: "Ann")
     try await add("alpha", 2, objects: 9, person: "Bob")
     try Data([1, 2, 3]).write(to: URL(fileURLWithPath: directory.file("foreign.whiteboard")))
@@ -46,8 +42,7 @@ import WhiteboardDocument
     #expect(try await missing.list().isEmpty)
   }
 
-  @Test("no name leads to a path outside of the library")
-  func fileNames() {
+  @Test("no name leads to a path outside of the library") func fileNames() {
     for name in [
       "../../etc/passwd", "..", "", "\u{0}", "日本", "a/b", String(repeating: "x", count: 999),
       String(repeating: "漢", count: 99), "\u{202E}\u{301}x\u{200B}y", "☃ ★",
@@ -57,16 +52,13 @@ import WhiteboardDocument
       #expect(file.allSatisfy { $0.isLetter || $0.isNumber || "-.".contains($0) })
       #expect(!file.hasPrefix(".") && !file.contains(".."))
     }
-    for (name, stem) in [
-      ("Ideas of May", "ideas-of-may"), ("日本の計画", "日本の計画"), ("Größe 2", "größe-2"), ("★", "board"),
-    ] {
+    for (name, stem) in [("Ideas of May", "ideas-of-may"), ("日本の計画", "日本の計画"), ("Größe 2", "größe-2"), ("★", "board")] {
       let file = BoardLibrary.fileName(name: name, board: someBoard)
       #expect(file == "\(stem)-aebagbaf.whiteboard")
     }
   }
 
-  @Test("watching reports existing, new, replaced and removed documents")
-  func watching() async throws {
+  @Test("watching reports existing, new, replaced and removed documents") func watching() async throws {
     try await add("one", 1, objects: 1, person: "")
     var changes = library.watch(interval: .milliseconds(1)).makeAsyncIterator()
     guard case .added(let first) = await changes.next() else {
@@ -75,16 +67,8 @@ import WhiteboardDocument
     }
     #expect(first.name == "one")
     let other = BoardLibrary(directory: directory.file("other"))
-    try FileManager.default.createDirectory(
-      atPath: other.directory,
-      withIntermediateDirectories: true
-    )
-    let made = try await BoardDocument.create(
-      at: other.directory + "/x",
-      board: otherBoard,
-      name: "two",
-      now: 0
-    )
+    try FileManager.default.createDirectory(atPath: other.directory, withIntermediateDirectories: true)
+    let made = try await BoardDocument.create(at: other.directory + "/x", board: otherBoard, name: "two", now: 0)
     try await made.close()
     rename(other.directory + "/x", first.path)
     var seen: [LibraryChange] = []
@@ -97,14 +81,10 @@ import WhiteboardDocument
     #expect(await changes.next() == .removed(first.path))
   }
 
-  @Test("watching continues after the directory is removed and created again")
-  func remade() async throws {
+  @Test("watching continues after the directory is removed and created again") func remade() async throws {
     let library = BoardLibrary(directory: directory.file("boards"))
     let make = {
-      try FileManager.default.createDirectory(
-        atPath: library.directory,
-        withIntermediateDirectories: true
-      )
+      try FileManager.default.createDirectory(atPath: library.directory, withIntermediateDirectories: true)
       try Data().write(to: URL(fileURLWithPath: library.directory + "/one.whiteboard"))
     }
     try make()
@@ -116,14 +96,10 @@ import WhiteboardDocument
     try FileManager.default.removeItem(atPath: library.directory)
     #expect(await changes.next() == .removed(library.directory + "/one.whiteboard"))
     try make()
-    while let change = await changes.next() {
-      if case .added = change { break }
-    }
+    while let change = await changes.next() { if case .added = change { break } }
     // The directory is watched again, and not only polled.
     try FileManager.default.removeItem(atPath: library.directory + "/one.whiteboard")
-    while let change = await changes.next() {
-      if case .removed = change { break }
-    }
+    while let change = await changes.next() { if case .removed = change { break } }
   }
 }
 
@@ -132,13 +108,11 @@ import WhiteboardDocument
 
   init() throws { directory = try TemporaryDirectory() }
 
-  @Test("settings are stored, and unknown keys in the file stay")
-  func keeping() async throws {
+  @Test("settings are stored, and unknown keys in the file stay") func keeping() async throws {
     let path = directory.file("settings.json")
     let settings = PersonalSettings(path: path)
     #expect(try await settings.values().isEmpty)
-    try Data(#"{"later": {"deep": [1, 2]}, "name": "Ann"}"#.utf8)
-      .write(to: URL(fileURLWithPath: path))
+    try Data(#"{"later": {"deep": [1, 2]}, "name": "Ann"}"#.utf8).write(to: URL(fileURLWithPath: path))
     #expect(try await settings.values() == ["name": "Ann"])
     try await settings.set(["name": nil, "icon": "🐙"])
     #expect(try await PersonalSettings(path: path).values() == ["icon": "🐙"])
@@ -146,8 +120,8 @@ import WhiteboardDocument
     #expect(text.contains("deep"))
   }
 
-  @Test("a write above the limit, or over a damaged file, is refused and changes nothing")
-  func refusals() async throws {
+  @Test("a write above the limit, or over a damaged file, is refused and changes nothing") func refusals() async throws
+  {
     let path = directory.file("settings.json")
     let settings = PersonalSettings(path: path)
     try await settings.set("name", to: "Ann")
@@ -159,8 +133,7 @@ import WhiteboardDocument
     #expect(try String(contentsOfFile: path, encoding: .utf8) == #"{"name": "#)
   }
 
-  @Test("changes by any process are reported")
-  func changes() async throws {
+  @Test("changes by any process are reported") func changes() async throws {
     let path = directory.file("settings.json")
     let settings = PersonalSettings(path: path)
     try await settings.set("name", to: "Ann")
@@ -170,8 +143,7 @@ import WhiteboardDocument
     #expect(await changes.next() == ["name": "Bob"])
   }
 
-  @Test("a name that another board has is refused")
-  func takenName() async throws {
+  @Test("a name that another board has is refused") func takenName() async throws {
     let directory = try TemporaryDirectory()
     let library = BoardLibrary(directory: directory.path)
     let first = try await library.open(named: "plan", orMaking: someBoard, now: 0)

@@ -6,8 +6,7 @@ import WhiteboardDocument
 
 /// Tests with a real second process, which runs the body of an exit test.
 @Suite struct CrashTests {
-  @Test("acknowledged entries survive kill -9 at any moment", arguments: 0..<20)
-  func killed(round: Int) async throws {
+  @Test("acknowledged entries survive kill -9 at any moment", arguments: 0..<20) func killed(round: Int) async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file()
     let document = try await BoardDocument.create(at: path, board: someBoard, name: "x", now: 0)
@@ -25,9 +24,7 @@ import WhiteboardDocument
           group.addTask {
             for step in 0... {
               let number = step * 4 + lane
-              guard (try? await document.append([numbered(number, size: 600)])) != nil else {
-                return
-              }
+              guard (try? await document.append([numbered(number, size: 600)])) != nil else { return }
               var word = UInt64(number)
               write(told, &word, 8)
               guard lane == 0, step == steps else { continue }
@@ -61,19 +58,16 @@ import WhiteboardDocument
     try await again.close()
   }
 
-  @Test("a writer in another process blocks writers and allows readers")
-  func otherProcess() async throws {
+  @Test("a writer in another process blocks writers and allows readers") func otherProcess() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file()
     let document = try await BoardDocument.create(at: path, board: someBoard, name: "x", now: 0)
     try await document.append([numbered(1)])
     await #expect(processExitsWith: .exitCode(7)) { [path = path as String] in
-      guard await code({ _ = try await BoardDocument.open(at: path, mode: .writing) }) == .inUse
-      else { exit(1) }
+      guard await code({ _ = try await BoardDocument.open(at: path, mode: .writing) }) == .inUse else { exit(1) }
       let reader = try await BoardDocument.open(at: path, mode: .reading)
       guard numbers(try await reader.load().entries) == [1] else { exit(2) }
-      let list = try await BoardLibrary(directory: (path as NSString).deletingLastPathComponent)
-        .list()
+      let list = try await BoardLibrary(directory: (path as NSString).deletingLastPathComponent).list()
       guard list.map(\.name) == ["x"] else { exit(3) }
       exit(7)
     }
@@ -82,8 +76,7 @@ import WhiteboardDocument
     try await document.close()
   }
 
-  @Test("a file or a directory without write permission opens for reading only")
-  func readOnly() async throws {
+  @Test("a file or a directory without write permission opens for reading only") func readOnly() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file()
     let document = try await BoardDocument.create(at: path, board: someBoard, name: "x", now: 0)
@@ -95,16 +88,14 @@ import WhiteboardDocument
     await #expect(processExitsWith: .exitCode(7)) { [path = path as String] in
       // Root may write everything, so the test runs as `nobody`.
       if geteuid() == 0 { _ = setgid(65534) == 0 && setuid(65534) == 0 }
-      guard await code({ _ = try await BoardDocument.open(at: path, mode: .writing) }) == .readOnly
-      else { exit(1) }
+      guard await code({ _ = try await BoardDocument.open(at: path, mode: .writing) }) == .readOnly else { exit(1) }
       let reader = try await BoardDocument.open(at: path, mode: .reading)
       guard numbers(try await reader.load().entries) == [1] else { exit(2) }
       exit(7)
     }
   }
 
-  @Test("a file that cannot grow is an error, and acknowledged entries stay")
-  func limited() async throws {
+  @Test("a file that cannot grow is an error, and acknowledged entries stay") func limited() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file()
     await #expect(processExitsWith: .exitCode(7)) { [path = path as String] in
@@ -121,9 +112,7 @@ import WhiteboardDocument
       limit.rlim_cur = rlim_t.max
       setrlimit(__rlimit_resource_t(1), &limit)
       try await document.append([numbered(1000)])
-      guard numbers(try await document.load().entries) == Array(0..<number) + [1000] else {
-        exit(2)
-      }
+      guard numbers(try await document.load().entries) == Array(0..<number) + [1000] else { exit(2) }
       try await document.close()
       exit(7)
     }
@@ -132,8 +121,7 @@ import WhiteboardDocument
     try await again.close()
   }
 
-  @Test("a file whose writer was killed while opening it is read unchanged")
-  func killedOpening() async throws {
+  @Test("a file whose writer was killed while opening it is read unchanged") func killedOpening() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file()
     let made = try await BoardDocument.create(at: path, board: someBoard, name: "x", now: 0)
@@ -160,8 +148,9 @@ import WhiteboardDocument
     }
   }
 
-  @Test("opening a file with a planted journal beside it removes no other file (REC-1)")
-  func strangeJournal() async throws {
+  @Test("opening a file with a planted journal beside it removes no other file (REC-1)") func strangeJournal()
+    async throws
+  {
     let directory = try TemporaryDirectory()
     let path = directory.file()
     let made = try await BoardDocument.create(at: path, board: someBoard, name: "x", now: 0)
@@ -173,30 +162,24 @@ import WhiteboardDocument
     try Data("mine".utf8).write(to: URL(fileURLWithPath: other))
     var journal = try Data(contentsOf: URL(fileURLWithPath: path + "-journal"))
     let name = Array(other.utf8)
-    func big(_ number: Int) -> [UInt8] {
-      (0..<4).reversed().map { UInt8(number >> ($0 * 8) & 0xFF) }
-    }
+    func big(_ number: Int) -> [UInt8] { (0..<4).reversed().map { UInt8(number >> ($0 * 8) & 0xFF) } }
     journal += Data(big(0) + name + big(name.count) + big(name.reduce(0) { $0 + Int($1) }))
     journal += Data([0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7])
     try journal.write(to: URL(fileURLWithPath: path + "-journal"))
     let before = try Data(contentsOf: URL(fileURLWithPath: path))
     for mode in [BoardDocument.Mode.reading, .writing] {
-      await #expect(throws: DocumentError(.wrongKind, "")) {
-        try await BoardDocument.open(at: path, mode: mode)
-      }
+      await #expect(throws: DocumentError(.wrongKind, "")) { try await BoardDocument.open(at: path, mode: mode) }
     }
     #expect(FileManager.default.fileExists(atPath: other))
     #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
   }
 
-  /// Changes the first page of a file and leaves a rollback journal beside it, as a process that
-  /// was killed during a write does.
+  /// Changes the first page of a file and leaves a rollback journal beside it, as a process that was killed during a
+  /// write does.
   private func leaveJournal(_ path: String) throws {
     var data = try Data(contentsOf: URL(fileURLWithPath: path))
     let page = Array(data.prefix(4096))
-    func number(_ value: UInt32) -> [UInt8] {
-      (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) }
-    }
+    func number(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) } }
     let nonce: UInt32 = 7
     let sum = stride(from: 4096 - 200, to: 0, by: -200).reduce(nonce) { $0 &+ UInt32(page[$1]) }
     var journal: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]

@@ -32,11 +32,7 @@ import WhiteboardDocument
   }
 
   /// Opens and reads a file, and checks that the result is correct or an error.
-  private func check(
-    _ path: String,
-    _ content: DocumentContent,
-    _ what: String
-  ) async -> DocumentError? {
+  private func check(_ path: String, _ content: DocumentContent, _ what: String) async -> DocumentError? {
     do {
       let document = try await BoardDocument.open(at: path, mode: .reading)
       let result: Result<DocumentContent, DocumentError>
@@ -45,18 +41,15 @@ import WhiteboardDocument
       try? await document.close()
       let loaded = try result.get()
       // An earlier keyframe may replace a damaged one, with a note.
-      let isRight =
-        loaded == content
-        || (!loaded.notes.isEmpty && !found.isEmpty && loaded.authors == content.authors)
+      let isRight = loaded == content || (!loaded.notes.isEmpty && !found.isEmpty && loaded.authors == content.authors)
       #expect(isRight, "\(what): silently another board")
       return nil
-    } catch {
-      return error
-    }
+    } catch { return error }
   }
 
-  @Test("flipped bits are detected or harmless, and recovery saves the rest", arguments: 0..<4)
-  func flips(part: Int) async throws {
+  @Test("flipped bits are detected or harmless, and recovery saves the rest", arguments: 0..<4) func flips(part: Int)
+    async throws
+  {
     let (path, content) = try await sound()
     let good = try Data(contentsOf: URL(fileURLWithPath: path))
     let seed = 0xF11 + UInt64(part)
@@ -65,20 +58,13 @@ import WhiteboardDocument
     for round in 0..<40 {
       let what = "seed \(seed) round \(round)"
       var data = good
-      for _ in 0...generator.below(3) {
-        data[generator.below(data.count)] ^= UInt8(1 << generator.below(8))
-      }
+      for _ in 0...generator.below(3) { data[generator.below(data.count)] ^= UInt8(1 << generator.below(8)) }
       let damaged = directory.file("damaged.whiteboard")
       try data.write(to: URL(fileURLWithPath: damaged))
       if await check(damaged, content, what) != nil { refused += 1 }
       let saved = directory.file("saved-\(round).whiteboard")
       do {
-        let report = try await BoardDocument.recover(
-          from: damaged,
-          to: saved,
-          board: someBoard,
-          now: 0
-        )
+        let report = try await BoardDocument.recover(from: damaged, to: saved, board: someBoard, now: 0)
         // A flipped bit costs at most one page, which has about twenty groups.
         #expect(report.entries >= 30, "\(what)")
         #expect(report.board == someBoard)
@@ -88,16 +74,15 @@ import WhiteboardDocument
         #expect(entries.isEmpty)
         try await document.close()
         #expect(report.entries == 300 || !report.losses.isEmpty, "\(what): a silent loss")
-      } catch {
-        Issue.record("\(what): \(error)")
-      }
+      } catch { Issue.record("\(what): \(error)") }
       #expect(try Data(contentsOf: URL(fileURLWithPath: damaged)) == data)
     }
     #expect(refused > 0)
   }
 
-  @Test("a file cut anywhere is rejected or read correctly, and its readable contents are saved")
-  func cuts() async throws {
+  @Test("a file cut anywhere is rejected or read correctly, and its readable contents are saved") func cuts()
+    async throws
+  {
     let (path, content) = try await sound()
     let good = try Data(contentsOf: URL(fileURLWithPath: path))
     var generator = SeededGenerator(seed: 0xC07)
@@ -107,18 +92,12 @@ import WhiteboardDocument
       try good.prefix(length).write(to: URL(fileURLWithPath: damaged))
       #expect(await check(damaged, content, "cut at \(length)") != nil, "cut at \(length)")
       let saved = directory.file("cut-\(length).whiteboard")
-      let report = try? await BoardDocument.recover(
-        from: damaged,
-        to: saved,
-        board: someBoard,
-        now: 0
-      )
+      let report = try? await BoardDocument.recover(from: damaged, to: saved, board: someBoard, now: 0)
       #expect(report.map { !$0.losses.isEmpty || $0.entries == 300 } ?? true)
     }
   }
 
-  @Test("recovery of an intact file gives the same board and reports no loss")
-  func nothingLost() async throws {
+  @Test("recovery of an intact file gives the same board and reports no loss") func nothingLost() async throws {
     let (path, content) = try await sound()
     let saved = directory.file("saved.whiteboard")
     let report = try await BoardDocument.recover(from: path, to: saved, now: 0)
@@ -131,12 +110,11 @@ import WhiteboardDocument
     try await document.close()
   }
 
-  @Test("recovery reports every version, photo and record whose checksum is wrong")
-  func everyLossIsTold() async throws {
+  @Test("recovery reports every version, photo and record whose checksum is wrong") func everyLossIsTold() async throws
+  {
     let photo = numberedBytes(8, size: 7000)
     let losses: [(bytes: [UInt8], loss: String)] = [
-      (numberedBytes(9, size: 64), "the version 'w'"),
-      (photo, "the asset"),
+      (numberedBytes(9, size: 64), "the version 'w'"), (photo, "the asset"),
       (numberedBytes(1, size: 150), "the record of incarnation 1"),
     ]
     let (path, _) = try await sound()
@@ -154,8 +132,7 @@ import WhiteboardDocument
     }
   }
 
-  @Test("recovery of a file with missing pages reports a loss")
-  func pagesGone() async throws {
+  @Test("recovery of a file with missing pages reports a loss") func pagesGone() async throws {
     let (path, _) = try await sound()
     let good = try Data(contentsOf: URL(fileURLWithPath: path))
     for page in 1..<(good.count / 4096) {
@@ -164,18 +141,12 @@ import WhiteboardDocument
       let damaged = directory.file("gone.whiteboard")
       try data.write(to: URL(fileURLWithPath: damaged))
       let saved = directory.file("gone-\(page).whiteboard")
-      let report = try await BoardDocument.recover(
-        from: damaged,
-        to: saved,
-        board: someBoard,
-        now: 0
-      )
+      let report = try await BoardDocument.recover(from: damaged, to: saved, board: someBoard, now: 0)
       #expect(!report.losses.isEmpty, "page \(page)")
     }
   }
 
-  @Test("storing a photo again repairs its damaged bytes")
-  func assetMended() async throws {
+  @Test("storing a photo again repairs its damaged bytes") func assetMended() async throws {
     let (path, _) = try await sound()
     let bytes = numberedBytes(8, size: 7000)
     #expect(try damage(path, where: Array(bytes.prefix(50))) == 1)
@@ -189,8 +160,7 @@ import WhiteboardDocument
     try await document.close()
   }
 
-  @Test("a file that was never a whiteboard has nothing to recover")
-  func nothingThere() async throws {
+  @Test("a file that was never a whiteboard has nothing to recover") func nothingThere() async throws {
     let path = directory.file("noise")
     var generator = SeededGenerator(seed: 0xBAD)
     for size in [0, 1, 99, 4096, 50_000] {
@@ -200,9 +170,7 @@ import WhiteboardDocument
       try Data(bytes).write(to: URL(fileURLWithPath: path))
       let saved = directory.file("saved-\(size)")
       #expect(
-        await code {
-          _ = try await BoardDocument.recover(from: path, to: saved, board: someBoard, now: 0)
-        } == .damaged
+        await code { _ = try await BoardDocument.recover(from: path, to: saved, board: someBoard, now: 0) } == .damaged
       )
       #expect(!FileManager.default.fileExists(atPath: saved))
     }

@@ -21,8 +21,7 @@ import WhiteboardDocument
     return try await BoardDocument.open(at: document.path, mode: .reading)
   }
 
-  @Test("an earlier keyframe and all later rows give the same board")
-  func whole() async throws {
+  @Test("an earlier keyframe and all later rows give the same board") func whole() async throws {
     let document = try await create()
     try await document.append([numbered(0)])
     try await document.writeKeyframe(states[0], digest: [], time: 10)
@@ -35,10 +34,9 @@ import WhiteboardDocument
     #expect(content.notes.count == 1)
   }
 
-  @Test(
-    "a keyframe repairs entries that could not be appended; if it is lost, the loss is reported"
-  )
-  func mended() async throws {
+  @Test("a keyframe repairs entries that could not be appended; if it is lost, the loss is reported") func mended()
+    async throws
+  {
     let document = try await create()
     try await document.append([numbered(0)])
     try await document.writeKeyframe(states[0], digest: [], time: 10)
@@ -55,8 +53,7 @@ import WhiteboardDocument
     #expect(content.notes.last?.contains("are missing") == true)
   }
 
-  @Test("an earlier keyframe without later rows would be another board, and is refused")
-  func refused() async throws {
+  @Test("an earlier keyframe without later rows would be another board, and is refused") func refused() async throws {
     let document = try await create()
     try await document.append([numbered(0)])
     try await document.checkpoint(name: "v", bytes: states[0], digest: [], time: 10)
@@ -70,8 +67,7 @@ import WhiteboardDocument
     #expect(try await damaged.load(at: 10).keyframe?.bytes == states[0])
   }
 
-  @Test("a compacted document has two keyframes to start from")
-  func compacted() async throws {
+  @Test("a compacted document has two keyframes to start from") func compacted() async throws {
     let document = try await create()
     try await document.append([numbered(0)])
     try await document.writeKeyframe(states[0], digest: [7], time: 10)
@@ -100,8 +96,7 @@ import WhiteboardDocument
     #expect(loaded.entries == content.entries)
   }
 
-  @Test("rows that were all dropped on purpose are not reported as a loss")
-  func droppedAll() async throws {
+  @Test("rows that were all dropped on purpose are not reported as a loss") func droppedAll() async throws {
     let document = try await create()
     try await document.append([numbered(0)])
     try await document.writeKeyframe(states[0], digest: [7], time: 10)
@@ -114,8 +109,7 @@ import WhiteboardDocument
     #expect(try await copy.load().keyframe?.bytes == states[0])
   }
 
-  @Test("a reader does not prevent compacting")
-  func readers() async throws {
+  @Test("a reader does not prevent compacting") func readers() async throws {
     let document = try await create()
     try await document.append([numbered(0)])
     try await document.writeKeyframe(states[0], digest: [], time: 10)
@@ -126,8 +120,7 @@ import WhiteboardDocument
     #expect(try await reader.load().keyframe?.bytes == states[0])
   }
 
-  @Test("a copy has all earlier entries, and does not delay later ones")
-  func copying() async throws {
+  @Test("a copy has all earlier entries, and does not delay later ones") func copying() async throws {
     let document = try await create()
     async let appended: Void = document.append((0..<100).map { numbered($0) })
     async let saved: Void = document.save(as: directory.file("copy.whiteboard"))
@@ -140,18 +133,14 @@ import WhiteboardDocument
     try await document.close()
   }
 
-  @Test("a file without any data except the name is not recovered")
-  func nothingLeft() async throws {
+  @Test("a file without any data except the name is not recovered") func nothingLeft() async throws {
     let document = try await create()
     let body = numberedBytes(5, size: 200)
     try await document.append([.batch(bytes: body, time: 1)])
     try await document.close()
     #expect(try damage(document.path, where: body) > 0)
     let target = directory.file("saved.whiteboard")
-    #expect(
-      await code { _ = try await BoardDocument.recover(from: document.path, to: target, now: 0) }
-        == .damaged
-    )
+    #expect(await code { _ = try await BoardDocument.recover(from: document.path, to: target, now: 0) } == .damaged)
     #expect(!FileManager.default.fileExists(atPath: target))
   }
 }

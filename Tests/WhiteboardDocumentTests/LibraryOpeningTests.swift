@@ -16,8 +16,7 @@ import Testing
   }
 
   private func files() throws -> [String] {
-    try FileManager.default.contentsOfDirectory(atPath: directory.path)
-      .filter { $0.hasSuffix(".whiteboard") }
+    try FileManager.default.contentsOfDirectory(atPath: directory.path).filter { $0.hasSuffix(".whiteboard") }
   }
 
   private func made(_ name: String, _ board: [UInt8] = someBoard) async throws -> String {
@@ -26,8 +25,9 @@ import Testing
     return document.path
   }
 
-  @Test("a board is created once, and found by its name and its id, also after it was renamed")
-  func names() async throws {
+  @Test("a board is created once, and found by its name and its id, also after it was renamed") func names()
+    async throws
+  {
     let path = try await made("Plans")
     let again = try await library.open(named: "Plans", orMaking: otherBoard, now: 0)
     #expect(again.path == path && again.board == someBoard)
@@ -42,8 +42,7 @@ import Testing
     #expect(try files().count == 2)
   }
 
-  @Test("concurrent callers that create a board of one name create only one")
-  func together() async throws {
+  @Test("concurrent callers that create a board of one name create only one") func together() async throws {
     let library = library
     let opened = await withTaskGroup(of: Bool.self) { group in
       for number in 0..<8 {
@@ -59,8 +58,7 @@ import Testing
     #expect(try files().count == 1)
   }
 
-  @Test("an unreadable file is reported, and no second file of its board is created")
-  func unreadable() async throws {
+  @Test("an unreadable file is reported, and no second file of its board is created") func unreadable() async throws {
     let path = try await made("Plans")
     let good = try Data(contentsOf: URL(fileURLWithPath: path))
     var newer = good
@@ -69,17 +67,14 @@ import Testing
     for (bytes, expected) in [(newer, DocumentError.Code.newerSchema), (Data(cut), .damaged)] {
       try bytes.write(to: URL(fileURLWithPath: path))
       #expect(await code { _ = try await made("Plans", otherBoard) } == expected)
-      #expect(
-        await code { _ = try await library.open(board: someBoard, name: "x", now: 0) } == expected
-      )
+      #expect(await code { _ = try await library.open(board: someBoard, name: "x", now: 0) } == expected)
       #expect(try files().count == 1)
     }
     // Other boards are not affected.
     #expect(try await made("Ideas", otherBoard) != path)
   }
 
-  @Test("a file that another program replaces in place is found by its new board")
-  func replaced() async throws {
+  @Test("a file that another program replaces in place is found by its new board") func replaced() async throws {
     let path = try await made("Plans")
     #expect(try await library.file(of: someBoard) == path)
     let other = try await made("Other", otherBoard)
@@ -89,16 +84,13 @@ import Testing
     #expect(try await library.file(of: otherBoard) == path)
   }
 
-  @Test("callers that wait for the library block no thread of a shared pool")
-  func waiting() async throws {
+  @Test("callers that wait for the library block no thread of a shared pool") func waiting() async throws {
     let library = library
     // Hold the lock as another process does.
     let other = open(directory.path + "/.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     #expect(flock(other, LOCK_EX) == 0)
     try await withThrowingTaskGroup(of: Void.self) { group in
-      for _ in 0..<600 {
-        group.addTask { try await library.giving("name") { () async throws(DocumentError) in } }
-      }
+      for _ in 0..<600 { group.addTask { try await library.giving("name") { () async throws(DocumentError) in } } }
       // More callers wait than any pool has threads, and others can still read files.
       for _ in 0..<600 { #expect(try await library.list().isEmpty) }
       flock(other, LOCK_UN)
@@ -107,34 +99,25 @@ import Testing
     close(other)
   }
 
-  @Test("a reserved file is opened by its reservation only")
-  func reservation() async throws {
+  @Test("a reserved file is opened by its reservation only") func reservation() async throws {
     let none = try await library.reserve(board: someBoard)
     #expect(none == nil)
     let path = try await made("Plans")
     let reservation = try #require(try await library.reserve(board: someBoard))
     #expect(await code { _ = try await library.reserve(board: someBoard) } == .inUse)
     #expect(await code { _ = try await made("Plans") } == .inUse)
-    let document = try await library.open(
-      board: someBoard,
-      name: "x",
-      now: 0,
-      holding: reservation
-    )
+    let document = try await library.open(board: someBoard, name: "x", now: 0, holding: reservation)
     #expect(document.path == path)
     #expect(await code { _ = try await made("Plans") } == .inUse)
     try await document.close()
     #expect(try await made("Plans") == path)
   }
 
-  @Test("if a name or an id means two files, only one that was hosted here is opened")
-  func several() async throws {
+  @Test("if a name or an id means two files, only one that was hosted here is opened") func several() async throws {
     let path = try await made("Plans")
     let document = try await BoardDocument.open(at: path, mode: .reading)
     try await document.save(as: directory.file("copy.whiteboard"))
-    #expect(
-      await code { _ = try await library.open(board: someBoard, name: "x", now: 0) } == .ambiguous
-    )
+    #expect(await code { _ = try await library.open(board: someBoard, name: "x", now: 0) } == .ambiguous)
     #expect(await code { _ = try await made("Plans", otherBoard) } == .ambiguous)
     let writer = try await BoardDocument.open(at: path, mode: .writing)
     try await writer.setHosted(code: "a-b-c-d")
@@ -142,8 +125,7 @@ import Testing
     #expect(try await made("Plans", otherBoard) == path)
   }
 
-  @Test("the code of a board is stored with it, and not in copies")
-  func codes() async throws {
+  @Test("the code of a board is stored with it, and not in copies") func codes() async throws {
     let document = try await library.open(named: "Plans", orMaking: someBoard, now: 0)
     #expect(try await document.code() == nil)
     try await document.setHosted(code: "a-b-c-d")
@@ -173,8 +155,9 @@ import Testing
     #expect(stat(again.path, &status) == 0 && status.st_mode & 0o077 == 0)
   }
 
-  @Test("a symbolic link is resolved, so that the lock and the log are beside the file itself")
-  func links() async throws {
+  @Test("a symbolic link is resolved, so that the lock and the log are beside the file itself") func links()
+    async throws
+  {
     let path = try await made("Plans")
     let link = directory.file("link.whiteboard")
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)

@@ -19,8 +19,7 @@ import WhiteboardDocument
     return document.path
   }
 
-  @Test("after a recovery, the name of a board means the recovered file")
-  func recovered() async throws {
+  @Test("after a recovery, the name of a board means the recovered file") func recovered() async throws {
     let path = try await made()
     let target = BoardLibrary.recoveredPath(of: path)
     _ = try await BoardDocument.recover(from: path, to: target, now: 0)
@@ -38,14 +37,10 @@ import WhiteboardDocument
     #expect(again.path == target)
     try await again.close()
     unlink(target)
-    #expect(
-      await code { _ = try await library.open(named: "Plans", orMaking: otherBoard, now: 0) }
-        == .wrongKind
-    )
+    #expect(await code { _ = try await library.open(named: "Plans", orMaking: otherBoard, now: 0) } == .wrongKind)
   }
 
-  @Test("two intact files of one board are both named in the error")
-  func ambiguous() async throws {
+  @Test("two intact files of one board are both named in the error") func ambiguous() async throws {
     let path = try await made()
     let target = BoardLibrary.recoveredPath(of: path)
     _ = try await BoardDocument.recover(from: path, to: target, now: 0)

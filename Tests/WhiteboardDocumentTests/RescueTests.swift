@@ -12,13 +12,7 @@ import Whiteboard
   init() throws { directory = try TemporaryDirectory() }
 
   private func create(_ board: [UInt8] = someBoard) async throws -> BoardDocument {
-    try await BoardDocument.create(
-      at: directory.file(),
-      board: board,
-      name: "Ideas",
-      now: 0,
-      seal: DocumentSeal()
-    )
+    try await BoardDocument.create(at: directory.file(), board: board, name: "Ideas", now: 0, seal: DocumentSeal())
   }
 
   private func remove(_ document: BoardDocument) {
@@ -33,10 +27,9 @@ import Whiteboard
     photos: [:]
   )
 
-  @Test(
-    "a write to a removed file fails; the file is recreated with all entries, and locked"
-  )
-  func reinstated() async throws {
+  @Test("a write to a removed file fails; the file is recreated with all entries, and locked") func reinstated()
+    async throws
+  {
     let document = try await create()
     try await document.setHosted(code: "some-code")
     try await document.append((0..<10).map { numbered($0) })
@@ -48,9 +41,7 @@ import Whiteboard
     let again = try await document.reinstate()
     #expect(again !== document)
     #expect(await code { try await document.append([numbered(11)]) } == .closed)
-    #expect(
-      await code { _ = try await BoardDocument.open(at: again.path, mode: .writing) } == .inUse
-    )
+    #expect(await code { _ = try await BoardDocument.open(at: again.path, mode: .writing) } == .inUse)
     try await again.append([numbered(11)])
     #expect(numbers(try await again.load().entries) == Array(0..<12))
     #expect(try await again.code() == "some-code")
@@ -62,8 +53,9 @@ import Whiteboard
     try await reopened.close()
   }
 
-  @Test("a removed directory is not created, and another board's file and log are not changed")
-  func replaced() async throws {
+  @Test("a removed directory is not created, and another board's file and log are not changed") func replaced()
+    async throws
+  {
     let document = try await create()
     try await document.append([numbered(0)])
     let beside = directory.path + "-beside"
@@ -81,19 +73,14 @@ import Whiteboard
     #expect(await code { _ = try await document.reinstate() } == .removed)
     #expect(await code { try await document.close() } == .removed)
     try await other.append([numbered(8)])
-    #expect(
-      await code { _ = try await BoardDocument.open(at: other.path, mode: .writing) } == .inUse
-    )
+    #expect(await code { _ = try await BoardDocument.open(at: other.path, mode: .writing) } == .inUse)
     let reader = try await BoardDocument.open(at: other.path, mode: .reading)
     #expect(numbers(try await reader.load().entries) == [7, 8])
     try await reader.close()
     try await other.close()
   }
 
-  @Test(
-    "a copy of an unwritable document has the stored entries and the newest state"
-  )
-  func rescued() async throws {
+  @Test("a copy of an unwritable document has the stored entries and the newest state") func rescued() async throws {
     let document = try await create()
     try await document.setHosted(code: "some-code")
     try await document.setRemoval("removed")
@@ -128,11 +115,9 @@ import Whiteboard
   @Test(
     "a failed write reports the system's reason",
     arguments: [
-      (ENOSPC, DocumentError.Code.full), (EDQUOT, .quota), (EROFS, .readOnly), (EIO, .inputOutput),
-      (0, .inputOutput),
+      (ENOSPC, DocumentError.Code.full), (EDQUOT, .quota), (EROFS, .readOnly), (EIO, .inputOutput), (0, .inputOutput),
     ]
-  )
-  func causes(_ number: Int32, _ code: DocumentError.Code) {
+  ) func causes(_ number: Int32, _ code: DocumentError.Code) {
     let error = DatabaseError(resultCode: .SQLITE_IOERR)
     #expect(DocumentError.from(error, at: "FILE", systemError: number).code == code)
   }

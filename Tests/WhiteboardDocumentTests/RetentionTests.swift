@@ -10,24 +10,14 @@ import WhiteboardDocument
   init() throws { directory = try TemporaryDirectory() }
 
   private func create() async throws -> BoardDocument {
-    try await BoardDocument.create(
-      at: directory.file(),
-      board: someBoard,
-      name: "Ideas",
-      now: 1_700_000_000_000
-    )
+    try await BoardDocument.create(at: directory.file(), board: someBoard, name: "Ideas", now: 1_700_000_000_000)
   }
 
-  @Test("all history stays unless retention is set, and then from a keyframe on")
-  func retention() async throws {
+  @Test("all history stays unless retention is set, and then from a keyframe on") func retention() async throws {
     let document = try await create()
     for number in 0..<10 {
       try await document.append([numbered(number)])
-      try await document.writeKeyframe(
-        [UInt8(number)],
-        digest: [],
-        time: Int64(number) * 86_400_000
-      )
+      try await document.writeKeyframe([UInt8(number)], digest: [], time: Int64(number) * 86_400_000)
     }
     try await document.append([numbered(10)])
     let before = try await document.load()
@@ -45,9 +35,7 @@ import WhiteboardDocument
     try await again.close()
   }
 
-  @Test(
-    "[REC-6] if rows were dropped, history begins with the keyframe before the first, not a version"
-  )
+  @Test("[REC-6] if rows were dropped, history begins with the keyframe before the first, not a version")
   func droppedBehindVersion() async throws {
     let document = try await create()
     for number in 1...6 {
@@ -61,9 +49,7 @@ import WhiteboardDocument
     }
     try await document.dropHistory(now: 6 * 86_400_000, keeping: 2)
     func states(_ history: DocumentHistory) -> [[UInt8]] {
-      history.steps.compactMap { step in
-        if case .keyframe(let bytes) = step.content { bytes } else { nil }
-      }
+      history.steps.compactMap { step in if case .keyframe(let bytes) = step.content { bytes } else { nil } }
     }
     let history = try await document.history()
     #expect(history.damages.isEmpty && history.steps.count == 3 && states(history) == [[4]])
@@ -71,15 +57,13 @@ import WhiteboardDocument
     #expect(try await document.versions().map(\.name) == ["first"], "it can still be looked at")
     try await document.close()
     // If rows are missing, an older keyframe is better than none, and the next one has the rest.
-    try await DatabaseQueue(path: document.path).write { db in
-      try db.execute(sql: "DELETE FROM keyframe WHERE log = 4")
+    try await DatabaseQueue(path: document.path).write { db in try db.execute(sql: "DELETE FROM keyframe WHERE log = 4")
     }
     let damaged = try await BoardDocument.open(at: document.path, mode: .reading).history()
     #expect(damaged.damages.count == 1 && states(damaged) == [[2], [6]])
   }
 
-  @Test("[REC-6] a keyframe that ends a gap stays in the history as long as the gap")
-  func gapKeyframe() async throws {
+  @Test("[REC-6] a keyframe that ends a gap stays in the history as long as the gap") func gapKeyframe() async throws {
     let document = try await create()
     try await document.append([numbered(1)])
     try await document.writeKeyframe([1], digest: [1], time: 1)

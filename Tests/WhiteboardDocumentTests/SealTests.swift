@@ -10,26 +10,15 @@ import Testing
 
   init() throws {
     directory = try TemporaryDirectory()
-    try FileManager.default.createDirectory(
-      atPath: directory.file("boards"),
-      withIntermediateDirectories: true
-    )
+    try FileManager.default.createDirectory(atPath: directory.file("boards"), withIntermediateDirectories: true)
   }
 
   private var seal: DocumentSeal { .loadOrCreate(inDirectory: directory.path) }
-  private var library: BoardLibrary {
-    BoardLibrary(directory: directory.file("boards"), seal: seal)
-  }
+  private var library: BoardLibrary { BoardLibrary(directory: directory.file("boards"), seal: seal) }
 
   /// Creates a file with all facts; `seal` is nil for a file of an earlier release.
   private func made(at path: String, _ seal: DocumentSeal?) async throws {
-    let document = try await BoardDocument.create(
-      at: path,
-      board: someBoard,
-      name: "Plans",
-      now: 0,
-      seal: seal
-    )
+    let document = try await BoardDocument.create(at: path, board: someBoard, name: "Plans", now: 0, seal: seal)
     try await document.setMembership("members", code: "a-b-c-d")
     try await document.setRemoval("removal")
     try await document.setBrowserLinks("links")
@@ -47,19 +36,14 @@ import Testing
   private let all: [String?] = ["members", "a-b-c-d", "removal", "links"]
   private let none: [String?] = [nil, nil, nil, nil]
 
-  @Test("[REC-20] a program uses the facts that it wrote, wherever the file is")
-  func own() async throws {
+  @Test("[REC-20] a program uses the facts that it wrote, wherever the file is") func own() async throws {
     let path = directory.file("boards/plans.whiteboard")
     try await made(at: path, seal)
     let moved = directory.file("moved.whiteboard")
     try FileManager.default.copyItem(atPath: path, toPath: moved)
     for path in [path, moved] {
       for mode in [BoardDocument.Mode.reading, .writing] {
-        let document = try await BoardDocument.open(
-          at: path,
-          mode: mode,
-          seal: library.seal(forFile: path)
-        )
+        let document = try await BoardDocument.open(at: path, mode: mode, seal: library.seal(forFile: path))
         #expect(try await facts(document) == all)
         #expect(!document.hasForeignFacts)
         try await document.close()
@@ -67,10 +51,9 @@ import Testing
     }
   }
 
-  @Test(
-    "[REC-20] the facts of a foreign file are not used, and opening it for writing removes them"
-  )
-  func foreign() async throws {
+  @Test("[REC-20] the facts of a foreign file are not used, and opening it for writing removes them") func foreign()
+    async throws
+  {
     for (name, writer) in [("sealed", DocumentSeal()), ("old", nil)] as [(String, DocumentSeal?)] {
       // The secret exists before the file, so the file does not come from an earlier release.
       let library = library
@@ -81,11 +64,7 @@ import Testing
         // The clock of the file system has not advanced since the secret was created.
         chmod(path, 0o600)
       }
-      let reading = try await BoardDocument.open(
-        at: path,
-        mode: .reading,
-        seal: library.seal(forFile: path)
-      )
+      let reading = try await BoardDocument.open(at: path, mode: .reading, seal: library.seal(forFile: path))
       #expect(try await facts(reading) == none)
       #expect(reading.hasForeignFacts)
       try await reading.close()
@@ -100,16 +79,13 @@ import Testing
       #expect(try await facts(again) == ["own", nil, nil, nil])
       #expect(!again.hasForeignFacts)
       try await again.close()
-      let keys = try await DatabaseQueue(path: path).read { db in
-        try String.fetchSet(db, sql: "SELECT key FROM meta")
-      }
+      let keys = try await DatabaseQueue(path: path).read { db in try String.fetchSet(db, sql: "SELECT key FROM meta") }
       #expect(keys.isDisjoint(with: ["code", "removal", "browser_links"]))
       unlink(path)
     }
   }
 
-  @Test("[REC-20] if the user trusts a foreign file, its facts are sealed")
-  func trusted() async throws {
+  @Test("[REC-20] if the user trusts a foreign file, its facts are sealed") func trusted() async throws {
     let path = directory.file()
     try await made(at: path, DocumentSeal())
     var trusting = seal
@@ -123,10 +99,9 @@ import Testing
     try await again.close()
   }
 
-  @Test(
-    "[REC-20] files of an earlier release in the data directory keep their facts, others do not"
-  )
-  func earlier() async throws {
+  @Test("[REC-20] files of an earlier release in the data directory keep their facts, others do not") func earlier()
+    async throws
+  {
     let path = directory.file("boards/plans.whiteboard")
     let other = directory.file("other.whiteboard")
     try await made(at: path, nil)
@@ -139,29 +114,22 @@ import Testing
     )
     // The secret is created now.
     let library = library
-    for (path, expected) in [
-      (path, all), (other, none), (directory.file("boards/link.whiteboard"), none),
-    ] {
-      let document = try await BoardDocument.open(
-        at: path,
-        mode: .writing,
-        seal: library.seal(forFile: path)
-      )
+    for (path, expected) in [(path, all), (other, none), (directory.file("boards/link.whiteboard"), none)] {
+      let document = try await BoardDocument.open(at: path, mode: .writing, seal: library.seal(forFile: path))
       #expect(try await facts(document) == expected, "\(path)")
       #expect(document.hasForeignFacts == (expected == none))
       try await document.close()
     }
   }
 
-  @Test("[REC-20] a seal is valid only for its board and its value, and a copy has no facts")
-  func forged() async throws {
+  @Test("[REC-20] a seal is valid only for its board and its value, and a copy has no facts") func forged() async throws
+  {
     let path = directory.file()
     try await made(at: path, seal)
     try await DatabaseQueue(path: path).write { db in
       try Meta.set(db, .membership, "changed")
       try db.execute(
-        sql:
-          "UPDATE meta SET value = (SELECT value FROM meta WHERE key = 'seal code') WHERE key = 'seal removal'"
+        sql: "UPDATE meta SET value = (SELECT value FROM meta WHERE key = 'seal code') WHERE key = 'seal removal'"
       )
     }
     let document = try await BoardDocument.open(at: path, mode: .reading, seal: seal)
@@ -169,24 +137,15 @@ import Testing
     let copy = directory.file("copy.whiteboard")
     try await document.save(as: copy)
     try await document.close()
-    let keys = try await DatabaseQueue(path: copy).read { db in
-      try String.fetchAll(db, sql: "SELECT key FROM meta")
-    }
-    #expect(
-      !keys.contains { $0.contains("seal") || ["code", "membership", "hosted"].contains($0) }
-    )
+    let keys = try await DatabaseQueue(path: copy).read { db in try String.fetchAll(db, sql: "SELECT key FROM meta") }
+    #expect(!keys.contains { $0.contains("seal") || ["code", "membership", "hosted"].contains($0) })
   }
 
-  @Test("a secret is created once, and replaced only if it is damaged")
-  func secret() async throws {
+  @Test("a secret is created once, and replaced only if it is damaged") func secret() async throws {
     let path = directory.file("seal.key")
     let home = directory.path
     let codes = await withTaskGroup(of: String.self) { group in
-      for _ in 0..<8 {
-        group.addTask {
-          DocumentSeal.loadOrCreate(inDirectory: home).mark(.code, "x", board: "b")
-        }
-      }
+      for _ in 0..<8 { group.addTask { DocumentSeal.loadOrCreate(inDirectory: home).mark(.code, "x", board: "b") } }
       return await group.reduce(into: Set()) { $0.insert($1) }
     }
     #expect(codes.count == 1)
@@ -195,10 +154,6 @@ import Testing
     try Data([1]).write(to: URL(fileURLWithPath: path))
     let new = seal.mark(.code, "x", board: "b")
     #expect(!codes.contains(new) && seal.mark(.code, "x", board: "b") == new)
-    #expect(
-      try FileManager.default.contentsOfDirectory(atPath: home).sorted() == [
-        "boards", "seal.key",
-      ]
-    )
+    #expect(try FileManager.default.contentsOfDirectory(atPath: home).sorted() == ["boards", "seal.key"])
   }
 }

@@ -30,9 +30,7 @@ import Testing
       let document = try await BoardDocument.open(at: path, mode: mode)
       try? await document.close()
       return "opened"
-    } catch {
-      return error.message
-    }
+    } catch { return error.message }
   }
 
   @Test(
@@ -46,15 +44,13 @@ import Testing
         "a setting has more than 16777216 bytes"
       ),
     ]
-  )
-  func tooLong(sql: String, words: String) async throws {
+  ) func tooLong(sql: String, words: String) async throws {
     let path = try await changed(sql)
     #expect(await message(path, .reading).contains("malformed: \(words)"))
     #expect(await message(path, .writing).contains("malformed: \(words)"))
   }
 
-  @Test("[REC-19] a row of the log that is too long is damaged, and is not read")
-  func log() async throws {
+  @Test("[REC-19] a row of the log that is too long is damaged, and is not read") func log() async throws {
     let path = try await changed("UPDATE log SET body = zeroblob(402653185)")
     let document = try await BoardDocument.open(at: path, mode: .reading)
     let found = try await document.verify()
@@ -62,8 +58,7 @@ import Testing
     try await document.close()
   }
 
-  @Test("[REC-19] too many authors are reported before they are read")
-  func authors() async throws {
+  @Test("[REC-19] too many authors are reported before they are read") func authors() async throws {
     let rows = """
       WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 262200)
       INSERT INTO author SELECT i, x'', 0, x'', 0 FROM n

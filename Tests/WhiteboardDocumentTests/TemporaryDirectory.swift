@@ -41,21 +41,15 @@ func numbers(_ entries: [DocumentEntry]) -> [Int] {
 }
 
 /// Returns the code of the error that `body` throws, or nil.
-func code(
-  isolation: isolated (any Actor)? = #isolation,
-  _ body: () async throws -> Void
-) async -> DocumentError.Code? {
+func code(isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Void) async -> DocumentError.Code? {
   do {
     try await body()
     return nil
-  } catch {
-    return (error as? DocumentError)?.code
-  }
+  } catch { return (error as? DocumentError)?.code }
 }
 
 /// Flips a bit at each position of these bytes in a file; returns the number of positions.
-@discardableResult
-func damage(_ path: String, where bytes: [UInt8]) throws -> Int {
+@discardableResult func damage(_ path: String, where bytes: [UInt8]) throws -> Int {
   let file = URL(fileURLWithPath: path)
   var data = try Data(contentsOf: file)
   var count = 0

@@ -34,22 +34,19 @@ import Testing
     return try Data(contentsOf: URL(fileURLWithPath: path))
   }
 
-  @Test("[REC-17] a file that is cut anywhere after its first pages gives back what it still has")
-  func cutAnywhere() async throws {
+  @Test("[REC-17] a file that is cut anywhere after its first pages gives back what it still has") func cutAnywhere()
+    async throws
+  {
     let bytes = try await made(directory.file())
     let pages = bytes.count / Self.page
     #expect(pages > 3 * Self.firstPages)
     var last = -1
-    for count in Array(stride(from: Self.firstPages, to: pages, by: 5)) + [
-      pages - 2, pages - 1, pages,
-    ] {
+    for count in Array(stride(from: Self.firstPages, to: pages, by: 5)) + [pages - 2, pages - 1, pages] {
       let cut = directory.file("cut-\(count).whiteboard")
       try bytes.prefix(count * Self.page).write(to: URL(fileURLWithPath: cut))
       let target = directory.file("recovered-\(count).whiteboard")
       let found: RecoveryReport?
-      do {
-        found = try await BoardDocument.recover(from: cut, to: target, now: 0)
-      } catch {
+      do { found = try await BoardDocument.recover(from: cut, to: target, now: 0) } catch {
         // Only if no entry is left is there nothing to recover.
         #expect(error.code == .damaged && error.message.contains("no board data"), "\(error)")
         #expect(last <= 0, "\(count) of \(pages) pages")
@@ -66,8 +63,9 @@ import Testing
     #expect(last == 400)
   }
 
-  @Test("a file of an earlier release gets the new tables, and its thumbnail stays readable")
-  func earlier() async throws {
+  @Test("a file of an earlier release gets the new tables, and its thumbnail stays readable") func earlier()
+    async throws
+  {
     let path = directory.file()
     _ = try await made(path)
     let picture = String(repeating: "<svg/>", count: 3000)

@@ -27,9 +27,7 @@ import WhiteboardDocument
     }
     for number in entries { try await document.append([numbered(number, size: 300)]) }
     let copy = directory.file(name)
-    for end in ["", "-wal", "-shm"] {
-      try FileManager.default.copyItem(atPath: path + end, toPath: copy + end)
-    }
+    for end in ["", "-wal", "-shm"] { try FileManager.default.copyItem(atPath: path + end, toPath: copy + end) }
     try await document.close()
     return copy
   }
@@ -59,8 +57,9 @@ import WhiteboardDocument
     return (found, damages)
   }
 
-  @Test("[REC-16] the files of a killed writer are not damaged", arguments: [false, true])
-  func killedIsWhole(isSecondRound: Bool) async throws {
+  @Test("[REC-16] the files of a killed writer are not damaged", arguments: [false, true]) func killedIsWhole(
+    isSecondRound: Bool
+  ) async throws {
     let path = try await killed(afterPhoto: isSecondRound)
     let size = try Data(contentsOf: URL(fileURLWithPath: path + "-wal")).count
     // In the second round, the log has old frames behind its current ones.
@@ -72,8 +71,7 @@ import WhiteboardDocument
     #expect(copies(path).isEmpty)
   }
 
-  @Test("[REC-16] an unfinished last transaction is not damage", arguments: 0..<5)
-  func torn(kind: Int) async throws {
+  @Test("[REC-16] an unfinished last transaction is not damage", arguments: 0..<5) func torn(kind: Int) async throws {
     let path = try await killed(afterPhoto: true)
     let end = 32 + (try committed(path)) * Self.frame
     try change(path + "-wal") { log in
@@ -84,8 +82,7 @@ import WhiteboardDocument
       case 2:
         // The header of a frame is written before its page, so an older page is still there.
         log.replaceSubrange(end + 8..<(end + 24), with: salts + salts)
-      case 3:
-        log = log.prefix(end) + Data(count: 2 * Self.frame)
+      case 3: log = log.prefix(end) + Data(count: 2 * Self.frame)
       default:
         // Two frames without a commit, whose bytes are 0.
         for place in [end, end + Self.frame] {
@@ -99,8 +96,8 @@ import WhiteboardDocument
     #expect(copies(path).isEmpty)
   }
 
-  @Test("[REC-16] one flipped bit in the log costs no change, and the damaged file is kept")
-  func flipped() async throws {
+  @Test("[REC-16] one flipped bit in the log costs no change, and the damaged file is kept") func flipped() async throws
+  {
     for (number, offset) in [3, 9, 17, 40, 2000, 24 + 4095].enumerated() {
       let path = try await killed("flipped-\(number).whiteboard")
       let frames = try committed(path)
@@ -131,8 +128,7 @@ import WhiteboardDocument
     "[REC-16] the log of a file that is cut to less than a page is read, and never deleted",
     arguments: [0, 1, 100, 4095],
     [false, true]
-  )
-  func fileCut(size: Int, hasIndex: Bool) async throws {
+  ) func fileCut(size: Int, hasIndex: Bool) async throws {
     let path = try await killed()
     try change(path) { $0 = $0.prefix(size) }
     if !hasIndex { try FileManager.default.removeItem(atPath: path + "-shm") }
@@ -153,8 +149,9 @@ import WhiteboardDocument
     #expect(try await open(saved).entries == Array(0..<40))
   }
 
-  @Test("[REC-16] a file that is cut to nothing is restored from a log with all its pages")
-  func fileCutComplete() async throws {
+  @Test("[REC-16] a file that is cut to nothing is restored from a log with all its pages") func fileCutComplete()
+    async throws
+  {
     let path = try await killed()
     try complete(path)
     try FileManager.default.removeItem(atPath: path + "-shm")
@@ -192,17 +189,13 @@ import WhiteboardDocument
         sums.second = sums.second &+ words[pair + 1] &+ sums.first
       }
     }
-    func big(_ value: UInt32) -> Data {
-      Data([24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) })
-    }
+    func big(_ value: UInt32) -> Data { Data([24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }) }
     add(old.prefix(24))
     var new = Data(old.prefix(32))
     func frame(_ head: Data, _ content: Data) {
       add(head)
       add(content)
-      for part in [head, old[16..<24], big(sums.first), big(sums.second), content] {
-        new.append(part)
-      }
+      for part in [head, old[16..<24], big(sums.first), big(sums.second), content] { new.append(part) }
     }
     let pages = main.count / 4096
     for page in 1...pages {
@@ -216,17 +209,14 @@ import WhiteboardDocument
     try new.write(to: URL(fileURLWithPath: path + "-wal"))
   }
 
-  @Test("[REC-16] the log of a missing file is recovered, and no new file is made beside it")
-  func fileMissing() async throws {
+  @Test("[REC-16] the log of a missing file is recovered, and no new file is made beside it") func fileMissing()
+    async throws
+  {
     let path = try await killed()
     try FileManager.default.removeItem(atPath: path)
     let log = try Data(contentsOf: URL(fileURLWithPath: path + "-wal"))
     #expect(await code { _ = try await BoardDocument.open(at: path, mode: .writing) } == .notFound)
-    #expect(
-      await code {
-        _ = try await BoardDocument.create(at: path, board: someBoard, name: "x", now: 0)
-      } == .exists
-    )
+    #expect(await code { _ = try await BoardDocument.create(at: path, board: someBoard, name: "x", now: 0) } == .exists)
     #expect(!FileManager.default.fileExists(atPath: path))
     let saved = directory.file("saved.whiteboard")
     let report = try await BoardDocument.recover(from: path, to: saved, board: someBoard, now: 0)
@@ -235,10 +225,7 @@ import WhiteboardDocument
     #expect(try await open(saved).entries == Array(0..<40))
   }
 
-  @Test(
-    "[REC-16] an empty file is not opened, whatever lies beside it",
-    arguments: ["-wal", "-journal"]
-  )
+  @Test("[REC-16] an empty file is not opened, whatever lies beside it", arguments: ["-wal", "-journal"])
   func emptyFile(end: String) async throws {
     let path = directory.file("empty.whiteboard")
     for name in [path, path + end] { try Data().write(to: URL(fileURLWithPath: name)) }
@@ -251,11 +238,9 @@ import WhiteboardDocument
     #expect(try Data(contentsOf: URL(fileURLWithPath: path + end)) == before)
   }
 
-  @Test(
-    "[REC-17] a flipped high bit, which several bits explain, costs no change",
-    arguments: 1..<5
-  )
-  func flippedHigh(number: Int) async throws {
+  @Test("[REC-17] a flipped high bit, which several bits explain, costs no change", arguments: 1..<5) func flippedHigh(
+    number: Int
+  ) async throws {
     let path = try await killed()
     let frames = try committed(path)
     // The last bytes of a page are its first row; these are the high bytes of words.
@@ -267,8 +252,9 @@ import WhiteboardDocument
     #expect(found.damages.first?.contains("All changes") == true, "\(found.damages)")
   }
 
-  @Test("[REC-18] a header that keeps programs from writing is damage", arguments: [18, 19])
-  func header(offset: Int) async throws {
+  @Test("[REC-18] a header that keeps programs from writing is damage", arguments: [18, 19]) func header(offset: Int)
+    async throws
+  {
     let path = try await killed()
     #expect(try await open(path).entries.count == 40)
     try change(path) { $0[offset] = 3 }
@@ -288,8 +274,7 @@ import WhiteboardDocument
     #expect(try await open(saved) == (Array(0..<40), []))
   }
 
-  @Test("[REC-16] a log that is shorter than its index says is damaged")
-  func cutShort() async throws {
+  @Test("[REC-16] a log that is shorter than its index says is damaged") func cutShort() async throws {
     let path = try await killed()
     let frames = try committed(path)
     try change(path + "-wal") { $0 = $0.prefix(32 + (frames / 2) * Self.frame) }
@@ -299,8 +284,9 @@ import WhiteboardDocument
     #expect(copies(path).count == 1)
   }
 
-  @Test("[REC-16] the log of another file is refused, and nothing is changed", arguments: 0..<3)
-  func foreign(kind: Int) async throws {
+  @Test("[REC-16] the log of another file is refused, and nothing is changed", arguments: 0..<3) func foreign(kind: Int)
+    async throws
+  {
     let path = try await killed()
     let other = try await killed("other.whiteboard", board: kind == 0 ? otherBoard : someBoard)
     if kind == 1 {
@@ -321,10 +307,7 @@ import WhiteboardDocument
     let before = try Data(contentsOf: URL(fileURLWithPath: path))
     let log = try Data(contentsOf: URL(fileURLWithPath: path + "-wal"))
     for mode in [BoardDocument.Mode.reading, .writing] {
-      #expect(
-        await code { _ = try await BoardDocument.open(at: path, mode: mode) } == .damaged,
-        "kind \(kind)"
-      )
+      #expect(await code { _ = try await BoardDocument.open(at: path, mode: mode) } == .damaged, "kind \(kind)")
     }
     #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
     #expect(try Data(contentsOf: URL(fileURLWithPath: path + "-wal")) == log)
@@ -333,8 +316,7 @@ import WhiteboardDocument
     #expect(report.board == someBoard && !report.losses.isEmpty)
   }
 
-  @Test("[REC-17] copies are never overwritten, and their number is bounded")
-  func bounded() async throws {
+  @Test("[REC-17] copies are never overwritten, and their number is bounded") func bounded() async throws {
     let live = try await killed()
     let path = directory.file("again.whiteboard")
     for round in 1...9 {
@@ -356,8 +338,7 @@ import WhiteboardDocument
     #expect(copies(path).count == 8)
   }
 
-  @Test("[REC-17] later changes of the board are merged with the copy")
-  func merged() async throws {
+  @Test("[REC-17] later changes of the board are merged with the copy") func merged() async throws {
     let path = try await killed()
     let frames = try committed(path)
     // Too much damage to correct it.
@@ -381,8 +362,7 @@ import WhiteboardDocument
     try await both.close()
   }
 
-  @Test("[REC-17] if no copy can be made, the file is refused and not changed")
-  func noRoom() async throws {
+  @Test("[REC-17] if no copy can be made, the file is refused and not changed") func noRoom() async throws {
     let path = try await killed()
     try change(path + "-wal") { $0[32 + 5 * Self.frame + 100] ^= 1 }
     let before = try Data(contentsOf: URL(fileURLWithPath: path + "-wal"))
@@ -390,9 +370,7 @@ import WhiteboardDocument
       signal(SIGXFSZ, SIG_IGN)
       var limit = rlimit(rlim_cur: 20_000, rlim_max: rlim_t.max)
       setrlimit(__rlimit_resource_t(1), &limit)
-      guard await code({ _ = try await BoardDocument.open(at: path, mode: .writing) }) != nil else {
-        exit(1)
-      }
+      guard await code({ _ = try await BoardDocument.open(at: path, mode: .writing) }) != nil else { exit(1) }
       exit(7)
     }
     #expect(try Data(contentsOf: URL(fileURLWithPath: path + "-wal")) == before)

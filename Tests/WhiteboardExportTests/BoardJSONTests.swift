@@ -4,14 +4,12 @@ import Whiteboard
 
 @testable import WhiteboardExport
 
-@Suite("A board as JSON")
-struct BoardJSONTests {
+@Suite("A board as JSON") struct BoardJSONTests {
   private func read(_ text: String) throws -> ImportedBoard {
     try ImportedBoard(reading: Array(text.utf8), hash: SampleBoard.hash)
   }
 
-  @Test("an exported board is imported as the same board, in one undo step")
-  func roundTrip() throws {
+  @Test("an exported board is imported as the same board, in one undo step") func roundTrip() throws {
     let sample = try SampleBoard()
     let text = BoardJSON.text(sample.export)
     #expect(text == BoardJSON.text(sample.export))
@@ -31,8 +29,7 @@ struct BoardJSONTests {
     #expect(!copy.canUndo)
   }
 
-  @Test("a stroke keeps its distances if its center lies between two grid steps")
-  func halfSteps() throws {
+  @Test("a stroke keeps its distances if its center lies between two grid steps") func halfSteps() throws {
     let board = try SampleBoard.empty()
     let odd = [InkPoint(x: 1, y: 2), InkPoint(x: 4, y: 7), InkPoint(x: 6, y: 3)]
     let id = try board.createDrawing(odd)
@@ -43,8 +40,7 @@ struct BoardJSONTests {
     #expect(SampleBoard.content(copy) == SampleBoard.content(board))
   }
 
-  @Test("a stroke from one end of the board to the other is imported unchanged")
-  func broad() throws {
+  @Test("a stroke from one end of the board to the other is imported unchanged") func broad() throws {
     let board = try SampleBoard.empty()
     let far = BoardLimits.coordinate
     try board.createDrawing(try SampleBoard.ink([(-far, 0), (far - 1, 20)]))
@@ -54,8 +50,7 @@ struct BoardJSONTests {
     #expect(SampleBoard.content(copy) == SampleBoard.content(board))
   }
 
-  @Test("a photo with more pixels on a side than a board has units is imported unchanged")
-  func narrow() throws {
+  @Test("a photo with more pixels on a side than a board has units is imported unchanged") func narrow() throws {
     let board = try SampleBoard.empty()
     let asset = try AssetReference(
       id: try #require(SampleBoard.hash([1])),
@@ -67,8 +62,7 @@ struct BoardJSONTests {
     #expect(try read(BoardJSON.text(export)).objects.count == 1)
   }
 
-  @Test("objects that are moved to a position are centered there")
-  func place() throws {
+  @Test("objects that are moved to a position are centered there") func place() throws {
     var imported = try read(BoardJSON.text(try SampleBoard().export))
     imported.center(at: Point(x: 1_000, y: -500))
     let middle = try #require(imported.bounds?.center)
@@ -97,21 +91,15 @@ struct BoardJSONTests {
       #"{"format":"whiteboard-board","version":1,"objects":[{"type":"drawing","centerPosition":[0,0],"size":[1,1],"points":[[0,0]],"lineWidth":1,"erased":[[-1,1e9]],"scale":1,"angle":0}]}"#,
       #"{"format":"whiteboard-board","version":1,"objects":[{"type":"photo","centerPosition":[0,0],"size":[1,1],"sha256":"zz"}]}"#,
     ]
-  )
-  func hostile(_ text: String) {
+  ) func hostile(_ text: String) {
     #expect(throws: ImportError.self) { try read(text) }
-    do throws(ImportError) {
-      _ = try ImportedBoard(reading: Array(text.utf8), hash: SampleBoard.hash)
-    } catch {
+    do throws(ImportError) { _ = try ImportedBoard(reading: Array(text.utf8), hash: SampleBoard.hash) } catch {
       #expect(!error.message.isEmpty && !error.message.contains("\n"))
     }
   }
 
-  @Test("depth, length and number of values are bounded")
-  func bounds() {
-    let deep =
-      #"{"format":"#
-      + String(repeating: "[", count: 100_000)
+  @Test("depth, length and number of values are bounded") func bounds() {
+    let deep = #"{"format":"# + String(repeating: "[", count: 100_000)
     #expect(throws: ImportError.tooDeep(at: 73)) { try read(deep) }
     let long = [UInt8](repeating: UInt8(ascii: " "), count: ImportedBoard.byteLimit + 1)
     #expect(throws: ImportError.tooLong(limit: 100_000_000)) {
@@ -119,8 +107,7 @@ struct BoardJSONTests {
     }
   }
 
-  @Test("unknown types and damaged photos are reported, and the rest is imported")
-  func warnings() throws {
+  @Test("unknown types and damaged photos are reported, and the rest is imported") func warnings() throws {
     let imported = try read(
       #"""
       {"format":"whiteboard-board","version":1,"assets":{"00":"!!","11":"AAAA","22":7},"objects":[
@@ -133,15 +120,10 @@ struct BoardJSONTests {
     )
     #expect(imported.warnings.count == 6)
     #expect(imported.warnings.allSatisfy { !$0.contains("\u{1B}") })
-    #expect(
-      imported.objects.map(\.content) == [
-        .text("still here", size: Size(width: 200, height: 50))
-      ]
-    )
+    #expect(imported.objects.map(\.content) == [.text("still here", size: Size(width: 200, height: 50))])
   }
 
-  @Test("any change to a document leaves it readable or makes it rejected")
-  func mutations() throws {
+  @Test("any change to a document leaves it readable or makes it rejected") func mutations() throws {
     let bytes = Array(BoardJSON.text(try SampleBoard().export).utf8)
     var generator = SeededGenerator(seed: 11)
     var readable = 0
@@ -159,9 +141,7 @@ struct BoardJSONTests {
         let imported = try ImportedBoard(reading: changed, hash: SampleBoard.hash)
         readable += 1
         _ = try? SampleBoard.empty().add(imported.objects, groups: imported.groups)
-      } catch {
-        #expect(!error.message.isEmpty)
-      }
+      } catch { #expect(!error.message.isEmpty) }
     }
     #expect(readable > 100)
   }

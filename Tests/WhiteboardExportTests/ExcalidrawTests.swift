@@ -4,8 +4,7 @@ import WhiteboardRendering
 
 @testable import WhiteboardExport
 
-@Suite("Drawings of Excalidraw")
-struct ExcalidrawTests {
+@Suite("Drawings of Excalidraw") struct ExcalidrawTests {
   private func read(_ text: String) throws -> ImportedBoard {
     try ImportedBoard(reading: Array(text.utf8), hash: SampleBoard.hash)
   }
@@ -21,8 +20,7 @@ struct ExcalidrawTests {
     abs(one.x - other.x) <= tolerance && abs(one.y - other.y) <= tolerance
   }
 
-  @Test("an exported board looks the same when it is imported")
-  func roundTrip() throws {
+  @Test("an exported board looks the same when it is imported") func roundTrip() throws {
     let sample = try SampleBoard()
     let imported = try read(ExcalidrawFile.text(sample.export))
     #expect(imported.warnings == [])
@@ -52,8 +50,7 @@ struct ExcalidrawTests {
     #expect(after[8].kind == .text && after[8].text?.contains("●") == true)
   }
 
-  @Test("shapes become strokes at their positions")
-  func shapes() throws {
+  @Test("shapes become strokes at their positions") func shapes() throws {
     let (board, imported) = try board(
       #"""
       {"type":"rectangle","x":10,"y":20,"width":100,"height":40,"strokeColor":"#e03131","strokeWidth":2,"angle":0},
@@ -81,8 +78,7 @@ struct ExcalidrawTests {
     #expect(imported.warnings.contains { $0.contains("\"frame\"") })
   }
 
-  @Test("the text of a shape is wrapped and rotated as in Excalidraw")
-  func words() throws {
+  @Test("the text of a shape is wrapped and rotated as in Excalidraw") func words() throws {
     let (board, _) = try board(
       #"""
       {"type":"text","x":100,"y":100,"width":90,"height":50,"fontSize":20,"text":"bound\nwords","originalText":"bound words","containerId":"x","groupIds":["a","b"]},
@@ -99,8 +95,7 @@ struct ExcalidrawTests {
     #expect(BoardPicture.lines(of: objects[1]).count == 1)
   }
 
-  @Test("a malformed element is skipped, and the rest is imported")
-  func hostile() throws {
+  @Test("a malformed element is skipped, and the rest is imported") func hostile() throws {
     let (board, imported) = try board(
       #"""
       7, null, "x", {}, {"type":"text"}, {"type":"text","x":"0","y":0}, {"type":"rectangle","x":1e300,"y":0,"width":1e300},
@@ -118,8 +113,7 @@ struct ExcalidrawTests {
     #expect(throws: ImportError.self) { try read(#"{"type":"excalidraw"}"#) }
   }
 
-  @Test("an image without its file, or of an unsupported type, is skipped")
-  func images() throws {
+  @Test("an image without its file, or of an unsupported type, is skipped") func images() throws {
     let png = Base64.encode(SampleBoard.png)
     let imported = try read(
       #"""

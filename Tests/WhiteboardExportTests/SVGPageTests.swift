@@ -5,14 +5,12 @@ import WhiteboardRendering
 @testable import Whiteboard
 @testable import WhiteboardExport
 
-@Suite("A page as SVG")
-struct SVGPageTests {
+@Suite("A page as SVG") struct SVGPageTests {
   private func page(_ board: Board, region: Rectangle? = nil) -> String {
     SVGPage.svg(BoardExport(of: board, id: "", name: "", region: region) { _ in nil }.picture)
   }
 
-  @Test("one image and one text; words are text, and untrusted text is escaped")
-  func words() throws {
+  @Test("one image and one text; words are text, and untrusted text is escaped") func words() throws {
     let sample = try SampleBoard()
     let text = SVGPage.svg(sample.export.picture)
     #expect(text == SVGPage.svg(sample.export.picture))
@@ -23,9 +21,7 @@ struct SVGPageTests {
     #expect(text.hasSuffix("</svg>\n"))
     let board = try SampleBoard.empty()
     let id = try board.createText("", at: Point(x: 0, y: 0))
-    try board.gesture { () throws(BoardError) in
-      try board.stageText("a\u{1B}[2Jb\u{7}\u{9B}\u{FFFE}", of: id)
-    }
+    try board.gesture { () throws(BoardError) in try board.stageText("a\u{1B}[2Jb\u{7}\u{9B}\u{FFFE}", of: id) }
     #expect(page(board).contains(">a\u{FFFD}[2Jb\u{FFFD}\u{FFFD}\u{FFFD}</text>"))
   }
 
@@ -34,8 +30,9 @@ struct SVGPageTests {
   /// A family, a heart that is red in emoji style, and a word that a joiner splits in Persian.
   private static let joined = "👩\u{200D}👧 ❤\u{FE0F} می\u{200C}خواهم"
 
-  @Test("invisible characters are in no export; those that join emoji and letters stay")
-  func invisibleCharacters() throws {
+  @Test("invisible characters are in no export; those that join emoji and letters stay") func invisibleCharacters()
+    throws
+  {
     let board = try SampleBoard.empty()
     let words = Self.hidden + Self.joined
     try board.createText(words, at: Point(x: 0, y: 0))
@@ -47,8 +44,7 @@ struct SVGPageTests {
     for format in [ExportFormat.svg, .json, .excalidraw, .text] {
       let text = String(decoding: try export.file(as: format, pages: nil), as: UTF8.self)
       let isHidden = text.unicodeScalars.contains {
-        $0 != "\u{200C}" && $0 != "\u{200D}" && $0 != "\u{FE0F}"
-          && $0.properties.isDefaultIgnorableCodePoint
+        $0 != "\u{200C}" && $0 != "\u{200D}" && $0 != "\u{FE0F}" && $0.properties.isDefaultIgnorableCodePoint
       }
       #expect(!isHidden, "\(format)")
       #expect(text.contains("👩\u{200D}👧"), "\(format)")
@@ -56,8 +52,9 @@ struct SVGPageTests {
     }
   }
 
-  @Test("JSON and Excalidraw escape invisible characters and decode them again")
-  func escapesInvisibleCharacters() throws {
+  @Test("JSON and Excalidraw escape invisible characters and decode them again") func escapesInvisibleCharacters()
+    throws
+  {
     let board = try SampleBoard.empty()
     let words = Self.hidden + Self.joined
     try board.createText(words, at: Point(x: 0, y: 0))
@@ -71,8 +68,7 @@ struct SVGPageTests {
     }
   }
 
-  @Test("freehand strokes become curves, and sharp corners stay")
-  func curves() throws {
+  @Test("freehand strokes become curves, and sharp corners stay") func curves() throws {
     let board = try SampleBoard.empty()
     try board.createDrawing(try SampleBoard.ink([(0, 0), (100, 0), (100, 100), (0, 100), (0, 0)]))
     #expect(page(board).contains("d=\"M-50 -50L50 -50L50 50L-50 50L-50 -50\""))
@@ -84,8 +80,7 @@ struct SVGPageTests {
     #expect(page(dot).contains("d=\"M0 0h0\""))
   }
 
-  @Test("erased parts are not drawn, and a lighter pressure is thinner")
-  func parts() throws {
+  @Test("erased parts are not drawn, and a lighter pressure is thinner") func parts() throws {
     let board = try SampleBoard.empty()
     let id = try board.createDrawing(try SampleBoard.ink([(0, 0), (100, 0), (200, 0)]))
     try board.erase(id, spans: [8...24])
@@ -93,17 +88,13 @@ struct SVGPageTests {
     #expect(text.contains("d=\"M-100 0L-50 0\""))
     #expect(text.contains("d=\"M50 0L100 0\""))
     let pressed = try SampleBoard.empty()
-    try pressed.createDrawing(
-      try SampleBoard.ink([(0, 0), (100, 0), (200, 0)]) { [40, 40, 255][$0] },
-      lineWidth: 10
-    )
+    try pressed.createDrawing(try SampleBoard.ink([(0, 0), (100, 0), (200, 0)]) { [40, 40, 255][$0] }, lineWidth: 10)
     let widths = page(pressed).split(separator: "\n").filter { $0.hasPrefix("<path") }
     #expect(widths.count == 2)
     #expect(widths[0] < widths[1])
   }
 
-  @Test("a region shows the objects that it touches, at their positions")
-  func region() throws {
+  @Test("a region shows the objects that it touches, at their positions") func region() throws {
     let board = try SampleBoard.empty()
     try board.createText("near", at: Point(x: 0, y: 0))
     try board.createText("far", at: Point(x: 5_000, y: 0))
@@ -113,20 +104,14 @@ struct SVGPageTests {
     #expect(page(try SampleBoard.empty()).contains("viewBox=\"-200 -150 400 300\""))
   }
 
-  @Test("a region shows text that reaches into it from outside")
-  func wordsOutOfTheirBox() throws {
+  @Test("a region shows text that reaches into it from outside") func wordsOutOfTheirBox() throws {
     let board = try SampleBoard.empty()
     try board.createText("a\nb\nc\nd\ne\nlast", at: Point(x: 0, y: 0))
-    #expect(
-      page(board, region: Rectangle(Point(x: -20, y: 35), Point(x: 20, y: 60))).contains("last")
-    )
-    #expect(
-      !page(board, region: Rectangle(Point(x: -20, y: 50), Point(x: 20, y: 60))).contains("last")
-    )
+    #expect(page(board, region: Rectangle(Point(x: -20, y: 35), Point(x: 20, y: 60))).contains("last"))
+    #expect(!page(board, region: Rectangle(Point(x: -20, y: 50), Point(x: 20, y: 60))).contains("last"))
   }
 
-  @Test("on dark paper, objects without their own color are light")
-  func dark() throws {
+  @Test("on dark paper, objects without their own color are light") func dark() throws {
     let board = try SampleBoard.empty()
     try board.createText("words", at: Point(x: 0, y: 0))
     try board.setBackground(0x1020_30FF)
@@ -135,15 +120,12 @@ struct SVGPageTests {
     #expect(text.contains("fill=\"#ffffff\""))
   }
 
-  @Test("a grid is on pages and in characters, with a limited number of lines")
-  func grid() throws {
+  @Test("a grid is on pages and in characters, with a limited number of lines") func grid() throws {
     let board = try SampleBoard.empty()
     try board.createText("words", at: Point(x: 0, y: 0))
     let region = Rectangle(Point(x: -100, y: -100), Point(x: 100, y: 100))
     func lines(_ region: Rectangle) -> Int {
-      let grid = page(board, region: region).split(separator: "\n").filter {
-        $0.contains("opacity=\"0.15\"")
-      }
+      let grid = page(board, region: region).split(separator: "\n").filter { $0.contains("opacity=\"0.15\"") }
       return grid.joined().count { $0 == "M" }
     }
     #expect(lines(region) == 0)
@@ -158,22 +140,18 @@ struct SVGPageTests {
     #expect((500...2_002).contains(lines(wide)))
   }
 
-  @Test("a stroke that crosses itself thousands of times makes a small page")
-  func dense() throws {
+  @Test("a stroke that crosses itself thousands of times makes a small page") func dense() throws {
     var random = SeededGenerator(seed: 1)
     let board = try SampleBoard.empty()
     let id = try board.beginDrawing()
     for first in stride(from: 0, to: 16_384, by: 128) {
-      let points = (0..<128).map { _ in
-        InkPoint(x: Int32(random.below(16_000)), y: Int32(random.below(9_600)))
-      }
+      let points = (0..<128).map { _ in InkPoint(x: Int32(random.below(16_000)), y: Int32(random.below(9_600))) }
       try board.appendInk(points, to: id, first: first)
     }
     #expect(page(board).utf8.count < 300_000)
   }
 
-  @Test("the text page shows what a terminal shows")
-  func characters() throws {
+  @Test("the text page shows what a terminal shows") func characters() throws {
     let board = try SampleBoard.empty()
     try board.createText("hello", at: Point(x: 0, y: 0))
     let export = BoardExport(of: board, id: "", name: "") { _ in nil }
@@ -184,23 +162,20 @@ struct SVGPageTests {
     #expect(wide.split(separator: "\n").allSatisfy { $0.count <= TextPage.columnLimit })
   }
 
-  @Test("the file name extension selects the format; an unsupported format is an error")
-  func formats() throws {
+  @Test("the file name extension selects the format; an unsupported format is an error") func formats() throws {
     #expect(ExportFormat(fileName: "a/b.SVG") == .svg)
     #expect(ExportFormat(fileName: "board.txt") == .text)
     #expect(ExportFormat(fileName: "board") == nil)
     let export = try SampleBoard().export
     for format in ExportFormat.allCases {
       switch format {
-      case .png, .pdf:
-        #expect(throws: ExportError.noPages(format)) { try export.file(as: format, pages: nil) }
+      case .png, .pdf: #expect(throws: ExportError.noPages(format)) { try export.file(as: format, pages: nil) }
       default: #expect(try export.file(as: format, pages: nil).isEmpty == false)
       }
     }
   }
 
-  @Test("Base64 is decoded with and without padding")
-  func base64() {
+  @Test("Base64 is decoded with and without padding") func base64() {
     for count in 0..<40 {
       let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 37) }
       let text = Base64.encode(bytes)

@@ -12,10 +12,7 @@ struct BoardRoom {
   let directory: String
   let network = InMemoryNetwork(seed: 26_273)
 
-  func configuration(
-    _ part: BoardConfiguration.Part,
-    _ name: String
-  ) async -> BoardConfiguration {
+  func configuration(_ part: BoardConfiguration.Part, _ name: String) async -> BoardConfiguration {
     var configuration = BoardConfiguration(
       part: part,
       displayName: name,
@@ -56,8 +53,7 @@ protocol BoardSuite {}
 extension BoardSuite {
   func withRoom(_ body: (BoardRoom) async throws -> Void) async throws {
     let directory =
-      FileManager.default.temporaryDirectory.path
-      + "/whiteboard-board-\(UInt64.random(in: 0...UInt64.max))"
+      FileManager.default.temporaryDirectory.path + "/whiteboard-board-\(UInt64.random(in: 0...UInt64.max))"
     try FileManager.default.createDirectory(
       atPath: directory,
       withIntermediateDirectories: true,
@@ -99,32 +95,22 @@ extension BoardSuite {
     }
   }
 
-  func error(
-    _ scriptedBoard: ScriptedBoard,
-    _ line: String
-  ) async -> CommandError.Code? {
+  func error(_ scriptedBoard: ScriptedBoard, _ line: String) async -> CommandError.Code? {
     do throws(CommandError) {
       try await scriptedBoard.perform(line)
       return nil
-    } catch {
-      return error.code
-    }
+    } catch { return error.code }
   }
 
   func digest(_ scriptedBoard: ScriptedBoard) async throws -> String {
     try await scriptedBoard.perform("digest")
     var last: String?
-    for case .digest(let digest) in await scriptedBoard.events {
-      last = digest.digest
-    }
+    for case .digest(let digest) in await scriptedBoard.events { last = digest.digest }
     return try #require(last)
   }
 
   /// Runs a host without guests, with or without a document on disk, and ends it.
-  func withHost(
-    isKept: Bool = true,
-    _ body: (ScriptedBoard) async throws -> Void
-  ) async throws {
+  func withHost(isKept: Bool = true, _ body: (ScriptedBoard) async throws -> Void) async throws {
     try await withRoom { room in
       let host = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -132,9 +118,7 @@ extension BoardSuite {
         hosting.remembersBoards = isKept
         let configuration = hosting
         group.addTask { try await host.run(configuration) }
-        if await host.ready() == nil {
-          try await group.next()
-        }
+        if await host.ready() == nil { try await group.next() }
         try await body(host)
         await host.end()
         try await group.waitForAll()

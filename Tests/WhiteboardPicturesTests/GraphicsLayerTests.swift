@@ -4,8 +4,7 @@ import WhiteboardRendering
 
 @testable import WhiteboardPictures
 
-@Suite("Photos in pixels")
-struct GraphicsLayerTests {
+@Suite("Photos in pixels") struct GraphicsLayerTests {
   /// A command of kitty's protocol.
   struct Command: Hashable {
     var keys: [String: String] = [:]
@@ -65,13 +64,10 @@ struct GraphicsLayerTests {
   static func place(_ number: UInt64, _ box: CellArea) throws -> GraphicsPlacement {
     let asset = try #require(AssetID(Array(repeating: UInt8(number), count: 32)))
     let object = ObjectID(Dot(Incarnation(1), number))
-    return try #require(
-      GraphicsPlacement(object: object, asset: asset, box: box, within: view)
-    )
+    return try #require(GraphicsPlacement(object: object, asset: asset, box: box, within: view))
   }
 
-  @Test("kitty gets a photo once, in pieces, and the pieces are the photo")
-  func transmission() throws {
+  @Test("kitty gets a photo once, in pieces, and the pieces are the photo") func transmission() throws {
     var layer = GraphicsLayer(.kitty, cellWidth: 8, cellHeight: 16)
     let photo = try TerminalPhoto(Self.photo(), for: .kitty)
     let place = try Self.place(1, CellArea(x: 5, y: 3, width: 10, height: 5))
@@ -89,15 +85,14 @@ struct GraphicsLayerTests {
     #expect(rest == "\u{1B}[4;6H")
     #expect(
       commands.last?.keys == [
-        "a": "p", "i": "1", "p": "1", "x": "0", "y": "0", "w": "80", "h": "80", "c": "10", "r": "5",
-        "z": "-1073751823", "C": "1", "q": "2",
+        "a": "p", "i": "1", "p": "1", "x": "0", "y": "0", "w": "80", "h": "80", "c": "10", "r": "5", "z": "-1073751823",
+        "C": "1", "q": "2",
       ]
     )
     #expect(layer.update(to: [place], photo: { _ in photo }) == .init())
   }
 
-  @Test("kitty moves, crops and removes a photo with few bytes")
-  func moves() throws {
+  @Test("kitty moves, crops and removes a photo with few bytes") func moves() throws {
     var layer = GraphicsLayer(.kitty, cellWidth: 8, cellHeight: 16)
     let photo = try TerminalPhoto(Self.photo(), for: .kitty)
     let places = try [
@@ -113,9 +108,7 @@ struct GraphicsLayerTests {
     let (commands, rest) = try Self.read(move.bytes)
     #expect(rest == "\u{1B}[2;3H")
     let keys = try #require(commands.first?.keys)
-    #expect(
-      [keys["p"], keys["x"], keys["y"], keys["w"], keys["h"]] == ["1", "16", "16", "64", "64"]
-    )
+    #expect([keys["p"], keys["x"], keys["y"], keys["w"], keys["h"]] == ["1", "16", "16", "64", "64"])
     #expect([keys["c"], keys["r"]] == ["8", "4"])
 
     let removal = layer.update(to: [places[1]], photo: { _ in photo }).bytes
@@ -124,8 +117,7 @@ struct GraphicsLayerTests {
     #expect(layer.update(to: [moved, places[1]], photo: { _ in photo }).bytes.count < 200)
   }
 
-  @Test("a photo with more pixels is sent again under its number")
-  func finer() throws {
+  @Test("a photo with more pixels is sent again under its number") func finer() throws {
     var layer = GraphicsLayer(.kitty, cellWidth: 8, cellHeight: 16)
     let place = try Self.place(1, CellArea(x: 5, y: 3, width: 10, height: 5))
     let coarse = try TerminalPhoto(Self.photo(20, 20), for: .kitty)
@@ -138,13 +130,10 @@ struct GraphicsLayerTests {
     #expect(commands.last?.keys["w"] == "80")
   }
 
-  @Test("photos overlap as on the board, and only changed positions are sent")
-  func order() throws {
+  @Test("photos overlap as on the board, and only changed positions are sent") func order() throws {
     var layer = GraphicsLayer(.kitty, cellWidth: 8, cellHeight: 16)
     let photo = try TerminalPhoto(Self.photo(8, 8), for: .kitty)
-    let places = try (1...3).map {
-      try Self.place(UInt64($0), CellArea(x: 4 + $0, y: 3, width: 10, height: 5))
-    }
+    let places = try (1...3).map { try Self.place(UInt64($0), CellArea(x: 4 + $0, y: 3, width: 10, height: 5)) }
     _ = layer.update(to: [places[0], places[2]], photo: { _ in photo })
     let inserted = layer.update(to: places, photo: { _ in photo }).bytes
     #expect(try Self.read(inserted).commands.filter { $0.keys["a"] == "p" }.count == 2)
@@ -154,8 +143,7 @@ struct GraphicsLayerTests {
     #expect(try Self.read(swapped).commands.map { $0.keys["p"] } == ["3"])
   }
 
-  @Test("a terminal caches a limited number of photos that are out of view")
-  func kept() throws {
+  @Test("a terminal caches a limited number of photos that are out of view") func kept() throws {
     var layer = GraphicsLayer(.kitty, cellWidth: 8, cellHeight: 16)
     let photo = try TerminalPhoto(Self.photo(8, 8), for: .kitty)
     var forgotten = 0
@@ -167,8 +155,7 @@ struct GraphicsLayerTests {
     #expect(forgotten == 3)
   }
 
-  @Test("sixels fill whole rows of six pixels from the top of the photo")
-  func sixel() throws {
+  @Test("sixels fill whole rows of six pixels from the top of the photo") func sixel() throws {
     var layer = GraphicsLayer(.sixel, cellWidth: 10, cellHeight: 20)
     let photo = try TerminalPhoto(Self.photo(), for: .sixel)
     let place = try Self.place(1, CellArea(x: 5, y: 3, width: 10, height: 5))
@@ -183,8 +170,7 @@ struct GraphicsLayerTests {
     #expect(layer.update(to: [place], photo: { _ in photo }) == .init())
   }
 
-  @Test("only sixels under new text are sent again, and those of a moved photo are erased")
-  func repainted() throws {
+  @Test("only sixels under new text are sent again, and those of a moved photo are erased") func repainted() throws {
     var layer = GraphicsLayer(.sixel, cellWidth: 10, cellHeight: 20)
     let photo = try TerminalPhoto(Self.photo(), for: .sixel)
     let place = try Self.place(1, CellArea(x: 5, y: 3, width: 10, height: 6))
@@ -204,8 +190,7 @@ struct GraphicsLayerTests {
     #expect(move.overwritten == [place.visible, moved.visible])
   }
 
-  @Test("a photo in front is drawn again if the one behind it changed")
-  func overlapping() throws {
+  @Test("a photo in front is drawn again if the one behind it changed") func overlapping() throws {
     var layer = GraphicsLayer(.sixel, cellWidth: 10, cellHeight: 18)
     let photo = try TerminalPhoto(Self.photo(), for: .sixel)
     let front = try Self.place(2, CellArea(x: 10, y: 3, width: 10, height: 5))
@@ -216,8 +201,7 @@ struct GraphicsLayerTests {
     #expect(update.overwritten.last?.columns.lowerBound == 10)
   }
 
-  @Test("photos that are too large, missing or rotated are drawn in cells")
-  func forCells() throws {
+  @Test("photos that are too large, missing or rotated are drawn in cells") func forCells() throws {
     let layer = GraphicsLayer(.sixel, cellWidth: 100, cellHeight: 100)
     let place = try Self.place(1, CellArea(x: 2, y: 1, width: 40, height: 12))
     let photo = try TerminalPhoto(Self.photo(), for: .sixel)
@@ -231,10 +215,7 @@ struct GraphicsLayerTests {
     let board = Board(incarnation: Incarnation(1), member: member, wallClock: 1)
     let header = try PhotoHeader(format: .png, width: 200, height: 100)
     let asset = try #require(AssetID(Array(repeating: 1, count: 32)))
-    let id = try board.createPhoto(
-      try AssetReference(id: asset, byteCount: 1, header: header),
-      at: Point(x: 0, y: 0)
-    )
+    let id = try board.createPhoto(try AssetReference(id: asset, byteCount: 1, header: header), at: Point(x: 0, y: 0))
     let viewport = Viewport(center: Point(x: 100, y: 0), columns: 40, rows: 12)
     let snapshot = try #require(board.snapshot(id))
     let shown = try #require(GraphicsPlacement(snapshot, in: viewport, at: (1, 1)))

@@ -6,20 +6,14 @@ import WhiteboardRendering
 @testable import WhiteboardPictures
 
 /// The same board as SVG and as PNG: each has every mark at its position and in its color.
-@Suite("PNG and SVG pages agree")
-struct PageAgreementTests {
+@Suite("PNG and SVG pages agree") struct PageAgreementTests {
   private func world() throws -> PicturePageTests.World {
     var world = try PicturePageTests.World()
     let board = world.board
-    for (row, color) in [nil, 0xFFFF_FFFF, 0x3060_C0FF].enumerated()
-      as EnumeratedSequence<[UInt32?]>
-    {
+    for (row, color) in [nil, 0xFFFF_FFFF, 0x3060_C0FF].enumerated() as EnumeratedSequence<[UInt32?]> {
       let y = Double(row) * 40 - 300
       try board.createDrawing(
-        try PicturePageTests.ink(
-          [(-200, y), (-190, y + 6), (-180, y), (100, y)],
-          pressure: [9, 9, 90, 200]
-        ),
+        try PicturePageTests.ink([(-200, y), (-190, y + 6), (-180, y), (100, y)], pressure: [9, 9, 90, 200]),
         lineWidth: 20,
         color: color
       )
@@ -34,8 +28,7 @@ struct PageAgreementTests {
     return world
   }
 
-  @Test("every mark is on both pages", arguments: [0xFFFFFF, 0x181818] as [UInt32])
-  func marks(paper: UInt32) throws {
+  @Test("every mark is on both pages", arguments: [0xFFFFFF, 0x181818] as [UInt32]) func marks(paper: UInt32) throws {
     let picture = try world().picture(background: paper)
     let svg = SVGPage.svg(picture)
     let page = try PicturePageTests.Page(picture, scale: 2)
@@ -67,8 +60,7 @@ struct PageAgreementTests {
         case .photo:
           photos += 1
           // Red, green, blue and white of the file, rotated by a quarter.
-          let names = [(-30.0, 110.0), (30, 110), (-30, 190), (30, 190)]
-            .map { page.name($0.0, $0.1) }
+          let names = [(-30.0, 110.0), (30, 110), (-30, 190), (30, 190)].map { page.name($0.0, $0.1) }
           #expect(names == ["b", "r", "w", "g"])
         }
       }

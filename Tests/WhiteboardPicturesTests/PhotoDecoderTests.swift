@@ -5,10 +5,8 @@ import WhiteboardRendering
 
 @testable import WhiteboardPictures
 
-@Suite("Decoding photo files")
-struct PhotoDecoderTests {
-  @Test("every file format is decoded with its colors", arguments: Pictures.names)
-  func decodes(_ name: String) throws {
+@Suite("Decoding photo files") struct PhotoDecoderTests {
+  @Test("every file format is decoded with its colors", arguments: Pictures.names) func decodes(_ name: String) throws {
     let bytes = try Pictures.bytes(name)
     #expect(try PhotoSize.read(bytes) == PhotoSize(width: 24, height: 16))
     let photo = try PhotoDecoder.pixels(of: bytes, within: 1_000, 1_000)
@@ -24,8 +22,7 @@ struct PhotoDecoderTests {
     #expect((least.width, least.height) == (1, 1))
   }
 
-  @Test("CMYK colors are close to those of a screen")
-  func printer() throws {
+  @Test("CMYK colors are close to those of a screen") func printer() throws {
     let photo = try PhotoDecoder.pixels(of: try Pictures.bytes("printer.jpg"), within: 24, 16)
     let pixels = [(6, 4), (18, 4), (6, 12), (18, 12)].map { photo.pixels[$0.1 * 24 + $0.0] }
     #expect(pixels[0] >> 16 > 200 && pixels[0] & 0xFF < 80)
@@ -34,11 +31,9 @@ struct PhotoDecoderTests {
     #expect(Pictures.name(pixels[3]) == "w")
   }
 
-  @Test(
-    "a half-transparent photo shows the paper through it",
-    arguments: ["half.png", "half.webp"]
-  )
-  func paper(_ name: String) throws {
+  @Test("a half-transparent photo shows the paper through it", arguments: ["half.png", "half.webp"]) func paper(
+    _ name: String
+  ) throws {
     let bytes = try Pictures.bytes(name)
     for (paper, wanted) in [(0x000000, 0x80), (0xFFFFFF, 0xFF)] as [(UInt32, UInt32)] {
       let photo = try PhotoDecoder.pixels(of: bytes, within: 24, 16, on: paper)
@@ -48,11 +43,12 @@ struct PhotoDecoderTests {
     }
   }
 
-  @Test("a photo is upright for every camera orientation", arguments: [true, false])
-  func orientation(isLittle: Bool) throws {
+  @Test("a photo is upright for every camera orientation", arguments: [true, false]) func orientation(isLittle: Bool)
+    throws
+  {
     let wanted: [PhotoOrientation: String] = [
-      .upright: "rgbw", .mirrored: "grwb", .halfTurn: "wbgr", .flipped: "bwrg",
-      .transposed: "rbgw", .quarterTurn: "brwg", .transversed: "wgbr", .quarterTurnBack: "gwrb",
+      .upright: "rgbw", .mirrored: "grwb", .halfTurn: "wbgr", .flipped: "bwrg", .transposed: "rbgw",
+      .quarterTurn: "brwg", .transversed: "wgbr", .quarterTurnBack: "gwrb",
     ]
     for orientation in PhotoOrientation.allCases {
       let bytes = try Pictures.jpeg(orientation, isLittle: isLittle)
@@ -65,8 +61,8 @@ struct PhotoDecoderTests {
     }
   }
 
-  @Test("a truncated file is rejected with a message", arguments: Pictures.names)
-  func truncated(_ name: String) throws {
+  @Test("a truncated file is rejected with a message", arguments: Pictures.names) func truncated(_ name: String) throws
+  {
     let bytes = try Pictures.bytes(name)
     // The last two bytes of a PNG or WebP are not needed for the picture.
     for count in 0..<bytes.count - 2 {
@@ -77,35 +73,27 @@ struct PhotoDecoderTests {
     }
   }
 
-  @Test("changed bytes give pixels or an error", arguments: Pictures.names)
-  func damaged(_ name: String) throws {
+  @Test("changed bytes give pixels or an error", arguments: Pictures.names) func damaged(_ name: String) throws {
     let bytes = try Pictures.bytes(name)
     var random = SeededGenerator(seed: 11)
     for _ in 0..<400 {
       var changed = bytes
-      for _ in 0...random.below(4) {
-        changed[random.below(changed.count)] = UInt8(random.below(256))
-      }
+      for _ in 0...random.below(4) { changed[random.below(changed.count)] = UInt8(random.below(256)) }
       guard let photo = try? PhotoDecoder.pixels(of: changed, within: 30, 30) else { continue }
       #expect(photo.width <= 30 && photo.height <= 30)
     }
   }
 
-  @Test("a photo with too many pixels is rejected before it is decoded")
-  func tooManyPixels() throws {
+  @Test("a photo with too many pixels is rejected before it is decoded") func tooManyPixels() throws {
     var png = try Pictures.bytes("plain.png")
     func setSize(_ width: UInt32, _ height: UInt32) {
       for (index, value) in [width, height].enumerated() {
-        for byte in 0..<4 {
-          png[16 + 4 * index + byte] = UInt8(value >> (24 - 8 * UInt32(byte)) & 0xFF)
-        }
+        for byte in 0..<4 { png[16 + 4 * index + byte] = UInt8(value >> (24 - 8 * UInt32(byte)) & 0xFF) }
       }
     }
     setSize(8_000, 8_001)
     #expect(throws: PictureError.photo(.tooManyPixels)) { try PhotoSize.read(png) }
-    #expect(throws: PictureError.photo(.tooManyPixels)) {
-      try PhotoDecoder.pixels(of: png, within: 10, 10)
-    }
+    #expect(throws: PictureError.photo(.tooManyPixels)) { try PhotoDecoder.pixels(of: png, within: 10, 10) }
     setSize(40_000, 10)
     #expect(throws: PictureError.undecodable("a side is longer than 32767 pixels")) {
       try PhotoDecoder.pixels(of: png, within: 10, 10)
@@ -118,8 +106,7 @@ struct PhotoDecoderTests {
     #expect(throws: PictureError.self) { try PhotoDecoder.pixels(of: webP, within: 10, 10) }
   }
 
-  @Test("files that are not images, and images that are too large, have different errors")
-  func noPicture() {
+  @Test("files that are not images, and images that are too large, have different errors") func noPicture() {
     #expect(throws: PictureError.photo(.unknownFormat)) {
       try PhotoDecoder.pixels(of: Array("GIF89a".utf8), within: 1, 1)
     }
@@ -128,15 +115,14 @@ struct PhotoDecoderTests {
     #expect(throws: PictureError.photo(.tooManyBytes)) { try PhotoSize.read(most) }
   }
 
-  @Test("a WebP is converted and keeps its transparency; other formats stay unchanged")
-  func boardPhoto() throws {
+  @Test("a WebP is converted and keeps its transparency; other formats stay unchanged") func boardPhoto() throws {
     for name in ["upright.jpg", "deep.png"] {
       let bytes = try Pictures.bytes(name)
       #expect(try BoardPhoto.file(of: bytes) == bytes)
     }
-    for (name, format) in [
-      ("half.webp", .png), ("lossless.webp", .png), ("lossy.webp", .jpeg),
-    ] as [(String, PhotoFormat)] {
+    for (name, format) in [("half.webp", .png), ("lossless.webp", .png), ("lossy.webp", .jpeg)]
+      as [(String, PhotoFormat)]
+    {
       let bytes = try Pictures.bytes(name)
       let file = try BoardPhoto.file(of: bytes)
       let header = try PhotoHeader(ofWhole: file)

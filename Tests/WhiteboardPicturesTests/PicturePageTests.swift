@@ -5,8 +5,7 @@ import WhiteboardRendering
 
 @testable import WhiteboardPictures
 
-@Suite("Pages of a board")
-struct PicturePageTests {
+@Suite("Pages of a board") struct PicturePageTests {
   /// A board, and the files of its photos.
   struct World {
     let board: Board
@@ -17,8 +16,7 @@ struct PicturePageTests {
       board = Board(incarnation: Incarnation(1), member: member, wallClock: 1_700_000_000_000)
     }
 
-    @discardableResult
-    mutating func photo(_ bytes: [UInt8], at center: Point) throws -> ObjectID {
+    @discardableResult mutating func photo(_ bytes: [UInt8], at center: Point) throws -> ObjectID {
       let id = try #require(AssetID(Array(repeating: UInt8(files.count + 1), count: 32)))
       files[id] = bytes
       let header = try PhotoHeader(reading: bytes)
@@ -27,13 +25,10 @@ struct PicturePageTests {
     }
 
     func picture(_ region: Rectangle? = nil, background: UInt32? = 0xFFFFFF) -> BoardPicture {
-      let items = board.snapshots.map {
-        BoardCanvas.Item($0, game: board.gameView($0.id, for: board.member))
-      }
+      let items = board.snapshots.map { BoardCanvas.Item($0, game: board.gameView($0.id, for: board.member)) }
       return BoardPicture(
         items: items,
-        region: region ?? BoardPicture.region(around: items)
-          ?? Rectangle(Point(x: 0, y: 0), Point(x: 1, y: 1)),
+        region: region ?? BoardPicture.region(around: items) ?? Rectangle(Point(x: 0, y: 0), Point(x: 1, y: 1)),
         background: background,
         names: [board.member: "Ada"],
         photo: { [files] in files[$0] }
@@ -64,8 +59,8 @@ struct PicturePageTests {
     func count(_ wanted: String, _ x: ClosedRange<Double>, _ y: ClosedRange<Double>) -> Int {
       var count = 0
       for row in stride(from: y.lowerBound, through: y.upperBound, by: 1 / scale) {
-        for column in stride(from: x.lowerBound, through: x.upperBound, by: 1 / scale)
-        where name(column, row) == wanted { count += 1 }
+        for column in stride(from: x.lowerBound, through: x.upperBound, by: 1 / scale) where name(column, row) == wanted
+        { count += 1 }
       }
       return count
     }
@@ -75,21 +70,13 @@ struct PicturePageTests {
 
   static func ink(_ points: [(Double, Double)], pressure: [UInt8] = []) throws -> [InkPoint] {
     try points.enumerated().map { index, point in
-      try InkPoint(
-        Point(x: point.0, y: point.1),
-        pressure: pressure.isEmpty ? 0 : pressure[index]
-      )
+      try InkPoint(Point(x: point.0, y: point.1), pressure: pressure.isEmpty ? 0 : pressure[index])
     }
   }
 
-  @Test("a stroke has its color, width and round ends, and its erased parts are not drawn")
-  func stroke() throws {
+  @Test("a stroke has its color, width and round ends, and its erased parts are not drawn") func stroke() throws {
     let world = try World()
-    let id = try world.board.createDrawing(
-      try Self.ink([(-80, 0), (80, 0)]),
-      lineWidth: 20,
-      color: 0xFF00_00FF
-    )
+    let id = try world.board.createDrawing(try Self.ink([(-80, 0), (80, 0)]), lineWidth: 20, color: 0xFF00_00FF)
     try world.board.erase(id, spans: [4...8])
     let page = try Page(world.picture(Self.region))
     #expect(page.pixels.width == 200 && page.pixels.height == 200)
@@ -100,8 +87,7 @@ struct PicturePageTests {
     #expect(page.name(-20, 0) == "w" && page.name(20, 0) == "r")
   }
 
-  @Test("a line is thinner where the pressure is lower, and translucent ink is even")
-  func pressure() throws {
+  @Test("a line is thinner where the pressure is lower, and translucent ink is even") func pressure() throws {
     let world = try World()
     try world.board.createDrawing(
       try Self.ink([(-80, 0), (0, 0), (80, 0)], pressure: [255, 255, 1]),
@@ -113,17 +99,13 @@ struct PicturePageTests {
     #expect(page.name(-40, 0) == page.name(0, 0) && page.name(-40, 0).hasPrefix("("))
   }
 
-  @Test("plain ink is black on light paper and white on dark, and no ink has the paper's color")
-  func plainInk() throws {
+  @Test("plain ink is black on light paper and white on dark, and no ink has the paper's color") func plainInk() throws
+  {
     let world = try World()
     let colors: [UInt32?] = [nil, 0xFF, 0xFFFF_FFFF, 0xFAFA_FAFF, 0x0A0A_0AFF]
     for (row, color) in colors.enumerated() {
       let y = Double(row) * 30 - 60
-      try world.board.createDrawing(
-        try Self.ink([(-80, y), (80, y)]),
-        lineWidth: 10,
-        color: color
-      )
+      try world.board.createDrawing(try Self.ink([(-80, y), (80, y)]), lineWidth: 10, color: color)
     }
     let light = try Page(world.picture(Self.region))
     let dark = try Page(world.picture(Self.region, background: 0x101010))
@@ -135,8 +117,7 @@ struct PicturePageTests {
     #expect(light.name(0, 90) == "w" && dark.name(0, 90) == "k")
   }
 
-  @Test("text is drawn at its position on the board, in its scale")
-  func words() throws {
+  @Test("text is drawn at its position on the board, in its scale") func words() throws {
     let world = try World()
     let id = try world.board.createText("WWWW", at: Point(x: 0, y: 0), color: 0x0000_FFFF)
     let page = try Page(world.picture(Self.region))
@@ -149,22 +130,18 @@ struct PicturePageTests {
     #expect(turned.count("b", 26...98, -90...90) == 0)
   }
 
-  @Test("a long text is wrapped")
-  func lines() throws {
+  @Test("a long text is wrapped") func lines() throws {
     let world = try World()
     try world.board.createText(
       "one two three four five six seven eight nine ten eleven twelve\nthirteen \u{0}\u{FFFF}\u{202E}漢",
       at: Point(x: 0, y: 0)
     )
     let page = try Page(world.picture(Self.region))
-    for row in [-24.0, -8, 8, 24] {
-      #expect(page.count("k", -99...98, (row - 6)...(row + 6)) > 10, "\(row)")
-    }
+    for row in [-24.0, -8, 8, 24] { #expect(page.count("k", -99...98, (row - 6)...(row + 6)) > 10, "\(row)") }
     #expect(page.count("k", -99...98, 34...98) == 0)
   }
 
-  @Test("photos are rotated, upright and drawn in order", arguments: [false, true])
-  func photos(isPNG: Bool) throws {
+  @Test("photos are rotated, upright and drawn in order", arguments: [false, true]) func photos(isPNG: Bool) throws {
     var world = try World()
     let bytes = isPNG ? try Pictures.bytes("plain.png") : try Pictures.jpeg(.quarterTurn)
     let id = try world.photo(bytes, at: Point(x: 0, y: 0))
@@ -177,8 +154,7 @@ struct PicturePageTests {
     #expect(corners.map { turned.name($0.0, $0.1) }.joined() == (isPNG ? "wbgr" : "gwrb"))
   }
 
-  @Test("a missing or damaged photo is a gray box, and the page is drawn")
-  func missingPhoto() throws {
+  @Test("a missing or damaged photo is a gray box, and the page is drawn") func missingPhoto() throws {
     var world = try World()
     try world.photo(try Pictures.bytes("plain.png"), at: Point(x: 0, y: 0))
     let id = try #require(world.files.keys.first)
@@ -191,8 +167,7 @@ struct PicturePageTests {
     }
   }
 
-  @Test("objects in front cover those behind")
-  func order() throws {
+  @Test("objects in front cover those behind") func order() throws {
     let world = try World()
     for color in [0xFF00_00FF, 0x00FF_00FF] as [UInt32] {
       try world.board.createDrawing(try Self.ink([(-50, 0), (50, 0)]), lineWidth: 20, color: color)
@@ -200,8 +175,7 @@ struct PicturePageTests {
     #expect(try Page(world.picture(Self.region)).name(0, 0) == "g")
   }
 
-  @Test("games are panels with the colors of their marks")
-  func games() throws {
+  @Test("games are panels with the colors of their marks") func games() throws {
     let world = try World()
     let id = try world.board.createConnectFour(at: Point(x: 0, y: 0))
     try world.board.game(id).play("4")
@@ -209,8 +183,7 @@ struct PicturePageTests {
     #expect(page.count("(e5484d)", -60...60, -60...60) > 20)
   }
 
-  @Test("the error for a page with too many pixels names a scale that works")
-  func tooLarge() throws {
+  @Test("the error for a page with too many pixels names a scale that works") func tooLarge() throws {
     let world = try World()
     try world.board.createDrawing(try Self.ink([(-50, 0), (50, 0)]))
     let wide = world.picture(Rectangle(Point(x: -20_000, y: 0), Point(x: 20_000, y: 10)))
@@ -229,8 +202,7 @@ struct PicturePageTests {
     #expect(try PicturePage.pdf(wide).count > 500)
   }
 
-  @Test("a PDF contains a JPEG unchanged, and text as text")
-  func pdf() throws {
+  @Test("a PDF contains a JPEG unchanged, and text as text") func pdf() throws {
     var world = try World()
     let jpeg = try Pictures.jpeg(.quarterTurn)
     try world.photo(jpeg, at: Point(x: 0, y: 0))
@@ -243,18 +215,16 @@ struct PicturePageTests {
     #expect(pdf.firstRange(of: jpeg) != nil)
   }
 
-  @Test("objects of any position, size and angle are drawn or omitted", arguments: 1...6)
-  func hostile(seed: UInt64) throws {
+  @Test("objects of any position, size and angle are drawn or omitted", arguments: 1...6) func hostile(seed: UInt64)
+    throws
+  {
     var random = SeededGenerator(seed: seed)
     var world = try World()
     let photo = try Pictures.bytes("upright.jpg")
     for _ in 0..<30 {
       let reach = [100.0, 10_000, 33_000_000][random.below(3)]
       func place() -> Point {
-        Point(
-          x: .random(in: -reach...reach, using: &random),
-          y: .random(in: -reach...reach, using: &random)
-        )
+        Point(x: .random(in: -reach...reach, using: &random), y: .random(in: -reach...reach, using: &random))
       }
       let id: ObjectID
       switch random.below(4) {
@@ -273,9 +243,7 @@ struct PicturePageTests {
       try world.board.scale([id], by: factor, about: center)
       try world.board.rotate([id], by: .radians(Double(random.below(7))), about: center)
     }
-    for scale in [0.1, 1, 4] {
-      _ = try PicturePage.png(world.picture(Self.region), scale: scale)
-    }
+    for scale in [0.1, 1, 4] { _ = try PicturePage.png(world.picture(Self.region), scale: scale) }
     #expect(try PicturePage.pdf(world.picture()).count > 500)
     #expect(try PicturePage.pdf(world.picture(Self.region)).count > 500)
   }

@@ -5,8 +5,8 @@ import WhiteboardRendering
 /// The pictures of the tests: 24 by 16 pixels, red and green above blue and white.
 enum Pictures {
   static let names = [
-    "deep.png", "half.png", "palette.png", "plain.png", "grey.jpg", "printer.jpg",
-    "progressive.jpg", "upright.jpg", "half.webp", "lossless.webp", "lossy.webp",
+    "deep.png", "half.png", "palette.png", "plain.png", "grey.jpg", "printer.jpg", "progressive.jpg", "upright.jpg",
+    "half.webp", "lossless.webp", "lossy.webp",
   ]
 
   /// Returns the bytes of a file.
@@ -24,12 +24,10 @@ enum Pictures {
       : [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, value, 0, 0]
     let segment = Array("Exif\0\0".utf8) + tiff + [0, 0, 0, 0]
     let bytes = try self.bytes("upright.jpg")
-    return bytes.prefix(2) + [0xFF, 0xE1, 0, UInt8(segment.count + 2)] + segment
-      + bytes.dropFirst(2)
+    return bytes.prefix(2) + [0xFF, 0xE1, 0, UInt8(segment.count + 2)] + segment + bytes.dropFirst(2)
   }
 
-  /// Returns the color in the center of each quarter, row by row: `r`, `g`, `b`, `w`, `k`, or its
-  /// value.
+  /// Returns the color in the center of each quarter, row by row: `r`, `g`, `b`, `w`, `k`, or its value.
   static func quarters(_ photo: PhotoPixels) -> String {
     [(1, 1), (3, 1), (1, 3), (3, 3)].map { across, down in
       name(photo.pixels[photo.height * down / 4 * photo.width + photo.width * across / 4])

@@ -13,9 +13,7 @@ import WhiteboardKit
 
   private func host() -> PeerID { PeerIdentity.ephemeral().peerID }
 
-  private func entry(of host: PeerID? = nil, at address: String = "192.0.2.1")
-    -> BoardRegister.Entry
-  {
+  private func entry(of host: PeerID? = nil, at address: String = "192.0.2.1") -> BoardRegister.Entry {
     BoardRegister.Entry(
       board: SessionID.random().text,
       name: "board",
@@ -26,19 +24,15 @@ import WhiteboardKit
     )
   }
 
-  private func limits(_ change: (inout RelayConfiguration.Limits) -> Void = { _ in })
-    -> RelayConfiguration.Limits
-  {
+  private func limits(_ change: (inout RelayConfiguration.Limits) -> Void = { _ in }) -> RelayConfiguration.Limits {
     var limits = RelayConfiguration.Limits()
     limits.boards = .any
     change(&limits)
     return limits
   }
 
-  @Test(
-    "a host has at most the allowed number of boards, at any address; other hosts are not affected"
-  )
-  func perHost() {
+  @Test("a host has at most the allowed number of boards, at any address; other hosts are not affected") func perHost()
+  {
     let (ada, ben) = (host(), host())
     let limits = limits { $0.maximumBoardsPerHost = 2 }
     let entries = [entry(of: ada, at: "192.0.2.1"), entry(of: ada, at: "192.0.2.2")]
@@ -47,25 +41,19 @@ import WhiteboardKit
     #expect(limits.refusal(of: ben, at: "192.0.2.1", among: entries) == nil)
   }
 
-  @Test("an address has at most the allowed number of boards; other addresses are not affected")
-  func perAddress() {
+  @Test("an address has at most the allowed number of boards; other addresses are not affected") func perAddress() {
     let entries = (0..<16).map { _ in entry(of: host()) }
     #expect(limits().refusal(of: host(), at: "192.0.2.1", among: entries) == .address(16))
     #expect(limits().refusal(of: host(), at: "192.0.2.2", among: entries) == nil)
-    #expect(
-      limits().refusal(of: host(), at: "192.0.2.1", among: Array(entries.dropLast())) == nil
-    )
+    #expect(limits().refusal(of: host(), at: "192.0.2.1", among: Array(entries.dropLast())) == nil)
   }
 
-  @Test("some boards are reserved for the operator, by default a tenth")
-  func reserved() {
+  @Test("some boards are reserved for the operator, by default a tenth") func reserved() {
     let entries = (0..<19).map { entry(of: host(), at: "192.0.2.\($0)") }
     let limits = limits { $0.maximumBoards = 20 }
     let stranger = host()
     #expect(limits.refusal(of: stranger, at: "::", among: Array(entries.prefix(17))) == nil)
-    #expect(
-      limits.refusal(of: stranger, at: "::", among: Array(entries.prefix(18))) == .reserved(2)
-    )
+    #expect(limits.refusal(of: stranger, at: "::", among: Array(entries.prefix(18))) == .reserved(2))
     let none = self.limits {
       $0.maximumBoards = 19
       $0.reservedBoards = 0
@@ -74,8 +62,7 @@ import WhiteboardKit
     #expect(none.refusal(of: stranger, at: "::", among: entries) == .full(19))
   }
 
-  @Test("a host that the operator allowed does not count as a stranger")
-  func allowed() {
+  @Test("a host that the operator allowed does not count as a stranger") func allowed() {
     let (ada, ben) = (host(), host())
     let limits = limits {
       $0.allowed = [ada]
@@ -90,8 +77,7 @@ import WhiteboardKit
     #expect(limits.refusal(of: ada, at: "192.0.2.1", among: more + [entry()]) == .full(10))
   }
 
-  @Test("an allow-list has no limits for strangers")
-  func allowList() {
+  @Test("an allow-list has no limits for strangers") func allowList() {
     let (ada, ben) = (host(), host())
     let limits = limits {
       $0.boards = .allowList
@@ -102,8 +88,7 @@ import WhiteboardKit
     #expect(limits.refusal(of: ben, at: "::", among: []) == .notAllowed)
   }
 
-  @Test("by default, only strangers' boards expire, and no pinned board does")
-  func retention() {
+  @Test("by default, only strangers' boards expire, and no pinned board does") func retention() {
     let (ada, ben) = (host(), host())
     let open = limits { $0.allowed = [ada] }
     var pinned = entry(of: ben)
@@ -119,8 +104,7 @@ import WhiteboardKit
     #expect(set.retention(of: pinned) == nil)
   }
 
-  @Test("a refusal names its setting and a remedy, in at most as many bytes as the host gets")
-  func reasons() {
+  @Test("a refusal names its setting and a remedy, in at most as many bytes as the host gets") func reasons() {
     for (refusal, setting) in [
       (BoardRefusal.host(8), "max-boards-per-host"), (.address(16), "max-boards-per-address"),
       (.reserved(10), "reserved-boards"),
@@ -131,8 +115,7 @@ import WhiteboardKit
     }
   }
 
-  @Test("a relay counts its boards, also after a restart, and accepts a known board again")
-  func counts() async throws {
+  @Test("a relay counts its boards, also after a restart, and accepts a known board again") func counts() async throws {
     try await RelayRoom.make { room in
       let (ada, ben) = (host(), host())
       func request(_ session: SessionID, _ host: PeerID) -> CarryRequest {
@@ -169,8 +152,7 @@ import WhiteboardKit
   @Test(
     "the retention of boards is a number of days, auto or never",
     arguments: [("auto", BoardRetention.auto), ("never", .never), ("30", .days(30))]
-  )
-  func setting(text: String, meant: BoardRetention) throws {
+  ) func setting(text: String, meant: BoardRetention) throws {
     #expect(try SettingKey.retain.parse(text) == meant)
     #expect(throws: SettingFault.self) { try SettingKey.retain.parse("0") }
     #expect(throws: SettingFault.self) { try SettingKey.reservedBoards.parse("-1") }

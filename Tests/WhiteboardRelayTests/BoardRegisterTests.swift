@@ -17,8 +17,9 @@ import WhiteboardKit
     )
   }
 
-  @Test("a register reloads with the same boards in the same order; only its owner can read it")
-  func roundTrip() async throws {
+  @Test("a register reloads with the same boards in the same order; only its owner can read it") func roundTrip()
+    async throws
+  {
     try await RelayRoom.make { room in
       var register = try BoardRegister(inDataDirectory: room.data)
       #expect(register.entries.isEmpty)
@@ -38,8 +39,7 @@ import WhiteboardKit
   @Test(
     "a malformed file is an error with advice, and is not changed",
     arguments: ["", "{", #"{"version":2,"boards":[]}"#, #"{"version":1,"boards":[{}]}"#]
-  )
-  func damaged(text: String) async throws {
+  ) func damaged(text: String) async throws {
     try await RelayRoom.make { room in
       let path = room.data + "/relay.json"
       try PrivateFile(path: path).replace(Array(text.utf8))

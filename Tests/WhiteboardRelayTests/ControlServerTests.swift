@@ -12,11 +12,9 @@ import Musl
 #endif
 
 /// The control socket of a relay, used through the file system.
-@Suite(.timeLimit(.minutes(1)))
-struct ControlServerTests {
+@Suite(.timeLimit(.minutes(1))) struct ControlServerTests {
   private func withServer(
-    answering answer: @escaping @Sendable (ControlRequest) async -> [ControlLine] = { _ in [.done]
-    },
+    answering answer: @escaping @Sendable (ControlRequest) async -> [ControlLine] = { _ in [.done] },
     _ body: (String) async throws -> Void
   ) async throws {
     try await RelayRoom.make { room in
@@ -31,12 +29,10 @@ struct ControlServerTests {
     }
   }
 
-  @Test("a request is answered with lines, and a refused one with an error and its code")
-  func answers() async throws {
+  @Test("a request is answered with lines, and a refused one with an error and its code") func answers() async throws {
     let person = PersonReport(board: "b", boardName: "n", peer: "p", name: "\u{1B}[31mada")
     let answer: @Sendable (ControlRequest) async -> [ControlLine] = { request in
-      request.command == .peers
-        ? [.person(person), .done] : [.error(code: 77, message: "not that")]
+      request.command == .peers ? [.person(person), .done] : [.error(code: 77, message: "not that")]
     }
     try await withServer(answering: answer) { path in
       let lines = try await ControlClient.ask(ControlRequest(.peers), at: path)
@@ -51,8 +47,7 @@ struct ControlServerTests {
     }
   }
 
-  @Test("only the owner can use the socket")
-  func permissions() async throws {
+  @Test("only the owner can use the socket") func permissions() async throws {
     try await withServer { path in
       var status = stat()
       #expect(stat(path, &status) == 0)
@@ -60,12 +55,11 @@ struct ControlServerTests {
     }
   }
 
-  @Test("a second relay is refused while the first answers, and replaces the socket of a dead one")
-  func takeOver() async throws {
+  @Test("a second relay is refused while the first answers, and replaces the socket of a dead one") func takeOver()
+    async throws
+  {
     try await withServer { path in
-      #expect { try ControlServer(at: path) } throws: {
-        ($0 as? WhiteboardError)?.code == .timedOut
-      }
+      #expect { try ControlServer(at: path) } throws: { ($0 as? WhiteboardError)?.code == .timedOut }
     }
     try await RelayRoom.make { room in
       let path = room.directory + "/control.sock"
@@ -79,16 +73,14 @@ struct ControlServerTests {
   @Test(
     "a malformed request is answered with an error, and the next one is served",
     arguments: ["", "nonsense", "{}", #"{"command":"explode"}"#, "[1]", #"{"command":7}"#]
-  )
-  func nonsense(line: String) async throws {
+  ) func nonsense(line: String) async throws {
     try await withServer { path in
       let socket = try UnixSocket.connect(to: path)
       let writer = LineWriter(descriptor: socket.descriptor)
       try await writer.write(Array("\(line)\n".utf8))
       try await writer.flush()
       let reader = try LineReader(descriptor: socket.descriptor)
-      guard case .line(let bytes)? = try await reader.nextLine(),
-        case .error(64, _)? = try ControlLine(line: bytes)
+      guard case .line(let bytes)? = try await reader.nextLine(), case .error(64, _)? = try ControlLine(line: bytes)
       else {
         Issue.record("no error came")
         return
@@ -97,8 +89,7 @@ struct ControlServerTests {
     }
   }
 
-  @Test("idle connections do not delay the answer to another client")
-  func silence() async throws {
+  @Test("idle connections do not delay the answer to another client") func silence() async throws {
     try await withServer { path in
       let silent = try (0..<7).map { _ in try UnixSocket.connect(to: path) }
       #expect(try await ControlClient.ask(ControlRequest(.status), at: path).isEmpty)
@@ -106,8 +97,7 @@ struct ControlServerTests {
     }
   }
 
-  @Test("a path that is too long for a socket is an error with a message")
-  func longPath() {
+  @Test("a path that is too long for a socket is an error with a message") func longPath() {
     #expect { try ControlServer(at: "/" + String(repeating: "x", count: 200)) } throws: {
       ($0 as? WhiteboardError)?.code == .usage
     }

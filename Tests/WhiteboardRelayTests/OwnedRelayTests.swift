@@ -5,12 +5,10 @@ import WhiteboardKit
 @testable import WhiteboardRelay
 
 /// Owned boards on a relay.
-@Suite(.serialized, .timeLimit(.minutes(2)))
-struct OwnedRelayTests {
-  @Test(
-    "[AUT-11] a relay owns a board it created, also after a restart, and its code admits editors"
-  )
-  func own() async throws {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct OwnedRelayTests {
+  @Test("[AUT-11] a relay owns a board it created, also after a restart, and its code admits editors") func own()
+    async throws
+  {
     try await RelayRoom.make { room in
       var link: String?
       try await room.running(try room.relay()) { relay in
@@ -31,15 +29,13 @@ struct OwnedRelayTests {
     }
   }
 
-  @Test("[AUT-11] an operator admits a viewer, makes it an editor, and removes it")
-  func operated() async throws {
+  @Test("[AUT-11] an operator admits a viewer, makes it an editor, and removes it") func operated() async throws {
     try await RelayRoom.make { room in
       try await room.running(try room.relay()) { relay in
         #expect(try await relay.createBoard(name: "standup", isOwned: true).isOwned)
-        func answer(
-          _ command: ControlRequest.Command,
-          _ change: (inout ControlRequest) -> Void = { _ in }
-        ) async -> [ControlLine] {
+        func answer(_ command: ControlRequest.Command, _ change: (inout ControlRequest) -> Void = { _ in }) async
+          -> [ControlLine]
+        {
           var request = ControlRequest(command, board: "standup")
           change(&request)
           return await relay.answer(request)
@@ -51,9 +47,7 @@ struct OwnedRelayTests {
         }
         #expect(view.role == "viewer" && view.expires != nil)
         try await room.joined(view.link) { guest in
-          let refused = await #expect(throws: CommandError.self) {
-            try await guest.perform("text 0,0 one")
-          }
+          let refused = await #expect(throws: CommandError.self) { try await guest.perform("text 0,0 one") }
           #expect(refused?.code == .viewer)
           let unknown = await answer(.role) {
             $0.peer = "nobody"
@@ -84,8 +78,7 @@ struct OwnedRelayTests {
     }
   }
 
-  @Test("at least four characters of an id select a board")
-  func meant() async throws {
+  @Test("at least four characters of an id select a board") func meant() async throws {
     try await RelayRoom.make { room in
       try await room.running(try room.relay()) { relay in
         let board = try await relay.createBoard(name: "standup").board

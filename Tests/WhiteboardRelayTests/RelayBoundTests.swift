@@ -4,10 +4,8 @@ import Testing
 import WhiteboardKit
 import WhiteboardRelay
 
-@Suite("RelayBound")
-struct RelayBoundTests {
-  @Test("each limit is described with its current numbers")
-  func numbers() throws {
+@Suite("RelayBound") struct RelayBoundTests {
+  @Test("each limit is described with its current numbers") func numbers() throws {
     var limits = RelayConfiguration.Limits()
     limits.maximumBoards = 17
     limits.retention = .days(90)
@@ -28,17 +26,13 @@ struct RelayBoundTests {
     #expect(Set(bounds.map(\.what)).count == bounds.count)
     limits.boards = .allowList
     let closed = RelayBound.all(limits, passing)
-    #expect(
-      closed.first { $0.what == "boards of one peer that is not in `allow`" }?.limit
-        == "none are accepted"
-    )
+    #expect(closed.first { $0.what == "boards of one peer that is not in `allow`" }?.limit == "none are accepted")
   }
 
   @Test(
     "the listening address and the health address are parsed alike, also with port 0",
     arguments: [("127.0.0.1:0", 0), ("[::]:26273", 26_273)]
-  )
-  func places(text: String, port: Int) throws {
+  ) func places(text: String, port: Int) throws {
     #expect(try SettingKey.listen.parse(text).port == port)
     guard case .at(let place) = try SettingKey.http.parse(text) else {
       Issue.record("no place")

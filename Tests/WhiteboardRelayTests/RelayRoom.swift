@@ -20,8 +20,7 @@ struct RelayRoom {
   /// Creates a directory while `body` runs.
   static func make(_ body: (RelayRoom) async throws -> Void) async throws {
     let directory =
-      FileManager.default.temporaryDirectory.path
-      + "/whiteboard-relay-\(UInt64.random(in: 0...UInt64.max))"
+      FileManager.default.temporaryDirectory.path + "/whiteboard-relay-\(UInt64.random(in: 0...UInt64.max))"
     try FileManager.default.createDirectory(
       atPath: directory + "/relay",
       withIntermediateDirectories: true,
@@ -32,10 +31,7 @@ struct RelayRoom {
   }
 
   /// Creates a relay in the room's directory, or in another one.
-  func relay(
-    in place: String? = nil,
-    _ change: (inout RelayConfiguration) -> Void = { _ in }
-  ) throws -> Relay {
+  func relay(in place: String? = nil, _ change: (inout RelayConfiguration) -> Void = { _ in }) throws -> Relay {
     let data = place ?? data
     var configuration = RelayConfiguration(
       name: "attic",
@@ -52,10 +48,7 @@ struct RelayRoom {
   }
 
   /// Runs a relay while `body` runs.
-  func running(
-    _ relay: Relay,
-    _ body: (Relay) async throws -> Void
-  ) async throws {
+  func running(_ relay: Relay, _ body: (Relay) async throws -> Void) async throws {
     let (states, state) = AsyncStream<Void>.makeStream()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
@@ -70,11 +63,7 @@ struct RelayRoom {
   }
 
   /// Joins a board by its link while `body` runs.
-  func joined(
-    _ link: String?,
-    as name: String = "ben",
-    _ body: (ScriptedBoard) async throws -> Void
-  ) async throws {
+  func joined(_ link: String?, as name: String = "ben", _ body: (ScriptedBoard) async throws -> Void) async throws {
     let link = try BoardLink(try #require(link))
     var joining = BoardConfiguration(
       part: .join(.link(link), patience: .seconds(10)),

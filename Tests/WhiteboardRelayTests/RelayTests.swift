@@ -8,8 +8,7 @@ import WhiteboardDocument
 @testable import WhiteboardRelay
 
 /// Boards on a relay, with real nodes that join them.
-@Suite(.serialized, .timeLimit(.minutes(2)))
-struct RelayTests {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct RelayTests {
   private func digest(_ scriptedBoard: ScriptedBoard) async throws -> String {
     try await scriptedBoard.perform("digest")
     var last: String?
@@ -17,8 +16,9 @@ struct RelayTests {
     return try #require(last)
   }
 
-  @Test("a board on a relay is complete for a late joiner after all left and the relay restarted")
-  func outlives() async throws {
+  @Test("a board on a relay is complete for a late joiner after all left and the relay restarted") func outlives()
+    async throws
+  {
     try await RelayRoom.make { room in
       var link: String?
       var before: String?
@@ -43,8 +43,9 @@ struct RelayTests {
     }
   }
 
-  @Test("a relay whose task is canceled shuts down as on request, and creates no more boards")
-  func canceled() async throws {
+  @Test("a relay whose task is canceled shuts down as on request, and creates no more boards") func canceled()
+    async throws
+  {
     try await RelayRoom.make { room in
       let relay = try room.relay()
       let (states, state) = AsyncStream<Void>.makeStream()
@@ -57,16 +58,11 @@ struct RelayTests {
         ($0 as? WhiteboardError)?.code == .unreachable
       }
       let library = BoardLibrary(directory: room.data + "/boards")
-      #expect(
-        try await library.list().compactMap(\.board).compactMap { SessionID(bytes: $0)?.text } == [
-          board
-        ]
-      )
+      #expect(try await library.list().compactMap(\.board).compactMap { SessionID(bytes: $0)?.text } == [board])
     }
   }
 
-  @Test("[RLY-7] a member reconnects after its relay ended and started again")
-  func comesBack() async throws {
+  @Test("[RLY-7] a member reconnects after its relay ended and started again") func comesBack() async throws {
     try await RelayRoom.make { room in
       let first = try room.relay()
       let (states, state) = AsyncStream<Void>.makeStream()
@@ -83,16 +79,13 @@ struct RelayTests {
         try await room.running(second) { relay in
           try await relay.untilBoard { $0.people.values.contains("ben") }
           try await guest.perform("wait synced timeout=30")
-          try await room.joined(link, as: "cy") {
-            try await $0.perform("wait objects=1 timeout=30")
-          }
+          try await room.joined(link, as: "cy") { try await $0.perform("wait objects=1 timeout=30") }
         }
       }
     }
   }
 
-  @Test("several boards are served on one port, and each member sees only its board")
-  func several() async throws {
+  @Test("several boards are served on one port, and each member sees only its board") func several() async throws {
     try await RelayRoom.make { room in
       try await room.running(try room.relay()) { relay in
         let first = try await relay.createBoard(name: "one", admission: .anyone)
@@ -113,8 +106,7 @@ struct RelayTests {
     }
   }
 
-  @Test("a board over the limit, or with an invalid name or admission, is not created")
-  func limits() async throws {
+  @Test("a board over the limit, or with an invalid name or admission, is not created") func limits() async throws {
     try await RelayRoom.make { room in
       let relay = try room.relay { $0.limits.maximumBoards = 1 }
       try await room.running(relay) { relay in
@@ -131,10 +123,9 @@ struct RelayTests {
     }
   }
 
-  @Test(
-    "a deleted board is no longer served and its file is deleted; its members keep their copies"
-  )
-  func delete() async throws {
+  @Test("a deleted board is no longer served and its file is deleted; its members keep their copies") func delete()
+    async throws
+  {
     try await RelayRoom.make { room in
       try await room.running(try room.relay()) { relay in
         let report = try await relay.createBoard(name: "standup")
@@ -151,8 +142,9 @@ struct RelayTests {
     }
   }
 
-  @Test("a board without visits for a long time is removed, unless it is pinned or in use")
-  func forgotten() async throws {
+  @Test("a board without visits for a long time is removed, unless it is pinned or in use") func forgotten()
+    async throws
+  {
     try await RelayRoom.make { room in
       try await room.running(try room.relay { $0.limits.retention = .days(30) }) { relay in
         let link = try await relay.createBoard(name: "in use").link
@@ -173,10 +165,9 @@ struct RelayTests {
     }
   }
 
-  @Test(
-    "a board that is too large is not served, reports why, and is served again under a new limit"
-  )
-  func tooLarge() async throws {
+  @Test("a board that is too large is not served, reports why, and is served again under a new limit") func tooLarge()
+    async throws
+  {
     try await RelayRoom.make { room in
       try await room.running(try room.relay()) { relay in
         let report = try await relay.createBoard(name: "standup")
@@ -199,8 +190,9 @@ struct RelayTests {
     }
   }
 
-  @Test("a board that cannot be saved is still served and reported, and is saved when possible")
-  func unsaved() async throws {
+  @Test("a board that cannot be saved is still served and reported, and is saved when possible") func unsaved()
+    async throws
+  {
     try await RelayRoom.make { room in
       var before: String?
       try await room.running(try room.relay()) { relay in
@@ -208,16 +200,12 @@ struct RelayTests {
         let document = try #require(await relay.boards.values.first?.sharedBoard.document)
         try await room.joined(link) { guest in
           _ = try await document.limitPages(to: 1)
-          for n in 0..<20 {
-            try await guest.perform("text 0,\(n) \"\(String(repeating: "x", count: 2_000))\"")
-          }
+          for n in 0..<20 { try await guest.perform("text 0,\(n) \"\(String(repeating: "x", count: 2_000))\"") }
           try await relay.untilBoard { $0.unsaved != nil }
           #expect(await relay.hindrances == ["NOT SAVED: disk full (1 board)"])
           #expect(await relay.onlyReport?.state == "serving")
           #expect(await relay.onlyReport?.problem?.contains("disk is full") == true)
-          try await room.joined(link, as: "cy") { late in
-            try await late.perform("wait objects=20 timeout=30")
-          }
+          try await room.joined(link, as: "cy") { late in try await late.perform("wait objects=20 timeout=30") }
           _ = try await document.limitPages(to: 1_000_000)
           try await relay.untilBoard { $0.unsaved == nil }
           #expect(await relay.hindrances.isEmpty)
@@ -233,8 +221,7 @@ struct RelayTests {
     }
   }
 
-  @Test("a relay that must end and cannot save a board reports that")
-  func endsUnsaved() async throws {
+  @Test("a relay that must end and cannot save a board reports that") func endsUnsaved() async throws {
     try await RelayRoom.make { room in
       await #expect {
         try await room.running(try room.relay()) { relay in
@@ -242,15 +229,11 @@ struct RelayTests {
           let document = try #require(await relay.boards.values.first?.sharedBoard.document)
           try await room.joined(link) { guest in
             _ = try await document.limitPages(to: 1)
-            for n in 0..<20 {
-              try await guest.perform("text 0,\(n) \"\(String(repeating: "x", count: 2_000))\"")
-            }
+            for n in 0..<20 { try await guest.perform("text 0,\(n) \"\(String(repeating: "x", count: 2_000))\"") }
             try await relay.untilBoard { $0.unsaved != nil }
           }
         }
-      } throws: {
-        ($0 as? WhiteboardError) == WhiteboardError(.inputOutput, "NOT SAVED: disk full (1 board)")
-      }
+      } throws: { ($0 as? WhiteboardError) == WhiteboardError(.inputOutput, "NOT SAVED: disk full (1 board)") }
     }
   }
 
@@ -285,8 +268,9 @@ struct RelayTests {
     }
   }
 
-  @Test("[RLY-2] a board that moved to a relay is available without its host, and after a restart")
-  func carried() async throws {
+  @Test("[RLY-2] a board that moved to a relay is available without its host, and after a restart") func carried()
+    async throws
+  {
     try await RelayRoom.make { room in
       var link: String?
       try await room.running(try room.relay { $0.limits.boards = .any }) { relay in
@@ -298,9 +282,7 @@ struct RelayTests {
           try await host.perform("wait synced timeout=30")
         }
         link = await relay.onlyReport?.link
-        try await room.joined(link) { guest in
-          try await guest.perform("wait objects=1 timeout=30")
-        }
+        try await room.joined(link) { guest in try await guest.perform("wait objects=1 timeout=30") }
       }
       try await room.running(try room.relay()) { relay in
         // The host is no longer on the list, but its board stays.
@@ -311,14 +293,12 @@ struct RelayTests {
     }
   }
 
-  @Test("[AUT-11] a member that was admitted as a viewer is a viewer at the relay, too")
-  func carriedView() async throws {
+  @Test("[AUT-11] a member that was admitted as a viewer is a viewer at the relay, too") func carriedView() async throws
+  {
     try await RelayRoom.make { room in
       try await room.running(try room.relay { $0.limits.boards = .any }) { relay in
         try await hosted(room, at: relay, isOwned: true) { host in
-          let isGranted = await host.sees {
-            if case .role(let told) = $0 { told.role == "relay" } else { false }
-          }
+          let isGranted = await host.sees { if case .role(let told) = $0 { told.role == "relay" } else { false } }
           #expect(isGranted)
           try await host.perform("invite view")
           var view: String?
@@ -328,9 +308,7 @@ struct RelayTests {
             // By now, the relay has reported everything.
             try await host.perform("text 0,0 \"from ada\"")
             try await guest.perform("wait objects=1 timeout=30")
-            let refused = await #expect(throws: CommandError.self) {
-              try await guest.perform("text 0,0 \"from ben\"")
-            }
+            let refused = await #expect(throws: CommandError.self) { try await guest.perform("text 0,0 \"from ben\"") }
             #expect(refused?.code == .viewer)
             #expect(await guest.roles == ["viewer"])
           }
@@ -339,14 +317,13 @@ struct RelayTests {
     }
   }
 
-  @Test("[AUT-11] a relay admits editors to a board of another owner, also while the owner is away")
-  func carriedOwned() async throws {
+  @Test("[AUT-11] a relay admits editors to a board of another owner, also while the owner is away") func carriedOwned()
+    async throws
+  {
     try await RelayRoom.make { room in
       try await room.running(try room.relay { $0.limits.boards = .any }) { relay in
         try await hosted(room, at: relay, isOwned: true) { host in
-          let isGranted = await host.sees {
-            if case .role(let told) = $0 { told.role == "relay" } else { false }
-          }
+          let isGranted = await host.sees { if case .role(let told) = $0 { told.role == "relay" } else { false } }
           #expect(isGranted)
           try await host.perform("text 0,0 \"from ada\"")
           try await host.perform("wait synced timeout=30")
@@ -366,8 +343,9 @@ struct RelayTests {
     }
   }
 
-  @Test("the host of a board whose relay lost its data learns it; the board is moved there again")
-  func lostData() async throws {
+  @Test("the host of a board whose relay lost its data learns it; the board is moved there again") func lostData()
+    async throws
+  {
     try await RelayRoom.make { room in
       let host = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -420,8 +398,7 @@ struct RelayTests {
     }
   }
 
-  @Test("[RLY-2] a relay that refuses a board gives the reason and the peer to allow")
-  func notCarried() async throws {
+  @Test("[RLY-2] a relay that refuses a board gives the reason and the peer to allow") func notCarried() async throws {
     try await RelayRoom.make { room in
       try await room.running(try room.relay()) { relay in
         try await hosted(room, at: relay) { host in
@@ -436,8 +413,9 @@ struct RelayTests {
     }
   }
 
-  @Test("a copy made during edits is complete, and a relay restored from it has the same identity")
-  func backup() async throws {
+  @Test("a copy made during edits is complete, and a relay restored from it has the same identity") func backup()
+    async throws
+  {
     try await RelayRoom.make { room in
       let copy = room.directory + "/copy"
       let elsewhere = room.directory + "/elsewhere"
@@ -470,13 +448,10 @@ struct RelayTests {
     }
   }
 
-  @Test("a damaged copy is not restored, and the damage is named")
-  func damagedBackup() async throws {
+  @Test("a damaged copy is not restored, and the damage is named") func damagedBackup() async throws {
     try await RelayRoom.make { room in
       let copy = room.directory + "/copy"
-      try await room.running(try room.relay()) { relay in
-        _ = try await relay.createBoard(name: "standup")
-      }
+      try await room.running(try room.relay()) { relay in _ = try await relay.createBoard(name: "standup") }
       _ = try await RelayBackup.make(of: room.data, at: copy)
       let file = try #require(try await BoardLibrary(directory: copy + "/boards").list().first).path
       var bytes = try Data(contentsOf: URL(fileURLWithPath: file))
@@ -501,17 +476,13 @@ extension Relay {
   }
 
   /// Waits until the current state of every board is on disk.
-  fileprivate func untilKept() async throws {
-    for board in boards.values { try await board.sharedBoard.storeAll() }
-  }
+  fileprivate func untilKept() async throws { for board in boards.values { try await board.sharedBoard.storeAll() } }
 }
 
 extension ScriptedBoard {
   /// The reported roles in order.
   fileprivate var roles: [String] {
-    events.compactMap { event in
-      if case .role(let told) = event, told.isOwn { told.role } else { nil }
-    }
+    events.compactMap { event in if case .role(let told) = event, told.isOwn { told.role } else { nil } }
   }
 }
 

@@ -5,33 +5,22 @@ import Testing
 
 /// A stored screen in `Goldens` that people can read.
 ///
-/// The file has the text between bars, then a letter for the style of each cell, and a list of the
-/// letters. With `WHITEBOARD_WRITE_GOLDENS=1` in the environment, a file that differs is rewritten.
-/// The test fails anyway, so that no change is overlooked; check the difference before you commit
-/// it.
+/// The file has the text between bars, then a letter for the style of each cell, and a list of the letters. With
+/// `WHITEBOARD_WRITE_GOLDENS=1` in the environment, a file that differs is rewritten. The test fails anyway, so that no
+/// change is overlooked; check the difference before you commit it.
 enum Golden {
   /// Compares a screen with the file of a name.
-  static func check(
-    _ screen: Screen,
-    _ name: String,
-    sourceLocation: SourceLocation = #_sourceLocation
-  ) {
+  static func check(_ screen: Screen, _ name: String, sourceLocation: SourceLocation = #_sourceLocation) {
     check(text(of: screen), name, sourceLocation: sourceLocation)
   }
 
   /// Compares a text with the file of a name.
-  static func check(
-    _ text: String,
-    _ name: String,
-    sourceLocation: SourceLocation = #_sourceLocation
-  ) {
+  static func check(_ text: String, _ name: String, sourceLocation: SourceLocation = #_sourceLocation) {
     let file = directory.appending(path: name + ".txt")
     let known = (try? Data(contentsOf: file)).map { String(decoding: $0, as: UTF8.self) }
     guard known != text else { return }
     if ProcessInfo.processInfo.environment["WHITEBOARD_WRITE_GOLDENS"] == "1" {
-      do { try Data(text.utf8).write(to: file) } catch {
-        Issue.record(error, sourceLocation: sourceLocation)
-      }
+      do { try Data(text.utf8).write(to: file) } catch { Issue.record(error, sourceLocation: sourceLocation) }
       Issue.record("\(name) was written anew", sourceLocation: sourceLocation)
     } else {
       Issue.record(
@@ -41,8 +30,7 @@ enum Golden {
     }
   }
 
-  private static let directory = URL(filePath: #filePath).deletingLastPathComponent()
-    .appending(path: "Goldens")
+  private static let directory = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Goldens")
 
   /// The letters of styles; a dot is the plain style.
   private static let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")

@@ -9,12 +9,9 @@ import WhiteboardKit
 
 @testable import WhiteboardWeb
 
-@Suite("The gateway that the boards of a program share")
-struct SharedGatewayTests {
+@Suite("The gateway that the boards of a program share") struct SharedGatewayTests {
   /// Runs a body with a transport, and the settings of a gateway on a free port.
-  private func withTransport(
-    _ body: (PeerTransport, WebGateway.Configuration) async throws -> Void
-  ) async throws {
+  private func withTransport(_ body: (PeerTransport, WebGateway.Configuration) async throws -> Void) async throws {
     let directory = NSTemporaryDirectory() + "whiteboard-gateway-" + UUID().uuidString
     defer { try? FileManager.default.removeItem(atPath: directory) }
     var transport = TransportConfiguration(
@@ -31,8 +28,8 @@ struct SharedGatewayTests {
     }
   }
 
-  /// Runs a body with a transport, the settings of a gateway on all addresses, and a function that
-  /// changes the addresses of the machine.
+  /// Runs a body with a transport, the settings of a gateway on all addresses, and a function that changes the
+  /// addresses of the machine.
   private func withAddresses(
     _ first: [String],
     _ body: (PeerTransport, WebGateway.Configuration, ([String]) -> Void) async throws -> Void
@@ -51,8 +48,7 @@ struct SharedGatewayTests {
     init(_ first: [String]) { current = Mutex(first) }
   }
 
-  @Test("[WEB-9] boards that let browsers join at the same time get the same gateway")
-  func together() async throws {
+  @Test("[WEB-9] boards that let browsers join at the same time get the same gateway") func together() async throws {
     try await withTransport { transport, settings in
       let shared = SharedGateway(settings)
       let pages = try await withThrowingTaskGroup(of: OpenGateway.self) { group in
@@ -64,8 +60,7 @@ struct SharedGatewayTests {
     }
   }
 
-  @Test("a gateway can be opened again on the same port while the last board closes it")
-  func again() async throws {
+  @Test("a gateway can be opened again on the same port while the last board closes it") func again() async throws {
     try await withTransport { transport, settings in
       let found = SharedGateway(settings)
       let first = try await found.open(on: transport)
@@ -83,16 +78,13 @@ struct SharedGatewayTests {
     }
   }
 
-  @Test("after a failure, the gateway can be opened")
-  func failure() async throws {
+  @Test("after a failure, the gateway can be opened") func failure() async throws {
     try await withTransport { transport, settings in
       let other = try await WebGateway.open(settings, on: transport)
       var settings = settings
       settings.port = try #require(await other.page.origins.first.flatMap { URL(string: $0)?.port })
       let shared = SharedGateway(settings)
-      let error = await #expect(throws: WhiteboardError.self) {
-        try await shared.open(on: transport)
-      }
+      let error = await #expect(throws: WhiteboardError.self) { try await shared.open(on: transport) }
       #expect(error?.message.contains("Address already in use; choose another port") == true)
       await other.close()
       let page = try await shared.open(on: transport)
@@ -100,8 +92,9 @@ struct SharedGatewayTests {
     }
   }
 
-  @Test("[WEB-9] the page follows the addresses of the machine, with a certificate that names them")
-  func newAddress() async throws {
+  @Test("[WEB-9] the page follows the addresses of the machine, with a certificate that names them") func newAddress()
+    async throws
+  {
     try await withAddresses(["127.0.0.1"]) { transport, settings, setAddresses in
       let (checks, check) = AsyncStream<Void>.makeStream()
       let shared = SharedGateway(settings) {
@@ -121,8 +114,9 @@ struct SharedGatewayTests {
     }
   }
 
-  @Test("[WEB-9] an open gateway renews its certificate, and keeps its addresses without a network")
-  func renewal() async throws {
+  @Test("[WEB-9] an open gateway renews its certificate, and keeps its addresses without a network") func renewal()
+    async throws
+  {
     try await withAddresses(["127.0.0.1"]) { transport, settings, setAddresses in
       let gateway = try await WebGateway.open(settings, on: transport)
       let first = await gateway.page
@@ -138,8 +132,9 @@ struct SharedGatewayTests {
     }
   }
 
-  @Test("[WEB-9] an open gateway loads the user's own certificate again after it was replaced")
-  func replaced() async throws {
+  @Test("[WEB-9] an open gateway loads the user's own certificate again after it was replaced") func replaced()
+    async throws
+  {
     try await withTransport { transport, settings in
       var settings = settings
       func make(_ number: Int) throws -> String {
@@ -172,28 +167,21 @@ struct SharedGatewayTests {
     let context = try NIOSSLContext(configuration: client)
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let found = loop.makePromise(of: String.self)
-    let channel = try await ClientBootstrap(group: loop)
-      .channelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
-          let handler = try NIOSSLClientHandler(context: context, serverHostname: nil) {
-            certificates,
-            answer in
-            found.completeWith(
-              Result { WebCertificate.fingerprint(of: try certificates[0].toDERBytes()) }
-            )
-            answer.succeed(.certificateVerified)
-          }
-          try channel.pipeline.syncOperations.addHandler(handler)
+    let channel = try await ClientBootstrap(group: loop).channelInitializer { channel in
+      channel.eventLoop.makeCompletedFuture {
+        let handler = try NIOSSLClientHandler(context: context, serverHostname: nil) { certificates, answer in
+          found.completeWith(Result { WebCertificate.fingerprint(of: try certificates[0].toDERBytes()) })
+          answer.succeed(.certificateVerified)
         }
+        try channel.pipeline.syncOperations.addHandler(handler)
       }
-      .connect(host: host, port: port).get()
+    }.connect(host: host, port: port).get()
     let result = try await found.futureResult.get()
     try await channel.close()
     return result
   }
 
-  @Test("[WEB-9] an address keeps its certificate when another address is added")
-  func oldAddress() async throws {
+  @Test("[WEB-9] an address keeps its certificate when another address is added") func oldAddress() async throws {
     try await withAddresses(["127.0.0.2"]) { transport, settings, setAddresses in
       let gateway = try await WebGateway.open(settings, on: transport)
       let first = await gateway.page

@@ -5,10 +5,10 @@ import X509
 
 @testable import WhiteboardWeb
 
-@Suite("Certificates for browsers")
-struct WebCertificateTests {
-  private let directory = FileManager.default.temporaryDirectory
-    .appending(path: "whiteboard-web-\(UInt64.random(in: 0...UInt64.max))").path
+@Suite("Certificates for browsers") struct WebCertificateTests {
+  private let directory = FileManager.default.temporaryDirectory.appending(
+    path: "whiteboard-web-\(UInt64.random(in: 0...UInt64.max))"
+  ).path
 
   private func leaf(_ certificate: WebCertificate) throws -> Certificate {
     try Certificate(derEncoded: try #require(certificate.chain.first).toDERBytes())
@@ -19,9 +19,7 @@ struct WebCertificateTests {
     try body()
   }
 
-  @Test(
-    "[WEB-9] a certificate names the addresses, is signed by the authority, and is valid for at most 397 days"
-  )
+  @Test("[WEB-9] a certificate names the addresses, is signed by the authority, and is valid for at most 397 days")
   func contents() throws {
     try removed {
       let hosts: Set = ["192.168.1.5", "fd00::2", "laptop.local"]
@@ -38,8 +36,9 @@ struct WebCertificateTests {
     }
   }
 
-  @Test("[WEB-9] a certificate is stored, and renewed before it expires or when an address is new")
-  func renewal() throws {
+  @Test("[WEB-9] a certificate is stored, and renewed before it expires or when an address is new") func renewal()
+    throws
+  {
     try removed {
       let first = try WebCertificate(inDirectory: directory, for: ["192.168.1.5"])
       let again = try WebCertificate(inDirectory: directory, for: ["192.168.1.5"])
@@ -54,8 +53,7 @@ struct WebCertificateTests {
     }
   }
 
-  @Test("[WEB-9] certificates that were created while the clock was ahead are replaced")
-  func clock() throws {
+  @Test("[WEB-9] certificates that were created while the clock was ahead are replaced") func clock() throws {
     try removed {
       let ahead = Date.now.addingTimeInterval(500 * 86_400)
       let first = try WebCertificate(inDirectory: directory, for: ["10.0.0.9"], now: ahead)
@@ -67,22 +65,17 @@ struct WebCertificateTests {
     }
   }
 
-  @Test("a damaged file of the gateway's own certificate is replaced")
-  func damaged() throws {
+  @Test("a damaged file of the gateway's own certificate is replaced") func damaged() throws {
     try removed {
       let first = try WebCertificate(inDirectory: directory, for: ["10.0.0.9"])
       try "nothing".write(toFile: directory + "/web.pem", atomically: true, encoding: .utf8)
-      try FileManager.default.setAttributes(
-        [.posixPermissions: 0o600],
-        ofItemAtPath: directory + "/web.pem"
-      )
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: directory + "/web.pem")
       let second = try WebCertificate(inDirectory: directory, for: ["10.0.0.9"])
       #expect(second.fingerprint != first.fingerprint && second.authority == first.authority)
     }
   }
 
-  @Test("the user's own certificate is used as it is, and problems are named")
-  func own() throws {
+  @Test("the user's own certificate is used as it is, and problems are named") func own() throws {
     try removed {
       _ = try WebCertificate(inDirectory: directory, for: ["board.lan"])
       let file = directory + "/web.pem"
@@ -96,16 +89,15 @@ struct WebCertificateTests {
         (file, directory + "/missing.pem", "missing.pem\" cannot be read: No such file"),
         (file, other + "/web.pem", "does not belong to the certificate in"),
       ] {
-        let error = #expect(throws: WebGatewayError.self) {
-          try WebCertificate(certificates: certificates, key: key)
-        }
+        let error = #expect(throws: WebGatewayError.self) { try WebCertificate(certificates: certificates, key: key) }
         #expect(error?.description.contains(problem) == true, "\(error as Any)")
       }
     }
   }
 
-  @Test("the hosts of links are names first, and never this device's own names if there are others")
-  func shownHosts() throws {
+  @Test("the hosts of links are names first, and never this device's own names if there are others") func shownHosts()
+    throws
+  {
     try removed {
       let hosts: Set = ["10.0.0.9", "board.lan", "localhost", "127.0.0.1", "::1", "fd00::1"]
       let certificate = try WebCertificate(inDirectory: directory, for: hosts)

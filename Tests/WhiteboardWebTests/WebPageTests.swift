@@ -4,16 +4,13 @@ import Testing
 
 @testable import WhiteboardWeb
 
-@Suite("The page")
-struct WebPageTests {
-  private static let resources = URL(filePath: #filePath)
-    .appending(path: "../../../Sources/WhiteboardWeb/Resources").standardized
+@Suite("The page") struct WebPageTests {
+  private static let resources = URL(filePath: #filePath).appending(path: "../../../Sources/WhiteboardWeb/Resources")
+    .standardized
 
-  @Test("every file of the page is part of the program; scripts have no comments")
-  func files() throws {
+  @Test("every file of the page is part of the program; scripts have no comments") func files() throws {
     let page = WebPage()
-    let names = try FileManager.default.contentsOfDirectory(atPath: Self.resources.path)
-      .filter { !$0.hasPrefix(".") }
+    let names = try FileManager.default.contentsOfDirectory(atPath: Self.resources.path).filter { !$0.hasPrefix(".") }
     #expect(names.count > 10)
     for name in names {
       let bytes = try Data(contentsOf: Self.resources.appending(path: name))
@@ -29,8 +26,7 @@ struct WebPageTests {
     #expect(page.paths.count == names.count)
   }
 
-  @Test("a script keeps its code and its lines without the comments")
-  func withoutComments() {
+  @Test("a script keeps its code and its lines without the comments") func withoutComments() {
     let script = """
       /** One line. */
       const a = "//"; // why
@@ -54,10 +50,8 @@ struct WebPageTests {
     #expect(String(decoding: WebPage.withoutComments(script.utf8), as: UTF8.self) == expected)
   }
 
-  @Test("only comments are left out of the scripts of the page")
-  func onlyComments() throws {
-    let names = try FileManager.default.contentsOfDirectory(atPath: Self.resources.path)
-      .filter { $0.hasSuffix(".mjs") }
+  @Test("only comments are left out of the scripts of the page") func onlyComments() throws {
+    let names = try FileManager.default.contentsOfDirectory(atPath: Self.resources.path).filter { $0.hasSuffix(".mjs") }
     var count = 0
     for name in names {
       let bytes = try Data(contentsOf: Self.resources.appending(path: name))
@@ -79,8 +73,7 @@ struct WebPageTests {
     #expect(count > 100)
   }
 
-  @Test("without the WebAssembly module, a browser receives at most 100 kB")
-  func size() throws {
+  @Test("without the WebAssembly module, a browser receives at most 100 kB") func size() throws {
     let page = WebPage()
     let sizes = page.paths.compactMap { path in
       page.file(at: path).flatMap { $0.bytes == nil ? nil : $0.compressed?.bytes.readableBytes }

@@ -3,11 +3,7 @@ import WhiteboardKit
 
 /// The commands that select, move, stack, group and lock objects.
 enum ArrangingCommands {
-  static let select = CommandEntry(
-    .select,
-    summary: "select exactly these objects",
-    objects: { .select($0) }
-  )
+  static let select = CommandEntry(.select, summary: "select exactly these objects", objects: { .select($0) })
 
   static let take = CommandEntry(
     .take,
@@ -19,16 +15,12 @@ enum ArrangingCommands {
     objects: { .take($0) }
   )
 
-  static let deselect = CommandEntry(
-    .deselect,
-    summary: "clear the selection"
-  )
+  static let deselect = CommandEntry(.deselect, summary: "clear the selection")
 
   static let move = CommandEntry(
     .move,
     arguments: "ID … X,Y|+DX,DY",
-    summary:
-      "move an object, or several objects by their common center, to a point or by a distance",
+    summary: "move an object, or several objects by their common center, to a point or by a distance",
     keys: ["id", "ids", "to", "by"],
     words: { arguments throws(CommandError) in
       let (references, word) = try arguments.references(before: "the target, as X,Y or +DX,DY")
@@ -42,10 +34,8 @@ enum ArrangingCommands {
       switch (try fields.pointIfAny("to"), try fields.pointIfAny("by")) {
       case (let point?, nil): return .move(references, .to(point))
       case (nil, let distance?): return .move(references, .by(distance))
-      case (nil, nil):
-        throw CommandError(.missingArgument, #"give the target: "to":[x,y] or "by":[dx,dy]"#)
-      case (_?, _?):
-        throw CommandError(.badArgument, #"give one target: "to" or "by", not both"#)
+      case (nil, nil): throw CommandError(.missingArgument, #"give the target: "to":[x,y] or "by":[dx,dy]"#)
+      case (_?, _?): throw CommandError(.badArgument, #"give one target: "to" or "by", not both"#)
       }
     }
   )
@@ -53,8 +43,7 @@ enum ArrangingCommands {
   static let scale = CommandEntry(
     .scale,
     arguments: "ID … FACTOR [about=X,Y] [line=keep]",
-    summary:
-      "set the scale of an object (1 is its original size), or scale several objects about their center",
+    summary: "set the scale of an object (1 is its original size), or scale several objects about their center",
     notes: [
       "about= is the fixed point of the scaling (default: the center).",
       "With line=keep, the width of lines does not change.",
@@ -85,8 +74,7 @@ enum ArrangingCommands {
   static let rotate = CommandEntry(
     .rotate,
     arguments: "ID … DEGREES",
-    summary:
-      "set the angle of an object, clockwise (0 is upright), or rotate several objects about their center",
+    summary: "set the angle of an object, clockwise (0 is upright), or rotate several objects about their center",
     keys: ["id", "ids", "degrees"],
     words: { arguments throws(CommandError) in
       let (references, word) = try arguments.references(before: "the angle in degrees, like 90")
@@ -111,8 +99,7 @@ enum ArrangingCommands {
       switch (above, below) {
       case (let other?, nil): return .order(try arguments.references(), .above(other))
       case (nil, let other?): return .order(try arguments.references(), .below(other))
-      case (_?, _?):
-        throw CommandError(.badArgument, "give either above= or below=, not both")
+      case (_?, _?): throw CommandError(.badArgument, "give either above= or below=, not both")
       case (nil, nil):
         let (references, word) = try arguments.references(before: "the new position, like front")
         guard let place = StackPlace(word.text) else {
@@ -138,10 +125,7 @@ enum ArrangingCommands {
       case (nil, let other?, nil): return .order(references, .above(other))
       case (nil, nil, let other?): return .order(references, .below(other))
       case (nil, nil, nil):
-        throw CommandError(
-          .missingArgument,
-          #"give the new position: "place":"front", "above":ID or "below":ID"#
-        )
+        throw CommandError(.missingArgument, #"give the new position: "place":"front", "above":ID or "below":ID"#)
       case (_, _?, _?), (_?, _?, _), (_?, _, _?):
         throw CommandError(.badArgument, #"give one position: "place", "above" or "below""#)
       }
@@ -157,28 +141,14 @@ enum ArrangingCommands {
       let alias = try arguments.removeAlias()
       return .group(try arguments.references(), alias: alias)
     },
-    json: { fields throws(CommandError) in
-      .group(try fields.references(), alias: try fields.alias())
-    }
+    json: { fields throws(CommandError) in .group(try fields.references(), alias: try fields.alias()) }
   )
 
-  static let ungroup = CommandEntry(
-    .ungroup,
-    summary: "ungroup the objects of a group",
-    object: { .ungroup($0) }
-  )
+  static let ungroup = CommandEntry(.ungroup, summary: "ungroup the objects of a group", object: { .ungroup($0) })
 
-  static let lock = CommandEntry(
-    .lock,
-    summary: "lock objects, so that they cannot be changed",
-    objects: { .lock($0) }
-  )
+  static let lock = CommandEntry(.lock, summary: "lock objects, so that they cannot be changed", objects: { .lock($0) })
 
-  static let unlock = CommandEntry(
-    .unlock,
-    summary: "unlock objects",
-    objects: { .unlock($0) }
-  )
+  static let unlock = CommandEntry(.unlock, summary: "unlock objects", objects: { .unlock($0) })
 }
 
 extension StackPlace {

@@ -25,9 +25,7 @@ package struct CommandEntry: Sendable {
   let parseJSON: JSONParser
 
   /// The name and the arguments.
-  package var usage: String {
-    arguments.isEmpty ? name.rawValue : "\(name.rawValue) \(arguments)"
-  }
+  package var usage: String { arguments.isEmpty ? name.rawValue : "\(name.rawValue) \(arguments)" }
 
   /// Creates the row of a command.
   init(
@@ -54,11 +52,7 @@ package struct CommandEntry: Sendable {
 /// Table rows for commands whose arguments have a common format.
 extension CommandEntry {
   /// Creates the row of a command without arguments.
-  init(
-    _ command: Command,
-    summary: String,
-    notes: [String] = []
-  ) {
+  init(_ command: Command, summary: String, notes: [String] = []) {
     self.init(
       command.name,
       arguments: "",
@@ -71,11 +65,7 @@ extension CommandEntry {
   }
 
   /// Creates the row of a command whose only argument is an object.
-  init(
-    _ name: CommandName,
-    summary: String,
-    object command: @escaping @Sendable (ObjectReference) -> Command
-  ) {
+  init(_ name: CommandName, summary: String, object command: @escaping @Sendable (ObjectReference) -> Command) {
     self.init(
       name,
       arguments: "ID",

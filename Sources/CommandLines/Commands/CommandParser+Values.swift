@@ -44,9 +44,8 @@ extension CommandParser {
   /// Returns whether a string looks like an object id, for example a mistyped one.
   private static func hasFormOfID(_ text: String) -> Bool {
     let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
-    return parts.count == 2 && UInt64(parts[0]) != nil
-      && parts[0].utf8.allSatisfy { (0x30...0x39).contains($0) } && parts[0].utf8.first != 0x30
-      && parts[1].utf8.count == 13
+    return parts.count == 2 && UInt64(parts[0]) != nil && parts[0].utf8.allSatisfy { (0x30...0x39).contains($0) }
+      && parts[0].utf8.first != 0x30 && parts[1].utf8.count == 13
       && parts[1].utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x32...0x37).contains($0) }
   }
 
@@ -76,10 +75,7 @@ extension CommandParser {
   static func game(_ text: String) throws(CommandError) -> GameName {
     guard let game = GameName(rawValue: text) else {
       let known = GameName.allCases.map(\.rawValue).joined(separator: " and ")
-      throw CommandError(
-        .badArgument,
-        "no game is called \(UntrustedText(text).quoted()); the games are \(known)"
-      )
+      throw CommandError(.badArgument, "no game is called \(UntrustedText(text).quoted()); the games are \(known)")
     }
     return game
   }
@@ -89,23 +85,16 @@ extension CommandParser {
     guard let text else { return nil }
     guard text != "none" else { return .removed }
     let shape = iconShape(text)
-    for icon in ProfileIcon.allCases where "\(icon)" == text || iconShape(icon.emoji) == shape {
-      return .to(icon)
-    }
+    for icon in ProfileIcon.allCases where "\(icon)" == text || iconShape(icon.emoji) == shape { return .to(icon) }
     let known = ProfileIcon.allCases.map { "\($0)" }.joined(separator: ", ")
-    throw CommandError(
-      .badArgument,
-      "no icon is called \(UntrustedText(text).quoted()); use none, or one of \(known)"
-    )
+    throw CommandError(.badArgument, "no icon is called \(UntrustedText(text).quoted()); use none, or one of \(known)")
   }
 
   /// All icons, with their names and emoji.
   static let icons = ProfileIcon.allCases.map { "\($0) \($0.emoji)" }.joined(separator: ", ")
 
   /// Returns an emoji without the variation selector, which only some keyboards add.
-  private static func iconShape(_ text: String) -> [Unicode.Scalar] {
-    text.unicodeScalars.filter { $0 != "\u{FE0F}" }
-  }
+  private static func iconShape(_ text: String) -> [Unicode.Scalar] { text.unicodeScalars.filter { $0 != "\u{FE0F}" } }
 
   /// Parses a region in the form `X,Y,W,H`.
   package static func region(_ text: String) throws(CommandError) -> Rectangle {
@@ -114,9 +103,7 @@ extension CommandParser {
   }
 
   /// Parses a point in the form `X,Y`.
-  package static func point(_ text: String) throws(CommandError) -> Point {
-    Point(try TextCommandParser.point(text))
-  }
+  package static func point(_ text: String) throws(CommandError) -> Point { Point(try TextCommandParser.point(text)) }
 
   static func role(_ word: String) throws(CommandError) -> BoardRole {
     guard let role = BoardRole(rawValue: word.lowercased()) else {
@@ -132,22 +119,16 @@ extension CommandParser {
     return access
   }
 
-  static func terms(
-    isView: Bool,
-    isForBrowsers: Bool,
-    isOnce: Bool,
-    expires: String?
-  ) throws(CommandError) -> InvitationTerms {
+  static func terms(isView: Bool, isForBrowsers: Bool, isOnce: Bool, expires: String?) throws(CommandError)
+    -> InvitationTerms
+  {
     guard isForBrowsers || !isOnce else {
       throw CommandError(.badArgument, "only a browser link can admit one person; add `web`")
     }
     var terms = InvitationTerms(isView: isView, isForBrowsers: isForBrowsers, isOnce: isOnce)
     guard let expires else { return terms }
     guard let seconds = InvitationTerms.seconds(expires) else {
-      throw CommandError(
-        .badArgument,
-        "give a time such as 90s, 15m, 2h or 7d, at most 30d"
-      )
+      throw CommandError(.badArgument, "give a time such as 90s, 15m, 2h or 7d, at most 30d")
     }
     terms.seconds = seconds
     return terms

@@ -23,9 +23,7 @@ package enum CommandParser {
       )
     }
     guard let first = line.utf8.first(where: { !isBlank($0) }) else { return nil }
-    if first == UInt8(ascii: "{") {
-      return try JSONCommandParser.parse(Array(line.utf8))
-    }
+    if first == UInt8(ascii: "{") { return try JSONCommandParser.parse(Array(line.utf8)) }
     return try TextCommandParser.parse(line)
   }
 
@@ -34,10 +32,7 @@ package enum CommandParser {
   /// - Throws: ``CommandError``; its code is `syntax` if the bytes are not UTF-8.
   package static func parse(bytes: [UInt8]) throws(CommandError) -> CommandRequest? {
     guard bytes.count <= maximumLineLength else {
-      throw CommandError(
-        .lineTooLong,
-        "the line has \(bytes.count) bytes; at most \(maximumLineLength) are allowed"
-      )
+      throw CommandError(.lineTooLong, "the line has \(bytes.count) bytes; at most \(maximumLineLength) are allowed")
     }
     guard let line = String(validating: bytes, as: UTF8.self) else {
       throw CommandError(.syntax, "the line is not valid UTF-8")
@@ -45,20 +40,13 @@ package enum CommandParser {
     return try parse(line)
   }
 
-  static func isBlank(_ byte: UInt8) -> Bool {
-    byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A
-  }
+  static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A }
 
   static func unknownCommand(_ word: String) -> CommandError {
     let hint =
-      if let nearest = CommandTable.nearest(to: word) {
-        "did you mean \(nearest.rawValue)?"
-      } else {
+      if let nearest = CommandTable.nearest(to: word) { "did you mean \(nearest.rawValue)?" } else {
         "`help verbs` lists all commands"
       }
-    return CommandError(
-      .unknownCommand,
-      "there is no command \(UntrustedText(word).quoted()); \(hint)"
-    )
+    return CommandError(.unknownCommand, "there is no command \(UntrustedText(word).quoted()); \(hint)")
   }
 }

@@ -85,8 +85,7 @@ package enum CommandTable {
       lines.append("      \(entry.summary)")
     }
     lines += [
-      "",
-      "ID is an alias, `last`, an object id (SEQ-INCARNATION), or just its SEQ if that is unique.",
+      "", "ID is an alias, `last`, an object id (SEQ-INCARNATION), or just its SEQ if that is unique.",
       "`selected` means all selected objects. The id of a group means all its objects.",
       "PEER and INVITATION are an id, an id prefix or a name. A prefix or name must match only one.",
       #"Put words with spaces in double quotes: \" is a quote, \\ a backslash, \n a new line."#,
@@ -108,9 +107,7 @@ package enum CommandTable {
   /// - Throws: ``CommandError`` if there is no such command.
   static func help(_ topic: String?) throws(CommandError) -> String {
     guard let topic, topic != "verbs" else { return text }
-    guard let name = CommandName(rawValue: topic) else {
-      throw CommandParser.unknownCommand(topic)
-    }
+    guard let name = CommandName(rawValue: topic) else { throw CommandParser.unknownCommand(topic) }
     let entry = entry(name)
     var lines = [entry.usage] + ([entry.summary] + entry.notes).map { "    \($0)" }
     let keys = ["verb"] + entry.keys + ["request"]

@@ -78,10 +78,7 @@ enum DrawingCommands {
     }
   )
 
-  static let lift = CommandEntry(
-    .lift,
-    summary: "end the line you are drawing"
-  )
+  static let lift = CommandEntry(.lift, summary: "end the line you are drawing")
 
   static let photo = CommandEntry(
     .photo,
@@ -149,9 +146,7 @@ enum DrawingCommands {
     .duplicate,
     arguments: "ID … [by=DX,DY] [as=ALIAS]",
     summary: "copy objects; the copies are moved by DX,DY (default: 20,20) from the originals",
-    notes: [
-      "A copy of a whole group is a new group. Copies of only some of its objects are in no group."
-    ],
+    notes: ["A copy of a whole group is a new group. Copies of only some of its objects are in no group."],
     keys: ["id", "ids", "by", "as"],
     words: { arguments throws(CommandError) in
       let alias = try arguments.removeAlias()
@@ -159,11 +154,7 @@ enum DrawingCommands {
       return .duplicate(try arguments.references(), by: distance, alias: alias)
     },
     json: { fields throws(CommandError) in
-      .duplicate(
-        try fields.references(),
-        by: try fields.pointIfAny("by") ?? .duplicate,
-        alias: try fields.alias()
-      )
+      .duplicate(try fields.references(), by: try fields.pointIfAny("by") ?? .duplicate, alias: try fields.alias())
     }
   )
 }

@@ -39,12 +39,9 @@ enum EditingCommands {
     arguments: #"ID "WORDS""#,
     summary: "replace the words of a text",
     keys: ["id", "text"],
-    words: { arguments throws(CommandError) in
-      .edit(try arguments.reference(), words: try arguments.words("the text"))
+    words: { arguments throws(CommandError) in .edit(try arguments.reference(), words: try arguments.words("the text"))
     },
-    json: { fields throws(CommandError) in
-      .edit(try fields.reference(), words: try fields.words())
-    }
+    json: { fields throws(CommandError) in .edit(try fields.reference(), words: try fields.words()) }
   )
 
   static let insert = CommandEntry(
@@ -81,9 +78,7 @@ enum EditingCommands {
     .erase,
     arguments: "X,Y X,Y … [radius=R]",
     summary: "erase the parts of lines that are at most R board units (default: 8) from the path",
-    notes: [
-      "A line is deleted if no part of it is left. Locked lines, and lines that others have selected, stay."
-    ],
+    notes: ["A line is deleted if no part of it is left. Locked lines, and lines that others have selected, stay."],
     keys: ["points", "radius"],
     words: { arguments throws(CommandError) in
       let radius = try arguments.removeNumber("radius") ?? Command.eraserRadius
@@ -97,44 +92,28 @@ enum EditingCommands {
     json: { fields throws(CommandError) in
       let radius = fields.numberIfAny("radius") ?? Command.eraserRadius
       return .erase(
-        points: try fields.points(
-          limit: CommandLimits.maximumErasePoints,
-          of: "the path of an eraser"
-        ),
+        points: try fields.points(limit: CommandLimits.maximumErasePoints, of: "the path of an eraser"),
         radius: try CommandLimits.checkedWidth(radius, key: "radius")
       )
     }
   )
 
-  static let delete = CommandEntry(
-    .delete,
-    summary: "delete objects",
-    objects: { .delete($0) }
-  )
+  static let delete = CommandEntry(.delete, summary: "delete objects", objects: { .delete($0) })
 
-  static let undelete = CommandEntry(
-    .undelete,
-    summary: "restore a deleted object",
-    object: { .undelete($0) }
-  )
+  static let undelete = CommandEntry(.undelete, summary: "restore a deleted object", object: { .undelete($0) })
 
   static let purge = CommandEntry(
     .purge,
     arguments: "ID | --author PEER",
-    summary:
-      "permanently remove a deleted object, or all objects that a member created, for everyone",
+    summary: "permanently remove a deleted object, or all objects that a member created, for everyone",
     keys: ["id", "author"],
     words: { arguments throws(CommandError) in
       guard arguments.removeFlag("--author") else { return .purge(try arguments.reference()) }
       return .purgeAuthor(target: try arguments.target("the author"))
     },
     json: { fields throws(CommandError) in
-      guard let author = fields.stringIfAny("author") else {
-        return .purge(try fields.reference())
-      }
-      guard !fields.has("id") else {
-        throw CommandError(.badArgument, #"give either "id" or "author", not both"#)
-      }
+      guard let author = fields.stringIfAny("author") else { return .purge(try fields.reference()) }
+      guard !fields.has("id") else { throw CommandError(.badArgument, #"give either "id" or "author", not both"#) }
       return .purgeAuthor(target: author)
     }
   )
@@ -149,10 +128,7 @@ enum EditingCommands {
     ]
   )
 
-  static let redo = CommandEntry(
-    .redo,
-    summary: "redo the step that you undid last"
-  )
+  static let redo = CommandEntry(.redo, summary: "redo the step that you undid last")
 
   static let set = CommandEntry(
     .set,
@@ -185,18 +161,13 @@ enum EditingCommands {
     json: { fields throws(CommandError) in
       let names = Setting.Name.allCases.filter { fields.has($0.rawValue) }
       guard names.count == 1, let name = names.first else {
-        throw CommandError(
-          names.isEmpty ? .missingArgument : .badArgument,
-          "give one setting: \(Setting.Name.list)"
-        )
+        throw CommandError(names.isEmpty ? .missingArgument : .badArgument, "give one setting: \(Setting.Name.list)")
       }
       switch name {
       case .title: return .set(.title(try CommandLimits.checkedTitle(fields.string("title"))))
-      case .background:
-        return .set(.background(try CommandParser.color(fields.string("background"))))
+      case .background: return .set(.background(try CommandParser.color(fields.string("background"))))
       case .grid: return .set(.grid(try CommandLimits.checkedGrid(fields.number("grid"))))
-      case .language:
-        return .set(.language(try CommandLimits.checkedLanguage(fields.string("language"))))
+      case .language: return .set(.language(try CommandLimits.checkedLanguage(fields.string("language"))))
       }
     }
   )

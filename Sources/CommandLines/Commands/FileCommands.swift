@@ -11,10 +11,7 @@ enum FileCommands {
     json: { fields throws(CommandError) in .checkpoint(name: try fields.checkpoint("name")) }
   )
 
-  static let checkpoints = CommandEntry(
-    .checkpoints,
-    summary: "list the checkpoints"
-  )
+  static let checkpoints = CommandEntry(.checkpoints, summary: "list the checkpoints")
 
   static let diff = CommandEntry(
     .diff,
@@ -27,10 +24,7 @@ enum FileCommands {
       return .diff(from: from, to: try CommandLimits.checkedCheckpoint(other.text))
     },
     json: { fields throws(CommandError) in
-      .diff(
-        from: try fields.checkpoint("from"),
-        to: fields.has("to") ? try fields.checkpoint("to") : nil
-      )
+      .diff(from: try fields.checkpoint("from"), to: fields.has("to") ? try fields.checkpoint("to") : nil)
     }
   )
 
@@ -52,10 +46,7 @@ enum FileCommands {
     json: { fields throws(CommandError) in .saveAs(file: try fields.file()) }
   )
 
-  static let save = CommandEntry(
-    .save,
-    summary: "save unsaved work now, and report whether everything is on disk"
-  )
+  static let save = CommandEntry(.save, summary: "save unsaved work now, and report whether everything is on disk")
 
   static let export = CommandEntry(
     .export,
@@ -102,9 +93,7 @@ enum FileCommands {
       let at = try arguments.removePoint("at")
       return .import(file: try arguments.file(), at: at)
     },
-    json: { fields throws(CommandError) in
-      .import(file: try fields.file(), at: try fields.pointIfAny("at"))
-    }
+    json: { fields throws(CommandError) in .import(file: try fields.file(), at: try fields.pointIfAny("at")) }
   )
 
   static let copy = CommandEntry(

@@ -24,13 +24,9 @@ struct JSONFields: Decodable {
     let stringValue: String
     var intValue: Int? { nil }
 
-    init(stringValue: String) {
-      self.stringValue = stringValue
-    }
+    init(stringValue: String) { self.stringValue = stringValue }
 
-    init?(intValue: Int) {
-      nil
-    }
+    init?(intValue: Int) { nil }
   }
 
   init(from decoder: any Decoder) throws {
@@ -63,9 +59,7 @@ struct JSONFields: Decodable {
           request: request
         )
       }
-      do {
-        values[name] = try JSONFields.value(kind, in: container, key)
-      } catch is DecodingError {
+      do { values[name] = try JSONFields.value(kind, in: container, key) } catch is DecodingError {
         throw CommandError(
           .badArgument,
           "\(UntrustedText(name).quoted()) must be \(kind.description)",
@@ -76,31 +70,18 @@ struct JSONFields: Decodable {
     }
   }
 
-  private static func value(
-    _ kind: JSONKind,
-    in container: KeyedDecodingContainer<Key>,
-    _ key: Key
-  ) throws -> Value {
+  private static func value(_ kind: JSONKind, in container: KeyedDecodingContainer<Key>, _ key: Key) throws -> Value {
     switch kind {
-    case .point, .region:
-      return .point(try container.decode([Double].self, forKey: key))
-    case .points:
-      return .points(try container.decode([[Double]].self, forKey: key))
-    case .number:
-      return .number(try container.decode(Double.self, forKey: key))
-    case .flag:
-      return .flag(try container.decode(Bool.self, forKey: key))
-    case .string:
-      return .string(try container.decode(String.self, forKey: key))
+    case .point, .region: return .point(try container.decode([Double].self, forKey: key))
+    case .points: return .points(try container.decode([[Double]].self, forKey: key))
+    case .number: return .number(try container.decode(Double.self, forKey: key))
+    case .flag: return .flag(try container.decode(Bool.self, forKey: key))
+    case .string: return .string(try container.decode(String.self, forKey: key))
     case .peers, .files:
-      if let one = try? container.decode(String.self, forKey: key) {
-        return .strings([one])
-      }
+      if let one = try? container.decode(String.self, forKey: key) { return .strings([one]) }
       return .strings(try container.decode([String].self, forKey: key))
-    case .wordOrNumber:
-      return .string(try container.decode(WordOrNumber.self, forKey: key).text)
-    case .objects:
-      return .strings(try container.decode([WordOrNumber].self, forKey: key).map(\.text))
+    case .wordOrNumber: return .string(try container.decode(WordOrNumber.self, forKey: key).text)
+    case .objects: return .strings(try container.decode([WordOrNumber].self, forKey: key).map(\.text))
     }
   }
 
@@ -136,9 +117,7 @@ struct JSONFields: Decodable {
 
 /// Functions that read the values of keys.
 extension JSONFields {
-  func has(_ key: String) -> Bool {
-    values[key] != nil
-  }
+  func has(_ key: String) -> Bool { values[key] != nil }
 
   func stringIfAny(_ key: String) -> String? {
     guard case .string(let string)? = values[key] else { return nil }
@@ -199,9 +178,7 @@ extension JSONFields {
 
   func pen() throws(CommandError) -> Pen {
     var pen = Pen(color: try colorIfAny())
-    if let width = numberIfAny("width") {
-      pen.width = try CommandLimits.checkedWidth(width, key: "width")
-    }
+    if let width = numberIfAny("width") { pen.width = try CommandLimits.checkedWidth(width, key: "width") }
     return pen
   }
 
@@ -210,26 +187,17 @@ extension JSONFields {
     guard !pairs.isEmpty else {
       throw CommandError(.missingArgument, "points is empty; \(line) needs at least one point")
     }
-    guard pairs.count <= limit else {
-      throw CommandError(.tooBig, "\(line) has at most \(limit) points")
-    }
+    guard pairs.count <= limit else { throw CommandError(.tooBig, "\(line) has at most \(limit) points") }
     var points: [BoardPoint] = []
     points.reserveCapacity(pairs.count)
-    for pair in pairs {
-      points.append(try JSONFields.point(pair, key: "points"))
-    }
+    for pair in pairs { points.append(try JSONFields.point(pair, key: "points")) }
     return points
   }
 
   private static func point(_ pair: [Double], key: String) throws(CommandError) -> BoardPoint {
-    guard pair.count == 2 else {
-      throw CommandError(.badArgument, "\(key) must consist of pairs [x,y]")
-    }
+    guard pair.count == 2 else { throw CommandError(.badArgument, "\(key) must consist of pairs [x,y]") }
     guard let point = BoardPoint(x: pair[0], y: pair[1]) else {
-      throw CommandError(
-        .badArgument,
-        "\(key) is outside the board: x and y go from -33554432 to just below 33554432"
-      )
+      throw CommandError(.badArgument, "\(key) is outside the board: x and y go from -33554432 to just below 33554432")
     }
     return point
   }
@@ -239,27 +207,18 @@ extension JSONFields {
     return try CommandParser.reference(text)
   }
 
-  func reference() throws(CommandError) -> ObjectReference {
-    try CommandParser.reference(string("id"))
-  }
+  func reference() throws(CommandError) -> ObjectReference { try CommandParser.reference(string("id")) }
 
   /// Returns the objects in the key `id` or `ids`.
   func references() throws(CommandError) -> [ObjectReference] {
     guard case .strings(let names)? = values["ids"] else { return [try reference()] }
-    guard !has("id") else {
-      throw CommandError(.badArgument, #"name the objects once: "id" or "ids", not both"#)
-    }
+    guard !has("id") else { throw CommandError(.badArgument, #"name the objects once: "id" or "ids", not both"#) }
     // Check the number of objects first, so that a long list is not parsed.
     guard names.count <= CommandLimits.maximumReferences else {
-      throw CommandError(
-        .tooBig,
-        "a command takes at most \(CommandLimits.maximumReferences) objects"
-      )
+      throw CommandError(.tooBig, "a command takes at most \(CommandLimits.maximumReferences) objects")
     }
     var references: [ObjectReference] = []
-    for name in names {
-      references.append(try CommandParser.reference(name))
-    }
+    for name in names { references.append(try CommandParser.reference(name)) }
     return try CommandLimits.checkedReferences(references)
   }
 
@@ -268,17 +227,11 @@ extension JSONFields {
     return try CommandParser.alias(text)
   }
 
-  func words() throws(CommandError) -> String {
-    try CommandLimits.checkedWords(string("text"), what: "text")
-  }
+  func words() throws(CommandError) -> String { try CommandLimits.checkedWords(string("text"), what: "text") }
 
-  func checkpoint(_ key: String) throws(CommandError) -> String {
-    try CommandLimits.checkedCheckpoint(string(key))
-  }
+  func checkpoint(_ key: String) throws(CommandError) -> String { try CommandLimits.checkedCheckpoint(string(key)) }
 
-  func count(_ key: String) throws(CommandError) -> Int {
-    try CommandLimits.checkedCount(whole(key), key: key)
-  }
+  func count(_ key: String) throws(CommandError) -> Int { try CommandLimits.checkedCount(whole(key), key: key) }
 
   func secondsIfAny(_ key: String) throws(CommandError) -> Double? {
     guard let seconds = numberIfAny(key) else { return nil }
@@ -290,18 +243,14 @@ extension JSONFields {
     return try CommandLimits.checkedTarget(name, what: key)
   }
 
-  func target() throws(CommandError) -> String {
-    try CommandLimits.checkedTarget(string("target"), what: "target")
-  }
+  func target() throws(CommandError) -> String { try CommandLimits.checkedTarget(string("target"), what: "target") }
 
   func reason() throws(CommandError) -> String? {
     guard let reason = stringIfAny("reason") else { return nil }
     return try CommandLimits.checkedWords(reason, what: "reason")
   }
 
-  func file() throws(CommandError) -> String {
-    try CommandLimits.checkedFile(string("file"))
-  }
+  func file() throws(CommandError) -> String { try CommandLimits.checkedFile(string("file")) }
 
   func files() throws(CommandError) -> [String] {
     guard case .strings(let files)? = values["files"] else { throw Self.missing("files") }
@@ -312,30 +261,22 @@ extension JSONFields {
   func recipients() throws(CommandError) -> [String] {
     guard case .strings(let names)? = values["to"] else { return [] }
     guard (1...64).contains(names.count) else {
-      throw CommandError(
-        .badArgument,
-        "the key \"to\" must name 1 to 64 peers; leave it out to send to all"
-      )
+      throw CommandError(.badArgument, "the key \"to\" must name 1 to 64 peers; leave it out to send to all")
     }
-    for name in names {
-      _ = try CommandLimits.checkedTarget(name, what: "to")
-    }
+    for name in names { _ = try CommandLimits.checkedTarget(name, what: "to") }
     return names
   }
 
   func payload() throws(CommandError) -> [UInt8] {
     switch (stringIfAny("text"), stringIfAny("base64")) {
-    case (let text?, nil):
-      return Array(text.utf8)
+    case (let text?, nil): return Array(text.utf8)
     case (nil, let base64?):
       guard let data = Data(base64Encoded: base64) else {
         throw CommandError(.badArgument, "the value of \"base64\" is not valid base64")
       }
       return Array(data)
-    case (nil, nil):
-      throw CommandError(.missingArgument, #"give the message as "text" or as "base64""#)
-    case (_?, _?):
-      throw CommandError(.badArgument, #"give the message once: "text" or "base64", not both"#)
+    case (nil, nil): throw CommandError(.missingArgument, #"give the message as "text" or as "base64""#)
+    case (_?, _?): throw CommandError(.badArgument, #"give the message once: "text" or "base64", not both"#)
     }
   }
 }

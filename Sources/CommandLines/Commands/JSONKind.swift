@@ -31,20 +31,17 @@ enum JSONKind {
     case ("files", _): self = .files
     case ("points", _): self = .points
     case ("region", _): self = .region
-    case ("over", _), ("factor", _), ("degrees", _), ("peers", _), ("objects", _),
-      ("seconds", _), ("timeout", _), ("width", _), ("height", _), ("radius", _), ("replacing", _),
-      ("grid", _), ("scale", _):
+    case ("over", _), ("factor", _), ("degrees", _), ("peers", _), ("objects", _), ("seconds", _), ("timeout", _),
+      ("width", _), ("height", _), ("radius", _), ("replacing", _), ("grid", _), ("scale", _):
       self = .number
-    case ("unreliable", _), ("synced", _), ("inside", _), ("laser", _), ("force", _),
-      ("view", _), ("anyway", _), ("always", _), ("withAdmitted", _), ("keepCode", _),
-      ("web", _), ("once", _):
+    case ("unreliable", _), ("synced", _), ("inside", _), ("laser", _), ("force", _), ("view", _), ("anyway", _),
+      ("always", _), ("withAdmitted", _), ("keepCode", _), ("web", _), ("once", _):
       self = .flag
     case ("id", _), ("above", _), ("below", _), ("move", _): self = .wordOrNumber
     case ("ids", _): self = .objects
-    case ("text", _), ("was", _), ("as", _), ("file", _), ("name", _), ("base64", _), ("target", _),
-      ("reason", _), ("topic", _), ("color", _), ("place", _), ("game", _), ("opponent", _),
-      ("icon", _), ("from", _), ("role", _), ("expires", _), ("title", _), ("background", _),
-      ("language", _), ("line", _), ("author", _), ("state", _):
+    case ("text", _), ("was", _), ("as", _), ("file", _), ("name", _), ("base64", _), ("target", _), ("reason", _),
+      ("topic", _), ("color", _), ("place", _), ("game", _), ("opponent", _), ("icon", _), ("from", _), ("role", _),
+      ("expires", _), ("title", _), ("background", _), ("language", _), ("line", _), ("author", _), ("state", _):
       self = .string
     default: return nil
     }

@@ -10,9 +10,7 @@ struct LineArguments {
   private var words: [LineWords.Word]
   private var index = 0
 
-  init(_ words: some Sequence<LineWords.Word>) {
-    self.words = Array(words)
-  }
+  init(_ words: some Sequence<LineWords.Word>) { self.words = Array(words) }
 
   /// Returns the next word; nil after the last one.
   mutating func nextIfAny() -> LineWords.Word? {
@@ -23,9 +21,7 @@ struct LineArguments {
 
   /// Returns the next word; if there is none, throws an error that names the missing argument.
   mutating func next(_ what: String) throws(CommandError) -> LineWords.Word {
-    guard let word = nextIfAny() else {
-      throw CommandError(.missingArgument, "give \(what)")
-    }
+    guard let word = nextIfAny() else { throw CommandError(.missingArgument, "give \(what)") }
     return word
   }
 
@@ -41,25 +37,17 @@ struct LineArguments {
     return try words(what)
   }
 
-  mutating func file() throws(CommandError) -> String {
-    try CommandLimits.checkedFile(next("the file").text)
-  }
+  mutating func file() throws(CommandError) -> String { try CommandLimits.checkedFile(next("the file").text) }
 
   mutating func point(_ what: String) throws(CommandError) -> BoardPoint {
     try TextCommandParser.point(next(what).text)
   }
 
   /// Reads all further words as points.
-  mutating func points(
-    _ what: String,
-    limit: Int,
-    of line: String
-  ) throws(CommandError) -> [BoardPoint] {
+  mutating func points(_ what: String, limit: Int, of line: String) throws(CommandError) -> [BoardPoint] {
     var points = [try point(what)]
     while let word = nextIfAny() {
-      guard points.count < limit else {
-        throw CommandError(.tooBig, "\(line) has at most \(limit) points")
-      }
+      guard points.count < limit else { throw CommandError(.tooBig, "\(line) has at most \(limit) points") }
       points.append(try TextCommandParser.point(word.text))
     }
     return points
@@ -85,16 +73,12 @@ struct LineArguments {
   /// Reads all further words as objects.
   mutating func references() throws(CommandError) -> [ObjectReference] {
     var references = [try reference()]
-    while let word = nextIfAny() {
-      references.append(try CommandParser.reference(word.text))
-    }
+    while let word = nextIfAny() { references.append(try CommandParser.reference(word.text)) }
     return try CommandLimits.checkedReferences(references)
   }
 
   /// Reads all further words: the last one separately, and the others as objects.
-  mutating func references(
-    before what: String
-  ) throws(CommandError) -> ([ObjectReference], LineWords.Word) {
+  mutating func references(before what: String) throws(CommandError) -> ([ObjectReference], LineWords.Word) {
     var references = [try reference()]
     var last = try next(what)
     while let word = nextIfAny() {
@@ -125,9 +109,7 @@ struct LineArguments {
 
   mutating func removePen() throws(CommandError) -> Pen {
     var pen = Pen(color: try removeColor())
-    if let width = try removeNumber("width") {
-      pen.width = try CommandLimits.checkedWidth(width, key: "width")
-    }
+    if let width = try removeNumber("width") { pen.width = try CommandLimits.checkedWidth(width, key: "width") }
     return pen
   }
 
@@ -179,9 +161,7 @@ struct LineArguments {
     var found: String?
     for (index, word) in words.enumerated().reversed() {
       guard let value = word.value(of: key) else { continue }
-      guard found == nil else {
-        throw CommandError(.badArgument, "give \(key)= only once")
-      }
+      guard found == nil else { throw CommandError(.badArgument, "give \(key)= only once") }
       found = value
       words.remove(at: index)
     }
@@ -190,9 +170,7 @@ struct LineArguments {
 
   /// Removes an option without a value, and returns whether the line had it.
   mutating func removeFlag(_ name: String) -> Bool {
-    guard let index = words.firstIndex(where: { !$0.isQuoted && $0.text == name }) else {
-      return false
-    }
+    guard let index = words.firstIndex(where: { !$0.isQuoted && $0.text == name }) else { return false }
     words.remove(at: index)
     return true
   }
@@ -201,14 +179,10 @@ struct LineArguments {
   mutating func removeOptions(_ name: String, what: String) throws(CommandError) -> [String] {
     var values: [String] = []
     while let index = words.firstIndex(where: { !$0.isQuoted && $0.text == name }) {
-      guard index + 1 < words.count else {
-        throw CommandError(.missingArgument, "give \(what) after \(name)")
-      }
+      guard index + 1 < words.count else { throw CommandError(.missingArgument, "give \(what) after \(name)") }
       values.append(words[index + 1].text)
       words.removeSubrange(index...(index + 1))
-      guard values.count <= 64 else {
-        throw CommandError(.tooBig, "give \(name) at most 64 times")
-      }
+      guard values.count <= 64 else { throw CommandError(.tooBig, "give \(name) at most 64 times") }
     }
     return values
   }
@@ -216,10 +190,7 @@ struct LineArguments {
   /// Throws an error if there is another word.
   func expectEnd() throws(CommandError) {
     guard index < words.count else { return }
-    throw CommandError(
-      .unknownArgument,
-      "\(UntrustedText(words[index].text).quoted()) is one argument too many"
-    )
+    throw CommandError(.unknownArgument, "\(UntrustedText(words[index].text).quoted()) is one argument too many")
   }
 
   /// Throws an error if there is another word.

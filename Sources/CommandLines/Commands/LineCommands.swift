@@ -36,20 +36,14 @@ extension CommandInput {
     switch line {
     case .tooLong:
       self = .failure(
-        CommandError(
-          .lineTooLong,
-          "the line has more than \(CommandParser.maximumLineLength) bytes",
-          line: number
-        )
+        CommandError(.lineTooLong, "the line has more than \(CommandParser.maximumLineLength) bytes", line: number)
       )
     case .line(let bytes):
       do throws(CommandError) {
         guard var request = try CommandParser.parse(bytes: bytes) else { return nil }
         request.line = number
         self = .request(request)
-      } catch {
-        self = .failure(error.answering(verb: nil, request: nil, line: number))
-      }
+      } catch { self = .failure(error.answering(verb: nil, request: nil, line: number)) }
     }
   }
 }

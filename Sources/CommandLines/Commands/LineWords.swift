@@ -38,8 +38,7 @@ enum LineWords {
         switch byte {
         case UInt8(ascii: "n"): current.append(0x0A)
         case UInt8(ascii: "\""), UInt8(ascii: "\\"): current.append(byte)
-        default:
-          throw CommandError(.syntax, #"inside quotes, a backslash must be before ", \ or n"#)
+        default: throw CommandError(.syntax, #"inside quotes, a backslash must be before ", \ or n"#)
         }
         isEscaped = false
       } else if isInQuotes {
@@ -49,9 +48,7 @@ enum LineWords {
         default: current.append(byte)
         }
       } else if CommandParser.isBlank(byte) {
-        if isInWord {
-          words.append(Word(text: String(decoding: current, as: UTF8.self), isQuoted: isQuoted))
-        }
+        if isInWord { words.append(Word(text: String(decoding: current, as: UTF8.self), isQuoted: isQuoted)) }
         current.removeAll(keepingCapacity: true)
         isInWord = false
         isAfterEquals = false
@@ -63,9 +60,7 @@ enum LineWords {
       } else if byte == UInt8(ascii: "\""), !isInWord || isAfterEquals {
         isInQuotes = true
         isAfterEquals = false
-        if !isInWord {
-          isQuoted = true
-        }
+        if !isInWord { isQuoted = true }
         isInWord = true
       } else {
         current.append(byte)
@@ -73,12 +68,8 @@ enum LineWords {
         isAfterEquals = byte == UInt8(ascii: "=")
       }
     }
-    guard !isInQuotes else {
-      throw CommandError(.syntax, #"the closing quote is missing: add " at the end"#)
-    }
-    if isInWord {
-      words.append(Word(text: String(decoding: current, as: UTF8.self), isQuoted: isQuoted))
-    }
+    guard !isInQuotes else { throw CommandError(.syntax, #"the closing quote is missing: add " at the end"#) }
+    if isInWord { words.append(Word(text: String(decoding: current, as: UTF8.self), isQuoted: isQuoted)) }
     return words
   }
 

@@ -5,8 +5,7 @@ enum MemberCommands {
   static let point = CommandEntry(
     .point,
     arguments: "X,Y|none [laser]",
-    summary:
-      "show the others where you point; `laser` makes the pointer bright and gives it a trail",
+    summary: "show the others where you point; `laser` makes the pointer bright and gives it a trail",
     keys: ["at", "laser"],
     words: { arguments throws(CommandError) in
       let isLaser = arguments.removeFlag("laser")
@@ -48,9 +47,7 @@ enum MemberCommands {
       )
     },
     json: { fields throws(CommandError) in
-      guard fields.has("at") || fields.has("width") || fields.has("height") else {
-        return .view(nil)
-      }
+      guard fields.has("at") || fields.has("width") || fields.has("height") else { return .view(nil) }
       return .view(
         BoardView(
           center: try fields.point("at"),
@@ -64,8 +61,7 @@ enum MemberCommands {
   static let accept = CommandEntry(
     .accept,
     arguments: "INVITATION|FILE [always]",
-    summary:
-      "admit a peer that asks to join, confirm verification words, or accept an offered file",
+    summary: "admit a peer that asks to join, confirm verification words, or accept an offered file",
     notes: [
       "With `always`, you are not asked again when the peer joins a board that you open with --admit ask.",
       "`kick` or `whiteboard-peer peers forget` revokes this permission.",
@@ -76,24 +72,19 @@ enum MemberCommands {
       let isAlways = arguments.removeFlag("always")
       return .accept(target: try arguments.target("the invitation"), isAlways: isAlways)
     },
-    json: { fields throws(CommandError) in
-      .accept(target: try fields.target(), isAlways: fields.flag("always"))
-    }
+    json: { fields throws(CommandError) in .accept(target: try fields.target(), isAlways: fields.flag("always")) }
   )
 
   static let decline = CommandEntry(
     .decline,
     arguments: #"INVITATION|FILE ["WHY"]"#,
-    summary:
-      "refuse a peer that asks to join, reject verification words, or decline an offered file",
+    summary: "refuse a peer that asks to join, reject verification words, or decline an offered file",
     keys: ["target", "reason"],
     words: { arguments throws(CommandError) in
       let target = try arguments.target("the invitation")
       return .decline(target: target, reason: try arguments.wordsIfAny("the reason"))
     },
-    json: { fields throws(CommandError) in
-      .decline(target: try fields.target(), reason: try fields.reason())
-    }
+    json: { fields throws(CommandError) in .decline(target: try fields.target(), reason: try fields.reason()) }
   )
 
   static let kick = CommandEntry(
@@ -139,12 +130,8 @@ enum MemberCommands {
       "`objects`, exports and JSON events still include the hidden objects.",
     ],
     keys: ["target"],
-    words: { arguments throws(CommandError) in
-      .hide(target: try arguments.target("the author"), isHidden: true)
-    },
-    json: { fields throws(CommandError) in
-      .hide(target: try fields.target(), isHidden: true)
-    }
+    words: { arguments throws(CommandError) in .hide(target: try arguments.target("the author"), isHidden: true) },
+    json: { fields throws(CommandError) in .hide(target: try fields.target(), isHidden: true) }
   )
 
   static let unhide = CommandEntry(
@@ -152,12 +139,8 @@ enum MemberCommands {
     arguments: "PEER",
     summary: "show the objects, pointer and chat of a hidden member again",
     keys: ["target"],
-    words: { arguments throws(CommandError) in
-      .hide(target: try arguments.target("the author"), isHidden: false)
-    },
-    json: { fields throws(CommandError) in
-      .hide(target: try fields.target(), isHidden: false)
-    }
+    words: { arguments throws(CommandError) in .hide(target: try arguments.target("the author"), isHidden: false) },
+    json: { fields throws(CommandError) in .hide(target: try fields.target(), isHidden: false) }
   )
 
   static let role = CommandEntry(
@@ -196,12 +179,7 @@ enum MemberCommands {
       let isOnce = arguments.removeFlag("once")
       let isView = arguments.removeFlag("view")
       return .invite(
-        try CommandParser.terms(
-          isView: isView,
-          isForBrowsers: isForBrowsers,
-          isOnce: isOnce,
-          expires: expires
-        )
+        try CommandParser.terms(isView: isView, isForBrowsers: isForBrowsers, isOnce: isOnce, expires: expires)
       )
     },
     json: { fields throws(CommandError) in
@@ -231,9 +209,7 @@ enum MemberCommands {
     words: { arguments throws(CommandError) in
       .web(try CommandParser.webAccess(arguments.next("on, off or revoke").text))
     },
-    json: { fields throws(CommandError) in
-      .web(try CommandParser.webAccess(fields.string("state")))
-    }
+    json: { fields throws(CommandError) in .web(try CommandParser.webAccess(fields.string("state"))) }
   )
 
   static let profile = CommandEntry(
@@ -245,10 +221,7 @@ enum MemberCommands {
     words: { arguments throws(CommandError) in
       let name = try arguments.removeValue("name")
       let icon = try arguments.removeValue("icon")
-      return .profile(
-        name: try CommandLimits.checkedDisplayName(name),
-        icon: try CommandParser.iconChange(icon)
-      )
+      return .profile(name: try CommandLimits.checkedDisplayName(name), icon: try CommandParser.iconChange(icon))
     },
     json: { fields throws(CommandError) in
       .profile(

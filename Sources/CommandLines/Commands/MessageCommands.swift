@@ -14,19 +14,14 @@ enum MessageCommands {
   static let send = CommandEntry(
     .send,
     arguments: #"[--to PEER] [--unreliable] "WORDS""#,
-    summary:
-      "send a message to all peers or to one; the answer comes when the message has arrived or failed",
+    summary: "send a message to all peers or to one; the answer comes when the message has arrived or failed",
     keys: ["text", "base64", "to", "unreliable"],
     words: { arguments throws(CommandError) in
       let to = try arguments.removeOptions("--to", what: "the peer")
       let isUnreliable = arguments.removeFlag("--unreliable")
       let word = try arguments.next("the message")
       try arguments.expectEnd(after: word)
-      return .send(
-        bytes: try CommandLimits.checkedMessage(Array(word.text.utf8)),
-        to: to,
-        isUnreliable: isUnreliable
-      )
+      return .send(bytes: try CommandLimits.checkedMessage(Array(word.text.utf8)), to: to, isUnreliable: isUnreliable)
     },
     json: { fields throws(CommandError) in
       .send(
@@ -40,20 +35,15 @@ enum MessageCommands {
   static let resource = CommandEntry(
     .resource,
     arguments: "FILE|FOLDER... [--name TEXT] [--to PEER]",
-    summary:
-      "send files, and all files of folders; --name gives a single file another name; "
+    summary: "send files, and all files of folders; --name gives a single file another name; "
       + "the answer comes when the files have arrived",
     keys: ["file", "files", "name", "to"],
     words: { arguments throws(CommandError) in
       let to = try arguments.removeOptions("--to", what: "the peer")
       let names = try arguments.removeOptions("--name", what: "the name")
       var files = [try arguments.file()]
-      while let file = arguments.nextIfAny() {
-        files.append(try CommandLimits.checkedFile(file.text))
-      }
-      guard let name = names.first else {
-        return .files(try CommandLimits.checkedFiles(files), to: to)
-      }
+      while let file = arguments.nextIfAny() { files.append(try CommandLimits.checkedFile(file.text)) }
+      guard let name = names.first else { return .files(try CommandLimits.checkedFiles(files), to: to) }
       guard names.count == 1, files.count == 1 else {
         throw CommandError(.badArgument, "--name TEXT gives exactly one file a name")
       }
@@ -68,19 +58,14 @@ enum MessageCommands {
       guard !fields.has("files") else {
         throw CommandError(.badArgument, "the key \"name\" gives exactly one \"file\" a name")
       }
-      return .resource(
-        file: try fields.file(),
-        name: try CommandLimits.checkedName(fields.string("name")),
-        to: to
-      )
+      return .resource(file: try fields.file(), name: try CommandLimits.checkedName(fields.string("name")), to: to)
     }
   )
 
   static let stream = CommandEntry(
     .stream,
     arguments: "NAME FILE [--to PEER]",
-    summary:
-      "send a file through a byte stream; the answer comes when the receiver has read the file",
+    summary: "send a file through a byte stream; the answer comes when the receiver has read the file",
     keys: ["name", "file", "to"],
     words: { arguments throws(CommandError) in
       let to = try arguments.removeOptions("--to", what: "the peer")
@@ -105,8 +90,6 @@ enum MessageCommands {
       let target = try arguments.target("the transfer")
       return .cancel(target: target, reason: try arguments.wordsIfAny("the reason"))
     },
-    json: { fields throws(CommandError) in
-      .cancel(target: try fields.target(), reason: try fields.reason())
-    }
+    json: { fields throws(CommandError) in .cancel(target: try fields.target(), reason: try fields.reason()) }
   )
 }

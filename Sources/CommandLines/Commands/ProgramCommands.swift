@@ -3,17 +3,12 @@ import WhiteboardKit
 
 /// The commands that wait, show help, and leave the board or the program.
 enum ProgramCommands {
-  static let leave = CommandEntry(
-    .leave,
-    summary: "leave the board, but stay in the program"
-  )
+  static let leave = CommandEntry(.leave, summary: "leave the board, but stay in the program")
 
   static let `continue` = CommandEntry(
     .continue,
     summary: "continue on your own copy of a board from which the host removed you",
-    notes: [
-      "Until you use this command, your changes are refused. Your later changes are not sent to other members."
-    ]
+    notes: ["Until you use this command, your changes are refused. Your later changes are not sent to other members."]
   )
 
   static let wait = CommandEntry(
@@ -26,20 +21,14 @@ enum ProgramCommands {
       let timeout = try arguments.removeSeconds("timeout")
       return .wait(try condition(&arguments), timeout: timeout)
     },
-    json: { fields throws(CommandError) in
-      .wait(try condition(fields), timeout: try fields.secondsIfAny("timeout"))
-    }
+    json: { fields throws(CommandError) in .wait(try condition(fields), timeout: try fields.secondsIfAny("timeout")) }
   )
 
-  private static func condition(
-    _ arguments: inout LineArguments
-  ) throws(CommandError) -> WaitCondition {
+  private static func condition(_ arguments: inout LineArguments) throws(CommandError) -> WaitCondition {
     let word = try arguments.next("a condition, like peers=1")
     if word.text == "synced" { return .synced }
     if let count = word.value(of: "peers") { return .peers(try Self.count(count, key: "peers")) }
-    if let count = word.value(of: "objects") {
-      return .objects(try Self.count(count, key: "objects"))
-    }
+    if let count = word.value(of: "objects") { return .objects(try Self.count(count, key: "objects")) }
     guard let seconds = TextCommandParser.number(word.text) else {
       throw CommandError(
         .badArgument,
@@ -85,11 +74,7 @@ enum ProgramCommands {
     arguments: "[COMMAND|verbs]",
     summary: "explain one command, or list all",
     keys: ["topic"],
-    words: { arguments throws(CommandError) in
-      .help(text: try CommandTable.help(arguments.nextIfAny()?.text))
-    },
-    json: { fields throws(CommandError) in
-      .help(text: try CommandTable.help(fields.stringIfAny("topic")))
-    }
+    words: { arguments throws(CommandError) in .help(text: try CommandTable.help(arguments.nextIfAny()?.text)) },
+    json: { fields throws(CommandError) in .help(text: try CommandTable.help(fields.stringIfAny("topic"))) }
   )
 }

@@ -2,10 +2,7 @@ import WhiteboardKit
 
 /// The commands that list or show the content of the board and the state of the session.
 enum QueryCommands {
-  static let objects = CommandEntry(
-    .objects,
-    summary: "list the objects on the board"
-  )
+  static let objects = CommandEntry(.objects, summary: "list the objects on the board")
 
   static let show = CommandEntry(
     .show,
@@ -16,19 +13,13 @@ enum QueryCommands {
   static let find = CommandEntry(
     .find,
     arguments: "X,Y [X,Y] [inside]",
-    summary:
-      "list the objects at a point, or those that touch a rectangle; with `inside`, only those wholly inside it",
+    summary: "list the objects at a point, or those that touch a rectangle; with `inside`, only those wholly inside it",
     keys: ["at", "to", "inside"],
     words: { arguments throws(CommandError) in
       let isInside = arguments.removeFlag("inside")
       let corner = try arguments.point("the point, as X,Y")
       guard let other = try arguments.pointIfAny() else {
-        guard !isInside else {
-          throw CommandError(
-            .missingArgument,
-            "`inside` needs a rectangle; give two corners"
-          )
-        }
+        guard !isInside else { throw CommandError(.missingArgument, "`inside` needs a rectangle; give two corners") }
         return .find(.point(corner))
       }
       return .find(.rectangle(corner, other, isInside: isInside))
@@ -38,10 +29,7 @@ enum QueryCommands {
       let isInside = fields.flag("inside")
       guard let other = try fields.pointIfAny("to") else {
         guard !isInside else {
-          throw CommandError(
-            .missingArgument,
-            #""inside" needs a rectangle; give "at" and "to""#
-          )
+          throw CommandError(.missingArgument, #""inside" needs a rectangle; give "at" and "to""#)
         }
         return .find(.point(corner))
       }
@@ -49,23 +37,11 @@ enum QueryCommands {
     }
   )
 
-  static let chat = CommandEntry(
-    .chat,
-    summary: "show the chat"
-  )
+  static let chat = CommandEntry(.chat, summary: "show the chat")
 
-  static let settings = CommandEntry(
-    .settings,
-    summary: "show the settings of the board"
-  )
+  static let settings = CommandEntry(.settings, summary: "show the settings of the board")
 
-  static let peers = CommandEntry(
-    .peers,
-    summary: "list the peers of the session"
-  )
+  static let peers = CommandEntry(.peers, summary: "list the peers of the session")
 
-  static let digest = CommandEntry(
-    .digest,
-    summary: "show the digest of the board"
-  )
+  static let digest = CommandEntry(.digest, summary: "show the digest of the board")
 }

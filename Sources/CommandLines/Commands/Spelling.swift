@@ -6,13 +6,13 @@ package enum Spelling {
   ///   - word: The mistyped word.
   ///   - words: The valid words.
   /// - Returns: The closest word; nil if no word is similar enough.
-  /// - Complexity: O(*n*), where *n* is the total length of the valid words. Only the first 32
-  ///   bytes of the mistyped word are compared.
+  /// - Complexity: O(*n*), where *n* is the total length of the valid words. Only the first 32 bytes of the mistyped
+  ///   word are compared.
   package static func nearest(to word: String, in words: some Sequence<String>) -> String? {
     let letters = Array(word.lowercased().utf8.prefix(32))
     let candidates = words.map { (word: $0, distance: distance(letters, Array($0.utf8))) }
-    guard let best = candidates.min(by: { $0.distance < $1.distance }),
-      best.distance <= 2, best.distance < best.word.utf8.count - 1
+    guard let best = candidates.min(by: { $0.distance < $1.distance }), best.distance <= 2,
+      best.distance < best.word.utf8.count - 1
     else { return nil }
     return best.word
   }

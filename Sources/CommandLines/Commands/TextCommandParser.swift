@@ -10,8 +10,10 @@ enum TextCommandParser {
     // Read the request id first, so that an error about any other argument contains it.
     let request = try arguments.removeRequest()
     guard let name = CommandName(rawValue: first.text), !first.isQuoted else {
-      throw CommandParser.unknownCommand(first.text)
-        .answering(verb: UntrustedText(first.text).escaped(limit: 64), request: request)
+      throw CommandParser.unknownCommand(first.text).answering(
+        verb: UntrustedText(first.text).escaped(limit: 64),
+        request: request
+      )
     }
     let entry = CommandTable.entry(name)
     do throws(CommandError) {
@@ -31,10 +33,7 @@ extension TextCommandParser {
   static func point(_ text: some StringProtocol) throws(CommandError) -> BoardPoint {
     let parts = text.split(separator: ",", omittingEmptySubsequences: false)
     guard parts.count == 2, let x = number(parts[0]), let y = number(parts[1]) else {
-      throw CommandError(
-        .badArgument,
-        "\(UntrustedText(text).quoted()) is not a point; write X,Y, like 120,-40.5"
-      )
+      throw CommandError(.badArgument, "\(UntrustedText(text).quoted()) is not a point; write X,Y, like 120,-40.5")
     }
     guard let point = BoardPoint(x: x, y: y) else {
       throw CommandError(
@@ -49,8 +48,7 @@ extension TextCommandParser {
   static func number(_ text: some StringProtocol) -> Double? {
     guard (1...64).contains(text.utf8.count),
       text.utf8.allSatisfy({
-        (0x30...0x39).contains($0) || $0 == 0x2B || $0 == 0x2D || $0 == 0x2E || $0 == 0x45
-          || $0 == 0x65
+        (0x30...0x39).contains($0) || $0 == 0x2B || $0 == 0x2D || $0 == 0x2E || $0 == 0x45 || $0 == 0x65
       })
     else { return nil }
     return Double(text)

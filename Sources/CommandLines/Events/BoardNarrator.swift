@@ -4,8 +4,8 @@ import WhiteboardKit
 /// The lines about the events of a board, for users and screen readers.
 ///
 /// A line names people and describes objects. While another member types a text or drags an object, the board changes
-/// with each key and movement; all of these changes are one line, which appears when the member pauses or does something
-/// else.
+/// with each key and movement; all of these changes are one line, which appears when the member pauses or does
+/// something else.
 struct BoardNarrator {
   /// The time without a change after which a text or a movement is finished.
   static let pause = Duration.seconds(2)
@@ -66,10 +66,8 @@ struct BoardNarrator {
       names[ready.peer] = ready.name
     case .joined(let joined): names[joined.peer] = joined.name
     case .profile(let profile): names[profile.peer] = profile.name
-    case .chat(let chat):
-      return finish { $1.author == chat.peer } + [EventText.chat(chat)]
-    case .left(let left):
-      return finish { $1.author == left.peer } + [EventText.line(event)].compactMap(\.self)
+    case .chat(let chat): return finish { $1.author == chat.peer } + [EventText.chat(chat)]
+    case .left(let left): return finish { $1.author == left.peer } + [EventText.line(event)].compactMap(\.self)
     default: break
     }
     return EventText.line(event).map { [$0] } ?? []
@@ -138,24 +136,16 @@ struct BoardNarrator {
     return finished.sorted { $0.value.number < $1.value.number }.map { id, change in
       pending[id] = nil
       return change.isNew
-        ? addition(change.object, by: change.author)
-        : self.change(change.object, change.changed, by: change.author)
+        ? addition(change.object, by: change.author) : self.change(change.object, change.changed, by: change.author)
     }
   }
 
-  private mutating func addition(
-    _ object: BoardEvent.ObjectDescription,
-    by author: String?
-  ) -> String {
+  private mutating func addition(_ object: BoardEvent.ObjectDescription, by author: String?) -> String {
     remember(object)
     return "+ \(lead(author))\(EventText.whole(object, naming: person))"
   }
 
-  private mutating func change(
-    _ object: BoardEvent.ObjectDescription,
-    _ keys: [String],
-    by author: String?
-  ) -> String {
+  private mutating func change(_ object: BoardEvent.ObjectDescription, _ keys: [String], by author: String?) -> String {
     remember(object)
     return "~ \(lead(author))\(EventText.change(of: object, keys, naming: person))"
   }

@@ -9,16 +9,12 @@ package enum EventLine {
 
   /// Returns the line of an event in UTF-8, with a line feed at its end.
   ///
-  /// `v` and `event` come first, and the other keys follow in alphabetical order. Control and format
-  /// characters are escaped, so that the line is safe to display. `JSONLines` lists the keys.
-  package static func json(_ event: BoardEvent) -> [UInt8] {
-    json(event.name, event.payload)
-  }
+  /// `v` and `event` come first, and the other keys follow in alphabetical order. Control and format characters are
+  /// escaped, so that the line is safe to display. `JSONLines` lists the keys.
+  package static func json(_ event: BoardEvent) -> [UInt8] { json(event.name, event.payload) }
 
   /// Appends the line of an event.
-  static func append(_ event: BoardEvent, to lines: inout [UInt8]) {
-    append(event.name, event.payload, to: &lines)
-  }
+  static func append(_ event: BoardEvent, to lines: inout [UInt8]) { append(event.name, event.payload, to: &lines) }
 
   /// Returns a line in the same format for information that is not an event of a board.
   ///
@@ -32,11 +28,7 @@ package enum EventLine {
     return line
   }
 
-  private static func append(
-    _ name: String,
-    _ payload: some Encodable,
-    to line: inout [UInt8]
-  ) {
+  private static func append(_ name: String, _ payload: some Encodable, to line: inout [UInt8]) {
     line.append(contentsOf: #"{"v":\#(version),"event":"\#(name)""#.utf8)
     let begin = line.count
     // No payload has a value that cannot be encoded.

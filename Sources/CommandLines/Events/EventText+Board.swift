@@ -8,24 +8,18 @@ extension EventText {
     case .objectAdded(let event) where event.hidden == true: nil
     case .objectChanged(let event) where event.hidden == true: nil
     case .objectRemoved(let event) where event.hidden == true: nil
-    case .objectAdded(let added):
-      "+ \(whole(added.object))"
-    case .objectChanged(let change):
-      "~ \(Self.change(of: change.object, change.changed))"
-    case .objectRemoved(let removed):
-      "- \(UntrustedText(removed.id).escaped()) deleted"
+    case .objectAdded(let added): "+ \(whole(added.object))"
+    case .objectChanged(let change): "~ \(Self.change(of: change.object, change.changed))"
+    case .objectRemoved(let removed): "- \(UntrustedText(removed.id).escaped()) deleted"
     case .selected(let selected):
       if let peer = selected.peer {
         "\(person(selected.name ?? UntrustedText(""), peer)) selected \(UntrustedText(selected.id).escaped())"
       } else {
         "\(UntrustedText(selected.id).escaped()) is free"
       }
-    case .chat(let line):
-      chat(line)
-    case .settingChanged(let change):
-      "~ board: \(settings(change.settings)) (\(list(change.changed)))"
-    default:
-      nil
+    case .chat(let line): chat(line)
+    case .settingChanged(let change): "~ board: \(settings(change.settings)) (\(list(change.changed)))"
+    default: nil
     }
   }
 
@@ -35,8 +29,7 @@ extension EventText {
     _ keys: [String],
     naming name: (String) -> String = EventText.prefix
   ) -> String {
-    "\(self.object(object, naming: name)) (\(list(keys)))"
-      + (keys.contains("game") ? game(object).joined() : "")
+    "\(self.object(object, naming: name)) (\(list(keys)))" + (keys.contains("game") ? game(object).joined() : "")
   }
 
   static func chat(_ line: BoardEvent.Chat) -> String {
@@ -45,18 +38,12 @@ extension EventText {
 
   static func settings(_ settings: BoardEvent.SettingsDescription) -> String {
     var parts: [String] = []
-    if let title = settings.title {
-      parts.append("title \(title.quoted(limit: 256))")
-    }
+    if let title = settings.title { parts.append("title \(title.quoted(limit: 256))") }
     if let background = settings.background {
       parts.append("background \(UntrustedText(background).escaped(limit: 16))")
     }
-    if let grid = settings.grid {
-      parts.append(grid == 0 ? "no grid" : "grid \(number(grid))")
-    }
-    if let language = settings.language {
-      parts.append("language \(language.displayed(width: 16))")
-    }
+    if let grid = settings.grid { parts.append(grid == 0 ? "no grid" : "grid \(number(grid))") }
+    if let language = settings.language { parts.append("language \(language.displayed(width: 16))") }
     return parts.isEmpty ? "no settings" : parts.joined(separator: ", ")
   }
 

@@ -6,8 +6,7 @@ extension EventText {
   static func joiningLine(_ joining: BoardEvent.Joining) -> String? {
     switch joining.step {
     case .searching:
-      joining.boardName.map { "looking for \($0.quoted()) on this network" }
-        ?? "looking for a board on this network"
+      joining.boardName.map { "looking for \($0.quoted()) on this network" } ?? "looking for a board on this network"
     case .connecting:
       // If the peer is unknown, another line already shows the address.
       joining.peer == nil ? nil : "trying \(address(joining))"
@@ -18,8 +17,7 @@ extension EventText {
   }
 
   static func caughtUpLine(_ member: BoardEvent.CaughtUp) -> String {
-    "up to date with \(shortName(member.name, member.peer)): "
-      + count(member.objects, "object")
+    "up to date with \(shortName(member.name, member.peer)): " + count(member.objects, "object")
   }
 
   private static func name(_ joining: BoardEvent.Joining) -> String {

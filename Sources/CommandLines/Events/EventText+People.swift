@@ -6,46 +6,29 @@ import WhiteboardKit
 extension EventText {
   static func peopleLine(_ event: BoardEvent) -> String? {
     switch event {
-    case .ready(let ready):
-      readyLines(ready)
-    case .peerFound(let board):
-      "nearby: \(foundLine(board))"
-    case .peerUpdated(let board):
-      "nearby, changed: \(foundLine(board))"
-    case .peerLost(let board):
-      "no longer nearby: \(person(board.name, board.peer))"
-    case .peerState(let change):
-      stateLine(change)
-    case .joining(let joining):
-      joiningLine(joining)
-    case .caughtUp(let member):
-      caughtUpLine(member)
-    case .invitation(let invitation):
-      invitationLine(invitation)
-    case .joined(let joined):
-      "\(person(joined.name, joined.peer)) joined\(route(joined.through, joined.throughName))"
+    case .ready(let ready): readyLines(ready)
+    case .peerFound(let board): "nearby: \(foundLine(board))"
+    case .peerUpdated(let board): "nearby, changed: \(foundLine(board))"
+    case .peerLost(let board): "no longer nearby: \(person(board.name, board.peer))"
+    case .peerState(let change): stateLine(change)
+    case .joining(let joining): joiningLine(joining)
+    case .caughtUp(let member): caughtUpLine(member)
+    case .invitation(let invitation): invitationLine(invitation)
+    case .joined(let joined): "\(person(joined.name, joined.peer)) joined\(route(joined.through, joined.throughName))"
     case .left(let left):
       // If the member removed the local peer, another line reports that.
       left.removedUs == true ? nil : leftLine(left)
-    case .removed(let removed):
-      removedLine(removed)
-    case .admission(let admission):
-      admissionLine(admission)
+    case .removed(let removed): removedLine(removed)
+    case .admission(let admission): admissionLine(admission)
     case .carried(let carried):
       "the relay \(person(carried.name, carried.relay)) keeps the board open when you leave"
         + (carried.link.isEmpty ? "" : "; link: \(carried.link)")
-    case .profile(let profile):
-      profileLine(profile)
-    case .role(let role):
-      roleLine(role)
-    case .invited(let invited):
-      invitedLine(invited)
-    case .web(let web):
-      webLine(web)
-    case .peers(let peers):
-      peersLine(peers)
-    default:
-      nil
+    case .profile(let profile): profileLine(profile)
+    case .role(let role): roleLine(role)
+    case .invited(let invited): invitedLine(invited)
+    case .web(let web): webLine(web)
+    case .peers(let peers): peersLine(peers)
+    default: nil
     }
   }
 
@@ -57,8 +40,7 @@ extension EventText {
     let names = admitters.prefix(4).map { person($0.name, $0.peer) }
     let all =
       admitters.count == 1
-      ? person(first.name, first.peer)
-      : names.dropLast().joined(separator: ", ") + " or " + (names.last ?? "")
+      ? person(first.name, first.peer) : names.dropLast().joined(separator: ", ") + " or " + (names.last ?? "")
     return "You cannot admit people to this board. Ask \(all) to admit them."
   }
 
@@ -66,8 +48,7 @@ extension EventText {
     if let admitters = admission.admitters { return "- \(admittersLine(admitters))" }
     switch admission.admit {
     case "ask": return "- You can admit people to this board: they can join through you."
-    case "code":
-      return admission.code.map { "- Join code: \(UntrustedText($0).escaped())" }
+    case "code": return admission.code.map { "- Join code: \(UntrustedText($0).escaped())" }
     default: return nil
     }
   }
@@ -75,8 +56,7 @@ extension EventText {
   /// Returns the lines about the removal of the local peer by the host, with advice.
   static func removedLine(_ removed: BoardEvent.Removed) -> String {
     let advice =
-      !removed.readOnly
-      ? "You continue on your own copy." : removed.canContinue ? continueAdvice : ownedAdvice
+      !removed.readOnly ? "You continue on your own copy." : removed.canContinue ? continueAdvice : ownedAdvice
     return "! \(removed.message)\n  \(advice)"
   }
 
@@ -125,9 +105,7 @@ extension EventText {
 
   private static func leftLine(_ left: BoardEvent.Left) -> String {
     var line = departure(left, of: person(left.name, left.peer))
-    if left.undelivered > 0 {
-      line += "; \(left.undelivered) message\(left.undelivered == 1 ? "" : "s") not delivered"
-    }
+    if left.undelivered > 0 { line += "; \(left.undelivered) message\(left.undelivered == 1 ? "" : "s") not delivered" }
     return line
   }
 
@@ -142,29 +120,18 @@ extension EventText {
 
   private static func profileLine(_ profile: BoardEvent.Profile) -> String {
     // Show the emoji of a known icon unchanged, since it may contain a joiner, which `displayed` would remove.
-    let shown = profile.icon.map {
-      ProfileIcon(rawValue: $0.raw)?.emoji ?? $0.displayed(width: 16)
-    }
+    let shown = profile.icon.map { ProfileIcon(rawValue: $0.raw)?.emoji ?? $0.displayed(width: 16) }
     let icon = shown.map { ", with the icon \($0)" } ?? ", without an icon"
-    return
-      "\(profile.request == nil ? "now called " : "")\(person(profile.name, profile.peer))\(icon)"
+    return "\(profile.request == nil ? "now called " : "")\(person(profile.name, profile.peer))\(icon)"
   }
 
   private static func readyLines(_ ready: BoardEvent.Ready) -> String {
-    var lines = [
-      "You are \(person(ready.name, ready.peer)) on the board "
-        + ready.boardName.quoted() + "."
-    ]
+    var lines = ["You are \(person(ready.name, ready.peer)) on the board " + ready.boardName.quoted() + "."]
     // Without a listener there is no link, and no peer can join.
-    if let admitters = ready.admitters {
-      return lines[0] + "\n" + admittersLine(admitters)
-    }
+    if let admitters = ready.admitters { return lines[0] + "\n" + admittersLine(admitters) }
     guard !ready.link.isEmpty else { return lines[0] }
     switch ready.admit {
-    case "code":
-      if let code = ready.code {
-        lines.append("Join code: \(UntrustedText(code).escaped())")
-      }
+    case "code": if let code = ready.code { lines.append("Join code: \(UntrustedText(code).escaped())") }
     case "ask": lines.append("You will be asked to admit each peer.")
     case "known": lines.append("Only peers you trusted before can join (`whiteboard-peer peers`).")
     default: lines.append("Anyone who finds the board can join.")
@@ -186,19 +153,14 @@ extension EventText {
     } else if board.role == "relay" {
       line = "the relay \(line)"
     }
-    if let participants = board.participants {
-      line += ", \(count(participants, "person", "people")) there"
-    }
-    if let address = board.addresses.first {
-      line += ", at \(UntrustedText(address).escaped(limit: 128))"
-    }
+    if let participants = board.participants { line += ", \(count(participants, "person", "people")) there" }
+    if let address = board.addresses.first { line += ", at \(UntrustedText(address).escaped(limit: 128))" }
     return line
   }
 
   private static func stateLine(_ change: BoardEvent.PeerState) -> String? {
     let name =
-      change.peer.map { person(change.name, $0) }
-      ?? UntrustedText(change.address ?? "a peer").escaped(limit: 128)
+      change.peer.map { person(change.name, $0) } ?? UntrustedText(change.address ?? "a peer").escaped(limit: 128)
     return switch change.state {
     case .connecting: "connecting to \(name)"
     case .connected: "connected with \(name)"
@@ -224,17 +186,13 @@ extension EventText {
       }
     } else if let words = invitation.words {
       line += " Both screens must show: \(UntrustedText(words).escaped(limit: 128))."
-      if invitation.direction == .outgoing, invitation.mustAnswer {
-        line += " Are they the same on both screens?"
-      }
+      if invitation.direction == .outgoing, invitation.mustAnswer { line += " Are they the same on both screens?" }
     }
     if let seconds = invitation.seconds {
       let time = seconds < 120 ? count(seconds, "second") : count(seconds / 60, "minute")
       line += invitation.mustAnswer ? " Answer within \(time)." : " Waiting for up to \(time)."
     }
-    if let warning = invitation.warning {
-      line += "\n! \(UntrustedText(warning).escaped())"
-    }
+    if let warning = invitation.warning { line += "\n! \(UntrustedText(warning).escaped())" }
     if invitation.mustAnswer {
       line += "\n  \(choice)"
       if invitation.direction == .incoming {
@@ -251,11 +209,8 @@ extension EventText {
         let address = peer.address.map { ", \(UntrustedText($0).escaped(limit: 128))" } ?? ""
         let role = peer.role.map { ", \($0)" } ?? ""
         let admitter =
-          peer.admittedBy.map {
-            ", admitted by \(person(peer.admittedByName ?? UntrustedText(""), $0))"
-          } ?? ""
-        return
-          "  \(person(peer.name, peer.peer)), \(peer.state.rawValue)"
+          peer.admittedBy.map { ", admitted by \(person(peer.admittedByName ?? UntrustedText(""), $0))" } ?? ""
+        return "  \(person(peer.name, peer.peer)), \(peer.state.rawValue)"
           + "\(route(peer.through, peer.throughName))\(role)\(address)\(admitter)"
       }).joined(separator: "\n")
   }

@@ -18,12 +18,9 @@ extension EventText {
         + UntrustedText(offer.transfer).escaped(limit: 64)
     case .resourceStarted(let start):
       "\(start.direction == .incoming ? "receiving" : "sending") "
-        + "\(resource(start.name)), \(start.size) bytes, transfer "
-        + UntrustedText(start.transfer).escaped()
-    case .resourceFinished(let end):
-      resourceLine(end)
-    case .streamOpened(let stream):
-      "stream \(stream.name.quoted(limit: 80)) is open"
+        + "\(resource(start.name)), \(start.size) bytes, transfer " + UntrustedText(start.transfer).escaped()
+    case .resourceFinished(let end): resourceLine(end)
+    case .streamOpened(let stream): "stream \(stream.name.quoted(limit: 80)) is open"
     case .streamClosed(let stream):
       "stream \(stream.name.quoted(limit: 80)) ended after \(stream.size) bytes"
         + (stream.outcome == .delivered ? "" : ": \(stream.message?.escaped() ?? "")")
@@ -59,9 +56,7 @@ extension EventText {
   ///
   /// The structured names of board resources are replaced by readable descriptions.
   private static func resource(_ name: UntrustedText) -> String {
-    guard let known = try? ResourceDTO(name: name.raw) else {
-      return name.quoted(limit: 80)
-    }
+    guard let known = try? ResourceDTO(name: name.raw) else { return name.quoted(limit: 80) }
     let kind = known.type == .imageData ? "the photo of" : known.type.rawValue
     return "\(kind) \(UntrustedText(known.id).escaped(limit: 64))"
   }

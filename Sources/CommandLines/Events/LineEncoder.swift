@@ -161,13 +161,9 @@ final class LineEncoder: Encoder {
 
     init(_ members: Members) { self.members = members }
 
-    func encodeNil(forKey key: Key) {
-      members.add(key.stringValue) { $0.append(contentsOf: "null".utf8) }
-    }
+    func encodeNil(forKey key: Key) { members.add(key.stringValue) { $0.append(contentsOf: "null".utf8) } }
 
-    func encode(_ value: Bool, forKey key: Key) {
-      members.add(key.stringValue) { LineEncoder.append(value, to: &$0) }
-    }
+    func encode(_ value: Bool, forKey key: Key) { members.add(key.stringValue) { LineEncoder.append(value, to: &$0) } }
 
     func encode(_ value: String, forKey key: Key) {
       members.add(key.stringValue) { LineEncoder.append(value, to: &$0) }
@@ -190,10 +186,7 @@ final class LineEncoder: Encoder {
       try members.add(key.stringValue) { try LineEncoder.append(value, to: &$0) }
     }
 
-    func nestedContainer<Nested: CodingKey>(
-      keyedBy: Nested.Type,
-      forKey key: Key
-    ) -> KeyedEncodingContainer<Nested> {
+    func nestedContainer<Nested: CodingKey>(keyedBy: Nested.Type, forKey key: Key) -> KeyedEncodingContainer<Nested> {
       members.encoder(key.stringValue).container(keyedBy: keyedBy)
     }
 
@@ -246,9 +239,7 @@ final class LineEncoder: Encoder {
       nestedEncoder().container(keyedBy: keyedBy)
     }
 
-    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
-      nestedEncoder().unkeyedContainer()
-    }
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { nestedEncoder().unkeyedContainer() }
 
     func superEncoder() -> any Encoder { nestedEncoder() }
 
@@ -291,8 +282,6 @@ final class LineEncoder: Encoder {
     func encode(_ value: UInt32) { set { LineEncoder.appendInteger(value, to: &$0) } }
     func encode(_ value: UInt64) { set { LineEncoder.appendInteger(value, to: &$0) } }
 
-    func encode(_ value: some Encodable) throws {
-      try set { try LineEncoder.append(value, to: &$0) }
-    }
+    func encode(_ value: some Encodable) throws { try set { try LineEncoder.append(value, to: &$0) } }
   }
 }

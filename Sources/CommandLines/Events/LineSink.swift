@@ -15,8 +15,8 @@ package struct LineSink: EventSink {
 
   /// Writes the events, and waits until the writer has room.
   ///
-  /// The text form leaves out the events that are only for programs. It has one line for a text that another member types,
-  /// and for a movement, when they are finished.
+  /// The text form leaves out the events that are only for programs. It has one line for a text that another member
+  /// types, and for a movement, when they are finished.
   ///
   /// - Throws: ``OutputError`` if the output cannot be written to.
   package func write(_ events: [BoardEvent]) async throws(OutputError) {

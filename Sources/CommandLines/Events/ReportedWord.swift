@@ -23,16 +23,14 @@ package struct ReportedWord: Sendable {
     ),
     ReportedWord(
       word: "ok: ...",
-      meaning:
-        "In line mode, ok means the same as done: the command named in the line succeeded.",
+      meaning: "In line mode, ok means the same as done: the command named in the line succeeded.",
       limits: "The same limits as for done.",
       tests: ["SavingTests", "EventLineTests"]
     ),
     ReportedWord(
       word: "done (send)",
       meaning: "The program of every recipient has the message, even if it came through a relay.",
-      limits:
-        "Survives broken links. A recipient that is killed immediately might not have read the message. "
+      limits: "Survives broken links. A recipient that is killed immediately might not have read the message. "
         + "With --unreliable, it only means that the message was handed to the network.",
       tests: ["SendingTests", "DeliveryTests", "RelayDeliveryTests", "Tests/Chaos"]
     ),
@@ -50,8 +48,7 @@ package struct ReportedWord: Sendable {
     ),
     ReportedWord(
       word: "not-saved",
-      meaning:
-        "The change is on the board and was sent to the other members, but it is not saved on this disk.",
+      meaning: "The change is on the board and was sent to the other members, but it is not saved on this disk.",
       limits: "The program keeps trying, and reports when everything is saved.",
       tests: ["SavingTests", "Tests/Interop/test_saving.py"]
     ),
@@ -59,15 +56,11 @@ package struct ReportedWord: Sendable {
       word: "saved",
       meaning: "Every change, photo and member that this program knows of is saved on this disk.",
       limits: "Survives kill -9. If the file is removed, the program notices this within 5 s.",
-      tests: [
-        "PersistenceQueueTests", "SavingTests", "Tests/Terminal/saving.py",
-        "Tests/Interop/test_saving.py",
-      ]
+      tests: ["PersistenceQueueTests", "SavingTests", "Tests/Terminal/saving.py", "Tests/Interop/test_saving.py"]
     ),
     ReportedWord(
       word: "synced",
-      meaning:
-        "The board is now equal to the board of each named member, and at least one member is named.",
+      meaning: "The board is now equal to the board of each named member, and at least one member is named.",
       limits: "Members that are not connected are listed as not synced.",
       tests: ["CatchUpTests", "DivergenceCheckTests", "Tests/Chaos"]
     ),
@@ -81,10 +74,7 @@ package struct ReportedWord: Sendable {
       word: "whole, ok",
       meaning: "Every byte of the file and of the WAL file was read and checked.",
       limits: "Damage that happens after the check is not detected.",
-      tests: [
-        "DamagedFileTests", "WriteAheadLogTests", "Tests/Interop/test_damaged_file.py",
-        "Tests/Chaos",
-      ]
+      tests: ["DamagedFileTests", "WriteAheadLogTests", "Tests/Interop/test_damaged_file.py", "Tests/Chaos"]
     ),
     ReportedWord(
       word: "suspect, reconnecting",
@@ -95,17 +85,14 @@ package struct ReportedWord: Sendable {
     ),
     ReportedWord(
       word: "lost",
-      meaning:
-        "By the local clock, the peer was unreachable for the time set with --lost-after (by default 60 s).",
-      limits:
-        "If discovery finds a lost member again, the program connects to it within 10 s. It dials other lost "
+      meaning: "By the local clock, the peer was unreachable for the time set with --lost-after (by default 60 s).",
+      limits: "If discovery finds a lost member again, the program connects to it within 10 s. It dials other lost "
         + "members less and less often, for an hour.",
       tests: ["DeliveryTests", "Tests/Chaos"]
     ),
     ReportedWord(
       word: "reset",
-      meaning:
-        "The peer, or the relay in between, gave up on the connection before this program did.",
+      meaning: "The peer, or the relay in between, gave up on the connection before this program did.",
       limits: "Messages that were not confirmed are reported as undelivered.",
       tests: ["DeliveryTests", "Tests/Interop"]
     ),
@@ -118,8 +105,7 @@ package struct ReportedWord: Sendable {
     ),
     ReportedWord(
       word: "full",
-      meaning:
-        "The board has as many peers as its host allows: 16, or the number set with --max-peers.",
+      meaning: "The board has as many peers as its host allows: 16, or the number set with --max-peers.",
       limits: "A relay (--relay auto) supports more peers with less traffic.",
       tests: ["Tests/Interop/test_against_swift.py"]
     ),
@@ -127,7 +113,6 @@ package struct ReportedWord: Sendable {
 
   /// The rows as lines for a page of the manual.
   package static let text: String = all.map { row in
-    "  \(row.word)\n      \(row.meaning)\n      \(row.limits)\n      Tests: "
-      + row.tests.joined(separator: ", ") + "."
+    "  \(row.word)\n      \(row.meaning)\n      \(row.limits)\n      Tests: " + row.tests.joined(separator: ", ") + "."
   }.joined(separator: "\n")
 }

@@ -16,9 +16,7 @@ extension Base64Text: WritesJSON {
   }
 }
 
-extension UntrustedText: WritesJSON {
-  func write(to json: inout [UInt8]) { LineEncoder.append(raw, to: &json) }
-}
+extension UntrustedText: WritesJSON { func write(to json: inout [UInt8]) { LineEncoder.append(raw, to: &json) } }
 
 extension RelativePoints: WritesJSON {
   func write(to json: inout [UInt8]) {

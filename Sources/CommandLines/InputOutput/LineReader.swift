@@ -21,9 +21,7 @@ package actor LineReader {
     /// Removes the byte order mark with which some editors begin a file.
     mutating func removeByteOrderMark() {
       let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-      if case .line(let bytes) = self, bytes.starts(with: mark) {
-        self = .line(Array(bytes.dropFirst(mark.count)))
-      }
+      if case .line(let bytes) = self, bytes.starts(with: mark) { self = .line(Array(bytes.dropFirst(mark.count))) }
     }
   }
 
@@ -39,10 +37,7 @@ package actor LineReader {
   /// Creates a reader, which does not close the descriptor.
   ///
   /// - Throws: ``InputError`` if the system has no descriptors left.
-  package init(
-    descriptor: Int32,
-    limit: Int = CommandParser.maximumLineLength
-  ) throws(InputError) {
+  package init(descriptor: Int32, limit: Int = CommandParser.maximumLineLength) throws(InputError) {
     self.descriptor = descriptor
     self.limit = limit
     wake = try WakePipe()
@@ -53,9 +48,7 @@ package actor LineReader {
   /// - Throws: ``InputError`` if the descriptor cannot be read.
   package func nextLine() async throws(InputError) -> Line? {
     while true {
-      if let line = completeLine() {
-        return line
-      }
+      if let line = completeLine() { return line }
       if isAtEnd {
         // After the user types an end of file, a terminal can still deliver more input.
         isAtEnd = false
@@ -66,9 +59,7 @@ package actor LineReader {
       let queue = queue
       let chunk = await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
-          queue.async {
-            continuation.resume(returning: LineReader.read(descriptor, wake: wake))
-          }
+          queue.async { continuation.resume(returning: LineReader.read(descriptor, wake: wake)) }
         }
       } onCancel: {
         wake.signal()
@@ -137,16 +128,12 @@ package actor LineReader {
         return .cancelled
       }
       var bytes = [UInt8](repeating: 0, count: 64 * 1024)
-      let count = bytes.withUnsafeMutableBytes { buffer in
-        Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-      }
+      let count = bytes.withUnsafeMutableBytes { buffer in Glibc.read(descriptor, buffer.baseAddress, buffer.count) }
       if count > 0 {
         bytes.removeSubrange(count...)
         return .bytes(bytes)
       }
-      if count == 0 {
-        return .end
-      }
+      if count == 0 { return .end }
       guard errno == EINTR || errno == EAGAIN else { return .failed(errno) }
     }
   }

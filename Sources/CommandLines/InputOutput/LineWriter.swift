@@ -47,9 +47,7 @@ package actor LineWriter {
     pending.append(line)
     pendingBytes += line.count
     startWriting()
-    while pendingBytes > capacity, failure == nil {
-      await withCheckedContinuation { waiters.append($0) }
-    }
+    while pendingBytes > capacity, failure == nil { await withCheckedContinuation { waiters.append($0) } }
     try check()
   }
 
@@ -57,9 +55,7 @@ package actor LineWriter {
   ///
   /// - Throws: ``OutputError`` if the descriptor cannot be written to.
   package func flush() async throws(OutputError) {
-    while isWriting, failure == nil {
-      await withCheckedContinuation { waiters.append($0) }
-    }
+    while isWriting, failure == nil { await withCheckedContinuation { waiters.append($0) } }
     try check()
   }
 
@@ -71,10 +67,7 @@ package actor LineWriter {
   /// - Parameters:
   ///   - time: The time for which the reader may take nothing.
   ///   - clock: The clock that measures the time.
-  package func giveUp(
-    ifStalledFor time: Duration,
-    on clock: some Clock<Duration> = ContinuousClock()
-  ) async {
+  package func giveUp(ifStalledFor time: Duration, on clock: some Clock<Duration> = ContinuousClock()) async {
     var before: Int?
     while failure == nil, !Task.isCancelled {
       let count = isWriting ? writtenCount : nil
@@ -88,11 +81,7 @@ package actor LineWriter {
     }
   }
 
-  private func check() throws(OutputError) {
-    if let failure {
-      throw OutputError(number: failure)
-    }
-  }
+  private func check() throws(OutputError) { if let failure { throw OutputError(number: failure) } }
 
   private func startWriting() {
     guard !isWriting, failure == nil, !pending.isEmpty else { return }
@@ -102,9 +91,7 @@ package actor LineWriter {
     let descriptor = descriptor
     queue.async {
       var failure: Int32?
-      for line in lines where failure == nil {
-        failure = FileWriting.writeAll(line, to: descriptor)
-      }
+      for line in lines where failure == nil { failure = FileWriting.writeAll(line, to: descriptor) }
       let bytes = lines.reduce(0) { $0 + $1.count }
       // No code waits for this task. The task ends when the actor has the result.
       Task { [failure] in await self.wrote(bytes, failure) }
@@ -123,8 +110,6 @@ package actor LineWriter {
   private func resumeWaiters() {
     let woken = waiters
     waiters = []
-    for waiter in woken {
-      waiter.resume()
-    }
+    for waiter in woken { waiter.resume() }
   }
 }

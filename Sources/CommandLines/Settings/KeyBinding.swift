@@ -1,7 +1,6 @@
 /// A key binding from the section `[keys]` of the configuration file.
 ///
-/// The names of the command and the keys are not checked. The terminal checks them, and names ``place`` in
-/// its error.
+/// The names of the command and the keys are not checked. The terminal checks them, and names ``place`` in its error.
 package struct KeyBinding: Hashable, Sendable {
   /// The name of the command.
   package let command: String

@@ -80,12 +80,7 @@ extension SettingKey where Value: RawRepresentable<String> & CaseIterable {
 
 extension SettingKey<Bool> {
   /// Creates a setting that is true or false.
-  package init(
-    _ name: String,
-    _ summary: String,
-    standard: Bool,
-    otherwise: SettingEntry.Presence? = nil
-  ) {
+  package init(_ name: String, _ summary: String, standard: Bool, otherwise: SettingEntry.Presence? = nil) {
     self.init(
       name,
       summary,
@@ -145,14 +140,11 @@ package struct SettingEntry: Sendable {
   package let check: @Sendable (String) throws(SettingFault) -> Void
 
   /// The environment variable for the setting.
-  package var variable: String {
-    "WHITEBOARD_" + name.uppercased().replacing("-", with: "_")
-  }
+  package var variable: String { "WHITEBOARD_" + name.uppercased().replacing("-", with: "_") }
 
   /// The help text of the option.
   package var help: String {
-    let values =
-      choices.isEmpty || choices.first == "true" ? "" : ": \(choices.joined(separator: ", "))"
+    let values = choices.isEmpty || choices.first == "true" ? "" : ": \(choices.joined(separator: ", "))"
     let standard: String =
       switch standard {
       case .value(let text): choices.first == "true" ? "" : "; default: \(text)"

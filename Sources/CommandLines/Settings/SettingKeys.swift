@@ -60,9 +60,7 @@ extension PeerAddress {
   /// Parses an address to listen on; port 0 means any free port.
   package init(listening text: String) throws(SettingFault) {
     let isAnyPort = text.hasSuffix(":0")
-    guard let address = PeerAddress(isAnyPort ? text.dropLast() + "1" : text) else {
-      throw SettingFault()
-    }
+    guard let address = PeerAddress(isAnyPort ? text.dropLast() + "1" : text) else { throw SettingFault() }
     self = address
     if isAnyPort { port = 0 }
   }
@@ -108,11 +106,7 @@ extension SettingKey<Bool> {
     standard: false
   )
   /// Whether the board is announced on the network.
-  package static let announce = SettingKey(
-    "announce",
-    "Whether to announce the board on the network",
-    standard: true
-  )
+  package static let announce = SettingKey("announce", "Whether to announce the board on the network", standard: true)
   /// Whether the members of a hosted board may admit newcomers.
   package static let membersAdmit = SettingKey(
     "members-admit",
@@ -192,11 +186,7 @@ extension SettingKey<JoinCode> {
     standard: .words("the board's previous code, or a new one for a new board"),
     isSecret: true
   ) { text throws(SettingFault) in
-    do throws(JoinCodeError) {
-      return try JoinCode(words: text)
-    } catch {
-      throw SettingFault("\(error)")
-    }
+    do throws(JoinCodeError) { return try JoinCode(words: text) } catch { throw SettingFault("\(error)") }
   }
 }
 
@@ -211,9 +201,7 @@ extension SettingKey<BoardConfiguration.Carrier?> {
     if text == "none" { return nil }
     if text == "auto" { return .nearby }
     let parts = text.split(separator: "@", maxSplits: 1)
-    guard let place = parts.last.flatMap({ HostPort($0) }) else {
-      throw SettingFault()
-    }
+    guard let place = parts.last.flatMap({ HostPort($0) }) else { throw SettingFault() }
     guard parts.count == 2 else { return .at(place, nil) }
     guard let peer = PeerID(text: String(parts[0])) else {
       throw SettingFault("give the relay's peer id (52 characters) before the @")
@@ -260,14 +248,11 @@ extension SettingKey<Logger.Level> {
 extension SettingEntry {
   /// The settings of a shared board and of the program that runs it.
   package static let ofBoard: [SettingEntry] = [
-    SettingKey.personName.entry, SettingKey.dataDirectory.entry, SettingKey.listen.entry,
-    SettingKey.interface.entry, SettingKey.announce.entry, SettingKey.admission.entry,
-    SettingKey.membersAdmit.entry, SettingKey.code.entry, SettingKey.relay.entry,
-    SettingKey.maximumPeers.entry,
-    SettingKey.lostAfter.entry, SettingKey.acceptFiles.entry, SettingKey.filesFrom.entry,
-    SettingKey.saveFiles.entry, SettingKey.inboxQuota.entry, SettingKey.web.entry,
-    SettingKey.webPort.entry, SettingKey.webCertificate.entry, SettingKey.webKey.entry,
-    SettingKey.logLevel.entry,
+    SettingKey.personName.entry, SettingKey.dataDirectory.entry, SettingKey.listen.entry, SettingKey.interface.entry,
+    SettingKey.announce.entry, SettingKey.admission.entry, SettingKey.membersAdmit.entry, SettingKey.code.entry,
+    SettingKey.relay.entry, SettingKey.maximumPeers.entry, SettingKey.lostAfter.entry, SettingKey.acceptFiles.entry,
+    SettingKey.filesFrom.entry, SettingKey.saveFiles.entry, SettingKey.inboxQuota.entry, SettingKey.web.entry,
+    SettingKey.webPort.entry, SettingKey.webCertificate.entry, SettingKey.webKey.entry, SettingKey.logLevel.entry,
     SettingKey.accessible.entry,
   ]
 }

@@ -3,8 +3,8 @@ import WhiteboardKit
 
 /// The values of the settings, with the places where they were set.
 ///
-/// An option overrides the environment, the environment overrides the file, and the file overrides the
-/// default. All values are valid.
+/// An option overrides the environment, the environment overrides the file, and the file overrides the default. All
+/// values are valid.
 package struct Settings: Sendable {
   /// The place where a value was set.
   package enum Origin: Hashable, Sendable {
@@ -58,10 +58,7 @@ package struct Settings: Sendable {
     for line in file?.lines ?? [] {
       let origin = Origin.file(file?.path ?? "", line: line.number)
       guard let entry = known[line.name] else {
-        throw WhiteboardError(
-          .badConfiguration,
-          "\(origin.description): \(Self.unknown(line.name, entries))"
-        )
+        throw WhiteboardError(.badConfiguration, "\(origin.description): \(Self.unknown(line.name, entries))")
       }
       try set(entry, Choice(text: line.value, origin: origin))
     }
@@ -77,9 +74,7 @@ package struct Settings: Sendable {
   }
 
   private mutating func set(_ entry: SettingEntry, _ choice: Choice) throws(WhiteboardError) {
-    do throws(SettingFault) {
-      try entry.check(choice.text)
-    } catch {
+    do throws(SettingFault) { try entry.check(choice.text) } catch {
       let place = choice.origin.description
       let given = entry.isSecret ? "" : ", not \(UntrustedText(choice.text).quoted())"
       let why = error.reason.map { ": \($0)" } ?? " is \(entry.allowed)\(given)"
@@ -106,7 +101,5 @@ package struct Settings: Sendable {
   }
 
   /// Returns the place where a setting's value was set; nil for the default.
-  package func origin<Value>(_ key: SettingKey<Value>) -> Origin? {
-    choices[key.entry.name]?.origin
-  }
+  package func origin<Value>(_ key: SettingKey<Value>) -> Origin? { choices[key.entry.name]?.origin }
 }

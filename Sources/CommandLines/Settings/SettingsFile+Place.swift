@@ -26,11 +26,7 @@ extension SettingsFile {
     ///   - given: The path from the command line.
     ///   - standard: The path that replaces these directories for a program that does not belong to a user.
     ///   - environment: A function that returns the value of an environment variable; nil if it is not set or empty.
-    package init?(
-      _ given: String?,
-      standard: String? = nil,
-      environment: (String) -> String?
-    ) {
+    package init?(_ given: String?, standard: String? = nil, environment: (String) -> String?) {
       if let named = given ?? environment("WHITEBOARD_CONFIG") {
         self.init(path: BoardFile.absolute(named), isNamed: true)
       } else if let standard {
@@ -58,23 +54,16 @@ extension SettingsFile {
     var status = stat()
     if stat(place.path, &status) != 0, errno == ENOENT || errno == ENOTDIR {
       guard place.isNamed else { return nil }
-      throw WhiteboardError(
-        .noInput,
-        "there is no file \(UntrustedText(place.path).quoted(limit: 4096))"
-      )
+      throw WhiteboardError(.noInput, "there is no file \(UntrustedText(place.path).quoted(limit: 4096))")
     }
     let bytes: [UInt8]
-    do throws(CommandError) {
-      bytes = try FileReading.whole(place.path, limit: Self.maximumSize)
-    } catch {
+    do throws(CommandError) { bytes = try FileReading.whole(place.path, limit: Self.maximumSize) } catch {
       throw WhiteboardError(.badConfiguration, error.message)
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw WhiteboardError(.badConfiguration, "\(place.path): the file is not UTF-8 text")
     }
-    do throws(Fault) {
-      try self.init(text, path: place.path)
-    } catch {
+    do throws(Fault) { try self.init(text, path: place.path) } catch {
       throw WhiteboardError(.badConfiguration, "\(place.path):\(error.number): \(error.message)")
     }
   }

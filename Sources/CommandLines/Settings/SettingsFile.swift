@@ -4,8 +4,8 @@ import WhiteboardRendering
 
 /// The lines of a configuration file; their names and values are checked by ``Settings``.
 ///
-/// ``format`` describes the lines. After a line `[keys]`, each line binds keys: `COMMAND = KEY,
-/// KEY`. A line `keys.COMMAND = KEY` binds keys anywhere in the file.
+/// ``format`` describes the lines. After a line `[keys]`, each line binds keys: `COMMAND = KEY, KEY`. A line
+/// `keys.COMMAND = KEY` binds keys anywhere in the file.
 package struct SettingsFile: Equatable, Sendable {
   /// A line that sets a value.
   package struct Line: Equatable, Sendable {
@@ -49,9 +49,7 @@ package struct SettingsFile: Equatable, Sendable {
     var isInKeys = false
     var seen: [String: Int] = [:]
     // Some editors begin a file with a byte order mark.
-    let content =
-      text.unicodeScalars.first == "\u{FEFF}"
-      ? Substring(text.unicodeScalars.dropFirst()) : text[...]
+    let content = text.unicodeScalars.first == "\u{FEFF}" ? Substring(text.unicodeScalars.dropFirst()) : text[...]
     // In Swift, a carriage return followed by a line feed is a single character.
     let rows = content.split(omittingEmptySubsequences: false) { $0.isNewline }
     for (index, row) in rows.enumerated() {
@@ -59,9 +57,7 @@ package struct SettingsFile: Equatable, Sendable {
       let line = Self.trimmed(Self.withoutComment(row))
       if line.isEmpty { continue }
       if line.hasPrefix("[") {
-        guard line == "[keys]" else {
-          throw Fault(number: number, message: "the only section is [keys]")
-        }
+        guard line == "[keys]" else { throw Fault(number: number, message: "the only section is [keys]") }
         isInKeys = true
         continue
       }
@@ -80,13 +76,7 @@ package struct SettingsFile: Equatable, Sendable {
       seen[full] = number
       if isKey {
         let names = value.split(separator: ",").map { String(Self.trimmed($0)) }
-        keys.append(
-          KeyBinding(
-            command: name,
-            keys: names.filter { !$0.isEmpty },
-            place: "\(path):\(number)"
-          )
-        )
+        keys.append(KeyBinding(command: name, keys: names.filter { !$0.isEmpty }, place: "\(path):\(number)"))
       } else {
         lines.append(Line(name: name, value: value, number: number))
       }
@@ -116,10 +106,7 @@ package struct SettingsFile: Equatable, Sendable {
     return row
   }
 
-  private static func unquoted(
-    _ text: Substring,
-    _ number: Int
-  ) throws(Fault) -> String {
+  private static func unquoted(_ text: Substring, _ number: Int) throws(Fault) -> String {
     guard text.hasPrefix("\"") else { return String(text) }
     var value = ""
     var isEscaped = false
@@ -134,9 +121,7 @@ package struct SettingsFile: Equatable, Sendable {
       } else if character == "\\" {
         isEscaped = true
       } else if character == "\"" {
-        guard rest.isEmpty else {
-          throw Fault(number: number, message: "nothing can follow a closing quote")
-        }
+        guard rest.isEmpty else { throw Fault(number: number, message: "nothing can follow a closing quote") }
         return value
       } else {
         value.append(character)

@@ -11,9 +11,7 @@ package func shellQuoted(_ path: String) -> String {
   }
   if isPlain && !path.isEmpty && !path.hasPrefix("-") { return path }
   if UntrustedText(path).escaped(limit: .max) == path, !path.contains("\\") {
-    return "'"
-      + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
-      + "'"
+    return "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
   }
   let digits = Array("0123456789abcdef")
   var word = "$'"

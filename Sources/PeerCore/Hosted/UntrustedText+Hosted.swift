@@ -5,9 +5,7 @@ extension UntrustedText: CustomReflectable {
 
 extension UntrustedText: Codable {
   /// Decodes the text from a single string.
-  public init(from decoder: any Decoder) throws {
-    raw = try decoder.singleValueContainer().decode(String.self)
-  }
+  public init(from decoder: any Decoder) throws { raw = try decoder.singleValueContainer().decode(String.self) }
 
   /// Encodes `raw` as a single string.
   public func encode(to encoder: any Encoder) throws {

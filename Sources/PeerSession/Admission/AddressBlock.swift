@@ -2,22 +2,19 @@ import NIOCore
 
 /// The part of an IP address to which per-address limits apply (LNK-6, HEL-5, ADM-3).
 ///
-/// An IPv6 customer usually has a whole /64, so all addresses in a /64 form one block. Each
-/// link-local address is a separate block, because all peers of a network share the same /64. Each
-/// IPv4 address is a separate block, even if it is written as an IPv6 address.
+/// An IPv6 customer usually has a whole /64, so all addresses in a /64 form one block. Each link-local address is a
+/// separate block, because all peers of a network share the same /64. Each IPv4 address is a separate block, even if it
+/// is written as an IPv6 address.
 package struct AddressBlock: Hashable, Sendable {
-  /// The text of the IPv4 address, the 8 bytes of the /64 in hex, or the link-local address with its
-  /// scope.
+  /// The text of the IPv4 address, the 8 bytes of the /64 in hex, or the link-local address with its scope.
   let text: String
 
   /// Creates the block that contains an address.
   ///
-  /// - Parameter host: An IP literal without port, with its scope if it has one. Any other text is
-  ///   used unchanged.
+  /// - Parameter host: An IP literal without port, with its scope if it has one. Any other text is used unchanged.
   package init(host: String) {
     let pieces = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let literal = pieces.first,
-      case .v6(let address)? = try? SocketAddress(ipAddress: String(literal), port: 0)
+    guard let literal = pieces.first, case .v6(let address)? = try? SocketAddress(ipAddress: String(literal), port: 0)
     else {
       text = host
       return

@@ -2,8 +2,7 @@ import PeerWire
 
 /// The basis on which a dialler was admitted, or a listener was trusted.
 enum AdmissionBasis: Equatable, Sendable {
-  /// The dialler resumes the delivery state of an earlier link between the same incarnations
-  /// (RSM-2).
+  /// The dialler resumes the delivery state of an earlier link between the same incarnations (RSM-2).
   case resumed
   /// A member of the session vouches for the peer (5.2).
   case ticket

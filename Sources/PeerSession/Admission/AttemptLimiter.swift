@@ -2,8 +2,7 @@ import PeerWire
 
 /// Locks out peers that guess codes (ADM-3).
 ///
-/// It counts wrong proofs by ``AddressBlock`` and by key. `now` is the time since an arbitrary
-/// reference point.
+/// It counts wrong proofs by ``AddressBlock`` and by key. `now` is the time since an arbitrary reference point.
 struct AttemptLimiter: Sendable {
   /// How long the limiter remembers a wrong proof, and how long it locks out an address or a key.
   static let window = Duration.seconds(60)
@@ -31,8 +30,7 @@ struct AttemptLimiter: Sendable {
   /// The number of stored addresses and keys.
   var count: Int { records.count }
 
-  /// Returns whether a proof from this address or key is answered with `locked-out` without being
-  /// checked.
+  /// Returns whether a proof from this address or key is answered with `locked-out` without being checked.
   func isLocked(address: String, peer: PeerID, now: Duration) -> Bool {
     [.address(AddressBlock(host: address)), .peer(peer)].contains { source in
       records[source]?.lockedUntil.map { now < $0 } ?? false
@@ -41,8 +39,7 @@ struct AttemptLimiter: Sendable {
 
   /// Counts a wrong proof.
   ///
-  /// The third wrong proof within a minute from one address or with one key locks out both the
-  /// address and the key.
+  /// The third wrong proof within a minute from one address or with one key locks out both the address and the key.
   mutating func proofWasWrong(address: String, peer: PeerID, now: Duration) {
     let sources = [Source.address(AddressBlock(host: address)), .peer(peer)]
     var isOver = false
@@ -66,9 +63,7 @@ struct AttemptLimiter: Sendable {
   private mutating func makeRoom(now: Duration) {
     guard records.count > Self.maximumEntries else { return }
     records = records.filter { $0.value.touched > now - Self.window }
-    while records.count > Self.maximumEntries,
-      let oldest = records.min(by: { $0.value.touched < $1.value.touched })
-    {
+    while records.count > Self.maximumEntries, let oldest = records.min(by: { $0.value.touched < $1.value.touched }) {
       records[oldest.key] = nil
     }
   }

@@ -24,9 +24,8 @@ struct CodeKey: Sendable, Equatable {
 
   /// Stretches a code.
   ///
-  /// This is slow on purpose: it takes about 0.1 s of one core (0.5 s without optimization) and 32
-  /// MiB. Do not call it on an event loop, and call it once for each code rather than for each
-  /// attempt (ADM-5).
+  /// This is slow on purpose: it takes about 0.1 s of one core (0.5 s without optimization) and 32 MiB. Do not call it
+  /// on an event loop, and call it once for each code rather than for each attempt (ADM-5).
   init(code: JoinCode, session: SessionID, listener: PeerID) {
     do {
       key = try KDF.Scrypt.deriveKey(
@@ -65,16 +64,12 @@ struct CodeKey: Sendable, Equatable {
 
   /// Checks a proof, in constant time.
   func isValid(_ proof: ProofBytes, of prover: Prover, binding: [UInt8], dialler: PeerID) -> Bool {
-    isEqualInConstantTime(
-      proof.bytes,
-      self.proof(of: prover, binding: binding, dialler: dialler).bytes
-    )
+    isEqualInConstantTime(proof.bytes, self.proof(of: prover, binding: binding, dialler: dialler).bytes)
   }
 
   /// Returns the message that the proof authenticates.
   func message(of prover: Prover, binding: [UInt8], dialler: PeerID) -> [UInt8] {
-    Array("whiteboard-p2p code 1 \(prover.rawValue)\0".utf8) + binding + session.bytes
-      + dialler.bytes + listener.bytes
+    Array("whiteboard-p2p code 1 \(prover.rawValue)\0".utf8) + binding + session.bytes + dialler.bytes + listener.bytes
   }
 
   /// The bytes of the stretched code, for the test vectors.

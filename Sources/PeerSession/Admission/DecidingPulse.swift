@@ -1,5 +1,4 @@
-/// Decides when to send DECIDING while users decide, and when the other side has been silent for too
-/// long (ADM-15).
+/// Decides when to send DECIDING while users decide, and when the other side has been silent for too long (ADM-15).
 ///
 /// It does no I/O and has no clock. ``DiallerAdmission`` and ``ListenerAdmission`` each use one.
 struct DecidingPulse: Sendable {
@@ -7,14 +6,13 @@ struct DecidingPulse: Sendable {
   static let interval = Duration.seconds(1)
   /// The time of silence after which the link is broken.
   ///
-  /// It is longer than for an open link (LIV-2), because a broken link discards the words that
-  /// users have begun to compare.
+  /// It is longer than for an open link (LIV-2), because a broken link discards the words that users have begun to
+  /// compare.
   static let silenceLimit = Duration.seconds(30)
 
   /// The time to call ``timePassed(now:)``.
   private(set) var due: Duration
-  /// When the last frame arrived; `nil` until the other side has shown that it sends frames during
-  /// this time.
+  /// When the last frame arrived; `nil` until the other side has shown that it sends frames during this time.
   private var heardAt: Duration?
 
   /// Starts at `now`; `isExpected` states whether the other side has already sent DECIDING.

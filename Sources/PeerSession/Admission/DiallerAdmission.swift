@@ -8,13 +8,12 @@ import PeerWire
 enum DiallerAction: Equatable, Sendable {
   /// Send a frame.
   case send(FrameType, [UInt8])
-  /// Compute the key of the code outside the event loop, then call
-  /// ``DiallerAdmission/codeKeyComputed(_:now:)``.
+  /// Compute the key of the code outside the event loop, then call ``DiallerAdmission/codeKeyComputed(_:now:)``.
   case computeCodeKey(JoinCode, SessionID, listener: PeerID)
   /// Show the verification words with the name of the other side (ADM-7).
   ///
-  /// If the user must compare them, ask whether the words match, and call
-  /// ``DiallerAdmission/personAnswered(_:now:)`` (ADM-8).
+  /// If the user must compare them, ask whether the words match, and call ``DiallerAdmission/personAnswered(_:now:)``
+  /// (ADM-8).
   case showWords([String], name: UntrustedText, mustBeCompared: Bool)
   /// The local peer is admitted, and the identity of the other end is verified.
   case opened(DiallerAdmission.Opening)
@@ -30,18 +29,13 @@ enum DiallerAction: Equatable, Sendable {
 struct MemberDial: Sendable {
   /// The session's membership.
   var membership: Membership
-  /// Whether the other side must prove its membership, because no peer that may admit others named
-  /// it (MEM-8).
+  /// Whether the other side must prove its membership, because no peer that may admit others named it (MEM-8).
   var mustProve: Bool
   /// The peers whose tickets prove membership.
   var admitters: Membership.Admitters
 
   /// Creates an expectation.
-  init(
-    _ membership: Membership,
-    mustProve: Bool,
-    admitters: Membership.Admitters = .members
-  ) {
+  init(_ membership: Membership, mustProve: Bool, admitters: Membership.Admitters = .members) {
     self.membership = membership
     self.mustProve = mustProve
     self.admitters = admitters
@@ -50,10 +44,10 @@ struct MemberDial: Sendable {
 
 /// Decides, on the dialler's side of one control link, how the local peer gets admitted.
 ///
-/// Implements 3.1 to 3.3 and 4 of `Protocol/session.md`. It does no I/O: its owner reports events,
-/// performs the returned actions, and calls ``timePassed(now:)`` at ``deadline``. If the join
-/// request names a key, the owner has already compared the listener's key with it (LNK-3). After
-/// `.opened`, `.close`, `.ended` or `.lost`, no more actions are returned.
+/// Implements 3.1 to 3.3 and 4 of `Protocol/session.md`. It does no I/O: its owner reports events, performs the
+/// returned actions, and calls ``timePassed(now:)`` at ``deadline``. If the join request names a key, the owner has
+/// already compared the listener's key with it (LNK-3). After `.opened`, `.close`, `.ended` or `.lost`, no more actions
+/// are returned.
 struct DiallerAdmission: Sendable {
   /// The inputs of the admission, known when the TLS handshake is complete.
   struct Facts: Sendable {
@@ -76,9 +70,7 @@ struct DiallerAdmission: Sendable {
     var step = AdmissionTimes.step
 
     /// Whether to refuse a listener that asks for no proof (HEL-4).
-    var insistsOnProof: Bool {
-      trust != .pinnedByLink && (code != nil || trust == .unverified)
-    }
+    var insistsOnProof: Bool { trust != .pinnedByLink && (code != nil || trust == .unverified) }
 
     /// Returns whether to trust a listener that demands no code or confirmation (HEL-4, MEM-8).
     func accepts(_ ticket: Ticket?) -> Bool {
@@ -88,8 +80,7 @@ struct DiallerAdmission: Sendable {
     }
   }
 
-  /// The listener's messages that opened a link, and the frames that arrived before the local user
-  /// answered.
+  /// The listener's messages that opened a link, and the frames that arrived before the local user answered.
   struct Opening: Equatable, Sendable {
     var hello: Control.ListenerHello
     var accept: Control.Accept
@@ -155,27 +146,20 @@ struct DiallerAdmission: Sendable {
   /// Creates the state machine for one link.
   init(facts: Facts) { self.facts = facts }
 
-  /// Whether the owner should continue to read; false while too many bytes wait for the user's
-  /// answer.
+  /// Whether the owner should continue to read; false while too many bytes wait for the user's answer.
   var shouldRead: Bool { heldBytes < Self.maximumHeldBytes }
 
   /// Starts the admission, after the TLS handshake is complete and the listener's key was checked.
   mutating func begin(now: Duration) -> [DiallerAction] {
     guard case .idle = state else { return [] }
-    if facts.remote == facts.local {
-      return close(.`self`, "This is the local peer's own address.")
-    }
+    if facts.remote == facts.local { return close(.`self`, "This is the local peer's own address.") }
     state = .awaitingHello
     deadline = now + (facts.hello.carry == nil ? facts.step : facts.step * 2)
     return [.send(.hello, facts.hello.encoded())]
   }
 
   /// Handles a frame that arrives before the link is open.
-  mutating func frameReceived(
-    _ type: FrameType,
-    _ payload: [UInt8],
-    now: Duration
-  ) -> [DiallerAction] {
+  mutating func frameReceived(_ type: FrameType, _ payload: [UInt8], now: Duration) -> [DiallerAction] {
     if case .over = state { return [] }
     do throws(ControlMessageError) {
       switch (state, type) {
@@ -183,8 +167,7 @@ struct DiallerAdmission: Sendable {
         let message = try Control.Close.decode(payload)
         finish()
         return [.ended(message.code, message.message)]
-      case (.awaitingHello, .hello):
-        return helloReceived(try Control.ListenerHello.decode(payload), now: now)
+      case (.awaitingHello, .hello): return helloReceived(try Control.ListenerHello.decode(payload), now: now)
       case (.awaitingAccept(let hello, let basis), .accept):
         return open(hello, try Control.Accept.decode(payload), basis)
       case (.awaitingHostProof(let hello, let expected), .accept):
@@ -206,18 +189,13 @@ struct DiallerAdmission: Sendable {
         wait(comparison)
         return [
           // It precedes SAS-REVEAL, so that the listener knows it before its user can answer.
-          comparison.report,
-          .send(.sasReveal, reveal.encoded()),
+          comparison.report, .send(.sasReveal, reveal.encoded()),
           .showWords(shown, name: hello.introduction.name, mustBeCompared: needsOurPerson),
         ]
-      case (.awaitingPeople(let comparison), _):
-        return try frameReceived(type, payload, during: comparison, now: now)
-      default:
-        return close(.protocolError, CloseMessage.unexpected(type))
+      case (.awaitingPeople(let comparison), _): return try frameReceived(type, payload, during: comparison, now: now)
+      default: return close(.protocolError, CloseMessage.unexpected(type))
       }
-    } catch {
-      return close(.protocolError, CloseMessage.invalid(type, error))
-    }
+    } catch { return close(.protocolError, CloseMessage.invalid(type, error)) }
   }
 
   /// Handles the key that `.computeCodeKey` requested, and sends the proof.
@@ -232,9 +210,7 @@ struct DiallerAdmission: Sendable {
     guard isSame else { return close(.notVerified, "The verification words are not the same.") }
     comparison.needsOurPerson = false
     awaitsOwnPerson = false
-    if let accept = comparison.accept {
-      return open(comparison.hello, accept, .ask)
-    }
+    if let accept = comparison.accept { return open(comparison.hello, accept, .ask) }
     wait(comparison)
     return [comparison.report]
   }
@@ -245,8 +221,7 @@ struct DiallerAdmission: Sendable {
     return close(.withdrawn, "The invitation was withdrawn.")
   }
 
-  /// Closes the link if the time limit of the current step has expired; while users decide, keeps
-  /// the link alive.
+  /// Closes the link if the time limit of the current step has expired; while users decide, keeps the link alive.
   mutating func timePassed(now: Duration) -> [DiallerAction] {
     guard let deadline, now >= deadline else { return [] }
     guard case .awaitingPeople(var comparison) = state else {
@@ -273,10 +248,7 @@ struct DiallerAdmission: Sendable {
     deadline = min(comparison.end, comparison.pulse.due)
   }
 
-  private mutating func helloReceived(
-    _ hello: Control.ListenerHello,
-    now: Duration
-  ) -> [DiallerAction] {
+  private mutating func helloReceived(_ hello: Control.ListenerHello, now: Duration) -> [DiallerAction] {
     let own = facts.hello.introduction
     guard own.versions.common(with: hello.introduction.versions) != nil else {
       return close(
@@ -290,16 +262,12 @@ struct DiallerAdmission: Sendable {
     }
     switch hello.admission {
     case .none:
-      guard facts.accepts(hello.ticket) else {
-        return close(.notVerified, "The listener did not prove its identity.")
-      }
+      guard facts.accepts(hello.ticket) else { return close(.notVerified, "The listener did not prove its identity.") }
       state = .awaitingAccept(hello, facts.trust == .pinnedByLink ? .known : .anyone)
       deadline = now + facts.step
       return []
     case .code:
-      guard let code = facts.code else {
-        return close(.withdrawn, "This session requires a code, and none was given.")
-      }
+      guard let code = facts.code else { return close(.withdrawn, "This session requires a code, and none was given.") }
       if let key = facts.codeKey, key.session == session, key.listener == facts.remote {
         return prove(key, to: hello, now: now)
       }
@@ -307,8 +275,7 @@ struct DiallerAdmission: Sendable {
       deadline = now + facts.step
       return [.computeCodeKey(code, session, listener: facts.remote)]
     case .ask where facts.hello.invitation == nil:
-      // A returning member needs its ticket or the code, because no user is waiting to compare
-      // verification words.
+      // A returning member needs its ticket or the code, because no user is waiting to compare verification words.
       return close(.withdrawn, "A returning member cannot wait for a user to answer.")
     case .ask:
       guard facts.code == nil || facts.trust == .pinnedByLink else {
@@ -330,16 +297,9 @@ struct DiallerAdmission: Sendable {
     }
   }
 
-  private mutating func prove(
-    _ key: CodeKey,
-    to hello: Control.ListenerHello,
-    now: Duration
-  ) -> [DiallerAction] {
+  private mutating func prove(_ key: CodeKey, to hello: Control.ListenerHello, now: Duration) -> [DiallerAction] {
     let proof = key.proof(of: .joiner, binding: facts.binding, dialler: facts.local)
-    state = .awaitingHostProof(
-      hello,
-      key.proof(of: .host, binding: facts.binding, dialler: facts.local)
-    )
+    state = .awaitingHostProof(hello, key.proof(of: .host, binding: facts.binding, dialler: facts.local))
     deadline = now + facts.step
     return [.send(.codeProof, Control.CodeProof(proof: proof).encoded())]
   }
@@ -354,30 +314,24 @@ struct DiallerAdmission: Sendable {
     comparison.pulse.frameReceived(now: now)
     guard comparison.accept != nil else {
       switch type {
-      case .deciding:
-        guard !payload.isEmpty else {
-          return close(.protocolError, "A DECIDING must not be empty.")
-        }
+      case .deciding: guard !payload.isEmpty else { return close(.protocolError, "A DECIDING must not be empty.") }
       case .accept:
         let accept = try Control.Accept.decode(payload)
         guard comparison.needsOurPerson else { return open(comparison.hello, accept, .ask) }
         comparison.accept = accept
-      default:
-        return close(.protocolError, CloseMessage.unexpected(type))
+      default: return close(.protocolError, CloseMessage.unexpected(type))
       }
       wait(comparison)
       return []
     }
     wait(comparison)
-    // The listener considers the link open and continues to send. Hold its frames until the local
-    // user answers. Answer PING immediately, because without PONG the listener would close the
-    // link.
+    // The listener considers the link open and continues to send. Hold its frames until the local user answers. Answer
+    // PING immediately, because without PONG the listener would close the link.
     switch type {
     case .ping:
       guard payload.count == 8 else { return close(.protocolError, "A PING must have 8 bytes.") }
       return [.send(.pong, payload)]
-    case .pong, .deciding:
-      return []
+    case .pong, .deciding: return []
     case .accept, .hello, .codeProof, .sasCommit, .sasNonce, .sasReveal:
       return close(.protocolError, CloseMessage.unexpected(type))
     default:
@@ -387,11 +341,9 @@ struct DiallerAdmission: Sendable {
     }
   }
 
-  private mutating func open(
-    _ hello: Control.ListenerHello,
-    _ accept: Control.Accept,
-    _ basis: AdmissionBasis
-  ) -> [DiallerAction] {
+  private mutating func open(_ hello: Control.ListenerHello, _ accept: Control.Accept, _ basis: AdmissionBasis)
+    -> [DiallerAction]
+  {
     let opening = Opening(hello: hello, accept: accept, basis: basis, held: held)
     finish()
     return [.opened(opening)]

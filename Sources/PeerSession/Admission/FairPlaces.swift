@@ -1,5 +1,4 @@
-/// Shares a fixed number of slots among addresses, so that a few addresses cannot occupy all of
-/// them.
+/// Shares a fixed number of slots among addresses, so that a few addresses cannot occupy all of them.
 ///
 /// Implements the slots of LNK-6 and HEL-5. It does no I/O: its owner closes the evicted entry.
 struct FairPlaces<ID: Hashable & Sendable>: Sendable {
@@ -53,9 +52,7 @@ struct FairPlaces<ID: Hashable & Sendable>: Sendable {
     let own = entries.filter { $0.block == block }.count
     guard own < maximumPerBlock else { return .refused }
     let strangers = entries.filter { !$0.isKnown }
-    if entries.count < maximum, isKnown || strangers.count < maximum - reserved {
-      return .place(evicting: nil)
-    }
+    if entries.count < maximum, isKnown || strangers.count < maximum - reserved { return .place(evicting: nil) }
     // An unknown peer never takes the slot of a known peer.
     let candidates = isKnown ? entries : strangers
     let counts = Dictionary(candidates.map { ($0.block, 1) }, uniquingKeysWith: +)
@@ -67,8 +64,7 @@ struct FairPlaces<ID: Hashable & Sendable>: Sendable {
     return evicted.map { .place(evicting: $0.id) } ?? .refused
   }
 
-  /// Gives a newcomer a slot if ``decision(from:isKnown:)`` allows it, and removes the evicted
-  /// entry.
+  /// Gives a newcomer a slot if ``decision(from:isKnown:)`` allows it, and removes the evicted entry.
   mutating func enter(_ id: ID, from block: AddressBlock, isKnown: Bool) -> Decision {
     let decision = decision(from: block, isKnown: isKnown)
     guard case .place(let evicted) = decision else { return decision }

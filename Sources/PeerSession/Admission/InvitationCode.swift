@@ -19,15 +19,11 @@ extension Session {
   /// - Parameters:
   ///   - code: The code.
   ///   - label: The label in ``Peer/admission`` of the peers that join with this code.
-  ///   - time: How long the code is valid; `nil` means as long as this process serves the session.
-  ///     An expired code is rejected as wrong.
-  /// - Throws: `notByCode` if the session does not admit by codes; `busy` if it already has 15
-  ///   additional codes; `sessionEnded`.
-  public func invite(
-    _ code: JoinCode,
-    label: String? = nil,
-    for time: Duration? = nil
-  ) async throws(SessionError) {
+  ///   - time: How long the code is valid; `nil` means as long as this process serves the session. An expired code is
+  ///     rejected as wrong.
+  /// - Throws: `notByCode` if the session does not admit by codes; `busy` if it already has 15 additional codes;
+  ///   `sessionEnded`.
+  public func invite(_ code: JoinCode, label: String? = nil, for time: Duration? = nil) async throws(SessionError) {
     let threads = try await onLoop { (core: SessionCore) in
       try core.admission.checkRoomForCode()
       return core.transport.threads
@@ -44,8 +40,8 @@ extension Session {
   }
   /// Replaces the join code of the session.
   ///
-  /// The old code and all additional codes are rejected from then on. A relay of the session gets
-  /// the new code. Other members still accept the code that they know.
+  /// The old code and all additional codes are rejected from then on. A relay of the session gets the new code. Other
+  /// members still accept the code that they know.
   ///
   /// - Parameter code: The new code.
   /// - Throws: `notByCode` if the session does not admit by codes; `sessionEnded`.

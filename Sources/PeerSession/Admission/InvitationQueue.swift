@@ -40,14 +40,8 @@ struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
 
   /// Returns how an invitation would be treated, without changing the queue.
   ///
-  /// An invitation is expected if the host knows the peer, or if the invitation contains a pass
-  /// that the host issued.
-  func reception(
-    of peer: PeerID,
-    from block: AddressBlock,
-    isExpected: Bool,
-    now: Duration
-  ) -> InvitationReception {
+  /// An invitation is expected if the host knows the peer, or if the invitation contains a pass that the host issued.
+  func reception(of peer: PeerID, from block: AddressBlock, isExpected: Bool, now: Duration) -> InvitationReception {
     if let end = silenced[block], now < end { return .silenced }
     guard peers[peer] == nil else { return .busy }
     return places.decision(from: block, isKnown: isExpected) == .refused ? .busy : .ask
@@ -57,9 +51,7 @@ struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
   ///
   /// - Returns: The evicted invitation, if any. The owner closes it with `busy`.
   mutating func enter(_ id: ID, peer: PeerID, from block: AddressBlock, isExpected: Bool) -> ID? {
-    guard case .place(let evicted) = places.enter(id, from: block, isKnown: isExpected) else {
-      return nil
-    }
+    guard case .place(let evicted) = places.enter(id, from: block, isKnown: isExpected) else { return nil }
     if let evicted { leave(evicted) }
     peers[peer] = id
     return evicted
@@ -75,9 +67,7 @@ struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
   mutating func declined(_ block: AddressBlock, now: Duration) {
     silenced = silenced.filter { now < $0.value }
     silenced[block] = now + Self.silence
-    if silenced.count > Self.maximumSilenced,
-      let first = silenced.min(by: { $0.value < $1.value })
-    {
+    if silenced.count > Self.maximumSilenced, let first = silenced.min(by: { $0.value < $1.value }) {
       silenced[first.key] = nil
     }
   }

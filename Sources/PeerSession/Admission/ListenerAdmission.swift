@@ -46,9 +46,9 @@ enum ListenerAction: Equatable, Sendable {
 
 /// Decides, on the listener's side of one control link, whether the dialler is admitted.
 ///
-/// Implements 3.1 to 3.3 and 4 of `Protocol/session.md`. It does no I/O: its owner reports events,
-/// performs the returned actions, and calls ``timePassed(now:)`` at ``deadline``. After `.accept`,
-/// `.close` or `.ended`, no more actions are returned.
+/// Implements 3.1 to 3.3 and 4 of `Protocol/session.md`. It does no I/O: its owner reports events, performs the
+/// returned actions, and calls ``timePassed(now:)`` at ``deadline``. After `.accept`, `.close` or `.ended`, no more
+/// actions are returned.
 struct ListenerAdmission: Sendable {
   /// The admission mode of the session, with the data that the mode needs.
   enum Mode: Sendable {
@@ -132,8 +132,7 @@ struct ListenerAdmission: Sendable {
 
   private let facts: Facts
   private var state = State.awaitingHello
-  /// Whether the dialler's user has confirmed the words; `nil` if the dialler does not report it
-  /// (ADM-16).
+  /// Whether the dialler's user has confirmed the words; `nil` if the dialler does not report it (ADM-16).
   private var isConfirmed: Bool?
   /// The ticket that proves to the dialler that the local peer belongs to the session (MEM-8).
   private var ticket: Ticket?
@@ -151,11 +150,8 @@ struct ListenerAdmission: Sendable {
     }
   }
 
-  /// Whether the local user has accepted the dialler, and the dialler's user still compares the
-  /// words (ADM-16).
-  var isAwaitingDialler: Bool {
-    if case .awaitingPeople(let decision) = state { decision.isAccepted } else { false }
-  }
+  /// Whether the local user has accepted the dialler, and the dialler's user still compares the words (ADM-16).
+  var isAwaitingDialler: Bool { if case .awaitingPeople(let decision) = state { decision.isAccepted } else { false } }
 
   /// Answers the dialler's HELLO, which names a session that this process serves.
   ///
@@ -185,9 +181,7 @@ struct ListenerAdmission: Sendable {
     guard named == own.session || named == .unnamed else {
       return close(.noSuchSession, "This peer does not serve that session.")
     }
-    if facts.remote == facts.local {
-      return close(.`self`, "The connection comes from this peer itself.")
-    }
+    if facts.remote == facts.local { return close(.`self`, "The connection comes from this peer itself.") }
     if facts.wasKicked { return close(.kicked, facts.kickReason) }
     if facts.isFull && !facts.isResuming { return close(.full, CloseMessage.full(facts.maximum)) }
 
@@ -198,15 +192,13 @@ struct ListenerAdmission: Sendable {
       deadline = now + facts.step
       return [sendHello(own, .code)]
     }
-    // A guest that dials as a peer is a stranger: its access is limited to its browser link
-    // (WEB-34).
+    // A guest that dials as a peer is a stranger: its access is limited to its browser link (WEB-34).
     if let ticket = hello.ticket, !membership.isGuest(facts.remote) {
       do throws(TicketError) {
         try membership.check(ticket, of: facts.remote, by: facts.mode.admitters)
         return admit(answering: own, basis: .ticket, as: .vouched(by: ticket.admitter))
       } catch {
-        // If the ticket's signer is not allowed to admit peers, handle the dialler like one without
-        // a ticket (TCK-2).
+        // If the ticket's signer is not allowed to admit peers, handle the dialler like one without a ticket (TCK-2).
         guard error == .unknownAdmitter else {
           return close(.protocolError, "The signature of the ticket is not valid.")
         }
@@ -219,10 +211,8 @@ struct ListenerAdmission: Sendable {
       return admit(answering: own, basis: .ticket, as: .vouched(by: facts.local))
     }
     switch facts.mode {
-    case .anyone:
-      return admit(answering: own, basis: .anyone)
-    case .guest, .notReady:
-      return close(.busy, "This peer is not ready yet.")
+    case .anyone: return admit(answering: own, basis: .anyone)
+    case .guest, .notReady: return close(.busy, "This peer is not ready yet.")
     case .known(false) where isReturning, .ask where isReturning:
       return close(.unknownAdmitter, "The ticket is not signed by a known member.")
     case .known(let isKnown):
@@ -236,11 +226,7 @@ struct ListenerAdmission: Sendable {
       switch facts.invitation {
       case .ask: break
       case .busy: return close(.busy, "Too many invitations are waiting for an answer.")
-      case .silenced:
-        return close(
-          .busy,
-          "An invitation from this address was just declined. Try again in a minute."
-        )
+      case .silenced: return close(.busy, "An invitation from this address was just declined. Try again in a minute.")
       }
       state = .awaitingCommit(hello, own.session)
       deadline = now + facts.step
@@ -251,37 +237,27 @@ struct ListenerAdmission: Sendable {
   /// Removes the keys that are no longer valid from those that the dialler may prove (ADM-9).
   mutating func limitChoices(to valid: [CodeChoice]) {
     guard case .awaitingProof(let choices) = state else { return }
-    state = .awaitingProof(
-      choices.filter { choice in valid.contains { $0.key == choice.key } }
-    )
+    state = .awaitingProof(choices.filter { choice in valid.contains { $0.key == choice.key } })
   }
 
   /// Handles a frame after HELLO.
   ///
   /// All links of the program share `limiter` (ADM-3).
-  mutating func frameReceived(
-    _ type: FrameType,
-    _ payload: [UInt8],
-    limiter: inout AttemptLimiter,
-    now: Duration
-  ) -> [ListenerAction] {
+  mutating func frameReceived(_ type: FrameType, _ payload: [UInt8], limiter: inout AttemptLimiter, now: Duration)
+    -> [ListenerAction]
+  {
     if case .over = state { return [] }
     do throws(ControlMessageError) {
       switch (state, type) {
-      case (_, .close):
-        return closeReceived(try Control.Close.decode(payload))
+      case (_, .close): return closeReceived(try Control.Close.decode(payload))
       case (.awaitingProof(let choices), .codeProof):
         // The secret in a browser link cannot be guessed, so attempts are not limited.
-        if case .guest = facts.mode {
-          return proofReceived(try Control.CodeProof.decode(payload), choices)
-        }
+        if case .guest = facts.mode { return proofReceived(try Control.CodeProof.decode(payload), choices) }
         guard !limiter.isLocked(address: facts.address, peer: facts.remote, now: now) else {
           return close(.lockedOut, "Too many wrong codes. Try again in a minute.")
         }
         let actions = proofReceived(try Control.CodeProof.decode(payload), choices)
-        if admission == nil {
-          limiter.proofWasWrong(address: facts.address, peer: facts.remote, now: now)
-        }
+        if admission == nil { limiter.proofWasWrong(address: facts.address, peer: facts.remote, now: now) }
         return actions
       case (.awaitingCommit(let hello, let session), .sasCommit):
         let words = ShortWords.Listener(
@@ -319,14 +295,10 @@ struct ListenerAdmission: Sendable {
             )
           ),
         ]
-      case (.awaitingReveal, .deciding), (.awaitingPeople, .deciding):
-        return try decisionReceived(payload, now: now)
-      default:
-        return close(.protocolError, CloseMessage.unexpected(type))
+      case (.awaitingReveal, .deciding), (.awaitingPeople, .deciding): return try decisionReceived(payload, now: now)
+      default: return close(.protocolError, CloseMessage.unexpected(type))
       }
-    } catch {
-      return close(.protocolError, CloseMessage.invalid(type, error))
-    }
+    } catch { return close(.protocolError, CloseMessage.invalid(type, error)) }
   }
 
   /// Handles the user's answer to `.askPerson`.
@@ -348,13 +320,10 @@ struct ListenerAdmission: Sendable {
   }
 
   /// Handles the dialler's report on whether its user has confirmed the words (ADM-15, ADM-16).
-  private mutating func decisionReceived(
-    _ payload: [UInt8],
-    now: Duration
-  ) throws(ControlMessageError) -> [ListenerAction] {
-    guard let answer = payload.first else {
-      return close(.protocolError, "A DECIDING must not be empty.")
-    }
+  private mutating func decisionReceived(_ payload: [UInt8], now: Duration) throws(ControlMessageError)
+    -> [ListenerAction]
+  {
+    guard let answer = payload.first else { return close(.protocolError, "A DECIDING must not be empty.") }
     if isConfirmed != true { isConfirmed = answer == 1 }
     guard case .awaitingPeople(var decision) = state else { return [] }
     if decision.isAccepted, isConfirmed == true, now < decision.end { return admitByPerson() }
@@ -380,8 +349,7 @@ struct ListenerAdmission: Sendable {
     return close(.busy, "Too many invitations are waiting for an answer.")
   }
 
-  /// Closes the link if the time limit of the current step has expired; while users decide, keeps
-  /// the link alive.
+  /// Closes the link if the time limit of the current step has expired; while users decide, keeps the link alive.
   mutating func timePassed(now: Duration) -> [ListenerAction] {
     guard let deadline, now >= deadline else { return [] }
     guard case .awaitingPeople(var decision) = state else {
@@ -405,43 +373,26 @@ struct ListenerAdmission: Sendable {
   /// Handles the end of the connection.
   ///
   /// - Parameters:
-  ///   - code: The code with which the dialler closed the connection; `nil` if the connection broke
-  ///     or the local peer closed it.
+  ///   - code: The code with which the dialler closed the connection; `nil` if the connection broke or the local peer
+  ///     closed it.
   ///   - message: The dialler's message.
   /// - Returns: The actions to perform.
-  mutating func linkLost(
-    _ code: CloseCode? = nil,
-    _ message: UntrustedText = UntrustedText("")
-  ) -> [ListenerAction] {
+  mutating func linkLost(_ code: CloseCode? = nil, _ message: UntrustedText = UntrustedText("")) -> [ListenerAction] {
     if case .over = state { return [] }
     guard let code else { return ending(.withdrawn, "The connection broke.") }
     return ending(code, message)
   }
 
-  private mutating func proofReceived(
-    _ message: Control.CodeProof,
-    _ choices: [CodeChoice]
-  ) -> [ListenerAction] {
-    // Every code is tried, even after a match, so that the time does not reveal which one matches
-    // (ADM-9).
+  private mutating func proofReceived(_ message: Control.CodeProof, _ choices: [CodeChoice]) -> [ListenerAction] {
+    // Every code is tried, even after a match, so that the time does not reveal which one matches (ADM-9).
     let right = choices.filter {
-      $0.key.isValid(
-        message.proof,
-        of: .joiner,
-        binding: facts.binding,
-        dialler: facts.remote
-      )
+      $0.key.isValid(message.proof, of: .joiner, binding: facts.binding, dialler: facts.remote)
     }
     guard let choice = right.first else { return close(.wrongCode, "") }
     finish()
     admission = .here(label: choice.label)
     guestKey = choice.guestKey
-    return [
-      .accept(
-        proof: choice.key.proof(of: .host, binding: facts.binding, dialler: facts.remote),
-        basis: .code
-      )
-    ]
+    return [.accept(proof: choice.key.proof(of: .host, binding: facts.binding, dialler: facts.remote), basis: .code)]
   }
 
   private mutating func closeReceived(_ message: Control.Close) -> [ListenerAction] {
@@ -478,10 +429,7 @@ struct ListenerAdmission: Sendable {
     deadline = nil
   }
 
-  private func sendHello(
-    _ own: Control.Introduction,
-    _ admission: Control.AdmissionStep
-  ) -> ListenerAction {
+  private func sendHello(_ own: Control.Introduction, _ admission: Control.AdmissionStep) -> ListenerAction {
     let hello = Control.ListenerHello(introduction: own, admission: admission, ticket: ticket)
     return .send(.hello, hello.encoded())
   }

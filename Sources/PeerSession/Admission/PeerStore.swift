@@ -51,13 +51,11 @@ public enum PeerStoreError: Error, Equatable, Sendable, CustomStringConvertible 
 
 /// The peers that were admitted before, saved in a JSON file that only its owner can read.
 ///
-/// Several processes may use one file, because each change is applied to the file's current
-/// content.
+/// Several processes may use one file, because each change is applied to the file's current content.
 public actor PeerStore {
   /// The maximum number of saved peers.
   ///
-  /// If it is exceeded, unverified peers are removed first, then those not seen for the longest
-  /// time.
+  /// If it is exceeded, unverified peers are removed first, then those not seen for the longest time.
   public static let maximumPeers = 10_000
 
   private static let maximumFile = 16_777_216
@@ -69,13 +67,10 @@ public actor PeerStore {
   ///
   /// This call blocks on the disk.
   ///
-  /// - Throws: ``PeerStoreError`` if the file exists and cannot be used; such a file is never
-  ///   overwritten.
+  /// - Throws: ``PeerStoreError`` if the file exists and cannot be used; such a file is never overwritten.
   public init(file path: String) throws {
     file = PrivateFile(path: path)
-    do throws(PrivateFile.Failure) {
-      try file.prepareDirectory()
-    } catch {
+    do throws(PrivateFile.Failure) { try file.prepareDirectory() } catch {
       throw PeerStoreError.unusable(file: path, message: error.explanation)
     }
     peers = try Self.load(file)
@@ -85,9 +80,7 @@ public actor PeerStore {
   public func contains(_ peer: PeerID) -> Bool { peers[peer] != nil }
 
   /// All saved peers, those seen most recently first.
-  public var all: [KnownPeer] {
-    peers.values.sorted { ($0.lastSeen, $1.peer) > ($1.lastSeen, $0.peer) }
-  }
+  public var all: [KnownPeer] { peers.values.sorted { ($0.lastSeen, $1.peer) > ($1.lastSeen, $0.peer) } }
 
   /// Saves a peer that was just admitted, and writes the file.
   ///
@@ -97,34 +90,17 @@ public actor PeerStore {
   ///   - peer: The peer.
   ///   - name: Its display name; truncated to 64 characters.
   ///   - how: How its key was verified.
-  /// - Throws: ``PeerStoreError`` if the file cannot be written. The peer is then remembered until
-  ///   the program exits.
-  public func remember(
-    _ peer: PeerID,
-    name: String,
-    how: KnownPeer.Verification
-  ) throws {
+  /// - Throws: ``PeerStoreError`` if the file cannot be written. The peer is then remembered until the program exits.
+  public func remember(_ peer: PeerID, name: String, how: KnownPeer.Verification) throws {
     try remember(peer, name: name, how: how, now: .now)
   }
 
-  func remember(
-    _ peer: PeerID,
-    name: String,
-    how: KnownPeer.Verification,
-    now: Date
-  ) throws {
+  func remember(_ peer: PeerID, name: String, how: KnownPeer.Verification, now: Date) throws {
     // The file stores whole milliseconds, so round the value in memory too.
     let now = Date(timeIntervalSince1970: (now.timeIntervalSince1970 * 1_000).rounded() / 1_000)
     try change { peers in
       var entry =
-        peers[peer]
-        ?? KnownPeer(
-          peer: peer,
-          name: UntrustedText(name),
-          verified: how,
-          firstSeen: now,
-          lastSeen: now
-        )
+        peers[peer] ?? KnownPeer(peer: peer, name: UntrustedText(name), verified: how, firstSeen: now, lastSeen: now)
       entry.name = UntrustedText(String(name.unicodeScalars.prefix(Limits.displayName)))
       entry.lastSeen = max(entry.lastSeen, now)
       if how.strength > entry.verified.strength { entry.verified = how }
@@ -136,17 +112,14 @@ public actor PeerStore {
   ///
   /// - Parameters:
   ///   - peer: The peer.
-  ///   - name: The peer's display name, used only if the peer is not saved yet; truncated to 64
-  ///     characters.
-  /// - Throws: ``PeerStoreError`` if the file cannot be written. The choice is then valid until the
-  ///   program exits.
+  ///   - name: The peer's display name, used only if the peer is not saved yet; truncated to 64 characters.
+  /// - Throws: ``PeerStoreError`` if the file cannot be written. The choice is then valid until the program exits.
   public func alwaysAdmit(_ peer: PeerID, name: String) throws {
     if peers[peer] == nil { try remember(peer, name: name, how: .ask) }
     try change { $0[peer]?.isAlwaysAdmitted = true }
   }
 
-  /// Returns whether the user trusts a peer: the user compared verification words with it, or chose to
-  /// always admit it.
+  /// Returns whether the user trusts a peer: the user compared verification words with it, or chose to always admit it.
   public func isTrusted(_ peer: PeerID) -> Bool {
     peers[peer].map { $0.verified == .ask || $0.isAlwaysAdmitted } ?? false
   }
@@ -154,33 +127,29 @@ public actor PeerStore {
   /// Forgets a peer, and writes the file.
   ///
   /// - Returns: Whether the peer was saved.
-  /// - Throws: ``PeerStoreError`` if the file cannot be written. The peer is then forgotten until
-  ///   the program exits.
+  /// - Throws: ``PeerStoreError`` if the file cannot be written. The peer is then forgotten until the program exits.
   public func forget(_ peer: PeerID) throws -> Bool {
     guard peers[peer] != nil else { return false }
     try change { $0[peer] = nil }
     return true
   }
 
-  /// Returns a saved peer with the same display name but a different key, so that the user can be
-  /// warned of an impostor.
+  /// Returns a saved peer with the same display name but a different key, so that the user can be warned of an
+  /// impostor.
   ///
-  /// The comparison ignores case and spacing. There is no warning if the peer is already saved
-  /// under this name.
+  /// The comparison ignores case and spacing. There is no warning if the peer is already saved under this name.
   ///
   /// - Returns: The most recently seen of these peers, or `nil` if there is nothing to warn about.
   public func warning(for peer: PeerID, named name: String) -> KnownPeer? {
     let wanted = Self.comparable(name)
     if let known = peers[peer], Self.comparable(known.name.raw) == wanted { return nil }
-    return peers.values
-      .filter { $0.peer != peer && Self.comparable($0.name.raw) == wanted }
-      .max { $0.lastSeen < $1.lastSeen }
+    return peers.values.filter { $0.peer != peer && Self.comparable($0.name.raw) == wanted }.max {
+      $0.lastSeen < $1.lastSeen
+    }
   }
 
   /// The form of a display name in which case and spacing do not matter.
-  static func comparable(_ name: String) -> String {
-    UntrustedText(name).displayed.lowercased()
-  }
+  static func comparable(_ name: String) -> String { UntrustedText(name).displayed.lowercased() }
 
   private func change(_ body: (inout [PeerID: KnownPeer]) -> Void) throws {
     do {
@@ -227,16 +196,14 @@ public actor PeerStore {
 
   private static func load(_ file: PrivateFile) throws -> [PeerID: KnownPeer] {
     let bytes: [UInt8]?
-    do throws(PrivateFile.Failure) {
-      bytes = try file.read(limit: maximumFile)
-    } catch {
+    do throws(PrivateFile.Failure) { bytes = try file.read(limit: maximumFile) } catch {
       if case .tooLarge = error { throw PeerStoreError.damaged(file: file.path) }
       throw PeerStoreError.unusable(file: file.path, message: error.explanation)
     }
     guard let bytes else { return [:] }
     guard (try? JSONBounds.check(bytes.span)) != nil,
-      let document = try? JSONDecoder().decode(Document.self, from: Data(bytes)),
-      document.version == 1, document.peers.count <= maximumPeers
+      let document = try? JSONDecoder().decode(Document.self, from: Data(bytes)), document.version == 1,
+      document.peers.count <= maximumPeers
     else { throw PeerStoreError.damaged(file: file.path) }
     var peers: [PeerID: KnownPeer] = [:]
     for entry in document.peers {

@@ -53,11 +53,7 @@ extension SessionAdmission {
     var terms = Control.Members(members: [])
     (terms.admission, terms.code) = (own.mode, own.code)
     if membership.givesRight,
-      let ticket = membership.renewed(
-        for: entry.id,
-        showing: entry.shownTicket,
-        by: session.configuration.identity
-      )
+      let ticket = membership.renewed(for: entry.id, showing: entry.shownTicket, by: session.configuration.identity)
     {
       entry.shownTicket = ticket
       terms.ticket = ticket
@@ -91,8 +87,8 @@ extension SessionAdmission {
 
   /// Chooses the policy of a peer that has just joined.
   ///
-  /// A code that the listener did not check admits no peer. The code with which the local peer joined
-  /// before may be outdated, so it is used only if the host did not send its terms.
+  /// A code that the listener did not check admits no peer. The code with which the local peer joined before may be
+  /// outdated, so it is used only if the host did not send its terms.
   func joined(isCodeProved: Bool, earlier: JoinCode?) {
     if followsHost, !isCodeProved, case .code = policy {
       setPolicy(terms == nil ? earlier.map { .code($0) } ?? .known : .known)
@@ -150,9 +146,7 @@ extension Session {
   ///   - givesRight: Whether members may admit newcomers if the policy is `ask` (TCK-6).
   package func shareAdmission(sharesCode: Bool, givesRight: Bool) {
     let core = core
-    eventLoop.execute {
-      core.value.admission.share(.init(sharesCode: sharesCode, givesRight: givesRight))
-    }
+    eventLoop.execute { core.value.admission.share(.init(sharesCode: sharesCode, givesRight: givesRight)) }
   }
 
   /// Lets the local peer admit newcomers as the host does, from now on (MEM-17).

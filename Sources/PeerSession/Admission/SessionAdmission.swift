@@ -52,8 +52,7 @@ final class SessionAdmission {
     case .anyone: .anyone
     case .known: .known(isKnown: transport.known[peer] != nil)
     case .ask: transport.alwaysAdmitted.contains(peer) ? .known(isKnown: true) : .ask
-    case .code:
-      codeKey.map { .code($0, besides: codeChoices()) } ?? .notReady
+    case .code: codeKey.map { .code($0, besides: codeChoices()) } ?? .notReady
     }
   }
 
@@ -64,8 +63,8 @@ final class SessionAdmission {
     return [CodeChoice(key: key)] + besides
   }
 
-  /// Returns whether an invitation may use a reserved slot, because it comes from a known peer or
-  /// contains the pass of this session's join link (HEL-5).
+  /// Returns whether an invitation may use a reserved slot, because it comes from a known peer or contains the pass of
+  /// this session's join link (HEL-5).
   func isExpected(_ peer: PeerID, with pass: InvitationPass?) -> Bool {
     if session.transport.known[peer] != nil { return true }
     guard let pass else { return false }
@@ -89,17 +88,11 @@ final class SessionAdmission {
 
   /// Checks that the session admits by codes and has room for one more code.
   ///
-  /// The number of codes is limited, because each guess of an attacker is checked against all of
-  /// them.
+  /// The number of codes is limited, because each guess of an attacker is checked against all of them.
   func checkRoomForCode() throws(SessionError) {
-    guard case .code = policy else {
-      throw SessionError(.notByCode, "This session does not admit peers by code.")
-    }
+    guard case .code = policy else { throw SessionError(.notByCode, "This session does not admit peers by code.") }
     guard codeChoices().count < Limits.invitationCodes else {
-      throw SessionError(
-        .busy,
-        "This session already has \(Limits.invitationCodes) codes, which is the maximum."
-      )
+      throw SessionError(.busy, "This session already has \(Limits.invitationCodes) codes, which is the maximum.")
     }
   }
 
@@ -125,9 +118,7 @@ final class SessionAdmission {
   // MARK: Invitations
 
   /// Stores an invitation that a user must answer.
-  func invitationBegan(_ id: InvitationID, _ handshake: ListenerHandshake) {
-    invitations[id] = handshake
-  }
+  func invitationBegan(_ id: InvitationID, _ handshake: ListenerHandshake) { invitations[id] = handshake }
 
   /// Removes an invitation that no longer needs an answer.
   func invitationEnded(_ id: InvitationID) { invitations[id] = nil }
@@ -160,12 +151,9 @@ final class SessionAdmission {
     if verification != .anyone { transport.proved.insert(peer) }
     guard let store = session.configuration.peerStore else { return }
     let logger = session.logger
-    // No code awaits this task. If the peer could not be saved, it is treated as unknown the next
-    // time.
+    // No code awaits this task. If the peer could not be saved, it is treated as unknown the next time.
     Task {
-      do {
-        try await store.remember(peer, name: name.raw, how: verification)
-      } catch {
+      do { try await store.remember(peer, name: name.raw, how: verification) } catch {
         logger.info("Cannot store a known peer.", metadata: ["error": "\(error)"])
       }
     }

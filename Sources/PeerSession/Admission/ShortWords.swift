@@ -2,9 +2,8 @@ import Crypto
 
 /// Verification words, which both users see and compare (4.3).
 ///
-/// The dialler commits to its nonce before it knows the listener's nonce. A man in the middle
-/// therefore cannot search for nonces that make the words match; the words match by chance once in
-/// 2^33 attempts.
+/// The dialler commits to its nonce before it knows the listener's nonce. A man in the middle therefore cannot search
+/// for nonces that make the words match; the words match by chance once in 2^33 attempts.
 enum ShortWords {
   /// The number of words.
   static let count = 3
@@ -28,26 +27,15 @@ enum ShortWords {
   }
 
   /// Returns the secret whose first bits encode the words.
-  static func secret(_ context: Context, diallerNonce: ProofBytes, listenerNonce: ProofBytes)
-    -> [UInt8]
-  {
+  static func secret(_ context: Context, diallerNonce: ProofBytes, listenerNonce: ProofBytes) -> [UInt8] {
     let input =
-      Array("whiteboard-p2p sas 1\0".utf8) + diallerNonce.bytes + listenerNonce.bytes
-      + context.session.bytes + context.dialler.bytes + context.listener.bytes
-    return Array(
-      HMAC<SHA256>.authenticationCode(for: input, using: SymmetricKey(data: context.binding))
-    )
+      Array("whiteboard-p2p sas 1\0".utf8) + diallerNonce.bytes + listenerNonce.bytes + context.session.bytes
+      + context.dialler.bytes + context.listener.bytes
+    return Array(HMAC<SHA256>.authenticationCode(for: input, using: SymmetricKey(data: context.binding)))
   }
 
-  private static func words(
-    _ context: Context,
-    diallerNonce: ProofBytes,
-    listenerNonce: ProofBytes
-  ) -> [String] {
-    WordList.words(
-      secret(context, diallerNonce: diallerNonce, listenerNonce: listenerNonce),
-      count: count
-    )
+  private static func words(_ context: Context, diallerNonce: ProofBytes, listenerNonce: ProofBytes) -> [String] {
+    WordList.words(secret(context, diallerNonce: diallerNonce, listenerNonce: listenerNonce), count: count)
   }
 
   /// The dialler's side.
@@ -61,18 +49,11 @@ enum ShortWords {
     }
 
     /// The message to send first.
-    var commit: Control.ShortWordsCommit {
-      .init(commit: commitment(binding: context.binding, nonce: nonce))
-    }
+    var commit: Control.ShortWordsCommit { .init(commit: commitment(binding: context.binding, nonce: nonce)) }
 
     /// Returns the message to send and the words to show, after the listener's nonce arrived.
-    func nonceReceived(
-      _ message: Control.ShortWordsNonce
-    ) -> (reveal: Control.ShortWordsReveal, words: [String]) {
-      (
-        .init(nonce: nonce),
-        ShortWords.words(context, diallerNonce: nonce, listenerNonce: message.nonce)
-      )
+    func nonceReceived(_ message: Control.ShortWordsNonce) -> (reveal: Control.ShortWordsReveal, words: [String]) {
+      (.init(nonce: nonce), ShortWords.words(context, diallerNonce: nonce, listenerNonce: message.nonce))
     }
   }
 
@@ -91,8 +72,7 @@ enum ShortWords {
     /// The reply to send after the dialler's commitment.
     var reply: Control.ShortWordsNonce { .init(nonce: nonce) }
 
-    /// Returns the words to show, or `nil` if the revealed nonce does not match the commitment
-    /// (ADM-6).
+    /// Returns the words to show, or `nil` if the revealed nonce does not match the commitment (ADM-6).
     func revealReceived(_ message: Control.ShortWordsReveal) -> [String]? {
       let revealed = ShortWords.commitment(binding: context.binding, nonce: message.nonce)
       guard isEqualInConstantTime(revealed.bytes, commitment.bytes) else { return nil }

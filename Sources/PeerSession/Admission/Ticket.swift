@@ -14,16 +14,15 @@ enum TicketError: Error, Equatable, Sendable {
 
 /// A member's signed statement that a peer belongs to the session (5.2).
 ///
-/// A ticket may include the tickets of the members that it depends on. A peer that knows none of
-/// these members can then follow the signatures to the host (TCK-3).
+/// A ticket may include the tickets of the members that it depends on. A peer that knows none of these members can then
+/// follow the signatures to the host (TCK-3).
 struct Ticket: Equatable, Sendable {
   /// The maximum number of bytes of a key: a P-256 SubjectPublicKeyInfo has 91.
   fileprivate static let maximumKey = 128
   /// The maximum number of bytes of a signature: a DER signature on P-256 has at most 72.
   fileprivate static let maximumSignature = 80
 
-  /// A signature with which `admitter` confirms that the previous peer in the chain belongs to the
-  /// session.
+  /// A signature with which `admitter` confirms that the previous peer in the chain belongs to the session.
   struct Signature: Equatable, Sendable {
     /// The peer that signed.
     var admitter: PeerID
@@ -31,8 +30,8 @@ struct Ticket: Equatable, Sendable {
     var key: [UInt8]
     /// The ECDSA signature on P-256 with SHA-256, in DER.
     var bytes: [UInt8]
-    /// The host's signature on the right of its member to admit newcomers (TCK-6); `nil` if the member
-    /// has no such right.
+    /// The host's signature on the right of its member to admit newcomers (TCK-6); `nil` if the member has no such
+    /// right.
     var right: [UInt8]?
 
     /// Creates a signature that confirms that `member` belongs to `session`.
@@ -45,13 +44,9 @@ struct Ticket: Equatable, Sendable {
     init(by identity: PeerIdentity, session: SessionID, member: PeerID, givesRight: Bool = false) {
       admitter = identity.peerID
       key = identity.publicKeyDER
-      bytes = identity.sign(
-        Ticket.signedBytes(session: session, admitter: admitter, member: member)
-      )
+      bytes = identity.sign(Ticket.signedBytes(session: session, admitter: admitter, member: member))
       guard givesRight else { return }
-      right = identity.sign(
-        Ticket.signedRight(session: session, admitter: admitter, member: member)
-      )
+      right = identity.sign(Ticket.signedRight(session: session, admitter: admitter, member: member))
     }
 
     /// Returns whether the signature is valid for `member` and `session`.
@@ -62,15 +57,11 @@ struct Ticket: Equatable, Sendable {
     /// Returns whether the admitter gave `member` the right to admit newcomers (TCK-6).
     func givesRight(session: SessionID, member: PeerID) -> Bool {
       guard let right, isValid(session: session, member: member) else { return false }
-      return isSigned(
-        right,
-        Ticket.signedRight(session: session, admitter: admitter, member: member)
-      )
+      return isSigned(right, Ticket.signedRight(session: session, admitter: admitter, member: member))
     }
 
     private func isSigned(_ bytes: [UInt8], _ signed: [UInt8]) -> Bool {
-      guard PeerID(spki: key) == admitter,
-        let publicKey = try? P256.Signing.PublicKey(derRepresentation: key),
+      guard PeerID(spki: key) == admitter, let publicKey = try? P256.Signing.PublicKey(derRepresentation: key),
         let signature = try? P256.Signing.ECDSASignature(derRepresentation: bytes)
       else { return false }
       return publicKey.isValidSignature(signature, for: signed)
@@ -101,8 +92,8 @@ struct Ticket: Equatable, Sendable {
   ///   - identity: The admitter.
   ///   - session: The session.
   ///   - member: The peer that will show the ticket.
-  ///   - own: The admitter's own ticket; `nil` for the host. The new ticket includes it if the
-  ///     chain is not too long (TCK-3).
+  ///   - own: The admitter's own ticket; `nil` for the host. The new ticket includes it if the chain is not too long
+  ///     (TCK-3).
   ///   - givesRight: Whether the host also lets the member admit newcomers (TCK-6).
   /// - Returns: The ticket.
   static func make(
@@ -124,10 +115,9 @@ struct Ticket: Equatable, Sendable {
   /// - Parameters:
   ///   - session: The session.
   ///   - member: The peer at the other end of the link.
-  ///   - mayAdmit: Returns whether a peer may admit others. This is true for the host, the local
-  ///     peer, and each peer that has proved its membership.
-  ///   - isRemoved: Returns whether the host removed a peer. A chain through a removed peer is not
-  ///     valid.
+  ///   - mayAdmit: Returns whether a peer may admit others. This is true for the host, the local peer, and each peer
+  ///     that has proved its membership.
+  ///   - isRemoved: Returns whether the host removed a peer. A chain through a removed peer is not valid.
   /// - Throws: ``TicketError``.
   func verify(
     session: SessionID,
@@ -167,9 +157,7 @@ extension Ticket.Signature: Codable {
     admitter = try container.decode(PeerID.self, forKey: .admitter)
     key = try container.base64(.key, maximum: Ticket.maximumKey)
     bytes = try container.base64(.signature, maximum: Ticket.maximumSignature)
-    if try container.isPresent(.right) {
-      right = try container.base64(.right, maximum: Ticket.maximumSignature)
-    }
+    if try container.isPresent(.right) { right = try container.base64(.right, maximum: Ticket.maximumSignature) }
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -182,16 +170,13 @@ extension Ticket.Signature: Codable {
 }
 
 extension Ticket: Codable {
-  private enum CodingKeys: String, CodingKey {
-    case via
-  }
+  private enum CodingKeys: String, CodingKey { case via }
 
   init(from decoder: any Decoder) throws {
     signature = try Signature(from: decoder)
     let container = try decoder.container(keyedBy: CodingKeys.self)
     via =
-      try container.isPresent(.via)
-      ? container.array(.via, of: Signature.self, maximum: Limits.ticketChain - 1) : []
+      try container.isPresent(.via) ? container.array(.via, of: Signature.self, maximum: Limits.ticketChain - 1) : []
   }
 
   func encode(to encoder: any Encoder) throws {

@@ -9,8 +9,7 @@ enum WordList {
   /// Returns the number of a word, or `nil` if it is not in the list.
   static func index(of word: String) -> Int? { indices[word] }
 
-  /// Reads `bytes` as a big-endian bit string, and returns words for its first `count` groups of 11
-  /// bits.
+  /// Reads `bytes` as a big-endian bit string, and returns words for its first `count` groups of 11 bits.
   static func words(_ bytes: [UInt8], count: Int) -> [String] {
     precondition(bytes.count * 8 >= count * bitsPerWord, "there must be enough bits for all words")
     return (0..<count).map { number in
@@ -23,8 +22,7 @@ enum WordList {
     }
   }
 
-  /// Returns the most similar word in the list, by Levenshtein distance; if several are equally
-  /// similar, the first.
+  /// Returns the most similar word in the list, by Levenshtein distance; if several are equally similar, the first.
   static func nearest(to word: String) -> String {
     let letters = Array(word.utf8.prefix(24))
     let distances = words.lazy.map { (word: $0, distance: distance(letters, Array($0.utf8))) }

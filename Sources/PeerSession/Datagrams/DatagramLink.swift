@@ -21,10 +21,9 @@ final class DatagramLink {
 
   /// Creates the datagram state of an open link, or returns `nil` if the link has no TLS exporter.
   ///
-  /// `remote` is the peer's UDP address, derived from its TCP address, or `nil` if the peer does
-  /// not listen. `received` is called for each message. The argument `isRelays` is true for a
-  /// message between a member and a relay. `pathChanged` is called when messages start to use a
-  /// different path.
+  /// `remote` is the peer's UDP address, derived from its TCP address, or `nil` if the peer does not listen. `received`
+  /// is called for each message. The argument `isRelays` is true for a message between a member and a relay.
+  /// `pathChanged` is called when messages start to use a different path.
   init?(
     _ transport: TransportCore,
     _ link: ControlLink,
@@ -52,17 +51,13 @@ final class DatagramLink {
 
   func close() {
     isClosed = true
-    if transport.datagramLinks[opener.keyID] === self {
-      transport.datagramLinks[opener.keyID] = nil
-    }
+    if transport.datagramLinks[opener.keyID] === self { transport.datagramLinks[opener.keyID] = nil }
   }
 
   /// Sends a message or drops it, without waiting (DGM-8, DGM-9).
   func send(_ message: [UInt8], isRelays: Bool = false) {
     guard !isClosed else { return }
-    if pathState.usesPackets,
-      let packets = try? sealer.seal(message: message, isRelays: isRelays)
-    {
+    if pathState.usesPackets, let packets = try? sealer.seal(message: message, isRelays: isRelays) {
       for packet in packets { write(packet) }
     } else if link.isWritable, message.count <= Limits.framePayload {
       link.send(isRelays ? .relayDatagram : .datagram, message)
@@ -70,9 +65,7 @@ final class DatagramLink {
   }
 
   /// When to call ``tick(_:)`` next; `nil` while there is no address to probe.
-  var nextDue: NIODeadline? {
-    remote.map { _ in .uptimeNanoseconds(pathState.wakeAt * 1_000_000) }
-  }
+  var nextDue: NIODeadline? { remote.map { _ in .uptimeNanoseconds(pathState.wakeAt * 1_000_000) } }
 
   /// Performs the work that is due.
   func tick(_ now: NIODeadline) {
@@ -94,9 +87,7 @@ final class DatagramLink {
     transport.flushDatagrams()
   }
 
-  private func write(_ packet: [UInt8]) {
-    if let remote { transport.writeDatagram(packet, to: remote) }
-  }
+  private func write(_ packet: [UInt8]) { if let remote { transport.writeDatagram(packet, to: remote) } }
 
   /// Handles a packet that carries this link's key id.
   ///
@@ -129,8 +120,7 @@ extension SessionCore {
       remote = try? .makeScoped(host: host, port: entry.member.port)
     }
     let peer = entry.id
-    entry.datagrams = DatagramLink(transport, link, remote: remote) {
-      [unowned self] message, isRelays in
+    entry.datagrams = DatagramLink(transport, link, remote: remote) { [unowned self] message, isRelays in
       if isRelays { return self.relaying.receivedDatagram(message, peer) }
       // Packets have no back-pressure, so excess packets are dropped (DGM-8).
       guard !self.reading.isApplicationBehind else { return }
@@ -165,9 +155,7 @@ final class DatagramQueue: Sendable {
   private static let maximumMessages = 256
   private static let maximumBytes = 1 << 20
 
-  private let state = NIOLockedValueBox<(messages: CircularBuffer<Message>, bytes: Int)>(
-    (CircularBuffer(), 0)
-  )
+  private let state = NIOLockedValueBox<(messages: CircularBuffer<Message>, bytes: Int)>((CircularBuffer(), 0))
 
   /// Adds a message.
   ///
@@ -177,9 +165,7 @@ final class DatagramQueue: Sendable {
       let wasEmpty = state.messages.isEmpty
       state.messages.append(Message(bytes: bytes, peers: peers))
       state.bytes += bytes.count
-      while state.messages.count > Self.maximumMessages || state.bytes > Self.maximumBytes,
-        state.messages.count > 1
-      {
+      while state.messages.count > Self.maximumMessages || state.bytes > Self.maximumBytes, state.messages.count > 1 {
         state.bytes -= state.messages.removeFirst().bytes.count
       }
       return wasEmpty

@@ -16,11 +16,10 @@ struct OpenedDatagram: Equatable, Sendable {
 
 /// Opens the packets that the other side of a link sends.
 ///
-/// Packets may arrive in any order, more than once, or forged. A packet that cannot be opened does
-/// not change the state. The caller passes the time in milliseconds, which must never decrease.
+/// Packets may arrive in any order, more than once, or forged. A packet that cannot be opened does not change the
+/// state. The caller passes the time in milliseconds, which must never decrease.
 struct DatagramOpener: Sendable {
-  /// How long the keys of an epoch are stored after the next epoch has begun, in milliseconds
-  /// (DGM-1).
+  /// How long the keys of an epoch are stored after the next epoch has begun, in milliseconds (DGM-1).
   static let timeout: UInt64 = 10_000
 
   /// The reason why a packet is dropped silently (DGM-2).
@@ -31,8 +30,7 @@ struct DatagramOpener: Sendable {
     case version
     /// The key id belongs to another link or direction.
     case keyID
-    /// The epoch is not the current, next or previous one, or the keys of the previous epoch were
-    /// deleted.
+    /// The epoch is not the current, next or previous one, or the keys of the previous epoch were deleted.
     case epoch
     /// The packet was changed or forged.
     case open
@@ -73,13 +71,7 @@ struct DatagramOpener: Sendable {
   /// - Throws: ``OpenError``, the first that applies in the order of DGM-2.
   mutating func open(_ packet: [UInt8], now: UInt64) throws(OpenError) -> OpenedDatagram {
     let header: PacketHeader
-    do {
-      header = try PacketHeader.read(packet: packet.span)
-    } catch .version {
-      throw .version
-    } catch {
-      throw .length
-    }
+    do { header = try PacketHeader.read(packet: packet.span) } catch .version { throw .version } catch { throw .length }
     guard header.keyID == keys.keyID else { throw .keyID }
     if let previous, now >= previous.until { self.previous = nil }
 
@@ -108,11 +100,9 @@ struct DatagramOpener: Sendable {
     return try Self.read(plaintext, isNewest: isNewest)
   }
 
-  private static func open(
-    _ packet: [UInt8],
-    _ header: PacketHeader,
-    _ epoch: DatagramKeys.Epoch
-  ) throws(OpenError) -> Data {
+  private static func open(_ packet: [UInt8], _ header: PacketHeader, _ epoch: DatagramKeys.Epoch) throws(OpenError)
+    -> Data
+  {
     // The cipher expects the nonce, the sealed bytes and the tag in one array.
     var combined = epoch.nonce(header.counter)
     combined.reserveCapacity(packet.count)
@@ -123,25 +113,14 @@ struct DatagramOpener: Sendable {
         using: epoch.key,
         authenticating: packet[..<PacketHeader.length]
       )
-    } catch {
-      throw .open
-    }
+    } catch { throw .open }
   }
 
-  private static func read(
-    _ plaintext: Data,
-    isNewest: Bool
-  ) throws(OpenError) -> OpenedDatagram {
+  private static func read(_ plaintext: Data, isNewest: Bool) throws(OpenError) -> OpenedDatagram {
     var offset = 0
     do {
       let content = try DatagramContent.read(from: plaintext.span, at: &offset)
-      return OpenedDatagram(
-        content: content,
-        bytes: Array(plaintext.dropFirst(offset)),
-        isNewest: isNewest
-      )
-    } catch {
-      throw .content(error)
-    }
+      return OpenedDatagram(content: content, bytes: Array(plaintext.dropFirst(offset)), isNewest: isNewest)
+    } catch { throw .content(error) }
   }
 }

@@ -1,8 +1,7 @@
-/// Uses probes to decide whether messages are sent as UDP packets or on the control link (DGM-9,
-/// DGM-10).
+/// Uses probes to decide whether messages are sent as UDP packets or on the control link (DGM-9, DGM-10).
 ///
-/// The caller passes the time in milliseconds, which must never decrease. The caller also calls
-/// ``timePassed(now:)`` at `wakeAt`, reports received answers, and answers the other side's probes.
+/// The caller passes the time in milliseconds, which must never decrease. The caller also calls ``timePassed(now:)`` at
+/// `wakeAt`, reports received answers, and answers the other side's probes.
 struct DatagramPathState: Sendable {
   /// The time between probes until the first answer, in milliseconds.
   static let firstInterval: UInt64 = 200
@@ -58,12 +57,10 @@ struct DatagramPathState: Sendable {
     guard now >= wakeAt else { return Action() }
     var action = Action()
     switch stage {
-    case .opening where unanswered >= Self.firstUnansweredLimit,
-      .passing where unanswered >= Self.unansweredLimit:
+    case .opening where unanswered >= Self.firstUnansweredLimit, .passing where unanswered >= Self.unansweredLimit:
       stage = .fallenBack
       action.usesPackets = false
-    default:
-      break
+    default: break
     }
     lastSent &+= 1
     unanswered += 1
@@ -74,8 +71,8 @@ struct DatagramPathState: Sendable {
 
   /// Handles the answer to a probe.
   ///
-  /// An answer is accepted if its probe was sent after the last answered probe, even if newer
-  /// probes were sent since. Answers can arrive late on a slow path. All other answers are ignored.
+  /// An answer is accepted if its probe was sent after the last answered probe, even if newer probes were sent since.
+  /// Answers can arrive late on a slow path. All other answers are ignored.
   mutating func answered(_ probe: UInt64, now: UInt64) -> Action {
     let ahead = probe &- lastAnswered
     guard ahead >= 1, ahead <= lastSent &- lastAnswered else { return Action() }

@@ -33,10 +33,7 @@ struct DatagramSealer: Sendable {
   ///   - sender: The local side.
   ///   - packetsPerEpoch: The number of packets in an epoch; 2^32 at most.
   init(secret: [UInt8], sender: DatagramSender, packetsPerEpoch: UInt64 = 1 << 32) {
-    precondition(
-      packetsPerEpoch >= 1 && packetsPerEpoch <= 1 << 32,
-      "an epoch has 1 to 2^32 packets (DGM-1)"
-    )
+    precondition(packetsPerEpoch >= 1 && packetsPerEpoch <= 1 << 32, "an epoch has 1 to 2^32 packets (DGM-1)")
     keys = DatagramKeys(secret: secret, sender: sender)
     self.packetsPerEpoch = packetsPerEpoch
     current = keys.epoch(0)
@@ -57,18 +54,13 @@ struct DatagramSealer: Sendable {
   ///   - content: The kind of packet.
   ///   - bytes: The bytes of the packet: a message of at most 1,165 bytes, or a piece.
   ///   - packet: Receives the whole UDP payload.
-  /// - Throws: ``SealError``; the content of `packet` is then undefined, and the packet counter is
-  ///   unchanged.
-  mutating func seal(
-    _ content: DatagramContent,
-    _ bytes: ArraySlice<UInt8>,
-    into packet: inout [UInt8]
-  ) throws(SealError) {
+  /// - Throws: ``SealError``; the content of `packet` is then undefined, and the packet counter is unchanged.
+  mutating func seal(_ content: DatagramContent, _ bytes: ArraySlice<UInt8>, into packet: inout [UInt8])
+    throws(SealError)
+  {
     if counter == packetsPerEpoch { try beginNextEpoch() }
     packet.removeAll(keepingCapacity: true)
-    packet.reserveCapacity(
-      PacketHeader.minimumPacket + DatagramContent.pieceHead + bytes.count
-    )
+    packet.reserveCapacity(PacketHeader.minimumPacket + DatagramContent.pieceHead + bytes.count)
     PacketHeader(epoch: current.number, keyID: keys.keyID, counter: counter).append(to: &packet)
     content.append(to: &packet)
     packet.append(contentsOf: bytes)
@@ -81,9 +73,7 @@ struct DatagramSealer: Sendable {
         nonce: AES.GCM.Nonce(data: current.nonce(counter)),
         authenticating: packet[..<PacketHeader.length]
       )
-    } catch {
-      throw .cipher
-    }
+    } catch { throw .cipher }
     // The ciphertext and the tag, without the nonce.
     guard let combined = sealed.combined else { throw .cipher }
     counter += 1
@@ -103,16 +93,9 @@ struct DatagramSealer: Sendable {
   /// Divides a message into packets and seals them, in the order in which they must be sent.
   ///
   /// `isRelays` states whether the message is between a member and a relay (11.5).
-  mutating func seal(
-    message: [UInt8],
-    isRelays: Bool = false
-  ) throws(SealError) -> [[UInt8]] {
+  mutating func seal(message: [UInt8], isRelays: Bool = false) throws(SealError) -> [[UInt8]] {
     let cut: DatagramCut
-    do {
-      cut = try DatagramCut(byteCount: message.count, id: nextMessage, isRelays: isRelays)
-    } catch {
-      throw .tooLong
-    }
+    do { cut = try DatagramCut(byteCount: message.count, id: nextMessage, isRelays: isRelays) } catch { throw .tooLong }
     if cut.count > 1 { nextMessage &+= 1 }
     var packets: [[UInt8]] = []
     packets.reserveCapacity(cut.count)

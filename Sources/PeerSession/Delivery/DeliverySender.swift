@@ -4,9 +4,9 @@ import PeerWire
 
 /// The messages to one peer that are not acknowledged yet, in order.
 ///
-/// This type does no I/O. It implements the sender's side of MSG-1 to MSG-4 and RSM-1 to RSM-4.
-/// Frames are encoded once, into chunks of about 64 KiB. A chunk is written to the link unchanged
-/// and stays in memory until it is acknowledged. After a resumption, it is written again.
+/// This type does no I/O. It implements the sender's side of MSG-1 to MSG-4 and RSM-1 to RSM-4. Frames are encoded
+/// once, into chunks of about 64 KiB. A chunk is written to the link unchanged and stays in memory until it is
+/// acknowledged. After a resumption, it is written again.
 struct DeliverySender {
   /// Frames that were encoded together.
   private struct Chunk {
@@ -37,9 +37,7 @@ struct DeliverySender {
   private var open = ByteBuffer()
   private let allocator = ByteBufferAllocator()
 
-  init(capacity: Int) {
-    self.capacity = capacity
-  }
+  init(capacity: Int) { self.capacity = capacity }
 
   /// Whether every message is acknowledged.
   var isEmpty: Bool { usedBytes == 0 }
@@ -54,19 +52,12 @@ struct DeliverySender {
   var unacknowledgedMessages: Int { ends.count }
 
   /// Returns whether a message of `count` bytes fits now.
-  func hasRoom(for count: Int) -> Bool {
-    usedBytes == 0 || usedBytes + count <= capacity
-  }
+  func hasRoom(for count: Int) -> Bool { usedBytes == 0 || usedBytes + count <= capacity }
 
   /// Adds one message, which may be between a member and a relay (11.2).
   ///
-  /// - Returns: The number of the message's last part. When this part is acknowledged, the message
-  ///   is delivered.
-  mutating func append(
-    _ message: [UInt8],
-    acknowledgeAtOnce: Bool,
-    isRelays: Bool = false
-  ) -> UInt64 {
+  /// - Returns: The number of the message's last part. When this part is acknowledged, the message is delivered.
+  mutating func append(_ message: [UInt8], acknowledgeAtOnce: Bool, isRelays: Bool = false) -> UInt64 {
     defer { if !isRelays { ends.append(lastSequence) } }
     let room = Limits.framePayload - 2 * Varint.maximumLength - 1
     let count = message.count
@@ -113,9 +104,7 @@ struct DeliverySender {
     var payload = Varint.length(of: part.sequence) + 1 + bytes.count
     if let total = part.total { payload += Varint.length(of: UInt64(total)) }
     if open.capacity == 0 { open = allocator.buffer(capacity: Self.chunkSize + 1_024) }
-    usedBytes += open.writeWithUnsafeMutableBytes(
-      minimumWritableBytes: FrameHeader.maximumLength + payload
-    ) { target in
+    usedBytes += open.writeWithUnsafeMutableBytes(minimumWritableBytes: FrameHeader.maximumLength + payload) { target in
       var end = 0
       func write(_ byte: UInt8) {
         target[end] = byte
@@ -190,8 +179,7 @@ struct AcknowledgementError: Error, Equatable {}
 
 extension ByteBuffer {
   /// Writes a `vint` (FRM-2).
-  @inline(__always)
-  mutating func writeVarint(_ value: UInt64) {
+  @inline(__always) mutating func writeVarint(_ value: UInt64) {
     var rest = value
     while rest >= 0x80 {
       writeInteger(UInt8(truncatingIfNeeded: rest) | 0x80)

@@ -17,18 +17,14 @@ final class MessageDelivery {
   }
 
   /// Resumes the delivery state shared with a peer, or creates a new one (RSM-2 to RSM-6).
-  func linkOpened(
-    _ entry: PeerEntry,
-    _ opening: SessionCore.Opening,
-    in session: SessionCore
-  ) throws(AcknowledgementError) {
+  func linkOpened(_ entry: PeerEntry, _ opening: SessionCore.Opening, in session: SessionCore)
+    throws(AcknowledgementError)
+  {
     let incarnation = opening.introduction.incarnation
     if let delivery = entry.delivery, delivery.incarnation == incarnation {
-      if let received = opening.received {
-        return try delivery.outbox.resume(received: received)
-      }
-      // Reuse an untouched state only if the other side did not give up its state. Otherwise the
-      // other side may already have received queued messages (RSM-6).
+      if let received = opening.received { return try delivery.outbox.resume(received: received) }
+      // Reuse an untouched state only if the other side did not give up its state. Otherwise the other side may already
+      // have received queued messages (RSM-6).
       if delivery.isUntouched, opening.ended == nil {
         delivery.since = opening.number
         return try delivery.outbox.resume(received: 0)
@@ -48,9 +44,7 @@ final class MessageDelivery {
         joinGeneration: nextJoinGeneration(),
         capacity: session.configuration.outboxCapacity,
         eventLoop: session.eventLoop
-      ) {
-        bound.value.relaying.flushSoon(peer)
-      },
+      ) { bound.value.relaying.flushSoon(peer) },
       since: opening.number
     )
     session.peerJoined(entry)
@@ -85,17 +79,10 @@ final class MessageDelivery {
   // MARK: Receiving
 
   /// Handles a MESSAGE frame.
-  func messageReceived(
-    _ link: ControlLink,
-    _ entry: PeerEntry,
-    _ payload: ByteBuffer,
-    in session: SessionCore
-  ) {
+  func messageReceived(_ link: ControlLink, _ entry: PeerEntry, _ payload: ByteBuffer, in session: SessionCore) {
     guard let delivery = entry.delivery else { return }
     let part: MessageInbox.Part
-    do throws(MessageInbox.Violation) {
-      part = try delivery.inbox.receive(payload)
-    } catch {
+    do throws(MessageInbox.Violation) { part = try delivery.inbox.receive(payload) } catch {
       return session.fail(link, entry, error.code, error.message)
     }
     switch part.outcome {
@@ -114,21 +101,15 @@ final class MessageDelivery {
   }
 
   /// Handles an ACK frame.
-  func acknowledgementReceived(
-    _ link: ControlLink,
-    _ entry: PeerEntry,
-    _ payload: ByteBuffer,
-    in session: SessionCore
-  ) {
+  func acknowledgementReceived(_ link: ControlLink, _ entry: PeerEntry, _ payload: ByteBuffer, in session: SessionCore)
+  {
     guard let sequence = try? Acknowledgement.read(payload: payload.readableBytesUInt8Span) else {
       return session.fail(link, entry, .protocolError, "An ACK is malformed.")
     }
     do throws(AcknowledgementError) {
       try entry.delivery?.outbox.acknowledge(sequence)
       session.relaying.drain(entry.id)
-    } catch {
-      session.fail(link, entry, .protocolError, "An ACK confirms a message that was never sent.")
-    }
+    } catch { session.fail(link, entry, .protocolError, "An ACK confirms a message that was never sent.") }
   }
 
   /// Acknowledges the messages that were read, immediately or after a short delay (MSG-4).

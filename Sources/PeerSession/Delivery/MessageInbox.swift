@@ -13,8 +13,8 @@ struct MessageInbox {
     case began(total: Int)
     /// The part completes a message.
     ///
-    /// `isRelays` states whether the message is between a member and a relay (11.2). `isSplit`
-    /// states whether it came in several parts.
+    /// `isRelays` states whether the message is between a member and a relay (11.2). `isSplit` states whether it came
+    /// in several parts.
     case completed([UInt8], isRelays: Bool, isSplit: Bool)
   }
 
@@ -58,9 +58,7 @@ struct MessageInbox {
     }
     let count = payload.readableBytes - offset
     let step: MessageAssembler.Outcome
-    do throws(MessageAssembler.AssemblyError) {
-      step = try assembler.receive(part, byteCount: count)
-    } catch {
+    do throws(MessageAssembler.AssemblyError) { step = try assembler.receive(part, byteCount: count) } catch {
       throw Violation(code: .protocolError, message: CloseMessage.invalid(error))
     }
     return Part(
@@ -83,9 +81,7 @@ struct MessageInbox {
     case .whole:
       let message = payload.withUnsafeReadableBytes { source in
         [UInt8](unsafeUninitializedCapacity: count) { target, initialized in
-          UnsafeMutableRawBufferPointer(target).copyMemory(
-            from: UnsafeRawBufferPointer(rebasing: source[offset...])
-          )
+          UnsafeMutableRawBufferPointer(target).copyMemory(from: UnsafeRawBufferPointer(rebasing: source[offset...]))
           initialized = count
         }
       }
@@ -95,8 +91,7 @@ struct MessageInbox {
       partial = Array(bytes)
       return .began(total: total)
     case .append:
-      // Reserve the memory only now. The link is read again only if there is room for the whole
-      // message (MSG-5).
+      // Reserve the memory only now. The link is read again only if there is room for the whole message (MSG-5).
       partial.reserveCapacity(assembler.total)
       partial.append(contentsOf: bytes)
       return .incomplete

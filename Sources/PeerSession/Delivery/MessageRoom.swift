@@ -3,19 +3,18 @@ import PeerDiscovery
 
 /// The memory for large messages, shared by all links of a session (MSG-5).
 ///
-/// A large message needs room from its first part until the application has handled it. While there
-/// is no room for it, its link is not read. Links get room in the order of their requests. Each
-/// link has at most one large message, so the members take turns.
+/// A large message needs room from its first part until the application has handled it. While there is no room for it,
+/// its link is not read. Links get room in the order of their requests. Each link has at most one large message, so the
+/// members take turns.
 struct MessageRoom {
   /// The size of a message, in bytes, above which it needs room.
   static let threshold = 1 << 20
   /// The maximum total size of large messages, in bytes.
   ///
-  /// If there is no other large message, a message always has room, because a relayed message can
-  /// slightly exceed the maximum message size.
+  /// If there is no other large message, a message always has room, because a relayed message can slightly exceed the
+  /// maximum message size.
   static let capacity = 16 << 20
-  /// Returns how long a message may take to arrive while other messages wait for room: 3 s plus 1 s
-  /// for each 2 MiB.
+  /// Returns how long a message may take to arrive while other messages wait for room: 3 s plus 1 s for each 2 MiB.
   static func timeout(_ bytes: Int) -> TimeAmount {
     .seconds(3) + .nanoseconds(Int64(bytes) * 1_000_000_000 / (2 << 20))
   }
@@ -43,12 +42,9 @@ struct MessageRoom {
   }
 
   /// Handles the last part of a message.
-  mutating func completed(by peer: PeerID) {
-    places[peer]?.isComplete = true
-  }
+  mutating func completed(by peer: PeerID) { places[peer]?.isComplete = true }
 
-  /// Returns whether the link of a member must not be read, because its message waits for room or
-  /// for the application.
+  /// Returns whether the link of a member must not be read, because its message waits for room or for the application.
   func stops(_ peer: PeerID) -> Bool {
     if let place = places[peer] { return place.isComplete }
     return waiting.contains { $0.peer == peer }
@@ -91,8 +87,7 @@ struct MessageRoom {
     waiting.removeAll { $0.peer == peer }
   }
 
-  @discardableResult
-  private mutating func admit(_ now: NIODeadline) -> [PeerID] {
+  @discardableResult private mutating func admit(_ now: NIODeadline) -> [PeerID] {
     var admitted: [PeerID] = []
     while let next = waiting.first, used == 0 || used + next.bytes <= Self.capacity {
       waiting.removeFirst()

@@ -19,10 +19,7 @@ final class MessageSender: Sendable {
   /// Sends a message to the given peers, or to all if `peers` is `nil`.
   ///
   /// - Throws: The errors of ``Session/send(_:to:mode:)``.
-  nonisolated(nonsending) func send(
-    _ bytes: [UInt8],
-    to peers: [PeerID]?
-  ) async throws(SessionError) -> SendReceipt {
+  nonisolated(nonsending) func send(_ bytes: [UInt8], to peers: [PeerID]?) async throws(SessionError) -> SendReceipt {
     var receipt = SendReceipt(tracks: [])
     let routes = try routes(to: peers)
     for outbox in routes.direct {
@@ -33,20 +30,16 @@ final class MessageSender: Sendable {
         receipt.tracks.append(outbox.track(sequence))
       }
     }
-    for group in routes.relayed {
-      receipt.tracks += try await sendRelayed(bytes, group, isNamed: peers != nil)
-    }
+    for group in routes.relayed { receipt.tracks += try await sendRelayed(bytes, group, isNamed: peers != nil) }
     return receipt
   }
 
   /// Sends a message to peers of the given join generations.
   ///
-  /// - Throws: `sessionEnded`, `cancelled`; the error of the last recipient if no outbox accepted
-  ///   the message.
-  nonisolated(nonsending) func send(
-    _ bytes: [UInt8],
-    toGenerations generations: [PeerID: UInt64]
-  ) async throws(SessionError) -> SendReceipt {
+  /// - Throws: `sessionEnded`, `cancelled`; the error of the last recipient if no outbox accepted the message.
+  nonisolated(nonsending) func send(_ bytes: [UInt8], toGenerations generations: [PeerID: UInt64])
+    async throws(SessionError) -> SendReceipt
+  {
     let (routes, absent) = try routes(toGenerations: generations)
     var failure = absent.map { SessionError.notInSession($0) }
     var receipt = SendReceipt(tracks: [])
@@ -60,9 +53,7 @@ final class MessageSender: Sendable {
       }
     }
     for group in routes.relayed {
-      do throws(SessionError) {
-        receipt.tracks += try await sendRelayed(bytes, group, isNamed: false)
-      } catch {
+      do throws(SessionError) { receipt.tracks += try await sendRelayed(bytes, group, isNamed: false) } catch {
         guard error.code != .cancelled else { throw error }
         failure = error
       }
@@ -78,16 +69,12 @@ final class MessageSender: Sendable {
   ///   - peers: The recipients; `nil` for all.
   ///   - sent: Called when the outboxes accepted the message.
   /// - Throws: The errors of ``Session/send(_:to:mode:)``.
-  nonisolated(nonsending) func sendConfirmed(
-    _ bytes: [UInt8],
-    to peers: [PeerID]?,
-    sent: () -> Void
-  ) async throws(SessionError) {
+  nonisolated(nonsending) func sendConfirmed(_ bytes: [UInt8], to peers: [PeerID]?, sent: () -> Void)
+    async throws(SessionError)
+  {
     var waits: [(Outbox, UInt64)] = []
     let routes = try routes(to: peers)
-    for outbox in routes.direct {
-      waits.append((outbox, try await outbox.append(bytes, acknowledgeAtOnce: true)))
-    }
+    for outbox in routes.direct { waits.append((outbox, try await outbox.append(bytes, acknowledgeAtOnce: true))) }
     var tokens: [UInt64] = []
     for group in routes.relayed {
       try await sendRelayed(bytes, group, isNamed: true)
@@ -103,23 +90,17 @@ final class MessageSender: Sendable {
   ///
   /// - Throws: The errors of ``Session/confirmation(of:by:)``.
   func confirmation(of receipt: SendReceipt, by peer: PeerID) async throws(SessionError) {
-    guard let track = receipt.tracks.first(where: { $0.peer == peer }) else {
-      throw .notInSession(peer)
-    }
+    guard let track = receipt.tracks.first(where: { $0.peer == peer }) else { throw .notInSession(peer) }
     switch track.means {
     case .link(let outbox, let sequence): try await outbox.acknowledgement(of: sequence)
     case .relay(let ledger, let number):
       if ledger.isConfirmed(number) { return }
       let route = published.withLockedValue { $0.routes[peer] }
-      guard let route, route.joinGeneration == track.joinGeneration, let relayed = route.relayed
-      else {
+      guard let route, route.joinGeneration == track.joinGeneration, let relayed = route.relayed else {
         throw .notInSession(peer)
       }
       let token = try await confirm(
-        Routes.Relayed(
-          relay: relayed.relay,
-          peers: [.init(peer: peer, joinGeneration: track.joinGeneration)]
-        )
+        Routes.Relayed(relay: relayed.relay, peers: [.init(peer: peer, joinGeneration: track.joinGeneration)])
       )
       defer { confirmations.abandon(token) }
       try await confirmations.wait(for: token)
@@ -131,8 +112,7 @@ final class MessageSender: Sendable {
   /// Returns the routes to the given peers, or to all if `peers` is `nil`.
   ///
   /// - Throws: `notConnected` if a peer is not in the session; the reason why the session is over.
-  @discardableResult
-  func routes(to peers: [PeerID]?) throws(SessionError) -> Routes {
+  @discardableResult func routes(to peers: [PeerID]?) throws(SessionError) -> Routes {
     let result: Result<Routes, SessionError> = published.withLockedValue { published in
       if let end = published.end { return .failure(end) }
       guard let peers, peers != published.order else { return .success(published.everyone) }
@@ -146,11 +126,10 @@ final class MessageSender: Sendable {
     return try result.get()
   }
 
-  /// Returns the routes to the peers whose join generation still matches, and one peer whose join
-  /// generation does not.
-  private func routes(
-    toGenerations generations: [PeerID: UInt64]
-  ) throws(SessionError) -> (routes: Routes, absent: PeerID?) {
+  /// Returns the routes to the peers whose join generation still matches, and one peer whose join generation does not.
+  private func routes(toGenerations generations: [PeerID: UInt64]) throws(SessionError) -> (
+    routes: Routes, absent: PeerID?
+  ) {
     let (end, present) = published.withLockedValue { ($0.end, $0.routes) }
     if let end { throw end }
     var routes = Routes()
@@ -171,9 +150,7 @@ final class MessageSender: Sendable {
   ///
   /// - Returns: A token for ``Confirmations/wait(for:)``.
   /// - Throws: The errors of ``Session/send(_:to:mode:)``.
-  private nonisolated(nonsending) func confirm(
-    _ group: Routes.Relayed
-  ) async throws(SessionError) -> UInt64 {
+  private nonisolated(nonsending) func confirm(_ group: Routes.Relayed) async throws(SessionError) -> UInt64 {
     let token = confirmations.begin(group.peers.map(\.peer))
     do throws(SessionError) {
       try await sendRelayed([], group, isNamed: true, confirming: token)
@@ -195,8 +172,7 @@ final class MessageSender: Sendable {
   ///   - token: If it is not `nil`, CONFIRM is sent instead of a message.
   /// - Returns: The delivery track for each recipient.
   /// - Throws: The errors of ``Session/send(_:to:mode:)``.
-  @discardableResult
-  private nonisolated(nonsending) func sendRelayed(
+  @discardableResult private nonisolated(nonsending) func sendRelayed(
     _ bytes: [UInt8],
     _ group: Routes.Relayed,
     isNamed: Bool,
@@ -218,22 +194,18 @@ final class MessageSender: Sendable {
   }
 
   private enum Attempt {
-    /// The outbox accepted the message. A recipient may have been skipped, and the caller must
-    /// pause (RLY-14).
+    /// The outbox accepted the message. A recipient may have been skipped, and the caller must pause (RLY-14).
     case accepted([SendReceipt.Track], skipped: PeerID?, pause: Duration)
     case full(Outbox)
   }
 
   /// Looks up the routes and appends a message, while holding one lock for both.
   ///
-  /// Therefore, if the event loop retires a route number, the relay is notified only after all
-  /// messages that use the number (RLY-5).
-  private func appendRelayed(
-    _ bytes: [UInt8],
-    _ group: Routes.Relayed,
-    _ token: UInt64?,
-    hasWaited: Bool
-  ) throws(SessionError) -> Attempt {
+  /// Therefore, if the event loop retires a route number, the relay is notified only after all messages that use the
+  /// number (RLY-5).
+  private func appendRelayed(_ bytes: [UInt8], _ group: Routes.Relayed, _ token: UInt64?, hasWaited: Bool)
+    throws(SessionError) -> Attempt
+  {
     let result: Result<Attempt, SessionError> = published.withLockedValue { published in
       if let end = published.end { return .failure(end) }
       var numbers = RouteSet()
@@ -241,8 +213,7 @@ final class MessageSender: Sendable {
       var ledgers: [(recipient: Routes.Recipient, ledger: RouteLedger)] = []
       var skipped: PeerID?
       for recipient in group.peers {
-        guard let route = published.routes[recipient.peer],
-          route.joinGeneration == recipient.joinGeneration,
+        guard let route = published.routes[recipient.peer], route.joinGeneration == recipient.joinGeneration,
           let relayed = route.relayed, let ledger = route.ledger, relayed.relay == group.relay
         else {
           skipped = recipient.peer
@@ -271,12 +242,13 @@ final class MessageSender: Sendable {
             tracks.append(.init(recipient, .relay(ledger, ledger.countMessage())))
           }
         }
-        let pause = published.paces[group.relay]?
-          .charge(bytes.count + RateLimiter.overhead, copies: numbers.routes.count, now: .uptime)
+        let pause = published.paces[group.relay]?.charge(
+          bytes.count + RateLimiter.overhead,
+          copies: numbers.routes.count,
+          now: .uptime
+        )
         return .success(.accepted(tracks, skipped: skipped, pause: pause ?? .zero))
-      } catch {
-        return .failure(error)
-      }
+      } catch { return .failure(error) }
     }
     return try result.get()
   }

@@ -4,14 +4,12 @@ import PeerWire
 
 /// The reliable messages to one peer, protected by a lock so that any thread can send.
 ///
-/// It wraps ``DeliverySender``, tracks the tasks that wait for room or for an acknowledgement, and
-/// outlives links. Any thread may append messages; the session's event loop writes them to the
-/// link.
+/// It wraps ``DeliverySender``, tracks the tasks that wait for room or for an acknowledgement, and outlives links. Any
+/// thread may append messages; the session's event loop writes them to the link.
 final class Outbox: Sendable {
   private struct Waiter {
     var id: UInt64
-    /// The part number whose acknowledgement the task awaits, or the number of bytes for which it
-    /// needs room.
+    /// The part number whose acknowledgement the task awaits, or the number of bytes for which it needs room.
     var amount: UInt64
     var continuation: CheckedContinuation<Result<Void, SessionError>, Never>
   }
@@ -50,21 +48,13 @@ final class Outbox: Sendable {
 
   /// Appends one message, and waits while the outbox is full.
   ///
-  /// - Returns: The number of the message's last part. When this part is acknowledged, the message
-  ///   is delivered.
-  nonisolated(nonsending) func append(
-    _ message: [UInt8],
-    acknowledgeAtOnce: Bool
-  ) async throws(SessionError) -> UInt64 {
-    // A caller that has already waited takes precedence over new callers, so that one sender's
-    // messages stay in order.
+  /// - Returns: The number of the message's last part. When this part is acknowledged, the message is delivered.
+  nonisolated(nonsending) func append(_ message: [UInt8], acknowledgeAtOnce: Bool) async throws(SessionError) -> UInt64
+  {
+    // A caller that has already waited takes precedence over new callers, so that one sender's messages stay in order.
     var hasWaited = false
     while true {
-      if let sequence = try appendNow(
-        message,
-        acknowledgeAtOnce: acknowledgeAtOnce,
-        hasWaited: hasWaited
-      ) {
+      if let sequence = try appendNow(message, acknowledgeAtOnce: acknowledgeAtOnce, hasWaited: hasWaited) {
         return sequence
       }
       try await waitForRoom(message.count, first: hasWaited)
@@ -81,28 +71,19 @@ final class Outbox: Sendable {
   ///   - hasWaited: Whether the caller takes precedence over waiting callers.
   /// - Returns: The number of the message's last part, or `nil` if the caller must wait.
   /// - Throws: The reason why the peer is out of the session.
-  func appendNow(
-    _ message: [UInt8],
-    acknowledgeAtOnce: Bool,
-    isRelays: Bool = false,
-    hasWaited: Bool = false
-  ) throws(SessionError) -> UInt64? {
-    let attempt: (sequence: UInt64?, mustFlush: Bool, failure: SessionError?) =
-      state.withLockedValue { state in
-        if let failure = state.failure { return (nil, false, failure) }
-        guard hasWaited || state.roomWaiters.isEmpty, state.sender.hasRoom(for: message.count)
-        else {
-          return (nil, false, nil)
-        }
-        let sequence = state.sender.append(
-          message,
-          acknowledgeAtOnce: acknowledgeAtOnce,
-          isRelays: isRelays
-        )
-        let mustFlush = !state.isFlushScheduled
-        state.isFlushScheduled = true
-        return (sequence, mustFlush, nil)
+  func appendNow(_ message: [UInt8], acknowledgeAtOnce: Bool, isRelays: Bool = false, hasWaited: Bool = false)
+    throws(SessionError) -> UInt64?
+  {
+    let attempt: (sequence: UInt64?, mustFlush: Bool, failure: SessionError?) = state.withLockedValue { state in
+      if let failure = state.failure { return (nil, false, failure) }
+      guard hasWaited || state.roomWaiters.isEmpty, state.sender.hasRoom(for: message.count) else {
+        return (nil, false, nil)
       }
+      let sequence = state.sender.append(message, acknowledgeAtOnce: acknowledgeAtOnce, isRelays: isRelays)
+      let mustFlush = !state.isFlushScheduled
+      state.isFlushScheduled = true
+      return (sequence, mustFlush, nil)
+    }
     if let failure = attempt.failure { throw failure }
     if attempt.mustFlush { eventLoop.execute(onWork) }
     return attempt.sequence
@@ -112,9 +93,7 @@ final class Outbox: Sendable {
   func acknowledgement(of sequence: UInt64) async throws(SessionError) {
     try await wait { state, waiter in
       if state.sender.acknowledged >= sequence { return .success(()) }
-      state.acknowledgementWaiters.append(
-        Waiter(id: waiter.id, amount: sequence, continuation: waiter.continuation)
-      )
+      state.acknowledgementWaiters.append(Waiter(id: waiter.id, amount: sequence, continuation: waiter.continuation))
       return nil
     }
   }
@@ -124,9 +103,7 @@ final class Outbox: Sendable {
   /// If `first` is true, the caller takes precedence over other waiting callers.
   func waitForRoom(_ count: Int, first: Bool) async throws(SessionError) {
     try await wait { state, waiter in
-      if first || state.roomWaiters.isEmpty, state.sender.hasRoom(for: count) {
-        return .success(())
-      }
+      if first || state.roomWaiters.isEmpty, state.sender.hasRoom(for: count) { return .success(()) }
       let waiter = Waiter(id: waiter.id, amount: UInt64(count), continuation: waiter.continuation)
       if first { state.roomWaiters.prepend(waiter) } else { state.roomWaiters.append(waiter) }
       return nil
@@ -136,9 +113,7 @@ final class Outbox: Sendable {
   /// Suspends unless `register` returns a result immediately.
   ///
   /// Cancellation ends the wait.
-  private func wait(
-    _ register: (inout State, Waiter) -> Result<Void, SessionError>?
-  ) async throws(SessionError) {
+  private func wait(_ register: (inout State, Waiter) -> Result<Void, SessionError>?) async throws(SessionError) {
     let id = state.withLockedValue { state in
       state.nextWaiter += 1
       return state.nextWaiter
@@ -172,14 +147,12 @@ final class Outbox: Sendable {
 
   /// Appends a control message to a relay, even if the outbox is full.
   ///
-  /// - Returns: Whether the message was appended. The message is rejected if the unacknowledged
-  ///   bytes far exceed the capacity, so that a relay that does not read cannot fill the memory.
+  /// - Returns: Whether the message was appended. The message is rejected if the unacknowledged bytes far exceed the
+  ///   capacity, so that a relay that does not read cannot fill the memory.
   func appendControl(_ message: [UInt8]) -> Bool {
     let (isTaken, mustFlush) = state.withLockedValue { state in
       guard state.failure == nil else { return (true, false) }
-      guard state.sender.usedBytes <= state.sender.capacity + 1_048_576 else {
-        return (false, false)
-      }
+      guard state.sender.usedBytes <= state.sender.capacity + 1_048_576 else { return (false, false) }
       _ = state.sender.append(message, acknowledgeAtOnce: false, isRelays: true)
       defer { state.isFlushScheduled = true }
       return (true, !state.isFlushScheduled)
@@ -209,27 +182,20 @@ final class Outbox: Sendable {
     try update { sender throws(AcknowledgementError) in try sender.resume(received: received) }
   }
 
-  private func update(
-    _ change: (inout DeliverySender) throws(AcknowledgementError) -> Void
-  ) throws(AcknowledgementError) {
+  private func update(_ change: (inout DeliverySender) throws(AcknowledgementError) -> Void)
+    throws(AcknowledgementError)
+  {
     let result: Result<[Waiter], AcknowledgementError> = state.withLockedValue { state in
-      do throws(AcknowledgementError) {
-        try change(&state.sender)
-      } catch {
-        return .failure(error)
-      }
+      do throws(AcknowledgementError) { try change(&state.sender) } catch { return .failure(error) }
       var woken: [Waiter] = []
       let acknowledged = state.sender.acknowledged
       if !state.acknowledgementWaiters.isEmpty {
         woken = state.acknowledgementWaiters.filter { $0.amount <= acknowledged }
         state.acknowledgementWaiters.removeAll { $0.amount <= acknowledged }
       }
-      // Every waiting task whose message may fit tries again, in order. A task that finds no room
-      // waits again.
+      // Every waiting task whose message may fit tries again, in order. A task that finds no room waits again.
       var free = state.sender.capacity - state.sender.usedBytes
-      while let first = state.roomWaiters.first,
-        state.sender.isEmpty || Int(first.amount) <= free
-      {
+      while let first = state.roomWaiters.first, state.sender.isEmpty || Int(first.amount) <= free {
         free -= Int(first.amount)
         woken.append(state.roomWaiters.removeFirst())
         if free <= 0 { break }
@@ -244,8 +210,7 @@ final class Outbox: Sendable {
   /// Later calls fail with `error`.
   ///
   /// - Returns: The number of the application's unacknowledged messages.
-  @discardableResult
-  func fail(_ error: SessionError) -> Int {
+  @discardableResult func fail(_ error: SessionError) -> Int {
     let (woken, owed): ([Waiter], Int) = state.withLockedValue { state in
       guard state.failure == nil else { return ([], 0) }
       state.failure = error
@@ -262,9 +227,7 @@ final class Outbox: Sendable {
   var isUntouched: Bool { state.withLockedValue { $0.sender.acknowledged == 0 } }
 
   /// Returns whether the peer may have received all parts up to `sequence` (RSM-2).
-  func hasSent(_ sequence: UInt64) -> Bool {
-    state.withLockedValue { sequence <= $0.sender.lastSequence }
-  }
+  func hasSent(_ sequence: UInt64) -> Bool { state.withLockedValue { sequence <= $0.sender.lastSequence } }
 
   /// The highest number that the peer acknowledged.
   var acknowledged: UInt64 { state.withLockedValue { $0.sender.acknowledged } }

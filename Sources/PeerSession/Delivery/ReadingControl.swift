@@ -16,8 +16,7 @@ struct ReadingControl {
 
   /// Returns whether the link of a peer must be read.
   func reads(_ peer: PeerID) -> Bool {
-    !isApplicationBehind && !throttled.contains(peer) && !stopped.contains(peer)
-      && !room.stops(peer)
+    !isApplicationBehind && !throttled.contains(peer) && !stopped.contains(peer) && !room.stops(peer)
   }
 
   // MARK: Throttling
@@ -41,8 +40,8 @@ struct ReadingControl {
 
   /// Records that the application handled a large message of a peer.
   ///
-  /// The room of the message becomes free, unless the application stopped reading from the peer. In
-  /// that case, the message still waits in the application's own queue.
+  /// The room of the message becomes free, unless the application stopped reading from the peer. In that case, the
+  /// message still waits in the application's own queue.
   ///
   /// - Returns: The peers whose links may be read again.
   mutating func messageHandled(of peer: PeerID, now: NIODeadline) -> [PeerID] {
@@ -64,16 +63,12 @@ struct ReadingControl {
   /// The room of the message becomes free even if the application stopped reading from the peer.
   ///
   /// - Returns: The peers whose links may be read again.
-  mutating func relayMessageHandled(of peer: PeerID, now: NIODeadline) -> [PeerID] {
-    room.handled(peer, now: now)
-  }
+  mutating func relayMessageHandled(of peer: PeerID, now: NIODeadline) -> [PeerID] { room.handled(peer, now: now) }
 
   /// Records that a peer left the session.
   ///
   /// - Returns: The peers whose links may be read again.
-  mutating func departed(_ peer: PeerID, now: NIODeadline) -> [PeerID] {
-    room.removed(peer, now: now)
-  }
+  mutating func departed(_ peer: PeerID, now: NIODeadline) -> [PeerID] { room.removed(peer, now: now) }
 
   /// Records that a link is read again.
   ///

@@ -2,9 +2,8 @@ import NIOConcurrencyHelpers
 
 /// Counts the messages that were sent to one relayed peer, and those that it confirmed (RLY-9).
 ///
-/// An acknowledgement by the relay does not cover the peer behind it. Senders count messages while
-/// they hold the lock of the session's published state, so that message numbers and CONFIRMs follow
-/// the order of the outbox.
+/// An acknowledgement by the relay does not cover the peer behind it. Senders count messages while they hold the lock
+/// of the session's published state, so that message numbers and CONFIRMs follow the order of the outbox.
 final class RouteLedger: Sendable {
   private struct State {
     var sent: UInt64 = 0

@@ -12,8 +12,8 @@ struct Route: Sendable {
 
 /// The routes to several peers.
 ///
-/// Each linked peer has its own outbox. All peers behind one relay share an outbox and receive the
-/// same copy of a message.
+/// Each linked peer has its own outbox. All peers behind one relay share an outbox and receive the same copy of a
+/// message.
 struct Routes: Sendable {
   /// The peers behind one relay, in the order in which they joined.
   struct Relayed: Sendable {

@@ -13,9 +13,7 @@ public struct GuestKey: Hashable, Sendable {
   ///   - session: The session that the link names.
   public init(_ secret: GuestSecret, for session: SessionID) {
     let input = Array("whiteboard-p2p web key 1\0".utf8) + secret.bytes + session.bytes
-    guard let bytes = ProofBytes(SHA256.hash(data: input)) else {
-      preconditionFailure("a SHA-256 hash has 32 bytes")
-    }
+    guard let bytes = ProofBytes(SHA256.hash(data: input)) else { preconditionFailure("a SHA-256 hash has 32 bytes") }
     self.bytes = bytes
   }
 }

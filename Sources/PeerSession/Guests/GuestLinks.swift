@@ -34,12 +34,7 @@ struct GuestLinks {
   func contains(_ key: GuestKey) -> Bool { links[key] != nil }
 
   /// Adds a browser link, or replaces the one with the same key.
-  mutating func set(
-    _ choice: CodeChoice,
-    key: GuestKey,
-    until end: NIODeadline?,
-    for guests: Set<PeerID>?
-  ) {
+  mutating func set(_ choice: CodeChoice, key: GuestKey, until end: NIODeadline?, for guests: Set<PeerID>?) {
     links[key] = Link(choice: choice, end: end, guests: guests)
   }
 

@@ -8,18 +8,13 @@ extension Session {
 
   /// Lets browsers that have a browser link connect to this session (WEB-5).
   ///
-  /// From then on, the local peer also relays data between the members, because no member can dial a
-  /// browser (WEB-7).
+  /// From then on, the local peer also relays data between the members, because no member can dial a browser (WEB-7).
   ///
-  /// - Throws: `notHost` if the local peer is neither the host nor a relay of the session;
-  ///   `sessionEnded`.
+  /// - Throws: `notHost` if the local peer is neither the host nor a relay of the session; `sessionEnded`.
   public func openToGuests() async throws(SessionError) {
     try await onLoop { core in
       guard core.host == core.localPeer || core.relaying.isRelaying else {
-        throw SessionError(
-          .notHost,
-          "Only the host of the session, or its relay, can let browsers join."
-        )
+        throw SessionError(.notHost, "Only the host of the session, or its relay, can let browsers join.")
       }
       core.relaying.serveBrowsers()
       core.admission.guests.isOpen = true
@@ -46,21 +41,14 @@ extension Session {
   ///   - key: The key of the browser link.
   ///   - label: The label in ``Peer/admission`` of the guests that join with this link.
   ///   - time: How long the link is valid; `nil` means until ``removeGuests(admittedWith:and:reason:)``.
-  ///   - guests: The only guests that may use the link from now on; `nil` means anyone with the
-  ///     link.
+  ///   - guests: The only guests that may use the link from now on; `nil` means anyone with the link.
   /// - Throws: `busy` if ``guestLinkLimit`` other links admit new guests; `sessionEnded`.
-  public func invite(
-    _ key: GuestKey,
-    label: String? = nil,
-    for time: Duration? = nil,
-    only guests: Set<PeerID>? = nil
-  ) async throws(SessionError) {
+  public func invite(_ key: GuestKey, label: String? = nil, for time: Duration? = nil, only guests: Set<PeerID>? = nil)
+    async throws(SessionError)
+  {
     let (id, peer) = (id, localPeer)
     try await onLoop { core in
-      guard
-        core.admission.guests.contains(key)
-          || core.admission.guests.openCount() < Self.guestLinkLimit
-      else {
+      guard core.admission.guests.contains(key) || core.admission.guests.openCount() < Self.guestLinkLimit else {
         throw SessionError(
           .busy,
           "This session already has \(Self.guestLinkLimit) browser links, which is the maximum."
@@ -84,11 +72,7 @@ extension Session {
   ///   - key: The key of the browser link.
   ///   - others: Guests that joined with the link before this process started.
   ///   - reason: The reason, shown to the guests; truncated to 512 bytes.
-  public func removeGuests(
-    admittedWith key: GuestKey,
-    and others: [PeerID] = [],
-    reason: String
-  ) async {
+  public func removeGuests(admittedWith key: GuestKey, and others: [PeerID] = [], reason: String) async {
     try? await onLoop { core in
       core.admission.guests.remove(key)
       let guests = core.entries.values.filter { $0.guestKey == key }.map(\.id)
@@ -105,23 +89,19 @@ extension Session {
   }
 
   /// Removes a browser link; its guests stay in the session.
-  public func removeLink(_ key: GuestKey) async {
-    try? await onLoop { $0.admission.guests.remove(key) }
-  }
+  public func removeLink(_ key: GuestKey) async { try? await onLoop { $0.admission.guests.remove(key) } }
 }
 
 extension PeerTransport {
   /// The event loop of all links; a gateway for browsers must run on it.
   package var linkEventLoop: any EventLoop { eventLoop }
 
-  /// Accepts the connection of a browser, or refuses it if too many connections wait for admission
-  /// (WEB-1).
+  /// Accepts the connection of a browser, or refuses it if too many connections wait for admission (WEB-1).
   ///
   /// Call this method on ``linkEventLoop``.
   ///
   /// - Parameters:
-  ///   - channel: A channel whose last handler reads and writes the bytes of the web link as
-  ///     `ByteBuffer`.
+  ///   - channel: A channel whose last handler reads and writes the bytes of the web link as `ByteBuffer`.
   ///   - origin: The origin of the page, such as `https://192.168.1.5:26443`.
   /// - Throws: An error if the connection is refused. The caller must then close the channel.
   package func acceptBrowser(_ channel: any Channel, origin: String) throws {

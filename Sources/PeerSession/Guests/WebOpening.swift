@@ -1,11 +1,10 @@
 import NIOCore
 import PeerWire
 
-/// The exchange of the first two frames of a web link, which replaces the TLS handshake between
-/// peers (WEB-3).
+/// The exchange of the first two frames of a web link, which replaces the TLS handshake between peers (WEB-3).
 ///
-/// Confined to the control event loop. When the browser has proved its key, ``ListenerHandshake``
-/// handles the web link like any accepted connection.
+/// Confined to the control event loop. When the browser has proved its key, ``ListenerHandshake`` handles the web link
+/// like any accepted connection.
 final class WebOpening: LinkDelegate {
   private let handshake: ListenerHandshake
   private let exchange: WebExchange
@@ -22,13 +21,9 @@ final class WebOpening: LinkDelegate {
   }
 
   func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer) {
-    guard type == .webProof else {
-      return link.close(.protocolError, CloseMessage.unexpected(type))
-    }
+    guard type == .webProof else { return link.close(.protocolError, CloseMessage.unexpected(type)) }
     let proof: Control.WebProof
-    do throws(ControlMessageError) {
-      proof = try Control.WebProof.decode(Array(payload.readableBytesView))
-    } catch {
+    do throws(ControlMessageError) { proof = try Control.WebProof.decode(Array(payload.readableBytesView)) } catch {
       return link.close(.protocolError, CloseMessage.invalid(type, error))
     }
     guard let (guest, exporter) = exchange.check(proof) else {

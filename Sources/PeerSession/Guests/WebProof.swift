@@ -77,9 +77,7 @@ struct WebExchange {
   /// Returns the secret from which the exporter of the web link derives its values.
   func exporterSecret(_ nonce: ProofBytes, _ guest: PeerID) -> ProofBytes {
     let input = Array("whiteboard-p2p web exporter 1\0".utf8) + common(nonce, guest)
-    guard let secret = ProofBytes(SHA256.hash(data: input)) else {
-      preconditionFailure("a SHA-256 hash has 32 bytes")
-    }
+    guard let secret = ProofBytes(SHA256.hash(data: input)) else { preconditionFailure("a SHA-256 hash has 32 bytes") }
     return secret
   }
 

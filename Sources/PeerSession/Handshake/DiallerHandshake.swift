@@ -30,8 +30,8 @@ final class DiallerHandshake: LinkDelegate {
 
   /// Prepares a handshake on a link whose TLS is complete.
   ///
-  /// `verify` asks a user to compare verification words; it is `nil` if the key is already
-  /// verified. `completion` is called once.
+  /// `verify` asks a user to compare verification words; it is `nil` if the key is already verified. `completion` is
+  /// called once.
   init(
     _ session: SessionCore,
     _ link: ControlLink,
@@ -112,12 +112,7 @@ final class DiallerHandshake: LinkDelegate {
 
   private func show(_ words: [String], _ name: UntrustedText, _ mustBeCompared: Bool) {
     guard let peer = link.facts.peer, let verify else { return }
-    let verification = Verification(
-      peer: peer,
-      name: name,
-      words: words,
-      mustBeCompared: mustBeCompared
-    )
+    let verification = Verification(peer: peer, name: name, words: words, mustBeCompared: mustBeCompared)
     let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
     let eventLoop = session.eventLoop
     // The task is canceled when the handshake ends. After that, the user's answer has no effect.
@@ -143,40 +138,29 @@ final class DiallerHandshake: LinkDelegate {
     }
     // The host may have removed the peer during the dial (MEM-3).
     if let reason = session.membership.removed[peer] {
-      refusal = Failure(
-        error: SessionError(.kicked, "The host removed the peer from the session."),
-        redial: .never
-      )
+      refusal = Failure(error: SessionError(.kicked, "The host removed the peer from the session."), redial: .never)
       return link.close(.kicked, reason.raw)
     }
     session.joined(as: theirs.session, host: accept.host, maximum: accept.maximum)
     session.directory.heard(host: accept.host, from: peer)
-    if peer == session.membership.authority {
-      session.admission.received(accept.admission, accept.code)
-    }
+    if peer == session.membership.authority { session.admission.received(accept.admission, accept.code) }
     if let name = accept.name, session.name.isEmpty { session.name = name }
     if let ticket = accept.ticket { session.directory.received(ticket) }
-    // If two links open at the same time, the one dialed by the peer with the smaller id stays
-    // (DUP-2).
+    // If two links open at the same time, the one dialed by the peer with the smaller id stays (DUP-2).
     if session.mustYield(to: peer, theirs) {
       link.close(.duplicateLink)
       return finish(.success(()))
     }
     if session.isOutdated(hello, accept, theirs, of: peer) {
       refusal = Failure(
-        error: SessionError(
-          .unreachable,
-          "The connection was replaced while it was being established."
-        ),
+        error: SessionError(.unreachable, "The connection was replaced while it was being established."),
         redial: .later
       )
       return link.close(.duplicateLink)
     }
     basis = opening.basis
     link.delegate = session
-    if let verification = opening.basis.verification {
-      session.admission.remember(peer, theirs.name, verification)
-    }
+    if let verification = opening.basis.verification { session.admission.remember(peer, theirs.name, verification) }
     session.open(
       link,
       .init(
@@ -189,32 +173,22 @@ final class DiallerHandshake: LinkDelegate {
         ticket: opening.hello.ticket
       )
     )
-    // If the listener is a relay, it may reach all of these members. The relay soon reports which
-    // members it reaches (RLY-6).
-    session.directory.learn(
-      accept.members,
-      from: peer,
-      dialAfter: theirs.role == .relay ? .milliseconds(300) : .zero
-    )
-    for frame in opening.held {
-      session.link(link, received: frame.type, ByteBuffer(bytes: frame.payload))
-    }
+    // If the listener is a relay, it may reach all of these members. The relay soon reports which members it reaches
+    // (RLY-6).
+    session.directory.learn(accept.members, from: peer, dialAfter: theirs.role == .relay ? .milliseconds(300) : .zero)
+    for frame in opening.held { session.link(link, received: frame.type, ByteBuffer(bytes: frame.payload)) }
     finish(.success(()))
   }
 
   /// Returns the failure for an error, with the rule for the next dial.
   ///
-  /// If a user did not answer in time, the peer does not dial again, so that the host's user is not
-  /// asked twice (3.2).
+  /// If a user did not answer in time, the peer does not dial again, so that the host's user is not asked twice (3.2).
   private func failure(_ error: SessionError, _ code: CloseCode) -> Failure {
-    guard code == .timedOut, admission.hasAskedPerson else {
-      return Failure(error: error, redial: code.redial)
-    }
+    guard code == .timedOut, admission.hasAskedPerson else { return Failure(error: error, redial: code.redial) }
     var error = SessionError(
       .timedOut,
       admission.awaitsOwnPerson
-        ? "The verification words were not confirmed in time."
-        : "The host's user did not accept in time."
+        ? "The verification words were not confirmed in time." : "The host's user did not accept in time."
     )
     error.redial = .never
     return Failure(error: error, redial: .never)
@@ -233,8 +207,7 @@ final class DiallerHandshake: LinkDelegate {
   func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer) {
     let bytes = Array(payload.readableBytesView)
     run { $0.frameReceived(type, bytes, now: .uptime) }
-    // After ACCEPT, the listener considers the link open, although the local user may still be
-    // comparing words (ADM-8).
+    // After ACCEPT, the listener considers the link open, although the local user may still be comparing words (ADM-8).
     if type == .accept { link.frameLimit = Limits.framePayload }
   }
 
@@ -250,10 +223,7 @@ final class DiallerHandshake: LinkDelegate {
       finish(
         .failure(
           Failure(
-            error: SessionError(
-              .unreachable,
-              "The connection broke before the peer admitted this peer."
-            ),
+            error: SessionError(.unreachable, "The connection broke before the peer admitted this peer."),
             redial: .later
           )
         )

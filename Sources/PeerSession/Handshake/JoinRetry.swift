@@ -2,8 +2,7 @@ import PeerWire
 
 /// Decides when a joining peer dials the listener again (3.6, LIV-3).
 ///
-/// This type does no I/O and has no clock or random source. ``DialPlan`` makes the same decision
-/// for members.
+/// This type does no I/O and has no clock or random source. ``DialPlan`` makes the same decision for members.
 package struct JoinRetry: Sendable {
   /// How long to keep dialing a listener that has locked out the local peer for wrong codes.
   ///
@@ -31,11 +30,7 @@ package struct JoinRetry: Sendable {
   ///   - now: The time.
   ///   - jitter: How much jitter to add, from 0 to 1.
   /// - Returns: The delay; `nil` if the peer must not dial again.
-  package mutating func wait(
-    after error: SessionError,
-    now: Duration,
-    jitter: Double
-  ) -> Duration? {
+  package mutating func wait(after error: SessionError, now: Duration, jitter: Double) -> Duration? {
     guard limit > .zero, Self.isTemporary(error) else { return nil }
     let end = start + (error.code == .lockedOut ? max(limit, Self.lockedOutLimit) : limit)
     let milliseconds = DialPlan.waits[min(failures, DialPlan.waits.count - 1)]

@@ -15,11 +15,7 @@ final class Joining {
   /// The listener whose key is verified, and whether it is the one that the request names.
   private var listener: (target: AnnouncedListeners.Target, isNamed: Bool)?
 
-  init(
-    _ transport: TransportCore,
-    _ request: JoinRequest,
-    progress: @escaping @Sendable (JoinStep) -> Void
-  ) {
+  init(_ transport: TransportCore, _ request: JoinRequest, progress: @escaping @Sendable (JoinStep) -> Void) {
     self.transport = transport
     self.request = request
     self.progress = progress
@@ -34,16 +30,13 @@ final class Joining {
     self.promise = transport.eventLoop.makePromise()
   }
 
-  func start(_ verify: @escaping @Sendable (Verification) async -> Bool) -> EventLoopFuture<Session>
-  {
+  func start(_ verify: @escaping @Sendable (Verification) async -> Bool) -> EventLoopFuture<Session> {
     if let id = request.session, transport.sessions[id] != nil {
       promise.fail(SessionError(.internalError, "This process already serves the session."))
       return promise.futureResult
     }
     guard request.context.count <= Limits.invitationContext else {
-      promise.fail(
-        SessionError(.messageTooLarge, "An invitation's context has at most 1,024 bytes.")
-      )
+      promise.fail(SessionError(.messageTooLarge, "An invitation's context has at most 1,024 bytes."))
       return promise.futureResult
     }
     session.bulk = TransferConnections(session, inbox: transport.inbox)
@@ -51,12 +44,7 @@ final class Joining {
     let addresses = request.addresses.filter {
       request.announced?.isDead(.init(peer: request.peer, address: $0)) != true
     }
-    let dial = LinkDial(
-      transport,
-      addresses,
-      expecting: request.peer,
-      announced: request.announced
-    ) { [self] result in
+    let dial = LinkDial(transport, addresses, expecting: request.peer, announced: request.announced) { [self] result in
       switch result {
       case .failure(let error): fail(error)
       case .success(let link): shake(link, verify)
@@ -72,9 +60,7 @@ final class Joining {
   /// Gives up if the listener does not answer in time.
   private func limitAnswer(_ timeout: Duration) {
     let bound = NIOLoopBound(self, eventLoop: transport.eventLoop)
-    let timer = transport.eventLoop.scheduleTask(in: TimeAmount(timeout)) {
-      bound.value.answerTimePassed()
-    }
+    let timer = transport.eventLoop.scheduleTask(in: TimeAmount(timeout)) { bound.value.answerTimePassed() }
     promise.futureResult.whenComplete { _ in timer.cancel() }
   }
 
@@ -101,27 +87,18 @@ final class Joining {
     return membership
   }
 
-  private func shake(
-    _ link: ControlLink,
-    _ verify: @escaping @Sendable (Verification) async -> Bool
-  ) {
+  private func shake(_ link: ControlLink, _ verify: @escaping @Sendable (Verification) async -> Bool) {
     guard let peer = link.facts.peer, let exporter = link.facts.exporter else {
-      return fail(
-        SessionError(.internalError, "The TLS handshake ended without the peer's key.")
-      )
+      return fail(SessionError(.internalError, "The TLS handshake ended without the peer's key."))
     }
     guard peer != transport.localPeer else {
       link.close(.self)
       return fail(SessionError(.selfDialled, "That address belongs to this peer itself."))
     }
     let address = link.remote
-    let isNamed =
-      request.peer.map { $0 == peer } ?? address.map { request.addresses.contains($0) } ?? true
-    if let address {
-      listener = (.init(peer: isNamed ? request.peer : peer, address: address), isNamed)
-    }
-    // Only the code, compared words or an earlier admission prove a peer that the link does not
-    // name.
+    let isNamed = request.peer.map { $0 == peer } ?? address.map { request.addresses.contains($0) } ?? true
+    if let address { listener = (.init(peer: isNamed ? request.peer : peer, address: address), isNamed) }
+    // Only the code, compared words or an earlier admission prove a peer that the link does not name.
     let requestedTrust = isNamed ? request.trust : .unverified
     if !isNamed {
       let half = transport.configuration.stepTimeout / 2
@@ -137,8 +114,7 @@ final class Joining {
     )
     var trust = requestedTrust
     if isNamed && trust == .unverified && request.allowsUnproved && request.code == nil {
-      // Accept the key unverified only if no code is given. The application then receives the
-      // warning below.
+      // Accept the key unverified only if no code is given. The application then receives the warning below.
       trust = .discovered
     }
     // An earlier admission proved the key (LNK-3).
@@ -155,9 +131,7 @@ final class Joining {
         code: request.code,
         codeKey: nil,
         hello: hello,
-        membership: membership.map {
-          MemberDial($0, mustProve: !isNamed || request.trust == .discovered)
-        }
+        membership: membership.map { MemberDial($0, mustProve: !isNamed || request.trust == .discovered) }
       ),
       verify: verify
     ) { [self] result in
@@ -165,17 +139,13 @@ final class Joining {
       case .success:
         session.admission.followsHost = request.followsHost
         session.admission.asksUser = request.asksUser
-        session.admission.joined(
-          isCodeProved: self.handshake?.basis == .code,
-          earlier: request.earlierCode
-        )
+        session.admission.joined(isCodeProved: self.handshake?.basis == .code, earlier: request.earlierCode)
         if isUnproved && request.code == nil && session.transport.known[peer] == nil {
           session.emit(
             .warning(
               SessionWarning(
                 code: "unverified-host",
-                message:
-                  "No link or member confirms that the key \(peer.short)… belongs to this address."
+                message: "No link or member confirms that the key \(peer.short)… belongs to this address."
                   + " To verify the host, join by a link or with a code.",
                 peer: peer
               )

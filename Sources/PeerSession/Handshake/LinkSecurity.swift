@@ -11,8 +11,8 @@ enum LinkSide: Sendable, Equatable {
 
 /// The results of a connection's TLS handshake: the peer's key and the TLS exporter (1.1).
 ///
-/// The TLS callbacks set the results on the connection's event loop. The same event loop and the
-/// dialler read the results.
+/// The TLS callbacks set the results on the connection's event loop. The same event loop and the dialler read the
+/// results.
 final class LinkFacts: Sendable {
   struct Facts {
     var peer: PeerID?
@@ -42,18 +42,15 @@ struct LinkSecurity: Sendable {
 
   /// Creates the TLS handler for one connection.
   ///
-  /// Each connection has its own TLS context, because the key log callback that provides the
-  /// exporter secret belongs to the context.
+  /// Each connection has its own TLS context, because the key log callback that provides the exporter secret belongs to
+  /// the context.
   ///
   /// - Parameters:
   ///   - side: The local side.
   ///   - expected: The only key to accept, if one was named (LNK-3).
   /// - Returns: The handler, and the facts that it fills in.
   /// - Throws: The TLS library's error about the local key or certificate.
-  func makeHandler(
-    _ side: LinkSide,
-    expecting expected: PeerID?
-  ) throws -> (handler: NIOSSLHandler, facts: LinkFacts) {
+  func makeHandler(_ side: LinkSide, expecting expected: PeerID?) throws -> (handler: NIOSSLHandler, facts: LinkFacts) {
     let facts = LinkFacts()
     var configuration =
       switch side {
@@ -67,11 +64,11 @@ struct LinkSecurity: Sendable {
     configuration.certificateChain = [.certificate(certificate)]
     configuration.privateKey = .privateKey(key)
     configuration.minimumTLSVersion = .tlsv13
-    // The callback below replaces all checks. On the listener's side, a weaker setting would accept
-    // a client without a certificate.
+    // The callback below replaces all checks. On the listener's side, a weaker setting would accept a client without a
+    // certificate.
     configuration.certificateVerification = .noHostnameVerification
-    // Peers check only the key. Without this setting, each connection would read the system's
-    // certificates on the event loop.
+    // Peers check only the key. Without this setting, each connection would read the system's certificates on the event
+    // loop.
     configuration.trustRoots = .certificates([])
     configuration.applicationProtocols = [Self.applicationProtocol]
     // How long the other end may take to close the link (CLS-1).
@@ -82,9 +79,9 @@ struct LinkSecurity: Sendable {
     }
     let context = try NIOSSLContext(configuration: configuration)
     let verify: NIOSSLCustomVerificationCallback = { chain, promise in
-      guard chain.count == 1, let der = try? chain[0].toDERBytes(),
-        let peer = try? PeerID(certificateDER: der)
-      else { return promise.succeed(.failed) }
+      guard chain.count == 1, let der = try? chain[0].toDERBytes(), let peer = try? PeerID(certificateDER: der) else {
+        return promise.succeed(.failed)
+      }
       if let expected, peer != expected {
         facts.update { $0.wrongPeer = peer }
         return promise.succeed(.failed)
@@ -94,15 +91,8 @@ struct LinkSecurity: Sendable {
     }
     switch side {
     case .dialler:
-      return (
-        try NIOSSLClientHandler(
-          context: context,
-          serverHostname: nil,
-          customVerificationCallback: verify
-        ), facts
-      )
-    case .listener:
-      return (NIOSSLServerHandler(context: context, customVerificationCallback: verify), facts)
+      return (try NIOSSLClientHandler(context: context, serverHostname: nil, customVerificationCallback: verify), facts)
+    case .listener: return (NIOSSLServerHandler(context: context, customVerificationCallback: verify), facts)
     }
   }
 }

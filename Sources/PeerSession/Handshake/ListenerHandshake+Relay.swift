@@ -4,27 +4,14 @@ import PeerWire
 // A host's request to relay its session, which the application answers (RLY-2).
 extension ListenerHandshake {
   /// Asks the application whether to relay the session of the dialler (RLY-2).
-  func askApplication(
-    _ link: ControlLink,
-    _ peer: PeerID,
-    _ hello: Control.DiallerHello,
-    _ carry: Control.Carry
-  ) {
+  func askApplication(_ link: ControlLink, _ peer: PeerID, _ hello: Control.DiallerHello, _ carry: Control.Carry) {
     guard transport.configuration.isRelay, let carries = transport.configuration.carries else {
       return link.close(.notCarried, "This peer is not a relay.")
     }
     let question: CarryQuestion
     do throws(CarryQuestion.Refusal) {
-      question = try CarryQuestion(
-        carry,
-        hello,
-        from: peer,
-        address: AddressBlock(host: host),
-        at: transport.localPeer
-      )
-    } catch {
-      return link.close(error.code, error.reason)
-    }
+      question = try CarryQuestion(carry, hello, from: peer, address: AddressBlock(host: host), at: transport.localPeer)
+    } catch { return link.close(error.code, error.reason) }
     let request = question.request
     if let session = transport.sessions[request.session], session.host != peer {
       return link.close(.notCarried, "On this relay, that session has a different host.")
@@ -44,9 +31,7 @@ extension ListenerHandshake {
       let answer = await carries(request)
       var key: CodeKey?
       if case .code(let code) = request.admission, answer == .carry {
-        key = try? await threads.runIfActive {
-          CodeKey(code: code, session: request.session, listener: local)
-        }
+        key = try? await threads.runIfActive { CodeKey(code: code, session: request.session, listener: local) }
       }
       eventLoop.execute { [key] in
         let (handshake, hello) = bound.value
@@ -55,12 +40,8 @@ extension ListenerHandshake {
     }
   }
 
-  private func answered(
-    _ answer: CarryAnswer,
-    _ request: CarryRequest,
-    _ key: CodeKey?,
-    _ hello: Control.DiallerHello
-  ) {
+  private func answered(_ answer: CarryAnswer, _ request: CarryRequest, _ key: CodeKey?, _ hello: Control.DiallerHello)
+  {
     guard let link, link.isOpen, !transport.isClosing else { return }
     if case .refuse(let reason) = answer { return link.close(.notCarried, reason) }
     relayRequest = .granted
@@ -68,16 +49,8 @@ extension ListenerHandshake {
       guard session.host == request.host else { return link.close(.notCarried) }
       session.relaying.carried(request.admission, key, request.grant)
     } else {
-      let session = transport.makeCarried(
-        request.session,
-        host: request.host,
-        request.admission,
-        key,
-        request.grant
-      )
-      transport.carriedSessions.yield(
-        CarriedSession(session: Session(session), request: request)
-      )
+      let session = transport.makeCarried(request.session, host: request.host, request.admission, key, request.grant)
+      transport.carriedSessions.yield(CarriedSession(session: Session(session), request: request))
     }
     rearm(in: TimeAmount(transport.configuration.stepTimeout)) { $0.close(.timedOut) }
     helloReceived(link, hello)

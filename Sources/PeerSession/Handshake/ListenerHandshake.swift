@@ -3,8 +3,7 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// The handshake on one accepted connection, until it becomes a control link or a bulk link, or is
-/// closed.
+/// The handshake on one accepted connection, until it becomes a control link or a bulk link, or is closed.
 ///
 /// Confined to the control event loop. ``ListenerAdmission`` makes the decisions.
 final class ListenerHandshake: LinkDelegate {
@@ -41,8 +40,7 @@ final class ListenerHandshake: LinkDelegate {
     rearm(in: TimeAmount(transport.configuration.stepTimeout * 2)) { $0.abort() }
   }
 
-  /// Closes the connection immediately, without sending CLOSE, because another address needs its
-  /// slot (LNK-6).
+  /// Closes the connection immediately, without sending CLOSE, because another address needs its slot (LNK-6).
   func drop() {
     // This handshake no longer exists when the link ends, so report the lost link now.
     advance { $0.linkLost() }
@@ -77,14 +75,10 @@ final class ListenerHandshake: LinkDelegate {
   // MARK: LinkDelegate
 
   func linkSecured(_ link: ControlLink) {
-    rearm(in: TimeAmount(transport.configuration.stepTimeout)) {
-      $0.close(.timedOut, "No HELLO arrived in time.")
-    }
+    rearm(in: TimeAmount(transport.configuration.stepTimeout)) { $0.close(.timedOut, "No HELLO arrived in time.") }
     guard link.facts.peer == transport.localPeer else { return }
     // Another computer has the local key (DUP-7).
-    if !transport.isLocal(host) {
-      for session in transport.sessions.values { session.reportOwnCopy() }
-    }
+    if !transport.isLocal(host) { for session in transport.sessions.values { session.reportOwnCopy() } }
     link.close(.self)
   }
 
@@ -95,19 +89,10 @@ final class ListenerHandshake: LinkDelegate {
       // Since HELLO arrived, the host may have removed the peer (MEM-3), or the code or browser link may have ended.
       if type == .codeProof, let session, let peer = link.facts.peer {
         if let reason = session.membership.removed[peer] { return link.close(.kicked, reason.raw) }
-        if link.isFromBrowser, !session.admission.guests.isOpen {
-          return link.close(.noSuchSession)
-        }
-        admission.limitChoices(
-          to: session.admission.choices(for: peer, fromBrowser: link.isFromBrowser)
-        )
+        if link.isFromBrowser, !session.admission.guests.isOpen { return link.close(.noSuchSession) }
+        admission.limitChoices(to: session.admission.choices(for: peer, fromBrowser: link.isFromBrowser))
       }
-      let actions = admission.frameReceived(
-        type,
-        bytes,
-        limiter: &transport.limiter,
-        now: .uptime
-      )
+      let actions = admission.frameReceived(type, bytes, limiter: &transport.limiter, now: .uptime)
       self.admission = admission
       return perform(actions)
     }
@@ -126,9 +111,7 @@ final class ListenerHandshake: LinkDelegate {
         finish()
       default: link.close(.protocolError, "The first frame is neither HELLO nor ATTACH.")
       }
-    } catch {
-      link.close(.protocolError, CloseMessage.invalid(type, error))
-    }
+    } catch { link.close(.protocolError, CloseMessage.invalid(type, error)) }
   }
 
   func linkReadComplete(_ link: ControlLink) { session?.deliverEvents() }
@@ -137,9 +120,7 @@ final class ListenerHandshake: LinkDelegate {
   func linkEnded(_ link: ControlLink, _ reason: LinkEnd) {
     if var admission {
       let actions =
-        if case .closed(let code, let message) = reason {
-          admission.linkLost(code, UntrustedText(message))
-        } else {
+        if case .closed(let code, let message) = reason { admission.linkLost(code, UntrustedText(message)) } else {
           admission.linkLost()
         }
       self.admission = admission
@@ -153,17 +134,13 @@ final class ListenerHandshake: LinkDelegate {
 
   func helloReceived(_ link: ControlLink, _ hello: Control.DiallerHello) {
     var hello = hello
-    guard let peer = link.facts.peer, let exporter = link.facts.exporter else {
-      return link.abort()
-    }
+    guard let peer = link.facts.peer, let exporter = link.facts.exporter else { return link.abort() }
     guard hello.introduction.versions.common(with: Control.versions) != nil else {
       return link.close(.versionMismatch, "This peer supports protocol version 1.")
     }
     if link.isFromBrowser {
       // A browser cannot host a session, and joins only with a browser link (WEB-27).
-      guard hello.carry == nil else {
-        return link.close(.protocolError, "A browser cannot move a session to a relay.")
-      }
+      guard hello.carry == nil else { return link.close(.protocolError, "A browser cannot move a session to a relay.") }
       guard transport.sessions[hello.introduction.session]?.admission.guests.isOpen == true else {
         return link.close(.noSuchSession)
       }
@@ -173,16 +150,12 @@ final class ListenerHandshake: LinkDelegate {
       hello.introduction.role = .member
       hello.ticket = nil
     }
-    if let carry = hello.carry, relayRequest == .none {
-      return askApplication(link, peer, hello, carry)
-    }
+    if let carry = hello.carry, relayRequest == .none { return askApplication(link, peer, hello, carry) }
     guard let session = transport.session(for: hello.introduction.session), !session.hasEnded else {
       // The session may be one that the local peer is joining right now (HEL-2).
       return link.close(transport.joining.isEmpty ? .noSuchSession : .busy)
     }
-    guard session.directory.hasJoined else {
-      return link.close(.busy, "This peer is not ready yet.")
-    }
+    guard session.directory.hasJoined else { return link.close(.busy, "This peer is not ready yet.") }
     guard !session.isDuplicate(hello, from: peer) else { return link.close(.duplicateLink) }
     guard link.isFromBrowser || !session.mustPause(hello, from: peer, now: .now()) else {
       return link.close(.replaced, "Another program uses the same identity.")
@@ -191,8 +164,8 @@ final class ListenerHandshake: LinkDelegate {
     self.hello = hello
     let entry = session.entries[peer]
     let isResuming = session.canResume(hello, from: peer, fromBrowser: link.isFromBrowser)
-    if isResuming, let received = hello.resume?.received,
-      let outbox = entry?.delivery?.outbox, !outbox.hasSent(received)
+    if isResuming, let received = hello.resume?.received, let outbox = entry?.delivery?.outbox,
+      !outbox.hasSent(received)
     {
       return link.close(.protocolError, "The peer acknowledges messages that were never sent.")
     }
@@ -201,12 +174,7 @@ final class ListenerHandshake: LinkDelegate {
     ownRole = introduction.role
     let block = AddressBlock(host: host)
     let isExpected = session.admission.isExpected(peer, with: hello.invitation?.pass)
-    let reception = session.admission.queue.reception(
-      of: peer,
-      from: block,
-      isExpected: isExpected,
-      now: .uptime
-    )
+    let reception = session.admission.queue.reception(of: peer, from: block, isExpected: isExpected, now: .uptime)
     var admission = ListenerAdmission(
       facts: .init(
         local: transport.localPeer,
@@ -224,21 +192,11 @@ final class ListenerHandshake: LinkDelegate {
         step: transport.configuration.stepTimeout
       )
     )
-    let actions = admission.helloReceived(
-      hello,
-      answering: introduction,
-      membership: session.membership,
-      now: .uptime
-    )
+    let actions = admission.helloReceived(hello, answering: introduction, membership: session.membership, now: .uptime)
     self.admission = admission
     if admission.isPendingInvitation {
       let id = ObjectIdentifier(self)
-      let evicted = session.admission.queue.enter(
-        id,
-        peer: peer,
-        from: block,
-        isExpected: isExpected
-      )
+      let evicted = session.admission.queue.enter(id, peer: peer, from: block, isExpected: isExpected)
       if let evicted { transport.handshake(evicted)?.advance { $0.placeLost() } }
     }
     perform(actions)
@@ -255,9 +213,7 @@ final class ListenerHandshake: LinkDelegate {
   ///
   /// - Returns: Whether the dialler's user still compares the words (ADM-16).
   func personAnswered(_ answer: InvitationAnswer) -> Bool {
-    if case .decline = answer {
-      session?.admission.queue.declined(AddressBlock(host: host), now: .uptime)
-    }
+    if case .decline = answer { session?.admission.queue.declined(AddressBlock(host: host), now: .uptime) }
     advance { $0.personAnswered(answer, now: .uptime) }
     return admission?.isAwaitingDialler ?? false
   }
@@ -271,9 +227,7 @@ final class ListenerHandshake: LinkDelegate {
         let id = transport.nextInvitationID()
         invitation = id
         session.admission.invitationBegan(id, self)
-        if let warning = transport.nameWarning(question.peer, question.name) {
-          session.emit(.warning(warning))
-        }
+        if let warning = transport.nameWarning(question.peer, question.name) { session.emit(.warning(warning)) }
         session.emit(
           .invitation(
             Invitation(
@@ -299,8 +253,7 @@ final class ListenerHandshake: LinkDelegate {
         endInvitation(session, SessionError(.busy, "The peer could not be admitted."))
         return
       case .close(let code, let message):
-        // If a browser's proof is wrong, its browser link is old, because the secret cannot be
-        // guessed.
+        // If a browser's proof is wrong, its browser link is old, because the secret cannot be guessed.
         if !link.isFromBrowser, code == .wrongCode || code == .lockedOut {
           session.emit(
             .warning(
@@ -316,9 +269,7 @@ final class ListenerHandshake: LinkDelegate {
       case .ended: link.abort()
       }
     }
-    if admission?.isPendingInvitation != true {
-      session.admission.queue.leave(ObjectIdentifier(self))
-    }
+    if admission?.isPendingInvitation != true { session.admission.queue.leave(ObjectIdentifier(self)) }
     rearmDeadline()
     session.deliverEvents()
   }
@@ -342,12 +293,7 @@ final class ListenerHandshake: LinkDelegate {
   }
 
   /// Opens the link, unless something changed while the dialler proved itself.
-  private func accept(
-    _ link: ControlLink,
-    _ session: SessionCore,
-    _ proof: ProofBytes?,
-    _ basis: AdmissionBasis
-  ) {
+  private func accept(_ link: ControlLink, _ session: SessionCore, _ proof: ProofBytes?, _ basis: AdmissionBasis) {
     guard let peer = link.facts.peer, let hello else { return link.abort() }
     guard !session.hasEnded else { return link.close(.noSuchSession) }
     // The host may have removed the peer in the meantime (MEM-3).
@@ -365,11 +311,7 @@ final class ListenerHandshake: LinkDelegate {
     )
     // A ticket would admit a guest to other members after its access has ended (WEB-33).
     if !link.isFromBrowser {
-      accept.ticket = session.membership.renewed(
-        for: peer,
-        showing: hello.ticket,
-        by: transport.configuration.identity
-      )
+      accept.ticket = session.membership.renewed(for: peer, showing: hello.ticket, by: transport.configuration.identity)
     }
     if resumes, let delivery = session.entries[peer]?.delivery {
       accept.resume = .init(received: delivery.inbox.received)

@@ -2,11 +2,11 @@ import Crypto
 
 /// Derives secrets that only the two ends of one connection know.
 ///
-/// Usually, this is the TLS 1.3 exporter (RFC 8446, 7.5; `Protocol/session.md`, 1.1). A browser
-/// cannot use that exporter, so the secrets of its link derive from the nonces of both ends (WEB-4).
+/// Usually, this is the TLS 1.3 exporter (RFC 8446, 7.5; `Protocol/session.md`, 1.1). A browser cannot use that
+/// exporter, so the secrets of its link derive from the nonces of both ends (WEB-4).
 ///
-/// The TLS library has no exporter API, but it writes the exporter secret to its key log. This type
-/// reads the secret from there. It has no textual description, so that the secret is never printed.
+/// The TLS library has no exporter API, but it writes the exporter secret to its key log. This type reads the secret
+/// from there. It has no textual description, so that the secret is never printed.
 struct LinkExporter: Sendable {
   /// The uses of the exporter; each has its own label (1.1).
   enum Label: String, Sendable {
@@ -18,8 +18,8 @@ struct LinkExporter: Sendable {
     case datagram = "EXPORTER-whiteboard-p2p datagram"
   }
 
-  /// How the exported bytes are derived: for TLS, with the hash function of the negotiated cipher
-  /// suite, determined by the length of the secret.
+  /// How the exported bytes are derived: for TLS, with the hash function of the negotiated cipher suite, determined by
+  /// the length of the secret.
   private enum Suite {
     case sha256
     case sha384
@@ -45,8 +45,8 @@ struct LinkExporter: Sendable {
     self.secret = SymmetricKey(data: secret.bytes)
   }
 
-  /// Creates the exporter from the key log line `EXPORTER_SECRET <client random> <secret>`, with
-  /// both values in hexadecimal; returns `nil` for any other line.
+  /// Creates the exporter from the key log line `EXPORTER_SECRET <client random> <secret>`, with both values in
+  /// hexadecimal; returns `nil` for any other line.
   init?(keyLogLine line: [UInt8]) {
     guard line.count <= 256 else { return nil }
     let fields = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
@@ -54,22 +54,18 @@ struct LinkExporter: Sendable {
       let random = bytes(hexadecimal: fields[1]), random.count == 32
     else { return nil }
     var last = fields[2]
-    while let byte = last.last, byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") {
-      last = last.dropLast()
-    }
+    while let byte = last.last, byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") { last = last.dropLast() }
     guard let secret = bytes(hexadecimal: last) else { return nil }
     self.init(secret: secret)
   }
 
   /// Returns the exported bytes for one of the labels and an empty context.
-  func export(_ label: Label, length: Int = 32) -> [UInt8] {
-    export(label: label.rawValue, length: length)
-  }
+  func export(_ label: Label, length: Int = 32) -> [UInt8] { export(label: label.rawValue, length: length) }
 
   /// Returns the exported bytes for `label` and an empty context.
   ///
-  /// `label` has at most 249 bytes. `length` is at most 255 times the length of the hash, and 32
-  /// for a link from a browser.
+  /// `label` has at most 249 bytes. `length` is at most 255 times the length of the hash, and 32 for a link from a
+  /// browser.
   func export(label: String, length: Int = 32) -> [UInt8] {
     switch suite {
     case .sha256: export(SHA256.self, label, length)
@@ -78,16 +74,10 @@ struct LinkExporter: Sendable {
     }
   }
 
-  private func export<Hash: HashFunction>(
-    _ hash: Hash.Type,
-    _ label: String,
-    _ length: Int
-  ) -> [UInt8] {
+  private func export<Hash: HashFunction>(_ hash: Hash.Type, _ label: String, _ length: Int) -> [UInt8] {
     let nothing = Array(Hash.hash(data: [UInt8]()))
-    let derived = HKDFLabel(label: label, context: nothing, length: Hash.Digest.byteCount)
-      .expand(secret, hash)
-    return HKDFLabel(label: "exporter", context: nothing, length: length)
-      .expand(SymmetricKey(data: derived), hash)
+    let derived = HKDFLabel(label: label, context: nothing, length: Hash.Digest.byteCount).expand(secret, hash)
+    return HKDFLabel(label: "exporter", context: nothing, length: length).expand(SymmetricKey(data: derived), hash)
   }
 }
 
@@ -103,10 +93,7 @@ struct HKDFLabel {
   /// The input structure of HKDF-Expand.
   var encoded: [UInt8] {
     let full = Array("tls13 ".utf8) + Array(label.utf8)
-    precondition(
-      full.count <= 255 && context.count <= 255,
-      "an exporter label or context has at most 255 bytes"
-    )
+    precondition(full.count <= 255 && context.count <= 255, "an exporter label or context has at most 255 bytes")
     var bytes = [UInt8(truncatingIfNeeded: length >> 8), UInt8(truncatingIfNeeded: length)]
     bytes.append(UInt8(full.count))
     bytes += full
@@ -116,8 +103,7 @@ struct HKDFLabel {
 
   /// Expands `secret`.
   func expand<Hash: HashFunction>(_ secret: SymmetricKey, _ hash: Hash.Type) -> [UInt8] {
-    HKDF<Hash>.expand(pseudoRandomKey: secret, info: encoded, outputByteCount: length)
-      .withUnsafeBytes { Array($0) }
+    HKDF<Hash>.expand(pseudoRandomKey: secret, info: encoded, outputByteCount: length).withUnsafeBytes { Array($0) }
   }
 }
 

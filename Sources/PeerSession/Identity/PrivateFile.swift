@@ -35,8 +35,7 @@ package struct PrivateFile {
 
   /// Creates the file's directory with mode 0700 if it is missing.
   ///
-  /// - Throws: ``Failure``, including if the directory belongs to another user or other users may
-  ///   write in it.
+  /// - Throws: ``Failure``, including if the directory belongs to another user or other users may write in it.
   package func prepareDirectory() throws(Failure) {
     try Self.makeDirectory(directory)
     var status = stat()
@@ -53,15 +52,12 @@ package struct PrivateFile {
       throw .system(call: "mkdir", path: path, errno: error)
     }
     try makeDirectory(String(path[..<slash]))
-    guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-      throw .system(call: "mkdir", path: path, errno: errno)
-    }
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .system(call: "mkdir", path: path, errno: errno) }
   }
 
   /// Reads the file, or returns `nil` if there is none.
   ///
-  /// - Throws: ``Failure``, including if the file belongs to another user or other users may read
-  ///   or write it.
+  /// - Throws: ``Failure``, including if the file belongs to another user or other users may read or write it.
   package func read(limit: Int) throws(Failure) -> [UInt8]? {
     // Open without blocking, so that the call does not hang if the path refers to a named pipe.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -89,8 +85,7 @@ package struct PrivateFile {
 
   /// Writes the file unless it exists.
   ///
-  /// If several processes try at the same time, exactly one succeeds, and none of them sees an
-  /// incomplete file.
+  /// If several processes try at the same time, exactly one succeeds, and none of them sees an incomplete file.
   ///
   /// - Returns: Whether this call created the file.
   func create(_ bytes: [UInt8]) throws(Failure) -> Bool {
@@ -117,16 +112,13 @@ package struct PrivateFile {
 
   /// Runs `body` while holding an exclusive lock on `<path>.lock`.
   ///
-  /// This call blocks while another process holds the lock. A process holds the lock only during
-  /// one write.
+  /// This call blocks while another process holds the lock. A process holds the lock only during one write.
   func withLock<Result>(_ body: () throws -> Result) throws -> Result {
     let lockPath = path + ".lock"
     let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw failure("open", lockPath) }
     defer { close(descriptor) }
-    while flock(descriptor, LOCK_EX) != 0 {
-      guard errno == EINTR else { throw failure("flock", lockPath) }
-    }
+    while flock(descriptor, LOCK_EX) != 0 { guard errno == EINTR else { throw failure("flock", lockPath) } }
     return try body()
   }
 
@@ -187,10 +179,8 @@ extension PrivateFile.Failure {
       "The disk is read-only: \(path) cannot be written. Make the disk writable, or choose another "
         + "directory with --data-dir."
     case .system(_, let path, ENOSPC):
-      "The disk is full: \(path) cannot be written. Free some space, or choose another directory "
-        + "with --data-dir."
-    case .system(let call, let path, let number):
-      "\(call) failed on \(path): \(String(cString: strerror(number)))."
+      "The disk is full: \(path) cannot be written. Free some space, or choose another directory " + "with --data-dir."
+    case .system(let call, let path, let number): "\(call) failed on \(path): \(String(cString: strerror(number)))."
     case .wrongKind(let path) where Self.isDevice(path):
       "\(path) is a device, and not a file or directory. Choose another directory with --data-dir, or remove the link "
         + "to the device."
@@ -200,8 +190,7 @@ extension PrivateFile.Failure {
     case .notOurs(let path):
       "\(path) belongs to another user. Choose a directory of your own with --data-dir, or: "
         + "sudo chown \(geteuid()) \(shellQuoted(path))"
-    case .tooOpen(let path, isDirectory: true):
-      "Other users can write to \(path). Run: chmod 700 \(shellQuoted(path))"
+    case .tooOpen(let path, isDirectory: true): "Other users can write to \(path). Run: chmod 700 \(shellQuoted(path))"
     case .tooOpen(let path, isDirectory: false):
       "Other users can read or write \(path). Run: chmod 600 \(shellQuoted(path))"
     case .tooLarge(let path, let limit):

@@ -31,8 +31,7 @@ extension Control {
     var resume: Received?
     /// The listener's proof in admission by code (4.2).
     var proof: ProofBytes?
-    /// The reason why the listener gave up the delivery state that the dialler wants to resume
-    /// (CLS-3, RSM-6).
+    /// The reason why the listener gave up the delivery state that the dialler wants to resume (CLS-3, RSM-6).
     var ended: String?
     /// The session's name, as far as the listener knows it (3.3).
     var name: UntrustedText?
@@ -66,9 +65,7 @@ extension Control {
       resume = try container.decodeIfPresent(Received.self, forKey: .resume)
       proof = try container.decodeIfPresent(ProofBytes.self, forKey: .proof)
       ended = try container.isPresent(.ended) ? container.text(.ended, bytes: 0...64) : nil
-      name =
-        try container.isPresent(.name)
-        ? UntrustedText(container.text(.name, bytes: 0...Limits.sessionName)) : nil
+      name = try container.isPresent(.name) ? UntrustedText(container.text(.name, bytes: 0...Limits.sessionName)) : nil
       (admission, code) = try container.terms(.admission, .code)
     }
 
@@ -126,11 +123,9 @@ extension Control {
 }
 
 extension Control.Accept {
-  /// Returns this payload with as many members as fit in `limit` bytes, and the members that do not
-  /// fit.
+  /// Returns this payload with as many members as fit in `limit` bytes, and the members that do not fit.
   ///
-  /// The sender lists the other members in MEMBERS immediately afterwards
-  /// (``Control/Members/split(_:)``).
+  /// The sender lists the other members in MEMBERS immediately afterwards (``Control/Members/split(_:)``).
   func fitting(_ limit: Int) -> (accept: Control.Accept, rest: [Control.Member]) {
     var bare = self
     bare.members = []

@@ -45,9 +45,7 @@ extension Control {
   }
 
   /// The listener's answer to a valid ATTACH (8.1).
-  struct Attached: ControlPayload {
-    static let frameType = FrameType.attached
-  }
+  struct Attached: ControlPayload { static let frameType = FrameType.attached }
 
   /// A sender's offer of a resource (8.2).
   struct ResourceOffer: ControlPayload {
@@ -177,8 +175,7 @@ extension Control {
     case ioError = "io-error"
 
     init(from decoder: any Decoder) throws {
-      self =
-        ResourceCode(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .cancelled
+      self = ResourceCode(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .cancelled
     }
   }
 

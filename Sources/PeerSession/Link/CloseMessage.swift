@@ -2,8 +2,8 @@ import PeerWire
 
 /// The sentences for users in CLOSE frames (3.6).
 ///
-/// The message of a CLOSE is one of these sentences, text written by a user, or empty. Programs
-/// read the close code instead.
+/// The message of a CLOSE is one of these sentences, text written by a user, or empty. Programs read the close code
+/// instead.
 enum CloseMessage {
   /// Describes a control frame whose payload does not decode (FRM-5).
   static func invalid(_ type: FrameType, _ error: ControlMessageError) -> String {
@@ -18,14 +18,10 @@ enum CloseMessage {
   }
 
   /// Describes a session that has no room for another peer (HEL-5).
-  static func full(_ maximum: Int) -> String {
-    "It holds at most \(maximum) \(maximum == 1 ? "peer" : "peers")."
-  }
+  static func full(_ maximum: Int) -> String { "It holds at most \(maximum) \(maximum == 1 ? "peer" : "peers")." }
 
   /// Describes a frame that is not allowed now (FRM-4).
-  static func unexpected(_ type: FrameType) -> String {
-    "A \(type.name) frame is not allowed at this point."
-  }
+  static func unexpected(_ type: FrameType) -> String { "A \(type.name) frame is not allowed at this point." }
 
   /// Describes a part of a message whose head does not decode (MSG-1, MSG-2).
   static func invalid(_ error: MessagePart.DecodingError) -> String {
@@ -69,10 +65,8 @@ enum CloseMessage {
     switch error {
     case RelayedPeers.Violation.number(let number):
       "The relay message is not valid: its route number \(number) is not allowed here."
-    case RelayedPeers.Violation.peer:
-      "The relay message is not valid: that peer cannot have a new route."
-    case RouteTable.Violation.tooManyWishes:
-      "The relay message is not valid: it requests too many peers."
+    case RelayedPeers.Violation.peer: "The relay message is not valid: that peer cannot have a new route."
+    case RouteTable.Violation.tooManyWishes: "The relay message is not valid: it requests too many peers."
     default: "The relay message is not valid."
     }
   }

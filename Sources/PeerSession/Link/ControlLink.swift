@@ -75,13 +75,8 @@ final class ControlLink: ChannelDuplexHandler {
   private var hasReportedEnd = false
   private var isHandedOver = false
 
-  init(
-    side: LinkSide,
-    facts: LinkFacts,
-    remote: PeerAddress?,
-    isFromBrowser: Bool = false,
-    delegate: any LinkDelegate
-  ) {
+  init(side: LinkSide, facts: LinkFacts, remote: PeerAddress?, isFromBrowser: Bool = false, delegate: any LinkDelegate)
+  {
     self.side = side
     self.facts = facts
     self.remote = remote
@@ -134,16 +129,15 @@ final class ControlLink: ChannelDuplexHandler {
     }
     send(.close, Control.Close(code, message).encoded())
     end = .closedByUs(code)
-    // A peer that does not read must not keep the channel open. Wait two seconds for it to close,
-    // or 0.1 s if it has already been silent for two seconds. TLS itself would wait longer.
+    // A peer that does not read must not keep the channel open. Wait two seconds for it to close, or 0.1 s if it has
+    // already been silent for two seconds. TLS itself would wait longer.
     let isSilent = NIODeadline.now() - lastHeard > .seconds(2)
     let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
     let timeout = context.eventLoop.scheduleTask(in: isSilent ? .milliseconds(100) : .seconds(2)) {
       bound.value.closeTransport()
     }
     context.channel.closeFuture.whenComplete { _ in timeout.cancel() }
-    // Read and drop the unread bytes. Otherwise, TCP would discard the bytes that were written last
-    // (CLS-1).
+    // Read and drop the unread bytes. Otherwise, TCP would discard the bytes that were written last (CLS-1).
     if isReadingPaused { resumeReading() } else { context.close(promise: nil) }
   }
 
@@ -168,8 +162,7 @@ final class ControlLink: ChannelDuplexHandler {
 
   // MARK: Back pressure
 
-  /// Stops reading from the network until ``resumeReading()``, and holds back frames that were
-  /// already read.
+  /// Stops reading from the network until ``resumeReading()``, and holds back frames that were already read.
   func pauseReading() { isReadingPaused = true }
 
   /// Restarts the silence timeout at `now`, because the local side could not receive before.
@@ -191,9 +184,7 @@ final class ControlLink: ChannelDuplexHandler {
     }
   }
 
-  func read(context: ChannelHandlerContext) {
-    if isReadingPaused { wantsRead = true } else { context.read() }
-  }
+  func read(context: ChannelHandlerContext) { if isReadingPaused { wantsRead = true } else { context.read() } }
 
   // MARK: Receiving
 
@@ -206,9 +197,9 @@ final class ControlLink: ChannelDuplexHandler {
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if case TLSUserEvent.handshakeCompleted(let negotiated)? = event as? TLSUserEvent {
-      guard negotiated == LinkSecurity.applicationProtocol, facts.peer != nil,
-        facts.exporter != nil
-      else { return abort() }
+      guard negotiated == LinkSecurity.applicationProtocol, facts.peer != nil, facts.exporter != nil else {
+        return abort()
+      }
       secured()
     }
     context.fireUserInboundEventTriggered(event)
@@ -225,8 +216,8 @@ final class ControlLink: ChannelDuplexHandler {
 
   private func receive(_ bytes: ByteBuffer) {
     var incoming = bytes
-    // The handler of a frame may write, and TLS may deliver more bytes during that write. These
-    // bytes wait until the current bytes are parsed.
+    // The handler of a frame may write, and TLS may deliver more bytes during that write. These bytes wait until the
+    // current bytes are parsed.
     guard !isParsing && !isHandedOver else {
       backlog.writeBuffer(&incoming)
       return
@@ -252,17 +243,12 @@ final class ControlLink: ChannelDuplexHandler {
       var offset = 0
       let header: FrameHeader?
       do throws(FrameError) {
-        header = try FrameHeader.read(
-          from: buffer.readableBytesUInt8Span,
-          at: &offset,
-          limit: frameLimit
-        )
+        header = try FrameHeader.read(from: buffer.readableBytesUInt8Span, at: &offset, limit: frameLimit)
       } catch {
         switch error {
         case .malformedLength: close(.protocolError, "The length of a frame is malformed.")
         case .tooLarge: close(.tooLarge, "A frame is longer than the limit.")
-        case .unknownType(let type):
-          close(.unknownFrame, "The frame type 0x\(String(type, radix: 16)) is unknown.")
+        case .unknownType(let type): close(.unknownFrame, "The frame type 0x\(String(type, radix: 16)) is unknown.")
         }
         return
       }
@@ -279,8 +265,8 @@ final class ControlLink: ChannelDuplexHandler {
       delegate?.link(self, received: type, payload)
     }
     if buffer.readableBytes > 0 {
-      // Moving the rest after each frame would take quadratic time if reading is paused and resumed
-      // again and again, as for a member that exceeds the limits of a relay (RLY-14).
+      // Moving the rest after each frame would take quadratic time if reading is paused and resumed again and again, as
+      // for a member that exceeds the limits of a relay (RLY-14).
       if buffer.readerIndex > buffer.readableBytes { buffer.discardReadBytes() }
       pending = buffer
     }
@@ -325,8 +311,7 @@ final class ControlLink: ChannelDuplexHandler {
     return context?.channel
   }
 
-  /// Passes on, in order, the bytes that followed the last frame before the handover, and leaves
-  /// the pipeline.
+  /// Passes on, in order, the bytes that followed the last frame before the handover, and leaves the pipeline.
   func leave() {
     guard let context else { return }
     var rest = pending.take() ?? ByteBuffer()

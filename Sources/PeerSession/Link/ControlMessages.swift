@@ -60,8 +60,7 @@ extension String {
 }
 
 extension UntrustedText {
-  /// Returns text for the other peer's user, limited as the protocol requires: at most 512 bytes,
-  /// without NUL.
+  /// Returns text for the other peer's user, limited as the protocol requires: at most 512 bytes, without NUL.
   static func explanation(_ words: String) -> UntrustedText {
     UntrustedText(words.filter { $0 != "\0" }.prefix(bytes: Control.explanation))
   }
@@ -69,8 +68,7 @@ extension UntrustedText {
   /// The other side's text for users, made safe for display.
   var explanation: String { displayed(width: Control.explanation) }
 
-  /// Returns the name of a session, limited as the protocol requires: at most 128 bytes, without
-  /// NUL.
+  /// Returns the name of a session, limited as the protocol requires: at most 128 bytes, without NUL.
   static func sessionName(_ name: String) -> UntrustedText {
     UntrustedText(name.filter { $0 != "\0" }.prefix(bytes: Limits.sessionName))
   }

@@ -35,27 +35,17 @@ extension ControlPayload {
   ///
   /// - Throws: ``ControlMessageError``; the link must then be closed with `protocol-error` (FRM-4).
   static func decode(_ bytes: [UInt8]) throws(ControlMessageError) -> Self {
-    do {
-      try JSONBounds.check(bytes.span)
-    } catch {
-      throw .notJSON
-    }
-    do {
-      return try JSONDecoder().decode(Self.self, from: Data(withoutWrittenFractions(bytes)))
-    } catch let error as DecodingError {
-      throw ControlMessageError(error)
-    } catch {
-      throw .notJSON
-    }
+    do { try JSONBounds.check(bytes.span) } catch { throw .notJSON }
+    do { return try JSONDecoder().decode(Self.self, from: Data(withoutWrittenFractions(bytes))) } catch let error
+      as DecodingError
+    { throw ControlMessageError(error) } catch { throw .notJSON }
   }
 
   /// Returns the encoded payload with sorted keys, so that one value has one encoding.
   func encoded() -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    do {
-      return Array(try encoder.encode(self))
-    } catch {
+    do { return Array(try encoder.encode(self)) } catch {
       preconditionFailure("a control payload holds only text, integers, arrays and objects")
     }
   }
@@ -65,14 +55,11 @@ extension ControlMessageError {
   /// Creates an error that names the invalid key, from the decoder's error.
   fileprivate init(_ error: DecodingError) {
     switch error {
-    case .keyNotFound(let key, let context):
-      self = .missing(Self.path(context.codingPath + [key]))
-    case .typeMismatch(_, let context), .valueNotFound(_, let context):
-      self = .wrongType(Self.path(context.codingPath))
+    case .keyNotFound(let key, let context): self = .missing(Self.path(context.codingPath + [key]))
+    case .typeMismatch(_, let context), .valueNotFound(_, let context): self = .wrongType(Self.path(context.codingPath))
     case .dataCorrupted(let context):
       self = context.codingPath.isEmpty ? .notJSON : .outOfRange(Self.path(context.codingPath))
-    @unknown default:
-      self = .notJSON
+    @unknown default: self = .notJSON
     }
   }
 
@@ -83,9 +70,8 @@ extension ControlMessageError {
 
 /// Replaces every number that has a fraction or an exponent with `0.5`.
 ///
-/// The decoder would accept `1.0` and `1e3` as integers, which FRM-5 forbids. Replacing numbers at
-/// unknown keys is harmless, because every number in the protocol is an integer. `bytes` must be
-/// JSON.
+/// The decoder would accept `1.0` and `1e3` as integers, which FRM-5 forbids. Replacing numbers at unknown keys is
+/// harmless, because every number in the protocol is an integer. `bytes` must be JSON.
 private func withoutWrittenFractions(_ bytes: [UInt8]) -> [UInt8] {
   var result: [UInt8] = []
   var start = 0
@@ -101,8 +87,8 @@ private func withoutWrittenFractions(_ bytes: [UInt8]) -> [UInt8] {
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
       let number = bytes[position...].prefix { byte in
         switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"),
-          UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"):
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."),
+          UInt8(ascii: "e"), UInt8(ascii: "E"):
           true
         default: false
         }
@@ -112,8 +98,7 @@ private func withoutWrittenFractions(_ bytes: [UInt8]) -> [UInt8] {
         start = number.endIndex
       }
       position = number.endIndex
-    default:
-      position += 1
+    default: position += 1
     }
   }
   return start == 0 ? bytes : result + bytes[start...]
@@ -141,9 +126,7 @@ struct ProofBytes: Hashable, Sendable {
 
   /// Returns random bytes from `generator`.
   static func random(using generator: inout some RandomNumberGenerator) -> ProofBytes {
-    ProofBytes(
-      unchecked: (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-    )
+    ProofBytes(unchecked: (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
   }
 
   private init(unchecked bytes: [UInt8]) { self.bytes = bytes }
@@ -152,12 +135,9 @@ struct ProofBytes: Hashable, Sendable {
 extension ProofBytes: Codable {
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    guard
-      let bytes = Base64.decode(try container.decode(String.self), maximum: Self.count),
+    guard let bytes = Base64.decode(try container.decode(String.self), maximum: Self.count),
       let value = ProofBytes(bytes)
-    else {
-      throw DecodingError.dataCorruptedError(in: container, debugDescription: "not 32 bytes")
-    }
+    else { throw DecodingError.dataCorruptedError(in: container, debugDescription: "not 32 bytes") }
     self = value
   }
 
@@ -174,8 +154,7 @@ enum Base64 {
 
   /// Returns the bytes of `text`, or `nil` if it is not canonical or has more than `maximum` bytes.
   static func decode(_ text: String, maximum: Int) -> [UInt8]? {
-    guard text.utf8.count <= (maximum + 2) / 3 * 4,
-      let data = Data(base64Encoded: text), data.count <= maximum,
+    guard text.utf8.count <= (maximum + 2) / 3 * 4, let data = Data(base64Encoded: text), data.count <= maximum,
       data.base64EncodedString() == text
     else { return nil }
     return Array(data)
@@ -187,9 +166,7 @@ let maximumControlInteger = 1 << 53 - 1
 
 extension KeyedDecodingContainer {
   /// Returns whether an optional key has a value; `null` is treated as no value (FRM-5).
-  func isPresent(_ key: Key) throws -> Bool {
-    try contains(key) && !decodeNil(forKey: key)
-  }
+  func isPresent(_ key: Key) throws -> Bool { try contains(key) && !decodeNil(forKey: key) }
 
   /// Reads an integer that must lie in `range`.
   func integer(_ key: Key, in range: ClosedRange<Int>) throws -> Int {
@@ -197,11 +174,8 @@ extension KeyedDecodingContainer {
       let value = try decode(Int.self, forKey: key)
       guard range.contains(value) else { throw outOfRange(key) }
       return value
-    } catch let error as DecodingError {
-      throw error
-    } catch {
-      // If the number has a fraction or exceeds 64 bits, the decoder throws an error that does not
-      // name the key.
+    } catch let error as DecodingError { throw error } catch {
+      // If the number has a fraction or exceeds 64 bits, the decoder throws an error that does not name the key.
       throw outOfRange(key)
     }
   }
@@ -222,9 +196,7 @@ extension KeyedDecodingContainer {
   }
 
   /// Reads an array of at most `maximum` elements.
-  func array<Element: Decodable>(_ key: Key, of type: Element.Type, maximum: Int) throws
-    -> [Element]
-  {
+  func array<Element: Decodable>(_ key: Key, of type: Element.Type, maximum: Int) throws -> [Element] {
     var elements = try nestedUnkeyedContainer(forKey: key)
     var result: [Element] = []
     while !elements.isAtEnd {
@@ -246,8 +218,7 @@ extension KeyedDecodingContainer {
     let text = try decode(String.self, forKey: key)
     guard text.utf8.count == 64,
       text.utf8.allSatisfy({
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
-          || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
       })
     else { throw outOfRange(key) }
     return text

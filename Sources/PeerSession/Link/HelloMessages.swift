@@ -6,9 +6,7 @@ import PeerWire
 
 extension Control {
   /// Returns the number of a link whose two HELLOs have these values of `links` (3.1).
-  static func linkNumber(after own: Int, _ theirs: Int) -> Int {
-    min(max(own, theirs), maximumControlInteger - 1) + 1
-  }
+  static func linkNumber(after own: Int, _ theirs: Int) -> Int { min(max(own, theirs), maximumControlInteger - 1) + 1 }
 
   /// The protocol versions that a peer supports, encoded in JSON as `[lowest, highest]`.
   struct VersionRange: Codable, Equatable, Sendable {
@@ -25,13 +23,10 @@ extension Control {
       do {
         lowest = try container.decode(Int.self)
         highest = try container.decode(Int.self)
-        guard container.isAtEnd, 0 <= lowest, lowest <= highest, highest <= maximumControlInteger
-        else { throw Self.outOfRange(container) }
-      } catch let error as DecodingError {
-        throw error
-      } catch {
-        throw Self.outOfRange(container)
-      }
+        guard container.isAtEnd, 0 <= lowest, lowest <= highest, highest <= maximumControlInteger else {
+          throw Self.outOfRange(container)
+        }
+      } catch let error as DecodingError { throw error } catch { throw Self.outOfRange(container) }
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -41,16 +36,10 @@ extension Control {
     }
 
     private static func outOfRange(_ container: any UnkeyedDecodingContainer) -> DecodingError {
-      .dataCorrupted(
-        .init(
-          codingPath: container.codingPath,
-          debugDescription: "the value is not a range of versions"
-        )
-      )
+      .dataCorrupted(.init(codingPath: container.codingPath, debugDescription: "the value is not a range of versions"))
     }
 
-    /// Returns the highest version in both ranges, or `nil` if they have no version in common
-    /// (HEL-1).
+    /// Returns the highest version in both ranges, or `nil` if they have no version in common (HEL-1).
     func common(with other: VersionRange) -> Int? {
       let version = min(highest, other.highest)
       return version >= max(lowest, other.lowest) ? version : nil
@@ -79,8 +68,7 @@ extension Control {
     /// The addresses as IP literals without scope, best first; at most 16.
     var addresses: [String]
     var role: Role
-    /// The number of the last control link with this peer in any incarnation; 0 if there was none
-    /// (DUP-1).
+    /// The number of the last control link with this peer in any incarnation; 0 if there was none (DUP-1).
     var links: Int
     /// The rate limits of a relay for a member (RLY-14).
     var passes: RelayRate?
@@ -165,9 +153,7 @@ extension Control {
       let container = try decoder.container(keyedBy: CodingKeys.self)
       incarnation = try container.decode(SessionIncarnation.self, forKey: .incarnation)
       received = UInt64(try container.integer(.received, in: 0...maximumControlInteger))
-      since =
-        try container.isPresent(.since)
-        ? container.integer(.since, in: 1...maximumControlInteger) : nil
+      since = try container.isPresent(.since) ? container.integer(.since, in: 1...maximumControlInteger) : nil
     }
   }
 
@@ -188,11 +174,7 @@ extension Control {
     /// Creates a request.
     ///
     /// - Precondition: The context has at most 1,024 bytes.
-    init(
-      timeout: Duration = defaultTimeout,
-      context: [UInt8] = [],
-      pass: InvitationPass? = nil
-    ) {
+    init(timeout: Duration = defaultTimeout, context: [UInt8] = [], pass: InvitationPass? = nil) {
       precondition(
         context.count <= Limits.invitationContext,
         "the context of an invitation has at most 1,024 bytes (section 3.1)"
@@ -214,21 +196,16 @@ extension Control {
       let container = try decoder.container(keyedBy: CodingKeys.self)
       timeout =
         try container.isPresent(.timeout)
-        ? .milliseconds(try container.integer(.timeout, in: Self.milliseconds))
-        : Self.defaultTimeout
+        ? .milliseconds(try container.integer(.timeout, in: Self.milliseconds)) : Self.defaultTimeout
       context =
-        try container.isPresent(.context)
-        ? try container.base64(.context, maximum: Limits.invitationContext) : []
+        try container.isPresent(.context) ? try container.base64(.context, maximum: Limits.invitationContext) : []
       pass = try container.decodeIfPresent(InvitationPass.self, forKey: .pass)
     }
 
     func encode(to encoder: any Encoder) throws {
       var container = encoder.container(keyedBy: CodingKeys.self)
       let (seconds, attoseconds) = timeout.components
-      try container.encode(
-        Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000),
-        forKey: .timeout
-      )
+      try container.encode(Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000), forKey: .timeout)
       if !context.isEmpty { try container.encode(Base64.encode(context), forKey: .context) }
       try container.encodeIfPresent(pass, forKey: .pass)
     }
@@ -263,22 +240,16 @@ extension Control {
       self.carry = carry
     }
 
-    /// Returns whether the dialler wants to resume the delivery state that a listener holds (RSM-2,
-    /// RSM-5).
+    /// Returns whether the dialler wants to resume the delivery state that a listener holds (RSM-2, RSM-5).
     ///
     /// - Parameters:
     ///   - dialler: The dialler's incarnation of that state.
     ///   - since: The number of the link that began that state.
     ///   - listener: The listener's incarnation.
     /// - Returns: Whether the listener resumes the delivery state.
-    func resumes(
-      deliveryOf dialler: SessionIncarnation,
-      since: Int,
-      at listener: SessionIncarnation
-    ) -> Bool {
+    func resumes(deliveryOf dialler: SessionIncarnation, since: Int, at listener: SessionIncarnation) -> Bool {
       guard let resume else { return false }
-      return introduction.incarnation == dialler && resume.incarnation == listener
-        && resume.since ?? since == since
+      return introduction.incarnation == dialler && resume.incarnation == listener && resume.since ?? since == since
     }
 
     private enum CodingKeys: String, CodingKey {

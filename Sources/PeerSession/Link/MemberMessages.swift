@@ -21,14 +21,8 @@ extension Control {
     /// Whether the peer joined from a browser, through the sender or another relay (WEB-56).
     var isGuest = false
 
-    init(
-      peer: PeerID,
-      name: UntrustedText,
-      incarnation: SessionIncarnation,
-      port: Int,
-      addresses: [String],
-      role: Role
-    ) {
+    init(peer: PeerID, name: UntrustedText, incarnation: SessionIncarnation, port: Int, addresses: [String], role: Role)
+    {
       self.peer = peer
       self.name = name
       self.incarnation = incarnation
@@ -90,8 +84,7 @@ extension Control {
     var members: [Member]
     /// A ticket for the receiver (TCK-4).
     var ticket: Ticket?
-    /// How the host admits newcomers (MEM-17); `nil` if the sender does not say so, or names an unknown
-    /// mode.
+    /// How the host admits newcomers (MEM-17); `nil` if the sender does not say so, or names an unknown mode.
     var admission: AdmissionMode?
     /// The host's code; present only if `admission` is `code`.
     var code: JoinCode?
@@ -160,9 +153,7 @@ extension Control {
       peer = try container.decode(PeerID.self, forKey: .peer)
       reason = UntrustedText(try container.text(.reason, bytes: 0...Control.explanation))
       let signed = try decoder.container(keyedBy: KickSignature.CodingKeys.self)
-      if try signed.isPresent(.key) || signed.isPresent(.signature) {
-        signature = try KickSignature(from: decoder)
-      }
+      if try signed.isPresent(.key) || signed.isPresent(.signature) { signature = try KickSignature(from: decoder) }
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -195,16 +186,10 @@ extension Control {
 
 extension KeyedDecodingContainer {
   /// Reads the host's mode and code (MEM-17); an unknown mode is ignored.
-  func terms(
-    _ admission: Key,
-    _ code: Key
-  ) throws -> (Control.AdmissionMode?, JoinCode?) {
-    let mode = try decodeIfPresent(String.self, forKey: admission)
-      .flatMap(Control.AdmissionMode.init(rawValue:))
+  func terms(_ admission: Key, _ code: Key) throws -> (Control.AdmissionMode?, JoinCode?) {
+    let mode = try decodeIfPresent(String.self, forKey: admission).flatMap(Control.AdmissionMode.init(rawValue:))
     guard try isPresent(code) else { return (mode, nil) }
-    do {
-      return (mode, try JoinCode(words: try text(code, bytes: 1...256)))
-    } catch is JoinCodeError {
+    do { return (mode, try JoinCode(words: try text(code, bytes: 1...256))) } catch is JoinCodeError {
       throw outOfRange(code)
     }
   }

@@ -1,10 +1,9 @@
 import NIOCore
 
-/// The number of connections that may be opened to an address at which no peer was ever reached
-/// (MEM-18).
+/// The number of connections that may be opened to an address at which no peer was ever reached (MEM-18).
 ///
-/// Without it, a member that names many peers with one address could make every other member dial
-/// that address. Loopback is exempt, because nothing outside this machine is dialed there.
+/// Without it, a member that names many peers with one address could make every other member dial that address.
+/// Loopback is exempt, because nothing outside this machine is dialed there.
 struct DialBudget: Sendable {
   /// The number of connections to one address that may be opened at once.
   static let burst = 32.0
@@ -61,8 +60,7 @@ enum AddressKind {
       return
     }
     switch address {
-    case .v4(let address):
-      self.init(v4: withUnsafeBytes(of: address.address.sin_addr) { Array($0) })
+    case .v4(let address): self.init(v4: withUnsafeBytes(of: address.address.sin_addr) { Array($0) })
     case .v6(let address):
       let bytes = withUnsafeBytes(of: address.address.sin6_addr) { Array($0) }
       if bytes.prefix(10).allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
@@ -88,8 +86,8 @@ enum AddressKind {
 extension Control.Member {
   /// Returns this description without the addresses that its sender may not name (MEM-18).
   ///
-  /// - Parameter remote: The address of the link with the sender. If it is a loopback address, the
-  ///   sender and the local peer share a machine, so loopback addresses are valid.
+  /// - Parameter remote: The address of the link with the sender. If it is a loopback address, the sender and the local
+  ///   peer share a machine, so loopback addresses are valid.
   /// - Returns: The description with the valid addresses.
   func usable(from remote: PeerAddress?) -> Control.Member {
     var member = self

@@ -3,16 +3,16 @@ import PeerWire
 
 /// Decides when to dial one peer of a session (LIV-3, LIV-4, MEM-6, MEM-9).
 ///
-/// The plan does no I/O and has no clock or random source. The caller passes the time and the
-/// fraction of the jitter to add (from 0 to 1).
+/// The plan does no I/O and has no clock or random source. The caller passes the time and the fraction of the jitter to
+/// add (from 0 to 1).
 struct DialPlan: Sendable, Equatable {
   /// The reason for not dialing a peer.
   enum Bar: Sendable, Equatable {
-    /// The peer left, or refused for a reason that might not apply after a restart. The peer can be
-    /// dialed again after it restarts.
+    /// The peer left, or refused for a reason that might not apply after a restart. The peer can be dialed again after
+    /// it restarts.
     case untilRestart(of: SessionIncarnation)
-    /// The peer rejected the local proof of membership, or gave none of its own. The peer can be
-    /// dialed again when either side has a better proof, or after the peer restarts.
+    /// The peer rejected the local proof of membership, or gave none of its own. The peer can be dialed again when
+    /// either side has a better proof, or after the peer restarts.
     case untilProof(of: SessionIncarnation)
     /// A user declined, or the host removed one of the two peers. The peer is never dialed again.
     case always
@@ -62,12 +62,7 @@ struct DialPlan: Sendable, Equatable {
   ///   - isMoved: Whether the address of the peer has changed.
   ///   - hasLink: Whether there is a link with the peer.
   ///   - now: The time.
-  mutating func discovered(
-    _ incarnation: SessionIncarnation,
-    isMoved: Bool,
-    hasLink: Bool,
-    now: NIODeadline
-  ) {
+  mutating func discovered(_ incarnation: SessionIncarnation, isMoved: Bool, hasLink: Bool, now: NIODeadline) {
     let isNews = announced != incarnation || isMoved
     announced = incarnation
     guard !hasLink else { return }
@@ -133,8 +128,7 @@ struct DialPlan: Sendable, Equatable {
 
   /// Records that another process with the local key took the link, so that this process waits.
   ///
-  /// The delay doubles each time, up to 32 s, and is short again after 10 minutes without this
-  /// event (DUP-7).
+  /// The delay doubles each time, up to 32 s, and is short again after 10 minutes without this event (DUP-7).
   mutating func linkTaken(now: NIODeadline, jitter: Double) {
     if let takenAt, now - takenAt > .minutes(10) { takeovers = 0 }
     takenAt = now
@@ -199,8 +193,7 @@ struct DialPlan: Sendable, Equatable {
     var isAwaited = false
     /// Whether the peer is a proven member, or a relay may reach it.
     var isKept = false
-    /// Whether to dial only at long intervals, because a relay reaches the peer or the peer has no
-    /// room.
+    /// Whether to dial only at long intervals, because a relay reaches the peer or the peer has no room.
     var isRare = false
     /// Whether only an ordinary member named the peer, so that it might not exist (MEM-18).
     var isHearsay = false
@@ -224,12 +217,9 @@ struct DialPlan: Sendable, Equatable {
   ///   - now: The time.
   ///   - jitter: How much jitter to add.
   /// - Returns: The consequence for the peer.
-  mutating func failed(
-    _ redial: CloseCode.Redial,
-    _ circumstances: Circumstances,
-    now: NIODeadline,
-    jitter: Double
-  ) -> Outcome {
+  mutating func failed(_ redial: CloseCode.Redial, _ circumstances: Circumstances, now: NIODeadline, jitter: Double)
+    -> Outcome
+  {
     isDialling = false
     if closed(redial, by: circumstances.incarnation) { return .barred }
     let wait = Self.waits[min(failures, Self.waits.count - 1)]
@@ -241,9 +231,7 @@ struct DialPlan: Sendable, Equatable {
       set(wait, now, jitter)
     } else if isLost {
       planAfterLoss(now: now, jitter: jitter)
-    } else if failures
-      < (circumstances.isHearsay ? Limits.dialsToHearsay : Limits.dialsToOneStranger)
-    {
+    } else if failures < (circumstances.isHearsay ? Limits.dialsToHearsay : Limits.dialsToOneStranger) {
       set(wait, now, jitter)
     } else if circumstances.isKept {
       planRarely(now: now, jitter: jitter, after: Limits.dialsToOneStranger)

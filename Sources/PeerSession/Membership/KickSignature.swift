@@ -19,27 +19,19 @@ struct KickSignature: Equatable, Sendable {
   /// Signs the removal of `peer` from `session`.
   init(by identity: PeerIdentity, session: SessionID, peer: PeerID, reason: UntrustedText) {
     key = identity.publicKeyDER
-    bytes = identity.sign(
-      Self.signedBytes(session: session, signer: identity.peerID, peer: peer, reason: reason)
-    )
+    bytes = identity.sign(Self.signedBytes(session: session, signer: identity.peerID, peer: peer, reason: reason))
   }
 
   /// Returns whether the host of the session signed the removal of `peer` for this reason.
   func isValid(session: SessionID, host: PeerID, peer: PeerID, reason: UntrustedText) -> Bool {
     let signed = Self.signedBytes(session: session, signer: host, peer: peer, reason: reason)
-    guard PeerID(spki: key) == host,
-      let publicKey = try? P256.Signing.PublicKey(derRepresentation: key),
+    guard PeerID(spki: key) == host, let publicKey = try? P256.Signing.PublicKey(derRepresentation: key),
       let signature = try? P256.Signing.ECDSASignature(derRepresentation: bytes)
     else { return false }
     return publicKey.isValidSignature(signature, for: signed)
   }
 
-  static func signedBytes(
-    session: SessionID,
-    signer: PeerID,
-    peer: PeerID,
-    reason: UntrustedText
-  ) -> [UInt8] {
+  static func signedBytes(session: SessionID, signer: PeerID, peer: PeerID, reason: UntrustedText) -> [UInt8] {
     var bytes = Array("whiteboard-p2p kick 1\0".utf8)
     bytes += session.bytes
     bytes += signer.bytes

@@ -20,18 +20,12 @@ final class MemberDialler {
   /// Dials every peer that is due.
   func dialDue(_ now: NIODeadline) {
     for peer in policy.due(now: now) { dialIfDue(peer, now) }
-    if let peer = policy.lostPeerDue(now: now, standing: standing),
-      let entry = session.entries[peer]
-    {
-      dial(entry)
-    }
+    if let peer = policy.lostPeerDue(now: now, standing: standing), let entry = session.entries[peer] { dial(entry) }
   }
 
   /// Dials a peer if a dial is due for it.
   func dialIfDue(_ peer: PeerID, _ now: NIODeadline) {
-    guard policy.allowsDial(of: peer, now: now, standing: standing),
-      let entry = session.entries[peer]
-    else { return }
+    guard policy.allowsDial(of: peer, now: now, standing: standing), let entry = session.entries[peer] else { return }
     dial(entry)
   }
 
@@ -46,22 +40,14 @@ final class MemberDialler {
 
   /// Returns the HELLO for a peer that is being dialed.
   ///
-  /// It contains the delivery state, the local proof of membership and, for a relay of this
-  /// session, the terms.
+  /// It contains the delivery state, the local proof of membership and, for a relay of this session, the terms.
   func hello(to peer: PeerID) -> Control.DiallerHello {
     let entry = session.entries[peer]
     let resume = entry?.delivery.map { delivery in
-      Control.Resume(
-        incarnation: delivery.incarnation,
-        received: delivery.inbox.received,
-        since: delivery.since
-      )
+      Control.Resume(incarnation: delivery.incarnation, received: delivery.inbox.received, since: delivery.since)
     }
     let carry = session.relaying.carriers[peer].map { terms in
-      Control.Carry(
-        terms,
-        RelayGrant.make(by: session.configuration.identity, session: session.id, relay: peer)
-      )
+      Control.Carry(terms, RelayGrant.make(by: session.configuration.identity, session: session.id, relay: peer))
     }
     return Control.DiallerHello(
       introduction: session.introduction(for: entry),
@@ -85,8 +71,7 @@ final class MemberDialler {
   /// Dials a member, and offers it the delivery state, the ticket and the code.
   func dial(_ entry: PeerEntry) {
     let addresses = entry.addresses.filter { address in
-      entry.observed.contains(address)
-        || session.transport.dialBudget.take(address.host, now: .now())
+      entry.observed.contains(address) || session.transport.dialBudget.take(address.host, now: .now())
     }
     guard !addresses.isEmpty || entry.addresses.isEmpty else {
       // Too many peers with this address were dialed (MEM-18).
@@ -94,8 +79,7 @@ final class MemberDialler {
       return
     }
     policy.dialBegan(entry.id)
-    let dial = LinkDial(session.transport, addresses, expecting: entry.id) {
-      [unowned self] result in
+    let dial = LinkDial(session.transport, addresses, expecting: entry.id) { [unowned self] result in
       switch result {
       case .failure(let error): self.dialFailed(entry, error, redial: .later)
       case .success(let link): self.connected(link, entry)
@@ -183,8 +167,7 @@ final class MemberDialler {
         .warning(
           SessionWarning(
             code: error.code.rawValue,
-            message: "\(entry.member.name) was lost earlier, and now refuses the connection:"
-              + " \(error.message)",
+            message: "\(entry.member.name) was lost earlier, and now refuses the connection:" + " \(error.message)",
             peer: entry.id
           )
         )
@@ -193,8 +176,6 @@ final class MemberDialler {
     } else {
       session.depart(entry, .refused(error))
     }
-    if error.code == .kicked && entry.id == session.membership.authority {
-      session.end(.left, error)
-    }
+    if error.code == .kicked && entry.id == session.membership.authority { session.end(.left, error) }
   }
 }

@@ -21,9 +21,7 @@ extension MemberDirectory {
     session.admission.follow()
     let held = heldRemovals
     heldRemovals = []
-    for kick in held where kick.signature.map({ PeerID(spki: $0.key) == owner }) ?? false {
-      apply(kick)
-    }
+    for kick in held where kick.signature.map({ PeerID(spki: $0.key) == owner }) ?? false { apply(kick) }
     session.deliverEvents()
   }
 

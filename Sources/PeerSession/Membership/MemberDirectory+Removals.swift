@@ -1,8 +1,7 @@
 import PeerDiscovery
 import PeerWire
 
-// The removal of peers by the host, and the distribution of removals to all members (MEM-3,
-// MEM-11).
+// The removal of peers by the host, and the distribution of removals to all members (MEM-3, MEM-11).
 extension MemberDirectory {
   /// Removes a peer from the session for all members; only the host may do so (MEM-3).
   func kick(_ peer: PeerID, reason: String) {
@@ -18,21 +17,14 @@ extension MemberDirectory {
 
   /// Handles a removal that a peer reports.
   ///
-  /// The removal is valid if the host signed it, or if the peer may speak for the host (MEM-3,
-  /// MEM-11).
+  /// The removal is valid if the host signed it, or if the peer may speak for the host (MEM-3, MEM-11).
   func received(_ kick: Control.Kick, _ entry: PeerEntry, _ link: ControlLink) {
     if let signature = kick.signature {
       let signer = PeerID(spki: signature.key)
       // Do not verify the same signature twice.
       guard
-        membership.removed.signature(of: kick.peer) == signature
-          && membership.removed[kick.peer] == kick.reason
-          || signature.isValid(
-            session: membership.session,
-            host: signer,
-            peer: kick.peer,
-            reason: kick.reason
-          )
+        membership.removed.signature(of: kick.peer) == signature && membership.removed[kick.peer] == kick.reason
+          || signature.isValid(session: membership.session, host: signer, peer: kick.peer, reason: kick.reason)
       else { return rejectSignature(link, entry) }
       // This may be the first time that the local peer hears of the host.
       notice([signer])
@@ -77,9 +69,7 @@ extension MemberDirectory {
     let wasSigned = membership.removed.signature(of: kick.peer) != nil
     if !wasRemoved || (!wasSigned && kick.signature != nil) || !kick.reason.isEmpty {
       let isGuest = entries[kick.peer]?.member.isGuest ?? false
-      update {
-        $0.remove(kick.peer, reason: kick.reason, signature: kick.signature, isGuest: isGuest)
-      }
+      update { $0.remove(kick.peer, reason: kick.reason, signature: kick.signature, isGuest: isGuest) }
     }
     if kick.signature != nil {
       if !wasSigned { for entry in entries.values { spreadRemovals(to: entry) } }
@@ -89,20 +79,12 @@ extension MemberDirectory {
       }
     } else if session.relaying.isRelaying && !wasRemoved {
       // The members behind this relay learn of the removal only from this message.
-      for entry in entries.values where entry.id != kick.peer {
-        entry.link?.send(.kick, kick.encoded())
-      }
+      for entry in entries.values where entry.id != kick.peer { entry.link?.send(.kick, kick.encoded()) }
     }
-    session.disconnect(
-      kick.peer,
-      .kicked,
-      .kicked(reason: kick.reason),
-      message: kick.reason.raw
-    )
+    session.disconnect(kick.peer, .kicked, .kicked(reason: kick.reason), message: kick.reason.raw)
   }
 
-  /// Sends signed removals that were not yet exchanged on a peer's link, while the link accepts
-  /// writes (MEM-11).
+  /// Sends signed removals that were not yet exchanged on a peer's link, while the link accepts writes (MEM-11).
   func spreadRemovals(to entry: PeerEntry) {
     entry.owesRemovals = false
     guard let link = entry.link, !membership.isRemoved(entry.id) else { return }

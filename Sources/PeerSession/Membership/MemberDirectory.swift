@@ -35,9 +35,7 @@ final class MemberDirectory {
   /// - Parameters:
   ///   - id: The session's id, or ``SessionID/unnamed``.
   ///   - host: The host, or the peer to treat as the host until ACCEPT names the host.
-  func begin(_ id: SessionID, host: PeerID) {
-    membership.begin(id, host: host)
-  }
+  func begin(_ id: SessionID, host: PeerID) { membership.begin(id, host: host) }
 
   // MARK: Peers
 
@@ -62,16 +60,14 @@ final class MemberDirectory {
   /// Returns whether a member announced this address.
   ///
   /// A connection from such an address may use a reserved slot (LNK-6).
-  func hasMember(at host: String) -> Bool {
-    entries.values.contains { $0.addresses.contains { $0.host == host } }
-  }
+  func hasMember(at host: String) -> Bool { entries.values.contains { $0.addresses.contains { $0.host == host } } }
 
   /// Returns the peers in the session, as ACCEPT lists them (3.3).
   func members(besides other: PeerID) -> [Control.Member] {
     entries.values.filter { $0.isJoined && $0.id != other }.sorted { $0.id < $1.id }.map { entry in
       var member = entry.member
-      // The address that the local peer reached comes first, because a peer might not know the
-      // address at which others reach it.
+      // The address that the local peer reached comes first, because a peer might not know the address at which others
+      // reach it.
       let seen = entry.observed.first { $0.port == member.port && isIPLiteral($0.host) }
       if let seen {
         member.addresses.removeAll { $0 == seen.host }
@@ -90,16 +86,13 @@ final class MemberDirectory {
     }
   }
 
-  /// Announces a peer to the other members, because the peer joined, or returned without its
-  /// delivery state (MEM-1).
+  /// Announces a peer to the other members, because the peer joined, or returned without its delivery state (MEM-1).
   func introduce(_ entry: PeerEntry, _ link: ControlLink) {
     // A relay sends a more detailed message to all members (RLY-3).
     if !session.relaying.isRelaying {
       announce(entry.id)
       if link.side == .dialler {
-        for members in Control.Members.split(members(besides: entry.id)) {
-          link.send(.members, members.encoded())
-        }
+        for members in Control.Members.split(members(besides: entry.id)) { link.send(.members, members.encoded()) }
       }
     }
     // The network may have recovered for all peers, because this one returned.
@@ -117,13 +110,8 @@ final class MemberDirectory {
   ///   - members: The members.
   ///   - source: The peer that named them; `nil` for the local program.
   ///   - delay: How long to wait for the members to dial first.
-  func learn(
-    _ members: [Control.Member],
-    from source: PeerID? = nil,
-    dialAfter delay: TimeAmount = .seconds(3)
-  ) {
-    // If members are not allowed to admit peers, a report by a member does not vouch for a peer
-    // (TCK-5).
+  func learn(_ members: [Control.Member], from source: PeerID? = nil, dialAfter delay: TimeAmount = .seconds(3)) {
+    // If members are not allowed to admit peers, a report by a member does not vouch for a peer (TCK-5).
     let isVouching =
       switch session.admission.policy.admitters {
       case .members: true
@@ -132,8 +120,7 @@ final class MemberDirectory {
     notice(members.map(\.peer))
     let mayNameGuests = source.map(membership.maySpeakForHost) ?? true
     let remote = source.flatMap { entries[$0]?.link?.remote }
-    for member in members
-    where member.peer != session.localPeer && !membership.isRemoved(member.peer) {
+    for member in members where member.peer != session.localPeer && !membership.isRemoved(member.peer) {
       var member = source == nil ? member : member.usable(from: remote)
       // Otherwise, any member could make others treat a peer as unknown, or dial a guest.
       if !mayNameGuests { member.isGuest = entries[member.peer]?.member.isGuest ?? false }
@@ -150,8 +137,7 @@ final class MemberDirectory {
       } else {
         continue
       }
-      session.dialler.policy
-        .named(member.peer, as: member.incarnation, dialAt: .now() + delay)
+      session.dialler.policy.named(member.peer, as: member.incarnation, dialAt: .now() + delay)
     }
     session.planTick()
   }
@@ -165,10 +151,8 @@ final class MemberDirectory {
     return named < Limits.strangersNamed
   }
 
-  /// Dials a relayed peer that has new addresses, because it may be directly reachable there
-  /// (RLY-6).
-  private func dialIfMoved(_ member: Control.Member, _ entry: PeerEntry, _ relayed: RelayedPresence)
-  {
+  /// Dials a relayed peer that has new addresses, because it may be directly reachable there (RLY-6).
+  private func dialIfMoved(_ member: Control.Member, _ entry: PeerEntry, _ relayed: RelayedPresence) {
     guard member.incarnation == relayed.incarnation,
       member.port != entry.member.port || member.addresses != entry.member.addresses
     else { return }
@@ -183,8 +167,8 @@ final class MemberDirectory {
   private func makeRoomForMember() -> Bool {
     if entries.count < Limits.members { return true }
     let candidates = entries.values.filter { entry in
-      entry.id != membership.host && !membership.relays.contains(entry.id)
-        && !entry.isJoined && entry.link == nil && session.dialler.policy.isIdle(entry.id)
+      entry.id != membership.host && !membership.relays.contains(entry.id) && !entry.isJoined && entry.link == nil
+        && session.dialler.policy.isIdle(entry.id)
     }
     // Forget a peer that the local peer never met, before one that it met.
     let unproven = candidates.first { !membership.contains($0.id) }
@@ -216,11 +200,8 @@ final class MemberDirectory {
       return
     }
     let isMoved = addresses.contains { !entry.observed.contains($0) }
-    entry.observed = Array(
-      (addresses + entry.observed.filter { !addresses.contains($0) }).prefix(Limits.addresses)
-    )
-    session.dialler.policy
-      .discovered(peer, as: incarnation, isMoved: isMoved, hasLink: entry.link != nil, now: .now())
+    entry.observed = Array((addresses + entry.observed.filter { !addresses.contains($0) }).prefix(Limits.addresses))
+    session.dialler.policy.discovered(peer, as: incarnation, isMoved: isMoved, hasLink: entry.link != nil, now: .now())
     session.planTick()
   }
 
@@ -230,8 +211,7 @@ final class MemberDirectory {
   // MARK: The membership record
 
   /// Changes the membership, and publishes a new record if the record has changed.
-  @discardableResult
-  func update<Result>(_ change: (inout Membership) -> Result) -> Result {
+  @discardableResult func update<Result>(_ change: (inout Membership) -> Result) -> Result {
     let before = membership.record
     let result = change(&membership)
     let after = membership.record
@@ -270,8 +250,8 @@ final class MemberDirectory {
         member: Control.Member(
           peer: member.peer,
           name: member.name,
-          // No process has this placeholder incarnation, so a bar is lifted when a real incarnation
-          // of the peer appears.
+          // No process has this placeholder incarnation, so a bar is lifted when a real incarnation of the peer
+          // appears.
           incarnation: .unknown,
           port: 0,
           addresses: [],
@@ -295,19 +275,13 @@ final class MemberDirectory {
     guard hasJoined, membership.session != .unnamed else { return }
     var member = entry.stored
     member.admittedBy = admitter(of: entry)
-    let isNew = update { membership in
-      membership.met(member) { entries[$0]?.isJoined == true }
-    }
+    let isNew = update { membership in membership.met(member) { entries[$0]?.isJoined == true } }
     if isNew { proofChanged() }
     entry.hasRight = membership.hasRight(entry.id, showing: entry.shownTicket?.signature)
     guard let link = entry.link else { return }
     // Send a ticket only to a listener, because a dialler receives its ticket in ACCEPT.
     guard link.side == .dialler,
-      let ticket = membership.renewed(
-        for: entry.id,
-        showing: entry.shownTicket,
-        by: session.configuration.identity
-      )
+      let ticket = membership.renewed(for: entry.id, showing: entry.shownTicket, by: session.configuration.identity)
     else { return }
     entry.shownTicket = ticket
     link.send(.members, Control.Members(members: [], ticket: ticket).encoded())
@@ -320,9 +294,7 @@ final class MemberDirectory {
     case .vouched(let admitter): return admitter
     case nil:
       // The local peer dialed this member.
-      if let ticket = entry.shownTicket, (try? membership.check(ticket, of: entry.id)) != nil {
-        return ticket.admitter
-      }
+      if let ticket = entry.shownTicket, (try? membership.check(ticket, of: entry.id)) != nil { return ticket.admitter }
       return entry.namedBy
     }
   }

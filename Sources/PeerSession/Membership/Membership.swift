@@ -83,9 +83,7 @@ struct Membership: Sendable {
         isGuest: index < record.removedGuests
       )
     }
-    if isTrusted {
-      for relay in record.relays { vouched(for: relay) }
-    }
+    if isTrusted { for relay in record.relays { vouched(for: relay) } }
     for member in record.members where member.peer != local && !isRemoved(member.peer) {
       if !contains(member.peer) { members.append(member) }
     }
@@ -96,8 +94,8 @@ struct Membership: Sendable {
 
   // MARK: The host
 
-  /// The peer that has the host's rights: the host, if nothing better than a member's word is
-  /// possible, or if it is proved; `nil` as long as a proof is possible and missing (MEM-15).
+  /// The peer that has the host's rights: the host, if nothing better than a member's word is possible, or if it is
+  /// proved; `nil` as long as a proof is possible and missing (MEM-15).
   var authority: PeerID? {
     if session.namesHost { return session.names(host) ? host : nil }
     return session.isOfOwnedBoard ? owner : host
@@ -111,11 +109,8 @@ struct Membership: Sendable {
 
   /// Returns whether a peer is admitted as the host (HEL-8).
   ///
-  /// The owner of an owned board may not be confirmed yet, for example at a relay that has just
-  /// accepted the board.
-  func needsNoAdmission(_ peer: PeerID) -> Bool {
-    peer == authority ?? (session.isOfOwnedBoard ? host : nil)
-  }
+  /// The owner of an owned board may not be confirmed yet, for example at a relay that has just accepted the board.
+  func needsNoAdmission(_ peer: PeerID) -> Bool { peer == authority ?? (session.isOfOwnedBoard ? host : nil) }
 
   /// Sets the host that the local program or the first ACCEPT names.
   mutating func begin(_ id: SessionID, host: PeerID) {
@@ -128,8 +123,7 @@ struct Membership: Sendable {
   /// - Parameter peers: The peers that the local peer has just met or heard of.
   /// - Returns: Whether the host changed.
   mutating func noticed(_ peers: some Sequence<PeerID>) -> Bool {
-    guard session.namesHost, !session.names(host), let named = peers.first(where: session.names)
-    else { return false }
+    guard session.namesHost, !session.names(host), let named = peers.first(where: session.names) else { return false }
     replaceHost(with: named)
     return true
   }
@@ -145,8 +139,7 @@ struct Membership: Sendable {
     return true
   }
 
-  /// Records that a member names another peer as the host, although nothing can prove who it is
-  /// (MEM-16).
+  /// Records that a member names another peer as the host, although nothing can prove who it is (MEM-16).
   ///
   /// - Returns: Whether no member named this peer before.
   mutating func claimed(host peer: PeerID) -> Bool {
@@ -179,8 +172,8 @@ struct Membership: Sendable {
     !isRemoved(peer) && !isGuest(peer) && (peer == host || peer == local || contains(peer))
   }
 
-  /// Returns whether the local peer accepts tickets signed by `peer` even if members are not
-  /// allowed to admit peers (TCK-5).
+  /// Returns whether the local peer accepts tickets signed by `peer` even if members are not allowed to admit peers
+  /// (TCK-5).
   func maySpeakForHost(_ peer: PeerID) -> Bool {
     guard !isRemoved(peer) else { return false }
     return peer == local || peer == authority || authority != nil && relays.contains(peer)
@@ -193,22 +186,20 @@ struct Membership: Sendable {
   ///   - peer: The peer that shows it.
   ///   - admitters: The peers that may admit others.
   /// - Throws: ``TicketError``.
-  func check(
-    _ ticket: Ticket,
-    of peer: PeerID,
-    by admitters: Admitters = .members
-  ) throws(TicketError) {
+  func check(_ ticket: Ticket, of peer: PeerID, by admitters: Admitters = .members) throws(TicketError) {
     switch admitters {
     case .members:
-      try ticket.verify(session: session, member: peer, mayAdmit: mayAdmit) {
-        isRemoved($0) || isGuest($0)
-      }
+      try ticket.verify(session: session, member: peer, mayAdmit: mayAdmit) { isRemoved($0) || isGuest($0) }
     case .host:
-      // Check only the first signature. The rest of the chain proves that the signer is a member,
-      // but not that the host lets members admit peers.
+      // Check only the first signature. The rest of the chain proves that the signer is a member, but not that the host
+      // lets members admit peers.
       do throws(TicketError) {
-        try Ticket(ticket.signature)
-          .verify(session: session, member: peer, mayAdmit: maySpeakForHost, isRemoved: isRemoved)
+        try Ticket(ticket.signature).verify(
+          session: session,
+          member: peer,
+          mayAdmit: maySpeakForHost,
+          isRemoved: isRemoved
+        )
       } catch {
         // The host itself stops to accept newcomers of members when its user chooses so.
         guard error == .unknownAdmitter, local != host || givesRight, !isRemoved(ticket.admitter),
@@ -218,19 +209,15 @@ struct Membership: Sendable {
     }
   }
 
-  /// Returns whether the host let a peer admit newcomers, according to the first signature of the peer's
-  /// ticket (TCK-6).
+  /// Returns whether the host let a peer admit newcomers, according to the first signature of the peer's ticket
+  /// (TCK-6).
   func hasRight(_ peer: PeerID, showing ticket: Ticket.Signature?) -> Bool {
-    guard let ticket, ticket.right != nil, ticket.admitter == authority, !isGuest(peer) else {
-      return false
-    }
+    guard let ticket, ticket.right != nil, ticket.admitter == authority, !isGuest(peer) else { return false }
     return ticket.givesRight(session: session, member: peer)
   }
 
   /// Whether the local peer may admit newcomers in the modes `known` and `ask`.
-  var mayAdmitNewcomers: Bool {
-    authority == local || hasRight(local, showing: ticket?.signature)
-  }
+  var mayAdmitNewcomers: Bool { authority == local || hasRight(local, showing: ticket?.signature) }
 
   /// Returns whether a peer that shows this ticket, or none, belongs to the session (MEM-8).
   func proves(_ ticket: Ticket?, of peer: PeerID, by admitters: Admitters = .members) -> Bool {
@@ -246,10 +233,7 @@ struct Membership: Sendable {
   ///   - member: The peer. If an admitter is already recorded, it stays.
   ///   - isConnected: Whether a peer has a link or a route now.
   /// - Returns: Whether the peer proved its membership for the first time.
-  mutating func met(
-    _ member: MembershipRecord.Member,
-    isConnected: (PeerID) -> Bool = { _ in false }
-  ) -> Bool {
+  mutating func met(_ member: MembershipRecord.Member, isConnected: (PeerID) -> Bool = { _ in false }) -> Bool {
     guard member.peer != local, !isRemoved(member.peer) else { return false }
     var member = member
     let index = members.firstIndex { $0.peer == member.peer }
@@ -276,8 +260,7 @@ struct Membership: Sendable {
   ///   - peer: The peer.
   ///   - reason: The host's reason, possibly empty. The peer receives it on each attempt to return.
   ///   - signature: The host's signature; `nil` if the removal came without one.
-  ///   - isGuest: Whether the peer joined from a browser; it also counts as a guest if it is stored as
-  ///     one.
+  ///   - isGuest: Whether the peer joined from a browser; it also counts as a guest if it is stored as one.
   mutating func remove(
     _ peer: PeerID,
     reason: UntrustedText = UntrustedText(""),
@@ -295,8 +278,7 @@ struct Membership: Sendable {
     removed.sign(by: identity, session: session)
   }
 
-  /// Drops the least recently met members, but never the host, a relay or a connected member
-  /// (MEM-1).
+  /// Drops the least recently met members, but never the host, a relay or a connected member (MEM-1).
   private mutating func makeRoom(isConnected: (PeerID) -> Bool) {
     while members.count > Limits.members {
       let dropped = members.firstIndex { member in
@@ -322,9 +304,8 @@ struct Membership: Sendable {
 
   /// Stores a ticket for the local peer if it is better than the current one (TCK-4).
   ///
-  /// Of two tickets, the one whose chain leads to the host is better. If that does not decide, the
-  /// one signed by the host or a relay is better. If that does not decide either, the new ticket is
-  /// better unless its chain is longer.
+  /// Of two tickets, the one whose chain leads to the host is better. If that does not decide, the one signed by the
+  /// host or a relay is better. If that does not decide either, the new ticket is better unless its chain is longer.
   ///
   /// - Returns: Whether the ticket was stored and differs from the previous one.
   mutating func received(_ new: Ticket) -> Bool {
@@ -341,8 +322,7 @@ struct Membership: Sendable {
       case (true, false): return false
       case (false, true): break
       case (true, true), (false, false):
-        // A ticket signed by the host or a relay is accepted even if members are not allowed to
-        // admit peers (TCK-5).
+        // A ticket signed by the host or a relay is accepted even if members are not allowed to admit peers (TCK-5).
         switch (maySpeakForHost(ticket.admitter), maySpeakForHost(new.admitter)) {
         case (true, false): return false
         case (false, true): break
@@ -365,19 +345,11 @@ struct Membership: Sendable {
     guard peer != host, !isGuest(peer), session != .unnamed else { return nil }
     let givesRight = givesRight && authority == local
     if let shown, !givesRight || hasRight(peer, showing: shown.signature) {
-      let isGood =
-        leadsToHost(shown)
-        && (maySpeakForHost(shown.admitter) || !(local == host || relays.contains(local)))
+      let isGood = leadsToHost(shown) && (maySpeakForHost(shown.admitter) || !(local == host || relays.contains(local)))
       guard let depth else { return nil }
       if isGood && shown.length <= depth + 1 { return nil }
     }
     let own = depth == nil ? nil : ticket
-    return Ticket.make(
-      by: identity,
-      session: session,
-      member: peer,
-      own: own,
-      givesRight: givesRight
-    )
+    return Ticket.make(by: identity, session: session, member: peer, own: own, givesRight: givesRight)
   }
 }

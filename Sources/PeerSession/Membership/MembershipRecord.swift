@@ -5,10 +5,9 @@ import PeerWire
 
 /// A record of a session's membership that lets a program return after a restart (MEM-7).
 ///
-/// ``Session/membership`` delivers a record whenever the membership changes. The program stores the
-/// record and, after a restart, passes it to ``PeerTransport/host(_:admission:name:membership:)``
-/// or ``JoinRequest/membership``. A record contains addresses of other members, and the local
-/// peer's ticket. The ticket admits only the local peer.
+/// ``Session/membership`` delivers a record whenever the membership changes. The program stores the record and, after a
+/// restart, passes it to ``PeerTransport/host(_:admission:name:membership:)`` or ``JoinRequest/membership``. A record
+/// contains addresses of other members, and the local peer's ticket. The ticket admits only the local peer.
 public struct MembershipRecord: Equatable, Sendable {
   /// A peer that proved that it belongs to the session.
   public struct Member: Equatable, Sendable {
@@ -24,17 +23,11 @@ public struct MembershipRecord: Equatable, Sendable {
     public var isGuest = false
     /// The peer that admitted the member; `nil` if unknown.
     ///
-    /// This is the signer of the member's ticket, or the local peer (MEM-13). Other peers do not
-    /// accept it as proof.
+    /// This is the signer of the member's ticket, or the local peer (MEM-13). Other peers do not accept it as proof.
     public var admittedBy: PeerID?
 
     /// Creates the entry of a member.
-    public init(
-      peer: PeerID,
-      name: UntrustedText,
-      addresses: [PeerAddress] = [],
-      isRelay: Bool = false
-    ) {
+    public init(peer: PeerID, name: UntrustedText, addresses: [PeerAddress] = [], isRelay: Bool = false) {
       self.peer = peer
       self.name = name
       self.addresses = addresses
@@ -46,8 +39,8 @@ public struct MembershipRecord: Equatable, Sendable {
   public var host: PeerID
   /// The members, those met most recently last; at most 256.
   public var members: [Member]
-  /// The peers that the host removed, at most 1,024: first the guests, then all others, each the
-  /// earliest removal first.
+  /// The peers that the host removed, at most 1,024: first the guests, then all others, each the earliest removal
+  /// first.
   public var removed: [PeerID]
   /// The number of guests in ``removed``.
   var removedGuests = 0
@@ -77,8 +70,7 @@ public struct MembershipRecord: Equatable, Sendable {
     var next: [PeerID] = [peer]
     while !next.isEmpty {
       let admitters = Set(next)
-      next = members.filter { member in
-        member.admittedBy.map(admitters.contains) == true && !seen.contains(member.peer)
+      next = members.filter { member in member.admittedBy.map(admitters.contains) == true && !seen.contains(member.peer)
       }.map(\.peer)
       seen.formUnion(next)
       found += next
@@ -139,15 +131,12 @@ extension MembershipRecord: Codable {
       guard let peer = PeerID(text: text), removed.contains(peer) else { continue }
       self.reasons[peer] = .explanation(reason)
     }
-    let signatures =
-      try container.decodeIfPresent([String: KickSignature].self, forKey: .signatures) ?? [:]
+    let signatures = try container.decodeIfPresent([String: KickSignature].self, forKey: .signatures) ?? [:]
     for (text, signature) in signatures {
       guard let peer = PeerID(text: text), removed.contains(peer) else { continue }
       self.signatures[peer] = signature
     }
-    relays =
-      try container.isPresent(.relays)
-      ? container.array(.relays, of: PeerID.self, maximum: Limits.members) : []
+    relays = try container.isPresent(.relays) ? container.array(.relays, of: PeerID.self, maximum: Limits.members) : []
     ticket = try container.decodeIfPresent(Ticket.self, forKey: .ticket)
   }
 

@@ -4,8 +4,8 @@ import PeerWire
 
 /// The ids of sessions that name their host (MEM-14).
 ///
-/// Such an id is computed from the host's key, so that every peer can check who the host is without
-/// trusting the peer that says so.
+/// Such an id is computed from the host's key, so that every peer can check who the host is without trusting the peer
+/// that says so.
 extension SessionID {
   /// The last bytes of an id that names its host.
   private static let mark: [UInt8] = [0x68, 0x6F]
@@ -36,9 +36,7 @@ extension SessionID {
   /// Whether the id names a host.
   ///
   /// The ids of earlier releases do not.
-  public var namesHost: Bool {
-    bytes.suffix(Self.mark.count).elementsEqual(Self.mark) && !isOfOwnedBoard
-  }
+  public var namesHost: Bool { bytes.suffix(Self.mark.count).elementsEqual(Self.mark) && !isOfOwnedBoard }
 
   /// Returns whether the id names this peer as the host.
   public func names(_ peer: PeerID) -> Bool {

@@ -4,9 +4,9 @@ import PeerWire
 
 /// Decides which peers of a session are dialed, and when (LIV-3, LIV-4, MEM-6, MEM-9, RLY-6).
 ///
-/// The session reports what happens to its peers, and asks which dials are due. The policy does no
-/// I/O and has no clock or random source. The caller passes the time and the fraction of the jitter
-/// to add (from 0 to 1). ``DialPlan`` holds the decisions for a single peer.
+/// The session reports what happens to its peers, and asks which dials are due. The policy does no I/O and has no clock
+/// or random source. The caller passes the time and the fraction of the jitter to add (from 0 to 1). ``DialPlan`` holds
+/// the decisions for a single peer.
 struct RedialPolicy: Sendable {
   /// The facts about a peer that decide whether a planned dial starts.
   struct Standing: Sendable, Equatable {
@@ -89,11 +89,7 @@ struct RedialPolicy: Sendable {
   // MARK: Reports about peers
 
   /// Records that a member or the stored record named a peer, with this incarnation.
-  mutating func named(
-    _ peer: PeerID,
-    as incarnation: SessionIncarnation,
-    dialAt due: NIODeadline
-  ) {
+  mutating func named(_ peer: PeerID, as incarnation: SessionIncarnation, dialAt due: NIODeadline) {
     contacts[peer, default: Contact()].plan.named(of: incarnation, dialAt: due)
   }
 
@@ -111,10 +107,7 @@ struct RedialPolicy: Sendable {
     isMoved: Bool,
     hasLink: Bool,
     now: NIODeadline
-  ) {
-    contacts[peer, default: Contact()].plan
-      .discovered(incarnation, isMoved: isMoved, hasLink: hasLink, now: now)
-  }
+  ) { contacts[peer, default: Contact()].plan.discovered(incarnation, isMoved: isMoved, hasLink: hasLink, now: now) }
 
   /// Records that discovery no longer shows a peer.
   mutating func vanished(_ peer: PeerID) { contacts[peer]?.plan.vanished() }
@@ -162,9 +155,7 @@ struct RedialPolicy: Sendable {
   }
 
   /// Records that the local peer dials a new link to replace an open one.
-  mutating func linkRenewed(_ peer: PeerID) {
-    contacts[peer, default: Contact()].dialledLast = true
-  }
+  mutating func linkRenewed(_ peer: PeerID) { contacts[peer, default: Contact()].dialledLast = true }
 
   /// Handles a CLOSE that the other side sent (3.6).
   ///
@@ -209,9 +200,7 @@ struct RedialPolicy: Sendable {
   mutating func departed(_ peer: PeerID) { contacts[peer]?.brokenAt = nil }
 
   /// Bars a peer from being dialed.
-  mutating func bar(_ peer: PeerID, _ reason: DialPlan.Bar) {
-    contacts[peer, default: Contact()].plan.bar(reason)
-  }
+  mutating func bar(_ peer: PeerID, _ reason: DialPlan.Bar) { contacts[peer, default: Contact()].plan.bar(reason) }
 
   /// Bars all peers, because the session is over.
   mutating func end() {
@@ -227,9 +216,7 @@ struct RedialPolicy: Sendable {
   }
 
   /// Postpones a due dial, without counting it as a failure.
-  mutating func postpone(_ peer: PeerID, until due: NIODeadline) {
-    contacts[peer]?.plan.postpone(until: due)
-  }
+  mutating func postpone(_ peer: PeerID, until due: NIODeadline) { contacts[peer]?.plan.postpone(until: due) }
 
   /// Handles the start of a dial.
   mutating func dialBegan(_ peer: PeerID) { contacts[peer, default: Contact()].plan.began() }
@@ -245,41 +232,33 @@ struct RedialPolicy: Sendable {
   ///   - now: The time.
   ///   - jitter: How much jitter to add.
   /// - Returns: The consequence for the peer.
-  mutating func dialFailed(
-    _ peer: PeerID,
-    _ dial: FailedDial,
-    now: NIODeadline,
-    jitter: Double
-  ) -> DialPlan.Outcome {
+  mutating func dialFailed(_ peer: PeerID, _ dial: FailedDial, now: NIODeadline, jitter: Double) -> DialPlan.Outcome {
     if dial.code == .identityInUse {
       dialEnded(peer)
       linkTaken(peer, now: now, jitter: jitter)
       return .planned
     }
-    // The address belongs to a peer on another network, or the peer accepts only relayed
-    // connections. In both cases, the peer may still be online (RLY-6).
+    // The address belongs to a peer on another network, or the peer accepts only relayed connections. In both cases,
+    // the peer may still be online (RLY-6).
     let isBehindRelay =
-      !dial.hasDelivery && dial.code != .kicked
-      && (dial.isRelayed || dial.hasRelays && dial.code == .wrongPeer)
-    return contacts[peer, default: Contact()].plan
-      .failed(
-        isBehindRelay ? .later : dial.redial,
-        .init(
-          incarnation: dial.incarnation,
-          isAwaited: dial.isJoined,
-          isKept: dial.isMember || !dial.isHearsay && (dial.hasRelays || dial.isRelay),
-          isRare: isBehindRelay || dial.code == .full,
-          isHearsay: dial.isHearsay
-        ),
-        now: now,
-        jitter: jitter
-      )
+      !dial.hasDelivery && dial.code != .kicked && (dial.isRelayed || dial.hasRelays && dial.code == .wrongPeer)
+    return contacts[peer, default: Contact()].plan.failed(
+      isBehindRelay ? .later : dial.redial,
+      .init(
+        incarnation: dial.incarnation,
+        isAwaited: dial.isJoined,
+        isKept: dial.isMember || !dial.isHearsay && (dial.hasRelays || dial.isRelay),
+        isRare: isBehindRelay || dial.code == .full,
+        isHearsay: dial.isHearsay
+      ),
+      now: now,
+      jitter: jitter
+    )
   }
 
   // MARK: Time
 
-  /// Ignores the time in which the program was suspended, because the program could not dial any
-  /// peer then (LIV-4).
+  /// Ignores the time in which the program was suspended, because the program could not dial any peer then (LIV-4).
   mutating func excuse(_ delay: TimeAmount) {
     for (peer, contact) in contacts {
       if let brokenAt = contact.brokenAt { contacts[peer]?.brokenAt = brokenAt + delay }
@@ -300,15 +279,12 @@ struct RedialPolicy: Sendable {
   func nextDue(for peer: PeerID) -> NIODeadline? {
     guard let contact = contacts[peer] else { return nil }
     let isWaiting = !contact.plan.isDialling && !contact.plan.isBarred
-    return [isWaiting ? contact.plan.next : nil, contact.brokenAt.map { $0 + lostAfter }]
-      .compactMap(\.self).min()
+    return [isWaiting ? contact.plan.next : nil, contact.brokenAt.map { $0 + lostAfter }].compactMap(\.self).min()
   }
 
-  /// Returns the peers whose dial is due, in no particular order, except lost peers that discovery
-  /// does not show.
+  /// Returns the peers whose dial is due, in no particular order, except lost peers that discovery does not show.
   ///
-  /// The caller asks ``allowsDial(of:now:standing:)`` before each dial, because one dial can rule
-  /// out another.
+  /// The caller asks ``allowsDial(of:now:standing:)`` before each dial, because one dial can rule out another.
   func due(now: NIODeadline) -> [PeerID] {
     contacts.keys.filter { peer in
       let plan = plan(for: peer)
@@ -323,19 +299,12 @@ struct RedialPolicy: Sendable {
   ///   - now: The time.
   ///   - standing: Returns the standing of a peer in the session.
   /// - Returns: Whether the caller may start the dial.
-  func allowsDial(
-    of peer: PeerID,
-    now: NIODeadline,
-    standing: (PeerID) -> Standing
-  ) -> Bool {
+  func allowsDial(of peer: PeerID, now: NIODeadline, standing: (PeerID) -> Standing) -> Bool {
     let state = standing(peer)
     guard allows(peer, state, now), !state.isLeftToRelays else { return false }
-    // A peer that other peers named might not exist, so only a few such peers are dialed at a time
-    // (MEM-6).
+    // A peer that other peers named might not exist, so only a few such peers are dialed at a time (MEM-6).
     guard isStranger(peer, state) else { return true }
-    let strangers = contacts.count { peer, contact in
-      contact.plan.isDialling && isStranger(peer, standing(peer))
-    }
+    let strangers = contacts.count { peer, contact in contact.plan.isDialling && isStranger(peer, standing(peer)) }
     return strangers < Limits.dialsToStrangers
   }
 
@@ -345,8 +314,9 @@ struct RedialPolicy: Sendable {
   func lostPeerDue(now: NIODeadline, standing: (PeerID) -> Standing) -> PeerID? {
     let lost = contacts.filter { $0.value.plan.isLost && $0.value.plan.announced == nil }
     guard !lost.contains(where: \.value.plan.isDialling) else { return nil }
-    return lost.filter { allows($0.key, standing($0.key), now) }
-      .min { ($0.value.plan.next ?? .distantFuture) < ($1.value.plan.next ?? .distantFuture) }?.key
+    return lost.filter { allows($0.key, standing($0.key), now) }.min {
+      ($0.value.plan.next ?? .distantFuture) < ($1.value.plan.next ?? .distantFuture)
+    }?.key
   }
 
   private func allows(_ peer: PeerID, _ standing: Standing, _ now: NIODeadline) -> Bool {

@@ -4,8 +4,8 @@ import PeerWire
 
 /// The peers that were removed from a session (MEM-3).
 ///
-/// It stores at most 1,024 removals. After that, each new removal replaces the earliest removal of a
-/// guest, or if there is none, the earliest.
+/// It stores at most 1,024 removals. After that, each new removal replaces the earliest removal of a guest, or if there
+/// is none, the earliest.
 struct Removals: Equatable, Sendable {
   private struct Removal: Equatable {
     var reason: UntrustedText
@@ -34,15 +34,9 @@ struct Removals: Equatable, Sendable {
 
   /// Adds a removal.
   ///
-  /// A repeated removal has no effect if the earlier one is signed, or if the new one has neither a
-  /// reason nor a signature. A guest replaces only other guests, because without a browser link it
-  /// cannot join anyway (WEB-6).
-  mutating func add(
-    _ peer: PeerID,
-    reason: UntrustedText,
-    signature: KickSignature?,
-    isGuest: Bool = false
-  ) {
+  /// A repeated removal has no effect if the earlier one is signed, or if the new one has neither a reason nor a
+  /// signature. A guest replaces only other guests, because without a browser link it cannot join anyway (WEB-6).
+  mutating func add(_ peer: PeerID, reason: UntrustedText, signature: KickSignature?, isGuest: Bool = false) {
     if let known = removals[peer] {
       guard known.signature == nil, signature != nil || !reason.isEmpty else { return }
     } else {
@@ -55,13 +49,10 @@ struct Removals: Equatable, Sendable {
     guestCount = max(0, guestCount - 1)
   }
 
-  /// Drops the removals that `host` did not sign, because another peer was wrongly taken for the host
-  /// (MEM-15).
+  /// Drops the removals that `host` did not sign, because another peer was wrongly taken for the host (MEM-15).
   mutating func retain(signedBy host: PeerID) {
     let isGuest = Set(peers.prefix(guestCount))
-    removals = removals.filter { _, removal in
-      removal.signature.map { PeerID(spki: $0.key) == host } ?? false
-    }
+    removals = removals.filter { _, removal in removal.signature.map { PeerID(spki: $0.key) == host } ?? false }
     peers.removeAll { removals[$0] == nil }
     guestCount = peers.count(where: isGuest.contains)
   }
@@ -69,12 +60,7 @@ struct Removals: Equatable, Sendable {
   /// Adds the host's signature to the removals that have none.
   mutating func sign(by identity: PeerIdentity, session: SessionID) {
     for (peer, removal) in removals where removal.signature == nil {
-      removals[peer]?.signature = KickSignature(
-        by: identity,
-        session: session,
-        peer: peer,
-        reason: removal.reason
-      )
+      removals[peer]?.signature = KickSignature(by: identity, session: session, peer: peer, reason: removal.reason)
     }
   }
 }

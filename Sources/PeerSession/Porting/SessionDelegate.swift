@@ -10,19 +10,19 @@ extension Session {
     case connecting = 1
     /// The peer is in the session.
     ///
-    /// It stays in this state while a broken link is replaced, because no message is lost;
-    /// ``PeerState`` distinguishes the two cases.
+    /// It stays in this state while a broken link is replaced, because no message is lost; ``PeerState`` distinguishes
+    /// the two cases.
     case connected = 2
   }
 }
 
-/// Receives the events of a session through methods like those of `MCSessionDelegate`, for code
-/// that is ported from MultipeerConnectivity.
+/// Receives the events of a session through methods like those of `MCSessionDelegate`, for code that is ported from
+/// MultipeerConnectivity.
 ///
-/// New code should read ``Session/events`` instead. Every method has a default that does nothing.
-/// Methods are called in the order of the events, each after the previous one has returned. A slow
-/// method slows the senders down, but no event is lost. An actor, or a class on the main actor, can
-/// conform with synchronous methods, which then run on that actor.
+/// New code should read ``Session/events`` instead. Every method has a default that does nothing. Methods are called in
+/// the order of the events, each after the previous one has returned. A slow method slows the senders down, but no
+/// event is lost. An actor, or a class on the main actor, can conform with synchronous methods, which then run on that
+/// actor.
 public protocol SessionDelegate: AnyObject, Sendable {
   /// Called when the state of a peer in the session changed.
   func session(_ session: Session, peer: PeerID, didChange state: Session.MemberState) async
@@ -32,8 +32,8 @@ public protocol SessionDelegate: AnyObject, Sendable {
 
   /// Called when a peer opened a stream.
   ///
-  /// The stream is already open and needs no run loop. Read ``PeerStream/inbound`` in a separate
-  /// task, because later events wait for this method.
+  /// The stream is already open and needs no run loop. Read ``PeerStream/inbound`` in a separate task, because later
+  /// events wait for this method.
   func session(
     _ session: Session,
     didReceive stream: PeerStream,
@@ -49,11 +49,9 @@ public protocol SessionDelegate: AnyObject, Sendable {
     with progress: IncomingResource
   ) async
 
-  /// Called when a resource arrived and was verified, or failed; exactly one of `path` and `error`
-  /// is not `nil`.
+  /// Called when a resource arrived and was verified, or failed; exactly one of `path` and `error` is not `nil`.
   ///
-  /// The file stays in the inbox, and is included in its quota, until the program moves or removes
-  /// it.
+  /// The file stays in the inbox, and is included in its quota, until the program moves or removes it.
   func session(
     _ session: Session,
     didFinishReceivingResourceWithName resourceName: UntrustedText,
@@ -62,34 +60,23 @@ public protocol SessionDelegate: AnyObject, Sendable {
     withError error: SessionError?
   ) async
 
-  /// Called when a peer asks to join and a user must decide; answer with
-  /// ``Session/respond(to:_:)``.
+  /// Called when a peer asks to join and a user must decide; answer with ``Session/respond(to:_:)``.
   ///
-  /// This method replaces
-  /// `advertiser(_:didReceiveInvitationFromPeer:withContext:invitationHandler:)`.
+  /// This method replaces `advertiser(_:didReceiveInvitationFromPeer:withContext:invitationHandler:)`.
   func session(_ session: Session, didReceiveInvitation invitation: Invitation) async
 
   /// Called for each event that has no callback in MultipeerConnectivity.
   ///
-  /// Examples are a warning, the reason why a peer left, a link that reconnects, or an outgoing
-  /// resource.
+  /// Examples are a warning, the reason why a peer left, a link that reconnects, or an outgoing resource.
   func session(_ session: Session, didObserve event: SessionEvent) async
 }
 
 extension SessionDelegate {
   /// Does nothing.
-  public func session(
-    _ session: Session,
-    peer: PeerID,
-    didChange state: Session.MemberState
-  ) async {}
+  public func session(_ session: Session, peer: PeerID, didChange state: Session.MemberState) async {}
 
   /// Does nothing.
-  public func session(
-    _ session: Session,
-    didReceive data: [UInt8],
-    fromPeer peer: PeerID
-  ) async {}
+  public func session(_ session: Session, didReceive data: [UInt8], fromPeer peer: PeerID) async {}
 
   /// Does nothing; the stream is reset when the last reference to it is released.
   public func session(
@@ -131,8 +118,8 @@ public final class IncomingResource: Sendable {
   public let info: ResourceInfo
   /// The progress, at most ten times a second; a slow reader gets only the newest element.
   ///
-  /// The sequence supports one reader and ends with the transfer. If the whole file arrived, the
-  /// last element has all bytes.
+  /// The sequence supports one reader and ends with the transfer. If the whole file arrived, the last element has all
+  /// bytes.
   public let updates: AsyncStream<ResourceProgress>
 
   private let source: AsyncStream<ResourceProgress>.Continuation
@@ -156,40 +143,27 @@ public final class IncomingResource: Sendable {
 extension Session {
   /// Reads ``events`` and passes each to `delegate`, in order.
   ///
-  /// It returns when the session is over or the task is canceled. Do not read the events elsewhere
-  /// in the meantime, because they support only one consumer.
+  /// It returns when the session is over or the task is canceled. Do not read the events elsewhere in the meantime,
+  /// because they support only one consumer.
   public func run(delegate: some SessionDelegate) async {
     var incoming: [TransferID: IncomingResource] = [:]
     for await event in events {
       switch event {
-      case .peerJoined(let peer):
-        await delegate.session(self, peer: peer.id, didChange: .connected)
+      case .peerJoined(let peer): await delegate.session(self, peer: peer.id, didChange: .connected)
       case .peerStateChanged(let peer, let state):
         await delegate.session(self, didObserve: event)
-        if state == .connecting {
-          await delegate.session(self, peer: peer, didChange: .connecting)
-        }
+        if state == .connecting { await delegate.session(self, peer: peer, didChange: .connecting) }
       case .peerLeft(let peer, _, undelivered: _):
         await delegate.session(self, didObserve: event)
         await delegate.session(self, peer: peer, didChange: .notConnected)
       case .message(let bytes, from: let peer), .datagram(let bytes, from: let peer):
         await delegate.session(self, didReceive: bytes, fromPeer: peer)
       case .streamOpened(let stream):
-        await delegate.session(
-          self,
-          didReceive: stream,
-          withName: stream.name,
-          fromPeer: stream.peer
-        )
+        await delegate.session(self, didReceive: stream, withName: stream.name, fromPeer: stream.peer)
       case .resourceStarted(let info) where info.direction == .incoming:
         let resource = IncomingResource(info, of: self)
         incoming[info.id] = resource
-        await delegate.session(
-          self,
-          didStartReceivingResourceWithName: info.name,
-          fromPeer: info.peer,
-          with: resource
-        )
+        await delegate.session(self, didStartReceivingResourceWithName: info.name, fromPeer: info.peer, with: resource)
       case .resourceProgress(let id, let bytes, of: let total):
         if let resource = incoming[id] {
           resource.progressed(to: ResourceProgress(bytes: bytes, total: total))
@@ -199,8 +173,7 @@ extension Session {
       case .resourceFinished(let info, let result) where info.direction == .incoming:
         incoming.removeValue(forKey: info.id)?.finish()
         await finished(info, result, delegate)
-      case .invitation(let invitation):
-        await delegate.session(self, didReceiveInvitation: invitation)
+      case .invitation(let invitation): await delegate.session(self, didReceiveInvitation: invitation)
       case .invitationEnded, .datagramPath, .resourceStarted, .resourceFinished, .warning:
         await delegate.session(self, didObserve: event)
       }

@@ -15,9 +15,7 @@ struct CarryQuestion: Sendable {
     at relay: PeerID
   ) throws(Refusal) {
     let session = hello.introduction.session
-    guard session != .unnamed,
-      carry.grant.isValid(session: session, host: host, relay: relay)
-    else {
+    guard session != .unnamed, carry.grant.isValid(session: session, host: host, relay: relay) else {
       throw Refusal(code: .protocolError, reason: "The signature of the relay grant is not valid.")
     }
     request = CarryRequest(

@@ -2,8 +2,7 @@ import NIOConcurrencyHelpers
 
 /// The tasks that wait until relayed peers confirm earlier messages (RLY-9).
 ///
-/// A lock protects the awaited confirmations. Tasks wait for them, and the session's event loop
-/// reports the answers.
+/// A lock protects the awaited confirmations. Tasks wait for them, and the session's event loop reports the answers.
 final class Confirmations: Sendable {
   private struct Wait {
     var missing: Set<PeerID>
@@ -19,8 +18,7 @@ final class Confirmations: Sendable {
 
   private let state = NIOLockedValueBox(State())
 
-  /// Returns a token for a confirmation by the given peers; the caller must then call
-  /// ``wait(for:)``.
+  /// Returns a token for a confirmation by the given peers; the caller must then call ``wait(for:)``.
   func begin(_ peers: [PeerID]) -> UInt64 {
     state.withLockedValue { state in
       state.lastToken += 1
@@ -66,9 +64,7 @@ final class Confirmations: Sendable {
 
   /// Records that a peer left, so that it can no longer confirm.
   func failed(_ peer: PeerID, _ error: SessionError) {
-    let tokens = state.withLockedValue { state in
-      state.waits.filter { $0.value.missing.contains(peer) }.keys.sorted()
-    }
+    let tokens = state.withLockedValue { state in state.waits.filter { $0.value.missing.contains(peer) }.keys.sorted() }
     for token in tokens { finish(token, .failure(error)) }
   }
 
@@ -99,6 +95,4 @@ final class Confirmations: Sendable {
   }
 }
 
-extension Result<Void, SessionError> {
-  fileprivate static var cancelled: Self { .failure(.cancelled) }
-}
+extension Result<Void, SessionError> { fileprivate static var cancelled: Self { .failure(.cancelled) } }

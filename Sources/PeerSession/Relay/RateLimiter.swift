@@ -2,9 +2,8 @@
 ///
 /// It consists of two token buckets: one for bytes, one for copies.
 ///
-/// This type does no I/O. A message that was read is forwarded even if it overdraws a bucket. The
-/// relay then stops reading the member's link until the bucket is refilled, so that TCP slows the
-/// member down.
+/// This type does no I/O. A message that was read is forwarded even if it overdraws a bucket. The relay then stops
+/// reading the member's link until the bucket is refilled, so that TCP slows the member down.
 struct RateLimiter: Sendable {
   /// The fixed cost of each message, in bytes, in addition to its length.
   static let overhead = 64
@@ -42,9 +41,7 @@ struct RateLimiter: Sendable {
   /// The level of the emptier bucket, in seconds of refill at its rate.
   ///
   /// The level is negative if the bucket is overdrawn.
-  private var level: Double {
-    min(bytes / Double(rate.bytes), copies / Double(rate.copies))
-  }
+  private var level: Double { min(bytes / Double(rate.bytes), copies / Double(rate.copies)) }
 
   /// How long it takes to refill an overdrawn bucket to zero.
   var debt: Duration { .seconds(max(0, -level)) }

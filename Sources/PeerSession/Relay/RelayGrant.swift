@@ -23,22 +23,15 @@ public struct RelayGrant: Equatable, Sendable {
 
   /// Creates a grant, signed by the host `identity`, that lets `relay` relay the session.
   static func make(by identity: PeerIdentity, session: SessionID, relay: PeerID) -> RelayGrant {
-    RelayGrant(
-      key: identity.publicKeyDER,
-      signature: identity.sign(signedBytes(session: session, relay: relay))
-    )
+    RelayGrant(key: identity.publicKeyDER, signature: identity.sign(signedBytes(session: session, relay: relay)))
   }
 
   /// Returns whether the host of the session signed this grant for the given relay (RLY-1).
   public func isValid(session: SessionID, host: PeerID, relay: PeerID) -> Bool {
-    guard PeerID(spki: key) == host,
-      let publicKey = try? P256.Signing.PublicKey(derRepresentation: key),
+    guard PeerID(spki: key) == host, let publicKey = try? P256.Signing.PublicKey(derRepresentation: key),
       let signature = try? P256.Signing.ECDSASignature(derRepresentation: signature)
     else { return false }
-    return publicKey.isValidSignature(
-      signature,
-      for: Self.signedBytes(session: session, relay: relay)
-    )
+    return publicKey.isValidSignature(signature, for: Self.signedBytes(session: session, relay: relay))
   }
 
   static func signedBytes(session: SessionID, relay: PeerID) -> [UInt8] {

@@ -18,8 +18,7 @@ public struct CarryRequest: Sendable {
   public var admission: AdmissionPolicy
   /// The host's verified grant, which lets the relay serve the session even after a restart.
   public var grant: RelayGrant
-  /// The part of the host's IP address to which limits apply: the IPv4 address, or the /64 of an
-  /// IPv6 address.
+  /// The part of the host's IP address to which limits apply: the IPv4 address, or the /64 of an IPv6 address.
   public var addressBlock: String
 }
 
@@ -104,9 +103,7 @@ extension Control {
       name = UntrustedText(try container.text(.name, bytes: 0...Limits.sessionName))
       admission = try container.decode(Admission.self, forKey: .admission)
       if admission == .code {
-        do {
-          code = try JoinCode(words: try container.text(.code, bytes: 1...256))
-        } catch is JoinCodeError {
+        do { code = try JoinCode(words: try container.text(.code, bytes: 1...256)) } catch is JoinCodeError {
           throw container.outOfRange(.code)
         }
       }

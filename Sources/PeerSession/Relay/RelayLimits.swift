@@ -1,10 +1,9 @@
 /// The limits on the data that a relay forwards and queues for each of its members.
 public struct RelayLimits: Sendable, Equatable {
-  /// The maximum number of bytes from other members that may be queued for a member, in addition to
-  /// its outbox.
+  /// The maximum number of bytes from other members that may be queued for a member, in addition to its outbox.
   ///
-  /// A single message of any size may be queued. If the limit is exceeded, the member's routes end
-  /// with `overrun` (RLY-12).
+  /// A single message of any size may be queued. If the limit is exceeded, the member's routes end with `overrun`
+  /// (RLY-12).
   public var queuedBytes = 8 << 20
   /// The rate at which the relay forwards data for one member.
   public var rate = RelayRate()
@@ -52,8 +51,7 @@ public struct RelayTally: Sendable, Equatable {
   public var copies = 0
   /// The total number of bytes in all copies.
   public var bytes = 0
-  /// The number of times a member's routes ended because too many bytes were queued for it
-  /// (RLY-12).
+  /// The number of times a member's routes ended because too many bytes were queued for it (RLY-12).
   public var overruns = 0
 
   /// Creates a tally with all counters at zero.

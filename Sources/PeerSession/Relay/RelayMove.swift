@@ -46,9 +46,7 @@ final class RelayMove {
 
   private func connected(_ link: ControlLink, isProved: Bool) {
     guard let peer = link.facts.peer, let exporter = link.facts.exporter, !session.hasEnded else {
-      promise.fail(
-        SessionError(.internalError, "The TLS handshake ended without the peer's key.")
-      )
+      promise.fail(SessionError(.internalError, "The TLS handshake ended without the peer's key."))
       return link.abort()
     }
     guard peer != session.localPeer else {

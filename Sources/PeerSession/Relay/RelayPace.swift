@@ -7,9 +7,7 @@ final class RelayPace: Sendable {
   private let gate: NIOLockedValueBox<RateLimiter>
 
   init(_ rate: RelayRate, now: Duration) {
-    gate = NIOLockedValueBox(
-      RateLimiter(RelayRate(copies: rate.copies / 10 * 9, bytes: rate.bytes / 10 * 9), now: now)
-    )
+    gate = NIOLockedValueBox(RateLimiter(RelayRate(copies: rate.copies / 10 * 9, bytes: rate.bytes / 10 * 9), now: now))
   }
 
   /// Counts a message of `count` bytes to the given number of members.

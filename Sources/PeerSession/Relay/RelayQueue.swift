@@ -2,8 +2,7 @@ import NIOCore
 
 /// A relay's queue of messages for one member: route changes, and messages from other members.
 ///
-/// The queue precedes the member's outbox, because messages cannot be removed from an outbox. This
-/// type does no I/O.
+/// The queue precedes the member's outbox, because messages cannot be removed from an outbox. This type does no I/O.
 struct RelayQueue {
   private struct Item {
     var message: [UInt8]
@@ -27,9 +26,7 @@ struct RelayQueue {
   var first: [UInt8]? { items.first?.message }
 
   /// Adds a control message from the relay.
-  mutating func append(control message: [UInt8]) {
-    items.append(Item(message: message, isData: false))
-  }
+  mutating func append(control message: [UInt8]) { items.append(Item(message: message, isData: false)) }
 
   /// Adds a message from another member.
   mutating func append(data message: [UInt8]) {

@@ -10,8 +10,7 @@ extension RelaySide {
       routes[route.relay, default: RouteSet()].insert(route.number)
     }
     for (relay, routes) in routes {
-      session.entries[relay]?.datagrams?
-        .send(RelayMessage.send(routes).encoded(bytes), isRelays: true)
+      session.entries[relay]?.datagrams?.send(RelayMessage.send(routes).encoded(bytes), isRelays: true)
     }
   }
 
@@ -28,14 +27,14 @@ extension RelaySide {
       for target in targets {
         // If too many messages wait for a member, the datagram is dropped.
         guard queues[target.peer]?.dataBytes ?? 0 <= Limits.framePayload else { continue }
-        session.entries[target.peer]?.datagrams?
-          .send(RelayMessage.from(target.route).encoded(bytes[offset...]), isRelays: true)
+        session.entries[target.peer]?.datagrams?.send(
+          RelayMessage.from(target.route).encoded(bytes[offset...]),
+          isRelays: true
+        )
       }
       session.transport.flushDatagrams()
     case .from(let number):
-      guard !session.reading.isApplicationBehind, let peer = peer(at: number, of: sender) else {
-        return
-      }
+      guard !session.reading.isApplicationBehind, let peer = peer(at: number, of: sender) else { return }
       session.emit(.datagram(Array(bytes[offset...]), from: peer), bytes: bytes.count - offset)
     default: break
     }

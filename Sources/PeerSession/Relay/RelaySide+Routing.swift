@@ -14,8 +14,7 @@ extension RelaySide {
     var copies = 1
     switch message {
     case .reach(let peer, let incarnation):
-      guard let other = PeerID(bytes: peer), let known = SessionIncarnation(bytes: incarnation)
-      else { return }
+      guard let other = PeerID(bytes: peer), let known = SessionIncarnation(bytes: incarnation) else { return }
       let maximum = isRelaying ? Int.max : Limits.bridgedPairs
       perform(try table.reach(from: sender, to: other, known, maximumRoutes: maximum))
     case .unreach(let peer, let end):
@@ -25,15 +24,11 @@ extension RelaySide {
     case .send(let routes):
       let targets = table.targets(of: routes, from: sender)
       copies = max(1, targets.count)
-      for target in targets {
-        forward(RelayMessage.from(target.route).encoded(payload), to: target.peer)
-      }
+      for target in targets { forward(RelayMessage.from(target.route).encoded(payload), to: target.peer) }
     case .confirm(let routes, let token):
       let targets = table.targets(of: routes, from: sender)
       copies = max(1, targets.count)
-      for target in targets {
-        forward(RelayMessage.confirming(target.route, token: token).encoded(), to: target.peer)
-      }
+      for target in targets { forward(RelayMessage.confirming(target.route, token: token).encoded(), to: target.peer) }
     case .confirmed(let route, let token):
       for target in table.targets(of: RouteSet([route]), from: sender) {
         forward(RelayMessage.confirmation(target.route, token: token).encoded(), to: target.peer)
@@ -87,12 +82,10 @@ extension RelaySide {
       case .open(let peer, let route, let other):
         guard let member = session.entries[other]?.member else { continue }
         sendControl(RelayMessage.route(route).encoded(member.encoded()), to: peer)
-      case .close(let peer, let route, let end):
-        sendControl(RelayMessage.unroute(route, end).encoded(), to: peer)
+      case .close(let peer, let route, let end): sendControl(RelayMessage.unroute(route, end).encoded(), to: peer)
       case .correct(let peer, let other):
         guard let member = session.entries[other]?.member else { continue }
-        session.entries[peer]?.link?
-          .send(.members, Control.Members(members: [member]).encoded())
+        session.entries[peer]?.link?.send(.members, Control.Members(members: [member]).encoded())
       }
     }
   }
@@ -102,17 +95,11 @@ extension RelaySide {
     flushSoon(peer)
   }
 
-  /// Queues a message for a member, or ends the member's routes if too many bytes are queued for it
-  /// (RLY-12).
+  /// Queues a message for a member, or ends the member's routes if too many bytes are queued for it (RLY-12).
   private func forward(_ message: [UInt8], to peer: PeerID) {
     queues[peer, default: RelayQueue()].append(data: message)
-    if let queue = queues[peer], queue.dataBytes > session.configuration.relayLimits.queuedBytes,
-      !queue.hasOneMessage
-    {
-      session.logger.info(
-        "Routes closed because a member read too slowly.",
-        metadata: ["peer": "\(peer.short)"]
-      )
+    if let queue = queues[peer], queue.dataBytes > session.configuration.relayLimits.queuedBytes, !queue.hasOneMessage {
+      session.logger.info("Routes closed because a member read too slowly.", metadata: ["peer": "\(peer.short)"])
       tally.overruns += 1
       queues[peer]?.dropData()
       perform(table.closeAll(of: peer, .overrun))
@@ -122,18 +109,14 @@ extension RelaySide {
 
   // MARK: Writing
 
-  /// Writes the queued messages for a peer, either immediately or together with later messages
-  /// (RLY-13).
+  /// Writes the queued messages for a peer, either immediately or together with later messages (RLY-13).
   func flushSoon(_ peer: PeerID) {
     let gathers = session.configuration.gathers
     guard gathers > .zero else {
       drain(peer)
       return session.flush(peer)
     }
-    guard
-      queues[peer]?.isEmpty == false
-        || session.entries[peer]?.delivery?.outbox.hasUnsent == true
-    else { return }
+    guard queues[peer]?.isEmpty == false || session.entries[peer]?.delivery?.outbox.hasUnsent == true else { return }
     unflushed.insert(peer)
     guard !isGathering else { return }
     isGathering = true
@@ -159,20 +142,14 @@ extension RelaySide {
       return
     }
     while let message = queues[peer]?.first {
-      let sequence = try? outbox.appendNow(
-        message,
-        acknowledgeAtOnce: false,
-        isRelays: true,
-        hasWaited: true
-      )
+      let sequence = try? outbox.appendNow(message, acknowledgeAtOnce: false, isRelays: true, hasWaited: true)
       guard sequence != nil else { return }
       queues[peer]?.removeFirst()
     }
     queues[peer] = nil
   }
 
-  /// Disconnects members that have not acknowledged any of the waiting messages for too long
-  /// (RLY-12).
+  /// Disconnects members that have not acknowledged any of the waiting messages for too long (RLY-12).
   func closeStuck(_ now: NIODeadline) {
     let patience = session.configuration.relayLimits.patience
     for entry in session.entries.values where isRelaying || table.hasRoutes(entry.id) {

@@ -7,8 +7,7 @@ import PeerWire
 ///
 /// In a member, it manages the relayed peers; in a relay, the members that it connects.
 ///
-/// It is confined to the session's event loop. ``RelayedPeers`` and ``RouteTable`` make the
-/// decisions.
+/// It is confined to the session's event loop. ``RelayedPeers`` and ``RouteTable`` make the decisions.
 final class RelaySide {
   unowned let session: SessionCore
   /// The host's grant, which makes the local peer a relay of its session (RLY-1).
@@ -18,8 +17,7 @@ final class RelaySide {
       if grant != nil { session.directory.update { $0.vouched(for: local) } }
     }
   }
-  /// The terms for each relay of a session that the local peer hosts, indexed by the relay's key
-  /// (RLY-2).
+  /// The terms for each relay of a session that the local peer hosts, indexed by the relay's key (RLY-2).
   var carriers: [PeerID: CarryTerms] = [:]
 
   private var relayed = RelayedPeers()
@@ -53,9 +51,7 @@ final class RelaySide {
   var role: Control.Role { callsItselfRelay ? .relay : .member }
 
   /// Whether the local peer is a relay of this session.
-  var isRelaying: Bool {
-    callsItselfRelay && (session.host == session.localPeer || grant != nil)
-  }
+  var isRelaying: Bool { callsItselfRelay && (session.host == session.localPeer || grant != nil) }
 
   /// Whether the local peer opens routes between its members, as a relay or as a bridge (RLY-15).
   var opensRoutes: Bool { isRelaying || session.configuration.isBridge }
@@ -66,8 +62,7 @@ final class RelaySide {
     return session.configuration.isBridge ? session.configuration.bridgeRate : nil
   }
 
-  /// Makes the host a relay between its members, so that they can reach the browsers that join the
-  /// session (WEB-7).
+  /// Makes the host a relay between its members, so that they can reach the browsers that join the session (WEB-7).
   func serveBrowsers() {
     guard !servesBrowsers else { return }
     let wasRelaying = isRelaying
@@ -82,9 +77,7 @@ final class RelaySide {
   private func becameRelay() {
     limiters = [:]
     guard !session.configuration.isBridge else { return }
-    for entry in session.entries.values {
-      if let delivery = entry.delivery { began(entry, delivery.incarnation) }
-    }
+    for entry in session.entries.values { if let delivery = entry.delivery { began(entry, delivery.incarnation) } }
   }
 
   /// Whether a relay of the session can reach other peers.
@@ -108,9 +101,7 @@ final class RelaySide {
 
   /// Sends the first messages on an open link.
   func linkOpened(_ entry: PeerEntry, _ link: ControlLink) {
-    if let grant, session.configuration.isRelay {
-      link.send(.relayGrant, grant.encoded())
-    }
+    if let grant, session.configuration.isRelay { link.send(.relayGrant, grant.encoded()) }
     if isRelaying {
       // The members behind a relay and all other members must know each other (RLY-3).
       session.directory.announce(entry.id)
@@ -137,8 +128,7 @@ final class RelaySide {
   ///
   /// Otherwise, a member could fill the session with peers that only it reports (RLY-16).
   private func hasRoom(behind relay: PeerID) -> Bool {
-    session.membership.maySpeakForHost(relay)
-      || session.directory.peerCount < session.admission.maximum
+    session.membership.maySpeakForHost(relay) || session.directory.peerCount < session.admission.maximum
   }
 
   private func setPace(of entry: PeerEntry) {
@@ -151,12 +141,7 @@ final class RelaySide {
     guard !entry.isSessionRelay else { return }
     session.directory.notice([PeerID(spki: grant.key)])
     guard grant.isValid(session: session.id, host: session.host, relay: entry.id) else {
-      return session.fail(
-        link,
-        entry,
-        .protocolError,
-        "The signature of the relay grant is not valid."
-      )
+      return session.fail(link, entry, .protocolError, "The signature of the relay grant is not valid.")
     }
     guard entry.member.role == .relay else { return }
     gained(entry)
@@ -179,8 +164,7 @@ final class RelaySide {
     entry.isSessionRelay = false
     entry.isBridge = false
     session.published.withLockedValue { $0.paces[entry.id] = nil }
-    // If the relay is lost, the peers behind it are lost too. Otherwise, their departure is
-    // reported as a reset.
+    // If the relay is lost, the peers behind it are lost too. Otherwise, their departure is reported as a reset.
     for peer in relayed.lost(entry.id) { settle(peer, reason == .lost ? .lost : .reset) }
   }
 
@@ -200,9 +184,7 @@ final class RelaySide {
     closeStuck(now)
     isStar = hasRelays && memberCount > session.configuration.meshSize
     for entry in session.entries.values where needsRoute(entry) {
-      if let due = relayDue(entry), now >= due {
-        send(relayed.want(entry.id, entry.member.incarnation))
-      }
+      if let due = relayDue(entry), now >= due { send(relayed.want(entry.id, entry.member.incarnation)) }
       if let due = bridgeDue(entry), now >= due {
         entry.bridgeAsked = now
         send(relayed.wantBridge(entry.id, entry.member.incarnation))
@@ -212,22 +194,18 @@ final class RelaySide {
 
   /// The number of members, including the local peer and those that may return.
   private var memberCount: Int {
-    1
-      + session.entries.values.count { entry in
-        entry.isJoined || session.dialler.policy.plan(for: entry.id).mayReturn
-      }
+    1 + session.entries.values.count { entry in entry.isJoined || session.dialler.policy.plan(for: entry.id).mayReturn }
   }
 
-  /// Returns when to request a route to a peer; `nil` if no route is needed or every relay and
-  /// bridge was already asked.
+  /// Returns when to request a route to a peer; `nil` if no route is needed or every relay and bridge was already
+  /// asked.
   func nextDue(_ entry: PeerEntry) -> NIODeadline? {
     guard needsRoute(entry) else { return nil }
     return [relayDue(entry), bridgeDue(entry)].compactMap(\.self).min()
   }
 
   private func needsRoute(_ entry: PeerEntry) -> Bool {
-    entry.link == nil && entry.relayed == nil
-      && !session.dialler.policy.plan(for: entry.id).isBarred
+    entry.link == nil && entry.relayed == nil && !session.dialler.policy.plan(for: entry.id).isBarred
       && !session.membership.isRemoved(entry.id)
   }
 
@@ -242,12 +220,11 @@ final class RelaySide {
   private func bridgeDue(_ entry: PeerEntry) -> NIODeadline? {
     // A bridge is asked only about a process that a member reported to be online.
     guard entry.isVouched, !entry.member.isGuest, entry.member.incarnation != .unknown,
-      let bridge = relayed.nextBridge(to: entry.id, entry.member.incarnation),
-      hasRoom(behind: bridge)
+      let bridge = relayed.nextBridge(to: entry.id, entry.member.incarnation), hasRoom(behind: bridge)
     else { return nil }
-    // After 3 s, the member that the newcomer cannot dial has dialed the newcomer (MEM-2). A broken
-    // link usually returns soon, with the delivery state, which a route would end (RLY-8). If the
-    // session has relays, they answer first.
+    // After 3 s, the member that the newcomer cannot dial has dialed the newcomer (MEM-2). A broken link usually
+    // returns soon, with the delivery state, which a route would end (RLY-8). If the session has relays, they answer
+    // first.
     let wait = TimeAmount.seconds((entry.delivery == nil ? 4 : 5) + (hasRelays ? 1 : 0))
     // A peer without an address cannot be dialed, so do not wait for a link.
     let isImmediate = entry.addresses.isEmpty && entry.delivery == nil && !entry.wasOverrun
@@ -268,16 +245,9 @@ final class RelaySide {
     let message: RelayMessage
     do throws(RelayMessage.DecodingError) {
       message = try RelayMessage.read(from: bytes.span, payloadAt: &offset)
-    } catch {
-      return session.fail(link, entry, .protocolError, CloseMessage.invalid(error))
-    }
+    } catch { return session.fail(link, entry, .protocolError, CloseMessage.invalid(error)) }
     guard message.isRelays ? entry.opensRoutes : opensRoutes else {
-      return session.fail(
-        link,
-        entry,
-        .protocolError,
-        "A relay message arrived, but this peer is not a relay."
-      )
+      return session.fail(link, entry, .protocolError, "A relay message arrived, but this peer is not a relay.")
     }
     do {
       if message.isRelays {
@@ -287,37 +257,25 @@ final class RelaySide {
       }
     } catch let error as ControlMessageError {
       session.fail(link, entry, .protocolError, CloseMessage.invalid(.members, error))
-    } catch {
-      session.fail(link, entry, .protocolError, CloseMessage.invalidRoute(error))
-    }
+    } catch { session.fail(link, entry, .protocolError, CloseMessage.invalidRoute(error)) }
   }
 
-  private func relayMessageReceived(
-    _ message: RelayMessage,
-    _ payload: ArraySlice<UInt8>,
-    _ relay: PeerEntry
-  ) throws {
+  private func relayMessageReceived(_ message: RelayMessage, _ payload: ArraySlice<UInt8>, _ relay: PeerEntry) throws {
     switch message {
     case .route(let number):
       var member = try Control.Member.decode(Array(payload)).usable(from: relay.link?.remote)
       if !session.membership.maySpeakForHost(relay.id) {
         member.isGuest = session.entries[member.peer]?.member.isGuest ?? false
       }
-      try relayed.opened(
-        number,
-        of: relay.id,
-        to: member.peer,
-        member.incarnation,
-        local: session.localPeer
-      )
+      try relayed.opened(number, of: relay.id, to: member.peer, member.incarnation, local: session.localPeer)
       guard relayed.peer(at: number, of: relay.id) != nil else { return }
       guard let entry = session.entries[member.peer] else { return unwant(member.peer, .rerouted) }
       entry.member = member
       settle(member.peer, .rerouted)
     case .unroute(let number, let end):
       let peer = try relayed.closed(number, of: relay.id)
-      // Senders must stop using the number before it is released (RLY-5). `settle` publishes the
-      // end of the route to them.
+      // Senders must stop using the number before it is released (RLY-5). `settle` publishes the end of the route to
+      // them.
       if let peer { settle(peer, end) }
       send([RelayedPeers.Action(relay: relay.id, message: .free(number))])
     case .from(let number):
@@ -328,8 +286,8 @@ final class RelaySide {
       send([RelayedPeers.Action(relay: relay.id, message: .confirmed(number, token: token))])
     case .confirmation(let number, let token):
       guard let peer = peer(at: number, of: relay.id) else { return }
-      // A sender holds this lock while it queues a CONFIRM and counts it. Take the lock, because
-      // the answer may arrive in between.
+      // A sender holds this lock while it queues a CONFIRM and counts it. Take the lock, because the answer may arrive
+      // in between.
       let ledger = session.entries[peer]?.relayed?.ledger
       session.published.withLockedValue { _ in ledger?.confirmed(token) }
       session.confirmations.confirmed(token, by: peer)
@@ -337,8 +295,7 @@ final class RelaySide {
     }
   }
 
-  /// Returns the peer to which a relay assigned a route number, if that number is the peer's
-  /// current route.
+  /// Returns the peer to which a relay assigned a route number, if that number is the peer's current route.
   func peer(at number: UInt8, of relay: PeerID) -> PeerID? {
     guard let peer = relayed.peer(at: number, of: relay),
       session.entries[peer]?.relayed?.route == RelayRoute(relay: relay, number: number)
@@ -351,9 +308,7 @@ final class RelaySide {
     guard let entry = session.entries[peer], entry.link == nil else { return }
     let route = relayed.route(to: peer)
     guard route != entry.relayed?.route else { return }
-    if let route, !entry.isJoined, !hasRoom(behind: route.relay) {
-      return unwant(peer, .rerouted)
-    }
+    if let route, !entry.isJoined, !hasRoom(behind: route.relay) { return unwant(peer, .rerouted) }
     if route != nil {
       if let former = entry.delivery?.incarnation ?? entry.relayed?.incarnation {
         session.drop(entry, former == entry.member.incarnation ? .rerouted : .restarted)
@@ -393,9 +348,8 @@ final class RelaySide {
   ///
   /// - Parameter entry: A peer that could not be dialed.
   func couldNotDial(_ entry: PeerEntry) {
-    guard !hasReportedBridge, let relay = entry.relayed?.route.relay,
-      let bridge = session.entries[relay], !session.configuration.isRelay,
-      bridge.isBridge || relay == session.host, !entry.addresses.isEmpty
+    guard !hasReportedBridge, let relay = entry.relayed?.route.relay, let bridge = session.entries[relay],
+      !session.configuration.isRelay, bridge.isBridge || relay == session.host, !entry.addresses.isEmpty
     else { return }
     hasReportedBridge = true
     let (name, through) = (entry.member.name.displayed, bridge.member.name.displayed)
@@ -439,9 +393,7 @@ extension RelaySide {
     self.grant = grant
     guard !wasRelaying else { return }
     becameRelay()
-    for entry in session.entries.values {
-      if let link = entry.link { linkOpened(entry, link) }
-    }
+    for entry in session.entries.values { if let link = entry.link { linkOpened(entry, link) } }
   }
 
   /// Sends a new code of the session to its relays (MEM-12).
@@ -503,9 +455,7 @@ extension DepartureReason {
     case .reset: self = .reset
     case .restarted: self = .restarted
     case .protocolError:
-      self = .refused(
-        SessionError(.protocolError, "The peer reports that this program broke the protocol.")
-      )
+      self = .refused(SessionError(.protocolError, "The peer reports that this program broke the protocol."))
     case .tooSlow: self = .refused(SessionError(closeCode: .tooSlow, message: ""))
     }
   }

@@ -10,10 +10,9 @@ struct RelayRoute: Hashable, Sendable {
 
 /// A member's route requests to its relays and bridges, and the routes that these assigned.
 ///
-/// Implements the member's side of RLY-4 to RLY-8 and RLY-15 of `Protocol/session.md`, without I/O.
-/// It requests a peer from every relay, and from one bridge after the other. If several of them open
-/// a route, it uses the first one in the order of their kinds and ids. Both ends therefore use the
-/// same one.
+/// Implements the member's side of RLY-4 to RLY-8 and RLY-15 of `Protocol/session.md`, without I/O. It requests a peer
+/// from every relay, and from one bridge after the other. If several of them open a route, it uses the first one in the
+/// order of their kinds and ids. Both ends therefore use the same one.
 struct RelayedPeers {
   /// The kinds of peers that relay for others, best first (RLY-8).
   enum Kind: Int {
@@ -53,8 +52,7 @@ struct RelayedPeers {
 
   /// The available relays and bridges, best first.
   private var names: [PeerID] {
-    relays.sorted { ($0.value.kind.rawValue, $0.key) < ($1.value.kind.rawValue, $1.key) }
-      .map(\.key)
+    relays.sorted { ($0.value.kind.rawValue, $0.key) < ($1.value.kind.rawValue, $1.key) }.map(\.key)
   }
 
   /// Whether a relay of the session is available.
@@ -68,31 +66,25 @@ struct RelayedPeers {
   /// Removes a relay that left.
   ///
   /// - Returns: The peers that the relay reached, in order.
-  mutating func lost(_ relay: PeerID) -> [PeerID] {
-    relays.removeValue(forKey: relay)?.numbers.keys.sorted() ?? []
-  }
+  mutating func lost(_ relay: PeerID) -> [PeerID] { relays.removeValue(forKey: relay)?.numbers.keys.sorted() ?? [] }
 
   /// Returns the route to a peer, if a relay reaches it.
   func route(to peer: PeerID) -> RelayRoute? {
     for relay in names {
-      if let number = relays[relay]?.numbers[peer] {
-        return RelayRoute(relay: relay, number: number)
-      }
+      if let number = relays[relay]?.numbers[peer] { return RelayRoute(relay: relay, number: number) }
     }
     return nil
   }
 
   /// Returns the peer for a route number that is in use.
   func peer(at number: UInt8, of relay: PeerID) -> PeerID? {
-    guard let state = relays[relay], let peer = state.peers[number], state.numbers[peer] == number
-    else { return nil }
+    guard let state = relays[relay], let peer = state.peers[number], state.numbers[peer] == number else { return nil }
     return peer
   }
 
   /// Requests a route to a peer from every relay that was not asked yet.
   mutating func want(_ peer: PeerID, _ incarnation: SessionIncarnation) -> [Action] {
-    names.filter { relays[$0]?.kind == .relay && isUnasked($0, peer, incarnation) }
-      .map { ask($0, peer, incarnation) }
+    names.filter { relays[$0]?.kind == .relay && isUnasked($0, peer, incarnation) }.map { ask($0, peer, incarnation) }
   }
 
   /// Requests a route to a peer from the best bridge that was not asked yet (RLY-15).
@@ -100,23 +92,12 @@ struct RelayedPeers {
     nextBridge(to: peer, incarnation).map { [ask($0, peer, incarnation)] } ?? []
   }
 
-  private mutating func ask(
-    _ relay: PeerID,
-    _ peer: PeerID,
-    _ incarnation: SessionIncarnation
-  ) -> Action {
+  private mutating func ask(_ relay: PeerID, _ peer: PeerID, _ incarnation: SessionIncarnation) -> Action {
     relays[relay]?.asked[peer] = incarnation
-    return Action(
-      relay: relay,
-      message: .reach(peer: peer.bytes, incarnation: incarnation.bytes)
-    )
+    return Action(relay: relay, message: .reach(peer: peer.bytes, incarnation: incarnation.bytes))
   }
 
-  private func isUnasked(
-    _ relay: PeerID,
-    _ peer: PeerID,
-    _ incarnation: SessionIncarnation
-  ) -> Bool {
+  private func isUnasked(_ relay: PeerID, _ peer: PeerID, _ incarnation: SessionIncarnation) -> Bool {
     guard let state = relays[relay], relay != peer else { return false }
     return state.numbers[peer] == nil && state.asked[peer] != incarnation
   }

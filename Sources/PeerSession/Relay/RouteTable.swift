@@ -2,9 +2,9 @@ import PeerWire
 
 /// A relay's routes between its members, and the requests for them.
 ///
-/// Implements the relay's side of RLY-4 to RLY-7 of `Protocol/session.md`, without I/O. A route
-/// opens when both members have requested the current incarnation of the other. When the route
-/// ends, both requests end too. A member that still wants the route must request it again.
+/// Implements the relay's side of RLY-4 to RLY-7 of `Protocol/session.md`, without I/O. A route opens when both members
+/// have requested the current incarnation of the other. When the route ends, both requests end too. A member that still
+/// wants the route must request it again.
 struct RouteTable {
   /// A message from the relay to a member; messages keep their order.
   enum Action: Equatable {
@@ -12,8 +12,7 @@ struct RouteTable {
     case open(at: PeerID, route: UInt8, to: PeerID)
     /// UNROUTE: withdraws this member's route number.
     case close(at: PeerID, route: UInt8, RouteEnd)
-    /// MEMBERS: sends this member the current properties of a requested member, because they have
-    /// changed.
+    /// MEMBERS: sends this member the current properties of a requested member, because they have changed.
     case correct(PeerID, about: PeerID)
   }
 
@@ -36,9 +35,7 @@ struct RouteTable {
     var unanswered: Set<UInt8> = []
 
     /// The smallest free route number.
-    var freeNumber: UInt8? {
-      (UInt8.min...UInt8.max).first { peers[$0] == nil && !unanswered.contains($0) }
-    }
+    var freeNumber: UInt8? { (UInt8.min...UInt8.max).first { peers[$0] == nil && !unanswered.contains($0) } }
   }
 
   private var seats: [PeerID: Seat] = [:]
@@ -62,30 +59,22 @@ struct RouteTable {
   /// Records that `peer` requests `other`, and opens the route if both requested it.
   ///
   /// If the table has `maximumRoutes` routes, no further route opens (RLY-17).
-  mutating func reach(
-    from peer: PeerID,
-    to other: PeerID,
-    _ incarnation: SessionIncarnation,
-    maximumRoutes: Int = .max
-  ) throws(Violation) -> [Action] {
+  mutating func reach(from peer: PeerID, to other: PeerID, _ incarnation: SessionIncarnation, maximumRoutes: Int = .max)
+    throws(Violation) -> [Action]
+  {
     guard peer != other else { throw .nonsense }
     guard var seat = seats[peer] else { return [] }
-    guard seat.wishes[other] != nil || seat.wishes.count < Limits.members else {
-      throw .tooManyWishes
-    }
+    guard seat.wishes[other] != nil || seat.wishes.count < Limits.members else { throw .tooManyWishes }
     var actions: [Action] = []
     if seat.numbers[other] != nil {
-      // A member that already reaches a peer requests it again only if the member's own delivery
-      // state was reset.
+      // A member that already reaches a peer requests it again only if the member's own delivery state was reset.
       actions = close(peer, other, .rerouted, .rerouted)
       seat = seats[peer] ?? seat
     }
     seat.wishes[other] = incarnation
     seats[peer] = seat
     guard var far = seats[other] else { return actions }
-    guard far.incarnation == incarnation else {
-      return actions + [.correct(peer, about: other)]
-    }
+    guard far.incarnation == incarnation else { return actions + [.correct(peer, about: other)] }
     guard far.wishes[peer] == seat.incarnation, maximumRoutes == .max || routeCount < maximumRoutes,
       let here = seat.freeNumber, let there = far.freeNumber
     else { return actions }
@@ -95,9 +84,7 @@ struct RouteTable {
     far.peers[there] = peer
     seats[peer] = seat
     seats[other] = far
-    return actions + [
-      .open(at: other, route: there, to: peer), .open(at: peer, route: here, to: other),
-    ]
+    return actions + [.open(at: other, route: there, to: peer), .open(at: peer, route: here, to: other)]
   }
 
   /// Withdraws a request, and ends its route.
@@ -117,17 +104,13 @@ struct RouteTable {
     (seats[peer]?.numbers.keys.sorted() ?? []).flatMap { close(peer, $0, end, end) }
   }
 
-  /// Returns the recipients of a message that a member addressed by route numbers, in the order of
-  /// the numbers.
+  /// Returns the recipients of a message that a member addressed by route numbers, in the order of the numbers.
   ///
-  /// Withdrawn numbers are ignored, because the member might not know of the withdrawal yet
-  /// (RLY-5).
+  /// Withdrawn numbers are ignored, because the member might not know of the withdrawal yet (RLY-5).
   func targets(of routes: RouteSet, from peer: PeerID) -> [(peer: PeerID, route: UInt8)] {
     guard let seat = seats[peer] else { return [] }
     return routes.routes.compactMap { number in
-      guard let other = seat.peers[number], let route = seats[other]?.numbers[peer] else {
-        return nil
-      }
+      guard let other = seat.peers[number], let route = seats[other]?.numbers[peer] else { return nil }
       return (other, route)
     }
   }
@@ -141,12 +124,7 @@ struct RouteTable {
   /// Ends the route between two members.
   ///
   /// The first member receives the reason `own`, the second receives `end`.
-  private mutating func close(
-    _ peer: PeerID,
-    _ other: PeerID,
-    _ end: RouteEnd,
-    _ own: RouteEnd
-  ) -> [Action] {
+  private mutating func close(_ peer: PeerID, _ other: PeerID, _ end: RouteEnd, _ own: RouteEnd) -> [Action] {
     guard isOpen(peer, other) else { return [] }
     return [close(at: other, peer, end), close(at: peer, other, own)].compactMap(\.self)
   }

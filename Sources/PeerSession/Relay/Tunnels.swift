@@ -27,8 +27,7 @@ struct TunnelLeg: Sendable {
 
 /// A tunnel that forwards the bytes of a bulk link between two members through this relay.
 ///
-/// Each direction is read only as fast as the receiver reads it. Only the bytes being written are
-/// in memory.
+/// Each direction is read only as fast as the receiver reads it. Only the bytes being written are in memory.
 final class Tunnel: Sendable {
   let ends: [PeerID]
   private let near: TunnelLeg
@@ -62,13 +61,10 @@ final class Tunnel: Sendable {
     far.channel.channel.close(promise: nil)
   }
 
-  private static func pass(
-    _ bytes: NIOAsyncChannelInboundStream<ByteBuffer>,
-    to channel: any Channel
-  ) async {
+  private static func pass(_ bytes: NIOAsyncChannelInboundStream<ByteBuffer>, to channel: any Channel) async {
     do {
-      // Write each piece before reading the next one. This applies back-pressure, and ensures that
-      // no byte is lost at the end.
+      // Write each piece before reading the next one. This applies back-pressure, and ensures that no byte is lost at
+      // the end.
       for try await piece in bytes { try await channel.writeAndFlush(piece).get() }
     } catch {
       // The other leg broke, so this leg ends too.
@@ -105,12 +101,7 @@ final class Tunnels {
   }
 
   /// Accepts a leg that a member dialed and for which it sent a valid ATTACH.
-  func attach(
-    _ link: ControlLink,
-    _ opener: Control.Opener,
-    from member: PeerID,
-    to far: PeerID
-  ) {
+  func attach(_ link: ControlLink, _ opener: Control.Opener, from member: PeerID, to far: PeerID) {
     switch opener {
     case .listener:
       let key = Key(member: member, other: far)
@@ -126,9 +117,7 @@ final class Tunnels {
         bound.value.1.close(.busy, "The peer cannot be reached now.")
       } near: {
         let (tunnels, link) = bound.value
-        guard link.isOpen else {
-          return tunnels.session.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel)
-        }
+        guard link.isOpen else { return tunnels.session.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel) }
         link.send(.attached, Control.Attached().encoded())
         return makeBulkLink(link, TunnelLeg.wrap)
       }
@@ -168,9 +157,7 @@ final class Tunnels {
     refused: @escaping @Sendable () -> Void,
     near: @escaping @Sendable () -> EventLoopFuture<TunnelLeg>
   ) {
-    guard hasRoom(member), hasRoom(far), running.count + opening.count < Limits.tunnels else {
-      return refused()
-    }
+    guard hasRoom(member), hasRoom(far), running.count + opening.count < Limits.tunnels else { return refused() }
     let ends = [member, far]
     opening.append(ends)
     let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
@@ -202,9 +189,7 @@ final class Tunnels {
     guard let entry = session.entries[member], let link = entry.link else {
       return session.eventLoop.makeFailedFuture(SessionError.notInSession(member))
     }
-    if link.side == .dialler {
-      return bulk.dial(entry, link, opener: .dialler, route: other, TunnelLeg.wrap)
-    }
+    if link.side == .dialler { return bulk.dial(entry, link, opener: .dialler, route: other, TunnelLeg.wrap) }
     let promise = session.eventLoop.makePromise(of: TunnelLeg.self)
     nextWaiter += 1
     let number = nextWaiter

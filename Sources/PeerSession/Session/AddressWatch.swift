@@ -1,7 +1,6 @@
 import NIOCore
 
-/// Detects changes of the local addresses, so that the session can send the new addresses to the
-/// peers (MEM-4).
+/// Detects changes of the local addresses, so that the session can send the new addresses to the peers (MEM-4).
 struct AddressWatch {
   /// How often the addresses are compared.
   static let interval = TimeAmount.milliseconds(2_500)
@@ -15,8 +14,7 @@ struct AddressWatch {
   /// - Parameters:
   ///   - now: The time.
   ///   - addresses: Returns the current addresses.
-  /// - Returns: The addresses to send; `nil` if they have not changed or the interval has not
-  ///   passed.
+  /// - Returns: The addresses to send; `nil` if they have not changed or the interval has not passed.
   mutating func changed(now: NIODeadline, addresses: () -> [String]) -> [String]? {
     if let nextCheck, now < nextCheck { return nil }
     nextCheck = now + Self.interval

@@ -45,8 +45,7 @@ final class PeerEntry {
   /// The delivery state; present while the peer is in the session, from `peerJoined` to `peerLeft`.
   var delivery: Delivery?
   var state = PeerState.connecting
-  /// The relayed route; present instead of `delivery` while the peer is in the session through a
-  /// relay (11).
+  /// The relayed route; present instead of `delivery` while the peer is in the session through a relay (11).
   var relayed: RelayedPresence?
   /// How the local peer admitted this peer.
   var admission: PeerAdmission?
@@ -58,13 +57,11 @@ final class PeerEntry {
   ///
   /// If so, a new route is not requested immediately.
   var wasOverrun = false
-  /// The last part number that the peer acknowledged to this relay, and the time of its last change
-  /// (RLY-12).
+  /// The last part number that the peer acknowledged to this relay, and the time of its last change (RLY-12).
   var stuck: (acknowledged: UInt64, since: NIODeadline)?
   /// The incarnation of the last delivery state that this side gave up, and the reason.
   var gaveUp: (incarnation: SessionIncarnation, code: String)?
-  /// Whether the peer is a relay of this session, by the host's grant or as the host itself
-  /// (RLY-1).
+  /// Whether the peer is a relay of this session, by the host's grant or as the host itself (RLY-1).
   var isSessionRelay = false
   /// Whether the peer is a bridge: a member that opens routes between its peers (RLY-15).
   var isBridge = false
@@ -90,8 +87,8 @@ final class PeerEntry {
   var observed: [PeerAddress] = []
   /// Whether a member or the stored membership named the peer.
   ///
-  /// A peer that only discovery reported must prove its membership when it is dialed (MEM-8). If
-  /// members are not allowed to admit peers, the host or a relay must have named the peer.
+  /// A peer that only discovery reported must prove its membership when it is dialed (MEM-8). If members are not
+  /// allowed to admit peers, the host or a relay must have named the peer.
   var isVouched = false
   /// The member that named the peer first; `nil` if the local peer met it in another way.
   var namedBy: PeerID?

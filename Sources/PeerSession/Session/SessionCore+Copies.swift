@@ -3,14 +3,11 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-// Two processes that use one key at the same time, for example because a data directory was copied
-// (DUP-6, DUP-7).
+// Two processes that use one key at the same time, for example because a data directory was copied (DUP-6, DUP-7).
 extension SessionCore {
   /// Returns whether a dialler must wait, because another process with its key has just replaced it.
   func mustPause(_ hello: Control.DiallerHello, from peer: PeerID, now: NIODeadline) -> Bool {
-    guard let entry = entries[peer], entry.isReplaced(hello.introduction.incarnation) else {
-      return false
-    }
+    guard let entry = entries[peer], entry.isReplaced(hello.introduction.incarnation) else { return false }
     reportCopy(of: entry)
     return !entry.former.mayReturn(now: now)
   }
@@ -39,9 +36,7 @@ extension SessionCore {
   }
 
   private func warnOfCopy(_ message: String, _ peer: PeerID) {
-    emit(
-      .warning(SessionWarning(code: SessionWarning.identityInUse, message: message, peer: peer))
-    )
+    emit(.warning(SessionWarning(code: SessionWarning.identityInUse, message: message, peer: peer)))
     deliverEvents()
   }
 

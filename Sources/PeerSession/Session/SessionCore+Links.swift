@@ -13,8 +13,8 @@ extension SessionCore {
     var ownRole: Control.Role
     /// The number of this link: 1 more than the larger `links` value of the two sides.
     var number: Int
-    /// The number of the last part that the other side received; `nil` if the delivery state starts
-    /// over (RSM-2, RSM-3).
+    /// The number of the last part that the other side received; `nil` if the delivery state starts over (RSM-2,
+    /// RSM-3).
     var received: UInt64?
     /// The reason why the peer gave up the shared delivery state, if it sent one (CLS-3, RSM-6).
     var ended: String?
@@ -30,16 +30,15 @@ extension SessionCore {
   func open(_ link: ControlLink, _ opening: Opening) {
     let entry = directory.entry(for: opening.peer, opening.introduction)
     directory.notice([opening.peer])
-    entry.member = Control.Member(peer: opening.peer, opening.introduction)
-      .usable(from: link.remote)
+    entry.member = Control.Member(peer: opening.peer, opening.introduction).usable(from: link.remote)
     entry.admission = opening.admission ?? entry.admission
     entry.guestKey = opening.guestKey ?? entry.guestKey
     entry.member.isGuest = entry.guestKey != nil
     entry.shownTicket = opening.ticket
     entry.isVouched = true
     if let remote = link.remote {
-      // An address that the local peer dialed is valid, even if the peer announces another port. If
-      // the peer opened the connection, its source port cannot be dialed.
+      // An address that the local peer dialed is valid, even if the peer announces another port. If the peer opened the
+      // connection, its source port cannot be dialed.
       switch link.side {
       case .dialler: entry.remember(remote)
       case .listener where opening.introduction.port > 0:
@@ -49,8 +48,7 @@ extension SessionCore {
     }
     relaying.linkOpens(entry)
     let previous = entry.link
-    let crossed =
-      previous != nil && previous?.side != link.side && entry.linkNumber == opening.number
+    let crossed = previous != nil && previous?.side != link.side && entry.linkNumber == opening.number
 
     entry.link = link
     link.entry = entry
@@ -59,8 +57,7 @@ extension SessionCore {
     entry.linkNumber = max(entry.linkNumber, opening.number)
     entry.passes = opening.introduction.passes ?? RelayRate()
     entry.offersRoutes =
-      opening.introduction.passes != nil && opening.introduction.role == .member
-      && !link.isFromBrowser
+      opening.introduction.passes != nil && opening.introduction.role == .member && !link.isFromBrowser
     dialler.policy.linkOpened(entry.id, dialledHere: link.side == .dialler)
     entry.acknowledgements.cleared()
     previous?.close(crossed ? .duplicateLink : .replaced)
@@ -70,16 +67,9 @@ extension SessionCore {
     }
 
     let joinedBefore = entry.delivery?.outbox.joinGeneration
-    do throws(AcknowledgementError) {
-      try messages.linkOpened(entry, opening, in: self)
-    } catch {
+    do throws(AcknowledgementError) { try messages.linkOpened(entry, opening, in: self) } catch {
       entry.link = nil
-      return fail(
-        link,
-        entry,
-        .protocolError,
-        "The peer acknowledges messages that were never sent."
-      )
+      return fail(link, entry, .protocolError, "The peer acknowledges messages that were never sent.")
     }
     if link.side == .dialler { entry.delivery?.lastDialled = opening.number }
     link.frameLimit = Limits.framePayload
@@ -101,9 +91,7 @@ extension SessionCore {
   }
 
   /// Writes unsent messages to a peer while its link accepts them.
-  func flush(_ peer: PeerID) {
-    if let entry = entries[peer] { messages.flush(entry) }
-  }
+  func flush(_ peer: PeerID) { if let entry = entries[peer] { messages.flush(entry) } }
 
   /// Dials a new link to a peer to replace the current one, without losing messages (3.4).
   func renewLink(_ entry: PeerEntry) {
@@ -146,34 +134,24 @@ extension SessionCore: LinkDelegate {
     case .message: messages.messageReceived(link, entry, payload, in: self)
     case .ack: messages.acknowledgementReceived(link, entry, payload, in: self)
     case .ping:
-      guard payload.readableBytes == 8 else {
-        return fail(link, entry, .protocolError, "A PING must have 8 bytes.")
-      }
+      guard payload.readableBytes == 8 else { return fail(link, entry, .protocolError, "A PING must have 8 bytes.") }
       // If the peer does not read, further answers would only use memory.
       if link.isWritable { link.send(.pong, Array(payload.readableBytesView)) }
     case .pong:
-      guard payload.readableBytes == 8 else {
-        return fail(link, entry, .protocolError, "A PONG must have 8 bytes.")
-      }
+      guard payload.readableBytes == 8 else { return fail(link, entry, .protocolError, "A PONG must have 8 bytes.") }
     // It was sent before the peer received ACCEPT (ADM-15).
     case .deciding: break
     case .datagram:
       guard payload.readableBytes <= Limits.datagramMessage else {
         return fail(link, entry, .tooLarge, "A datagram is longer than the limit.")
       }
-      emit(
-        .datagram(Array(payload.readableBytesView), from: entry.id),
-        bytes: payload.readableBytes
-      )
+      emit(.datagram(Array(payload.readableBytesView), from: entry.id), bytes: payload.readableBytes)
     case .relayDatagram: relaying.receivedDatagram(Array(payload.readableBytesView), entry.id)
     case .members, .kick, .addresses, .bulkRequest, .relayGrant:
-      do throws(ControlMessageError) {
-        try receiveControl(link, entry, type, Array(payload.readableBytesView))
-      } catch {
+      do throws(ControlMessageError) { try receiveControl(link, entry, type, Array(payload.readableBytesView)) } catch {
         fail(link, entry, .protocolError, CloseMessage.invalid(type, error))
       }
-    default:
-      fail(link, entry, .protocolError, CloseMessage.unexpected(type))
+    default: fail(link, entry, .protocolError, CloseMessage.unexpected(type))
     }
   }
 
@@ -199,8 +177,7 @@ extension SessionCore: LinkDelegate {
     guard !hasEnded else { return }
     guard case .closed(let code, let message) = reason else { return linkBroken(entry) }
     // A link of this process would replace the closed one only while this process dials.
-    let isTaken =
-      code == .replaced && !link.isFromBrowser && !dialler.policy.plan(for: entry.id).isDialling
+    let isTaken = code == .replaced && !link.isFromBrowser && !dialler.policy.plan(for: entry.id).isDialling
     let consequence = dialler.policy.linkClosed(
       entry.id,
       code,
@@ -217,32 +194,25 @@ extension SessionCore: LinkDelegate {
       depart(entry, .refused(error))
     case .departs:
       let speaksForHost = speaksForHost(entry)
-      // Only the host, or a relay on its behalf, can remove the local peer. If another member
-      // reports a removal, the session continues without that member.
+      // Only the host, or a relay on its behalf, can remove the local peer. If another member reports a removal, the
+      // session continues without that member.
       let departure =
         code == .kicked && !speaksForHost
-        ? .refused(SessionError(closeCode: code, message: message))
-        : DepartureReason(code, message: message)
+        ? .refused(SessionError(closeCode: code, message: message)) : DepartureReason(code, message: message)
       depart(entry, departure)
       planTick()
-      if code == .kicked && speaksForHost {
-        end(.left, SessionError(closeCode: .kicked, message: message))
-      }
+      if code == .kicked && speaksForHost { end(.left, SessionError(closeCode: .kicked, message: message)) }
     }
   }
 
   /// Returns whether a removal by a peer counts: it is the host, or a relay of the session (MEM-3).
   func speaksForHost(_ entry: PeerEntry) -> Bool {
-    entry.id == membership.authority
-      || entry.isSessionRelay && membership.maySpeakForHost(entry.id)
+    entry.id == membership.authority || entry.isSessionRelay && membership.maySpeakForHost(entry.id)
   }
 
-  private func receiveControl(
-    _ link: ControlLink,
-    _ entry: PeerEntry,
-    _ type: FrameType,
-    _ payload: [UInt8]
-  ) throws(ControlMessageError) {
+  private func receiveControl(_ link: ControlLink, _ entry: PeerEntry, _ type: FrameType, _ payload: [UInt8])
+    throws(ControlMessageError)
+  {
     switch type {
     case .members:
       let members = try Control.Members.decode(payload)
@@ -251,19 +221,15 @@ extension SessionCore: LinkDelegate {
       directory.learn(members.members, from: entry.id)
       if let ticket = members.ticket { directory.received(ticket) }
       if speaksForHost(entry) { admission.received(members.admission, members.code) }
-    case .kick:
-      directory.received(try Control.Kick.decode(payload), entry, link)
+    case .kick: directory.received(try Control.Kick.decode(payload), entry, link)
     case .addresses:
       let addresses = try Control.Addresses.decode(payload)
       guard !link.isFromBrowser else { return }
       entry.member.port = addresses.port
       entry.member.addresses = usableAddresses(addresses.addresses, from: link.remote)
       directory.met(entry)
-      if relaying.isRelaying || relaying.table.hasRoutes(entry.id) {
-        directory.announce(entry.id)
-      }
-    case .relayGrant:
-      relaying.grantReceived(try RelayGrant.decode(payload), entry, link)
+      if relaying.isRelaying || relaying.table.hasRoutes(entry.id) { directory.announce(entry.id) }
+    case .relayGrant: relaying.grantReceived(try RelayGrant.decode(payload), entry, link)
     case .bulkRequest:
       let request = try Control.BulkRequest.decode(payload)
       guard link.side == .dialler else {

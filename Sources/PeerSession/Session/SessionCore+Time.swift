@@ -17,8 +17,7 @@ extension SessionCore {
     ticker = (due, task)
   }
 
-  /// When the next work is due, rounded up to 0.1 s so that the timers of all sessions in a process
-  /// fire together.
+  /// When the next work is due, rounded up to 0.1 s so that the timers of all sessions in a process fire together.
   private var nextDue: NIODeadline? {
     let dues = entries.values.compactMap(nextDue) + [reading.nextDue].compactMap(\.self)
     guard let due = dues.min() else { return nil }
@@ -30,21 +29,19 @@ extension SessionCore {
 
   private func nextDue(_ entry: PeerEntry) -> NIODeadline? {
     guard let link = entry.link else {
-      return [dialler.policy.nextDue(for: entry.id), relaying.nextDue(entry)]
-        .compactMap(\.self).min()
+      return [dialler.policy.nextDue(for: entry.id), relaying.nextDue(entry)].compactMap(\.self).min()
     }
     let silenceLimit: TimeAmount = entry.state == .connected ? .seconds(2) : .seconds(6)
     return [
-      min(link.lastSent, max(link.lastHeard, link.lastPinged)) + .seconds(1),
-      entry.datagrams?.nextDue,
+      min(link.lastSent, max(link.lastHeard, link.lastPinged)) + .seconds(1), entry.datagrams?.nextDue,
       link.isReadingPaused ? nil : link.lastHeard + silenceLimit,
       // Without this deadline, the session would not notice that the program was suspended.
       .now() + .milliseconds(500),
     ].compactMap(\.self).min()
   }
 
-  /// Sends the local addresses to all peers if they have changed, for example because the machine
-  /// joined another network (MEM-4).
+  /// Sends the local addresses to all peers if they have changed, for example because the machine joined another
+  /// network (MEM-4).
   private func announceAddresses(_ now: NIODeadline) {
     guard configuration.isDiallable, entries.values.contains(where: { $0.link != nil }),
       let addresses = addressWatch.changed(now: now, addresses: transport.advertisedAddresses)
@@ -55,17 +52,15 @@ extension SessionCore {
 
   /// Performs the work that is due: liveness checks, reconnections and dials.
   func tick(_ now: NIODeadline) {
-    // A suspended process cannot receive data. After it resumes, it first reads the data that waits
-    // in its sockets. This data may include a CLOSE. Only then does the process treat a peer as
-    // silent (LIV-2). The process is assumed to have been suspended if this timer is at least 0.5 s
-    // late.
+    // A suspended process cannot receive data. After it resumes, it first reads the data that waits in its sockets.
+    // This data may include a CLOSE. Only then does the process treat a peer as silent (LIV-2). The process is assumed
+    // to have been suspended if this timer is at least 0.5 s late.
     let delay = ticker.map { now - $0.at } ?? .zero
     let wasStopped = delay >= .milliseconds(500)
     ticker = nil
     relaying.tick(now)
     announceAddresses(now)
-    // Exclude the time in suspension from the timeouts of peers, because no peer could be dialed
-    // (LIV-4).
+    // Exclude the time in suspension from the timeouts of peers, because no peer could be dialed (LIV-4).
     if wasStopped { dialler.policy.excuse(delay) }
     for entry in entries.values {
       if let link = entry.link {
@@ -81,12 +76,7 @@ extension SessionCore {
     planTick()
   }
 
-  private func checkLiveness(
-    of entry: PeerEntry,
-    _ link: ControlLink,
-    _ now: NIODeadline,
-    wasStopped: Bool
-  ) {
+  private func checkLiveness(of entry: PeerEntry, _ link: ControlLink, _ now: NIODeadline, wasStopped: Bool) {
     if wasStopped { link.excuseSilence(until: now) }
     let silence = link.isReadingPaused ? TimeAmount.zero : now - link.lastHeard
     if silence >= .seconds(6) {
@@ -102,8 +92,7 @@ extension SessionCore {
     entry.datagrams?.tick(now)
   }
 
-  /// Disconnects each peer that sends a large message too slowly while other large messages wait
-  /// for room (MSG-5).
+  /// Disconnects each peer that sends a large message too slowly while other large messages wait for room (MSG-5).
   private func disconnectSlowSenders(_ now: NIODeadline, wasStopped: Bool) {
     for peer in reading.overdue(now) {
       if wasStopped || entries[peer]?.link?.isReadingPaused ?? false {
@@ -111,12 +100,7 @@ extension SessionCore {
         continue
       }
       let error = SessionError(closeCode: .tooSlow, message: "", isOurs: true)
-      disconnect(
-        peer,
-        .tooSlow,
-        .refused(error),
-        message: "A large message took too long while other messages waited."
-      )
+      disconnect(peer, .tooSlow, .refused(error), message: "A large message took too long while other messages waited.")
     }
   }
 }

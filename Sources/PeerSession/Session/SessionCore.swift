@@ -9,11 +9,10 @@ import PeerWire
 ///
 /// It passes events to the parts that make decisions, and performs their decisions.
 ///
-/// Confined to its event loop, on which every control link of the session runs. The public
-/// ``Session`` switches to that event loop. No method blocks or awaits. ``MemberDirectory`` owns
-/// the peers, ``MemberDialler`` dials them, ``SessionAdmission`` admits newcomers,
-/// ``MessageDelivery`` serves messages, ``RelaySide`` relays, and ``TransferConnections`` serves
-/// resources and streams.
+/// Confined to its event loop, on which every control link of the session runs. The public ``Session`` switches to that
+/// event loop. No method blocks or awaits. ``MemberDirectory`` owns the peers, ``MemberDialler`` dials them,
+/// ``SessionAdmission`` admits newcomers, ``MessageDelivery`` serves messages, ``RelaySide`` relays, and
+/// ``TransferConnections`` serves resources and streams.
 final class SessionCore {
   let transport: TransportCore
   let eventLoop: any EventLoop
@@ -24,9 +23,7 @@ final class SessionCore {
   let logger: Logger
 
   /// The name of the session, sent to a dialler in ACCEPT (3.3); empty if the session has no name.
-  var name = UntrustedText("") {
-    didSet { published.withLockedValue { [name] in $0.name = name } }
-  }
+  var name = UntrustedText("") { didSet { published.withLockedValue { [name] in $0.name = name } } }
   private(set) lazy var directory = MemberDirectory(self)
   private(set) lazy var dialler = MemberDialler(self)
   let messages = MessageDelivery()
@@ -69,10 +66,7 @@ final class SessionCore {
     logger[metadataKey: "session"] = "\(id.short)"
     self.logger = logger
     let relay = ProgressRelay()
-    self.events = EventQueue(
-      maximumMessages: Limits.heldMessages,
-      maximumBytes: Limits.message
-    ) { relay.fire($0) }
+    self.events = EventQueue(maximumMessages: Limits.heldMessages, maximumBytes: Limits.message) { relay.fire($0) }
     directory.begin(id, host: host)
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     let loop = eventLoop
@@ -83,9 +77,7 @@ final class SessionCore {
   func joined(as id: SessionID, host: PeerID, maximum: Int) {
     guard self.id == .unnamed || self.id == id else { return }
     let wasUnnamed = self.id == .unnamed
-    if directory.joined(as: id, host: host) {
-      admission.maximum = min(maximum, Limits.members)
-    }
+    if directory.joined(as: id, host: host) { admission.maximum = min(maximum, Limits.members) }
     if wasUnnamed { transport.add(self) }
     if let stored = directory.storedMembership.take() { directory.restore(stored) }
   }
@@ -98,8 +90,7 @@ final class SessionCore {
     collectedBytes += bytes
   }
 
-  /// Passes the collected events to the consumer, and stops reading the links if the consumer is
-  /// too slow (MSG-5).
+  /// Passes the collected events to the consumer, and stops reading the links if the consumer is too slow (MSG-5).
   func deliverEvents() {
     guard !collected.isEmpty else { return }
     let mustPause = events.push(&collected, bytes: collectedBytes)
@@ -115,8 +106,7 @@ final class SessionCore {
     case .tookAll:
       reading.isApplicationBehind = false
       for entry in entries.values { updateReading(entry) }
-    case .handledMessage(let peer):
-      updateReading(reading.messageHandled(of: peer, now: .now()))
+    case .handledMessage(let peer): updateReading(reading.messageHandled(of: peer, now: .now()))
     }
   }
 
@@ -150,18 +140,9 @@ final class SessionCore {
 
   /// Returns the route of messages to a peer of the session.
   private func route(to entry: PeerEntry) -> Route? {
-    if let outbox = entry.delivery?.outbox {
-      return Route(outbox: outbox, joinGeneration: outbox.joinGeneration)
-    }
-    guard let relayed = entry.relayed, let outbox = hop(to: entry)?.delivery?.outbox else {
-      return nil
-    }
-    return Route(
-      outbox: outbox,
-      relayed: relayed.route,
-      ledger: relayed.ledger,
-      joinGeneration: relayed.joinGeneration
-    )
+    if let outbox = entry.delivery?.outbox { return Route(outbox: outbox, joinGeneration: outbox.joinGeneration) }
+    guard let relayed = entry.relayed, let outbox = hop(to: entry)?.delivery?.outbox else { return nil }
+    return Route(outbox: outbox, relayed: relayed.route, ledger: relayed.ledger, joinGeneration: relayed.joinGeneration)
   }
 
   /// Returns the local peer's part of HELLO (3.1).
@@ -217,9 +198,7 @@ final class SessionCore {
     }
   }
 
-  private func updateReading(_ peers: [PeerID]) {
-    for peer in peers { entries[peer].map(updateReading) }
-  }
+  private func updateReading(_ peers: [PeerID]) { for peer in peers { entries[peer].map(updateReading) } }
 
   /// Pauses reading a peer's link until there is room for its large message.
   func largeMessageBegan(_ total: Int, from entry: PeerEntry) {
@@ -230,8 +209,8 @@ final class SessionCore {
 
   /// Records that all parts of a large message were passed on.
   ///
-  /// A message to the local relay is handled immediately. For any other message, the application
-  /// reports later that it handled the message.
+  /// A message to the local relay is handled immediately. For any other message, the application reports later that it
+  /// handled the message.
   func largeMessageEnded(_ entry: PeerEntry, isRelays: Bool) {
     if isRelays { updateReading(reading.relayMessageHandled(of: entry.id, now: .now())) }
     updateReading(entry)
@@ -250,18 +229,12 @@ final class SessionCore {
 
   /// Closes a link whose other end violated the protocol, and removes that peer.
   func fail(_ link: ControlLink, _ entry: PeerEntry?, _ code: CloseCode, _ message: String) {
-    logger.info(
-      "Closed a link.",
-      metadata: ["code": "\(code.rawValue)", "reason": "\(message)"]
-    )
+    logger.info("Closed a link.", metadata: ["code": "\(code.rawValue)", "reason": "\(message)"])
     link.close(code, message)
     guard let entry, entry.link === link || entry.link == nil else { return }
     entry.link = nil
     dialler.policy.bar(entry.id, .untilRestart(of: entry.member.incarnation))
-    depart(
-      entry,
-      .refused(SessionError(.protocolError, "The peer broke the protocol. \(message)"))
-    )
+    depart(entry, .refused(SessionError(.protocolError, "The peer broke the protocol. \(message)")))
   }
 
   /// Removes a peer from the session, and reports it to the application.
@@ -277,10 +250,7 @@ final class SessionCore {
     entry.apartSince = .now()
     reading.start(entry.id)
     if let relayed = entry.relayed.take() {
-      confirmations.failed(
-        entry.id,
-        SessionError(.peerLost, "The peer is no longer in the session.")
-      )
+      confirmations.failed(entry.id, SessionError(.peerLost, "The peer is no longer in the session."))
       bulk?.peerLeft(entry.id)
       // Senders count messages under the same lock, so the count cannot change after this.
       let undelivered = published.withLockedValue { published in
@@ -292,15 +262,11 @@ final class SessionCore {
     }
     guard let delivery = entry.delivery else { return }
     let undelivered = delivery.outbox.fail(
-      SessionError(
-        reason == .lost ? .peerLost : .notConnected,
-        "The peer is no longer in the session: \(reason.word)."
-      )
+      SessionError(reason == .lost ? .peerLost : .notConnected, "The peer is no longer in the session: \(reason.word).")
     )
     entry.delivery = nil
     updateReading(reading.departed(entry.id, now: .now()))
-    // In these two cases, the other side gave up the delivery state first, so it does not need the
-    // reason.
+    // In these two cases, the other side gave up the delivery state first, so it does not need the reason.
     let isKnownThere = reason == .restarted || reason == .reset
     entry.gaveUp = isKnownThere ? nil : (delivery.incarnation, reason.word)
     dialler.policy.departed(entry.id)
@@ -328,9 +294,7 @@ final class SessionCore {
   }
 
   /// Leaves the session: closes the links to all peers and ends the session.
-  func leave(_ code: CloseCode) {
-    end(code, SessionError(.sessionEnded, "This peer left the session."))
-  }
+  func leave(_ code: CloseCode) { end(code, SessionError(.sessionEnded, "This peer left the session.")) }
 
   /// Ends the session; later calls fail with `error`.
   func end(_ code: CloseCode, _ error: SessionError) {

@@ -20,14 +20,14 @@ struct SessionSnapshot: Sendable {
   var id: SessionID
   var host: PeerID
   var name = UntrustedText("")
-  /// The connected peers that may admit newcomers if the policy is `ask`: the host, and the members that
-  /// it gave this right (TCK-6).
+  /// The connected peers that may admit newcomers if the policy is `ask`: the host, and the members that it gave this
+  /// right (TCK-6).
   var admitters: [PeerID] = []
 
   /// Replaces the peers in the session.
   ///
-  /// - Parameter peers: The peers in the order of their ids, each with its route; the route is
-  ///   `nil` if messages cannot currently reach the peer.
+  /// - Parameter peers: The peers in the order of their ids, each with its route; the route is `nil` if messages cannot
+  ///   currently reach the peer.
   mutating func replacePeers(with peers: [(status: PeerStatus, route: Route?)]) {
     order = peers.map(\.status.peer.id)
     statuses = peers.map(\.status)

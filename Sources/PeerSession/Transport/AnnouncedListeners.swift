@@ -4,9 +4,8 @@ import PeerDiscovery
 
 /// The peers that announce a session while the local peer joins it by a link (DSC-28).
 ///
-/// The link may name a peer that has left or has another address now. These peers are therefore
-/// dialed at the same time as the address in the link. The application updates them until the
-/// attempt ends; it may do so from any thread.
+/// The link may name a peer that has left or has another address now. These peers are therefore dialed at the same time
+/// as the address in the link. The application updates them until the attempt ends; it may do so from any thread.
 package final class AnnouncedListeners: Sendable {
   /// The address of one peer.
   struct Target: Hashable, Sendable {
@@ -30,8 +29,7 @@ package final class AnnouncedListeners: Sendable {
 
   /// How long other peers are not dialed while the peer that the link names may still answer.
   static let headStart = TimeAmount.seconds(1)
-  /// How long such a peer may take to admit or refuse the local peer, not counting the time in
-  /// which a user decides.
+  /// How long such a peer may take to admit or refuse the local peer, not counting the time in which a user decides.
   static let answerTimeout = Duration.seconds(3)
   /// The maximum number of peers that may refuse the local peer.
   static let maximumRefusals = 32
@@ -48,14 +46,9 @@ package final class AnnouncedListeners: Sendable {
   /// - Parameters:
   ///   - peers: The peers with their addresses, best first.
   ///   - areMoreExpected: Whether discovery works, so that further peers may be announced.
-  package func update(
-    _ peers: [(peer: PeerID, addresses: [PeerAddress])],
-    areMoreExpected: Bool
-  ) {
+  package func update(_ peers: [(peer: PeerID, addresses: [PeerAddress])], areMoreExpected: Bool) {
     state.withLockedValue { state in
-      state.targets = peers.flatMap { listener in
-        listener.addresses.map { Target(peer: listener.peer, address: $0) }
-      }
+      state.targets = peers.flatMap { listener in listener.addresses.map { Target(peer: listener.peer, address: $0) } }
       state.areMoreExpected = areMoreExpected
     }
   }
@@ -85,8 +78,8 @@ package final class AnnouncedListeners: Sendable {
   /// - Parameters:
   ///   - target: The peer.
   ///   - error: The reason.
-  ///   - isNamed: Whether the link names the peer. Unless that peer no longer serves the session, or
-  ///     is just leaving, its answer is final.
+  ///   - isNamed: Whether the link names the peer. Unless that peer no longer serves the session, or is just leaving,
+  ///     its answer is final.
   func refused(_ target: Target, _ error: SessionError, isNamed: Bool) {
     state.withLockedValue { state in
       // A peer may serve the session at another address, with another process.
@@ -107,9 +100,7 @@ package final class AnnouncedListeners: Sendable {
   var namedRefusal: SessionError? { state.withLockedValue { $0.namedRefusal } }
 
   /// The announced peers that did not admit the local peer, with the reasons, in order.
-  package var refusals: [(peer: PeerID, error: SessionError)] {
-    state.withLockedValue { $0.history }
-  }
+  package var refusals: [(peer: PeerID, error: SessionError)] { state.withLockedValue { $0.history } }
 
   /// Returns whether a peer does not serve the session at an address.
   func isDead(_ target: Target) -> Bool { state.withLockedValue { $0.dead.contains(target) } }
@@ -126,7 +117,5 @@ package final class AnnouncedListeners: Sendable {
 
 extension SessionError {
   /// Whether the peer no longer serves the session, or left while it was asked.
-  package var isDeparture: Bool {
-    [.noSuchSession, .shuttingDown, .left, .unreachable].contains(code)
-  }
+  package var isDeparture: Bool { [.noSuchSession, .shuttingDown, .left, .unreachable].contains(code) }
 }

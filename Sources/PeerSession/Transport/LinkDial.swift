@@ -11,9 +11,9 @@ import Musl
 
 /// An attempt to reach a peer at one of several addresses, over TCP and TLS.
 ///
-/// Dials to the addresses start 250 ms apart, or immediately after the previous one fails (a simple
-/// form of RFC 8305). The first connection to complete its TLS handshake with the expected key is
-/// used, and the others are closed. Confined to the event loop.
+/// Dials to the addresses start 250 ms apart, or immediately after the previous one fails (a simple form of RFC 8305).
+/// The first connection to complete its TLS handshake with the expected key is used, and the others are closed.
+/// Confined to the event loop.
 ///
 /// A peer that joins by a link also dials the announced peers of the session (DSC-28).
 final class LinkDial: LinkDelegate {
@@ -33,8 +33,7 @@ final class LinkDial: LinkDelegate {
   /// A closure that receives each step of the attempt, on the event loop.
   var progress: ((JoinStep) -> Void)?
 
-  /// Prepares an attempt that calls `completion` once, on the event loop, and never after
-  /// ``cancel()``.
+  /// Prepares an attempt that calls `completion` once, on the event loop, and never after ``cancel()``.
   init(
     _ transport: TransportCore,
     _ addresses: [PeerAddress],
@@ -52,8 +51,7 @@ final class LinkDial: LinkDelegate {
   }
 
   /// The likely cause if a connection is neither accepted nor refused.
-  static let silence =
-    "no answer in time; the computer there is off or asleep, or its firewall drops connections"
+  static let silence = "no answer in time; the computer there is off or asleep, or its firewall drops connections"
 
   /// Whether a program accepted a connection.
   private(set) var hasConnected = false
@@ -63,8 +61,7 @@ final class LinkDial: LinkDelegate {
     guard !hasConnected, let address = firstAddress else {
       return SessionError(closeCode: .timedOut, message: "", isOurs: true)
     }
-    return firstError
-      ?? SessionError(.unreachable, "Nothing answers at \(address): \(Self.silence).")
+    return firstError ?? SessionError(.unreachable, "Nothing answers at \(address): \(Self.silence).")
   }
 
   func start() {
@@ -79,10 +76,7 @@ final class LinkDial: LinkDelegate {
       dial.finish(
         .failure(
           dial.firstError
-            ?? SessionError(
-              .unreachable,
-              "The peer did not answer within \(timeout.nanoseconds / 1_000_000_000) s."
-            )
+            ?? SessionError(.unreachable, "The peer did not answer within \(timeout.nanoseconds / 1_000_000_000) s.")
         )
       )
     }
@@ -103,9 +97,7 @@ final class LinkDial: LinkDelegate {
     connecting += 1
     progress?(.connecting(target.address))
     let bound = NIOLoopBound(self, eventLoop: transport.eventLoop)
-    connect(to: target).whenComplete { result in
-      bound.value.connected(result, target)
-    }
+    connect(to: target).whenComplete { result in bound.value.connected(result, target) }
     planNext()
   }
 
@@ -121,9 +113,7 @@ final class LinkDial: LinkDelegate {
     // The named peer has a head start, so that a code is rarely proved to another peer.
     let isNamedPeerLate = .now() - startedAt >= AnnouncedListeners.headStart || !isDialing
     for target in announced.targets
-    where (target.peer == expected || isNamedPeerLate) && dialled.insert(target).inserted {
-      waiting.append(target)
-    }
+    where (target.peer == expected || isNamedPeerLate) && dialled.insert(target).inserted { waiting.append(target) }
   }
 
   private var isDialing: Bool { !waiting.isEmpty || connecting > 0 || !underway.isEmpty }
@@ -131,42 +121,31 @@ final class LinkDial: LinkDelegate {
   private func connect(to target: AnnouncedListeners.Target) -> EventLoopFuture<any Channel> {
     let address = target.address
     let bound = NIOLoopBound(self, eventLoop: transport.eventLoop)
-    let bootstrap = ClientBootstrap(group: transport.eventLoop)
-      .connectTimeout(.seconds(5))
-      .channelOption(.writeBufferWaterMark, value: TransportCore.controlWatermark)
-      .channelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
-          let dial = bound.value
-          let (handler, facts) = try dial.transport.security.makeHandler(
-            .dialler,
-            expecting: target.peer
-          )
-          let link = ControlLink(side: .dialler, facts: facts, remote: address, delegate: dial)
-          try channel.pipeline.syncOperations.addHandlers([handler, link])
-          dial.underway.append((link, target))
-        }
+    let bootstrap = ClientBootstrap(group: transport.eventLoop).connectTimeout(.seconds(5)).channelOption(
+      .writeBufferWaterMark,
+      value: TransportCore.controlWatermark
+    ).channelInitializer { channel in
+      channel.eventLoop.makeCompletedFuture {
+        let dial = bound.value
+        let (handler, facts) = try dial.transport.security.makeHandler(.dialler, expecting: target.peer)
+        let link = ControlLink(side: .dialler, facts: facts, remote: address, delegate: dial)
+        try channel.pipeline.syncOperations.addHandlers([handler, link])
+        dial.underway.append((link, target))
       }
+    }
     if address.host.contains("%") || (try? SocketAddress(ipAddress: address.host, port: 1)) != nil {
-      do {
-        return bootstrap.connect(to: try address.socketAddress())
-      } catch {
+      do { return bootstrap.connect(to: try address.socketAddress()) } catch {
         return transport.eventLoop.makeFailedFuture(error)
       }
     }
     return bootstrap.connect(host: address.host, port: address.port)
   }
 
-  private func connected(
-    _ result: Result<any Channel, any Error>,
-    _ target: AnnouncedListeners.Target
-  ) {
+  private func connected(_ result: Result<any Channel, any Error>, _ target: AnnouncedListeners.Target) {
     connecting -= 1
     let address = target.address
     if case .failure(let error) = result {
-      failed(
-        SessionError(.unreachable, "Nothing answers at \(address): \(reason(of: error))."),
-        target
-      )
+      failed(SessionError(.unreachable, "Nothing answers at \(address): \(reason(of: error))."), target)
     } else if completion == nil, case .success(let channel) = result {
       channel.close(promise: nil)
     } else if completion != nil {
@@ -177,21 +156,15 @@ final class LinkDial: LinkDelegate {
 
   private func failed(_ error: SessionError, _ target: AnnouncedListeners.Target) {
     // If a link names a peer, the user wants to know why that peer did not answer.
-    if target.peer == expected, firstError == nil || error.code != .unreachable {
-      firstError = error
-    }
+    if target.peer == expected, firstError == nil || error.code != .unreachable { firstError = error }
     next()
   }
 
   /// Fails when every attempt has failed and no further announcement is expected.
   private func finishIfAllFailed() {
-    if let announced, isDialing || announced.areExpected(after: .now() - startedAt) {
-      return planNext()
-    }
+    if let announced, isDialing || announced.areExpected(after: .now() - startedAt) { return planNext() }
     guard !isDialing else { return }
-    finish(
-      .failure(firstError ?? SessionError(.unreachable, "No address of the peer is known."))
-    )
+    finish(.failure(firstError ?? SessionError(.unreachable, "No address of the peer is known.")))
   }
 
   private func finish(_ result: Result<ControlLink, SessionError>) {
@@ -223,21 +196,16 @@ final class LinkDial: LinkDelegate {
       case .closed(let code, let message): SessionError(closeCode: code, message: message)
       case .closedByUs, .broken:
         if link.facts.wrongPeer == transport.configuration.identity.peerID {
-          // The address may now be the local peer's own, because the process that used its port
-          // before has ended.
+          // The address may now be the local peer's own, because the process that used its port before has ended.
           SessionError(.unreachable, "Only this program itself answers at \(address).")
         } else if let wrong = link.facts.wrongPeer {
           SessionError(
             .wrongPeer,
             "The peer at \(address) has the key \(wrong.short)…, not the expected key"
-              + " \(target.peer?.short ?? "")…. Another program uses the address now, or the peer has a"
-              + " new key."
+              + " \(target.peer?.short ?? "")…. Another program uses the address now, or the peer has a" + " new key."
           )
         } else {
-          SessionError(
-            .unreachable,
-            "A secure connection with \(address) could not be established."
-          )
+          SessionError(.unreachable, "A secure connection with \(address) could not be established.")
         }
       }
     failed(error, target)

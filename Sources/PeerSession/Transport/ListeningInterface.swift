@@ -9,8 +9,8 @@ import Musl
 
 /// The only network interface on which a program listens.
 ///
-/// The loopback interface is always included, because a connection from the same machine arrives
-/// there, whatever its address is.
+/// The loopback interface is always included, because a connection from the same machine arrives there, whatever its
+/// address is.
 package struct ListeningInterface: Equatable, Sendable {
   /// The name of the interface.
   package let name: String

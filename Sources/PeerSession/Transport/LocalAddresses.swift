@@ -38,36 +38,27 @@ enum LocalAddresses {
     }
     guard let devices = try? System.enumerateDevices() else { return [] }
     let entries = devices.compactMap { device -> Entry? in
-      guard interface == nil || device.name == interface, let address = device.address?.ipAddress
-      else { return nil }
+      guard interface == nil || device.name == interface, let address = device.address?.ipAddress else { return nil }
       // A label such as `eth0:1` names another address of the interface.
       return Entry(interface: String(device.name.prefix { $0 != ":" }), address: address)
     }
-    let metrics = defaultRoutes(
-      ipv4: contents(of: "/proc/net/route"),
-      ipv6: contents(of: "/proc/net/ipv6_route")
-    )
+    let metrics = defaultRoutes(ipv4: contents(of: "/proc/net/route"), ipv6: contents(of: "/proc/net/ipv6_route"))
     return ordered(entries, metrics: metrics, kind: kind)
   }
 
   /// Returns the addresses by which other machines are likely to reach this one, best first.
   ///
-  /// The addresses of the interfaces with a default route come first, unless the interface is a
-  /// tunnel. Then come the addresses of other network cards, of virtual interfaces, of bridges and
-  /// of tunnels. Link-local IPv4 addresses come last. For each group, IPv4 comes before IPv6.
-  /// Loopback is included only if there is no other address. Link-local IPv6 addresses are never
-  /// included, because their scope has no meaning on other machines.
+  /// The addresses of the interfaces with a default route come first, unless the interface is a tunnel. Then come the
+  /// addresses of other network cards, of virtual interfaces, of bridges and of tunnels. Link-local IPv4 addresses come
+  /// last. For each group, IPv4 comes before IPv6. Loopback is included only if there is no other address. Link-local
+  /// IPv6 addresses are never included, because their scope has no meaning on other machines.
   ///
   /// - Parameters:
   ///   - entries: The addresses, in the order of the interfaces.
   ///   - metrics: The metrics of the default routes, by interface.
   ///   - kind: Returns the kind of an interface.
   /// - Returns: The addresses.
-  static func ordered(
-    _ entries: [Entry],
-    metrics: [String: UInt32],
-    kind: (String) -> Kind
-  ) -> [String] {
+  static func ordered(_ entries: [Entry], metrics: [String: UInt32], kind: (String) -> Kind) -> [String] {
     var ranked: [(rank: [UInt32], address: String)] = []
     var loopback: [String] = []
     for (index, entry) in entries.enumerated() {
@@ -80,11 +71,8 @@ enum LocalAddresses {
       let kind = kind(entry.interface)
       let metric = kind == .tunnel ? nil : metrics[entry.interface]
       let rank: [UInt32] = [
-        address.hasPrefix("169.254.") ? 1 : 0,
-        metric == nil ? 1 + UInt32(kind.rawValue) : 0,
-        metric ?? 0,
-        address.contains(":") ? 1 : 0,
-        UInt32(index),
+        address.hasPrefix("169.254.") ? 1 : 0, metric == nil ? 1 + UInt32(kind.rawValue) : 0, metric ?? 0,
+        address.contains(":") ? 1 : 0, UInt32(index),
       ]
       ranked.append((rank, address))
     }
@@ -105,9 +93,7 @@ enum LocalAddresses {
     let rejects: UInt32 = 0x200
     var metrics: [String: UInt32] = [:]
     func add(_ interface: Substring, _ flags: UInt32?, _ metric: UInt32?) {
-      guard let flags, let metric, flags & (isUp | rejects) == isUp, interface != "lo" else {
-        return
-      }
+      guard let flags, let metric, flags & (isUp | rejects) == isUp, interface != "lo" else { return }
       metrics[String(interface)] = min(metrics[String(interface)] ?? metric, metric)
     }
     for line in ipv4.split(separator: "\n") {
@@ -117,9 +103,7 @@ enum LocalAddresses {
     }
     for line in ipv6.split(separator: "\n") {
       let words = line.split(whereSeparator: \.isWhitespace)
-      guard words.count >= 10, words[1] == "00", words[0].allSatisfy({ $0 == "0" }) else {
-        continue
-      }
+      guard words.count >= 10, words[1] == "00", words[0].allSatisfy({ $0 == "0" }) else { continue }
       add(words[9], UInt32(words[8], radix: 16), UInt32(words[5], radix: 16))
     }
     return metrics

@@ -2,8 +2,7 @@ import Glibc
 import NIOCore
 
 extension SocketAddress {
-  /// Creates an address from a literal with an optional `%scope` (a name or a number), or resolves a
-  /// host name.
+  /// Creates an address from a literal with an optional `%scope` (a name or a number), or resolves a host name.
   static func makeScoped(host: String, port: Int) throws -> SocketAddress {
     let pieces = host.split(separator: "%", maxSplits: 1)
     guard pieces.count == 2 else {

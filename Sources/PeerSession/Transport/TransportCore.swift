@@ -12,10 +12,7 @@ import PeerWire
 /// Confined to the control event loop.
 final class TransportCore {
   /// The number of queued bytes in the channel at which a control link is treated as full.
-  static let controlWatermark = ChannelOptions.Types.WriteBufferWaterMark(
-    low: 32_768,
-    high: 131_072
-  )
+  static let controlWatermark = ChannelOptions.Types.WriteBufferWaterMark(low: 32_768, high: 131_072)
 
   let configuration: TransportConfiguration
   let eventLoop: any EventLoop
@@ -54,9 +51,8 @@ final class TransportCore {
   var restrictedHost: String?
   /// Whether the transport accepts connections; false until ``startAccepting()`` is called.
   ///
-  /// Until then, connections wait in the system's queue. Otherwise, a program that has just
-  /// restarted would refuse a dialler's session as not served, and the dialler would not dial
-  /// again.
+  /// Until then, connections wait in the system's queue. Otherwise, a program that has just restarted would refuse a
+  /// dialler's session as not served, and the dialler would not dial again.
   private(set) var isAccepting = false
   /// The slots of the connections in `handshakes` (LNK-6).
   private var places = FairPlaces<ObjectIdentifier>(
@@ -110,13 +106,11 @@ final class TransportCore {
   /// - Returns: The bootstrap.
   func serverBootstrap(on interface: CInt) -> ServerBootstrap {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
-    return ServerBootstrap(group: eventLoop, childGroup: eventLoop)
-      .serverChannelOption(.backlog, value: 256)
-      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .restricted(to: interface)
-      .serverChannelOption(.autoRead, value: isAccepting)
-      .childChannelOption(.writeBufferWaterMark, value: Self.controlWatermark)
-      .childChannelInitializer { channel in
+    return ServerBootstrap(group: eventLoop, childGroup: eventLoop).serverChannelOption(.backlog, value: 256)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1).restricted(to: interface).serverChannelOption(
+        .autoRead,
+        value: isAccepting
+      ).childChannelOption(.writeBufferWaterMark, value: Self.controlWatermark).childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture { try bound.value.accept(channel) }
       }
   }
@@ -137,15 +131,12 @@ final class TransportCore {
   /// Accepts a connection from a peer, or refuses it immediately (LNK-6).
   private func accept(_ channel: any Channel) throws {
     let (handler, facts) = try security.makeHandler(.listener, expecting: nil)
-    try accept(channel, facts) { link, _ in
-      try channel.pipeline.syncOperations.addHandlers([handler, link])
-    }
+    try accept(channel, facts) { link, _ in try channel.pipeline.syncOperations.addHandlers([handler, link]) }
   }
 
   /// Accepts a connection from a browser, or refuses it immediately (WEB-1).
   ///
-  /// The last handler of `channel` reads and writes the bytes of the link. `origin` is the origin of
-  /// the page.
+  /// The last handler of `channel` reads and writes the bytes of the link. `origin` is the origin of the page.
   func acceptBrowser(_ channel: any Channel, origin: String) throws {
     try accept(channel, LinkFacts(), isFromBrowser: true) { link, handshake in
       let opening = WebOpening(handshake, gateway: localPeer, origin: origin)
@@ -185,9 +176,7 @@ final class TransportCore {
     let decision = places.enter(id, from: block, isKnown: isKnown)
     handshakes[id] = handshake
     handshake.start(link)
-    do {
-      try install(link, handshake)
-    } catch {
+    do { try install(link, handshake) } catch {
       handshakeEnded(handshake)
       throw error
     }
@@ -229,8 +218,7 @@ final class TransportCore {
   }
 
   func add(_ session: SessionCore) {
-    // The application of a relay calls `startAccepting()` itself, after it has restored all earlier
-    // sessions.
+    // The application of a relay calls `startAccepting()` itself, after it has restored all earlier sessions.
     if configuration.carries == nil { startAccepting() }
     if session.id == .unnamed {
       joining[ObjectIdentifier(session)] = session
@@ -241,13 +229,9 @@ final class TransportCore {
   }
 
   /// Creates a session that another peer hosts and this relay serves.
-  func makeCarried(
-    _ id: SessionID,
-    host: PeerID,
-    _ policy: AdmissionPolicy,
-    _ codeKey: CodeKey?,
-    _ grant: RelayGrant
-  ) -> SessionCore {
+  func makeCarried(_ id: SessionID, host: PeerID, _ policy: AdmissionPolicy, _ codeKey: CodeKey?, _ grant: RelayGrant)
+    -> SessionCore
+  {
     let session = SessionCore(transport: self, id: id, host: host, policy: policy)
     session.admission.codeKey = codeKey
     session.bulk = TransferConnections(session, inbox: inbox)
@@ -292,16 +276,14 @@ final class TransportCore {
 
   // MARK: Addresses and known peers
 
-  /// Returns the addresses at which other peers can reach the local peer, best first, without
-  /// scopes.
+  /// Returns the addresses at which other peers can reach the local peer, best first, without scopes.
   ///
   /// The result is cached for two seconds.
   func advertisedAddresses() -> [String] {
     if let cache = addressCache, .now() - cache.at < .seconds(2) { return cache.addresses }
     listenOnInterface()
     let addresses = Array(
-      LocalAddresses.current(listen: configuration.listen, interface: configuration.interface)
-        .prefix(Limits.addresses)
+      LocalAddresses.current(listen: configuration.listen, interface: configuration.interface).prefix(Limits.addresses)
     )
     addressCache = (.now(), addresses)
     return addresses
@@ -317,9 +299,9 @@ final class TransportCore {
   /// Returns a warning if a peer is not known, but has the name of a known peer.
   func nameWarning(_ peer: PeerID, _ name: UntrustedText) -> SessionWarning? {
     let wanted = PeerStore.comparable(name.raw)
-    guard known[peer] == nil,
-      let other = known.first(where: { PeerStore.comparable($0.value) == wanted })?.key
-    else { return nil }
+    guard known[peer] == nil, let other = known.first(where: { PeerStore.comparable($0.value) == wanted })?.key else {
+      return nil
+    }
     return SessionWarning(
       code: "changed-key",
       message: "\(name) has a different key (\(peer.short)…) from the \(name) seen before"

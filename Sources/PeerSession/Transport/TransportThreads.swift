@@ -23,8 +23,8 @@ public struct TransportThreads: Sendable {
   /// Every transport that uses the threads must end before `body` returns.
   ///
   /// - Parameters:
-  ///   - count: The number of threads for links, and the number of threads for transfers. Each
-  ///     session uses one thread of each kind.
+  ///   - count: The number of threads for links, and the number of threads for transfers. Each session uses one thread
+  ///     of each kind.
   ///   - body: The operation that uses the threads.
   /// - Returns: The result of `body`.
   /// - Throws: The error of `body`.
@@ -34,11 +34,7 @@ public struct TransportThreads: Sendable {
   ) async throws(Failure) -> Result {
     let threads = TransportThreads(count: count)
     let outcome: Swift.Result<Result, Failure>
-    do throws(Failure) {
-      outcome = .success(try await body(threads))
-    } catch {
-      outcome = .failure(error)
-    }
+    do throws(Failure) { outcome = .success(try await body(threads)) } catch { outcome = .failure(error) }
     try? await threads.files.shutdownGracefully()
     try? await threads.bulk.shutdownGracefully()
     try? await threads.control.shutdownGracefully()

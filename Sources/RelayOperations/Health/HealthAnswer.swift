@@ -26,12 +26,7 @@ struct HealthAnswer: Error, Equatable {
   }
 
   /// Returns the answer `good` if `reasons` is empty; otherwise, `bad` with the reasons.
-  static func verdict(
-    _ good: String,
-    _ bad: String,
-    against reasons: [String],
-    isJSON: Bool
-  ) -> HealthAnswer {
+  static func verdict(_ good: String, _ bad: String, against reasons: [String], isJSON: Bool) -> HealthAnswer {
     let status: HTTPResponseStatus = reasons.isEmpty ? .ok : .serviceUnavailable
     let verdict = reasons.isEmpty ? good : bad
     let reasons = reasons.map { UntrustedText($0).escaped(limit: 256) }
@@ -39,21 +34,13 @@ struct HealthAnswer: Error, Equatable {
       let lines = [verdict] + reasons.map { "- \($0)" }
       return text(status, lines.joined(separator: "\n"))
     }
-    return json(
-      status,
-      .object([
-        ("status", .string(verdict)), ("reasons", .array(reasons.map(JSONText.string))),
-      ])
-    )
+    return json(status, .object([("status", .string(verdict)), ("reasons", .array(reasons.map(JSONText.string)))]))
   }
 
   var head: HTTPResponseHead {
     var headers: HTTPHeaders = [
-      "Content-Type": contentType,
-      "Content-Length": "\(body.utf8.count)",
-      "Cache-Control": "no-store",
-      "X-Content-Type-Options": "nosniff",
-      "Connection": "close",
+      "Content-Type": contentType, "Content-Length": "\(body.utf8.count)", "Cache-Control": "no-store",
+      "X-Content-Type-Options": "nosniff", "Connection": "close",
     ]
     if let allowed { headers.add(name: "Allow", value: allowed) }
     return HTTPResponseHead(version: .http1_1, status: status, headers: headers)

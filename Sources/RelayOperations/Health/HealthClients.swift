@@ -17,9 +17,9 @@ final class HealthClients: Sendable {
 
   /// Adds a client, and returns whether there is room for it.
   ///
-  /// If the limit is reached, the connection of the oldest client with an incomplete request is
-  /// closed, so that silent connections cannot block a health check. A client for which there is no
-  /// room is included in the limit until its connection is closed.
+  /// If the limit is reached, the connection of the oldest client with an incomplete request is closed, so that silent
+  /// connections cannot block a health check. A client for which there is no room is included in the limit until its
+  /// connection is closed.
   func admit(_ channel: any Channel) -> Bool {
     let id = ObjectIdentifier(channel)
     let (isAdmitted, dropped) = state.withLockedValue { state -> (Bool, (any Channel)?) in

@@ -13,9 +13,7 @@ extension ChannelPipeline.SynchronousOperations {
     limits.maxHeaderFieldCount = 64
     try addHandlers([
       HTTPResponseEncoder(),
-      ByteToMessageHandler(
-        HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: limits)
-      ),
+      ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: limits)),
       HealthConnection(endpoints, configuration: configuration, clients: clients),
     ])
   }
@@ -40,8 +38,7 @@ private final class HealthConnection: ChannelInboundHandler {
 
   /// How long a client may keep its connection open after the answer.
   ///
-  /// If the server closed the connection immediately, a client that is still sending would lose the
-  /// answer.
+  /// If the server closed the connection immediately, a client that is still sending would lose the answer.
   private static let grace: TimeAmount = .seconds(1)
 
   private let endpoints: HealthEndpoints
@@ -51,11 +48,7 @@ private final class HealthConnection: ChannelInboundHandler {
   private var isInputClosed = false
   private var deadline: Scheduled<Void>?
 
-  init(
-    _ endpoints: HealthEndpoints,
-    configuration: HealthServer.Configuration,
-    clients: HealthClients
-  ) {
+  init(_ endpoints: HealthEndpoints, configuration: HealthServer.Configuration, clients: HealthClients) {
     self.endpoints = endpoints
     self.configuration = configuration
     self.clients = clients
@@ -64,8 +57,7 @@ private final class HealthConnection: ChannelInboundHandler {
   func channelActive(context: ChannelHandlerContext) {
     close(context, in: TimeAmount(configuration.connectionTimeout))
     guard !clients.admit(context.channel) else { return }
-    // Do not wait until the client closes its side, because the client may be one of a flood of
-    // clients.
+    // Do not wait until the client closes its side, because the client may be one of a flood of clients.
     isInputClosed = true
     answer(.text(.serviceUnavailable, "too many connections"), context)
   }
@@ -78,9 +70,7 @@ private final class HealthConnection: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard case .reading = state, case .head(let head) = Self.unwrapInboundIn(data) else { return }
     clients.endReading(context.channel)
-    do throws(HealthAnswer) {
-      pass(try HealthRequest(head), context)
-    } catch {
+    do throws(HealthAnswer) { pass(try HealthRequest(head), context) } catch {
       answer(error, context, isHeadOnly: head.method == .HEAD)
     }
   }
@@ -100,12 +90,9 @@ private final class HealthConnection: ChannelInboundHandler {
     guard case .reading = state else { return }
     clients.endReading(context.channel)
     switch error as? HTTPParserError {
-    case .headerOverflow:
-      answer(.text(.requestHeaderFieldsTooLarge, "the head of the request is too large"), context)
-    case .some:
-      answer(.text(.badRequest, "bad request"), context)
-    case nil:
-      context.close(promise: nil)
+    case .headerOverflow: answer(.text(.requestHeaderFieldsTooLarge, "the head of the request is too large"), context)
+    case .some: answer(.text(.badRequest, "bad request"), context)
+    case nil: context.close(promise: nil)
     }
   }
 
@@ -128,8 +115,8 @@ private final class HealthConnection: ChannelInboundHandler {
     let timeout = loop.scheduleTask(in: TimeAmount(time)) {
       answerIfWaiting(.text(.serviceUnavailable, "no answer in \(time)"))
     }
-    // No code awaits this task, so an endpoint that hangs blocks neither the client nor the
-    // shutdown of the server. `clients` limits the number of these tasks.
+    // No code awaits this task, so an endpoint that hangs blocks neither the client nor the shutdown of the server.
+    // `clients` limits the number of these tasks.
     Task { [endpoints, clients] in
       let answer = await endpoints.answer(to: request)
       clients.endRequest()
@@ -138,11 +125,7 @@ private final class HealthConnection: ChannelInboundHandler {
     }
   }
 
-  private func answer(
-    _ answer: HealthAnswer,
-    _ context: ChannelHandlerContext,
-    isHeadOnly: Bool = false
-  ) {
+  private func answer(_ answer: HealthAnswer, _ context: ChannelHandlerContext, isHeadOnly: Bool = false) {
     state = .answering
     context.write(Self.wrapOutboundOut(.head(answer.head)), promise: nil)
     if !isHeadOnly {

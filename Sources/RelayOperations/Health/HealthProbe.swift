@@ -2,8 +2,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// A client that requests one path of a ``HealthServer``, for example for a container's health
-/// check.
+/// A client that requests one path of a ``HealthServer``, for example for a container's health check.
 public struct HealthProbe: Sendable {
   /// The server's answer.
   public struct Answer: Hashable, Sendable {
@@ -38,21 +37,17 @@ public struct HealthProbe: Sendable {
   public func ask(_ path: String) async throws(Failure) -> Answer {
     let client: Client
     do {
-      client = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-        .connect(host: host, port: port) { channel in
-          channel.eventLoop.makeCompletedFuture {
-            try channel.pipeline.syncOperations.addHTTPClientHandlers()
-            return try Client(wrappingChannelSynchronously: channel)
-          }
+      client = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connect(host: host, port: port) {
+        channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHTTPClientHandlers()
+          return try Client(wrappingChannelSynchronously: channel)
         }
-    } catch {
-      throw Failure(description: "no server answers at \(host) port \(port)")
-    }
+      }
+    } catch { throw Failure(description: "no server answers at \(host) port \(port)") }
     let channel = client.channel
     // If the connection closes before the answer is complete, reading the answer fails.
-    let end = channel.eventLoop.scheduleTask(in: TimeAmount(timeout)) {
-      channel.close(promise: nil)
-    }
+    let end = channel.eventLoop.scheduleTask(in: TimeAmount(timeout)) { channel.close(promise: nil) }
     defer { end.cancel() }
     do {
       return try await client.executeThenClose { inbound, outbound in
@@ -61,9 +56,7 @@ public struct HealthProbe: Sendable {
         try await outbound.write(contentsOf: [.head(head), .end(nil)])
         return try await Self.answer(in: inbound)
       }
-    } catch {
-      throw Failure(description: "no complete answer arrived in time")
-    }
+    } catch { throw Failure(description: "no complete answer arrived in time") }
   }
 
   private typealias Client = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
@@ -72,9 +65,7 @@ public struct HealthProbe: Sendable {
 
   private static let bodyLimit = 64 * 1_024
 
-  private static func answer(
-    in parts: NIOAsyncChannelInboundStream<HTTPClientResponsePart>
-  ) async throws -> Answer {
+  private static func answer(in parts: NIOAsyncChannelInboundStream<HTTPClientResponsePart>) async throws -> Answer {
     var status: Int?
     var body = ByteBuffer()
     for try await part in parts {
@@ -82,9 +73,7 @@ public struct HealthProbe: Sendable {
       case .head(let head): status = Int(head.status.code)
       case .body(var piece):
         let room = bodyLimit - body.readableBytes
-        if var kept = piece.readSlice(length: min(room, piece.readableBytes)) {
-          body.writeBuffer(&kept)
-        }
+        if var kept = piece.readSlice(length: min(room, piece.readableBytes)) { body.writeBuffer(&kept) }
       case .end:
         guard let status else { throw Incomplete() }
         return Answer(status: status, body: String(buffer: body))

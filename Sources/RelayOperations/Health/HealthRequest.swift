@@ -19,8 +19,7 @@ struct HealthRequest: Equatable {
   ///
   /// - Throws: The answer to send if the request is invalid.
   init(_ head: HTTPRequestHead) throws(HealthAnswer) {
-    guard head.uri.hasPrefix("/"), head.version.major == 1,
-      head.version.minor == 0 || head.headers["host"].count == 1
+    guard head.uri.hasPrefix("/"), head.version.major == 1, head.version.minor == 0 || head.headers["host"].count == 1
     else { throw .text(.badRequest, "bad request") }
     let uri = head.uri.prefix { $0 != "?" && $0 != "#" }
     guard let path = Path(rawValue: String(uri)) else {
@@ -28,8 +27,7 @@ struct HealthRequest: Equatable {
       throw .text(.notFound, "not found; the paths are \(paths)")
     }
     guard head.method == .GET || head.method == .HEAD else { throw .methodNotAllowed }
-    guard !head.headers.contains(name: "transfer-encoding"),
-      head.headers["content-length"].allSatisfy({ $0 == "0" })
+    guard !head.headers.contains(name: "transfer-encoding"), head.headers["content-length"].allSatisfy({ $0 == "0" })
     else { throw .text(.badRequest, "a request must not have a body") }
     self.path = path
     wantsJSON = head.headers[canonicalForm: "accept"].contains {

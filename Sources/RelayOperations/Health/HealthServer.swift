@@ -4,9 +4,9 @@ import NIOPosix
 
 /// A server that answers `/healthz`, `/readyz`, `/metrics` and `/version` over HTTP/1.1.
 ///
-/// By default it is reachable only from this machine. Each connection gets one answer and is
-/// closed. The size of a request's head is limited, and a request must not have a body. If a client
-/// does not send its request and read the answer in time, its connection is closed.
+/// By default it is reachable only from this machine. Each connection gets one answer and is closed. The size of a
+/// request's head is limited, and a request must not have a body. If a client does not send its request and read the
+/// answer in time, its connection is closed.
 public struct HealthServer: Sendable {
   /// The address on which the server listens, and its limits.
   public struct Configuration: Sendable {
@@ -18,8 +18,8 @@ public struct HealthServer: Sendable {
     public var port = 26_274
     /// The maximum number of open connections.
     ///
-    /// At the limit, a new connection replaces the oldest connection with an incomplete request. If
-    /// there is no such connection, the server answers the new connection with 503.
+    /// At the limit, a new connection replaces the oldest connection with an incomplete request. If there is no such
+    /// connection, the server answers the new connection with 503.
     public var maximumConnections = 32
     /// The maximum size of a request's head in bytes.
     public var maximumHeadSize = 8 * 1_024
@@ -45,8 +45,7 @@ public struct HealthServer: Sendable {
 /// Runs a health server while `body` runs.
 ///
 /// When `body` returns or throws, the server closes every connection.
-/// - Throws: ``HealthServer/BindError`` if the server cannot listen on the address, and the errors
-///   of `body`.
+/// - Throws: ``HealthServer/BindError`` if the server cannot listen on the address, and the errors of `body`.
 public func withHealthServer<Result>(
   _ endpoints: HealthEndpoints,
   configuration: HealthServer.Configuration = HealthServer.Configuration(),
@@ -57,25 +56,18 @@ public func withHealthServer<Result>(
   let clients = HealthClients(limit: configuration.maximumConnections)
   let listener: any Channel
   do {
-    // Use one event loop, because there are few connections, and they must be counted in order of
-    // arrival.
-    listener = try await ServerBootstrap(group: group.next())
-      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelOption(.allowRemoteHalfClosure, value: true)
-      .childChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHealthHandlers(
-            endpoints,
-            configuration: configuration,
-            clients: clients
-          )
-        }
+    // Use one event loop, because there are few connections, and they must be counted in order of arrival.
+    listener = try await ServerBootstrap(group: group.next()).serverChannelOption(
+      .socketOption(.so_reuseaddr),
+      value: 1
+    ).childChannelOption(.allowRemoteHalfClosure, value: true).childChannelInitializer { channel in
+      channel.eventLoop.makeCompletedFuture {
+        try channel.pipeline.syncOperations.addHealthHandlers(endpoints, configuration: configuration, clients: clients)
       }
-      .bind(host: configuration.host, port: configuration.port).get()
+    }.bind(host: configuration.host, port: configuration.port).get()
   } catch {
     throw HealthServer.BindError(
-      description:
-        "cannot listen on \(configuration.host) port \(configuration.port): \(reason(error))"
+      description: "cannot listen on \(configuration.host) port \(configuration.port): \(reason(error))"
     )
   }
   let server = HealthServer(port: listener.localAddress?.port ?? configuration.port)
@@ -90,8 +82,6 @@ public func withHealthServer<Result>(
 }
 
 private func reason(_ error: any Error) -> String {
-  guard let error = error as? IOError, let words = strerror(error.errnoCode) else {
-    return "\(error)"
-  }
+  guard let error = error as? IOError, let words = strerror(error.errnoCode) else { return "\(error)" }
   return String(cString: words)
 }

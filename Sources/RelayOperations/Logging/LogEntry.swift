@@ -1,8 +1,7 @@
 import Logging
 import PeerCore
 
-/// A log entry that is safe to write: its size is bounded, and it has no control characters or line
-/// ends.
+/// A log entry that is safe to write: its size is bounded, and it has no control characters or line ends.
 struct LogEntry {
   /// The maximum number of characters in a message or a value.
   static let textLimit = 1_024
@@ -38,15 +37,11 @@ struct LogEntry {
       ("time", .string("\(time)")), ("level", .string(level.rawValue)), ("logger", .string(label)),
       ("message", .string(message)),
     ]
-    if !metadata.isEmpty {
-      members.append(("metadata", .object(metadata.map { ($0.key, Self.json($0.value)) })))
-    }
+    if !metadata.isEmpty { members.append(("metadata", .object(metadata.map { ($0.key, Self.json($0.value)) }))) }
     return .object(members)
   }
 
-  private static func bounded(
-    _ metadata: Logger.Metadata
-  ) -> [(key: String, value: Logger.MetadataValue)] {
+  private static func bounded(_ metadata: Logger.Metadata) -> [(key: String, value: Logger.MetadataValue)] {
     metadata.sorted { $0.key < $1.key }.prefix(elementLimit).map {
       (UntrustedText($0.key).escaped(limit: textLimit), $0.value)
     }
@@ -55,8 +50,7 @@ struct LogEntry {
   private static func shown(_ value: Logger.MetadataValue) -> String {
     switch value {
     case .string, .stringConvertible: UntrustedText(value.description).escaped(limit: textLimit)
-    case .array(let values):
-      "[" + values.prefix(elementLimit).map(shown).joined(separator: ", ") + "]"
+    case .array(let values): "[" + values.prefix(elementLimit).map(shown).joined(separator: ", ") + "]"
     case .dictionary(let metadata):
       "{" + bounded(metadata).map { "\($0.key): \(shown($0.value))" }.joined(separator: ", ") + "}"
     }
@@ -64,8 +58,7 @@ struct LogEntry {
 
   private static func json(_ value: Logger.MetadataValue) -> JSONText {
     switch value {
-    case .string, .stringConvertible:
-      .string(UntrustedText(value.description).escaped(limit: textLimit))
+    case .string, .stringConvertible: .string(UntrustedText(value.description).escaped(limit: textLimit))
     case .array(let values): .array(values.prefix(elementLimit).map(json))
     case .dictionary(let metadata): .object(bounded(metadata).map { ($0.key, json($0.value)) })
     }
@@ -74,17 +67,14 @@ struct LogEntry {
 
 extension String {
   /// The text without characters that would end the key of a `key=value` pair.
-  fileprivate var asWord: String {
-    String(map { $0 == " " || $0 == "=" || $0 == "\"" ? "_" : $0 })
-  }
+  fileprivate var asWord: String { String(map { $0 == " " || $0 == "=" || $0 == "\"" ? "_" : $0 }) }
 
-  /// The text, truncated to the limit, and quoted if the end of the value would otherwise be
-  /// ambiguous.
+  /// The text, truncated to the limit, and quoted if the end of the value would otherwise be ambiguous.
   fileprivate var cutAndQuoted: String {
     let text = UntrustedText(self).escaped(limit: LogEntry.textLimit)
-    guard
-      text.isEmpty || text.contains(where: { $0 == " " || $0 == "\"" || $0 == "=" || $0 == "\\" })
-    else { return text }
+    guard text.isEmpty || text.contains(where: { $0 == " " || $0 == "\"" || $0 == "=" || $0 == "\\" }) else {
+      return text
+    }
     return JSONText.string(text).text
   }
 }

@@ -9,19 +9,15 @@ public enum LogFormat: String, CaseIterable, Sendable {
   case json
   /// A format for the systemd journal, which adds the time itself.
   ///
-  /// A line consists of the priority, such as `<4>`, and the line in `text` format without the time
-  /// and level.
+  /// A line consists of the priority, such as `<4>`, and the line in `text` format without the time and level.
   case journald
 
   /// Returns `journald` if the journal reads the descriptor, and `text` otherwise.
   ///
-  /// systemd sets `JOURNAL_STREAM` to the device and inode of the stream that it reads
-  /// (systemd.exec(5)). A child process inherits the variable even if its own output goes
-  /// elsewhere, so the function compares the descriptor with the variable.
-  public static func chosen(
-    environment: [String: String],
-    descriptor: Int32 = STDERR_FILENO
-  ) -> LogFormat {
+  /// systemd sets `JOURNAL_STREAM` to the device and inode of the stream that it reads (systemd.exec(5)). A child
+  /// process inherits the variable even if its own output goes elsewhere, so the function compares the descriptor with
+  /// the variable.
+  public static func chosen(environment: [String: String], descriptor: Int32 = STDERR_FILENO) -> LogFormat {
     var status = stat()
     guard let stream = environment["JOURNAL_STREAM"], fstat(descriptor, &status) == 0,
       stream == "\(status.st_dev):\(status.st_ino)"

@@ -17,8 +17,7 @@ struct LogTime: Equatable, CustomStringConvertible {
   var description: String {
     var (seconds, parts) = (time_t(seconds), tm())
     gmtime_r(&seconds, &parts)
-    let date =
-      "\(padded(Int(parts.tm_year) + 1900, 4))-\(padded(parts.tm_mon + 1))-\(padded(parts.tm_mday))"
+    let date = "\(padded(Int(parts.tm_year) + 1900, 4))-\(padded(parts.tm_mon + 1))-\(padded(parts.tm_mday))"
     let time = "\(padded(parts.tm_hour)):\(padded(parts.tm_min)):\(padded(parts.tm_sec))"
     return "\(date)T\(time).\(padded(milliseconds, 3))Z"
   }

@@ -5,13 +5,11 @@ import NIOCore
 
 /// A writer that writes lines to a file descriptor, in order, on its own thread.
 ///
-/// The caller never waits for the reader of the descriptor. If the reader is slow, lines wait in a
-/// queue of at most 1 MiB. If the queue is full, the oldest line is dropped and counted. A line
-/// that cannot be written, for example because the disk is full, is dropped too. The process must
-/// ignore SIGPIPE if the reader can exit.
+/// The caller never waits for the reader of the descriptor. If the reader is slow, lines wait in a queue of at most 1
+/// MiB. If the queue is full, the oldest line is dropped and counted. A line that cannot be written, for example
+/// because the disk is full, is dropped too. The process must ignore SIGPIPE if the reader can exit.
 public final class LogWriter: Sendable {
-  /// The number of bytes that a writable pipe accepts without blocking, even if it has other
-  /// writers.
+  /// The number of bytes that a writable pipe accepts without blocking, even if it has other writers.
   private static let pieceSize = 4_096
 
   private struct State {
@@ -47,8 +45,8 @@ public final class LogWriter: Sendable {
   ///
   /// - Parameters:
   ///   - line: The line, with its line feed.
-  ///   - note: A closure that returns the line to write in place of a number of dropped lines;
-  ///     `nil` if no such line must be written.
+  ///   - note: A closure that returns the line to write in place of a number of dropped lines; `nil` if no such line
+  ///     must be written.
   public func write(_ line: String, ifDropped note: (@Sendable (Int) -> String)? = nil) {
     let (count, mustStart) = state.withLockedValue { state in
       let count = state.lines.append(line, note: note, limit: limit)
@@ -69,9 +67,7 @@ public final class LogWriter: Sendable {
     _ = written.wait(timeout: .now() + timeout)
   }
 
-  private func writeAll() {
-    while let line = next() { write(bytes: line) }
-  }
+  private func writeAll() { while let line = next() { write(bytes: line) } }
 
   private func next() -> [UInt8]? {
     state.withLockedValue { state in
@@ -87,14 +83,8 @@ public final class LogWriter: Sendable {
     var rest = bytes[...]
     while !rest.isEmpty {
       waitUntilWritable()
-      let count = rest.prefix(Self.pieceSize).withUnsafeBytes {
-        Glibc.write(descriptor, $0.baseAddress, $0.count)
-      }
-      if count >= 0 {
-        rest = rest.dropFirst(count)
-      } else if errno != EINTR, errno != EAGAIN {
-        break
-      }
+      let count = rest.prefix(Self.pieceSize).withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count >= 0 { rest = rest.dropFirst(count) } else if errno != EINTR, errno != EAGAIN { break }
     }
     guard rest.count < bytes.count else { return }
     state.withLockedValue { $0.isMidLine = !rest.isEmpty }

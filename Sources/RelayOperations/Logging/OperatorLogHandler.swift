@@ -24,13 +24,9 @@ public struct OperatorLogHandler: LogHandler {
     writer: LogWriter,
     metadataProvider: Logger.MetadataProvider? = nil
   ) {
-    self.init(
-      label: label,
-      format: format,
-      level: level,
-      writer: writer,
-      metadataProvider: metadataProvider
-    ) { LogTime.now }
+    self.init(label: label, format: format, level: level, writer: writer, metadataProvider: metadataProvider) {
+      LogTime.now
+    }
   }
 
   init(
@@ -57,8 +53,8 @@ public struct OperatorLogHandler: LogHandler {
 
   /// Writes one log entry.
   ///
-  /// If several sources have a metadata value for the same key, the call takes precedence over the
-  /// task, and the task over the logger.
+  /// If several sources have a metadata value for the same key, the call takes precedence over the task, and the task
+  /// over the logger.
   public func log(event: LogEvent) {
     var said = metadata
     if let provided = metadataProvider?.get() { said.merge(provided) { $1 } }

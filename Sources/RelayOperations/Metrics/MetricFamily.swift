@@ -1,8 +1,7 @@
-/// A group of metrics with the same name, a description, and the labels that distinguish its
-/// series.
+/// A group of metrics with the same name, a description, and the labels that distinguish its series.
 ///
-/// The program declares all families before it records measurements. If a family violates a rule
-/// below, the program stops with a programming error.
+/// The program declares all families before it records measurements. If a family violates a rule below, the program
+/// stops with a programming error.
 public struct MetricFamily: Hashable, Sendable {
   /// The kind of a metric.
   public enum Kind: Hashable, Sendable {
@@ -12,8 +11,7 @@ public struct MetricFamily: Hashable, Sendable {
     case gauge
     /// A distribution of values.
     ///
-    /// For each bound, the histogram has the number of values up to that bound. It also has the sum
-    /// of all values.
+    /// For each bound, the histogram has the number of values up to that bound. It also has the sum of all values.
     case histogram(upperBounds: [Double])
   }
 
@@ -51,9 +49,7 @@ public struct MetricFamily: Hashable, Sendable {
     help: String,
     labels: [String] = [],
     upperBounds: [Double] = MetricFamily.durationBounds
-  ) -> MetricFamily {
-    MetricFamily(name: name, help: help, kind: .histogram(upperBounds: upperBounds), labels: labels)
-  }
+  ) -> MetricFamily { MetricFamily(name: name, help: help, kind: .histogram(upperBounds: upperBounds), labels: labels) }
 
   private init(name: String, help: String, kind: Kind, labels: [String]) {
     precondition(Self.isName(name), "a metric's name may contain only a-z, 0-9 and _: \(name)")
@@ -69,8 +65,7 @@ public struct MetricFamily: Hashable, Sendable {
     )
     if case .histogram(let bounds) = kind {
       precondition(
-        !bounds.isEmpty && bounds.allSatisfy(\.isFinite)
-          && zip(bounds, bounds.dropFirst()).allSatisfy(<),
+        !bounds.isEmpty && bounds.allSatisfy(\.isFinite) && zip(bounds, bounds.dropFirst()).allSatisfy(<),
         "the bounds of a histogram must be finite and ascend: \(name)"
       )
     }
@@ -81,14 +76,10 @@ public struct MetricFamily: Hashable, Sendable {
   }
 
   private static func isName(_ text: String) -> Bool {
-    guard let first = text.utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9") ~= first) else {
-      return false
-    }
+    guard let first = text.utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9") ~= first) else { return false }
     return text.utf8.allSatisfy {
       switch $0 {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-        UInt8(ascii: "_"):
-        true
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
       default: false
       }
     }

@@ -76,14 +76,10 @@ final class HistogramSeries: MetricSeries, RecorderHandler, TimerHandler {
 
   init(upperBounds: [Double]) {
     self.upperBounds = upperBounds
-    observations = NIOLockedValueBox(
-      Observations(counts: Array(repeating: 0, count: upperBounds.count + 1))
-    )
+    observations = NIOLockedValueBox(Observations(counts: Array(repeating: 0, count: upperBounds.count + 1)))
   }
 
-  var reading: MetricReading {
-    observations.withLockedValue { .observations(counts: $0.counts, sum: $0.sum) }
-  }
+  var reading: MetricReading { observations.withLockedValue { .observations(counts: $0.counts, sum: $0.sum) } }
 
   func record(_ value: Int64) { record(Double(value)) }
 
@@ -110,11 +106,7 @@ private struct AtomicDouble: ~Copyable {
     var old = bits.load(ordering: .relaxed)
     while true {
       let new = change(Double(bitPattern: old)).bitPattern
-      let (isExchanged, found) = bits.weakCompareExchange(
-        expected: old,
-        desired: new,
-        ordering: .relaxed
-      )
+      let (isExchanged, found) = bits.weakCompareExchange(expected: old, desired: new, ordering: .relaxed)
       if isExchanged { return }
       old = found
     }

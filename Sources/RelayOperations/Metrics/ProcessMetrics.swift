@@ -55,12 +55,9 @@ public struct ProcessMetrics: Sendable {
     }
   }
 
-  private static func seconds(_ time: timeval) -> Double {
-    Double(time.tv_sec) + Double(time.tv_usec) / 1e6
-  }
+  private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
 
-  /// Returns the number of resident pages, which is the second number in `/proc/self/statm`
-  /// (proc(5)).
+  /// Returns the number of resident pages, which is the second number in `/proc/self/statm` (proc(5)).
   private static func residentPages() -> Int? {
     let descriptor = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }

@@ -4,20 +4,17 @@ import PeerCore
 
 /// A metrics backend that stores measurements and writes them in the Prometheus text format.
 ///
-/// It is a `MetricsFactory` for swift-metrics. A `Counter` belongs to a counter family. A `Meter`
-/// or a `Gauge` belongs to a gauge family. A `Timer` or an aggregating `Recorder` belongs to a
-/// histogram family. The label of a metric is the name of its family. Its dimensions are exactly
-/// the labels of the family, in any order. A metric that does not match a family is ignored and
-/// counted in `metrics_refused_total`.
+/// It is a `MetricsFactory` for swift-metrics. A `Counter` belongs to a counter family. A `Meter` or a `Gauge` belongs
+/// to a gauge family. A `Timer` or an aggregating `Recorder` belongs to a histogram family. The label of a metric is
+/// the name of its family. Its dimensions are exactly the labels of the family, in any order. A metric that does not
+/// match a family is ignored and counted in `metrics_refused_total`.
 ///
-/// A family without labels is exported from the start. A family with labels has at most
-/// ``seriesLimit`` series. Creating a metric takes a lock and allocates memory, so create each
-/// metric once and reuse it. Recording a value allocates no memory, and takes a lock only for a
-/// histogram.
+/// A family without labels is exported from the start. A family with labels has at most ``seriesLimit`` series.
+/// Creating a metric takes a lock and allocates memory, so create each metric once and reuse it. Recording a value
+/// allocates no memory, and takes a lock only for a histogram.
 ///
-/// Two metrics with the same name and dimensions share one series. The series is removed when the
-/// first of them is destroyed. Do not use labels with an unbounded number of values, such as peers
-/// or boards.
+/// Two metrics with the same name and dimensions share one series. The series is removed when the first of them is
+/// destroyed. Do not use labels with an unbounded number of values, such as peers or boards.
 public final class PrometheusMetrics: MetricsFactory {
   /// The maximum number of series in a family with labels.
   public static let seriesLimit = 128
@@ -59,17 +56,12 @@ public final class PrometheusMetrics: MetricsFactory {
     familiesByName = Dictionary(uniqueKeysWithValues: families.map { ($0.name, $0) })
     refused = Dictionary(uniqueKeysWithValues: Refusal.allCases.map { ($0, CounterSeries()) })
     var table: Table = [:]
-    for family in families where family.labels.isEmpty {
-      table[family.name] = [[]: Self.makeSeries(of: family.kind)]
-    }
-    table[Self.refusals.name] = Dictionary(
-      uniqueKeysWithValues: refused.map { ([$0.rawValue], $1) }
-    )
+    for family in families where family.labels.isEmpty { table[family.name] = [[]: Self.makeSeries(of: family.kind)] }
+    table[Self.refusals.name] = Dictionary(uniqueKeysWithValues: refused.map { ([$0.rawValue], $1) })
     series = NIOLockedValueBox(table)
   }
 
-  /// Returns all metrics in the text format 0.0.4, with families sorted by name and series by label
-  /// values.
+  /// Returns all metrics in the text format 0.0.4, with families sorted by name and series by label values.
   ///
   /// - Complexity: O(n) in the series.
   public func text() -> String {
@@ -77,9 +69,7 @@ public final class PrometheusMetrics: MetricsFactory {
     var text = PrometheusText()
     for family in families {
       text.append(family)
-      let series = table[family.name, default: [:]].sorted {
-        $0.key.lexicographicallyPrecedes($1.key)
-      }
+      let series = table[family.name, default: [:]].sorted { $0.key.lexicographicallyPrecedes($1.key) }
       for (values, one) in series { text.append(one.reading, of: family, values: values) }
     }
     return text.text
@@ -93,15 +83,11 @@ public final class PrometheusMetrics: MetricsFactory {
     }
   }
 
-  private func findOrMake<Series: MetricSeries>(
-    _ name: String,
-    _ dimensions: [(String, String)],
-    as type: Series.Type
-  ) -> Series? {
+  private func findOrMake<Series: MetricSeries>(_ name: String, _ dimensions: [(String, String)], as type: Series.Type)
+    -> Series?
+  {
     guard let family = familiesByName[name] else { return refuse(.unknownName) }
-    guard let values = Self.values(of: family.labels, in: dimensions) else {
-      return refuse(.wrongLabels)
-    }
+    guard let values = Self.values(of: family.labels, in: dimensions) else { return refuse(.wrongLabels) }
     let found: (any MetricSeries)? = series.withLockedValue { table in
       let known = table[name, default: [:]]
       if let one = known[values] { return one }
@@ -121,10 +107,7 @@ public final class PrometheusMetrics: MetricsFactory {
     return nil
   }
 
-  private static func values(
-    of labels: [String],
-    in dimensions: [(String, String)]
-  ) -> [String]? {
+  private static func values(of labels: [String], in dimensions: [(String, String)]) -> [String]? {
     guard dimensions.count == labels.count else { return nil }
     var values: [String] = []
     for label in labels {
@@ -137,9 +120,7 @@ public final class PrometheusMetrics: MetricsFactory {
   private func forget(_ handler: AnyObject) {
     series.withLockedValue { table in
       for family in families where !family.labels.isEmpty && family != Self.refusals {
-        guard let values = table[family.name]?.first(where: { $0.value === handler })?.key else {
-          continue
-        }
+        guard let values = table[family.name]?.first(where: { $0.value === handler })?.key else { continue }
         table[family.name]?[values] = nil
         return
       }
@@ -154,12 +135,8 @@ extension PrometheusMetrics {
   }
 
   /// Returns a series of a counter family, for fractional amounts.
-  public func makeFloatingPointCounter(
-    label: String,
-    dimensions: [(String, String)]
-  ) -> any FloatingPointCounterHandler {
-    findOrMake(label, dimensions, as: CounterSeries.self) ?? NOOPMetricsHandler.instance
-  }
+  public func makeFloatingPointCounter(label: String, dimensions: [(String, String)]) -> any FloatingPointCounterHandler
+  { findOrMake(label, dimensions, as: CounterSeries.self) ?? NOOPMetricsHandler.instance }
 
   /// Returns a series of a gauge family.
   public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
@@ -167,11 +144,7 @@ extension PrometheusMetrics {
   }
 
   /// Returns a series of a histogram family, or of a gauge family if `aggregate` is false.
-  public func makeRecorder(
-    label: String,
-    dimensions: [(String, String)],
-    aggregate: Bool
-  ) -> any RecorderHandler {
+  public func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
     if aggregate {
       findOrMake(label, dimensions, as: HistogramSeries.self) ?? NOOPMetricsHandler.instance
     } else {
@@ -188,9 +161,7 @@ extension PrometheusMetrics {
   public func destroyCounter(_ handler: any CounterHandler) { forget(handler) }
 
   /// Removes a series with labels, and makes room for another one.
-  public func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) {
-    forget(handler)
-  }
+  public func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) { forget(handler) }
 
   /// Removes a series with labels, and makes room for another one.
   public func destroyMeter(_ handler: any MeterHandler) { forget(handler) }

@@ -9,9 +9,7 @@ struct NotifySocket: Sendable {
   init(_ address: String) throws(ServiceNotifier.EnvironmentError) {
     var name = Array(address.utf8)
     guard name.first == UInt8(ascii: "/") || name.first == UInt8(ascii: "@"), name.count > 1 else {
-      throw ServiceNotifier.EnvironmentError(
-        description: "NOTIFY_SOCKET is neither a path nor an abstract name"
-      )
+      throw ServiceNotifier.EnvironmentError(description: "NOTIFY_SOCKET is neither a path nor an abstract name")
     }
     guard name.count < Self.capacity, !name.contains(0) else {
       throw ServiceNotifier.EnvironmentError(description: "NOTIFY_SOCKET is too long")
@@ -25,21 +23,14 @@ struct NotifySocket: Sendable {
     let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
-    // Do not wait longer than a second, because the service manager reads immediately unless it
-    // hangs.
+    // Do not wait longer than a second, because the service manager reads immediately unless it hangs.
     var patience = timeval(tv_sec: 1, tv_usec: 0)
-    setsockopt(
-      descriptor,
-      SOL_SOCKET,
-      SO_SNDTIMEO,
-      &patience,
-      socklen_t(MemoryLayout<timeval>.size)
-    )
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
-    // An abstract name has no terminator, so its end follows from the length of the address. A path
-    // ends with a zero byte, and the length need not include this byte.
+    // An abstract name has no terminator, so its end follows from the length of the address. A path ends with a zero
+    // byte, and the length need not include this byte.
     let length = socklen_t(MemoryLayout<sockaddr_un>.size - Self.capacity + name.count)
     let bytes = Array(text.utf8)
     let sent = withUnsafePointer(to: &address) {

@@ -8,13 +8,8 @@ struct LoopbackFaults {
   private let start: ContinuousClock.Instant
   private var random: SplitMix64
 
-  init(
-    _ conditions: NetworkConditions,
-    of number: Int,
-    peers count: Int,
-    seed: UInt64,
-    start: ContinuousClock.Instant
-  ) {
+  init(_ conditions: NetworkConditions, of number: Int, peers count: Int, seed: UInt64, start: ContinuousClock.Instant)
+  {
     self.conditions = conditions
     names = (0..<count).map(RecordingReplay.letter)
     name = names[number]
@@ -25,10 +20,7 @@ struct LoopbackFaults {
   /// Returns the time at which to send a packet to a peer, and the number of copies.
   ///
   /// If the packet is lost, there are 0 copies.
-  mutating func passage(
-    to peer: Int,
-    isReliable: Bool
-  ) -> (at: ContinuousClock.Instant, copies: Int) {
+  mutating func passage(to peer: Int, isReliable: Bool) -> (at: ContinuousClock.Instant, copies: Int) {
     let now = ContinuousClock.now
     var delay = conditions.delay + conditions.jitter * (2 * random.fraction() - 1)
     var copies = 1

@@ -7,8 +7,7 @@ import WhiteboardSync
 actor LoopbackPeer {
   /// The kinds of packets in a loopback run.
   ///
-  /// A packet is either a message from the replica, or an answer. In an answer, the bytes follow
-  /// the name.
+  /// A packet is either a message from the replica, or an answer. In an answer, the bytes follow the name.
   private enum Kind {
     static let message: UInt8 = 0
     static let answer: UInt8 = 1
@@ -37,8 +36,7 @@ actor LoopbackPeer {
   private var chains: [Incarnation: BatchChain] = [:]
   private var complaints: [String] = []
   private var (messages, bytes, disturbed) = (0, 0, 0)
-  private let (packets, post): (AsyncStream<Packet>, AsyncStream<Packet>.Continuation) =
-    AsyncStream.makeStream()
+  private let (packets, post): (AsyncStream<Packet>, AsyncStream<Packet>.Continuation) = AsyncStream.makeStream()
 
   init(
     _ number: Int,
@@ -57,17 +55,11 @@ actor LoopbackPeer {
     self.start = start
     members = peers.indices.map { MemberID(publicKey: replay.key(of: $0).publicKey) }
     let now = Self.moment(replay, start)
-    replica = replay.replica(
-      of: number,
-      random: SystemRandomNumberGenerator(),
-      now: now
-    )
+    replica = replay.replica(of: number, random: SystemRandomNumberGenerator(), now: now)
     do throws(RestoreError) {
       // The keys of a replay sign immediately, so there are no actions to perform.
       _ = try replica.restore(replay.parts[part].beginning, now: now)
-    } catch {
-      complaints.append("\(name) cannot restore the initial board: \(error)")
-    }
+    } catch { complaints.append("\(name) cannot restore the initial board: \(error)") }
   }
 
   // MARK: - State and actions
@@ -81,13 +73,7 @@ actor LoopbackPeer {
   }
 
   var report: Report {
-    Report(
-      digest: replica.digest,
-      complaints: complaints,
-      messages: messages,
-      bytes: bytes,
-      disturbed: disturbed
-    )
+    Report(digest: replica.digest, complaints: complaints, messages: messages, bytes: bytes, disturbed: disturbed)
   }
 
   var context: Context { replica.board.state.context }
@@ -101,9 +87,7 @@ actor LoopbackPeer {
   }
 
   func perform(_ act: RecordingReplay.Act) {
-    do throws(BoardError) {
-      perform(try replay.perform(act, on: replica, &chains, now: now))
-    } catch {
+    do throws(BoardError) { perform(try replay.perform(act, on: replica, &chains, now: now)) } catch {
       complaints.append("\(name) cannot make a change: \(error)")
     }
   }
@@ -167,11 +151,7 @@ actor LoopbackPeer {
     do {
       try await Task.sleep(until: packet.at, clock: .continuous)
       for _ in 0..<packet.copies {
-        try await session.send(
-          packet.bytes,
-          to: [packet.peer],
-          mode: packet.isReliable ? .reliable : .unreliable
-        )
+        try await session.send(packet.bytes, to: [packet.peer], mode: packet.isReliable ? .reliable : .unreliable)
       }
     } catch {
       // A peer that has left receives nothing.
@@ -185,17 +165,12 @@ actor LoopbackPeer {
 
   private var now: Moment { Self.moment(replay, start) }
 
-  private static func moment(
-    _ replay: RecordingReplay,
-    _ start: ContinuousClock.Instant
-  ) -> Moment {
+  private static func moment(_ replay: RecordingReplay, _ start: ContinuousClock.Instant) -> Moment {
     let elapsed = UInt64(max(0, (ContinuousClock.now - start) / .milliseconds(1)))
     return Moment(wall: UInt64(max(0, replay.start)) + elapsed, uptime: 1_000_000 + elapsed)
   }
 
-  private func member(of peer: PeerID) -> MemberID? {
-    peers.firstIndex(of: peer).map { members[$0] }
-  }
+  private func member(of peer: PeerID) -> MemberID? { peers.firstIndex(of: peer).map { members[$0] } }
 
   private func received(_ bytes: [UInt8], from member: MemberID) -> [ReplicaAction] {
     let content = Array(bytes.dropFirst())
@@ -205,31 +180,22 @@ actor LoopbackPeer {
       guard let length = content.first.map(Int.init), content.count > 2 else { return [] }
       let nameLength = length << 8 | Int(content[1])
       let text = String(decoding: content.dropFirst(2).prefix(nameLength), as: UTF8.self)
-      guard let dto = try? ResourceDTO(name: text), let request = dto.request,
-        replica.expectsAnswer(dto, from: member)
+      guard let dto = try? ResourceDTO(name: text), let request = dto.request, replica.expectsAnswer(dto, from: member)
       else { return [] }
-      return replica.receivedAnswer(
-        Array(content.dropFirst(2 + nameLength)),
-        request: request,
-        from: member,
-        now: now
-      )
+      return replica.receivedAnswer(Array(content.dropFirst(2 + nameLength)), request: request, from: member, now: now)
     default:
       complaints.append("\(name) received a message of an unknown kind")
       return []
     }
   }
 
-  private func perform(_ actions: [ReplicaAction]) {
-    for action in actions { perform(action) }
-  }
+  private func perform(_ actions: [ReplicaAction]) { for action in actions { perform(action) } }
 
   private func perform(_ action: ReplicaAction) {
     switch action {
     case .send(let bytes, let members):
       for member in members { dispatch([Kind.message] + bytes, to: member, isReliable: true) }
-    case .sendDatagram(let bytes, let members):
-      for member in members { dispatch(bytes, to: member, isReliable: false) }
+    case .sendDatagram(let bytes, let members): for member in members { dispatch(bytes, to: member, isReliable: false) }
     case .sendAnswer(let bytes, let dto, let member):
       let name = Array(dto.name.utf8)
       dispatch(
@@ -250,12 +216,7 @@ actor LoopbackPeer {
     members.firstIndex(of: member).map(RecordingReplay.letter) ?? "?"
   }
 
-  private func dispatch(
-    _ bytes: [UInt8],
-    to member: MemberID,
-    isReliable: Bool,
-    request: UInt64? = nil
-  ) {
+  private func dispatch(_ bytes: [UInt8], to member: MemberID, isReliable: Bool, request: UInt64? = nil) {
     guard let number = members.firstIndex(of: member) else { return }
     let (at, copies) = faults.passage(to: number, isReliable: isReliable)
     messages += 1

@@ -9,9 +9,8 @@ import WhiteboardSync
 ///
 /// Links, TLS and delivery are not simulated.
 ///
-/// Network faults are simulated before a packet is sent. Reliable messages are delayed but stay in
-/// order. Datagrams are dropped, duplicated and reordered. A partition delays messages until it
-/// ends.
+/// Network faults are simulated before a packet is sent. Reliable messages are delayed but stay in order. Datagrams are
+/// dropped, duplicated and reordered. A partition delays messages until it ends.
 public struct LoopbackSession: Sendable {
   private let replay: RecordingReplay
   private let part: Int
@@ -53,13 +52,11 @@ public struct LoopbackSession: Sendable {
   ///
   /// - Throws: The error of a session that cannot be started, or `CancellationError`.
   public func run() async throws -> ReplayOutcome {
-    let directory = FileManager.default.temporaryDirectory
-      .appendingPathComponent("whiteboard-run-\(UUID().uuidString)").path
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("whiteboard-run-\(UUID().uuidString)")
+      .path
     defer { try? FileManager.default.removeItem(atPath: directory) }
     return try await TransportThreads.withThreads(2) { threads in
-      try await withTransports(in: directory, on: threads, []) { transports in
-        try await replayPart(transports)
-      }
+      try await withTransports(in: directory, on: threads, []) { transports in try await replayPart(transports) }
     }
   }
 
@@ -125,17 +122,13 @@ public struct LoopbackSession: Sendable {
       let known = peers.count - 1
       try await until(within: .seconds(30)) { await peers.allKnow(known) }
       for act in acts {
-        if !isHurried {
-          try await Task.sleep(until: start + .milliseconds(act.time - begin), clock: .continuous)
-        }
+        if !isHurried { try await Task.sleep(until: start + .milliseconds(act.time - begin), clock: .continuous) }
         await peers[act.person].perform(act)
       }
       let over = conditions.partitions.map(\.time.upperBound).max() ?? 0
       try await Task.sleep(until: start + .milliseconds(over), clock: .continuous)
       var isSynced = true
-      do { try await until(within: .seconds(60)) { await peers.areSettled() } } catch is Late {
-        isSynced = false
-      }
+      do { try await until(within: .seconds(60)) { await peers.areSettled() } } catch is Late { isSynced = false }
       let outcome = await self.outcome(peers, isSynced, start)
       for session in sessions { await session.leave() }
       group.cancelAll()
@@ -143,11 +136,9 @@ public struct LoopbackSession: Sendable {
     }
   }
 
-  private func outcome(
-    _ peers: [LoopbackPeer],
-    _ isSynced: Bool,
-    _ start: ContinuousClock.Instant
-  ) async -> ReplayOutcome {
+  private func outcome(_ peers: [LoopbackPeer], _ isSynced: Bool, _ start: ContinuousClock.Instant) async
+    -> ReplayOutcome
+  {
     var digests: [(peer: String, digest: Bytes32)] = []
     var complaints: [String] = []
     var (messages, bytes, disturbed) = (0, 0, 0)
@@ -174,10 +165,7 @@ public struct LoopbackSession: Sendable {
   private struct Late: Error {}
 
   /// Waits until a condition holds, checking it every 20 ms.
-  private func until(
-    within timeout: Duration,
-    _ holds: () async -> Bool
-  ) async throws {
+  private func until(within timeout: Duration, _ holds: () async -> Bool) async throws {
     let deadline = ContinuousClock.now + timeout
     while await !holds() {
       guard ContinuousClock.now < deadline else { throw Late() }

@@ -25,8 +25,9 @@ struct EventQueue<Event> {
       var parent = 0
       while true {
         var least = parent
-        for child in [2 * parent + 1, 2 * parent + 2]
-        where child < heap.count && isBefore(child, least) { least = child }
+        for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && isBefore(child, least) {
+          least = child
+        }
         guard least != parent else { break }
         heap.swapAt(parent, least)
         parent = least

@@ -51,12 +51,10 @@ public struct NetworkConditions: Hashable, Sendable {
   /// Creates conditions without faults.
   public init() {}
 
-  /// Parses conditions such as
-  /// `loss=5%,delay=20ms±10,reorder=1%,duplicate=1%,partition=A|B@10s..25s,kill=B@30s..40s`.
+  /// Parses conditions such as `loss=5%,delay=20ms±10,reorder=1%,duplicate=1%,partition=A|B@10s..25s,kill=B@30s..40s`.
   ///
-  /// Peers are named by their letters. In a partition, `A+B|C` puts A and B on one side; all other
-  /// peers form one more side. If a kill has no second time, the peer restarts after two seconds.
-  /// `+-` means `±`.
+  /// Peers are named by their letters. In a partition, `A+B|C` puts A and B on one side; all other peers form one more
+  /// side. If a kill has no second time, the peer restarts after two seconds. `+-` means `±`.
   public init(_ words: String) throws(ParseError) {
     for word in words.filter({ $0 != " " }).split(separator: ",") {
       let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
@@ -75,8 +73,7 @@ public struct NetworkConditions: Hashable, Sendable {
         }
         guard delay + jitter <= Self.longestDelay else {
           throw ParseError(
-            message:
-              "'\(value)': the delay and its variation must be at most \(Int(Self.longestDelay)) ms"
+            message: "'\(value)': the delay and its variation must be at most \(Int(Self.longestDelay)) ms"
           )
         }
       case "partition":
@@ -93,27 +90,22 @@ public struct NetworkConditions: Hashable, Sendable {
           throw ParseError(message: "'\(value)': \(who) is killed again before it has restarted")
         }
         kills.append(kill)
-      default:
-        throw ParseError(
-          message: "'\(parts[0])' is not one of loss, delay, reorder, duplicate, partition, kill"
-        )
+      default: throw ParseError(message: "'\(parts[0])' is not one of loss, delay, reorder, duplicate, partition, kill")
       }
     }
   }
 
   private static func percent(_ value: String) throws(ParseError) -> Double {
-    guard value.hasSuffix("%"), let number = Double(value.dropLast()), (0...95).contains(number)
-    else { throw ParseError(message: "'\(value)' is not a percentage from 0% to 95%") }
+    guard value.hasSuffix("%"), let number = Double(value.dropLast()), (0...95).contains(number) else {
+      throw ParseError(message: "'\(value)' is not a percentage from 0% to 95%")
+    }
     return number
   }
 
   /// Parses a time, and returns it in milliseconds.
   ///
   /// A number without `ms` or `s` is multiplied by `unit`.
-  private static func milliseconds(
-    _ value: String,
-    unit: Double
-  ) throws(ParseError) -> Double {
+  private static func milliseconds(_ value: String, unit: Double) throws(ParseError) -> Double {
     var (number, factor) = (Substring(value), unit)
     if value.hasSuffix("ms") {
       (number, factor) = (value.dropLast(2), 1)
@@ -126,9 +118,7 @@ public struct NetworkConditions: Hashable, Sendable {
     return time * factor
   }
 
-  private static func timed(
-    _ value: String
-  ) throws(ParseError) -> (who: String, time: (from: Int64, until: Int64?)) {
+  private static func timed(_ value: String) throws(ParseError) -> (who: String, time: (from: Int64, until: Int64?)) {
     let parts = value.split(separator: "@", maxSplits: 1).map(String.init)
     guard parts.count == 2, !parts[0].isEmpty else {
       throw ParseError(message: "'\(value)' needs a peer and a time, like B@30s")
@@ -142,8 +132,7 @@ public struct NetworkConditions: Hashable, Sendable {
     return (parts[0], (from, until))
   }
 
-  /// Returns a peer that is named in the conditions but not contained in `peers`, or `nil` if there
-  /// is none.
+  /// Returns a peer that is named in the conditions but not contained in `peers`, or `nil` if there is none.
   public func stranger(among peers: some Sequence<String>) -> String? {
     let known = Set(peers)
     let named = partitions.flatMap { $0.groups.joined() } + kills.map(\.peer)

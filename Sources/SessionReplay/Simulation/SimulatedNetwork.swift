@@ -60,16 +60,12 @@ struct SimulatedNetwork {
   func isConnected(_ link: Link) -> Bool { connections[link] != nil }
 
   /// Returns whether the connection on which a packet was sent still exists.
-  func isOnItsConnection(_ packet: Packet) -> Bool {
-    connections[packet.link] == packet.connection
-  }
+  func isOnItsConnection(_ packet: Packet) -> Bool { connections[packet.link] == packet.connection }
 
   /// Connects two peers, in both directions.
   mutating func connect(_ link: Link) {
     lastConnection += 1
-    for link in [link, link.reversed] {
-      (connections[link], lastArrival[link]) = (lastConnection, nil)
-    }
+    for link in [link, link.reversed] { (connections[link], lastArrival[link]) = (lastConnection, nil) }
   }
 
   /// Breaks the connection of two peers, in both directions.
@@ -99,8 +95,7 @@ struct SimulatedNetwork {
       if random.fraction() * 100 < conditions.reorder { delay += conditions.delay + 1 }
       if copies != 1 { disturbed += 1 }
     } else {
-      // As in TCP, a lost packet is sent again after 200 ms, and the delay doubles with each
-      // further attempt.
+      // As in TCP, a lost packet is sent again after 200 ms, and the delay doubles with each further attempt.
       var pause = 200.0
       while random.fraction() * 100 < conditions.loss, pause < 10_000 {
         delay += pause
@@ -113,13 +108,7 @@ struct SimulatedNetwork {
       arrival = max(arrival, lastArrival[link] ?? 0)
       lastArrival[link] = arrival
     }
-    let packet = Packet(
-      link: link,
-      connection: connection,
-      kind: kind,
-      bytes: bytes,
-      name: name
-    )
+    let packet = Packet(link: link, connection: connection, kind: kind, bytes: bytes, name: name)
     return Delivery(packet: packet, arrival: arrival, copies: copies)
   }
 }

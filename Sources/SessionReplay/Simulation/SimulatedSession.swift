@@ -5,8 +5,8 @@ import WhiteboardSync
 
 /// Peers that replay a part of a recording over a simulated network, in virtual time.
 ///
-/// The replicas are real. The network, the clock and all random numbers are simulated from one
-/// seed, so the same seed always produces the same session, byte for byte.
+/// The replicas are real. The network, the clock and all random numbers are simulated from one seed, so the same seed
+/// always produces the same session, byte for byte.
 public final class SimulatedSession {
   private final class Peer {
     let name: String
@@ -78,8 +78,8 @@ public final class SimulatedSession {
     part = replay.parts[index]
     self.conditions = conditions
     network = SimulatedNetwork(conditions)
-    // Change the seed, so that the random numbers differ from those of the recorded session, which
-    // may itself be a simulation with this seed.
+    // Change the seed, so that the random numbers differ from those of the recorded session, which may itself be a
+    // simulation with this seed.
     random = SplitMix64(seed: seed ^ 0x7265_706C_6179)
     self.trace = trace
     shift = 1000 - (part.acts.first?.time ?? 0)
@@ -107,8 +107,7 @@ public final class SimulatedSession {
       events.push(.revive(number), at: time(kill.time.upperBound))
     }
     rearrange()
-    let faults =
-      conditions.partitions.map(\.time.upperBound) + conditions.kills.map(\.time.upperBound)
+    let faults = conditions.partitions.map(\.time.upperBound) + conditions.kills.map(\.time.upperBound)
     let lastFault = (faults + [part.acts.last?.time ?? 0]).max() ?? 0
     let settled = time(lastFault)
     var isSynced = false
@@ -150,9 +149,7 @@ public final class SimulatedSession {
 
   // MARK: - Time and progress
 
-  private func time(_ elapsed: Int64) -> UInt64 {
-    Self.origin + UInt64(max(0, elapsed + shift))
-  }
+  private func time(_ elapsed: Int64) -> UInt64 { Self.origin + UInt64(max(0, elapsed + shift)) }
 
   private var now: Moment {
     let wall = replay.start - shift + Int64(uptime - Self.origin)
@@ -165,11 +162,9 @@ public final class SimulatedSession {
       && up.allSatisfy { peer in
         peer.waiting.isEmpty && peer.replica.members.count == peers.count - 1
           && peer.replica.members.allSatisfy { member in
-            peer.replica.role(of: member) != nil
-              && peer.replica.isSynced(with: member, now: now)
+            peer.replica.role(of: member) != nil && peer.replica.isSynced(with: member, now: now)
           }
-      }
-      && Set(up.map { $0.replica.board.state.context }).count == 1
+      } && Set(up.map { $0.replica.board.state.context }).count == 1
   }
 
   private func note(_ line: @autoclosure () -> String) {
@@ -201,9 +196,7 @@ public final class SimulatedSession {
     do throws(RestoreError) {
       peer.document = part.beginning
       actions = try restore(peer)
-    } catch {
-      complaints.append("\(peer.name) cannot restore the initial board: \(error)")
-    }
+    } catch { complaints.append("\(peer.name) cannot restore the initial board: \(error)") }
     perform(actions, of: number)
   }
 
@@ -216,9 +209,7 @@ public final class SimulatedSession {
     let batch = act.batch.batch
     note("act \(peer.name) \(batch.author) \(batch.firstSequence)")
     var actions: [ReplicaAction] = []
-    do throws(BoardError) {
-      actions = try replay.perform(act, on: peer.replica, &peer.chains, now: now)
-    } catch {
+    do throws(BoardError) { actions = try replay.perform(act, on: peer.replica, &peer.chains, now: now) } catch {
       complaints.append("\(peer.name) cannot make a change: \(error)")
     }
     perform(actions, of: act.person)
@@ -276,9 +267,7 @@ public final class SimulatedSession {
         for (number, neighbour) in [(one, second), (other, first)] where peers[number].isUp {
           let replica = peers[number].replica
           let actions =
-            isConnected
-            ? replica.peerLeft(neighbour.member, now: now)
-            : replica.peerJoined(neighbour.member, now: now)
+            isConnected ? replica.peerLeft(neighbour.member, now: now) : replica.peerJoined(neighbour.member, now: now)
           perform(actions, of: number)
         }
       }
@@ -288,12 +277,8 @@ public final class SimulatedSession {
   private func mayConnect(_ one: Int, _ other: Int) -> Bool {
     guard peers[one].isUp, peers[other].isUp else { return false }
     return conditions.partitions.allSatisfy { partition in
-      guard
-        (time(partition.time.lowerBound)..<time(partition.time.upperBound)).contains(uptime)
-      else { return true }
-      func side(_ number: Int) -> Int {
-        partition.groups.firstIndex { $0.contains(peers[number].name) } ?? -1
-      }
+      guard (time(partition.time.lowerBound)..<time(partition.time.upperBound)).contains(uptime) else { return true }
+      func side(_ number: Int) -> Int { partition.groups.firstIndex { $0.contains(peers[number].name) } ?? -1 }
       return side(one) == side(other)
     }
   }
@@ -307,20 +292,10 @@ public final class SimulatedSession {
   ) {
     guard let to = peers.firstIndex(where: { $0.member == member }) else { return }
     let link = SimulatedNetwork.Link(from: from, to: to)
-    guard
-      let delivery = network.send(
-        bytes,
-        as: kind,
-        named: name,
-        on: link,
-        at: uptime,
-        using: &random
-      )
-    else { return }
-    note(
-      "send \(peers[from].name) \(peers[to].name) \(kind.rawValue) \(Self.digest(bytes)) "
-        + "\(delivery.copies)"
-    )
+    guard let delivery = network.send(bytes, as: kind, named: name, on: link, at: uptime, using: &random) else {
+      return
+    }
+    note("send \(peers[from].name) \(peers[to].name) \(kind.rawValue) \(Self.digest(bytes)) " + "\(delivery.copies)")
     for _ in 0..<delivery.copies { events.push(.packet(delivery.packet), at: delivery.arrival) }
   }
 
@@ -334,19 +309,13 @@ public final class SimulatedSession {
     let actions: [ReplicaAction]
     switch packet.kind {
     case .message: actions = to.replica.received(packet.bytes, from: from.member, now: now)
-    case .datagram:
-      actions = to.replica.receivedDatagram(packet.bytes, from: from.member, now: now)
+    case .datagram: actions = to.replica.receivedDatagram(packet.bytes, from: from.member, now: now)
     case .answer:
       guard let name = packet.name, let request = name.request else { return }
       let sent = from.replica.answerSent(request: request, to: to.member, now: now)
       perform(sent, of: packet.link.from)
       guard to.replica.expectsAnswer(name, from: from.member) else { return }
-      actions = to.replica.receivedAnswer(
-        packet.bytes,
-        request: request,
-        from: from.member,
-        now: now
-      )
+      actions = to.replica.receivedAnswer(packet.bytes, request: request, from: from.member, now: now)
     }
     perform(actions, of: packet.link.to)
   }
@@ -367,12 +336,10 @@ public final class SimulatedSession {
   private func perform(_ action: ReplicaAction, of number: Int) -> [ReplicaAction] {
     let peer = peers[number]
     switch action {
-    case .send(let bytes, let members):
-      for member in members { send(bytes, as: .message, from: number, to: member) }
+    case .send(let bytes, let members): for member in members { send(bytes, as: .message, from: number, to: member) }
     case .sendDatagram(let bytes, let members):
       for member in members { send(bytes, as: .datagram, from: number, to: member) }
-    case .sendAnswer(let bytes, let name, let member):
-      send(bytes, as: .answer, named: name, from: number, to: member)
+    case .sendAnswer(let bytes, let name, let member): send(bytes, as: .answer, named: name, from: number, to: member)
     case .record(let change): peer.document.append(change)
     case .diverged(let member, _):
       let other = peers.first { $0.member == member }?.name ?? "?"

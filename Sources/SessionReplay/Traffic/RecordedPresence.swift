@@ -39,8 +39,7 @@ public struct RecordedPresence: Sendable {
   ///
   /// - Parameters:
   ///   - traffic: The traffic, in order.
-  ///   - start: The beginning of the recording, in milliseconds since 1970; `nil` means the time of
-  ///     the first traffic.
+  ///   - start: The beginning of the recording, in milliseconds since 1970; `nil` means the time of the first traffic.
   /// - Complexity: O(n).
   init(_ traffic: [TrafficEntry], since start: Int64?) {
     let start = start ?? traffic.first?.time ?? 0
@@ -76,8 +75,8 @@ public struct RecordedPresence: Sendable {
     turns = (changes.values.flatMap(Self.turns) + previews.map(\.elapsed)).sorted()
   }
 
-  /// Returns the times at which the visible presence of a member changes, because the member moves,
-  /// leaves, or is silent for too long.
+  /// Returns the times at which the visible presence of a member changes, because the member moves, leaves, or is
+  /// silent for too long.
   private static func turns(_ changes: [Change]) -> [Int64] {
     var turns: [Int64] = []
     var seen: Presence?
@@ -102,9 +101,9 @@ public struct RecordedPresence: Sendable {
     changes.keys.sorted().compactMap { member in
       let all = changes[member] ?? []
       let next = all.partition { $0.elapsed > elapsed }
-      guard next > 0, elapsed - all[next - 1].elapsed < Self.patience,
-        let presence = all[next - 1].presence
-      else { return nil }
+      guard next > 0, elapsed - all[next - 1].elapsed < Self.patience, let presence = all[next - 1].presence else {
+        return nil
+      }
       return (member, presence)
     }
   }
@@ -120,9 +119,7 @@ public struct RecordedPresence: Sendable {
   }
 
   /// Returns the number of previews up to a time.
-  public func previewCount(at elapsed: Int64) -> Int {
-    previews.partition { $0.elapsed > elapsed }
-  }
+  public func previewCount(at elapsed: Int64) -> Int { previews.partition { $0.elapsed > elapsed } }
 }
 
 extension Array {

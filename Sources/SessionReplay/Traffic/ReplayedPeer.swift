@@ -2,8 +2,8 @@ import PeerSession
 
 /// A peer of a recorded session that is replayed against a program.
 ///
-/// Data from the program is stored until the replay reaches the entry that corresponds to it. Only
-/// one task at a time may call the methods.
+/// Data from the program is stored until the replay reaches the entry that corresponds to it. Only one task at a time
+/// may call the methods.
 actor ReplayedPeer {
   private let peer: PeerID
   private let transport: PeerTransport
@@ -23,12 +23,7 @@ actor ReplayedPeer {
   private var ended: Set<TransferID> = []
   private var waiter: CheckedContinuation<Void, Never>?
 
-  init(
-    _ peer: PeerID,
-    _ transport: PeerTransport,
-    _ request: JoinRequest,
-    _ patience: Duration
-  ) {
+  init(_ peer: PeerID, _ transport: PeerTransport, _ request: JoinRequest, _ patience: Duration) {
     self.peer = peer
     self.transport = transport
     self.request = request
@@ -62,8 +57,7 @@ actor ReplayedPeer {
     for await event in session.events {
       switch event {
       case .message(let bytes, let peer) where peer == program: messages.append(bytes)
-      case .resourceStarted(let info) where info.peer == program && info.direction == .incoming:
-        resources.append(info)
+      case .resourceStarted(let info) where info.peer == program && info.direction == .incoming: resources.append(info)
       case .streamOpened(let stream) where stream.peer == program:
         unnamed.append(stream)
         listen(to: stream)
@@ -78,9 +72,7 @@ actor ReplayedPeer {
     tasks.append(
       Task {
         let id = stream.id
-        do {
-          for try await bytes in stream.inbound { self.heard(bytes, on: id) }
-        } catch {
+        do { for try await bytes in stream.inbound { self.heard(bytes, on: id) } } catch {
           // A stream that broke is compared like a stream that ended.
         }
         self.heardAll(on: id)
@@ -165,17 +157,12 @@ actor ReplayedPeer {
   // MARK: - Receiving from the program
 
   /// Returns the next message from the program, or `nil` if none arrives in time.
-  func message() async -> [UInt8]? {
-    await found { messages.isEmpty ? nil : messages.removeFirst() }
-  }
+  func message() async -> [UInt8]? { await found { messages.isEmpty ? nil : messages.removeFirst() } }
 
   /// Returns the next resource from the program, or `nil` if none arrives in time.
-  func resource() async -> ResourceInfo? {
-    await found { resources.isEmpty ? nil : resources.removeFirst() }
-  }
+  func resource() async -> ResourceInfo? { await found { resources.isEmpty ? nil : resources.removeFirst() } }
 
-  /// Returns the name of the next stream that the program opens, and assigns a number to the
-  /// stream.
+  /// Returns the name of the next stream that the program opens, and assigns a number to the stream.
   ///
   /// Returns `nil` if no stream is opened in time.
   func opened(_ number: UInt64) async -> String? {
@@ -195,11 +182,9 @@ actor ReplayedPeer {
     return bytes.isEmpty && count > 0 ? nil : bytes
   }
 
-  /// Waits for the end of a stream and returns the remaining bytes, or `nil` if the stream does not
-  /// end in time.
+  /// Waits for the end of a stream and returns the remaining bytes, or `nil` if the stream does not end in time.
   func readToEnd(of number: UInt64) async -> [UInt8]? {
-    guard let id = streams[number]?.id, await found({ ended.contains(id) ? true : nil }) != nil
-    else { return nil }
+    guard let id = streams[number]?.id, await found({ ended.contains(id) ? true : nil }) != nil else { return nil }
     defer { received[id] = [] }
     return received[id, default: []]
   }

@@ -4,17 +4,16 @@ import WhiteboardDocument
 
 /// A recorder that writes the traffic of a program's session to a file.
 ///
-/// The file is a recording without a board (`Protocol/recording.md`). ``Recording/open(_:)`` reads
-/// it, `whiteboard-replay log --wire` lists it, and ``TrafficReplay`` replays the other peers.
-/// Traffic is written to disk shortly after it occurs. If writing fails, the error is reported
-/// immediately, the data recorded before remains valid, and the gap is marked.
+/// The file is a recording without a board (`Protocol/recording.md`). ``Recording/open(_:)`` reads it,
+/// `whiteboard-replay log --wire` lists it, and ``TrafficReplay`` replays the other peers. Traffic is written to disk
+/// shortly after it occurs. If writing fails, the error is reported immediately, the data recorded before remains
+/// valid, and the gap is marked.
 public actor SessionRecorder {
   private let session: Session
   private let document: BoardDocument
   private let log: TrafficLog
   private let onFailure: @Sendable (DocumentError) -> Void
-  /// The time at which recording began to fail, in milliseconds since 1970; `nil` while recording
-  /// works.
+  /// The time at which recording began to fail, in milliseconds since 1970; `nil` while recording works.
   private var missingSince: Int64?
   /// The error of the last attempt to write entries; `nil` if it succeeded.
   public private(set) var failure: DocumentError?
@@ -38,8 +37,8 @@ public actor SessionRecorder {
   ///
   /// Call this method before the program reads the first event.
   ///
-  /// A session can have only one recorder at a time, because the recorder replaces the observer of
-  /// the session's traffic.
+  /// A session can have only one recorder at a time, because the recorder replaces the observer of the session's
+  /// traffic.
   ///
   /// - Parameters:
   ///   - session: The session to record.
@@ -96,8 +95,7 @@ public actor SessionRecorder {
   /// Adds a marker at the current time.
   ///
   /// - Parameter name: The name of the marker, 1 to 128 bytes.
-  /// - Throws: `badName` if the name is invalid; otherwise the reason why the marker could not be
-  ///   written.
+  /// - Throws: `badName` if the name is invalid; otherwise the reason why the marker could not be written.
   public func mark(_ name: String) async throws(DocumentError) {
     await write()
     try await document.append([.marker(name: PlainText.line(name), time: TrafficLog.wallClock())])
@@ -105,8 +103,7 @@ public actor SessionRecorder {
 
   /// Ends the recording, and returns when the entire recording is on disk.
   ///
-  /// - Throws: The reason why the end of the recording could not be written. The recording is valid
-  ///   up to that point.
+  /// - Throws: The reason why the end of the recording could not be written. The recording is valid up to that point.
   public func stop() async throws(DocumentError) {
     session.observeTraffic(nil)
     log.finish()
@@ -120,9 +117,7 @@ public actor SessionRecorder {
   }
 
   /// Simulates a full disk, for tests.
-  package func limitPages() async throws(DocumentError) {
-    _ = try await document.limitPages(to: 1)
-  }
+  package func limitPages() async throws(DocumentError) { _ = try await document.limitPages(to: 1) }
 
   /// Writes the waiting entries, after any write that is already in progress.
   private func write() async {

@@ -16,9 +16,7 @@ extension TrafficEntry {
   static func content(of bytes: [UInt8]) -> String {
     let size = bytes.count == 1 ? "1 byte" : "\(bytes.count) bytes"
     guard !bytes.isEmpty else { return size }
-    if let text = beginning(of: bytes) {
-      return "\(size): \"\(UntrustedText(text).displayed)\""
-    }
+    if let text = beginning(of: bytes) { return "\(size): \"\(UntrustedText(text).displayed)\"" }
     let start = Hexadecimal.encode(Array(bytes.prefix(digits)))
     return "\(size): \(start)\(bytes.count > digits ? "…" : "")"
   }

@@ -79,9 +79,7 @@ public final class TrafficLog: Sendable {
   public func finish() { arrival.finish() }
 
   /// Returns the wall-clock time, in milliseconds since 1970.
-  public static let wallClock: @Sendable () -> Int64 = {
-    Int64(Date.now.timeIntervalSince1970 * 1000)
-  }
+  public static let wallClock: @Sendable () -> Int64 = { Int64(Date.now.timeIntervalSince1970 * 1000) }
 
   /// Adds the first entry, which names the local peer of the session.
   public func begin(as peer: PeerID, named name: String) {
@@ -111,17 +109,11 @@ public final class TrafficLog: Sendable {
     }
   }
 
-  private static func entry(
-    _ traffic: SessionTraffic,
-    _ time: Int64,
-    _ state: inout State
-  ) -> TrafficEntry? {
+  private static func entry(_ traffic: SessionTraffic, _ time: Int64, _ state: inout State) -> TrafficEntry? {
     switch traffic {
     case .event(let event): entry(event, time, &state)
-    case .message(let bytes, let peers):
-      TrafficEntry(.sentMessage, peers.map(\.bytes), time: time, bytes: bytes)
-    case .datagram(let bytes, let peers):
-      TrafficEntry(.sentDatagram, peers.map(\.bytes), time: time, bytes: bytes)
+    case .message(let bytes, let peers): TrafficEntry(.sentMessage, peers.map(\.bytes), time: time, bytes: bytes)
+    case .datagram(let bytes, let peers): TrafficEntry(.sentDatagram, peers.map(\.bytes), time: time, bytes: bytes)
     case .openedStream(let stream): opened(.openedStream, stream, time, &state)
     case .streamBytes(let bytes, let stream, let isSent):
       TrafficEntry(
@@ -152,22 +144,13 @@ public final class TrafficLog: Sendable {
     }
   }
 
-  private static func entry(
-    _ event: SessionEvent,
-    _ time: Int64,
-    _ state: inout State
-  ) -> TrafficEntry? {
+  private static func entry(_ event: SessionEvent, _ time: Int64, _ state: inout State) -> TrafficEntry? {
     switch event {
-    case .peerJoined(let peer):
-      TrafficEntry(.joined, [peer.id.bytes], time: time, text: peer.name.raw)
-    case .peerStateChanged(let peer, let now):
-      TrafficEntry(.state, [peer.bytes], time: time, text: now.rawValue)
-    case .peerLeft(let peer, let reason, _):
-      TrafficEntry(.left, [peer.bytes], time: time, text: reason.word)
-    case .message(let bytes, let peer):
-      TrafficEntry(.message, [peer.bytes], time: time, bytes: bytes)
-    case .datagram(let bytes, let peer):
-      TrafficEntry(.datagram, [peer.bytes], time: time, bytes: bytes)
+    case .peerJoined(let peer): TrafficEntry(.joined, [peer.id.bytes], time: time, text: peer.name.raw)
+    case .peerStateChanged(let peer, let now): TrafficEntry(.state, [peer.bytes], time: time, text: now.rawValue)
+    case .peerLeft(let peer, let reason, _): TrafficEntry(.left, [peer.bytes], time: time, text: reason.word)
+    case .message(let bytes, let peer): TrafficEntry(.message, [peer.bytes], time: time, bytes: bytes)
+    case .datagram(let bytes, let peer): TrafficEntry(.datagram, [peer.bytes], time: time, bytes: bytes)
     case .resourceStarted(let info):
       TrafficEntry(
         info.direction == .incoming ? .resource : .sentResource,
@@ -178,32 +161,15 @@ public final class TrafficLog: Sendable {
         text: info.name.raw
       )
     case .resourceFinished(let info, let result):
-      TrafficEntry(
-        .resourceEnded,
-        [info.peer.bytes],
-        time: time,
-        number: state.number(info.id),
-        text: ending(result)
-      )
+      TrafficEntry(.resourceEnded, [info.peer.bytes], time: time, number: state.number(info.id), text: ending(result))
     case .streamOpened(let stream): opened(.stream, stream, time, &state)
     case .invitation, .invitationEnded, .datagramPath, .resourceProgress, .warning: nil
     }
   }
 
-  private static func opened(
-    _ kind: TrafficEntry.Kind,
-    _ stream: PeerStream,
-    _ time: Int64,
-    _ state: inout State
-  ) -> TrafficEntry {
-    TrafficEntry(
-      kind,
-      [stream.peer.bytes],
-      time: time,
-      number: state.number(stream.id),
-      text: stream.name.raw
-    )
-  }
+  private static func opened(_ kind: TrafficEntry.Kind, _ stream: PeerStream, _ time: Int64, _ state: inout State)
+    -> TrafficEntry
+  { TrafficEntry(kind, [stream.peer.bytes], time: time, number: state.number(stream.id), text: stream.name.raw) }
 
   private static func ending(_ result: Result<ReceivedResource, SessionError>) -> String {
     switch result {

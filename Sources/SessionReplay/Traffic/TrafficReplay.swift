@@ -5,15 +5,14 @@ import PeerDiscovery
 import PeerSession
 import WhiteboardDocument
 
-/// Replays the other peers of a recorded session against a program, and compares the program's
-/// answers with the recorded answers.
+/// Replays the other peers of a recorded session against a program, and compares the program's answers with the
+/// recorded answers.
 ///
-/// A replay tests a program that is built on `PeerSession`. First, record the program with
-/// ``SessionRecorder``. Then let a new process of the program host a session on loopback, and call
-/// ``play(against:logger:)``. Each peer of the recording joins the session with its own key. The
-/// entries are replayed in order. The replay waits for each recorded answer before it continues. A
-/// recording contains only the names and sizes of resources. Resources are therefore sent as zeros,
-/// unless ``resource`` returns a file. Datagrams are not compared, because they may be lost.
+/// A replay tests a program that is built on `PeerSession`. First, record the program with ``SessionRecorder``. Then
+/// let a new process of the program host a session on loopback, and call ``play(against:logger:)``. Each peer of the
+/// recording joins the session with its own key. The entries are replayed in order. The replay waits for each recorded
+/// answer before it continues. A recording contains only the names and sizes of resources. Resources are therefore sent
+/// as zeros, unless ``resource`` returns a file. Datagrams are not compared, because they may be lost.
 public struct TrafficReplay: Sendable {
   /// The speed of a replay.
   public enum Pace: Sendable {
@@ -39,11 +38,9 @@ public struct TrafficReplay: Sendable {
 
   /// The result of a replay.
   public struct Outcome: Sendable {
-    /// The number of messages, datagrams, resources, streams and parts of streams sent to the
-    /// program.
+    /// The number of messages, datagrams, resources, streams and parts of streams sent to the program.
     public internal(set) var given = 0
-    /// The number of messages, resources, streams and parts of streams from the program that were
-    /// compared.
+    /// The number of messages, resources, streams and parts of streams from the program that were compared.
     public internal(set) var compared = 0
     /// The differences from the recording; empty if there are none.
     public internal(set) var differences: [Difference] = []
@@ -61,8 +58,7 @@ public struct TrafficReplay: Sendable {
   ///
   /// Peers without an entry get new keys.
   public var identities: [PeerID: PeerIdentity] = [:]
-  /// A closure that returns whether bytes from the program are acceptable in place of the recorded
-  /// bytes.
+  /// A closure that returns whether bytes from the program are acceptable in place of the recorded bytes.
   public var isSame: @Sendable (_ expected: [UInt8], _ found: [UInt8]) -> Bool = { $0 == $1 }
   /// A closure that returns the path of the file to send as a resource; `nil` to send zeros.
   public var resource: @Sendable (_ name: String, _ size: Int) -> String? = { _, _ in nil }
@@ -74,9 +70,7 @@ public struct TrafficReplay: Sendable {
     let traffic = recording.history.traffic
     var peers: [PeerID] = []
     for entry in traffic where entry.kind != .began {
-      for bytes in entry.peers {
-        if let peer = PeerID(bytes: bytes), !peers.contains(peer) { peers.append(peer) }
-      }
+      for bytes in entry.peers { if let peer = PeerID(bytes: bytes), !peers.contains(peer) { peers.append(peer) } }
     }
     guard traffic.contains(where: { $0.kind != .began }), !peers.isEmpty else {
       throw DocumentError(
@@ -94,14 +88,13 @@ public struct TrafficReplay: Sendable {
   ///   - request: The request to join the program's session. The session must admit every peer.
   ///   - logger: The logger of the peers' transports.
   /// - Returns: The differences from the recording.
-  /// - Throws: `SessionError` if a peer cannot join or loses its connection to the program;
-  ///   `CancellationError`.
+  /// - Throws: `SessionError` if a peer cannot join or loses its connection to the program; `CancellationError`.
   public func play(
     against request: JoinRequest,
     logger: Logger = Logger(label: "session-replay") { _ in SwiftLogNoOpLogHandler() }
   ) async throws -> Outcome {
-    let directory = FileManager.default.temporaryDirectory
-      .appendingPathComponent("session-replay-\(UUID().uuidString)").path
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("session-replay-\(UUID().uuidString)")
+      .path
     try FileManager.default.createDirectory(
       atPath: directory,
       withIntermediateDirectories: true,
@@ -109,14 +102,12 @@ public struct TrafficReplay: Sendable {
     )
     defer { try? FileManager.default.removeItem(atPath: directory) }
     return try await TransportThreads.withThreads(1) { threads in
-      try await withStandIns(request, directory, threads, logger, [:]) { standIns in
-        try await act(standIns, directory)
+      try await withStandIns(request, directory, threads, logger, [:]) { standIns in try await act(standIns, directory)
       }
     }
   }
 
-  /// Creates a replayed peer, with its own transport, for each recorded peer, and runs `body` with
-  /// these peers.
+  /// Creates a replayed peer, with its own transport, for each recorded peer, and runs `body` with these peers.
   private func withStandIns(
     _ request: JoinRequest,
     _ directory: String,
@@ -143,8 +134,7 @@ public struct TrafficReplay: Sendable {
     }
   }
 
-  private func act(_ standIns: [PeerID: ReplayedPeer], _ directory: String) async throws -> Outcome
-  {
+  private func act(_ standIns: [PeerID: ReplayedPeer], _ directory: String) async throws -> Outcome {
     var outcome = Outcome()
     let start = ContinuousClock.now
     let first = traffic.first?.time ?? 0
@@ -216,9 +206,7 @@ public struct TrafficReplay: Sendable {
       try await replayedPeer.join()
       let expected = "\(entry.size) bytes, named \(entry.text)"
       let found = await replayedPeer.resource().map { "\($0.size) bytes, named \($0.name.raw)" }
-      compare("a resource", Array(expected.utf8), found.map { Array($0.utf8) }) {
-        UntrustedText(bytes: $0).displayed
-      }
+      compare("a resource", Array(expected.utf8), found.map { Array($0.utf8) }) { UntrustedText(bytes: $0).displayed }
     case .resourceEnded: break
     case .stream:
       try await replayedPeer.open(entry.number, named: entry.text)

@@ -93,8 +93,8 @@ struct AuthorShares {
 
   /// Determines which operations of an answer exceed the limit for a lone author.
   ///
-  /// The operations of each author are counted in ascending order of their dots. Therefore replicas that receive the same
-  /// operations accept the same ones. The accepted operations are added to the usage.
+  /// The operations of each author are counted in ascending order of their dots. Therefore replicas that receive the
+  /// same operations accept the same ones. The accepted operations are added to the usage.
   /// - Parameters:
   ///   - difference: The answer.
   ///   - state: The board.
@@ -110,12 +110,7 @@ struct AuthorShares {
     _ authors: [Incarnation: MemberID]
   ) -> [Incarnation: UInt64] {
     var sums: [MemberID: Usage] = [:]
-    let growth = Growth(
-      difference: difference,
-      state: state,
-      comparesAll: comparesAll,
-      authors: authors
-    )
+    let growth = Growth(difference: difference, state: state, comparesAll: comparesAll, authors: authors)
     growth.visit { sums[$0, default: Usage()] += $2 }
     let wasCounted = usage != nil
     if usage == nil { usage = Self.count(in: state, authors) }
@@ -123,9 +118,7 @@ struct AuthorShares {
       usage = Self.count(in: state, authors)
     }
     let exceeding = sums.filter { exceedsWhole($0.value, of: $0.key) }
-    for (author, more) in sums where exceeding[author] == nil {
-      usage?[author, default: Usage()] += more
-    }
+    for (author, more) in sums where exceeding[author] == nil { usage?[author, default: Usage()] += more }
     guard !exceeding.isEmpty else { return [:] }
     var operations: [MemberID: [(dot: Dot, usage: Usage)]] = [:]
     growth.visit { author, dot, more in
@@ -170,15 +163,13 @@ struct AuthorShares {
         if record == nil {
           // The cells of a purged object are not stored.
           if state.context.contains(entry.object.dot) { continue }
-          if let author = authors[entry.object.dot.incarnation] {
-            body(author, entry.object.dot, Usage(objects: 1))
-          }
+          if let author = authors[entry.object.dot.incarnation] { body(author, entry.object.dot, Usage(objects: 1)) }
         }
         for new in entry.cells where new.property != .deleted {
           let cell = new.cell
-          guard comparesAll || !state.context.contains(cell.dot),
-            let author = authors[cell.dot.incarnation]
-          else { continue }
+          guard comparesAll || !state.context.contains(cell.dot), let author = authors[cell.dot.incarnation] else {
+            continue
+          }
           var more = Usage(cells: 1, bytes: cell.value.length)
           if let old = record?[new.property], authors[old.dot.incarnation] == author {
             more = Usage(bytes: max(0, more.bytes - old.value.length))
@@ -190,22 +181,16 @@ struct AuthorShares {
   }
 
   /// Returns whether an author may create more objects; does not add them to the usage.
-  mutating func mayCreate(
-    _ count: Int,
-    by author: MemberID,
-    on state: BoardState,
-    _ authors: [Incarnation: MemberID]
-  ) -> Bool {
+  mutating func mayCreate(_ count: Int, by author: MemberID, on state: BoardState, _ authors: [Incarnation: MemberID])
+    -> Bool
+  {
     if usage == nil { usage = Self.count(in: state, authors) }
     let known = usage
     defer { usage = known }
     return fits(Usage(objects: count), of: author)
   }
 
-  private static func count(
-    in state: BoardState,
-    _ authors: [Incarnation: MemberID]
-  ) -> [MemberID: Usage] {
+  private static func count(in state: BoardState, _ authors: [Incarnation: MemberID]) -> [MemberID: Usage] {
     var incarnations: [Incarnation: Usage] = [:]
     for (id, record) in state.records {
       incarnations[id.dot.incarnation, default: Usage()].objects += 1
@@ -231,15 +216,14 @@ extension BoardState {
       cells += entry.cells.count
       for new in entry.cells { bytes += new.cell.value.length }
     }
-    return objectCount + difference.entries.count > BoardLimits.objects
-      || cells > BoardLimits.cellsPerLoneAuthor || bytes > BoardLimits.bytesPerLoneAuthor
+    return objectCount + difference.entries.count > BoardLimits.objects || cells > BoardLimits.cellsPerLoneAuthor
+      || bytes > BoardLimits.bytesPerLoneAuthor
   }
 
   /// Whether the board holds so much that one more batch might exceed the limit of one author.
   var mayHoldWholeShare: Bool {
     let most = BoardLimits.operationsPerBatch
-    return objectCount > BoardLimits.objectsPerAuthor - most
-      || cellCount > BoardLimits.cellsPerAuthor - most
+    return objectCount > BoardLimits.objectsPerAuthor - most || cellCount > BoardLimits.cellsPerAuthor - most
       || valueBytes > BoardLimits.bytesPerAuthor - BoardLimits.batchBytes
   }
 }
@@ -250,8 +234,7 @@ extension AuthorShares.Usage {
   /// Deletions and purges add nothing, because they free space.
   init(_ operations: some Sequence<Operation>) {
     self.init()
-    for operation in operations where operation.property != .deleted && !operation.property.isPurge
-    {
+    for operation in operations where operation.property != .deleted && !operation.property.isPurge {
       if operation.property.isKind { objects += 1 }
       cells += 1
       bytes += operation.value.length

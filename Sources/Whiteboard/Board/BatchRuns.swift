@@ -10,9 +10,9 @@ extension Array {
     var bytes = 0
     for index in indices {
       bytes += length(self[index])
-      guard index > first,
-        index - first == BoardLimits.operationsPerBatch || bytes > BoardLimits.batchBytes / 2
-      else { continue }
+      guard index > first, index - first == BoardLimits.operationsPerBatch || bytes > BoardLimits.batchBytes / 2 else {
+        continue
+      }
       runs.append(self[first..<index])
       first = index
       bytes = length(self[index])

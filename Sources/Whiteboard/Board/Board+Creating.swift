@@ -2,12 +2,9 @@
 extension Board {
   /// Creates a text object in front of all other objects.
   /// - Throws: `outOfRange`, `tooLong`, `boardFull`.
-  @discardableResult
-  public func createText(
-    _ text: String,
-    at center: Point,
-    color: UInt32? = nil
-  ) throws(BoardError) -> ObjectID {
+  @discardableResult public func createText(_ text: String, at center: Point, color: UInt32? = nil) throws(BoardError)
+    -> ObjectID
+  {
     let text = PlainText.lines(text)
     return try gesture { () throws(BoardError) in
       guard text.utf8.count <= BoardLimits.textBytes else { throw .tooLong("text") }
@@ -24,10 +21,7 @@ extension Board {
   ///
   /// Call `appendInk` and then `endDrawing` to complete the stroke.
   /// - Throws: `outOfRange`, `boardFull`.
-  public func beginDrawing(
-    lineWidth: Double = 5,
-    color: UInt32? = nil
-  ) throws(BoardError) -> ObjectID {
+  public func beginDrawing(lineWidth: Double = 5, color: UInt32? = nil) throws(BoardError) -> ObjectID {
     try gesture { () throws(BoardError) in
       let id = try create(.drawing)
       try stageZIndex(id)
@@ -37,19 +31,15 @@ extension Board {
     }
   }
 
-  /// Commits more points of a stroke that this replica is drawing, in chunks of at most
-  /// `BoardLimits.pointsPerChunk`.
+  /// Commits more points of a stroke that this replica is drawing, in chunks of at most `BoardLimits.pointsPerChunk`.
   ///
   /// - Parameters:
   ///   - points: The points to add.
   ///   - id: The stroke.
   ///   - first: The number of points that are already committed.
   /// - Throws: `wrongKind`, `tooLong`, `unknownObject`, `boardFull`.
-  public func appendInk(
-    _ points: some RandomAccessCollection<InkPoint>,
-    to id: ObjectID,
-    first: Int
-  ) throws(BoardError) {
+  public func appendInk(_ points: some RandomAccessCollection<InkPoint>, to id: ObjectID, first: Int) throws(BoardError)
+  {
     try gesture { () throws(BoardError) in
       try requireOwnStroke(id)
       try stageInk(points, to: id, first: first)
@@ -67,12 +57,9 @@ extension Board {
 
   /// Creates a complete stroke.
   /// - Throws: `empty`, `outOfRange`, `tooLong`, `boardFull`.
-  @discardableResult
-  public func createDrawing(
-    _ points: [InkPoint],
-    lineWidth: Double = 5,
-    color: UInt32? = nil
-  ) throws(BoardError) -> ObjectID {
+  @discardableResult public func createDrawing(_ points: [InkPoint], lineWidth: Double = 5, color: UInt32? = nil)
+    throws(BoardError) -> ObjectID
+  {
     try gesture { () throws(BoardError) in
       guard !points.isEmpty else { throw .empty }
       let id = try beginDrawing(lineWidth: lineWidth, color: color)
@@ -91,16 +78,12 @@ extension Board {
   ///
   /// The photo's bytes are transferred separately.
   ///
-  /// If `size` is nil, the longest side of the photo is 200 board units, and its pixels are assumed
-  /// to be upright.
+  /// If `size` is nil, the longest side of the photo is 200 board units, and its pixels are assumed to be upright.
   ///
   /// - Throws: `outOfRange`, `boardFull`.
-  @discardableResult
-  public func createPhoto(
-    _ asset: AssetReference,
-    at center: Point,
-    size: Size? = nil
-  ) throws(BoardError) -> ObjectID {
+  @discardableResult public func createPhoto(_ asset: AssetReference, at center: Point, size: Size? = nil)
+    throws(BoardError) -> ObjectID
+  {
     try gesture { () throws(BoardError) in
       let id = try create(.photo)
       try stage(id, .position, try FixedPoint.position(center))

@@ -13,15 +13,8 @@ extension Board {
   ///   - ids: The objects and groups to copy. Objects that are held or locked can be copied.
   ///   - offset: The offset of each copy from its original.
   /// - Returns: The copy of each object, and of each group that was copied as a whole.
-  /// - Throws: `unknownObject`, `outOfRange`, `tooManyOperations`, `boardFull`. If it throws,
-  ///   nothing is copied.
-  @discardableResult
-  public func duplicate(
-    _ ids: [ObjectID],
-    by offset: Point = Point(x: 16, y: 16)
-  ) throws(BoardError) -> [ObjectID: ObjectID] {
-    try gesture("duplicate") { () throws(BoardError) in
-      try Duplication(ids, by: offset, on: state).stage(on: self)
-    }
-  }
+  /// - Throws: `unknownObject`, `outOfRange`, `tooManyOperations`, `boardFull`. If it throws, nothing is copied.
+  @discardableResult public func duplicate(_ ids: [ObjectID], by offset: Point = Point(x: 16, y: 16)) throws(BoardError)
+    -> [ObjectID: ObjectID]
+  { try gesture("duplicate") { () throws(BoardError) in try Duplication(ids, by: offset, on: state).stage(on: self) } }
 }

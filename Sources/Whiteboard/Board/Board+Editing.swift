@@ -21,8 +21,7 @@ extension Board {
   }
 
   /// Sets the line width of a drawing, or of all drawings of a group, in board units.
-  /// - Throws: `unknownObject`, `held`, `locked`, `outOfRange`, `wrongKind` if an object is not a
-  ///   drawing.
+  /// - Throws: `unknownObject`, `held`, `locked`, `outOfRange`, `wrongKind` if an object is not a drawing.
   public func setLineWidth(_ width: Double, of id: ObjectID) throws(BoardError) {
     let value = try FixedPoint.lineWidth(width)
     try gesture { () throws(BoardError) in
@@ -91,11 +90,7 @@ extension Board {
 
   /// Rotates objects around `pivot`, by `angle` rounded to the nearest 1/4096 turn.
   /// - Throws: `unknownObject`, `held`, `locked`, `unfinished`, `outOfRange`.
-  public func rotate(
-    _ ids: [ObjectID],
-    by angle: Angle,
-    about pivot: Point
-  ) throws(BoardError) {
+  public func rotate(_ ids: [ObjectID], by angle: Angle, about pivot: Point) throws(BoardError) {
     let steps = try FixedPoint.angleSteps(angle.radians)
     let rotation = Rotation(steps: steps)
     try transform(ids) { (id, record) throws(BoardError) in
@@ -105,10 +100,9 @@ extension Board {
     }
   }
 
-  private func transform(
-    _ ids: [ObjectID],
-    _ change: (ObjectID, ObjectRecord) throws(BoardError) -> Void
-  ) throws(BoardError) {
+  private func transform(_ ids: [ObjectID], _ change: (ObjectID, ObjectRecord) throws(BoardError) -> Void)
+    throws(BoardError)
+  {
     try gesture { () throws(BoardError) in
       for id in try state.targets(ids) {
         try requireTransformable(id)
@@ -123,15 +117,13 @@ extension Board {
   ///
   /// - Parameters:
   ///   - ids: The objects and groups.
-  ///   - isTaking: Whether to take objects that other members hold. If the time of an object's selection is so late that
-  ///     no write can follow it, the object is replaced with a new one (BRD-36).
+  ///   - isTaking: Whether to take objects that other members hold. If the time of an object's selection is so late
+  ///     that no write can follow it, the object is replaced with a new one (BRD-36).
   /// - Returns: The selected objects, including new ones.
   /// - Throws: `unknownObject`, `held`, `clockExhausted`. If it throws, the selection does not change.
-  @discardableResult
-  public func select(
-    _ ids: [ObjectID],
-    taking isTaking: Bool = false
-  ) throws(BoardError) -> [ObjectID] {
+  @discardableResult public func select(_ ids: [ObjectID], taking isTaking: Bool = false) throws(BoardError)
+    -> [ObjectID]
+  {
     try gesture { () throws(BoardError) in
       var selected: [ObjectID] = []
       for target in try state.targets(ids) {
@@ -160,9 +152,7 @@ extension Board {
   /// Deselects all objects that the local member selected.
   public func deselectAll() throws(BoardError) {
     try gesture { () throws(BoardError) in
-      for id in state.storedIDs.sorted() where selection(of: id) == member {
-        try stage(id, .selection, .none)
-      }
+      for id in state.storedIDs.sorted() where selection(of: id) == member { try stage(id, .selection, .none) }
     }
   }
 }

@@ -4,13 +4,12 @@
 extension Board {
   /// Creates a group of objects and groups.
   ///
-  /// If all of them belong to the same group, the new group is created inside that group. Otherwise, each of
-  /// them leaves its group.
+  /// If all of them belong to the same group, the new group is created inside that group. Otherwise, each of them
+  /// leaves its group.
   ///
   /// - Returns: The id of the new group.
   /// - Throws: `empty`, `unknownObject`, `held`, `locked`, `boardFull`.
-  @discardableResult
-  public func group(_ ids: [ObjectID]) throws(BoardError) -> ObjectID {
+  @discardableResult public func group(_ ids: [ObjectID]) throws(BoardError) -> ObjectID {
     try gesture { () throws(BoardError) in
       guard !ids.isEmpty else { throw .empty }
       for id in try state.targets(ids) { try requireWritable(id) }
@@ -33,8 +32,7 @@ extension Board {
       guard state.isGroup(group) else { throw .unknownObject(group) }
       for id in try state.targets([group]) { try requireWritable(id) }
       let around = state.groups(of: group).first.map { Value.dot($0.dot) } ?? .none
-      for id in state.objects.groups.members(of: group) where state.isShown(id) || state.isGroup(id)
-      {
+      for id in state.objects.groups.members(of: group) where state.isShown(id) || state.isGroup(id) {
         try stage(id, .group, around)
       }
       try stage(group, .deleted, .unsigned(1))

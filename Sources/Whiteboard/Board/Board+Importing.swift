@@ -2,8 +2,7 @@
 extension Board {
   /// Adds objects in front of all other objects, in the given order, as one undo step.
   ///
-  /// If the objects do not fit in one batch, they are split into several. Do not call this method inside a
-  /// gesture.
+  /// If the objects do not fit in one batch, they are split into several. Do not call this method inside a gesture.
   ///
   /// - Parameters:
   ///   - drafts: The objects to add, from back to front.
@@ -11,10 +10,8 @@ extension Board {
   ///     for an outermost group.
   ///   - settings: The settings to apply. A setting that the board already has is not changed.
   /// - Returns: The new objects, in their order.
-  /// - Throws: `outOfRange`, `tooLong`, `empty`, `viewer`, `boardFull`. If it throws, nothing is
-  ///   added.
-  @discardableResult
-  package func add(
+  /// - Throws: `outOfRange`, `tooLong`, `empty`, `viewer`, `boardFull`. If it throws, nothing is added.
+  @discardableResult package func add(
     _ drafts: [ObjectDraft],
     groups: [Int?] = [],
     settings: BoardSettings = BoardSettings()

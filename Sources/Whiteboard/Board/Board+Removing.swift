@@ -8,8 +8,8 @@ extension Board {
 
   /// Deletes objects, and groups with all objects in them.
   ///
-  /// If one of the objects cannot be deleted, no object is deleted. If the time of an object's `deleted` cell
-  /// is so late that no write can follow it, the object is purged instead (BRD-36).
+  /// If one of the objects cannot be deleted, no object is deleted. If the time of an object's `deleted` cell is so
+  /// late that no write can follow it, the object is purged instead (BRD-36).
   /// - Throws: `unknownObject`, `held`, `locked`.
   public func delete(_ ids: [ObjectID]) throws(BoardError) {
     try gesture { () throws(BoardError) in
@@ -17,11 +17,7 @@ extension Board {
       let targets = try state.targets(ids)
       for id in targets { try requireWritable(id) }
       for id in targets + state.groups(among: ids) {
-        if isFrozen(.deleted, of: id) {
-          try stage(id, .purge, .none)
-        } else {
-          try write(id, .deleted, .unsigned(1))
-        }
+        if isFrozen(.deleted, of: id) { try stage(id, .purge, .none) } else { try write(id, .deleted, .unsigned(1)) }
       }
     }
   }
@@ -33,13 +29,12 @@ extension Board {
   /// - Throws: `unknownObject` if the object is unknown or purged; `notDeleted`; `held`.
   public func undelete(_ id: ObjectID) throws(BoardError) {
     try gesture { () throws(BoardError) in
-      guard let record = state.record(id), let kind = record.kind, kind.isShown || kind == .group
-      else { throw .unknownObject(id) }
+      guard let record = state.record(id), let kind = record.kind, kind.isShown || kind == .group else {
+        throw .unknownObject(id)
+      }
       guard record.isDeleted, let deletion = record[.deleted] else { throw .notDeleted(id) }
       var ids = [id]
-      if kind == .group {
-        ids = state.objects(deletedWith: deletion, wallClock: wallClock)
-      }
+      if kind == .group { ids = state.objects(deletedWith: deletion, wallClock: wallClock) }
       for id in ids {
         try requireFree(id)
         if isFrozen(.deleted, of: id), state.record(id)?.kind?.isShown ?? false {
@@ -53,8 +48,8 @@ extension Board {
 
   /// Permanently removes an object from every replica (SYN-8).
   ///
-  /// The object must be deleted, or must have a cell that can no longer be written, because its time is too
-  /// late (BRD-36).
+  /// The object must be deleted, or must have a cell that can no longer be written, because its time is too late
+  /// (BRD-36).
   /// - Throws: `unknownObject` if the object is unknown or purged; `notDeleted`.
   public func purge(_ id: ObjectID) throws(BoardError) {
     guard let record = state.record(id), record.kind != nil else { throw .unknownObject(id) }
@@ -69,8 +64,7 @@ extension Board {
   /// - Parameters:
   ///   - author: The member whose objects are removed. All incarnations of the member are included.
   ///   - most: The maximum number of objects to remove; at most `BoardLimits.operationsPerBatch`.
-  /// - Returns: The number of removed objects. If it is less than `most`, all objects of the author are
-  ///   removed.
+  /// - Returns: The number of removed objects. If it is less than `most`, all objects of the author are removed.
   /// - Throws: `viewer`.
   /// - Complexity: O(*n*), where *n* is the number of stored objects.
   package func purge(madeBy author: MemberID, atMost most: Int) throws(BoardError) -> Int {
@@ -82,9 +76,7 @@ extension Board {
     }
     ids.sort()
     let removed = ids.prefix(most)
-    try gesture { () throws(BoardError) in
-      for id in removed { try stage(id, .purge, .none) }
-    }
+    try gesture { () throws(BoardError) in for id in removed { try stage(id, .purge, .none) } }
     return removed.count
   }
 }

@@ -2,21 +2,15 @@
 extension Board {
   /// Sets the board's title; nil removes it.
   /// - Throws: `tooLong`, `boardFull`.
-  public func setTitle(_ title: String?) throws(BoardError) {
-    try set(.title, try BoardSettings.value(title: title))
-  }
+  public func setTitle(_ title: String?) throws(BoardError) { try set(.title, try BoardSettings.value(title: title)) }
 
   /// Sets the board's background color, `0xRRGGBBAA`.
   /// - Throws: `boardFull`.
-  public func setBackground(_ color: UInt32) throws(BoardError) {
-    try set(.background, .unsigned(UInt64(color)))
-  }
+  public func setBackground(_ color: UInt32) throws(BoardError) { try set(.background, .unsigned(UInt64(color))) }
 
   /// Sets the spacing of the board's grid in board units; nil removes the grid.
   /// - Throws: `outOfRange`, `boardFull`.
-  public func setGrid(_ spacing: Double?) throws(BoardError) {
-    try set(.grid, try BoardSettings.value(grid: spacing))
-  }
+  public func setGrid(_ spacing: Double?) throws(BoardError) { try set(.grid, try BoardSettings.value(grid: spacing)) }
 
   /// Sets the language of the board's games, as a BCP 47 tag; nil removes it.
   /// - Throws: `tooLong`, `outOfRange` if `tag` contains characters that are not allowed in tags, `boardFull`.
@@ -42,10 +36,7 @@ extension Board {
 
   /// Purges the settings objects that have a cell which can no longer be written, and copies their settings to another
   /// settings object (BRD-36).
-  private func replaceFrozenSettings(
-    _ property: Property,
-    _ value: Value
-  ) throws(BoardError) {
+  private func replaceFrozenSettings(_ property: Property, _ value: Value) throws(BoardError) {
     func cells() -> [Cell?] { SettingsIndex.properties.map { state.settingCell($0) } }
     let before = cells()
     let frozen = state.settingsIDs.filter(isFrozen)

@@ -2,11 +2,11 @@
 extension Board {
   /// Moves objects in the stack.
   ///
-  /// The moved objects keep their order relative to each other. Each of them is written at most once. Other
-  /// objects are written only if no z index is left between two neighbors (BRD-34).
+  /// The moved objects keep their order relative to each other. Each of them is written at most once. Other objects are
+  /// written only if no z index is left between two neighbors (BRD-34).
   ///
-  /// - Throws: `unknownObject`, `held`, `locked`, `nextToItself`, `stackFull` if no z index is left
-  ///   and neither neighbor can be changed.
+  /// - Throws: `unknownObject`, `held`, `locked`, `nextToItself`, `stackFull` if no z index is left and neither
+  ///   neighbor can be changed.
   public func reorder(_ ids: [ObjectID], _ move: StackMove) throws(BoardError) {
     try gesture { () throws(BoardError) in
       let moving = Set(try state.targets(ids))

@@ -1,10 +1,10 @@
 /// A board, with methods that edit it.
 ///
-/// Every method that edits the board is one gesture: if it throws, it changes nothing. To combine several calls
-/// into one batch and one undo step, make them inside `gesture(_:_:)`.
+/// Every method that edits the board is one gesture: if it throws, it changes nothing. To combine several calls into
+/// one batch and one undo step, make them inside `gesture(_:_:)`.
 public final class Board: BoardReplica {
-  /// Returns the object with this id, as an instance of the class for its kind; nil if the object is not shown
-  /// on the board.
+  /// Returns the object with this id, as an instance of the class for its kind; nil if the object is not shown on the
+  /// board.
   public func object(_ id: ObjectID) -> WhiteboardObject? {
     guard state.isShown(id), let kind = state.record(id)?.kind else { return nil }
     switch kind {

@@ -2,8 +2,7 @@ import PeerCore
 
 /// The differences between two states of a board that are visible to users.
 ///
-/// Chat lines, groups and settings are included. A deleted object appears only as removed.
-/// Selections are ignored.
+/// Chat lines, groups and settings are included. A deleted object appears only as removed. Selections are ignored.
 public struct BoardDiff: Hashable, Sendable {
   /// The way in which an object differs between the two states.
   public enum Fate: String, Hashable, Sendable {
@@ -38,8 +37,8 @@ public struct BoardDiff: Hashable, Sendable {
 
     /// The change as one line of JSON, with control characters escaped.
     ///
-    /// The keys are `change`, `id`, `type`, `before` and `after`. The values of `before` and `after` are
-    /// objects with the properties.
+    /// The keys are `change`, `id`, `type`, `before` and `after`. The values of `before` and `after` are objects with
+    /// the properties.
     public var json: String {
       var json = JSONObject()
       json.add("change", string: fate.rawValue)
@@ -52,9 +51,7 @@ public struct BoardDiff: Hashable, Sendable {
 
     private static func object(_ fields: [Field], _ side: (Field) -> String?) -> String {
       var json = JSONObject()
-      for field in fields {
-        if let value = side(field) { json.add(field.name, json: value) }
-      }
+      for field in fields { if let value = side(field) { json.add(field.name, json: value) } }
       return json.text
     }
   }
@@ -86,10 +83,9 @@ public struct BoardDiff: Hashable, Sendable {
     return BoardDiff(changes: changes)
   }
 
-  private static func differing(
-    _ before: [(name: String, json: String)],
-    _ after: [(name: String, json: String)]
-  ) -> [Field] {
+  private static func differing(_ before: [(name: String, json: String)], _ after: [(name: String, json: String)])
+    -> [Field]
+  {
     var old: [String: String] = [:]
     for (name, json) in before { old[name] = json }
     var fields: [Field] = []
@@ -97,9 +93,7 @@ public struct BoardDiff: Hashable, Sendable {
       let known = old.removeValue(forKey: name)
       if known != json { fields.append(Field(name: name, before: known, after: json)) }
     }
-    for (name, json) in before where old[name] != nil {
-      fields.append(Field(name: name, before: json, after: nil))
-    }
+    for (name, json) in before where old[name] != nil { fields.append(Field(name: name, before: json, after: nil)) }
     return fields
   }
 }
@@ -116,10 +110,8 @@ extension ObjectRecord {
       let frame = frame(points: ink)
       content = [
         ("centerPosition", JSONObject.list([frame.center.x, frame.center.y])),
-        ("size", JSONObject.list([frame.size.width, frame.size.height])),
-        ("scale", JSONObject.number(scale)),
-        ("angle", JSONObject.number(angle)),
-        ("zIndex", JSONObject.quoted(Hexadecimal.encode(zIndex))),
+        ("size", JSONObject.list([frame.size.width, frame.size.height])), ("scale", JSONObject.number(scale)),
+        ("angle", JSONObject.number(angle)), ("zIndex", JSONObject.quoted(Hexadecimal.encode(zIndex))),
       ]
       if kind == .text { content.append(("text", JSONObject.quoted(text))) }
       if let ink {
@@ -147,15 +139,11 @@ extension ObjectRecord {
       guard value != .none else { continue }
       switch property.number {
       case Property.erasureNumber: erased.insert(value.json)
-      case Property.moveNumber:
-        if let dot = property.dot { moves.append(JSONObject.quoted(dot.description)) }
-      default:
-        if let name = property.contentName(isShown: isShown) { content.append((name, value.json)) }
+      case Property.moveNumber: if let dot = property.dot { moves.append(JSONObject.quoted(dot.description)) }
+      default: if let name = property.contentName(isShown: isShown) { content.append((name, value.json)) }
       }
     }
-    if !erased.isEmpty {
-      content.append(("erased", "[" + erased.sorted().joined(separator: ",") + "]"))
-    }
+    if !erased.isEmpty { content.append(("erased", "[" + erased.sorted().joined(separator: ",") + "]")) }
     if !moves.isEmpty { content.append(("moves", "[" + moves.joined(separator: ",") + "]")) }
     return content
   }

@@ -17,15 +17,8 @@ extension BoardState {
   /// Returns whether the board has room for the given growth.
   ///
   /// The arguments are upper bounds.
-  package func hasRoom(
-    objects: Int,
-    cells: Int,
-    bytes: Int,
-    incarnations: Int,
-    ranges: Int
-  ) -> Bool {
-    objectCount + objects <= BoardLimits.storedObjects
-      && cellCount + cells <= BoardLimits.storedCells
+  package func hasRoom(objects: Int, cells: Int, bytes: Int, incarnations: Int, ranges: Int) -> Bool {
+    objectCount + objects <= BoardLimits.storedObjects && cellCount + cells <= BoardLimits.storedCells
       && valueBytes + bytes <= BoardLimits.storedBytes
       && context.incarnationCount + incarnations <= BoardLimits.incarnations
       && context.rangeCount + ranges <= BoardLimits.ranges
@@ -49,23 +42,14 @@ extension BoardState {
     let count = batch.operations.count
     var bytes = 0
     for operation in batch.operations { bytes += operation.value.length }
-    return hasRoom(
-      objects: count,
-      cells: count,
-      bytes: bytes,
-      incarnations: count + 1,
-      ranges: count + 1
-    ) || hasRoom(for: growth(with: batch))
+    return hasRoom(objects: count, cells: count, bytes: bytes, incarnations: count + 1, ranges: count + 1)
+      || hasRoom(for: growth(with: batch))
   }
 
   /// Returns whether an answer fits within the storage limits if it purges these objects.
   ///
   /// The exact growth is computed only near a limit.
-  func hasRoom(
-    for difference: Difference,
-    without purged: [ObjectID],
-    comparingAll: Bool
-  ) -> Bool {
+  func hasRoom(for difference: Difference, without purged: [ObjectID], comparingAll: Bool) -> Bool {
     var cells = 0
     var bytes = 0
     for entry in difference.entries {
@@ -159,11 +143,7 @@ extension BoardState {
 
   /// Returns the exact growth of the board if an answer is merged and purges these objects.
   /// - Complexity: O(*n*), where *n* is the number of cells in the answer.
-  package func growth(
-    with difference: Difference,
-    without purged: [ObjectID],
-    comparingAll: Bool
-  ) -> BoardGrowth {
+  package func growth(with difference: Difference, without purged: [ObjectID], comparingAll: Bool) -> BoardGrowth {
     var growth = BoardGrowth()
     (growth.incarnations, growth.ranges) = context.growth(with: difference.context)
     // Orphans are removed too if their ids enter the context without a create operation (SYN-4).
@@ -171,8 +151,8 @@ extension BoardState {
     for id in orphans where difference.context.contains(id.dot) { gone.insert(id) }
     for entry in difference.entries {
       let known = record(entry.object)
-      // If the context contains the id of an object that is not stored, the object was purged, and
-      // none of its cells is stored.
+      // If the context contains the id of an object that is not stored, the object was purged, and none of its cells is
+      // stored.
       if known == nil, context.contains(entry.object.dot) { continue }
       var added = BoardGrowth(objects: known == nil ? 1 : 0)
       var isMerged = false

@@ -1,7 +1,6 @@
 /// The limits of a board, as listed in the limits table of `Protocol/board.md` (BRD-30).
 ///
-/// Limits that are checked for each decoded field are computed properties, so that they are
-/// constants in every module.
+/// Limits that are checked for each decoded field are computed properties, so that they are constants in every module.
 public enum BoardLimits {
   /// The maximum sequence number of one incarnation.
   @inlinable public static var sequence: UInt64 { (1 << 48) - 1 }
@@ -57,8 +56,7 @@ public enum BoardLimits {
   public static let incarnationShare = 8
   /// The number of incarnations that each author may add during a run of a replica, whatever its share is (BRD-37).
   public static let incarnationsPerRun = 16
-  /// The maximum number of author records that a member may send ahead of the purges that need them
-  /// (SYN-48).
+  /// The maximum number of author records that a member may send ahead of the purges that need them (SYN-48).
   public static let recordsAhead = 1 << 12
   /// The maximum number of ranges of sequence numbers in a context, or in a set of living objects.
   ///

@@ -1,11 +1,7 @@
 /// Staging the content of objects in the current gesture.
 extension BoardReplica {
   /// Stages the insertion of `text` at an anchor in a text object.
-  func stageRun(
-    _ text: String,
-    at anchor: TextTree.Anchor,
-    of id: ObjectID
-  ) throws(BoardError) {
+  func stageRun(_ text: String, at anchor: TextTree.Anchor, of id: ObjectID) throws(BoardError) {
     try stage(id, .run(nextDot()), TextTree.encodeRun(text, at: anchor))
   }
 
@@ -26,14 +22,8 @@ extension BoardReplica {
   }
 
   /// Stages points of a stroke, in chunks of at most `BoardLimits.pointsPerChunk`.
-  func stageInk(
-    _ points: some RandomAccessCollection<InkPoint>,
-    to id: ObjectID,
-    first: Int
-  ) throws(BoardError) {
-    guard first >= 0, first + points.count <= BoardLimits.pointsPerStroke else {
-      throw .tooLong("stroke")
-    }
+  func stageInk(_ points: some RandomAccessCollection<InkPoint>, to id: ObjectID, first: Int) throws(BoardError) {
+    guard first >= 0, first + points.count <= BoardLimits.pointsPerStroke else { throw .tooLong("stroke") }
     var first = first
     var rest = points[...]
     while !rest.isEmpty {
@@ -49,8 +39,7 @@ extension BoardReplica {
   /// The changes are part of the current gesture. They cannot be undone, because a purge cannot be undone.
   /// - Returns: The new object.
   /// - Throws: `tooManyOperations`, `tooLong`, `boardFull`.
-  @discardableResult
-  func replaceFrozen(_ id: ObjectID) throws(BoardError) -> ObjectID {
+  @discardableResult func replaceFrozen(_ id: ObjectID) throws(BoardError) -> ObjectID {
     guard let record = state.record(id), let kind = record.kind else { throw .unknownObject(id) }
     let plan = try RestorePlan(replacing: id, record, as: incarnation)
     let copy = try create(kind)

@@ -7,12 +7,9 @@ extension BoardReplica {
   /// Chat lines, groups and settings are not included.
   /// - Complexity: O(*n* log *n*).
   public var objectIDs: [ObjectID] {
-    state.storedIDs.lazy.filter(state.isShown)
-      .map { (id: $0, zIndex: self.state.record($0)?.zIndex ?? []) }
-      .sorted {
-        $0.zIndex == $1.zIndex ? $0.id < $1.id : ZIndex.isBehind($0.zIndex, $1.zIndex)
-      }
-      .map { $0.id }
+    state.storedIDs.lazy.filter(state.isShown).map { (id: $0, zIndex: self.state.record($0)?.zIndex ?? []) }.sorted {
+      $0.zIndex == $1.zIndex ? $0.id < $1.id : ZIndex.isBehind($0.zIndex, $1.zIndex)
+    }.map { $0.id }
   }
 
   /// The objects that the local member has selected, from back to front.
@@ -34,9 +31,7 @@ extension BoardReplica {
   /// - Complexity: O(*n*), where *n* is the number of objects on the board and of cells in the answer.
   package func shownObjects(changedOutside difference: Difference) -> [ObjectID] {
     var deleted = Set(
-      state.storedIDs.filter {
-        difference.context.contains($0.dot) && !difference.living.contains($0.dot)
-      }
+      state.storedIDs.filter { difference.context.contains($0.dot) && !difference.living.contains($0.dot) }
     )
     for entry in difference.entries
     where entry.cells.contains(where: { $0.property == .deleted && $0.cell.value.isTrue }) {
@@ -62,9 +57,7 @@ extension BoardReplica {
         if state.record(id) == nil { purged.append(id) }
         continue
       }
-      guard record.isDeleted, let author = authors[cell.dot.incarnation], author != member else {
-        continue
-      }
+      guard record.isDeleted, let author = authors[cell.dot.incarnation], author != member else { continue }
       deleted[author, default: []].append(id)
     }
     var result: [(author: MemberID?, objects: [ObjectID])] = []
@@ -102,8 +95,7 @@ extension BoardReplica {
     }
   }
 
-  /// Returns the rectangle around objects and around all objects of groups; nil if none of them is
-  /// shown.
+  /// Returns the rectangle around objects and around all objects of groups; nil if none of them is shown.
   public func bounds(of ids: [ObjectID]) -> Rectangle? {
     let known = ids.filter { state.isShown($0) || state.isGroup($0) }
     return (try? state.targets(known))?.reduce(nil) { (whole: Rectangle?, id) in
@@ -136,8 +128,7 @@ extension BoardReplica {
   ///
   /// The order is the same on all replicas that have seen the same edits.
   public var chat: [ChatLine] {
-    state.storedIDs.compactMap { chatLine($0) }
-      .sorted { $0.time == $1.time ? $0.id < $1.id : $0.time < $1.time }
+    state.storedIDs.compactMap { chatLine($0) }.sorted { $0.time == $1.time ? $0.id < $1.id : $0.time < $1.time }
   }
 
   // MARK: - Settings
@@ -151,15 +142,10 @@ extension BoardReplica {
 
   /// Returns the game as `member` sees it; nil if `id` is not a game.
   ///
-  /// If `isRevealing` is true, the view includes spoilers about other members' play even before
-  /// `member` has finished.
+  /// If `isRevealing` is true, the view includes spoilers about other members' play even before `member` has finished.
   ///
   /// - Complexity: O(*n* log *n*), where *n* is the number of moves.
-  public func gameView(
-    _ id: ObjectID,
-    for member: MemberID,
-    isRevealing: Bool = false
-  ) -> GameView? {
+  public func gameView(_ id: ObjectID, for member: MemberID, isRevealing: Bool = false) -> GameView? {
     GameView(id, on: state, authors: authors, for: member, isRevealing: isRevealing)
   }
 }

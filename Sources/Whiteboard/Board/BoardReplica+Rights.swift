@@ -10,9 +10,8 @@ extension BoardReplica {
   /// The member may be offline. A selection is valid only if the member that it names has written it, and if another
   /// selection can follow it.
   public func selection(of id: ObjectID) -> MemberID? {
-    guard let record = state.record(id), let member = record.selection,
-      let cell = record[.selection], cell.time.canBeFollowed,
-      authors[cell.dot.incarnation] == member
+    guard let record = state.record(id), let member = record.selection, let cell = record[.selection],
+      cell.time.canBeFollowed, authors[cell.dot.incarnation] == member
     else { return nil }
     return member
   }
@@ -24,8 +23,8 @@ extension BoardReplica {
     try stageAlone(id, .selection, .bytes(member.bytes))
   }
 
-  /// Returns the member that holds an object (BRD-22): the one that has it selected, if that member is
-  /// online and has a lease on the object.
+  /// Returns the member that holds an object (BRD-22): the one that has it selected, if that member is online and has a
+  /// lease on the object.
   public func holder(of id: ObjectID) -> MemberID? {
     guard let winner = selection(of: id) else { return nil }
     if winner == member { return winner }
@@ -53,8 +52,8 @@ extension BoardReplica {
   /// Throws an error if a local move, scaling or rotation of the object is refused.
   func requireTransformable(_ id: ObjectID) throws(BoardError) {
     try requireWritable(id)
-    if let record = state.record(id), record.kind == .drawing, !record.isFinished,
-      id.dot.incarnation != incarnation, presentIncarnations.contains(id.dot.incarnation)
+    if let record = state.record(id), record.kind == .drawing, !record.isFinished, id.dot.incarnation != incarnation,
+      presentIncarnations.contains(id.dot.incarnation)
     {
       throw .unfinished(id)
     }
@@ -99,20 +98,14 @@ extension BoardReplica {
 
   /// Returns whether the object has a frozen cell.
   ///
-  /// Only the cells that any member may write are considered. A cell is frozen if its time is so late that no
-  /// write can follow it.
+  /// Only the cells that any member may write are considered. A cell is frozen if its time is so late that no write can
+  /// follow it.
   func isFrozen(_ id: ObjectID) -> Bool {
-    state.record(id)?.entries.contains {
-      $0.property.right == .anyone && !$0.cell.time.canBeFollowed
-    } ?? false
+    state.record(id)?.entries.contains { $0.property.right == .anyone && !$0.cell.time.canBeFollowed } ?? false
   }
 
   /// Throws an error if a write of this cell would be refused, even if the object is deleted.
-  func requireChangeable(
-    _ id: ObjectID,
-    _ property: Property,
-    isUnlocked: Bool
-  ) throws(BoardError) {
+  func requireChangeable(_ id: ObjectID, _ property: Property, isUnlocked: Bool) throws(BoardError) {
     if let holder = holder(of: id), holder != member { throw .held(id, by: holder) }
     guard let record = state.record(id) else { return }
     if record.isLocked, !isUnlocked, property != .lock { throw .locked(id) }

@@ -1,16 +1,15 @@
-/// One replica of a board: the state that all replicas agree on, the gesture in progress, and the output that
-/// the caller has not received yet.
+/// One replica of a board: the state that all replicas agree on, the gesture in progress, and the output that the
+/// caller has not received yet.
 ///
 /// `Board` adds the functions that edit the objects.
 ///
-/// A replica is not `Sendable`: a replica and its `WhiteboardObject`s stay in one isolation domain.
-/// `ObjectSnapshot`s can leave it. Local edits apply immediately; `takeBatches` returns them as batches to
-/// send.
+/// A replica is not `Sendable`: a replica and its `WhiteboardObject`s stay in one isolation domain. `ObjectSnapshot`s
+/// can leave it. Local edits apply immediately; `takeBatches` returns them as batches to send.
 public class BoardReplica {
   /// The cells of the board.
   ///
-  /// Inside a gesture, they include the edits that the gesture has made. The context does not include these
-  /// edits until the gesture ends.
+  /// Inside a gesture, they include the edits that the gesture has made. The context does not include these edits until
+  /// the gesture ends.
   public final var state: BoardState {
     // Yield the state, because a getter would copy it at each access.
     _read {
@@ -36,8 +35,7 @@ public class BoardReplica {
   public final var presentIncarnations: Set<Incarnation> = []
   /// The member of each known incarnation: local ones, and those with a known author record (AUT-3).
   public final var authors: [Incarnation: MemberID] = [:]
-  /// Whether local edits are refused, because the local member is a viewer and no peer would accept
-  /// them (AUT-4).
+  /// Whether local edits are refused, because the local member is a viewer and no peer would accept them (AUT-4).
   public final var isReadOnly = false
   /// The assets whose bytes are stored locally.
   public final var assets: Set<AssetID> = []
@@ -68,8 +66,8 @@ public class BoardReplica {
   ///   - incarnation: The first author of local edits.
   ///   - member: The local member.
   ///   - wallClock: The wall clock, in milliseconds since 1970.
-  ///   - newIncarnation: Creates another incarnation of the same member when one is needed
-  ///     (BRD-25). Other members must not be able to predict the result.
+  ///   - newIncarnation: Creates another incarnation of the same member when one is needed (BRD-25). Other members must
+  ///     not be able to predict the result.
   public init(
     incarnation: Incarnation,
     member: MemberID,
@@ -105,38 +103,26 @@ public class BoardReplica {
     authors[incarnation] = member
   }
 
-  /// Begins a new incarnation if the context contains dots of the current one that this replica never wrote
-  /// (BRD-25).
+  /// Begins a new incarnation if the context contains dots of the current one that this replica never wrote (BRD-25).
   ///
-  /// A peer can claim such a dot by purging an object that never existed, or in the context of an answer. Every
-  /// replica accepts the claim, so peers would skip an edit that used the dot.
-  final func leaveClaimedIncarnation() {
-    if localAuthor.isClaimed(in: cells.context) { beginIncarnation() }
-  }
+  /// A peer can claim such a dot by purging an object that never existed, or in the context of an answer. Every replica
+  /// accepts the claim, so peers would skip an edit that used the dot.
+  final func leaveClaimedIncarnation() { if localAuthor.isClaimed(in: cells.context) { beginIncarnation() } }
 
   // MARK: - Receiving
 
-  /// Applies a batch from a peer, even if it breaks the rules for local edits, so that all replicas
-  /// agree (SYN-3).
+  /// Applies a batch from a peer, even if it breaks the rules for local edits, so that all replicas agree (SYN-3).
   /// - Throws: `BoardError.boardFull`. If it throws, nothing is applied.
-  public final func receive(_ batch: Batch) throws(BoardError) {
-    try receive(batch, purgingWithin: [:])
-  }
+  public final func receive(_ batch: Batch) throws(BoardError) { try receive(batch, purgingWithin: [:]) }
 
   /// Applies a batch, but ignores purges of some objects.
   ///
   /// These are the objects whose sequence number is greater than the one given for their incarnation.
-  package final func receive(
-    _ batch: Batch,
-    purgingWithin last: [Incarnation: UInt64]
-  ) throws(BoardError) {
+  package final func receive(_ batch: Batch, purgingWithin last: [Incarnation: UInt64]) throws(BoardError) {
     hideStaged()
     try cells.apply(batch, purgingWithin: last, changes: &output.changes)
     frontier.record(batch)
-    clock.observe(
-      HybridTime(batch.time.rawValue + UInt64(batch.operations.count - 1)),
-      wall: wallClock
-    )
+    clock.observe(HybridTime(batch.time.rawValue + UInt64(batch.operations.count - 1)), wall: wallClock)
     noteSelections(in: batch)
   }
 
@@ -162,11 +148,9 @@ public class BoardReplica {
   ///   - comparesAll: Whether every cell of the answer will be merged.
   ///   - more: The authors of incarnations in the answer that are not in `authors`.
   /// - Returns: The part of the answer to merge.
-  package final func withinShares(
-    _ difference: Difference,
-    comparesAll: Bool,
-    and more: [Incarnation: MemberID]
-  ) -> Difference {
+  package final func withinShares(_ difference: Difference, comparesAll: Bool, and more: [Incarnation: MemberID])
+    -> Difference
+  {
     hideStaged()
     guard shares.isCounted || cells.mayExceedWhole(with: difference) else { return difference }
     // Embedded Swift has no `merging`.
@@ -187,22 +171,15 @@ public class BoardReplica {
   ///
   /// - Parameters:
   ///   - difference: The answer.
-  ///   - comparesAll: Whether to merge every cell of the answer, even if its dot is in the context.
-  ///     This repairs replicas that diverged (SYN-42).
+  ///   - comparesAll: Whether to merge every cell of the answer, even if its dot is in the context. This repairs
+  ///     replicas that diverged (SYN-42).
   ///   - replacing: The buckets whose cells are removed if the sender no longer has them (AUT-15).
   /// - Throws: `BoardError.boardFull`. If it throws, nothing is applied.
-  public final func receive(
-    _ difference: Difference,
-    comparesAll: Bool = false,
-    replacing: UInt16 = 0
-  ) throws(BoardError) {
+  public final func receive(_ difference: Difference, comparesAll: Bool = false, replacing: UInt16 = 0)
+    throws(BoardError)
+  {
     hideStaged()
-    try cells.merge(
-      difference,
-      comparingAll: comparesAll,
-      replacing: replacing,
-      changes: &output.changes
-    )
+    try cells.merge(difference, comparingAll: comparesAll, replacing: replacing, changes: &output.changes)
     for entry in difference.entries {
       for new in entry.cells {
         frontier.record(new.property, new.cell.value, at: new.cell.time)
@@ -215,9 +192,7 @@ public class BoardReplica {
   /// Removes incarnations from the context if this board has neither an object nor a cell of them (BRD-37).
   /// - Parameter isKnown: Returns whether to keep an incarnation in any case.
   /// - Returns: The number of removed incarnations, and the number of unknown incarnations that remain.
-  package final func forgetEmptyIncarnations(
-    unless isKnown: (Incarnation) -> Bool
-  ) -> (forgotten: Int, kept: Int) {
+  package final func forgetEmptyIncarnations(unless isKnown: (Incarnation) -> Bool) -> (forgotten: Int, kept: Int) {
     hideStaged()
     return cells.forgetEmpty(unless: isKnown)
   }
@@ -269,18 +244,13 @@ public class BoardReplica {
   /// outer one. Batches and changes are produced when the outermost gesture ends. A gesture is one undo step. If
   /// `label` is nil, the label comes from the inner gesture that makes the first change. If that gesture has no label
   /// either, the label is a word for the change, such as `move`.
-  public final func gesture<Result, Failure: Error>(
-    _ label: String? = nil,
-    _ body: () throws(Failure) -> Result
-  ) throws(Failure) -> Result {
+  public final func gesture<Result, Failure: Error>(_ label: String? = nil, _ body: () throws(Failure) -> Result)
+    throws(Failure) -> Result
+  {
     let outer = staged
     if staged == nil {
       leaveClaimedIncarnation()
-      staged = StagedOperations(
-        author: incarnation,
-        firstSequence: localAuthor.nextSequence,
-        label: label
-      )
+      staged = StagedOperations(author: incarnation, firstSequence: localAuthor.nextSequence, label: label)
     } else {
       staged?.setLabel(label)
     }
@@ -349,30 +319,22 @@ public class BoardReplica {
 
   /// Returns the dot of the next staged operation.
   final func nextDot() -> Dot {
-    guard let dot = staged?.nextDot else {
-      preconditionFailure("operations can be staged only inside a gesture")
-    }
+    guard let dot = staged?.nextDot else { preconditionFailure("operations can be staged only inside a gesture") }
     return dot
   }
 
   /// Adds an operation to the current gesture.
   /// - Parameters:
   ///   - id: The object.
-  ///   - property: The property. An earlier operation of the gesture on the same property is
-  ///     replaced.
+  ///   - property: The property. An earlier operation of the gesture on the same property is replaced.
   ///   - value: The value.
   ///   - earlier: A time that this write must follow, in addition to the time of the cell that it overwrites.
   /// - Throws: `tooManyOperations`, `boardFull`, `clockExhausted`.
-  final func stage(
-    _ id: ObjectID,
-    _ property: Property,
-    _ value: Value,
-    after earlier: HybridTime? = nil
-  ) throws(BoardError) {
+  final func stage(_ id: ObjectID, _ property: Property, _ value: Value, after earlier: HybridTime? = nil)
+    throws(BoardError)
+  {
     guard !isReadOnly else { throw .viewer }
-    guard staged != nil else {
-      preconditionFailure("operations can be staged only inside a gesture")
-    }
+    guard staged != nil else { preconditionFailure("operations can be staged only inside a gesture") }
     let operation = Operation(id, property, value)
     if let index = staged?.replace(with: operation) {
       if let shown = draft?.shownCount, index < shown { draft?.rewrite(operation, in: &cells) }
@@ -399,17 +361,14 @@ public class BoardReplica {
   ///
   /// If no gesture is in progress, the operation is a gesture of its own.
   final func stageAlone(_ id: ObjectID, _ property: Property, _ value: Value) throws(BoardError) {
-    // Do not begin an inner gesture, because it would copy the staged operations. It is not needed: `stage`
-    // changes nothing if it throws.
+    // Do not begin an inner gesture, because it would copy the staged operations. It is not needed: `stage` changes
+    // nothing if it throws.
     if isInGesture { return try stage(id, property, value) }
     try gesture { () throws(BoardError) in try stage(id, property, value) }
   }
 
   /// Stages the create operation of an object, at a time later than `earlier`.
-  final func create(
-    _ kind: ObjectKind,
-    after earlier: HybridTime? = nil
-  ) throws(BoardError) -> ObjectID {
+  final func create(_ kind: ObjectKind, after earlier: HybridTime? = nil) throws(BoardError) -> ObjectID {
     let id = ObjectID(nextDot())
     try stage(id, .kind, .unsigned(kind.rawValue), after: earlier)
     return id

@@ -12,12 +12,7 @@ public struct BoardSettings: Hashable, Sendable {
   /// Creates settings.
   ///
   /// Nil means not set.
-  public init(
-    title: String? = nil,
-    background: UInt32? = nil,
-    grid: Double? = nil,
-    language: String? = nil
-  ) {
+  public init(title: String? = nil, background: UInt32? = nil, grid: Double? = nil, language: String? = nil) {
     self.title = title
     self.background = background
     self.grid = grid
@@ -33,8 +28,8 @@ extension BoardSettings {
 extension BoardState {
   /// Returns the cell that determines a setting; nil if the setting was never set.
   ///
-  /// It is the cell with the greatest stamp among the cells of all settings objects that hold a value of the
-  /// right type.
+  /// It is the cell with the greatest stamp among the cells of all settings objects that hold a value of the right
+  /// type.
   func settingCell(_ property: Property) -> Cell? { objects.settings.winner(property) }
 
   /// Returns whether a cell is the latest one for a setting, among the cells of all settings objects.
@@ -56,9 +51,9 @@ extension BoardSettings {
   /// A setting is nil if it was never set or is outside its limits.
   init(of state: BoardState) {
     func text(_ property: Property, upTo limit: Int) -> String? {
-      guard case .text(let text)? = state.settingCell(property)?.value, !text.isEmpty,
-        text.utf8.count <= limit
-      else { return nil }
+      guard case .text(let text)? = state.settingCell(property)?.value, !text.isEmpty, text.utf8.count <= limit else {
+        return nil
+      }
       return text
     }
     func number(_ property: Property) -> UInt64? {
@@ -69,8 +64,7 @@ extension BoardSettings {
       title: text(.title, upTo: BoardLimits.titleBytes),
       background: number(.background).flatMap { UInt32(exactly: $0) },
       grid: number(.grid).flatMap {
-        $0 > 0 && $0 <= UInt64(BoardLimits.grid * FixedPoint.unit)
-          ? Double($0) / FixedPoint.unit : nil
+        $0 > 0 && $0 <= UInt64(BoardLimits.grid * FixedPoint.unit) ? Double($0) / FixedPoint.unit : nil
       },
       language: text(.language, upTo: BoardLimits.languageBytes)
     )
@@ -98,8 +92,7 @@ extension BoardSettings {
     let tag = tag ?? ""
     guard tag.utf8.count <= BoardLimits.languageBytes else { throw .tooLong("language") }
     let isTag = tag.unicodeScalars.allSatisfy { scalar in
-      scalar == "-" || ("0"..."9").contains(scalar) || ("A"..."Z").contains(scalar)
-        || ("a"..."z").contains(scalar)
+      scalar == "-" || ("0"..."9").contains(scalar) || ("A"..."Z").contains(scalar) || ("a"..."z").contains(scalar)
     }
     guard isTag else { throw .outOfRange("language") }
     return .text(tag)

@@ -1,12 +1,10 @@
 /// Finding the objects that were deleted together.
 extension BoardState {
-  /// Returns the objects that were deleted by the same gesture as the cell `deletion`, in ascending order of
-  /// id.
+  /// Returns the objects that were deleted by the same gesture as the cell `deletion`, in ascending order of id.
   func objects(deletedWith deletion: Cell, wallClock: UInt64) -> [ObjectID] {
     var cells: [(id: ObjectID, cell: Cell)] = []
     for (id, record) in records {
-      guard record.isDeleted, let cell = record[.deleted],
-        cell.dot.incarnation == deletion.dot.incarnation,
+      guard record.isDeleted, let cell = record[.deleted], cell.dot.incarnation == deletion.dot.incarnation,
         record.kind.map({ $0.isShown || $0 == .group }) ?? false
       else { continue }
       cells.append((id, cell))
@@ -14,22 +12,16 @@ extension BoardState {
     cells.sort { $0.cell.dot < $1.cell.dot }
     guard let middle = cells.firstIndex(where: { $0.cell.dot == deletion.dot }) else { return [] }
     // If a deletion overwrites a time far ahead of the wall clock, its time differs from the times of the other
-    // deletions in its gesture (BRD-32). Assign it to the gesture that wrote the deletions with neighboring
-    // sequence numbers.
+    // deletions in its gesture (BRD-32). Assign it to the gesture that wrote the deletions with neighboring sequence
+    // numbers.
     let latest = wallClock + BoardLimits.drift
     let isFar = cells.map { $0.cell.time.milliseconds > latest }
-    let isNext = cells.indices.map {
-      $0 > 0 && cells[$0].cell.dot.sequence == cells[$0 - 1].cell.dot.sequence + 1
-    }
+    let isNext = cells.indices.map { $0 > 0 && cells[$0].cell.dot.sequence == cells[$0 - 1].cell.dot.sequence + 1 }
     var near = middle
     while isFar[near], isNext[near] { near -= 1 }
     let offset = cells[near].cell.offset
-    var isDeleted = cells.indices.map {
-      $0 == middle || !isFar[$0] && cells[$0].cell.offset == offset
-    }
-    for index in cells.indices where isFar[index] && isNext[index] && isDeleted[index - 1] {
-      isDeleted[index] = true
-    }
+    var isDeleted = cells.indices.map { $0 == middle || !isFar[$0] && cells[$0].cell.offset == offset }
+    for index in cells.indices where isFar[index] && isNext[index] && isDeleted[index - 1] { isDeleted[index] = true }
     for index in cells.indices.reversed() where isNext[index] && isDeleted[index] {
       if isFar[index - 1] { isDeleted[index - 1] = true }
     }

@@ -37,18 +37,10 @@ struct Duplication {
     return copies
   }
 
-  private func copyCells(
-    of record: ObjectRecord,
-    to copy: ObjectID,
-    on board: Board
-  ) throws(BoardError) {
+  private func copyCells(of record: ObjectRecord, to copy: ObjectID, on board: Board) throws(BoardError) {
     try board.stage(copy, .position, try FixedPoint.position(record.center + offset))
-    let plain: [Property] = [
-      .scale, .angle, .size, .color, .lineWidth, .lock, .asset, .game, .setup,
-    ]
-    for property in plain {
-      if let cell = record[property] { try board.stage(copy, property, cell.value) }
-    }
+    let plain: [Property] = [.scale, .angle, .size, .color, .lineWidth, .lock, .asset, .game, .setup]
+    for property in plain { if let cell = record[property] { try board.stage(copy, property, cell.value) } }
     switch record.kind {
     case .some(.text): try board.stageText(record.text, of: copy)
     case .some(.drawing):

@@ -11,8 +11,8 @@ struct Frontier {
   /// New chat lines must have a later time (BRD-31).
   private(set) var chatTime: HybridTime?
 
-  /// The time that the next chat line must exceed; nil if there is no line yet, or if the latest line has the
-  /// greatest possible time.
+  /// The time that the next chat line must exceed; nil if there is no line yet, or if the latest line has the greatest
+  /// possible time.
   var floorOfChat: HybridTime? { chatTime.flatMap { $0.canBeFollowed ? $0 : nil } }
 
   /// Records the writes of a batch.

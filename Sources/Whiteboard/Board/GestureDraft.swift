@@ -27,19 +27,14 @@ struct GestureDraft {
     (objectCount, cellCount, valueBytes) = (cells.objectCount, cells.cellCount, cells.valueBytes)
   }
 
-  /// Returns the cells that an object had before the gesture; nil if the gesture created the object or did not
-  /// change it.
+  /// Returns the cells that an object had before the gesture; nil if the gesture created the object or did not change
+  /// it.
   func original(of id: ObjectID) -> ObjectRecord? { originals[id]??.record }
 
   /// Shows the operations of the gesture that are not shown yet in the board's cells.
   mutating func show(_ staged: borrowing StagedOperations, in cells: inout BoardState) {
     for index in shownCount..<staged.operations.count {
-      show(
-        staged.operations[index],
-        as: staged.dot(at: index),
-        after: staged.floors[index],
-        in: &cells
-      )
+      show(staged.operations[index], as: staged.dot(at: index), after: staged.floors[index], in: &cells)
     }
   }
 
@@ -49,12 +44,8 @@ struct GestureDraft {
   ///   - dot: The dot that the operation will have.
   ///   - floor: A time that the operation's time must exceed.
   ///   - cells: The board's cells.
-  private mutating func show(
-    _ operation: Operation,
-    as dot: Dot,
-    after floor: HybridTime?,
-    in cells: inout BoardState
-  ) {
+  private mutating func show(_ operation: Operation, as dot: Dot, after floor: HybridTime?, in cells: inout BoardState)
+  {
     let id = operation.object
     if originals[id] == nil {
       originals[id] = .some(cells.objects.stored(id))
@@ -67,11 +58,7 @@ struct GestureDraft {
       cells.objects.overwrite(
         operation.property,
         of: id,
-        with: Cell(
-          value: operation.value,
-          time: HybridTime(min(time, BoardLimits.time)),
-          dot: dot
-        )
+        with: Cell(value: operation.value, time: HybridTime(min(time, BoardLimits.time)), dot: dot)
       )
     }
     shownCount += 1
@@ -80,9 +67,7 @@ struct GestureDraft {
 
   /// Replaces the value in a cell that the gesture wrote before.
   mutating func rewrite(_ operation: Operation, in cells: inout BoardState) {
-    guard let cell = cells.record(operation.object)?[operation.property],
-      cell.value != operation.value
-    else { return }
+    guard let cell = cells.record(operation.object)?[operation.property], cell.value != operation.value else { return }
     cells.objects.overwrite(
       operation.property,
       of: operation.object,

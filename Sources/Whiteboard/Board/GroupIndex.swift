@@ -1,5 +1,5 @@
-/// An index of the objects on a board by the group that their `group` cells name, even if that group does not
-/// exist (BRD-26).
+/// An index of the objects on a board by the group that their `group` cells name, even if that group does not exist
+/// (BRD-26).
 ///
 /// Finding the members of a group takes O(log *n*) time, where *n* is the number of grouped objects, plus O(1) for each
 /// member.
@@ -8,9 +8,7 @@ struct GroupIndex: Sendable {
     let group: ObjectID
     let member: ObjectID
 
-    func isBefore(_ other: Entry) -> Bool {
-      group == other.group ? member < other.member : group < other.group
-    }
+    func isBefore(_ other: Entry) -> Bool { group == other.group ? member < other.member : group < other.group }
   }
 
   private var entries = ChunkedSortedArray<Entry>()

@@ -1,22 +1,18 @@
 /// Reading which group an object belongs to (BRD-26).
 extension BoardState {
   /// Returns whether the object is a group that is stored and not deleted.
-  package func isGroup(_ id: ObjectID) -> Bool {
-    isVisible(id) && record(id)?.kind == .group
-  }
+  package func isGroup(_ id: ObjectID) -> Bool { isVisible(id) && record(id)?.kind == .group }
 
-  /// Returns the group that an object's `group` cell names, and the cell; nil if that group does
-  /// not exist.
+  /// Returns the group that an object's `group` cell names, and the cell; nil if that group does not exist.
   package func groupCell(of id: ObjectID) -> (group: ObjectID, cell: Cell)? {
-    guard let cell = record(id)?[.group], case .dot(let dot) = cell.value, isGroup(ObjectID(dot))
-    else { return nil }
+    guard let cell = record(id)?[.group], case .dot(let dot) = cell.value, isGroup(ObjectID(dot)) else { return nil }
     return (ObjectID(dot), cell)
   }
 
   /// Returns the groups that contain an object, innermost first, at most `BoardLimits.groupDepth`.
   ///
-  /// If groups contain each other in a ring, the cell in the ring with the greatest stamp is ignored, so all
-  /// replicas agree. A ring longer than `BoardLimits.groupDepth` is not detected.
+  /// If groups contain each other in a ring, the cell in the ring with the greatest stamp is ignored, so all replicas
+  /// agree. A ring longer than `BoardLimits.groupDepth` is not detected.
   package func groups(of id: ObjectID) -> [ObjectID] {
     var path = [id]
     var cells: [Cell] = []
@@ -39,15 +35,13 @@ extension BoardState {
     // Determine the groups of each object. The point at which a ring of groups is cut can be found only by following
     // the groups outward from an object.
     for id in objects(below: groups.filter(isGroup)) where isShown(id) || isGroup(id) {
-      for group in self.groups(of: id) where groups.contains(group) {
-        contents[group, default: []].append(id)
-      }
+      for group in self.groups(of: id) where groups.contains(group) { contents[group, default: []].append(id) }
     }
     return contents
   }
 
-  /// Returns the objects inside these groups, through at most `BoardLimits.groupDepth` levels, in ascending
-  /// order of id.
+  /// Returns the objects inside these groups, through at most `BoardLimits.groupDepth` levels, in ascending order of
+  /// id.
   ///
   /// Rings of groups are not cut.
   /// - Complexity: O(*n* log *n*), where *n* is the number of returned objects.

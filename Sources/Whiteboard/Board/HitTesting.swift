@@ -8,8 +8,8 @@ public enum RectangleMode: Hashable, Sendable {
 
 /// Hit testing.
 ///
-/// A stroke covers its line, with the line's width and without erased parts. Every other object
-/// covers its rotated and scaled box.
+/// A stroke covers its line, with the line's width and without erased parts. Every other object covers its rotated and
+/// scaled box.
 extension ObjectRecord {
   /// Returns whether any point that the object covers is at most `tolerance` away from `place`.
   func covers(_ place: Point, within tolerance: Double) -> Bool {
@@ -26,16 +26,13 @@ extension ObjectRecord {
     let ink = kind == .drawing ? points : nil
     let placement = placement(points: ink)
     guard placement.bounds.touches(rectangle) else { return false }
-    guard let ink else {
-      return mode == .inside ? rectangle.contains(placement.bounds) : placement.touches(rectangle)
-    }
+    guard let ink else { return mode == .inside ? rectangle.contains(placement.bounds) : placement.touches(rectangle) }
     let reach = lineWidth / 2 * placement.scale
     let lines = shownLines(ink, placement)
     switch mode {
     case .touching: return lines.contains { $0.distance(to: rectangle) <= reach }
     case .inside:
-      return !lines.isEmpty
-        && lines.allSatisfy { rectangle.contains(Rectangle($0.from, $0.to).widened(by: reach)) }
+      return !lines.isEmpty && lines.allSatisfy { rectangle.contains(Rectangle($0.from, $0.to).widened(by: reach)) }
     }
   }
 
@@ -47,12 +44,7 @@ extension ObjectRecord {
   /// `points` are the points of a drawing.
   func placement(points: [InkPoint]?) -> Placement {
     let frame = frame(points: points)
-    return Placement(
-      center: frame.center,
-      size: frame.size,
-      scale: scale,
-      rotation: Rotation(steps: angleSteps)
-    )
+    return Placement(center: frame.center, size: frame.size, scale: scale, rotation: Rotation(steps: angleSteps))
   }
 
   /// Returns the visible pieces of a stroke, in board coordinates.
@@ -60,13 +52,9 @@ extension ObjectRecord {
   /// A single point is a segment of length zero.
   private func shownLines(_ ink: [InkPoint], _ placement: Placement) -> [Segment] {
     guard let middle = InkBounds(ink)?.center else { return [] }
-    let places = ink.map {
-      placement.shown(Point(x: $0.point.x - middle.x, y: $0.point.y - middle.y))
-    }
+    let places = ink.map { placement.shown(Point(x: $0.point.x - middle.x, y: $0.point.y - middle.y)) }
     return erased.rest(of: places).flatMap { line in
-      line.count == 1
-        ? [Segment(from: line[0], to: line[0])]
-        : zip(line, line.dropFirst()).map(Segment.init)
+      line.count == 1 ? [Segment(from: line[0], to: line[0])] : zip(line, line.dropFirst()).map(Segment.init)
     }
   }
 }

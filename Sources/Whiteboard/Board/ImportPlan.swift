@@ -55,8 +55,9 @@ struct ImportPlan {
       write(.size, try FixedPoint.size(size))
       write(.asset, asset.value)
     case .game(let name, let setup, let size):
-      guard name.utf8.count <= BoardLimits.gameNameBytes, setup.count <= BoardLimits.setupBytes
-      else { throw .tooLong("game") }
+      guard name.utf8.count <= BoardLimits.gameNameBytes, setup.count <= BoardLimits.setupBytes else {
+        throw .tooLong("game")
+      }
       write(.size, try FixedPoint.size(size))
       write(.game, .text(name))
       write(.setup, .bytes(setup))
@@ -68,9 +69,7 @@ struct ImportPlan {
 
   private mutating func append(_ change: Change) { changes.append((objectCount, change)) }
 
-  private mutating func write(_ property: Property, _ value: Value) {
-    append(.write(property, value))
-  }
+  private mutating func write(_ property: Property, _ value: Value) { append(.write(property, value)) }
 
   private mutating func add(text: String) throws(BoardError) {
     let text = PlainText.lines(text)
@@ -78,11 +77,7 @@ struct ImportPlan {
     if !text.isEmpty { append(.run(TextTree.encodeRun(text, at: .root))) }
   }
 
-  private mutating func add(
-    _ ink: [InkPoint],
-    _ width: Double,
-    _ erased: StrokeSpans
-  ) throws(BoardError) {
+  private mutating func add(_ ink: [InkPoint], _ width: Double, _ erased: StrokeSpans) throws(BoardError) {
     guard !ink.isEmpty else { throw .empty }
     guard ink.count <= BoardLimits.pointsPerStroke else { throw .tooLong("stroke") }
     write(.lineWidth, try FixedPoint.lineWidth(width))
@@ -92,9 +87,7 @@ struct ImportPlan {
     }
     write(.end, .unsigned(UInt64(ink.count)))
     let end = max(1, (ink.count - 1) * StrokeSpans.steps)
-    guard erased.ranges.allSatisfy({ $0.lowerBound >= 0 && $0.upperBound <= end }) else {
-      throw .outOfRange("erased")
-    }
+    guard erased.ranges.allSatisfy({ $0.lowerBound >= 0 && $0.upperBound <= end }) else { throw .outOfRange("erased") }
     for value in erased.values { append(.erasure(value)) }
   }
 
@@ -112,12 +105,9 @@ struct ImportPlan {
     return made
   }
 
-  private static func stage(
-    _ change: Change,
-    at index: Int,
-    of made: inout [ObjectID],
-    on board: BoardReplica
-  ) throws(BoardError) {
+  private static func stage(_ change: Change, at index: Int, of made: inout [ObjectID], on board: BoardReplica)
+    throws(BoardError)
+  {
     switch change {
     case .create(let kind): made.append(try board.create(kind))
     case .raise: try board.stageZIndex(made[index])

@@ -11,11 +11,7 @@ struct LocalAuthor {
   private let newIncarnation: () -> Incarnation
 
   /// Creates an author that has not made any edits.
-  init(
-    _ member: MemberID,
-    incarnation: Incarnation,
-    newIncarnation: @escaping () -> Incarnation
-  ) {
+  init(_ member: MemberID, incarnation: Incarnation, newIncarnation: @escaping () -> Incarnation) {
     self.member = member
     self.incarnation = incarnation
     self.newIncarnation = newIncarnation
@@ -28,17 +24,12 @@ struct LocalAuthor {
   /// Returns whether this incarnation is, or was, the author of local edits.
   func isOwn(_ incarnation: Incarnation) -> Bool { incarnations.contains(incarnation) }
 
-  /// Returns whether the context contains dots of the current incarnation that this author never wrote
-  /// (BRD-25).
-  func isClaimed(in context: borrowing Context) -> Bool {
-    context[incarnation] != written[incarnation]
-  }
+  /// Returns whether the context contains dots of the current incarnation that this author never wrote (BRD-25).
+  func isClaimed(in context: borrowing Context) -> Bool { context[incarnation] != written[incarnation] }
 
   /// Begins a new incarnation that has no dots in the context.
   mutating func beginIncarnation(outside context: borrowing Context) {
-    repeat {
-      incarnation = newIncarnation()
-    } while context.contains(incarnation)
+    repeat { incarnation = newIncarnation() } while context.contains(incarnation)
     incarnations.insert(incarnation)
   }
 

@@ -44,9 +44,7 @@ struct SelectionLeases {
     var list = leases[id] ?? []
     for index in list.indices where list[index].member != winner && list[index].isCurrent {
       list[index].isCurrent = false
-      if winner != nil, now < list[index].end {
-        (list[index].end, list[index].isTaken) = (now, true)
-      }
+      if winner != nil, now < list[index].end { (list[index].end, list[index].isTaken) = (now, true) }
     }
     if let winner {
       if let known = list.firstIndex(where: { $0.member == winner }), now < list[known].restEnd {

@@ -1,8 +1,7 @@
-/// An index of the visible settings objects of a board, with the cells of each setting sorted by
-/// stamp (BRD-28).
+/// An index of the visible settings objects of a board, with the cells of each setting sorted by stamp (BRD-28).
 ///
-/// Any member may create settings objects. With the index, reading or writing a setting takes O(log
-/// *n*) time, where *n* is the number of settings objects.
+/// Any member may create settings objects. With the index, reading or writing a setting takes O(log *n*) time, where
+/// *n* is the number of settings objects.
 struct SettingsIndex: Sendable {
   private struct Entry: Sendable {
     let object: ObjectID
@@ -51,9 +50,7 @@ struct SettingsIndex: Sendable {
   mutating func insert(_ id: ObjectID, _ record: ObjectRecord) {
     guard record.isVisible, record.kind == .settings else { return }
     objects.insert(id, at: objects.position { $0 < id })
-    update(id, record) { pieces, entry in
-      pieces.insert(entry, at: pieces.position { $0.isBefore(entry) })
-    }
+    update(id, record) { pieces, entry in pieces.insert(entry, at: pieces.position { $0.isBefore(entry) }) }
   }
 
   /// Removes an object.
@@ -62,9 +59,7 @@ struct SettingsIndex: Sendable {
   mutating func remove(_ id: ObjectID, _ record: ObjectRecord) {
     guard record.isVisible, record.kind == .settings else { return }
     objects.remove(at: objects.position { $0 < id })
-    update(id, record) { pieces, entry in
-      pieces.remove(at: pieces.position { $0.isBefore(entry) })
-    }
+    update(id, record) { pieces, entry in pieces.remove(at: pieces.position { $0.isBefore(entry) }) }
   }
 
   private mutating func update(

@@ -25,9 +25,7 @@ struct Stack {
   init(_ objects: [ObjectID]) { order = objects }
 
   /// The new z indexes, from back to front.
-  var written: [(id: ObjectID, zIndex: [UInt8])] {
-    order.compactMap { id in changed[id].map { (id, $0) } }
-  }
+  var written: [(id: ObjectID, zIndex: [UInt8])] { order.compactMap { id in changed[id].map { (id, $0) } } }
 
   /// Moves objects, which keep their order relative to each other.
   /// - Parameters:
@@ -66,11 +64,9 @@ struct Stack {
   ///   - moving: The moved objects.
   /// - Returns: The named objects without the moved ones.
   /// - Throws: `nextToItself` if all named objects are being moved.
-  private static func neighbors(
-    _ id: ObjectID,
-    _ named: Set<ObjectID>,
-    _ moving: Set<ObjectID>
-  ) throws(BoardError) -> Set<ObjectID> {
+  private static func neighbors(_ id: ObjectID, _ named: Set<ObjectID>, _ moving: Set<ObjectID>) throws(BoardError)
+    -> Set<ObjectID>
+  {
     let staying = named.subtracting(moving)
     guard !staying.isEmpty || named.isEmpty else { throw .nextToItself(id) }
     return staying
@@ -79,13 +75,9 @@ struct Stack {
   /// Returns the order after each moved object is swapped with the object before it.
   ///
   /// Objects are not swapped if both of them are moved.
-  private static func stepped(
-    _ order: some Sequence<ObjectID>,
-    _ moving: Set<ObjectID>
-  ) -> [ObjectID] {
+  private static func stepped(_ order: some Sequence<ObjectID>, _ moving: Set<ObjectID>) -> [ObjectID] {
     var order = Array(order)
-    for index in order.indices.dropFirst()
-    where moving.contains(order[index]) && !moving.contains(order[index - 1]) {
+    for index in order.indices.dropFirst() where moving.contains(order[index]) && !moving.contains(order[index - 1]) {
       order.swapAt(index, index - 1)
     }
     return order
@@ -111,9 +103,7 @@ struct Stack {
         continue
       }
       let end = order[start...].firstIndex { !moving.contains($0) } ?? order.count
-      guard place(start..<end, zIndex: zIndex, jitter: jitter, isMovable: isMovable) else {
-        return false
-      }
+      guard place(start..<end, zIndex: zIndex, jitter: jitter, isMovable: isMovable) else { return false }
       start = end
     }
     return true
@@ -121,8 +111,8 @@ struct Stack {
 
   /// Assigns new z indexes to adjacent objects, unless their current ones are already in order.
   ///
-  /// If no z index is left between the neighbors, neighbors get new z indexes too. Their number doubles in each
-  /// step, until there is room (BRD-34).
+  /// If no z index is left between the neighbors, neighbors get new z indexes too. Their number doubles in each step,
+  /// until there is room (BRD-34).
   ///
   /// - Parameters:
   ///   - row: The positions of the objects in ``order``.
@@ -137,9 +127,7 @@ struct Stack {
     isMovable: (ObjectID) -> Bool
   ) -> Bool {
     let stack = max(0, row.lowerBound - 1)..<min(order.count, row.upperBound + 1)
-    guard zip(stack, stack.dropFirst()).contains(where: { !isBehind($0, $1, zIndex) }) else {
-      return true
-    }
+    guard zip(stack, stack.dropFirst()).contains(where: { !isBehind($0, $1, zIndex) }) else { return true }
     var (first, end) = (row.lowerBound, row.upperBound)
     var step = 1
     while true {

@@ -41,9 +41,7 @@ struct StagedOperations {
   }
 
   /// Sets the label of the gesture, if it has neither a label nor operations yet.
-  mutating func setLabel(_ label: String?) {
-    if self.label == nil, operations.isEmpty { self.label = label }
-  }
+  mutating func setLabel(_ label: String?) { if self.label == nil, operations.isEmpty { self.label = label } }
 
   /// Replaces the earlier operation that writes the same cell.
   /// - Returns: The index of the replaced operation; nil if no operation writes the cell.
@@ -60,9 +58,7 @@ struct StagedOperations {
     guard operations.count < BoardLimits.operationsPerBatch,
       valueBytes + operation.value.length <= BoardLimits.batchBytes * 3 / 4
     else { throw .tooManyOperations }
-    guard firstSequence <= BoardLimits.sequence - UInt64(BoardLimits.operationsPerBatch) else {
-      throw .boardFull
-    }
+    guard firstSequence <= BoardLimits.sequence - UInt64(BoardLimits.operationsPerBatch) else { throw .boardFull }
   }
 
   /// Returns an upper bound of the growth of the board by the gesture, including one additional operation.

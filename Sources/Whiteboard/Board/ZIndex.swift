@@ -1,9 +1,9 @@
 /// Arithmetic on z indexes, which order the objects in the stack (BRD-13, BRD-34).
 ///
-/// Z indexes are compared byte by byte, and a prefix comes before a longer z index. Objects with a greater z
-/// index are in front. There is room between any two different z indexes, unless one of them ends in zero
-/// bytes. Z indexes that this program writes never do: they end with a jitter byte that is not zero. The jitter
-/// byte makes it unlikely that two replicas write equal z indexes at the same place.
+/// Z indexes are compared byte by byte, and a prefix comes before a longer z index. Objects with a greater z index are
+/// in front. There is room between any two different z indexes, unless one of them ends in zero bytes. Z indexes that
+/// this program writes never do: they end with a jitter byte that is not zero. The jitter byte makes it unlikely that
+/// two replicas write equal z indexes at the same place.
 package enum ZIndex {
   /// The maximum number of bytes in a z index that this program writes (BRD-34).
   package static let longest = 32
@@ -25,8 +25,8 @@ package enum ZIndex {
   /// - Precondition: ``isFollowed(_:)`` is true for `top`.
   package static func above(_ top: [UInt8]?, jitter: UInt8) -> [UInt8] {
     guard let top else { return counted(first, jitter: jitter) }
-    // Increment the number in the four bytes after the leading 0xFF bytes. Its first byte is less than 0xFF, so
-    // the sum does not overflow. The jitter byte, which is never zero, leaves room for z indexes in between.
+    // Increment the number in the four bytes after the leading 0xFF bytes. Its first byte is less than 0xFF, so the sum
+    // does not overflow. The jitter byte, which is never zero, leaves room for z indexes in between.
     let equal = leading(0xFF, of: top)
     return Array(top[..<equal]) + counted(number(in: top, at: equal) + 1, jitter: jitter)
   }
@@ -45,11 +45,7 @@ package enum ZIndex {
   ///   - upper: The z index in front of the new one; nil if there is no upper bound.
   ///   - jitter: The last byte, which differs between replicas.
   /// - Returns: The z index.
-  package static func between(
-    _ lower: [UInt8]?,
-    _ upper: [UInt8]?,
-    jitter: UInt8
-  ) -> [UInt8]? {
+  package static func between(_ lower: [UInt8]?, _ upper: [UInt8]?, jitter: UInt8) -> [UInt8]? {
     let lower = lower ?? []
     var upper = upper
     if let upper, !isBehind(lower, upper) { return nil }
@@ -63,23 +59,15 @@ package enum ZIndex {
         guard index < bound.count else { return nil }
         high = Int(bound[index])
       }
-      if high - low > 1 {
-        return result + [UInt8(low + (high - low) / 2), max(1, jitter)]
-      }
+      if high - low > 1 { return result + [UInt8(low + (high - low) / 2), max(1, jitter)] }
       result.append(UInt8(low))
       if high > low { upper = nil }
     }
     return nil
   }
 
-  /// Returns `count` z indexes between two others, ascending and evenly spread; nil if they do not
-  /// fit.
-  package static func spread(
-    _ count: Int,
-    between lower: [UInt8]?,
-    and upper: [UInt8]?,
-    jitter: UInt8
-  ) -> [[UInt8]]? {
+  /// Returns `count` z indexes between two others, ascending and evenly spread; nil if they do not fit.
+  package static func spread(_ count: Int, between lower: [UInt8]?, and upper: [UInt8]?, jitter: UInt8) -> [[UInt8]]? {
     guard count > 0 else { return [] }
     guard lower != nil || upper != nil else {
       return (0..<UInt32(count)).map { counted(0x8000_0000 + $0, jitter: jitter) }
@@ -109,13 +97,9 @@ package enum ZIndex {
   }
 
   /// Returns whether an object with the z index `lhs` is behind one with `rhs`.
-  package static func isBehind(_ lhs: [UInt8], _ rhs: [UInt8]) -> Bool {
-    lhs.lexicographicallyPrecedes(rhs)
-  }
+  package static func isBehind(_ lhs: [UInt8], _ rhs: [UInt8]) -> Bool { lhs.lexicographicallyPrecedes(rhs) }
 
-  private static func leading(_ byte: UInt8, of place: [UInt8]) -> Int {
-    place.prefix { $0 == byte }.count
-  }
+  private static func leading(_ byte: UInt8, of place: [UInt8]) -> Int { place.prefix { $0 == byte }.count }
 
   /// Returns the four bytes at an offset as a number.
   ///

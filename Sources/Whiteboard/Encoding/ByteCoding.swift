@@ -2,9 +2,8 @@ import PeerCore
 
 /// A reader of the binary formats of `Protocol/board.md` that is safe for hostile input.
 ///
-/// Reading past the end throws an error, and no method allocates more than the number of remaining bytes. Small
-/// methods are inlined into the decoders of other modules, because those decoders spend most of their time in
-/// them.
+/// Reading past the end throws an error, and no method allocates more than the number of remaining bytes. Small methods
+/// are inlined into the decoders of other modules, because those decoders spend most of their time in them.
 package struct ByteReader {
   @usableFromInline let bytes: [UInt8]
   @usableFromInline var offset: Int
@@ -37,11 +36,7 @@ package struct ByteReader {
   @usableFromInline mutating func longVarint() throws(CodecError) -> UInt64 {
     var next = offset
     let number: UInt64?
-    do throws(Varint.DecodingError) {
-      number = try Varint.read(from: bytes.span, at: &next)
-    } catch {
-      throw .varint
-    }
+    do throws(Varint.DecodingError) { number = try Varint.read(from: bytes.span, at: &next) } catch { throw .varint }
     guard let number else { throw .truncated }
     offset = next
     return number
@@ -50,18 +45,14 @@ package struct ByteReader {
   /// Reads a number that is at most `limit`.
   ///
   /// `what` names it in the error.
-  @inlinable package mutating func varint(
-    upTo limit: UInt64,
-    _ what: String
-  ) throws(CodecError) -> UInt64 {
+  @inlinable package mutating func varint(upTo limit: UInt64, _ what: String) throws(CodecError) -> UInt64 {
     let number = try varint()
     guard number <= limit else { throw .overLimit(what) }
     return number
   }
 
   /// Reads a count that is at most `limit` and at most the number of remaining bytes.
-  @inlinable package mutating func count(upTo limit: Int, _ what: String) throws(CodecError) -> Int
-  {
+  @inlinable package mutating func count(upTo limit: Int, _ what: String) throws(CodecError) -> Int {
     let number = try varint(upTo: UInt64(limit), what)
     guard number <= UInt64(remaining) else { throw .truncated }
     return Int(number)
@@ -93,9 +84,7 @@ package struct ByteReader {
 
   /// Reads an incarnation, which must not be zero.
   @inlinable package mutating func incarnation() throws(CodecError) -> Incarnation {
-    guard let incarnation = Incarnation(exactly: try fixed64()) else {
-      throw .reserved("incarnation")
-    }
+    guard let incarnation = Incarnation(exactly: try fixed64()) else { throw .reserved("incarnation") }
     return incarnation
   }
 
@@ -120,9 +109,7 @@ package struct ByteReader {
   }
 
   /// Throws `trailingBytes` if any bytes are left.
-  package func finish() throws(CodecError) {
-    guard remaining == 0 else { throw .trailingBytes }
-  }
+  package func finish() throws(CodecError) { guard remaining == 0 else { throw .trailingBytes } }
 }
 
 /// A writer of the binary formats of `Protocol/board.md`.

@@ -38,10 +38,7 @@ package struct JSONReader {
   ///   - depthLimit: The maximum depth of nested lists and objects.
   /// - Returns: The value.
   /// - Throws: ``JSONError``.
-  package static func read(
-    _ bytes: [UInt8],
-    depthLimit: Int = depthLimit
-  ) throws(JSONError) -> JSONTree {
+  package static func read(_ bytes: [UInt8], depthLimit: Int = depthLimit) throws(JSONError) -> JSONTree {
     var reader = JSONReader(bytes, depthLimit: depthLimit)
     // Some editors write a byte order mark at the beginning of a file.
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.position = 3 }
@@ -56,8 +53,7 @@ package struct JSONReader {
     values += 1
     guard values <= Self.valueLimit else { throw .tooManyValues }
     switch peek {
-    case UInt8(ascii: "{"):
-      return try nested { (reader) throws(JSONError) in try reader.object() }
+    case UInt8(ascii: "{"): return try nested { (reader) throws(JSONError) in try reader.object() }
     case UInt8(ascii: "["): return try nested { (reader) throws(JSONError) in try reader.list() }
     case UInt8(ascii: "\""): return .string(try string())
     case UInt8(ascii: "t"): return try literal("true", .flag(true))
@@ -67,9 +63,7 @@ package struct JSONReader {
     }
   }
 
-  private mutating func nested(
-    _ body: (inout JSONReader) throws(JSONError) -> JSONTree
-  ) throws(JSONError) -> JSONTree {
+  private mutating func nested(_ body: (inout JSONReader) throws(JSONError) -> JSONTree) throws(JSONError) -> JSONTree {
     guard depth < depthLimit else { throw .tooDeep(at: position) }
     depth += 1
     position += 1
@@ -111,10 +105,7 @@ package struct JSONReader {
     return rest.map { .list($0) } ?? .numbers(numbers)
   }
 
-  private mutating func literal(
-    _ word: StaticString,
-    _ tree: JSONTree
-  ) throws(JSONError) -> JSONTree {
+  private mutating func literal(_ word: StaticString, _ tree: JSONTree) throws(JSONError) -> JSONTree {
     let length = word.utf8CodeUnitCount
     let isIt = word.withUTF8Buffer { bytes[position...].starts(with: $0) }
     guard isIt else { throw .malformed(at: position) }
@@ -132,8 +123,7 @@ package struct JSONReader {
       try digits()
     }
     guard position - start <= Self.numberLength,
-      let number = Double(String(decoding: bytes[start..<position], as: UTF8.self)),
-      number.isFinite
+      let number = Double(String(decoding: bytes[start..<position], as: UTF8.self)), number.isFinite
     else { throw .malformed(at: start) }
     return number
   }
@@ -148,9 +138,7 @@ package struct JSONReader {
     let start = position
     position += 1
     let plain = position
-    while let byte = peek, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 {
-      position += 1
-    }
+    while let byte = peek, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 { position += 1 }
     if peek == UInt8(ascii: "\"") {
       position += 1
       return try text(bytes[plain..<(position - 1)], at: start)
@@ -168,10 +156,7 @@ package struct JSONReader {
     throw .malformed(at: position)
   }
 
-  private func text(
-    _ bytes: ArraySlice<UInt8>,
-    at start: Int
-  ) throws(JSONError) -> String {
+  private func text(_ bytes: ArraySlice<UInt8>, at start: Int) throws(JSONError) -> String {
     guard let text = String(validating: bytes, as: UTF8.self) else { throw .malformed(at: start) }
     return text
   }
@@ -204,9 +189,7 @@ package struct JSONReader {
   private mutating func hexadecimal() throws(JSONError) -> UInt32 {
     let digits = bytes[position...].prefix(4)
     guard digits.count == 4,
-      digits.allSatisfy({
-        (0x30...0x39).contains($0) || (0x41...0x46).contains($0) || (0x61...0x66).contains($0)
-      }),
+      digits.allSatisfy({ (0x30...0x39).contains($0) || (0x41...0x46).contains($0) || (0x61...0x66).contains($0) }),
       let code = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
     else { throw .malformed(at: position) }
     position += 4
@@ -218,9 +201,7 @@ package struct JSONReader {
   private var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
 
   private mutating func skipBlanks() {
-    while let byte = peek, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D {
-      position += 1
-    }
+    while let byte = peek, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { position += 1 }
   }
 
   /// Skips whitespace, and consumes `byte` if it is next.

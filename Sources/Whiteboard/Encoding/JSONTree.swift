@@ -14,9 +14,7 @@ package indirect enum JSONTree: Hashable, Sendable {
 
   /// Returns the member of an object; nil if it is missing or null.
   package subscript(_ key: String) -> JSONTree? {
-    guard case .object(let members) = self, let value = members[key], value != .null else {
-      return nil
-    }
+    guard case .object(let members) = self, let value = members[key], value != .null else { return nil }
     return value
   }
 

@@ -6,15 +6,11 @@ extension Board {
   ///
   /// `random` chooses the answer.
   /// - Throws: `gameRefused(.unknownLanguage)`, `outOfRange`, `boardFull`.
-  public func createWordle(
-    at center: Point,
-    language: String = "en",
-    using random: inout some RandomNumberGenerator
-  ) throws(BoardError) -> ObjectID {
+  public func createWordle(at center: Point, language: String = "en", using random: inout some RandomNumberGenerator)
+    throws(BoardError) -> ObjectID
+  {
     let subtag = language.utf8.prefix { $0 != UInt8(ascii: "-") }
-    guard ASCII.lowercase(subtag) == Array("en".utf8) else {
-      throw .gameRefused(.unknownLanguage(language))
-    }
+    guard ASCII.lowercase(subtag) == Array("en".utf8) else { throw .gameRefused(.unknownLanguage(language)) }
     return try gesture { () throws(BoardError) in
       let id = try create(.game)
       try stageGame(id, Wordle.name, at: center, size: Wordle.size)
@@ -27,16 +23,13 @@ extension Board {
   ///
   /// - Parameters:
   ///   - center: The center of the game.
-  ///   - opponent: The member that plays against the local member; nil if the first two members who make a move
-  ///     are the players.
+  ///   - opponent: The member that plays against the local member; nil if the first two members who make a move are the
+  ///     players.
   /// - Returns: The id of the game.
-  /// - Throws: `gameRefused(.malformedSetup)` if the opponent is the local member, `outOfRange`,
-  ///   `boardFull`.
-  @discardableResult
-  public func createConnectFour(
-    at center: Point,
-    opponent: MemberID? = nil
-  ) throws(BoardError) -> ObjectID {
+  /// - Throws: `gameRefused(.malformedSetup)` if the opponent is the local member, `outOfRange`, `boardFull`.
+  @discardableResult public func createConnectFour(at center: Point, opponent: MemberID? = nil) throws(BoardError)
+    -> ObjectID
+  {
     guard opponent != member else { throw .gameRefused(.malformedSetup) }
     return try gesture { () throws(BoardError) in
       let id = try create(.game)
@@ -47,12 +40,7 @@ extension Board {
     }
   }
 
-  private func stageGame(
-    _ id: ObjectID,
-    _ name: String,
-    at center: Point,
-    size: Size
-  ) throws(BoardError) {
+  private func stageGame(_ id: ObjectID, _ name: String, at center: Point, size: Size) throws(BoardError) {
     try stage(id, .position, try FixedPoint.position(center))
     try stage(id, .size, try FixedPoint.size(size))
     try stageZIndex(id)

@@ -37,15 +37,15 @@ package struct ConnectFour: Game {
     }
   }
 
-  /// Returns the encoded setup of a game, for the given players or for the first two members who
-  /// make a move.
+  /// Returns the encoded setup of a game, for the given players or for the first two members who make a move.
   static func setup(between players: (MemberID, MemberID)?) -> [UInt8] {
     [version] + (players.map { $0.0.bytes + $0.1.bytes } ?? [])
   }
 
   package mutating func apply(_ move: PlacedMove) throws(GameError) {
-    guard move.bytes.count == 1, move.bytes[0] == Self.resignation || move.bytes[0] < Self.columns
-    else { throw .malformedMove }
+    guard move.bytes.count == 1, move.bytes[0] == Self.resignation || move.bytes[0] < Self.columns else {
+      throw .malformedMove
+    }
     guard outcome == .playing else { throw .gameOver }
     if move.bytes[0] == Self.resignation {
       guard let seat = players.firstIndex(of: move.member) else { throw .notAPlayer }
@@ -68,11 +68,7 @@ package struct ConnectFour: Game {
     stacks[column].append(seat)
     discCount += 1
     line = fours(through: ConnectFourView.Place(column: column, row: stacks[column].count - 1))
-    if !line.isEmpty {
-      outcome = .won(by: member)
-    } else if discCount == Self.columns * Self.rows {
-      outcome = .drawn
-    }
+    if !line.isEmpty { outcome = .won(by: member) } else if discCount == Self.columns * Self.rows { outcome = .drawn }
   }
 
   private func seat(_ column: Int, _ row: Int) -> Int? {
@@ -102,11 +98,7 @@ package struct ConnectFour: Game {
     return result
   }
 
-  package func encode(
-    _ move: GameMove,
-    by member: MemberID,
-    as dot: Dot
-  ) throws(GameError) -> [UInt8] {
+  package func encode(_ move: GameMove, by member: MemberID, as dot: Dot) throws(GameError) -> [UInt8] {
     switch move {
     case .drop(let column):
       guard (1...Self.columns).contains(column) else { throw .malformedMove }
@@ -121,8 +113,7 @@ package struct ConnectFour: Game {
   package var winners: [GameWinner] {
     switch outcome {
     case .won(let member): [GameWinner(member: member, tries: nil)]
-    case .resigned(let loser):
-      players.filter { $0 != loser }.map { GameWinner(member: $0, tries: nil) }
+    case .resigned(let loser): players.filter { $0 != loser }.map { GameWinner(member: $0, tries: nil) }
     case .playing, .drawn: []
     }
   }

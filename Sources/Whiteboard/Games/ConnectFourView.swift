@@ -66,9 +66,7 @@ public struct ConnectFourView: Hashable, Sendable {
     json.add("member", string: member.description)
     json.add("state", string: outcome.code)
     json.add("players", list: players.map { JSONObject.quoted($0.description) })
-    if let invited {
-      json.add("invited", list: invited.map { JSONObject.quoted($0.description) })
-    }
+    if let invited { json.add("invited", list: invited.map { JSONObject.quoted($0.description) }) }
     json.add("turn", string: turn?.description)
     json.add("grid", list: grid.map(JSONObject.quoted))
     json.add("line", points: line.map { Point(x: Double($0.column), y: Double($0.row)) })

@@ -9,8 +9,7 @@ package struct PlacedMove: Hashable, Comparable, Sendable {
   /// The move in the binary format of its game.
   package let bytes: [UInt8]
 
-  /// Compares two moves by stamp, then by sequence number: the order in which moves are applied
-  /// (GAM-3).
+  /// Compares two moves by stamp, then by sequence number: the order in which moves are applied (GAM-3).
   package static func < (lhs: PlacedMove, rhs: PlacedMove) -> Bool {
     lhs.time == rhs.time ? lhs.dot < rhs.dot : lhs.time < rhs.time
   }
@@ -18,8 +17,8 @@ package struct PlacedMove: Hashable, Comparable, Sendable {
 
 /// The state of one game, to which moves are applied in order.
 ///
-/// The state depends only on the setup and the moves, so replicas with the same cells have the same
-/// state. A move that throws does not change the state.
+/// The state depends only on the setup and the moves, so replicas with the same cells have the same state. A move that
+/// throws does not change the state.
 package protocol Game: Sendable {
   /// Applies a move.
   ///
@@ -28,8 +27,8 @@ package protocol Game: Sendable {
 
   /// Returns the bytes of a move that `member` makes with the operation `dot`.
   ///
-  /// This method checks that the move has a valid format and does not waste a turn of the member. `apply(_:)`
-  /// checks whether the member may make the move.
+  /// This method checks that the move has a valid format and does not waste a turn of the member. `apply(_:)` checks
+  /// whether the member may make the move.
   func encode(_ move: GameMove, by member: MemberID, as dot: Dot) throws(GameError) -> [UInt8]
 
   /// Returns the time of the latest move that a new move of `member` must follow (GAM-4).
@@ -45,13 +44,12 @@ package protocol Game: Sendable {
 }
 
 extension Game {
-  /// Returns the bytes of a move by `member` with the operation `dot`, and checks that the move would be valid
-  /// now.
+  /// Returns the bytes of a move by `member` with the operation `dot`, and checks that the move would be valid now.
   /// - Throws: The reason why the move would be ignored.
   func bytes(of move: GameMove, by member: MemberID, as dot: Dot) throws(GameError) -> [UInt8] {
     let bytes = try encode(move, by: member, as: dot)
-    // Apply the move to a copy of the game, at the position that it will have: right after the last move that
-    // it must follow.
+    // Apply the move to a copy of the game, at the position that it will have: right after the last move that it must
+    // follow.
     var next = self
     let time = lastTime(before: member) ?? HybridTime(0)
     try next.apply(PlacedMove(dot: dot, time: time, member: member, bytes: bytes))
@@ -90,11 +88,7 @@ package enum SupportedGame: Game {
     }
   }
 
-  package func encode(
-    _ move: GameMove,
-    by member: MemberID,
-    as dot: Dot
-  ) throws(GameError) -> [UInt8] {
+  package func encode(_ move: GameMove, by member: MemberID, as dot: Dot) throws(GameError) -> [UInt8] {
     switch self {
     case .wordle(let game): try game.encode(move, by: member, as: dot)
     case .connectFour(let game): try game.encode(move, by: member, as: dot)
@@ -143,9 +137,7 @@ package struct GameFold: Sendable {
       do throws(GameError) {
         try game.apply(move)
         acceptedCount += 1
-      } catch {
-        ignored.append(IgnoredMove(dot: move.dot, member: move.member, reason: error))
-      }
+      } catch { ignored.append(IgnoredMove(dot: move.dot, member: move.member, reason: error)) }
     }
   }
 }
@@ -157,11 +149,7 @@ extension GameFold {
   ///   - record: The cells of the object.
   ///   - authors: The member of each incarnation. Moves of other incarnations are left out.
   /// - Throws: The reason why the state of the game cannot be computed.
-  init(
-    _ id: ObjectID,
-    _ record: ObjectRecord,
-    authors: [Incarnation: MemberID]
-  ) throws(GameError) {
+  init(_ id: ObjectID, _ record: ObjectRecord, authors: [Incarnation: MemberID]) throws(GameError) {
     let start = try SupportedGame(record.gameName ?? "", setup: record.setup ?? [], of: id)
     self.init(start, moves: record.moves { authors[$0] })
   }
@@ -177,8 +165,7 @@ public struct IgnoredMove: Hashable, Sendable {
   public let reason: GameError
 }
 
-/// The reason why a local move is refused, why a remote move is ignored, or why the state of a game cannot be
-/// computed.
+/// The reason why a local move is refused, why a remote move is ignored, or why the state of a game cannot be computed.
 public enum GameError: Error, Hashable, Sendable {
   /// This program does not support a game of this name.
   case unknownGame

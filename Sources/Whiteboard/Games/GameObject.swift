@@ -14,9 +14,9 @@ public final class GameObject: WhiteboardObject {
 
   /// Makes a move in the game.
   ///
-  /// A member can make a move while another member holds the object, because a move does not change the
-  /// object's appearance. It is not possible while the object is locked. A move cannot be undone. A gesture
-  /// contains at most one move of each game.
+  /// A member can make a move while another member holds the object, because a move does not change the object's
+  /// appearance. It is not possible while the object is locked. A move cannot be undone. A gesture contains at most one
+  /// move of each game.
   ///
   /// - Throws: `unknownObject`, `locked`, `gameRefused`, `boardFull`, `clockExhausted`.
   public func play(_ move: GameMove) throws(BoardError) {
@@ -30,14 +30,12 @@ public final class GameObject: WhiteboardObject {
         try record.requireRoomForMove(by: board.incarnation)
         return game
       }
-      // The move must come after every move that its author has seen, even if the clock of another member is
-      // ahead (GAM-4).
+      // The move must come after every move that its author has seen, even if the clock of another member is ahead
+      // (GAM-4).
       let floor = game.lastTime(before: board.member)
       if let floor, !floor.canBeFollowed { throw .clockExhausted }
       let dot = board.nextDot()
-      let bytes = try judged { () throws(GameError) in
-        try game.bytes(of: move, by: board.member, as: dot)
-      }
+      let bytes = try judged { () throws(GameError) in try game.bytes(of: move, by: board.member, as: dot) }
       try board.stage(id, .move(dot), .bytes(bytes), after: floor)
     }
   }

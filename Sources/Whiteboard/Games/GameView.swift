@@ -57,8 +57,7 @@ public struct GameView: Hashable, Sendable {
   /// `name` returns the name to show for a member.
   public func text(naming name: (MemberID) -> String) -> [String] {
     switch detail {
-    case .notJudged(let reason):
-      ["This program cannot check the moves of this game: \(reason.code)."]
+    case .notJudged(let reason): ["This program cannot check the moves of this game: \(reason.code)."]
     case .wordle(let view):
       view.text(naming: name)
         + winners.enumerated().map { index, winner in
@@ -91,16 +90,9 @@ extension MemberID {
 
 extension GameView {
   /// Creates the view of a game as `member` sees it; nil if the object `id` is not a visible game.
-  init?(
-    _ id: ObjectID,
-    on state: BoardState,
-    authors: [Incarnation: MemberID],
-    for member: MemberID,
-    isRevealing: Bool
-  ) {
-    guard state.isVisible(id), let record = state.record(id), record.kind == .game else {
-      return nil
-    }
+  init?(_ id: ObjectID, on state: BoardState, authors: [Incarnation: MemberID], for member: MemberID, isRevealing: Bool)
+  {
+    guard state.isVisible(id), let record = state.record(id), record.kind == .game else { return nil }
     let name = record.gameName ?? ""
     do throws(GameError) {
       let fold = try GameFold(id, record, authors: authors)
@@ -112,15 +104,6 @@ extension GameView {
         moveCount: fold.acceptedCount,
         ignoredMoves: fold.ignored
       )
-    } catch {
-      self.init(
-        id: id,
-        name: name,
-        detail: .notJudged(error),
-        winners: [],
-        moveCount: 0,
-        ignoredMoves: []
-      )
-    }
+    } catch { self.init(id: id, name: name, detail: .notJudged(error), winners: [], moveCount: 0, ignoredMoves: []) }
   }
 }

@@ -1,7 +1,6 @@
 import PeerCore
 
-/// A game of Wordle for a whole board: each member has six tries to guess one word (GAM-5 to
-/// GAM-7).
+/// A game of Wordle for a whole board: each member has six tries to guess one word (GAM-5 to GAM-7).
 package struct Wordle: Game {
   package static let name = "wordle"
   /// The number of letters in a word.
@@ -27,13 +26,9 @@ package struct Wordle: Game {
   private var order: [MemberID] = []
 
   package init(setup: [UInt8], of id: ObjectID) throws(GameError) {
-    guard setup.count == 1 + WordleWords.hash.count + 8, setup[0] == Self.version else {
-      throw .malformedSetup
-    }
+    guard setup.count == 1 + WordleWords.hash.count + 8, setup[0] == Self.version else { throw .malformedSetup }
     let rest = setup.dropFirst()
-    guard rest.prefix(WordleWords.hash.count).elementsEqual(WordleWords.hash) else {
-      throw .foreignList
-    }
+    guard rest.prefix(WordleWords.hash.count).elementsEqual(WordleWords.hash) else { throw .foreignList }
     guard let answer = WordleCipher(id).decipher(rest.dropFirst(WordleWords.hash.count)),
       WordleList.words.contains(answer)
     else { throw .malformedSetup }
@@ -53,9 +48,7 @@ package struct Wordle: Game {
   }
 
   package mutating func apply(_ move: PlacedMove) throws(GameError) {
-    guard let word = WordleCipher(id, move: move.dot).decipher(move.bytes) else {
-      throw .malformedMove
-    }
+    guard let word = WordleCipher(id, move: move.dot).decipher(move.bytes) else { throw .malformedMove }
     var player = players[move.member] ?? Player(last: move.time)
     guard !player.isDone else { throw .gameOver }
     guard WordleList.words.contains(word) else { throw .unknownWord(word.text) }
@@ -66,11 +59,7 @@ package struct Wordle: Game {
     players[move.member] = player
   }
 
-  package func encode(
-    _ move: GameMove,
-    by member: MemberID,
-    as dot: Dot
-  ) throws(GameError) -> [UInt8] {
+  package func encode(_ move: GameMove, by member: MemberID, as dot: Dot) throws(GameError) -> [UInt8] {
     guard case .guess(let text) = move else { throw .malformedMove }
     let player = players[member]
     guard let word = WordleWord(ASCII.lowercase(text.utf8)), WordleList.words.contains(word) else {
@@ -87,9 +76,7 @@ package struct Wordle: Game {
 
   package var winners: [GameWinner] {
     var won: [(tries: Int, move: PlacedMove)] = []
-    for player in players.values {
-      if let move = player.wonBy { won.append((player.guesses.count, move)) }
-    }
+    for player in players.values { if let move = player.wonBy { won.append((player.guesses.count, move)) } }
     won.sort { $0.tries == $1.tries ? $0.move < $1.move : $0.tries < $1.tries }
     return won.map { GameWinner(member: $0.move.member, tries: $0.tries) }
   }
@@ -105,31 +92,17 @@ package struct Wordle: Game {
         if name == member { Self.press(guess, marks, on: &keyboard) }
         return WordleView.Row(word: showsWords ? guess.text : nil, marks: marks)
       }
-      return WordleView.Player(
-        member: name,
-        rows: rows,
-        hasWon: player.wonBy != nil,
-        isDone: player.isDone
-      )
+      return WordleView.Player(member: name, rows: rows, hasWon: player.wonBy != nil, isDone: player.isDone)
     }
     return .wordle(
-      WordleView(
-        member: member,
-        players: shown,
-        keyboard: keyboard,
-        answer: isDone || isRevealing ? answer.text : nil
-      )
+      WordleView(member: member, players: shown, keyboard: keyboard, answer: isDone || isRevealing ? answer.text : nil)
     )
   }
 
   /// Updates the keyboard.
   ///
   /// For each letter, the keyboard shows the best mark of any guess.
-  private static func press(
-    _ guess: WordleWord,
-    _ marks: [WordleMark],
-    on keyboard: inout [String: WordleMark]
-  ) {
+  private static func press(_ guess: WordleWord, _ marks: [WordleMark], on keyboard: inout [String: WordleMark]) {
     for (letter, mark) in zip(guess.letters, marks) {
       let key = String(UnicodeScalar(letter))
       keyboard[key] = max(keyboard[key] ?? mark, mark)
@@ -144,11 +117,7 @@ package struct Wordle: Game {
     var marks = [WordleMark](repeating: .absent, count: guess.count)
     var left: [UInt8: Int] = [:]
     for (index, letter) in answer.enumerated() {
-      if index < guess.count, guess[index] == letter {
-        marks[index] = .correct
-      } else {
-        left[letter, default: 0] += 1
-      }
+      if index < guess.count, guess[index] == letter { marks[index] = .correct } else { left[letter, default: 0] += 1 }
     }
     for (index, letter) in guess.enumerated() where marks[index] != .correct {
       guard let count = left[letter], count > 0 else { continue }

@@ -1,15 +1,14 @@
 /// The words of `Protocol/Wordle.txt`.
 ///
-/// The last letter of each word is in upper case, and the letters that it shares with the start of the word before are left
-/// out. So "abacIK" stands for "abaci" and "aback".
+/// The last letter of each word is in upper case, and the letters that it shares with the start of the word before are
+/// left out. So "abacIK" stands for "abaci" and "aback".
 ///
 /// The license is in `Protocol/Wordle.LICENSE.md`.
 ///
 /// This file is generated from that list. A test compares the two.
 enum WordleWords {
   /// The words from which answers are chosen, in ascending order.
-  static let answers: StaticString =
-    """
+  static let answers: StaticString = """
     abacIKtEbeYoThoRidEleRodErTuTvEusEysScinGorNriDtoRutEdagEpTepTmiTobEpTrENulTffiX\
     ooTteRgaiNenTilEnGloWonYreEheaDislElarMbuMerTgaEiaSbIeNgNkEnEvElaYeYoTWYofTnEGoF\
     uDphAtaReRhOmasSzEbeRlEebAeRnDisSonGplEYucKsEngeLRlErYsTklEneXoYuLtiCviLortAparT\
@@ -79,8 +78,7 @@ enum WordleWords {
     """
 
   /// The other words that may be guessed, in ascending order.
-  static let others: StaticString =
-    """
+  static let others: StaticString = """
     aaliIbacAfTmPsEHeaMlEtSieSmhOohMutSzZysMcarIceLerBheDSoOidSnImeSneDreDSteDiNddaX\
     eDRlEieUtSmaNeNiNXowNusTzeSeciAdeSgiSonSriEoNfirEorEuLriTgamApEtEvEgeRiErOioSsMT\
     tAleTYonErAriCoNideDRSleDmeDreDtStcHkeeSnElacKrYtEdeRoLepHgaLiDNoRiyAkyDLlyLoeSh\
@@ -214,9 +212,7 @@ enum WordleWords {
 
   /// The SHA-256 of `Protocol/Wordle.txt`.
   static let hash: [UInt8] = [
-    0x12, 0x13, 0xD7, 0x47, 0x74, 0xA0, 0xE8, 0xD8,
-    0x4B, 0x71, 0x26, 0xCF, 0xD3, 0x41, 0xD4, 0xDA,
-    0x79, 0x31, 0x2F, 0xF9, 0xFB, 0x6F, 0xBC, 0x39,
-    0xE6, 0x80, 0x65, 0xFB, 0x9E, 0x24, 0x8D, 0x87,
+    0x12, 0x13, 0xD7, 0x47, 0x74, 0xA0, 0xE8, 0xD8, 0x4B, 0x71, 0x26, 0xCF, 0xD3, 0x41, 0xD4, 0xDA, 0x79, 0x31, 0x2F,
+    0xF9, 0xFB, 0x6F, 0xBC, 0x39, 0xE6, 0x80, 0x65, 0xFB, 0x9E, 0x24, 0x8D, 0x87,
   ]
 }

@@ -18,21 +18,16 @@ struct Eraser {
   ///
   /// Their ends are rounded to the nearest step, and each part is at least one step long.
   var spans: StrokeSpans {
-    guard let around = path.map({ Rectangle($0.from, $0.to) }).reduced({ $0.union($1) }) else {
-      return StrokeSpans()
-    }
+    guard let around = path.map({ Rectangle($0.from, $0.to) }).reduced({ $0.union($1) }) else { return StrokeSpans() }
     let reach = around.widened(by: radius)
     guard points.count > 1 else {
       let isUnder = points.first.map { place in path.contains { $0.distance(to: place) <= radius } }
       return isUnder ?? false ? StrokeSpans([0...1]) : StrokeSpans()
     }
     var parts: [ClosedRange<Double>] = []
-    for (index, (from, to)) in zip(points, points.dropFirst()).enumerated()
-    where Rectangle(from, to).touches(reach) {
+    for (index, (from, to)) in zip(points, points.dropFirst()).enumerated() where Rectangle(from, to).touches(reach) {
       for stretch in path {
-        guard let part = Segment(from: from, to: to).part(within: radius, of: stretch) else {
-          continue
-        }
+        guard let part = Segment(from: from, to: to).part(within: radius, of: stretch) else { continue }
         let first = Double(index)
         parts.append(first + part.lowerBound...first + part.upperBound)
       }
@@ -42,14 +37,13 @@ struct Eraser {
 
   /// Merge parts that touch, because otherwise each of them would be rounded up to a whole step.
   private func joined(_ parts: [ClosedRange<Double>]) -> [ClosedRange<Double>] {
-    parts.sorted { $0.lowerBound < $1.lowerBound }
-      .reduce(into: []) { joined, part in
-        guard let last = joined.last, part.lowerBound <= last.upperBound else {
-          joined.append(part)
-          return
-        }
-        joined[joined.count - 1] = last.lowerBound...max(last.upperBound, part.upperBound)
+    parts.sorted { $0.lowerBound < $1.lowerBound }.reduce(into: []) { joined, part in
+      guard let last = joined.last, part.lowerBound <= last.upperBound else {
+        joined.append(part)
+        return
       }
+      joined[joined.count - 1] = last.lowerBound...max(last.upperBound, part.upperBound)
+    }
   }
 
   private func span(_ part: ClosedRange<Double>) -> ClosedRange<Int> {

@@ -11,15 +11,14 @@ enum Erasure: Equatable {
   /// - Parameters:
   ///   - spans: The parts to erase.
   ///   - record: The cells of the stroke.
-  ///   - isBeingDrawn: Whether this replica is still drawing the stroke, so that it will get more
-  ///     points.
+  ///   - isBeingDrawn: Whether this replica is still drawing the stroke, so that it will get more points.
   /// - Throws: `tooLong` if the stroke has too many erasures.
   init(_ spans: StrokeSpans, of record: ObjectRecord, isBeingDrawn: Bool) throws(BoardError) {
     let before = record.erased
     let count = record.points.count
     let rest = before.union(spans).rest(ofPoints: count)
-    // Delete a stroke without visible parts, because users can neither see nor select it. Such a stroke can
-    // exist if two members each erased one half.
+    // Delete a stroke without visible parts, because users can neither see nor select it. Such a stroke can exist if
+    // two members each erased one half.
     guard !rest.isEmpty || spans.ranges.isEmpty || isBeingDrawn else {
       self = .wholeStroke
       return

@@ -17,25 +17,18 @@ public struct InkPoint: Hashable, Sendable {
   /// Creates the ink point nearest to a position on the board.
   /// - Throws: `BoardError.outOfRange` if the place is outside the board.
   public init(_ point: Point, pressure: UInt8 = 0) throws(BoardError) {
-    self.init(
-      x: try FixedPoint.inkCoordinate(point.x),
-      y: try FixedPoint.inkCoordinate(point.y),
-      pressure: pressure
-    )
+    self.init(x: try FixedPoint.inkCoordinate(point.x), y: try FixedPoint.inkCoordinate(point.y), pressure: pressure)
   }
 
   /// The position of the point, in board units.
-  public var point: Point {
-    Point(x: Double(x) / FixedPoint.ink, y: Double(y) / FixedPoint.ink)
-  }
+  public var point: Point { Point(x: Double(x) / FixedPoint.ink, y: Double(y) / FixedPoint.ink) }
 }
 
 /// The binary format of consecutive points of a stroke (BRD-15).
 package enum InkCoding {
   private static let bound = Int64(BoardLimits.coordinate * FixedPoint.ink)
 
-  /// Encodes points: the count and a pressure flag, then the difference of each point from the one
-  /// before.
+  /// Encodes points: the count and a pressure flag, then the difference of each point from the one before.
   package static func encode(_ points: some Collection<InkPoint>) -> [UInt8] {
     let hasPressure = points.contains { $0.pressure != 0 }
     var writer = ByteWriter()
@@ -57,10 +50,7 @@ package enum InkCoding {
   }
 
   /// Decodes at most `limit` points.
-  package static func decode(
-    _ reader: inout ByteReader,
-    upTo limit: Int
-  ) throws(CodecError) -> [InkPoint] {
+  package static func decode(_ reader: inout ByteReader, upTo limit: Int) throws(CodecError) -> [InkPoint] {
     let head = try reader.varint(upTo: UInt64(limit) << 1 | 1, "points")
     let count = Int(head >> 1)
     guard count >= 1 else { throw .overLimit("points") }
@@ -77,18 +67,13 @@ package enum InkCoding {
       if hasPressure { pressure = try next(pressure, &reader, 0..<256, "pressure") }
       points.append(InkPoint(x: Int32(x), y: Int32(y), pressure: UInt8(pressure)))
     }
-    guard !hasPressure || points.contains(where: { $0.pressure != 0 }) else {
-      throw .notCanonical("pressure")
-    }
+    guard !hasPressure || points.contains(where: { $0.pressure != 0 }) else { throw .notCanonical("pressure") }
     return points
   }
 
-  private static func next(
-    _ last: Int64,
-    _ reader: inout ByteReader,
-    _ range: Range<Int64>,
-    _ what: String
-  ) throws(CodecError) -> Int64 {
+  private static func next(_ last: Int64, _ reader: inout ByteReader, _ range: Range<Int64>, _ what: String)
+    throws(CodecError) -> Int64
+  {
     let (sum, overflow) = last.addingReportingOverflow(try reader.zigzag())
     guard !overflow, range.contains(sum) else { throw .overLimit(what) }
     return sum
@@ -98,9 +83,7 @@ package enum InkCoding {
   package static func points(of value: Value) -> [InkPoint]? {
     guard case .bytes(let bytes) = value else { return nil }
     var reader = ByteReader(bytes)
-    guard let points = try? decode(&reader, upTo: BoardLimits.pointsPerChunk),
-      reader.remaining == 0
-    else { return nil }
+    guard let points = try? decode(&reader, upTo: BoardLimits.pointsPerChunk), reader.remaining == 0 else { return nil }
     return points
   }
 }

@@ -19,8 +19,7 @@ package struct StrokeSpans: Hashable, Sendable {
   ///
   /// Spans of length zero are ignored.
   package init(_ spans: some Sequence<ClosedRange<Int>>) {
-    for span in spans.sorted(by: { $0.lowerBound < $1.lowerBound })
-    where span.lowerBound < span.upperBound {
+    for span in spans.sorted(by: { $0.lowerBound < $1.lowerBound }) where span.lowerBound < span.upperBound {
       if let last = ranges.last, span.lowerBound <= last.upperBound {
         ranges[ranges.count - 1] = last.lowerBound...max(last.upperBound, span.upperBound)
       } else {
@@ -94,8 +93,7 @@ package struct StrokeSpans: Hashable, Sendable {
     let limit = UInt64(BoardLimits.erasureEnd)
     var spans: [ClosedRange<Int>] = []
     while reader.remaining > 0 {
-      guard spans.count < BoardLimits.erasureSpans,
-        let gap = try? reader.varint(upTo: limit, "gap"),
+      guard spans.count < BoardLimits.erasureSpans, let gap = try? reader.varint(upTo: limit, "gap"),
         let length = try? reader.varint(upTo: limit, "length")
       else { return nil }
       let start = (spans.last.map { $0.upperBound + 1 } ?? 0) + Int(gap)

@@ -45,8 +45,7 @@ public struct Angle: Hashable, Sendable {
   public static func radians(_ radians: Double) -> Angle { Angle(radians: radians) }
 }
 
-/// Conversions to the fixed-point numbers of the protocol; values are rounded when they are written
-/// (BRD-12).
+/// Conversions to the fixed-point numbers of the protocol; values are rounded when they are written (BRD-12).
 package enum FixedPoint {
   /// The number of steps per board unit for positions, sizes and line widths.
   package static let unit: Double = 64
@@ -59,20 +58,12 @@ package enum FixedPoint {
   private static let fullTurn = 2 * Double.pi
 
   /// Returns a coordinate in steps of 1/64 board unit.
-  package static func coordinate(_ value: Double) throws(BoardError) -> Int32 {
-    try quantized(value, unit, "position")
-  }
+  package static func coordinate(_ value: Double) throws(BoardError) -> Int32 { try quantized(value, unit, "position") }
 
   /// Returns a coordinate in steps of 1/16 board unit.
-  package static func inkCoordinate(_ value: Double) throws(BoardError) -> Int32 {
-    try quantized(value, ink, "point")
-  }
+  package static func inkCoordinate(_ value: Double) throws(BoardError) -> Int32 { try quantized(value, ink, "point") }
 
-  private static func quantized(
-    _ value: Double,
-    _ steps: Double,
-    _ name: String
-  ) throws(BoardError) -> Int32 {
+  private static func quantized(_ value: Double, _ steps: Double, _ name: String) throws(BoardError) -> Int32 {
     guard value >= -BoardLimits.coordinate, value < BoardLimits.coordinate,
       let fixed = Int32(exactly: (value * steps).rounded())
     else { throw .outOfRange(name) }
@@ -92,16 +83,12 @@ package enum FixedPoint {
 
   /// Returns the cell value of a scale.
   package static func scale(_ scale: Double) throws(BoardError) -> Value {
-    guard scale >= BoardLimits.leastScale, scale <= BoardLimits.greatestScale else {
-      throw .outOfRange("scale")
-    }
+    guard scale >= BoardLimits.leastScale, scale <= BoardLimits.greatestScale else { throw .outOfRange("scale") }
     return .unsigned(UInt64((scale * Self.scale).rounded()))
   }
 
   /// Returns the cell value of an angle, even if the angle exceeds a full turn.
-  package static func angle(_ angle: Angle) throws(BoardError) -> Value {
-    .unsigned(try angleSteps(angle.radians))
-  }
+  package static func angle(_ angle: Angle) throws(BoardError) -> Value { .unsigned(try angleSteps(angle.radians)) }
 
   /// Converts an angle in radians to steps of 1/4096 turn.
   ///
@@ -119,9 +106,7 @@ package enum FixedPoint {
   }
 
   /// Converts an angle in steps of 1/4096 turn to radians.
-  package static func radians(_ steps: UInt64) -> Double {
-    Double(steps % 4096) / turn * fullTurn
-  }
+  package static func radians(_ steps: UInt64) -> Double { Double(steps % 4096) / turn * fullTurn }
 
   /// Converts a scale in steps of 1/65536 to a number, clamped to the limits.
   package static func scale(of steps: UInt64) -> Double {

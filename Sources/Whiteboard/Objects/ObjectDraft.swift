@@ -20,8 +20,7 @@ package struct ObjectDraft: Hashable, Sendable {
   package var content: Content
   /// The center of the object.
   ///
-  /// If it is nil, a drawing is centered on its points, and any other object is placed at the
-  /// center of the board.
+  /// If it is nil, a drawing is centered on its points, and any other object is placed at the center of the board.
   package var center: Point?
   /// The scale factor.
   ///
@@ -69,8 +68,7 @@ package struct ObjectDraft: Hashable, Sendable {
   package var bounds: Rectangle {
     let steps = (try? FixedPoint.angleSteps(angle)) ?? 0
     let (center, size) = frame
-    return Placement(center: center, size: size, scale: scale, rotation: Rotation(steps: steps))
-      .bounds
+    return Placement(center: center, size: size, scale: scale, rotation: Rotation(steps: steps)).bounds
   }
 
   /// Moves the object by `offset`.

@@ -3,8 +3,8 @@ import PeerCore
 extension ObjectSnapshot {
   /// The object as one line of JSON (BRD-19).
   ///
-  /// Fields that also exist in AirplaIN have the same names. Control characters are escaped, so that the line
-  /// is safe to print to a terminal.
+  /// Fields that also exist in AirplaIN have the same names. Control characters are escaped, so that the line is safe
+  /// to print to a terminal.
   public var json: String {
     var json = JSONObject()
     json.add("id", string: id.description)
@@ -36,9 +36,7 @@ extension ObjectSnapshot {
   }
 
   private static func hexadecimal(_ color: UInt32) -> String {
-    Hexadecimal.encode(
-      (0..<4).map { UInt8(truncatingIfNeeded: color >> (24 - 8 * UInt32($0))) }
-    )
+    Hexadecimal.encode((0..<4).map { UInt8(truncatingIfNeeded: color >> (24 - 8 * UInt32($0))) })
   }
 }
 
@@ -68,68 +66,56 @@ package struct JSONObject {
   package var text: String { "{" + members.joined(separator: ",") + "}" }
 
   /// Adds a string; nil adds `null`.
-  @inline(never)
-  package mutating func add(_ key: String, string: String?) {
+  @inline(never) package mutating func add(_ key: String, string: String?) {
     members.append(Self.quoted(key) + ":" + (string.map(Self.quoted) ?? "null"))
   }
 
   /// Adds a finite number.
-  @inline(never)
-  package mutating func add(_ key: String, _ number: Double) {
+  @inline(never) package mutating func add(_ key: String, _ number: Double) {
     members.append(Self.quoted(key) + ":" + Self.number(number))
   }
 
   /// Adds a Boolean.
-  @inline(never)
-  package mutating func add(_ key: String, _ isTrue: Bool) {
+  @inline(never) package mutating func add(_ key: String, _ isTrue: Bool) {
     members.append(Self.quoted(key) + ":" + (isTrue ? "true" : "false"))
   }
 
   /// Adds an array of finite numbers.
-  @inline(never)
-  package mutating func add(_ key: String, _ numbers: [Double]) {
+  @inline(never) package mutating func add(_ key: String, _ numbers: [Double]) {
     members.append(Self.quoted(key) + ":" + Self.list(numbers))
   }
 
   /// Adds an array of points, each as `[x,y]`.
-  @inline(never)
-  package mutating func add(_ key: String, points: [Point]) {
+  @inline(never) package mutating func add(_ key: String, points: [Point]) {
     let list = points.map { Self.list([$0.x, $0.y]) }.joined(separator: ",")
     members.append(Self.quoted(key) + ":[" + list + "]")
   }
 
   /// Adds an array of strings.
-  @inline(never)
-  package mutating func add(_ key: String, strings: [String]) {
+  @inline(never) package mutating func add(_ key: String, strings: [String]) {
     let list = strings.map(Self.quoted).joined(separator: ",")
     members.append(Self.quoted(key) + ":[" + list + "]")
   }
 
   /// Adds an array of spans of a stroke, each as `[start,end]` in numbers of points.
-  @inline(never)
-  package mutating func add(_ key: String, spans: [ClosedRange<Int>]) {
+  @inline(never) package mutating func add(_ key: String, spans: [ClosedRange<Int>]) {
     let steps = Double(StrokeSpans.steps)
-    let list = spans.map {
-      Self.list([Double($0.lowerBound) / steps, Double($0.upperBound) / steps])
-    }
+    let list = spans.map { Self.list([Double($0.lowerBound) / steps, Double($0.upperBound) / steps]) }
     members.append(Self.quoted(key) + ":[" + list.joined(separator: ",") + "]")
   }
 
   /// Adds a value that is already JSON.
-  @inline(never)
-  package mutating func add(_ key: String, json: String) {
+  @inline(never) package mutating func add(_ key: String, json: String) {
     members.append(Self.quoted(key) + ":" + json)
   }
 
   /// Adds an array of values that are already JSON.
-  @inline(never)
-  package mutating func add(_ key: String, list: [String]) {
+  @inline(never) package mutating func add(_ key: String, list: [String]) {
     add(key, json: "[" + list.joined(separator: ",") + "]")
   }
 
   /// Returns a JSON array of finite numbers.
-  @inline(never)
-  package static func list(_ numbers: [Double]) -> String {
+  @inline(never) package static func list(_ numbers: [Double]) -> String {
     "[" + numbers.map(number).joined(separator: ",") + "]"
   }
 
@@ -141,10 +127,9 @@ package struct JSONObject {
 
   /// Returns a JSON string.
   ///
-  /// Control characters and invisible characters (`InvisibleText`) are escaped in addition to the escapes
-  /// that JSON requires, so that the string is safe to print to a terminal.
-  @inline(never)
-  package static func quoted(_ text: String) -> String {
+  /// Control characters and invisible characters (`InvisibleText`) are escaped in addition to the escapes that JSON
+  /// requires, so that the string is safe to print to a terminal.
+  @inline(never) package static func quoted(_ text: String) -> String {
     var result = "\""
     InvisibleText.scan(text) { scalar, isInvisible in
       switch scalar.value {
@@ -154,8 +139,7 @@ package struct JSONObject {
       case 0x0D: result += "\\r"
       case 0x09: result += "\\t"
       case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: result += escaped(scalar)
-      default:
-        if isInvisible { result += escaped(scalar) } else { result.unicodeScalars.append(scalar) }
+      default: if isInvisible { result += escaped(scalar) } else { result.unicodeScalars.append(scalar) }
       }
     }
     return result + "\""
@@ -182,16 +166,15 @@ package enum Timestamp {
     let shifted = days + 719_468
     let era = shifted / 146_097
     let dayOfEra = shifted % 146_097
-    let yearOfEra =
-      (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
     let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
     let monthFromMarch = (5 * dayOfYear + 2) / 153
     let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
     let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
     let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-    return padded(UInt64(year), 4) + "-" + padded(UInt64(month), 2) + "-" + padded(UInt64(day), 2)
-      + "T" + padded(rest / 3_600_000, 2) + ":" + padded(rest / 60_000 % 60, 2) + ":"
-      + padded(rest / 1000 % 60, 2) + "." + padded(rest % 1000, 3) + "Z"
+    return padded(UInt64(year), 4) + "-" + padded(UInt64(month), 2) + "-" + padded(UInt64(day), 2) + "T"
+      + padded(rest / 3_600_000, 2) + ":" + padded(rest / 60_000 % 60, 2) + ":" + padded(rest / 1000 % 60, 2) + "."
+      + padded(rest % 1000, 3) + "Z"
   }
 
   private static func padded(_ number: UInt64, _ width: Int) -> String {

@@ -48,9 +48,7 @@ extension ObjectRecord {
   }
 
   package var lineWidth: Double {
-    guard case .unsigned(let steps)? = self[.lineWidth]?.value, steps >= 1 else {
-      return ObjectDefaults.lineWidth
-    }
+    guard case .unsigned(let steps)? = self[.lineWidth]?.value, steps >= 1 else { return ObjectDefaults.lineWidth }
     return min(Double(steps) / FixedPoint.unit, BoardLimits.lineWidth)
   }
 
@@ -79,12 +77,9 @@ extension ObjectRecord {
   package var points: [InkPoint] {
     var points: [InkPoint] = []
     // Look up one chunk at a time, so that chunks after a gap cost nothing.
-    while let piece = self[.ink(first: UInt64(points.count))],
-      let more = InkCoding.points(of: piece.value), !more.isEmpty,
-      points.count + more.count <= BoardLimits.pointsPerStroke
-    {
-      points += more
-    }
+    while let piece = self[.ink(first: UInt64(points.count))], let more = InkCoding.points(of: piece.value),
+      !more.isEmpty, points.count + more.count <= BoardLimits.pointsPerStroke
+    { points += more }
     return points
   }
 
@@ -98,10 +93,7 @@ extension ObjectRecord {
       center = bounds.center
       size = bounds.size(lineWidth: lineWidth)
     } else if case .pair(let width, let height)? = self[.size]?.value, width >= 0, height >= 0 {
-      size = Size(
-        width: Double(width) / FixedPoint.unit,
-        height: Double(height) / FixedPoint.unit
-      )
+      size = Size(width: Double(width) / FixedPoint.unit, height: Double(height) / FixedPoint.unit)
     }
     if case .pair(let x, let y)? = self[.position]?.value {
       center = Point(x: Double(x) / FixedPoint.unit, y: Double(y) / FixedPoint.unit)
@@ -109,19 +101,14 @@ extension ObjectRecord {
     return (center, size)
   }
 
-  package var chatLine:
-    (author: MemberID, name: String?, icon: String?, text: String, time: UInt64)?
-  {
+  package var chatLine: (author: MemberID, name: String?, icon: String?, text: String, time: UInt64)? {
     guard case .bytes(let bytes)? = self[.chatAuthor]?.value, let author = MemberID(bytes: bytes),
-      case .text(let text)? = self[.chatText]?.value,
-      case .unsigned(let time)? = self[.chatTime]?.value
+      case .text(let text)? = self[.chatText]?.value, case .unsigned(let time)? = self[.chatTime]?.value
     else { return nil }
     var name: String?
     if case .text(let known)? = self[.chatName]?.value { name = known }
     var icon: String?
-    if case .text(let known)? = self[.chatIcon]?.value, !known.isEmpty,
-      known.utf8.count <= BoardLimits.iconBytes
-    {
+    if case .text(let known)? = self[.chatIcon]?.value, !known.isEmpty, known.utf8.count <= BoardLimits.iconBytes {
       icon = known
     }
     return (author, name, icon, text, time)
@@ -186,8 +173,7 @@ extension BoardState {
 }
 
 extension ObjectRecord {
-  /// Whether an object with these cells is visible: it is created, not deleted and, if it is a chat line,
-  /// complete.
+  /// Whether an object with these cells is visible: it is created, not deleted and, if it is a chat line, complete.
   ///
   /// The result is computed again after each write that may change it (`Property.decidesVisibility`).
   var cellsAreVisible: Bool {

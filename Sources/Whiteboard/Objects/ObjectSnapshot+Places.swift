@@ -22,7 +22,5 @@ extension ObjectSnapshot {
     }
   }
 
-  private var placement: Placement {
-    Placement(center: centerPosition, size: size, scale: scale, rotation: rotation)
-  }
+  private var placement: Placement { Placement(center: centerPosition, size: size, scale: scale, rotation: rotation) }
 }

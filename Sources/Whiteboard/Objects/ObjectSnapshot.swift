@@ -56,8 +56,8 @@ public struct ObjectSnapshot: Hashable, Sendable {
     return ink.map { Point(x: $0.point.x - center.x, y: $0.point.y - center.y) }
   }
 
-  /// The erased parts of a drawing, in units of 1/16 of the distance between consecutive points:
-  /// point *i* is at 16 *i*.
+  /// The erased parts of a drawing, in units of 1/16 of the distance between consecutive points: point *i* is at 16
+  /// *i*.
   public var erasedSpans: [ClosedRange<Int>]? { erased?.ranges }
 
   /// The visible parts of a drawing, in the same unit as `erasedSpans`.
@@ -97,14 +97,8 @@ extension ObjectSnapshot {
   ///   - state: The board.
   ///   - holder: The member that has the object selected, if that member is online.
   ///   - assets: The assets whose bytes are stored locally.
-  init?(
-    _ id: ObjectID,
-    on state: BoardState,
-    selectedBy holder: MemberID?,
-    assets: Set<AssetID>
-  ) {
-    guard state.isShown(id), let record = state.record(id), let kind = record.kind
-    else { return nil }
+  init?(_ id: ObjectID, on state: BoardState, selectedBy holder: MemberID?, assets: Set<AssetID>) {
+    guard state.isShown(id), let record = state.record(id), let kind = record.kind else { return nil }
     let ink = kind == .drawing ? record.points : nil
     let frame = record.frame(points: ink)
     let asset = kind == .photo ? record.asset : nil
@@ -158,8 +152,8 @@ extension ChatLine {
   ///
   /// If the author field of a line names a member other than its signer, the line is ignored.
   init?(_ id: ObjectID, on state: BoardState, authors: [Incarnation: MemberID]) {
-    guard state.isVisible(id), let record = state.record(id), record.kind == .chat,
-      let line = record.chatLine, let time = record[.kind]?.time,
+    guard state.isVisible(id), let record = state.record(id), record.kind == .chat, let line = record.chatLine,
+      let time = record[.kind]?.time,
       // A signature proves the incarnation's member; the author field is only a claim (AUT-3).
       authors[id.dot.incarnation].map({ $0 == line.author }) ?? true
     else { return nil }

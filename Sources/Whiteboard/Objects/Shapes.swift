@@ -12,9 +12,7 @@ public struct Rectangle: Hashable, Sendable {
   }
 
   /// The center of the rectangle.
-  public var center: Point {
-    Point(x: (least.x + greatest.x) / 2, y: (least.y + greatest.y) / 2)
-  }
+  public var center: Point { Point(x: (least.x + greatest.x) / 2, y: (least.y + greatest.y) / 2) }
 
   /// Returns the smallest rectangle that contains both rectangles.
   public func union(_ other: Rectangle) -> Rectangle {
@@ -36,18 +34,11 @@ public struct Rectangle: Hashable, Sendable {
       && other.greatest.y <= greatest.y
   }
 
-  var corners: [Point] {
-    [
-      least, Point(x: greatest.x, y: least.y), greatest, Point(x: least.x, y: greatest.y),
-    ]
-  }
+  var corners: [Point] { [least, Point(x: greatest.x, y: least.y), greatest, Point(x: least.x, y: greatest.y)] }
 
   /// Returns the rectangle extended by `margin` on every side.
   func widened(by margin: Double) -> Rectangle {
-    Rectangle(
-      Point(x: least.x - margin, y: least.y - margin),
-      Point(x: greatest.x + margin, y: greatest.y + margin)
-    )
+    Rectangle(Point(x: least.x - margin, y: least.y - margin), Point(x: greatest.x + margin, y: greatest.y + margin))
   }
 
   func distance(to place: Point) -> Double {
@@ -64,15 +55,12 @@ extension Point {
 
   static func + (lhs: Point, rhs: Point) -> Point { Point(x: lhs.x + rhs.x, y: lhs.y + rhs.y) }
   static func - (lhs: Point, rhs: Point) -> Point { Point(x: lhs.x - rhs.x, y: lhs.y - rhs.y) }
-  static func * (lhs: Point, factor: Double) -> Point {
-    Point(x: lhs.x * factor, y: lhs.y * factor)
-  }
+  static func * (lhs: Point, factor: Double) -> Point { Point(x: lhs.x * factor, y: lhs.y * factor) }
 }
 
 /// A rotation clockwise (y points down), in steps of 1/4096 turn.
 ///
-/// The sine and cosine are computed with basic arithmetic only, so that every machine gets the same
-/// bits.
+/// The sine and cosine are computed with basic arithmetic only, so that every machine gets the same bits.
 package struct Rotation: Hashable, Sendable {
   /// The sine of the angle.
   package let sine: Double
@@ -156,20 +144,15 @@ struct Placement {
   var bounds: Rectangle {
     let x = rotation.cosine.magnitude * halfWidth + rotation.sine.magnitude * halfHeight
     let y = rotation.sine.magnitude * halfWidth + rotation.cosine.magnitude * halfHeight
-    return Rectangle(
-      Point(x: center.x - x, y: center.y - y),
-      Point(x: center.x + x, y: center.y + y)
-    )
+    return Rectangle(Point(x: center.x - x, y: center.y - y), Point(x: center.x + x, y: center.y + y))
   }
 
   /// Returns the distance of a point from the box; zero inside the box.
   func distance(to place: Point) -> Double {
-    Rectangle(Point(x: -halfWidth, y: -halfHeight), Point(x: halfWidth, y: halfHeight))
-      .distance(to: upright(place))
+    Rectangle(Point(x: -halfWidth, y: -halfHeight), Point(x: halfWidth, y: halfHeight)).distance(to: upright(place))
   }
 
-  /// Returns whether the box and a rectangle have a point in common, by the separating axis
-  /// theorem.
+  /// Returns whether the box and a rectangle have a point in common, by the separating axis theorem.
   func touches(_ rectangle: Rectangle) -> Bool {
     guard bounds.touches(rectangle) else { return false }
     let middle = upright(rectangle.center)
@@ -188,9 +171,7 @@ struct Segment {
 
   private var step: Point { Point(x: to.x - from.x, y: to.y - from.y) }
 
-  func place(_ share: Double) -> Point {
-    Point(x: from.x + step.x * share, y: from.y + step.y * share)
-  }
+  func place(_ share: Double) -> Point { Point(x: from.x + step.x * share, y: from.y + step.y * share) }
 
   func distance(to place: Point) -> Double {
     let step = step
@@ -204,11 +185,8 @@ struct Segment {
   /// Returns the part of a segment on which a linear function is within bounds.
   ///
   /// In the result, 0 stands for the start of the segment and 1 for its end.
-  private static func part(
-    _ start: Double,
-    _ slope: Double,
-    within bounds: ClosedRange<Double>
-  ) -> ClosedRange<Double>? {
+  private static func part(_ start: Double, _ slope: Double, within bounds: ClosedRange<Double>) -> ClosedRange<Double>?
+  {
     guard slope != 0 else { return bounds.contains(start) ? 0...1 : nil }
     let ends = [(bounds.lowerBound - start) / slope, (bounds.upperBound - start) / slope]
     let (low, high) = (max(0, min(ends[0], ends[1])), min(1, max(ends[0], ends[1])))
@@ -230,8 +208,8 @@ struct Segment {
   ///
   /// In the result, 0 stands for the start of this segment and 1 for its end.
   ///
-  /// The area within `radius` of a segment is a disc at each end and a band between them. The area is convex,
-  /// so the parts of this segment inside the three shapes form one part.
+  /// The area within `radius` of a segment is a disc at each end and a band between them. The area is convex, so the
+  /// parts of this segment inside the three shapes form one part.
   func part(within radius: Double, of other: Segment) -> ClosedRange<Double>? {
     var parts = [part(within: radius, of: other.from), part(within: radius, of: other.to)]
     let axis = other.step

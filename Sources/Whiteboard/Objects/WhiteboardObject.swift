@@ -2,10 +2,9 @@
 ///
 /// Its properties always show the current state of the board.
 ///
-/// Use it only in the isolation of the board; a `snapshot` can leave that isolation. Each method
-/// that changes the object throws `BoardError`: `unknownObject` if the object does not exist,
-/// `held` if another member that is online has selected it, `locked` if it is locked, `outOfRange`
-/// for numbers outside their limits.
+/// Use it only in the isolation of the board; a `snapshot` can leave that isolation. Each method that changes the
+/// object throws `BoardError`: `unknownObject` if the object does not exist, `held` if another member that is online
+/// has selected it, `locked` if it is locked, `outOfRange` for numbers outside their limits.
 public class WhiteboardObject {
   /// The board that contains the object.
   public let board: Board
@@ -48,8 +47,8 @@ public class WhiteboardObject {
 
   /// Selects the object for the local member.
   ///
-  /// If several members select the object at the same time, all replicas agree on one of them. A
-  /// member cannot select for another member, because peers would ignore it (BRD-22).
+  /// If several members select the object at the same time, all replicas agree on one of them. A member cannot select
+  /// for another member, because peers would ignore it (BRD-22).
   public final func select() throws(BoardError) {
     try board.requireSelectable(id)
     try board.writeSelection(of: id)
@@ -83,22 +82,17 @@ public class WhiteboardObject {
   }
 
   /// Sets the color of the object; see `Board.setColor(_:of:)`.
-  public final func setColor(_ color: UInt32?) throws(BoardError) {
-    try board.setColor(color, of: id)
-  }
+  public final func setColor(_ color: UInt32?) throws(BoardError) { try board.setColor(color, of: id) }
 
   /// Locks or unlocks the object; see `Board.setLocked(_:_:)`.
-  public final func setLocked(_ isLocked: Bool) throws(BoardError) {
-    try board.setLocked(id, isLocked)
-  }
+  public final func setLocked(_ isLocked: Bool) throws(BoardError) { try board.setLocked(id, isLocked) }
 
   /// Moves the object in the stack; see `Board.reorder(_:_:)`.
   public final func reorder(_ move: StackMove) throws(BoardError) { try board.reorder([id], move) }
 
   /// Copies the object; see `Board.duplicate(_:by:)`.
   /// - Returns: The copy.
-  @discardableResult
-  public final func duplicate(by offset: Point) throws(BoardError) -> WhiteboardObject? {
+  @discardableResult public final func duplicate(by offset: Point) throws(BoardError) -> WhiteboardObject? {
     try board.duplicate([id], by: offset)[id].flatMap { board.object($0) }
   }
 
@@ -116,17 +110,13 @@ public final class DrawingObject: WhiteboardObject {
   /// The line width of the stroke, in board units.
   public var lineWidth: Double { record.lineWidth }
   /// Sets the line width of the stroke; see `Board.setLineWidth(_:of:)`.
-  public func setLineWidth(_ width: Double) throws(BoardError) {
-    try board.setLineWidth(width, of: id)
-  }
+  public func setLineWidth(_ width: Double) throws(BoardError) { try board.setLineWidth(width, of: id) }
 
   /// The erased parts of the stroke, in units of 1/16 of the distance between consecutive points.
   public var erasedSpans: [ClosedRange<Int>] { record.erased.ranges }
 
   /// Erases parts of the stroke; see `Board.erase(_:spans:)`.
-  public func erase(spans: [ClosedRange<Int>]) throws(BoardError) {
-    try board.erase(id, spans: spans)
-  }
+  public func erase(spans: [ClosedRange<Int>]) throws(BoardError) { try board.erase(id, spans: spans) }
 
   /// Whether the author has finished the stroke.
   public var isFinished: Bool { record.isFinished }

@@ -65,12 +65,10 @@ public struct AssetReference: Hashable, Sendable {
   package init?(_ value: Value) {
     guard case .bytes(let bytes) = value else { return nil }
     var reader = ByteReader(bytes)
-    guard let hash = try? reader.take(32), let id = AssetID(hash),
-      let formatByte = try? reader.byte(), let format = PhotoFormat(rawValue: formatByte),
-      let byteCount = try? Int(exactly: reader.fixed32()),
-      let width = try? Int(exactly: reader.fixed32()),
-      let height = try? Int(exactly: reader.fixed32()), reader.remaining == 0,
-      let header = try? PhotoHeader(format: format, width: width, height: height),
+    guard let hash = try? reader.take(32), let id = AssetID(hash), let formatByte = try? reader.byte(),
+      let format = PhotoFormat(rawValue: formatByte), let byteCount = try? Int(exactly: reader.fixed32()),
+      let width = try? Int(exactly: reader.fixed32()), let height = try? Int(exactly: reader.fixed32()),
+      reader.remaining == 0, let header = try? PhotoHeader(format: format, width: width, height: height),
       let reference = try? AssetReference(id: id, byteCount: byteCount, header: header)
     else { return nil }
     self = reference
@@ -97,10 +95,8 @@ extension AssetReference {
   package func size(_ orientation: PhotoOrientation) -> Size {
     let longest = Double(max(width, height))
     let (across, down) = (
-      Double(width) / longest * ObjectDefaults.photoSide,
-      Double(height) / longest * ObjectDefaults.photoSide
+      Double(width) / longest * ObjectDefaults.photoSide, Double(height) / longest * ObjectDefaults.photoSide
     )
-    return orientation.isSideways
-      ? Size(width: down, height: across) : Size(width: across, height: down)
+    return orientation.isSideways ? Size(width: down, height: across) : Size(width: across, height: down)
   }
 }

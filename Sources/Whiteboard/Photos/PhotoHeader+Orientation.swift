@@ -43,9 +43,7 @@ extension PhotoHeader {
   }
 
   /// Returns the orientation that a file states, and the range of bytes that state it.
-  private static func orientationPlace(
-    in bytes: [UInt8]
-  ) -> (orientation: PhotoOrientation, place: Range<Int>)? {
+  private static func orientationPlace(in bytes: [UInt8]) -> (orientation: PhotoOrientation, place: Range<Int>)? {
     guard bytes.starts(with: [0xFF, 0xD8]) else { return nil }
     var offset = 2
     while bytes.count - offset >= 4, bytes[offset] == 0xFF {
@@ -57,20 +55,16 @@ extension PhotoHeader {
       let length = Int(bytes[offset + 2]) << 8 | Int(bytes[offset + 3])
       guard length >= 2, marker >= 0xC0, !(0xD0...0xDA).contains(marker) else { break }
       let end = min(offset + 2 + length, bytes.count)
-      if marker == 0xE1, offset + 4 <= end,
-        let found = orientation(exif: bytes[(offset + 4)..<end])
-      {
-        return found
-      }
+      if marker == 0xE1, offset + 4 <= end, let found = orientation(exif: bytes[(offset + 4)..<end]) { return found }
       offset += 2 + length
     }
     return nil
   }
 
   /// Returns the orientation in the first directory of an Exif segment.
-  private static func orientation(
-    exif segment: ArraySlice<UInt8>
-  ) -> (orientation: PhotoOrientation, place: Range<Int>)? {
+  private static func orientation(exif segment: ArraySlice<UInt8>) -> (
+    orientation: PhotoOrientation, place: Range<Int>
+  )? {
     guard segment.starts(with: [0x45, 0x78, 0x69, 0x66, 0, 0]) else { return nil }
     let tiff = Array(segment.dropFirst(6))
     guard tiff.count >= 8 else { return nil }

@@ -5,8 +5,7 @@ extension PhotoHeader {
   /// The data between the header and the end is not checked. Data after the end is ignored.
   ///
   /// - Throws: The same errors as `init(reading:)`, and `truncated` if the image has no end.
-  /// - Complexity: O(*n*), where *n* is the number of chunks of a PNG or the number of bytes of a
-  ///   JPEG.
+  /// - Complexity: O(*n*), where *n* is the number of chunks of a PNG or the number of bytes of a JPEG.
   public init(ofWhole bytes: [UInt8]) throws(PhotoError) {
     try self.init(reading: bytes)
     let isWhole =
@@ -33,8 +32,7 @@ extension PhotoHeader {
     return false
   }
 
-  /// Returns whether a JPEG has an unbroken sequence of segments and scans up to the end-of-image
-  /// marker.
+  /// Returns whether a JPEG has an unbroken sequence of segments and scans up to the end-of-image marker.
   private static func hasJPEGEnd(_ bytes: [UInt8]) -> Bool {
     var offset = 2
     var hasScan = false

@@ -33,13 +33,10 @@ public struct PhotoHeader: Hashable, Sendable {
   public let height: Int
 
   /// Creates a header from its fields.
-  /// - Throws: `PhotoError.tooManyPixels` if the width or height is 0, or the image exceeds
-  ///   `BoardLimits.photoPixels`.
+  /// - Throws: `PhotoError.tooManyPixels` if the width or height is 0, or the image exceeds `BoardLimits.photoPixels`.
   public init(format: PhotoFormat, width: Int, height: Int) throws(PhotoError) {
     let (pixels, overflow) = width.multipliedReportingOverflow(by: height)
-    guard width >= 1, height >= 1, !overflow, pixels <= BoardLimits.photoPixels else {
-      throw .tooManyPixels
-    }
+    guard width >= 1, height >= 1, !overflow, pixels <= BoardLimits.photoPixels else { throw .tooManyPixels }
     self.format = format
     self.width = width
     self.height = height
@@ -47,10 +44,9 @@ public struct PhotoHeader: Hashable, Sendable {
 
   /// Reads the header of a photo.
   ///
-  /// For a PNG, pass at least the first 33 bytes. For a JPEG, pass the whole file, because hundreds
-  /// of kilobytes of metadata may come before its frame header.
-  /// - Complexity: O(1) for a PNG. For a JPEG, O(*n*), where *n* is the number of segments before
-  ///   the frame header.
+  /// For a PNG, pass at least the first 33 bytes. For a JPEG, pass the whole file, because hundreds of kilobytes of
+  /// metadata may come before its frame header.
+  /// - Complexity: O(1) for a PNG. For a JPEG, O(*n*), where *n* is the number of segments before the frame header.
   public init(reading bytes: [UInt8]) throws(PhotoError) {
     if bytes.starts(with: Self.pngBeginning) {
       try self.init(png: bytes)
@@ -79,10 +75,8 @@ public struct PhotoHeader: Hashable, Sendable {
   private static let jpegBeginning: [UInt8] = [0xFF, 0xD8]
 
   private init(png bytes: [UInt8]) throws(PhotoError) {
-    // The header: a length of 13, "IHDR", width, height, then depth, color, compression, filter and
-    // interlace.
-    guard bytes.count >= 33, Array(bytes[8..<16]) == [0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]
-    else { throw .malformed }
+    // The header: a length of 13, "IHDR", width, height, then depth, color, compression, filter and interlace.
+    guard bytes.count >= 33, Array(bytes[8..<16]) == [0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52] else { throw .malformed }
     func number(_ at: Int) -> Int { bytes[at..<(at + 4)].reduce(0) { $0 << 8 | Int($1) } }
     let depths: [UInt8]
     switch bytes[25] {
@@ -91,9 +85,7 @@ public struct PhotoHeader: Hashable, Sendable {
     case 2, 4, 6: depths = [8, 16]
     default: throw .malformed
     }
-    guard depths.contains(bytes[24]), bytes[26] == 0, bytes[27] == 0, bytes[28] <= 1 else {
-      throw .malformed
-    }
+    guard depths.contains(bytes[24]), bytes[26] == 0, bytes[27] == 0, bytes[28] <= 1 else { throw .malformed }
     try self.init(format: .png, width: number(16), height: number(20))
   }
 
@@ -118,8 +110,7 @@ public struct PhotoHeader: Hashable, Sendable {
       case 0x00, 0x01, 0xD0...0xDA:
         // A scan, end, restart or padding marker is not allowed before the frame header.
         throw .malformed
-      default:
-        offset += 1 + length
+      default: offset += 1 + length
       }
     }
   }

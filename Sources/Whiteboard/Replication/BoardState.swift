@@ -1,8 +1,8 @@
-/// The state of a board on one replica: its cells, and its context, which records all operations that the
-/// replica has seen.
+/// The state of a board on one replica: its cells, and its context, which records all operations that the replica has
+/// seen.
 ///
-/// Batches can be applied and answers merged in any order and any number of times. States with equal contexts
-/// are equal (SYN-1, SYN-2). No operation has to wait for another operation.
+/// Batches can be applied and answers merged in any order and any number of times. States with equal contexts are equal
+/// (SYN-1, SYN-2). No operation has to wait for another operation.
 public struct BoardState: Sendable {
   /// The context: a record of all operations that this replica has seen.
   public private(set) var context = Context()
@@ -35,8 +35,7 @@ public struct BoardState: Sendable {
   /// Returns the cells of an object; nil if the object is unknown or was purged.
   package func record(_ id: ObjectID) -> ObjectRecord? { objects.record(id) }
 
-  /// Returns whether users can see the object: it was created, is not deleted and, if it is a chat
-  /// line, is complete.
+  /// Returns whether users can see the object: it was created, is not deleted and, if it is a chat line, is complete.
   public func isVisible(_ id: ObjectID) -> Bool {
     guard let index = objects.index(of: id) else { return false }
     return objects.records[index].isVisible
@@ -54,38 +53,31 @@ public struct BoardState: Sendable {
   ///
   /// `index` is the index at which the object was last stored. The object may have moved.
   func isReported(_ id: ObjectID, near index: Int) -> Bool {
-    index < objects.ids.count && objects.ids[index] == id
-      ? objects.records[index].isReported : isReported(id)
+    index < objects.ids.count && objects.ids[index] == id ? objects.records[index].isReported : isReported(id)
   }
 
   /// Applies all operations of a batch, except those that were seen before (SYN-3).
   ///
   /// `changes` records the objects that changed.
   ///
-  /// - Throws: `BoardError.boardFull` if the board would exceed the storage limits. In that case, nothing is
-  ///   applied.
-  public mutating func apply(
-    _ batch: Batch,
-    changes: inout ChangeLog
-  ) throws(BoardError) {
+  /// - Throws: `BoardError.boardFull` if the board would exceed the storage limits. In that case, nothing is applied.
+  public mutating func apply(_ batch: Batch, changes: inout ChangeLog) throws(BoardError) {
     try apply(batch, purgingWithin: [:], changes: &changes)
   }
 
   /// Applies a batch, but ignores purges of some objects.
   ///
   /// These are the objects whose sequence number is greater than the one given for their incarnation.
-  package mutating func apply(
-    _ batch: Batch,
-    purgingWithin last: [Incarnation: UInt64],
-    changes: inout ChangeLog
-  ) throws(BoardError) {
+  package mutating func apply(_ batch: Batch, purgingWithin last: [Incarnation: UInt64], changes: inout ChangeLog)
+    throws(BoardError)
+  {
     guard let batch = counted(of: batch) else { return }
     guard hasRoom(for: batch) else { throw .boardFull }
     changes.reserve(batch.operations.count)
     let sequences = batch.sequences
     let mayBeSeen = context.overlaps(sequences, of: batch.author)
-    // The ids that this batch purged. They are added to the context together at the end. If they were added one
-    // by one in descending order, each insertion would move all later ranges.
+    // The ids that this batch purged. They are added to the context together at the end. If they were added one by one
+    // in descending order, each insertion would move all later ranges.
     var purged = DotSet()
     for index in batch.operations.indices {
       let operation = batch.operations[index]
@@ -100,11 +92,7 @@ public struct BoardState: Sendable {
         purged.insert(operation.object.dot)
       } else if purged.isEmpty || !purged.contains(operation.object.dot) {
         write(
-          Cell(
-            value: operation.value,
-            time: HybridTime(batch.time.rawValue + UInt64(index)),
-            dot: dot
-          ),
+          Cell(value: operation.value, time: HybridTime(batch.time.rawValue + UInt64(index)), dot: dot),
           at: operation.property,
           of: operation.object,
           changes: &changes
@@ -117,8 +105,8 @@ public struct BoardState: Sendable {
     }
     if !purged.isEmpty { context.formUnion(purged) }
     guard !objects.orphans.isEmpty else { return }
-    // If an object's dot is in the context, but its create operation is not, the object will never be created.
-    // Every replica then drops the cells of the object. Only the dots of this batch are new in the context.
+    // If an object's dot is in the context, but its create operation is not, the object will never be created. Every
+    // replica then drops the cells of the object. Only the dots of this batch are new in the context.
     for index in batch.operations.indices {
       let id = ObjectID(batch.dot(at: index))
       if objects.orphans.contains(id) { objects.remove(id, changes: &changes) }
@@ -127,8 +115,8 @@ public struct BoardState: Sendable {
 
   /// Returns everything that a replica with the context `since` lacks.
   ///
-  /// If `since` is empty, that is the whole state. Objects in `buckets` (bit *i* for bucket *i*) are included
-  /// with all their cells, even if the context contains them (SYN-42).
+  /// If `since` is empty, that is the whole state. Objects in `buckets` (bit *i* for bucket *i*) are included with all
+  /// their cells, even if the context contains them (SYN-42).
   /// - Complexity: O(*m* + *n* log *n*), where *m* is the number of cells and *n* is the number of objects.
   public func difference(since: Context, buckets: UInt16 = 0) -> Difference {
     var difference = Difference(context: context)
@@ -141,11 +129,8 @@ public struct BoardState: Sendable {
       let id = ids[index]
       let isWhole = buckets != 0 && buckets & (1 << id.bucket) != 0
       let entries = objects.records[index].entries
-      let lacking =
-        isWhole || since.isEmpty ? entries : entries.filter { !since.contains($0.cell.dot) }
-      if !lacking.isEmpty {
-        difference.entries.append(Difference.Entry(object: id, cells: lacking))
-      }
+      let lacking = isWhole || since.isEmpty ? entries : entries.filter { !since.contains($0.cell.dot) }
+      if !lacking.isEmpty { difference.entries.append(Difference.Entry(object: id, cells: lacking)) }
     }
     return difference
   }
@@ -154,13 +139,12 @@ public struct BoardState: Sendable {
   ///
   /// - Parameters:
   ///   - difference: The answer.
-  ///   - comparingAll: Whether to compare each cell with the stored one, even if its dot is in the
-  ///     context. This repairs replicas that diverged (SYN-42).
-  ///   - replacing: The buckets whose stored cells are removed first, if the sender has seen a cell but no
-  ///     longer has it. The answer must contain all cells of these buckets.
+  ///   - comparingAll: Whether to compare each cell with the stored one, even if its dot is in the context. This
+  ///     repairs replicas that diverged (SYN-42).
+  ///   - replacing: The buckets whose stored cells are removed first, if the sender has seen a cell but no longer has
+  ///     it. The answer must contain all cells of these buckets.
   ///   - changes: Records the objects that changed.
-  /// - Throws: `BoardError.boardFull` if the board would exceed the storage limits. In that case, nothing is
-  ///   merged.
+  /// - Throws: `BoardError.boardFull` if the board would exceed the storage limits. In that case, nothing is merged.
   public mutating func merge(
     _ difference: Difference,
     comparingAll: Bool = false,
@@ -170,12 +154,8 @@ public struct BoardState: Sendable {
     let difference = counted(of: difference)
     // If an id is in the sender's context, but not among its living objects, the object was purged. A purge is
     // permanent.
-    let purged = objects.ids.filter {
-      difference.context.contains($0.dot) && !difference.living.contains($0.dot)
-    }
-    guard hasRoom(for: difference, without: purged, comparingAll: comparingAll) else {
-      throw .boardFull
-    }
+    let purged = objects.ids.filter { difference.context.contains($0.dot) && !difference.living.contains($0.dot) }
+    guard hasRoom(for: difference, without: purged, comparingAll: comparingAll) else { throw .boardFull }
     for id in purged { objects.remove(id, changes: &changes) }
     let isReplaced =
       replacing != 0
@@ -187,15 +167,11 @@ public struct BoardState: Sendable {
     for entry in difference.entries {
       guard objects.index(of: entry.object) != nil else {
         let isReplacing = replacing & (1 << entry.object.bucket) != 0
-        if add(entry, comparingAll: comparingAll, isReplacing: isReplacing, changes: &changes) {
-          isNews = true
-        }
+        if add(entry, comparingAll: comparingAll, isReplacing: isReplacing, changes: &changes) { isNews = true }
         continue
       }
       for known in entry.cells where comparingAll || !context.contains(known.cell.dot) {
-        if write(known.cell, at: known.property, of: entry.object, changes: &changes) {
-          isNews = true
-        }
+        if write(known.cell, at: known.property, of: entry.object, changes: &changes) { isNews = true }
       }
     }
     if isReplaced { objects.removeEmpty(changes: &changes) }
@@ -203,9 +179,7 @@ public struct BoardState: Sendable {
       context.formUnion(difference.context)
       revision += 1
     }
-    for id in objects.orphans where context.contains(id.dot) {
-      objects.remove(id, changes: &changes)
-    }
+    for id in objects.orphans where context.contains(id.dot) { objects.remove(id, changes: &changes) }
   }
 
   // MARK: - Revoked rights
@@ -217,13 +191,9 @@ public struct BoardState: Sendable {
     guard limits != self.limits else { return }
     self.limits = limits
     var isNews = false
-    for (incarnation, last) in limits where context.removeAll(after: last, of: incarnation) {
-      isNews = true
-    }
+    for (incarnation, last) in limits where context.removeAll(after: last, of: incarnation) { isNews = true }
     guard isNews else { return }
-    let isAny = objects.removeCells(changes: &changes) { _, entry in
-      !entry.cell.dot.isWithin(limits)
-    }
+    let isAny = objects.removeCells(changes: &changes) { _, entry in !entry.cell.dot.isWithin(limits) }
     if isAny { objects.removeEmpty(changes: &changes) }
     revision += 1
   }
@@ -234,9 +204,7 @@ public struct BoardState: Sendable {
   /// - Returns: The number of removed incarnations, and the number of unknown incarnations that remain.
   /// - Complexity: O(*n*). If an incarnation is unknown, *n* is the number of cells; otherwise, it is the number of
   ///   incarnations.
-  package mutating func forgetEmpty(
-    unless isKnown: (Incarnation) -> Bool
-  ) -> (forgotten: Int, kept: Int) {
+  package mutating func forgetEmpty(unless isKnown: (Incarnation) -> Bool) -> (forgotten: Int, kept: Int) {
     let unknown = Set(context.incarnations.filter { !isKnown($0) })
     guard !unknown.isEmpty else { return (0, 0) }
     var empty = unknown
@@ -255,8 +223,7 @@ public struct BoardState: Sendable {
 
   /// Returns the part of a batch up to the limit of its incarnation; nil if nothing remains.
   private func counted(of batch: Batch) -> Batch? {
-    guard !limits.isEmpty, let last = limits[batch.author], batch.sequences.upperBound > last
-    else { return batch }
+    guard !limits.isEmpty, let last = limits[batch.author], batch.sequences.upperBound > last else { return batch }
     guard batch.firstSequence <= last else { return nil }
     return Batch(
       validated: Array(batch.operations.prefix(Int(last - batch.firstSequence + 1))),
@@ -274,16 +241,15 @@ public struct BoardState: Sendable {
   /// Writes a cell that was not seen before.
   ///
   /// Returns whether the board changed.
-  @discardableResult
-  private mutating func write(
+  @discardableResult private mutating func write(
     _ cell: Cell,
     at property: Property,
     of id: ObjectID,
     changes: inout ChangeLog
   ) -> Bool {
     let known = objects.index(of: id)
-    // If the context contains the id of an unknown object, the object was purged. A purge beats every later
-    // write (SYN-8).
+    // If the context contains the id of an unknown object, the object was purged. A purge beats every later write
+    // (SYN-8).
     if known == nil, context.contains(id.dot) { return false }
     return objects.write(cell, at: property, of: id, at: known, changes: &changes)
   }
@@ -291,14 +257,11 @@ public struct BoardState: Sendable {
   /// Adds an unknown object with the cells that were not seen before.
   ///
   /// Returns whether any cell was added.
-  private mutating func add(
-    _ entry: Difference.Entry,
-    comparingAll: Bool,
-    isReplacing: Bool,
-    changes: inout ChangeLog
-  ) -> Bool {
-    // If the context contains the id of an unknown object, the object was purged. A purge beats every later
-    // write (SYN-8). In a replaced bucket, the sender decides which objects exist.
+  private mutating func add(_ entry: Difference.Entry, comparingAll: Bool, isReplacing: Bool, changes: inout ChangeLog)
+    -> Bool
+  {
+    // If the context contains the id of an unknown object, the object was purged. A purge beats every later write
+    // (SYN-8). In a replaced bucket, the sender decides which objects exist.
     guard isReplacing || !context.contains(entry.object.dot) else { return false }
     let seen = comparingAll ? Context() : context
     let unseen =

@@ -21,8 +21,8 @@ public struct Cell: Hashable, Sendable {
   ///
   /// Writes are compared by time, then by incarnation, then by sequence number (BRD-5).
   ///
-  /// Two writes can have the same dot only if a peer violates the protocol. In that case, the greater value
-  /// wins, so that replicas still agree.
+  /// Two writes can have the same dot only if a peer violates the protocol. In that case, the greater value wins, so
+  /// that replicas still agree.
   public func beats(_ other: Cell) -> Bool {
     if time != other.time { return time > other.time }
     if dot != other.dot { return dot > other.dot }
@@ -75,21 +75,14 @@ public struct Batch: Hashable, Sendable {
   public let operations: [Operation]
 
   /// Creates a batch and checks it.
-  /// - Throws: `CodecError` if the batch is empty or too long, or breaks a rule that decoders
-  ///   enforce.
-  public init(
-    author: Incarnation,
-    firstSequence: UInt64,
-    time: HybridTime,
-    operations: [Operation]
-  ) throws(CodecError) {
+  /// - Throws: `CodecError` if the batch is empty or too long, or breaks a rule that decoders enforce.
+  public init(author: Incarnation, firstSequence: UInt64, time: HybridTime, operations: [Operation]) throws(CodecError)
+  {
     guard !operations.isEmpty, operations.count <= BoardLimits.operationsPerBatch else {
       throw .overLimit("operations")
     }
     let more = UInt64(operations.count - 1)
-    guard firstSequence >= 1, firstSequence <= BoardLimits.sequence - more else {
-      throw .overLimit("sequence")
-    }
+    guard firstSequence >= 1, firstSequence <= BoardLimits.sequence - more else { throw .overLimit("sequence") }
     guard time.rawValue <= BoardLimits.time - more else { throw .overLimit("time") }
     self.author = author
     self.firstSequence = firstSequence
@@ -99,12 +92,7 @@ public struct Batch: Hashable, Sendable {
   }
 
   /// Creates a batch from operations that a decoder has already checked.
-  package init(
-    validated operations: [Operation],
-    author: Incarnation,
-    firstSequence: UInt64,
-    time: HybridTime
-  ) {
+  package init(validated operations: [Operation], author: Incarnation, firstSequence: UInt64, time: HybridTime) {
     self.author = author
     self.firstSequence = firstSequence
     self.time = time
@@ -112,39 +100,26 @@ public struct Batch: Hashable, Sendable {
   }
 
   /// The range of sequence numbers of the operations.
-  public var sequences: ClosedRange<UInt64> {
-    firstSequence...(firstSequence + UInt64(operations.count - 1))
-  }
+  public var sequences: ClosedRange<UInt64> { firstSequence...(firstSequence + UInt64(operations.count - 1)) }
 
   /// Returns the dot of the operation at `index`.
   public func dot(at index: Int) -> Dot { Dot(author, firstSequence + UInt64(index)) }
 }
 
 extension Operation {
-  /// Throws an error if an operation with this dot breaks the rules of BRD-10, or has a value of
-  /// the wrong type (BRD-9).
-  package func validate(as dot: Dot) throws(CodecError) {
-    try Self.validate(object, property, value, as: dot)
-  }
+  /// Throws an error if an operation with this dot breaks the rules of BRD-10, or has a value of the wrong type
+  /// (BRD-9).
+  package func validate(as dot: Dot) throws(CodecError) { try Self.validate(object, property, value, as: dot) }
 
   /// Throws an error if an operation with the given parts would break a rule.
-  static func validate(
-    _ object: ObjectID,
-    _ property: Property,
-    _ value: Value,
-    as dot: Dot
-  ) throws(CodecError) {
+  static func validate(_ object: ObjectID, _ property: Property, _ value: Value, as dot: Dot) throws(CodecError) {
     guard value.length <= BoardLimits.valueBytes else { throw .overLimit("value") }
     if property.isPurge {
       guard dot != object.dot else { throw .notTheAuthor("purge") }
       guard value.shape == Value.none.shape else { throw .notCanonical("purge") }
       return
     }
-    guard property.mayBeWritten(by: dot, of: object) else {
-      throw .notTheAuthor("property \(property.number)")
-    }
-    if property.isKind, value.shape != Value.unsigned(0).shape {
-      throw .notCanonical("kind")
-    }
+    guard property.mayBeWritten(by: dot, of: object) else { throw .notTheAuthor("property \(property.number)") }
+    if property.isKind, value.shape != Value.unsigned(0).shape { throw .notCanonical("kind") }
   }
 }

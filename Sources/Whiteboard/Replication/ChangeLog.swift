@@ -43,11 +43,10 @@ public struct ChangeLog: Sendable {
     if entries.isEmpty { entries.reserveCapacity(more) }
   }
 
-  /// Returns the index of the entry of an object that is about to change, and adds the entry if
-  /// needed.
+  /// Returns the index of the entry of an object that is about to change, and adds the entry if needed.
   ///
-  /// `mark` caches the index between calls. Marks from an earlier log need no reset: such a mark is recognized,
-  /// because the entry at its index belongs to another object.
+  /// `mark` caches the index between calls. Marks from an earlier log need no reset: such a mark is recognized, because
+  /// the entry at its index belongs to another object.
   ///
   /// - Parameters:
   ///   - id: The object.
@@ -85,10 +84,7 @@ public struct ChangeLog: Sendable {
 
   /// Returns whether an object that holds settings of the board changed.
   func touchesSettings(in state: BoardState) -> Bool {
-    entries.contains {
-      $0.wasSettings
-        || (!state.isReported($0.object) && state.record($0.object)?.kind == .settings)
-    }
+    entries.contains { $0.wasSettings || (!state.isReported($0.object) && state.record($0.object)?.kind == .settings) }
   }
 
   /// Returns the recorded changes, in the order in which objects first changed.
@@ -107,16 +103,10 @@ public struct ChangeLog: Sendable {
       if !isVisible {
         if wasVisible { result.append(.removed(id)) }
         // Do not report groups themselves.
-        if entry.grouping, entry.wasGroup || state.record(id)?.kind == .group {
-          groups.insert(id)
-        }
+        if entry.grouping, entry.wasGroup || state.record(id)?.kind == .group { groups.insert(id) }
         continue
       }
-      if !wasVisible {
-        result.append(.added(id))
-      } else if entry.content {
-        result.append(.changed(id))
-      }
+      if !wasVisible { result.append(.added(id)) } else if entry.content { result.append(.changed(id)) }
       if entry.selection { result.append(.selected(id)) }
     }
     guard !groups.isEmpty else { return result }

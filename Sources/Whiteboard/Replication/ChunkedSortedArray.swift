@@ -1,7 +1,7 @@
 /// A sorted array that is stored in pieces of bounded length, so that all insertions have a similar cost.
 ///
-/// The caller defines the order and passes it to each search. Nearly all arrays have only one piece. The first
-/// piece is therefore stored outside the array of pieces.
+/// The caller defines the order and passes it to each search. Nearly all arrays have only one piece. The first piece is
+/// therefore stored outside the array of pieces.
 struct ChunkedSortedArray<Element: Sendable>: Sendable {
   /// The position of an element, or the position at which an element would be inserted.
   struct Position: Hashable {
@@ -62,8 +62,7 @@ struct ChunkedSortedArray<Element: Sendable>: Sendable {
   }
 
   private func partition(_ piece: [Element], _ isBefore: (Element) -> Bool) -> Int {
-    // For a few elements, a linear search is faster than a binary search, because the elements share cache
-    // lines.
+    // For a few elements, a linear search is faster than a binary search, because the elements share cache lines.
     if piece.count <= 8 { return piece.firstIndex { !isBefore($0) } ?? piece.count }
     var low = 0
     var high = piece.count
@@ -85,20 +84,14 @@ struct ChunkedSortedArray<Element: Sendable>: Sendable {
   func position(after position: Position) -> Position {
     let length = position.piece == 0 ? first.count : rest[position.piece - 1].count
     return position.index + 1 < length || position.piece == rest.count
-      ? Position(piece: position.piece, index: position.index + 1)
-      : Position(piece: position.piece + 1, index: 0)
+      ? Position(piece: position.piece, index: position.index + 1) : Position(piece: position.piece + 1, index: 0)
   }
 
   /// Calls `body` to modify the element at a position in place.
   ///
   /// Returns nil if the position is the end.
-  mutating func update<Result>(
-    _ position: Position,
-    _ body: (inout Element) -> Result?
-  ) -> Result? {
-    if position.piece == 0 {
-      return position.index < first.count ? body(&first[position.index]) : nil
-    }
+  mutating func update<Result>(_ position: Position, _ body: (inout Element) -> Result?) -> Result? {
+    if position.piece == 0 { return position.index < first.count ? body(&first[position.index]) : nil }
     let piece = position.piece - 1
     return position.index < rest[piece].count ? body(&rest[piece][position.index]) : nil
   }

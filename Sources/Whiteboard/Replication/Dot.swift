@@ -21,14 +21,11 @@ public struct Dot: Hashable, Comparable, Sendable, CustomStringConvertible {
   public var description: String { "\(sequence)-\(incarnation)" }
 
   /// Returns whether the sequence number does not exceed the limit for its incarnation; true if there is no limit.
-  package func isWithin(_ last: [Incarnation: UInt64]) -> Bool {
-    last[incarnation].map { sequence <= $0 } ?? true
-  }
+  package func isWithin(_ last: [Incarnation: UInt64]) -> Bool { last[incarnation].map { sequence <= $0 } ?? true }
 
   /// Compares two dots by incarnation, then by sequence number.
   @inlinable public static func < (lhs: Dot, rhs: Dot) -> Bool {
-    lhs.incarnation == rhs.incarnation
-      ? lhs.sequence < rhs.sequence : lhs.incarnation < rhs.incarnation
+    lhs.incarnation == rhs.incarnation ? lhs.sequence < rhs.sequence : lhs.incarnation < rhs.incarnation
   }
 }
 
@@ -45,8 +42,8 @@ public struct ObjectID: Hashable, Comparable, Sendable, CustomStringConvertible 
     guard let hyphen = text.utf8.firstIndex(of: UInt8(ascii: "-")) else { return nil }
     let digits = text[..<hyphen]
     guard let first = digits.utf8.first, first != UInt8(ascii: "0"),
-      digits.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }),
-      let sequence = UInt64(digits), sequence >= 1, sequence <= BoardLimits.sequence,
+      digits.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }), let sequence = UInt64(digits),
+      sequence >= 1, sequence <= BoardLimits.sequence,
       let incarnation = Incarnation(text[text.utf8.index(after: hyphen)...])
     else { return nil }
     self.init(Dot(incarnation, sequence))

@@ -50,11 +50,8 @@ public struct SequenceRanges: Sendable {
       pieces.insert(range, at: position)
       return
     }
-    var merged =
-      min(found.lowerBound, range.lowerBound)...max(found.upperBound, range.upperBound)
-    while let swallowed = pieces[pieces.position(after: position)],
-      swallowed.lowerBound <= merged.upperBound + 1
-    {
+    var merged = min(found.lowerBound, range.lowerBound)...max(found.upperBound, range.upperBound)
+    while let swallowed = pieces[pieces.position(after: position)], swallowed.lowerBound <= merged.upperBound + 1 {
       merged = merged.lowerBound...max(merged.upperBound, swallowed.upperBound)
       pieces.remove(at: pieces.position(after: position))
     }
@@ -77,9 +74,7 @@ public struct SequenceRanges: Sendable {
     merged.reserveCapacity(mine.count + theirs.count)
     var (left, right) = (0, 0)
     while left < mine.count || right < theirs.count {
-      let isMine =
-        right == theirs.count
-        || (left < mine.count && mine[left].lowerBound <= theirs[right].lowerBound)
+      let isMine = right == theirs.count || (left < mine.count && mine[left].lowerBound <= theirs[right].lowerBound)
       let next = isMine ? mine[left] : theirs[right]
       if isMine { left += 1 } else { right += 1 }
       if let last = merged.last, next.lowerBound <= last.upperBound + 1 {
@@ -115,13 +110,9 @@ public struct SequenceRanges: Sendable {
   }
 
   /// Returns whether every number of `other` is in the set.
-  public func isSuperset(of other: SequenceRanges) -> Bool {
-    other.ranges.allSatisfy { contains($0) }
-  }
+  public func isSuperset(of other: SequenceRanges) -> Bool { other.ranges.allSatisfy { contains($0) } }
 
-  private func position(
-    endingAtOrAfter sequence: UInt64
-  ) -> ChunkedSortedArray<ClosedRange<UInt64>>.Position {
+  private func position(endingAtOrAfter sequence: UInt64) -> ChunkedSortedArray<ClosedRange<UInt64>>.Position {
     pieces.position { $0.upperBound < sequence }
   }
 }
@@ -222,9 +213,7 @@ public struct DotSet: Sendable {
   }
 
   /// Adds one dot to the set.
-  public mutating func insert(_ dot: Dot) {
-    insert(dot.sequence...dot.sequence, of: dot.incarnation)
-  }
+  public mutating func insert(_ dot: Dot) { insert(dot.sequence...dot.sequence, of: dot.incarnation) }
 
   /// Adds the dots of one incarnation with sequence numbers in `range`.
   public mutating func insert(_ range: ClosedRange<UInt64>, of incarnation: Incarnation) {
@@ -253,9 +242,7 @@ public struct DotSet: Sendable {
     sets.remove(at: place)
     authors.remove(at: place)
     places = [:]
-    if authors.count > Self.few {
-      for (place, author) in authors.enumerated() { places[author] = place }
-    }
+    if authors.count > Self.few { for (place, author) in authors.enumerated() { places[author] = place } }
     return true
   }
 
@@ -268,17 +255,12 @@ public struct DotSet: Sendable {
     for (incarnation, ranges) in kept { append(ranges, of: incarnation) }
   }
 
-  /// Returns the greatest sequence number of an incarnation in the set; nil if the set has no dot of the
-  /// incarnation.
-  package func last(of incarnation: Incarnation) -> UInt64? {
-    place(of: incarnation).flatMap { sets[$0].last }
-  }
+  /// Returns the greatest sequence number of an incarnation in the set; nil if the set has no dot of the incarnation.
+  package func last(of incarnation: Incarnation) -> UInt64? { place(of: incarnation).flatMap { sets[$0].last } }
 
   /// Adds every dot of `other` to the set.
   public mutating func formUnion(_ other: DotSet) {
-    for place in other.authors.indices {
-      formUnion(other.sets[place], of: other.authors[place])
-    }
+    for place in other.authors.indices { formUnion(other.sets[place], of: other.authors[place]) }
   }
 
   /// Adds the dots of one incarnation with sequence numbers in `ranges`.
@@ -334,6 +316,5 @@ extension DotSet: Hashable {
 
 /// The dots of all operations that a replica has seen (BRD-4).
 ///
-/// It is both the version vector (the ranges that start at 1) and the set of dots after gaps (all other
-/// ranges).
+/// It is both the version vector (the ranges that start at 1) and the set of dots after gaps (all other ranges).
 public typealias Context = DotSet

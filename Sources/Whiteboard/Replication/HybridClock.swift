@@ -16,9 +16,7 @@ public struct HybridTime: Hashable, Comparable, Sendable {
   @inlinable public var counter: UInt64 { rawValue & 0xFFFF }
 
   /// Whether the operations of a batch of any length can get times after this one.
-  var canBeFollowed: Bool {
-    rawValue < BoardLimits.time - UInt64(BoardLimits.operationsPerBatch)
-  }
+  var canBeFollowed: Bool { rawValue < BoardLimits.time - UInt64(BoardLimits.operationsPerBatch) }
 
   /// Compares two times by milliseconds, then by counter.
   public static func < (lhs: HybridTime, rhs: HybridTime) -> Bool { lhs.rawValue < rhs.rawValue }
@@ -45,9 +43,9 @@ public struct Stamp: Hashable, Comparable, Sendable {
 
 /// The hybrid logical clock that assigns times to local writes.
 ///
-/// The caller passes in the wall-clock time. The clock stays within `BoardLimits.drift` of the wall clock, even
-/// if it observes remote times that are further ahead (BRD-7). If a write must follow such a remote time, it
-/// gets a separate time that does not advance the clock (BRD-32).
+/// The caller passes in the wall-clock time. The clock stays within `BoardLimits.drift` of the wall clock, even if it
+/// observes remote times that are further ahead (BRD-7). If a write must follow such a remote time, it gets a separate
+/// time that does not advance the clock (BRD-32).
 public struct HybridClock: Sendable {
   /// A sequence of operations that are sent as one batch.
   public struct Run: Hashable, Sendable {
@@ -64,22 +62,20 @@ public struct HybridClock: Sendable {
 
   /// Assigns times to operations that are written together.
   ///
-  /// Operations whose floors are near the wall clock get consecutive times, even if there are other
-  /// operations between them. An operation whose floor is ahead of the wall clock by more than
-  /// `BoardLimits.drift` gets a time just above its floor, and therefore a separate batch.
+  /// Operations whose floors are near the wall clock get consecutive times, even if there are other operations between
+  /// them. An operation whose floor is ahead of the wall clock by more than `BoardLimits.drift` gets a time just above
+  /// its floor, and therefore a separate batch.
   /// - Parameters:
   ///   - wall: The wall clock, in milliseconds since 1970.
-  ///   - floors: For each operation, the time that its time must exceed, such as the time of the cell it
-  ///     overwrites (BRD-6); nil if any time is allowed.
+  ///   - floors: For each operation, the time that its time must exceed, such as the time of the cell it overwrites
+  ///     (BRD-6); nil if any time is allowed.
   /// - Returns: The batches to send, in order; nil if no legal time is left.
   public mutating func next(wall: UInt64, after floors: [HybridTime?]) -> [Run]? {
     let limit = Self.limit(wall)
     // If the wall clock was set back, do not continue from the later times that it showed before.
     if last > limit { last = 0 }
     var base = max(last + 1, Self.time(wall))
-    for case let floor? in floors where floor.rawValue < limit {
-      base = max(base, floor.rawValue + 1)
-    }
+    for case let floor? in floors where floor.rawValue < limit { base = max(base, floor.rawValue + 1) }
     var runs: [Run] = []
     var first = floors.startIndex
     while first < floors.endIndex {
@@ -108,10 +104,7 @@ public struct HybridClock: Sendable {
   ///
   /// All floors of the batch are within `BoardLimits.drift` of each other. Therefore the time is at most
   /// `BoardLimits.drift` later than any of the operations requires.
-  private static func farRun(
-    _ floors: ArraySlice<HybridTime?>,
-    _ limit: UInt64
-  ) -> (end: Int, time: UInt64) {
+  private static func farRun(_ floors: ArraySlice<HybridTime?>, _ limit: UInt64) -> (end: Int, time: UInt64) {
     var (least, greatest) = (UInt64.max, UInt64(0))
     var end = floors.startIndex
     while end < floors.endIndex, let floor = floors[end], isFar(floor, limit) {
@@ -134,7 +127,5 @@ public struct HybridClock: Sendable {
     return time(isTooMuch ? .max : sum)
   }
 
-  private static func time(_ milliseconds: UInt64) -> UInt64 {
-    min(milliseconds, (BoardLimits.time >> 16) - 1) << 16
-  }
+  private static func time(_ milliseconds: UInt64) -> UInt64 { min(milliseconds, (BoardLimits.time >> 16) - 1) << 16 }
 }

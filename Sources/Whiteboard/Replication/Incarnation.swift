@@ -7,8 +7,7 @@ public struct Incarnation: Hashable, Comparable, Sendable, CustomStringConvertib
   /// The 64 bits of the incarnation, which are never all zero.
   public let rawValue: UInt64
 
-  /// Creates an incarnation from its bits, which must not be zero: in the protocol, zero means
-  /// "none".
+  /// Creates an incarnation from its bits, which must not be zero: in the protocol, zero means "none".
   @inlinable public init(_ rawValue: UInt64) {
     precondition(rawValue != 0, "an incarnation must not be zero")
     self.rawValue = rawValue
@@ -20,17 +19,14 @@ public struct Incarnation: Hashable, Comparable, Sendable, CustomStringConvertib
     self.rawValue = rawValue
   }
 
-  /// Creates an incarnation from its canonical text of 13 base32 characters; nil if `text` is
-  /// malformed.
+  /// Creates an incarnation from its canonical text of 13 base32 characters; nil if `text` is malformed.
   public init?(_ text: some StringProtocol) {
     guard let bytes = try? Base32.decode(text, byteCount: 8) else { return nil }
     self.init(exactly: bytes.reduce(0) { ($0 << 8) | UInt64($1) })
   }
 
   /// Returns a new random incarnation.
-  public static func random(
-    using generator: inout some RandomNumberGenerator
-  ) -> Incarnation {
+  public static func random(using generator: inout some RandomNumberGenerator) -> Incarnation {
     Incarnation(UInt64.random(in: 1...UInt64.max, using: &generator))
   }
 
@@ -40,7 +36,5 @@ public struct Incarnation: Hashable, Comparable, Sendable, CustomStringConvertib
   }
 
   /// Compares two incarnations as unsigned numbers.
-  @inlinable public static func < (lhs: Incarnation, rhs: Incarnation) -> Bool {
-    lhs.rawValue < rhs.rawValue
-  }
+  @inlinable public static func < (lhs: Incarnation, rhs: Incarnation) -> Bool { lhs.rawValue < rhs.rawValue }
 }

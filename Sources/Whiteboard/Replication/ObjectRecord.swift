@@ -1,7 +1,7 @@
 /// The cells of one object, sorted by property.
 ///
-/// The cells are stored in pieces of bounded length, so that the cost of a write does not depend on
-/// the order in which properties are written.
+/// The cells are stored in pieces of bounded length, so that the cost of a write does not depend on the order in which
+/// properties are written.
 package struct ObjectRecord: Sendable {
   /// A cell together with its property.
   package typealias Entry = PropertyCell
@@ -31,9 +31,7 @@ package struct ObjectRecord: Sendable {
     pieces = ChunkedSortedArray(entries)
     for entry in entries {
       valueBytes += entry.cell.value.length
-      if !entry.property.isSelection {
-        updatedAt = max(updatedAt, entry.cell.time.milliseconds)
-      }
+      if !entry.property.isSelection { updatedAt = max(updatedAt, entry.cell.time.milliseconds) }
     }
     decideVisibility()
   }
@@ -58,9 +56,7 @@ package struct ObjectRecord: Sendable {
   /// The cell of a property; nil if the property has no cell.
   /// - Complexity: O(log *n*).
   package subscript(property: Property) -> Cell? {
-    guard let entry = pieces[position(of: property)], entry.property == property else {
-      return nil
-    }
+    guard let entry = pieces[position(of: property)], entry.property == property else { return nil }
     return entry.cell
   }
 
@@ -72,15 +68,9 @@ package struct ObjectRecord: Sendable {
 
   /// Writes a cell unconditionally.
   /// - Complexity: The same as that of ``write(_:at:)``.
-  mutating func overwrite(_ property: Property, with cell: Cell) {
-    _ = put(cell, at: property) { _ in true }
-  }
+  mutating func overwrite(_ property: Property, with cell: Cell) { _ = put(cell, at: property) { _ in true } }
 
-  private mutating func put(
-    _ cell: Cell,
-    at property: Property,
-    where beats: (Cell) -> Bool
-  ) -> Outcome {
+  private mutating func put(_ cell: Cell, at property: Property, where beats: (Cell) -> Bool) -> Outcome {
     let position = position(of: property)
     let growth: Int? = pieces.update(position) { entry in
       guard entry.property == property else { return nil }

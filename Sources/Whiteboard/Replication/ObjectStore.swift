@@ -1,10 +1,9 @@
 /// The stored objects of a board with their cells.
 ///
-/// Each method that changes an object also updates the totals, the set of orphans, and the indexes of groups
-/// and settings. The store does not know the context. `BoardState` decides which cells are valid.
+/// Each method that changes an object also updates the totals, the set of orphans, and the indexes of groups and
+/// settings. The store does not know the context. `BoardState` decides which cells are valid.
 struct ObjectStore: Sendable {
-  /// The objects that have cells, but no `kind` cell, because their create operation has not
-  /// arrived yet.
+  /// The objects that have cells, but no `kind` cell, because their create operation has not arrived yet.
   private(set) var orphans: Set<ObjectID> = []
   /// An index of the objects by the group that their `group` cell names.
   private(set) var groups = GroupIndex()
@@ -15,9 +14,8 @@ struct ObjectStore: Sendable {
   /// The number of bytes in the values of all cells.
   private(set) var valueBytes = 0
 
-  // These three arrays are parallel: for each object its id, its cells, and its mark in the latest change log.
-  // Their order has no meaning. When an object is removed, the last object moves to its index. The id of each
-  // object.
+  // These three arrays are parallel: for each object its id, its cells, and its mark in the latest change log. Their
+  // order has no meaning. When an object is removed, the last object moves to its index. The id of each object.
   private(set) var ids: [ObjectID] = []
   /// The cells of each object, at the same index as its id.
   private(set) var records: [ObjectRecord] = []
@@ -51,13 +49,9 @@ struct ObjectStore: Sendable {
   ///   - known: The index of the object; nil if it is not stored.
   ///   - changes: Records the change.
   /// - Returns: Whether the object changed.
-  mutating func write(
-    _ cell: Cell,
-    at property: Property,
-    of id: ObjectID,
-    at known: Int?,
-    changes: inout ChangeLog
-  ) -> Bool {
+  mutating func write(_ cell: Cell, at property: Property, of id: ObjectID, at known: Int?, changes: inout ChangeLog)
+    -> Bool
+  {
     let index = known ?? append(id)
     let entry = changes.place(of: id, at: index, &marks[index])
     if known == nil {
@@ -108,10 +102,7 @@ struct ObjectStore: Sendable {
   /// Objects stay stored, even if they have no cells left.
   /// - Returns: Whether any cell was removed.
   /// - Complexity: O(*n*), where *n* is the number of cells of all objects.
-  mutating func removeCells(
-    changes: inout ChangeLog,
-    where isRemoved: (ObjectID, PropertyCell) -> Bool
-  ) -> Bool {
+  mutating func removeCells(changes: inout ChangeLog, where isRemoved: (ObjectID, PropertyCell) -> Bool) -> Bool {
     var isAny = false
     for index in ids.indices {
       let id = ids[index]

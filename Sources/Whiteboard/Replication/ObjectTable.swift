@@ -1,7 +1,7 @@
 /// An open-addressing hash table that finds the index of an object in an array of ids.
 ///
-/// Peers choose ids and could choose many with the same hash. The hash therefore has a secret seed that differs
-/// in each run of the program. The seed does not affect anything that leaves the board.
+/// Peers choose ids and could choose many with the same hash. The hash therefore has a secret seed that differs in each
+/// run of the program. The seed does not affect anything that leaves the board.
 struct ObjectTable: Sendable {
   private let seed = UInt64(truncatingIfNeeded: Hasher().finalize())
 
@@ -69,9 +69,7 @@ struct ObjectTable: Sendable {
       next = (next + 1) & mask
     }
     places[hole] = 0
-    if place != ids.count - 1 {
-      places[probe(of: ids.count - 1, ids, mask)] = UInt32(place + 1)
-    }
+    if place != ids.count - 1 { places[probe(of: ids.count - 1, ids, mask)] = UInt32(place + 1) }
   }
 
   /// Returns the slot that holds `place`.

@@ -2,8 +2,8 @@
 ///
 /// It consists of a number and, for some numbers, a qualifier (BRD-8).
 ///
-/// The kind of qualifier depends only on the number, so that a program can store and forward properties that it
-/// does not know.
+/// The kind of qualifier depends only on the number, so that a program can store and forward properties that it does
+/// not know.
 public struct Property: Hashable, Comparable, Sendable {
   /// The property's number, at most `BoardLimits.property`.
   public let number: UInt16
@@ -27,10 +27,7 @@ public struct Property: Hashable, Comparable, Sendable {
 
   /// Creates a property without a qualifier.
   @inlinable public init(_ number: UInt16) {
-    precondition(
-      Self.qualification(of: number) == Qualification.none,
-      "this property needs a qualifier"
-    )
+    precondition(Self.qualification(of: number) == Qualification.none, "this property needs a qualifier")
     self.number = number
     high = 0
     low = 0
@@ -38,10 +35,7 @@ public struct Property: Hashable, Comparable, Sendable {
 
   /// Creates a property with a number as its qualifier.
   @inlinable public init(_ number: UInt16, index: UInt64) {
-    precondition(
-      Self.qualification(of: number) == .number,
-      "this property has no index as its qualifier"
-    )
+    precondition(Self.qualification(of: number) == .number, "this property has no index as its qualifier")
     self.number = number
     high = index
     low = 0
@@ -49,24 +43,18 @@ public struct Property: Hashable, Comparable, Sendable {
 
   /// Creates a property with a dot as its qualifier.
   @inlinable public init(_ number: UInt16, dot: Dot) {
-    precondition(
-      Self.qualification(of: number) == .dot,
-      "this property has no dot as its qualifier"
-    )
+    precondition(Self.qualification(of: number) == .dot, "this property has no dot as its qualifier")
     self.number = number
     high = dot.incarnation.rawValue
     low = dot.sequence
   }
 
   /// The number that qualifies the property; nil if the qualifier is not a number.
-  @inlinable public var index: UInt64? {
-    Self.qualification(of: number) == .number ? high : nil
-  }
+  @inlinable public var index: UInt64? { Self.qualification(of: number) == .number ? high : nil }
 
   /// The dot that qualifies the property; nil if the qualifier is not a dot.
   @inlinable public var dot: Dot? {
-    guard Self.qualification(of: number) == .dot, let incarnation = Incarnation(exactly: high)
-    else { return nil }
+    guard Self.qualification(of: number) == .dot, let incarnation = Incarnation(exactly: high) else { return nil }
     return Dot(incarnation, low)
   }
 
@@ -159,8 +147,8 @@ extension Property {
     case creator
     /// Only the operation whose dot qualifies the property may write it.
     case own
-    /// Only the operation whose dot qualifies the property, and later operations of its incarnation, may write
-    /// the property.
+    /// Only the operation whose dot qualifies the property, and later operations of its incarnation, may write the
+    /// property.
     ///
     /// This allows the author to undo the write.
     case writer
@@ -187,8 +175,7 @@ extension Property {
     case .creator: dot.incarnation == object.dot.incarnation && dot != object.dot
     case .own: self.dot == dot && dot != object.dot
     case .writer:
-      self.dot.map { $0.incarnation == dot.incarnation && $0.sequence <= dot.sequence } ?? false
-        && dot != object.dot
+      self.dot.map { $0.incarnation == dot.incarnation && $0.sequence <= dot.sequence } ?? false && dot != object.dot
     }
   }
 

@@ -45,13 +45,11 @@ public enum Value: Sendable {
 
   /// Returns whether this value is less than `other`.
   ///
-  /// Values are compared by type, then by the bytes that represent them in the digest (BRD-5,
-  /// SYN-40).
+  /// Values are compared by type, then by the bytes that represent them in the digest (BRD-5, SYN-40).
   package func precedes(_ other: Value) -> Bool {
     switch (self, other) {
     case (.unsigned(let left), .unsigned(let right)): left < right
-    case (.signed(let left), .signed(let right)):
-      UInt64(bitPattern: left) < UInt64(bitPattern: right)
+    case (.signed(let left), .signed(let right)): UInt64(bitPattern: left) < UInt64(bitPattern: right)
     case (.pair(let leftX, let leftY), .pair(let rightX, let rightY)):
       leftX == rightX
         ? UInt32(bitPattern: leftY) < UInt32(bitPattern: rightY)
@@ -73,8 +71,7 @@ extension Value: Hashable {
     case (.none, .none): true
     case (.unsigned(let left), .unsigned(let right)): left == right
     case (.signed(let left), .signed(let right)): left == right
-    case (.pair(let leftX, let leftY), .pair(let rightX, let rightY)):
-      leftX == rightX && leftY == rightY
+    case (.pair(let leftX, let leftY), .pair(let rightX, let rightY)): leftX == rightX && leftY == rightY
     case (.bytes(let left), .bytes(let right)): left == right
     case (.text(let left), .text(let right)): left.utf8.elementsEqual(right.utf8)
     case (.dot(let left), .dot(let right)): left == right

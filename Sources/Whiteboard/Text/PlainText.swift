@@ -1,20 +1,16 @@
 /// The normal form in which this program writes text to a board (BRD-33).
 ///
-/// Text from peers is not changed. It may contain any characters, because BRD-30 limits only its
-/// length.
+/// Text from peers is not changed. It may contain any characters, because BRD-30 limits only its length.
 package enum PlainText {
-  /// Normalizes text that may have several lines, such as the content of a text object or a chat
-  /// line.
+  /// Normalizes text that may have several lines, such as the content of a text object or a chat line.
   ///
-  /// Every line end becomes a line feed: CR, CRLF, vertical tab, form feed, NEL, and the line and
-  /// paragraph separators. Tabs are kept. All other control characters are removed.
+  /// Every line end becomes a line feed: CR, CRLF, vertical tab, form feed, NEL, and the line and paragraph separators.
+  /// Tabs are kept. All other control characters are removed.
   ///
   /// - Parameter text: The text as it was typed, pasted or read from a file.
   /// - Returns: The text as it is stored. Normalizing it again does not change it.
   /// - Complexity: O(*n*), where *n* is the length of the text.
-  package static func lines(_ text: String) -> String {
-    normalized(text, lineEnd: "\n", tab: "\t")
-  }
+  package static func lines(_ text: String) -> String { normalized(text, lineEnd: "\n", tab: "\t") }
 
   /// Normalizes text that has only one line, such as a name or a title.
   ///
@@ -23,15 +19,9 @@ package enum PlainText {
   /// - Parameter text: The text as it was typed, pasted or read from a file.
   /// - Returns: The text as it is stored. Normalizing it again does not change it.
   /// - Complexity: O(*n*), where *n* is the length of the text.
-  package static func line(_ text: String) -> String {
-    normalized(text, lineEnd: " ", tab: " ")
-  }
+  package static func line(_ text: String) -> String { normalized(text, lineEnd: " ", tab: " ") }
 
-  private static func normalized(
-    _ text: String,
-    lineEnd: Unicode.Scalar,
-    tab: Unicode.Scalar
-  ) -> String {
+  private static func normalized(_ text: String, lineEnd: Unicode.Scalar, tab: Unicode.Scalar) -> String {
     // Iterate over scalars, because CR and LF together are one character.
     var result = String.UnicodeScalarView()
     var isAfterReturn = false

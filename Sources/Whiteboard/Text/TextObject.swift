@@ -22,8 +22,8 @@ public final class TextObject: WhiteboardObject {
 
   /// Replaces characters as `edit(replacing:with:)` does, while a user types.
   ///
-  /// Consecutive edits of the object that are at most one second apart form one undo step, as in
-  /// text editors. Do not call this method inside a gesture.
+  /// Consecutive edits of the object that are at most one second apart form one undo step, as in text editors. Do not
+  /// call this method inside a gesture.
   ///
   /// - Throws: The same errors as `edit(replacing:with:)`.
   public func type(replacing range: Range<Int>, with text: String) throws(BoardError) {

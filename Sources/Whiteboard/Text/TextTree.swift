@@ -65,17 +65,14 @@ package struct TextTree {
     }
     var gone: [Dot: [ClosedRange<UInt64>]] = [:]
     for entry in Self.considered(record, 129) {
-      guard case .bytes(let bytes) = entry.cell.value,
-        let deletion = try? Self.decodeDeletion(bytes)
-      else { continue }
+      guard case .bytes(let bytes) = entry.cell.value, let deletion = try? Self.decodeDeletion(bytes) else { continue }
       gone[deletion.run, default: []].append(
         UInt64(deletion.offsets.lowerBound) + 1...UInt64(deletion.offsets.upperBound) + 1
       )
     }
     // Sort the ranges, so that each one is added at the end of the set.
     let deleted = gone.mapValues { ranges in
-      ranges.sorted { $0.lowerBound < $1.lowerBound }
-        .reduce(into: SequenceRanges()) { $0.insert($1) }
+      ranges.sorted { $0.lowerBound < $1.lowerBound }.reduce(into: SequenceRanges()) { $0.insert($1) }
     }
     hasRootRun = !roots.isEmpty
     hasRightRun = Set(rights.keys)
@@ -100,21 +97,16 @@ package struct TextTree {
         }
         for next in after.reversed() { steps.append(.enter(next)) }
         steps.append(.show(element, run.scalars[element.offset]))
-        for next in (lefts[element] ?? []).reversed() {
-          steps.append(.enter(Element(run: next, offset: 0)))
-        }
+        for next in (lefts[element] ?? []).reversed() { steps.append(.enter(Element(run: next, offset: 0))) }
       }
     }
   }
 
-  /// Returns the text of an object that has one run and no deletions, as most objects do; nil for other
-  /// objects.
+  /// Returns the text of an object that has one run and no deletions, as most objects do; nil for other objects.
   package static func onlyRun(of record: ObjectRecord) -> String? {
     let runs = record.entries(of: 128, upTo: 2)
-    guard runs.count == 1, record.entries(of: 129, upTo: 1).isEmpty,
-      case .bytes(let bytes)? = runs.first?.cell.value,
-      case (.root, let text)? = try? decodeRun(bytes),
-      text.utf8.count <= BoardLimits.textElements
+    guard runs.count == 1, record.entries(of: 129, upTo: 1).isEmpty, case .bytes(let bytes)? = runs.first?.cell.value,
+      case (.root, let text)? = try? decodeRun(bytes), text.utf8.count <= BoardLimits.textElements
     else { return nil }
     return text
   }
@@ -122,10 +114,7 @@ package struct TextTree {
   /// Returns the cells with this property number, in the order of their dots and within the limits of BRD-24.
   ///
   /// The result depends only on the cells, not on the order in which they arrived.
-  private static func considered(
-    _ record: ObjectRecord,
-    _ number: UInt16
-  ) -> ArraySlice<ObjectRecord.Entry> {
+  private static func considered(_ record: ObjectRecord, _ number: UInt16) -> ArraySlice<ObjectRecord.Entry> {
     let entries = record.entries(of: number, upTo: BoardLimits.textElements)
     var bytes = 0
     return entries.prefix {
@@ -142,9 +131,7 @@ package struct TextTree {
   }
 
   /// The visible characters.
-  package var scalars: [Unicode.Scalar] {
-    items.lazy.filter { !$0.isDeleted }.map { $0.scalar }
-  }
+  package var scalars: [Unicode.Scalar] { items.lazy.filter { !$0.isDeleted }.map { $0.scalar } }
 
   /// The number of characters, including deleted ones.
   package var elementCount: Int { items.count }
@@ -161,11 +148,9 @@ package struct TextTree {
       guard visible == offset else { continue }
       let next = index + 1 < items.count ? items[index + 1].element : nil
       let continuesRun = item.element.offset + 1 < lengths[item.element.run, default: 0]
-      // Anchor the run to the right of the character before it. If that position is taken, anchor the run to
-      // the left of the character after it.
-      if let next, continuesRun || hasRightRun.contains(item.element) {
-        return .left(next)
-      }
+      // Anchor the run to the right of the character before it. If that position is taken, anchor the run to the left
+      // of the character after it.
+      if let next, continuesRun || hasRightRun.contains(item.element) { return .left(next) }
       return .right(item.element)
     }
     return items.last.map { .right($0.element) } ?? .root
@@ -178,17 +163,10 @@ package struct TextTree {
     for item in items where !item.isDeleted {
       defer { visible += 1 }
       guard range.contains(visible) else { continue }
-      if let last = result.last, last.run == item.element.run,
-        last.offsets.upperBound + 1 == item.element.offset
-      {
-        result[result.count - 1] = Deletion(
-          run: last.run,
-          offsets: last.offsets.lowerBound...item.element.offset
-        )
+      if let last = result.last, last.run == item.element.run, last.offsets.upperBound + 1 == item.element.offset {
+        result[result.count - 1] = Deletion(run: last.run, offsets: last.offsets.lowerBound...item.element.offset)
       } else {
-        result.append(
-          Deletion(run: item.element.run, offsets: item.element.offset...item.element.offset)
-        )
+        result.append(Deletion(run: item.element.run, offsets: item.element.offset...item.element.offset))
       }
     }
     return result
@@ -203,11 +181,8 @@ package struct TextTree {
   /// - Throws: `outOfRange`, `tooLong`.
   func requireRoom(replacing range: Range<Int>, with text: String) throws(BoardError) {
     let scalars = scalars
-    guard range.lowerBound >= 0, range.upperBound <= scalars.count else {
-      throw .outOfRange("range")
-    }
-    let rest = scalars.indices.lazy.filter { !range.contains($0) }
-      .reduce(0) { $0 + UTF8.width(scalars[$1]) }
+    guard range.lowerBound >= 0, range.upperBound <= scalars.count else { throw .outOfRange("range") }
+    let rest = scalars.indices.lazy.filter { !range.contains($0) }.reduce(0) { $0 + UTF8.width(scalars[$1]) }
     guard rest + text.utf8.count <= BoardLimits.textBytes,
       elementCount + text.unicodeScalars.count <= BoardLimits.textElements
     else { throw .tooLong("text") }
@@ -246,10 +221,7 @@ package struct TextTree {
 
   package static func encodeDeletion(_ deletion: Deletion) -> Value {
     var writer = ByteWriter()
-    write(
-      Element(run: deletion.run, offset: deletion.offsets.lowerBound),
-      to: &writer
-    )
+    write(Element(run: deletion.run, offset: deletion.offsets.lowerBound), to: &writer)
     writer.count(deletion.offsets.count - 1)
     return .bytes(writer.bytes)
   }
@@ -262,16 +234,9 @@ package struct TextTree {
     return Deletion(run: first.run, offsets: first.offset...(first.offset + more))
   }
 
-  /// Returns the value of a run or a deletion with its dots replaced; nil for other properties or
-  /// malformed bytes.
-  package static func renaming(
-    _ bytes: [UInt8],
-    of number: UInt16,
-    _ dot: (Dot) -> Dot
-  ) -> Value? {
-    func element(_ element: Element) -> Element {
-      Element(run: dot(element.run), offset: element.offset)
-    }
+  /// Returns the value of a run or a deletion with its dots replaced; nil for other properties or malformed bytes.
+  package static func renaming(_ bytes: [UInt8], of number: UInt16, _ dot: (Dot) -> Dot) -> Value? {
+    func element(_ element: Element) -> Element { Element(run: dot(element.run), offset: element.offset) }
     switch number {
     case Property.runNumber:
       guard let (anchor, text) = try? decodeRun(bytes) else { return nil }

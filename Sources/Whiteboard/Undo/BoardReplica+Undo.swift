@@ -1,12 +1,11 @@
 /// Undo and redo of the local member's edits, step by step.
 ///
-/// A step is one gesture, or the gestures between `beginStep` and `endStep`, or text that is typed
-/// without a pause (`TextObject.type(replacing:with:)`). Undo restores a cell only if the step's
-/// write is still the last one, so it never overwrites another member's write. Selections, chat
-/// lines, moves of games and purges are not steps. Neither undo nor redo deletes an object that
-/// another member has changed since the step (BRD-40), or a game in which moves were made. Changes of
-/// an object that is deleted are left out, because they would not be visible. If nothing of a step can be restored, the
-/// step is skipped.
+/// A step is one gesture, or the gestures between `beginStep` and `endStep`, or text that is typed without a pause
+/// (`TextObject.type(replacing:with:)`). Undo restores a cell only if the step's write is still the last one, so it
+/// never overwrites another member's write. Selections, chat lines, moves of games and purges are not steps. Neither
+/// undo nor redo deletes an object that another member has changed since the step (BRD-40), or a game in which moves
+/// were made. Changes of an object that is deleted are left out, because they would not be visible. If nothing of a
+/// step can be restored, the step is skipped.
 extension BoardReplica {
   /// Whether there is a step to undo.
   ///
@@ -28,18 +27,17 @@ extension BoardReplica {
 
   /// Begins a step of several gestures, such as a drag that is shown while it is in progress.
   ///
-  /// A step inside a step is part of the outer one. Without a `label`, the first change determines
-  /// the label of the step.
+  /// A step inside a step is part of the outer one. Without a `label`, the first change determines the label of the
+  /// step.
   public func beginStep(_ label: String? = nil) { history.beginStep(label) }
 
   /// Ends the current step; does nothing if there is no current step.
   public func endStep() { history.endStep() }
 
   /// Runs `body` and makes its gestures one step, even if `body` throws.
-  public func step<Result, Failure: Error>(
-    _ label: String? = nil,
-    _ body: () throws(Failure) -> Result
-  ) throws(Failure) -> Result {
+  public func step<Result, Failure: Error>(_ label: String? = nil, _ body: () throws(Failure) -> Result) throws(Failure)
+    -> Result
+  {
     history.beginStep(label)
     defer { history.endStep() }
     return try body()
@@ -49,13 +47,12 @@ extension BoardReplica {
   ///
   /// A step in progress ends first.
   ///
-  /// Later steps that cannot be restored are skipped. They can still be redone if that becomes possible. The
-  /// restored values are written as ordinary operations. Do not call this method inside a gesture.
+  /// Later steps that cannot be restored are skipped. They can still be redone if that becomes possible. The restored
+  /// values are written as ordinary operations. Do not call this method inside a gesture.
   ///
-  /// - Throws: `nothingToUndo`; `held` or `locked` if an object cannot be changed now, in which
-  ///   case the step stays on the undo stack; `boardFull`, `clockExhausted`.
-  @discardableResult
-  public func undo() throws(BoardError) -> UndoOutcome {
+  /// - Throws: `nothingToUndo`; `held` or `locked` if an object cannot be changed now, in which case the step stays on
+  ///   the undo stack; `boardFull`, `clockExhausted`.
+  @discardableResult public func undo() throws(BoardError) -> UndoOutcome {
     history.closeStep()
     return try replayLatest(of: history.done, .undo)
   }
@@ -64,16 +61,13 @@ extension BoardReplica {
   ///
   /// If that step cannot be restored, redoes the first earlier one that can be.
   /// - Throws: The same errors as `undo`, and `nothingToRedo`.
-  @discardableResult
-  public func redo() throws(BoardError) -> UndoOutcome {
+  @discardableResult public func redo() throws(BoardError) -> UndoOutcome {
     history.closeStep()
     return try replayLatest(of: history.undone, .redo)
   }
 
-  private func replayLatest(
-    of entries: [UndoEntry],
-    _ direction: UndoPlan.Direction
-  ) throws(BoardError) -> UndoOutcome {
+  private func replayLatest(of entries: [UndoEntry], _ direction: UndoPlan.Direction) throws(BoardError) -> UndoOutcome
+  {
     precondition(!isInGesture, "undo must not be called inside a gesture")
     var skipped: [SkippedStep] = []
     // Change the history only if a step can be restored, so that no step is lost.
@@ -89,9 +83,7 @@ extension BoardReplica {
         skipped.append(SkippedStep(label: entry.label, reason: outcome.obstacle))
         continue
       }
-      for entry in passed {
-        if direction == .undo { history.didUndo(entry) } else { history.didRedo(entry) }
-      }
+      for entry in passed { if direction == .undo { history.didUndo(entry) } else { history.didRedo(entry) } }
       history.commitNotes()
       outcome.skipped = skipped
       return outcome

@@ -35,9 +35,7 @@ public struct Difference: Hashable, Sendable {
       _ = limited.context.removeAll(after: last, of: incarnation)
       _ = limited.living.removeAll(after: last, of: incarnation)
     }
-    for index in limited.entries.indices {
-      limited.entries[index].cells.removeAll { !$0.cell.dot.isWithin(last) }
-    }
+    for index in limited.entries.indices { limited.entries[index].cells.removeAll { !$0.cell.dot.isWithin(last) } }
     limited.entries.removeAll(where: { $0.cells.isEmpty })
     return limited
   }

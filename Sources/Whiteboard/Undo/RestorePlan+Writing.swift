@@ -2,9 +2,7 @@
 extension RestorePlan {
   /// The number of objects that the plan creates.
   var createdCount: Int {
-    changes.reduce(0) { count, next in
-      if case .create = next.change { count + 1 } else { count }
-    }
+    changes.reduce(0) { count, next in if case .create = next.change { count + 1 } else { count } }
   }
 
   /// Throws an error if any change would be refused.
@@ -42,11 +40,7 @@ extension RestorePlan {
         }
       }
     }
-    return RestoreOutcome(
-      changed: changed.sorted(),
-      deleted: deleted.sorted(),
-      replaced: replaced
-    )
+    return RestoreOutcome(changed: changed.sorted(), deleted: deleted.sorted(), replaced: replaced)
   }
 
   /// Stages one change of a restore plan on an object.
@@ -57,12 +51,9 @@ extension RestorePlan {
   ///   - board: The board, in a gesture.
   ///   - replaced: The new objects, by the ids of the objects that they replace.
   /// - Throws: The errors of `BoardReplica.stage`.
-  static func stage(
-    _ change: Change,
-    of id: ObjectID,
-    on board: BoardReplica,
-    _ replaced: [ObjectID: ObjectID] = [:]
-  ) throws(BoardError) {
+  static func stage(_ change: Change, of id: ObjectID, on board: BoardReplica, _ replaced: [ObjectID: ObjectID] = [:])
+    throws(BoardError)
+  {
     switch change {
     case .create: preconditionFailure("a plan never creates an object that already exists")
     case .write(.group, .dot(let dot)):

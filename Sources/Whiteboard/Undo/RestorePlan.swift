@@ -1,7 +1,7 @@
 /// The writes that restore an earlier state of a board.
 ///
-/// If this replica has the right to change an existing object back, the object is changed. If not, or if the
-/// object was purged, a new object is created that names the object that it replaces (`Property.replaces`).
+/// If this replica has the right to change an existing object back, the object is changed. If not, or if the object was
+/// purged, a new object is created that names the object that it replaces (`Property.replaces`).
 struct RestorePlan {
   /// The object that a change applies to: an existing one, or a new one in place of another.
   enum Place: Hashable {
@@ -22,8 +22,7 @@ struct RestorePlan {
     var length: Int {
       switch self {
       case .create: 0
-      case .write(_, let value), .run(let value), .deletion(let value), .erasure(let value):
-        value.length
+      case .write(_, let value), .run(let value), .deletion(let value), .erasure(let value): value.length
       // The characters of a text object, each with a reference to the character that it follows.
       case .append(let text): text.utf8.count + 32
       }
@@ -42,22 +41,14 @@ struct RestorePlan {
   private let incarnation: Incarnation
 
   /// Creates a plan that replaces one object with a new one.
-  init(
-    replacing id: ObjectID,
-    _ record: ObjectRecord,
-    as incarnation: Incarnation
-  ) throws(BoardError) {
+  init(replacing id: ObjectID, _ record: ObjectRecord, as incarnation: Incarnation) throws(BoardError) {
     (present, earlier, self.incarnation) = (BoardState(), BoardState(), incarnation)
     try make(record, insteadOf: id, at: .anew(id))
   }
 
   /// Creates the plan that restores `earlier`.
   /// - Throws: `tooLong` if a text object has no room for its earlier content.
-  init(
-    from present: BoardState,
-    to earlier: BoardState,
-    as incarnation: Incarnation
-  ) throws(BoardError) {
+  init(from present: BoardState, to earlier: BoardState, as incarnation: Incarnation) throws(BoardError) {
     self.present = present
     self.earlier = earlier
     self.incarnation = incarnation
@@ -85,22 +76,17 @@ struct RestorePlan {
     }
   }
 
-  /// Returns the ids of all visible objects except chat lines, including groups and settings, in
-  /// ascending order.
+  /// Returns the ids of all visible objects except chat lines, including groups and settings, in ascending order.
   private static func content(of state: BoardState) -> [ObjectID] {
     state.records.keys.filter { state.isVisible($0) && state.record($0)?.kind != .chat }.sorted()
   }
 
-  /// Returns the objects that earlier restores created, by the ids of the objects that they
-  /// replace.
-  private static func standIns(
-    in present: BoardState,
-    unknownTo earlier: BoardState
-  ) -> [ObjectID: ObjectID] {
+  /// Returns the objects that earlier restores created, by the ids of the objects that they replace.
+  private static func standIns(in present: BoardState, unknownTo earlier: BoardState) -> [ObjectID: ObjectID] {
     var result: [ObjectID: ObjectID] = [:]
     for id in present.records.keys.sorted() {
-      guard case .dot(let dot)? = present.record(id)?[.replaces]?.value,
-        earlier.record(id) == nil, result[ObjectID(dot)] == nil
+      guard case .dot(let dot)? = present.record(id)?[.replaces]?.value, earlier.record(id) == nil,
+        result[ObjectID(dot)] == nil
       else { continue }
       result[ObjectID(dot)] = id
     }
@@ -109,11 +95,9 @@ struct RestorePlan {
 
   /// Returns whether local writes can make the object `here` equal to the object `id` of the earlier state.
   private func canBecome(_ id: ObjectID, _ here: ObjectID) -> Bool {
-    guard let old = earlier.record(id), let now = present.record(here), now.kind == old.kind else {
-      return false
-    }
-    // A replacement must already have equal values in the cells that only the creator may write, because these
-    // cells cannot be written again.
+    guard let old = earlier.record(id), let now = present.record(here), now.kind == old.kind else { return false }
+    // A replacement must already have equal values in the cells that only the creator may write, because these cells
+    // cannot be written again.
     if here != id, Self.creation(of: old) != Self.creation(of: now) { return false }
     let wanted = Set(Self.erasures(of: old).map { $0.value })
     return Self.erasures(of: now).allSatisfy {
@@ -124,19 +108,16 @@ struct RestorePlan {
   /// Returns the cells that only the creator of an object may write, without the cell `replaces`.
   private static func creation(of record: ObjectRecord) -> [Property: Value] {
     var result: [Property: Value] = [:]
-    for entry in record.entries
-    where entry.property.right == .creator && entry.property != .replaces {
+    for entry in record.entries where entry.property.right == .creator && entry.property != .replaces {
       result[entry.property] = entry.cell.value
     }
     return result
   }
 
-  private static func erasures(
-    of record: ObjectRecord
-  ) -> [(property: Property, value: Value)] {
-    record.entries(of: Property.erasureNumber, upTo: .max)
-      .filter { $0.cell.value != .none }
-      .map { ($0.property, $0.cell.value) }
+  private static func erasures(of record: ObjectRecord) -> [(property: Property, value: Value)] {
+    record.entries(of: Property.erasureNumber, upTo: .max).filter { $0.cell.value != .none }.map {
+      ($0.property, $0.cell.value)
+    }
   }
 
   /// Returns whether a restore writes back the old value of a property.
@@ -148,27 +129,18 @@ struct RestorePlan {
 
   // MARK: - Changing existing objects
 
-  private mutating func change(
-    _ now: ObjectRecord,
-    to old: ObjectRecord,
-    at place: Place
-  ) throws(BoardError) {
+  private mutating func change(_ now: ObjectRecord, to old: ObjectRecord, at place: Place) throws(BoardError) {
     if now.isDeleted { changes.append((place, .write(.deleted, .unsigned(0)))) }
-    for property in Set(now.entries.map { $0.property }).union(old.entries.map { $0.property })
-      .sorted()
+    for property in Set(now.entries.map { $0.property }).union(old.entries.map { $0.property }).sorted()
     where Self.isPlain(property) {
       let value = resolved(old[property]?.value ?? .none, of: property)
-      if now[property]?.value ?? .none != value {
-        changes.append((place, .write(property, value)))
-      }
+      if now[property]?.value ?? .none != value { changes.append((place, .write(property, value))) }
     }
     let (before, after) = (Self.erasures(of: old), Self.erasures(of: now))
     for (property, value) in after where !before.contains(where: { $0.value == value }) {
       changes.append((place, .write(property, .none)))
     }
-    for value in Set(before.map { $0.value }).subtracting(after.map { $0.value }).sorted(
-      by: Self.precedes
-    ) {
+    for value in Set(before.map { $0.value }).subtracting(after.map { $0.value }).sorted(by: Self.precedes) {
       changes.append((place, .erasure(value)))
     }
     if old.kind == .text { try changeText(now, to: old.text, at: place) }
@@ -178,24 +150,18 @@ struct RestorePlan {
   ///
   /// If the replacement does not exist yet, the id of the old group is returned. No existing object has that id.
   private func resolved(_ value: Value, of property: Property) -> Value {
-    guard property == .group, case .dot(let dot) = value,
-      case .here(let id)? = places[ObjectID(dot)]
-    else { return value }
+    guard property == .group, case .dot(let dot) = value, case .here(let id)? = places[ObjectID(dot)] else {
+      return value
+    }
     return .dot(id.dot)
   }
 
   private static func precedes(_ lhs: Value, _ rhs: Value) -> Bool {
-    guard case .bytes(let left) = lhs, case .bytes(let right) = rhs else {
-      return lhs.shape < rhs.shape
-    }
+    guard case .bytes(let left) = lhs, case .bytes(let right) = rhs else { return lhs.shape < rhs.shape }
     return left.lexicographicallyPrecedes(right)
   }
 
-  private mutating func changeText(
-    _ now: ObjectRecord,
-    to text: String,
-    at place: Place
-  ) throws(BoardError) {
+  private mutating func changeText(_ now: ObjectRecord, to text: String, at place: Place) throws(BoardError) {
     let tree = TextTree(now)
     let edit = tree.leastEdit(to: text)
     for deletion in tree.deletions(of: edit.range) {
@@ -208,11 +174,7 @@ struct RestorePlan {
     try insert(edit.words, at: tree.anchor(at: edit.range.lowerBound), of: place)
   }
 
-  private mutating func insert(
-    _ text: String,
-    at anchor: TextTree.Anchor,
-    of place: Place
-  ) throws(BoardError) {
+  private mutating func insert(_ text: String, at anchor: TextTree.Anchor, of place: Place) throws(BoardError) {
     let run = TextTree.encodeRun(text, at: anchor)
     // The inserted text must fit in one run, but text that several members typed may be longer.
     guard run.length <= BoardLimits.valueBytes else { throw .tooLong("text") }
@@ -221,11 +183,7 @@ struct RestorePlan {
 
   // MARK: - Creating objects again
 
-  private mutating func make(
-    _ old: ObjectRecord,
-    insteadOf id: ObjectID,
-    at place: Place
-  ) throws(BoardError) {
+  private mutating func make(_ old: ObjectRecord, insteadOf id: ObjectID, at place: Place) throws(BoardError) {
     changes.append((place, .write(.replaces, .dot(id.dot))))
     for entry in old.entries where entry.cell.value != .none {
       let property = entry.property

@@ -46,8 +46,7 @@ struct UndoItem {
 
   /// The approximate size of the item in bytes.
   var byteCount: Int {
-    before.value.length + after.value.length + MemoryLayout<UndoItem>.stride
-      + writes.count * MemoryLayout<Dot>.stride
+    before.value.length + after.value.length + MemoryLayout<UndoItem>.stride + writes.count * MemoryLayout<Dot>.stride
   }
 }
 

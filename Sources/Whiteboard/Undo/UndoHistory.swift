@@ -69,25 +69,16 @@ struct UndoHistory {
   /// Returns whether other members have changed the object of an item since the step.
   ///
   /// If an undo restored a value, the value counts as the write that it restored.
-  func isChangedByOthers(
-    _ item: UndoItem,
-    in state: borrowing BoardState,
-    isOwn: (Incarnation) -> Bool
-  ) -> Bool {
+  func isChangedByOthers(_ item: UndoItem, in state: borrowing BoardState, isOwn: (Incarnation) -> Bool) -> Bool {
     for key in Self.content(of: item.object, in: state) {
-      guard case .written(let dot) = standing(of: key, in: state), !isOwn(dot.incarnation) else {
-        continue
-      }
+      guard case .written(let dot) = standing(of: key, in: state), !isOwn(dot.incarnation) else { continue }
       if dot.sequence > item.writes[dot.incarnation] ?? 0 { return true }
     }
     return false
   }
 
   /// Returns the sequence number of the latest write of each incarnation to an object.
-  func latestWrites(
-    to id: ObjectID,
-    in state: borrowing BoardState
-  ) -> [Incarnation: UInt64] {
+  func latestWrites(to id: ObjectID, in state: borrowing BoardState) -> [Incarnation: UInt64] {
     var latest: [Incarnation: UInt64] = [:]
     for key in Self.content(of: id, in: state) {
       guard case .written(let dot) = standing(of: key, in: state) else { continue }
@@ -101,8 +92,7 @@ struct UndoHistory {
   /// A group also consists of the cells that assign objects to it.
   private static func content(of id: ObjectID, in state: borrowing BoardState) -> [CellKey] {
     guard let record = state.record(id) else { return [] }
-    var keys = record.entries.filter { $0.property != .selection }
-      .map { CellKey(object: id, property: $0.property) }
+    var keys = record.entries.filter { $0.property != .selection }.map { CellKey(object: id, property: $0.property) }
     if record.kind == .group {
       keys += state.objects.groups.members(of: id).map { CellKey(object: $0, property: .group) }
     }
@@ -126,9 +116,7 @@ struct UndoHistory {
   /// The objects of all steps.
   var objects: Set<ObjectID> {
     var objects: Set<ObjectID> = []
-    for entry in done + undone + (open.map { [$0] } ?? []) {
-      for item in entry.items { objects.insert(item.object) }
-    }
+    for entry in done + undone + (open.map { [$0] } ?? []) { for item in entry.items { objects.insert(item.object) } }
     return objects
   }
 
@@ -153,9 +141,7 @@ struct UndoHistory {
   /// Marks the next gesture as typing.
   ///
   /// The gesture is added to the latest step if that step is recent typing in the same text object.
-  mutating func beginTyping(into text: ObjectID, at time: UInt64) {
-    typing = Typing(text: text, time: time)
-  }
+  mutating func beginTyping(into text: ObjectID, at time: UInt64) { typing = Typing(text: text, time: time) }
 
   /// Ends the typing, so that later gestures are separate steps.
   mutating func endTyping() { typing = nil }
@@ -172,17 +158,13 @@ struct UndoHistory {
     let written = batches.flatMap { batch in
       batch.operations.enumerated().map { (batch.dot(at: $0.offset), $0.element) }
     }
-    // Do not undo the creation of an object that replaces a purged one, because its content would
-    // be lost.
+    // Do not undo the creation of an object that replaces a purged one, because its content would be lost.
     let purged = Set(written.lazy.filter { $0.1.property.isPurge }.map { $0.1.object })
     var left = Set(
       written.lazy.filter { _, operation in
-        guard operation.property == .replaces, case .dot(let dot) = operation.value else {
-          return false
-        }
+        guard operation.property == .replaces, case .dot(let dot) = operation.value else { return false }
         return purged.contains(ObjectID(dot))
-      }
-      .map { $0.1.object }
+      }.map { $0.1.object }
     )
     for (dot, operation) in written {
       let id = operation.object
@@ -193,8 +175,7 @@ struct UndoHistory {
       // object.
       case (.kind, .unsigned(ObjectKind.settings.rawValue)): break
       case (.kind, _) where left.contains(id): break
-      case (.kind, .unsigned(let number)):
-        entry.addCreation(of: id, kind: ObjectKind(rawValue: number))
+      case (.kind, .unsigned(let number)): entry.addCreation(of: id, kind: ObjectKind(rawValue: number))
       default:
         guard !left.contains(id), state.record(id)?.kind != .chat,
           let item = item(for: operation, dot: dot, over: state)
@@ -205,18 +186,12 @@ struct UndoHistory {
     if isAlone { push(entry) } else { open = entry }
   }
 
-  private func item(
-    for operation: Operation,
-    dot: Dot,
-    over state: borrowing BoardState
-  ) -> UndoItem? {
+  private func item(for operation: Operation, dot: Dot, over state: borrowing BoardState) -> UndoItem? {
     let property = operation.property
     let key = CellKey(object: operation.object, property: property)
     let after = UndoItem.Side(standing: .written(dot), value: operation.value)
     if property.number == Property.runNumber {
-      guard case .bytes(let bytes) = operation.value,
-        let text = try? TextTree.decodeRun(bytes).1
-      else { return nil }
+      guard case .bytes(let bytes) = operation.value, let text = try? TextTree.decodeRun(bytes).1 else { return nil }
       let all = TextTree.Deletion(run: dot, offsets: 0...(text.unicodeScalars.count - 1))
       return UndoItem(
         object: operation.object,
@@ -251,9 +226,7 @@ struct UndoHistory {
     typed = typing
     byteCount += entry.byteCount
     var surplus = 0
-    while done.count - surplus > Self.steps
-      || (byteCount > Self.bytes && done.count - surplus > 1)
-    {
+    while done.count - surplus > Self.steps || (byteCount > Self.bytes && done.count - surplus > 1) {
       byteCount -= done[surplus].byteCount
       surplus += 1
     }

@@ -8,8 +8,8 @@ public struct UndoOutcome: Hashable, Sendable {
   public internal(set) var overwritten = 0
   /// The number of cells that were not restored because their objects have been purged since.
   public internal(set) var purged = 0
-  /// The number of cells that were not restored because only an earlier incarnation of the local member may
-  /// write them (BRD-25).
+  /// The number of cells that were not restored because only an earlier incarnation of the local member may write them
+  /// (BRD-25).
   public internal(set) var unwritable = 0
   /// The number of games that were not removed because moves were made in them.
   ///

@@ -49,21 +49,16 @@ struct UndoPlan {
     self.entry = entry
     self.direction = direction
     outcome = UndoOutcome(label: entry.label)
-    let order =
-      direction == .undo ? Array(entry.items.indices.reversed()) : Array(entry.items.indices)
+    let order = direction == .undo ? Array(entry.items.indices.reversed()) : Array(entry.items.indices)
     for item in entry.items where item.property == .deleted {
-      if side(item).value.isTrue, history.isChangedByOthers(item, in: state, isOwn: isOwn) {
-        kept.insert(item.object)
-      }
+      if side(item).value.isTrue, history.isChangedByOthers(item, in: state, isOwn: isOwn) { kept.insert(item.object) }
     }
     for index in order { plan(index, on: state, as: incarnation, &history) }
     outcome.changed = writes.count
   }
 
   /// Returns the side of an item that the plan restores.
-  private func side(_ item: UndoItem) -> UndoItem.Side {
-    direction == .undo ? item.before : item.after
-  }
+  private func side(_ item: UndoItem) -> UndoItem.Side { direction == .undo ? item.before : item.after }
 
   private mutating func plan(
     _ index: Int,
@@ -84,8 +79,8 @@ struct UndoPlan {
       if !isThere { outcome.overwritten += 1 }
       return
     }
-    if direction == .undo, item.property == .deleted, to.standing == .uncreated,
-      record.kind == .game, !record.entries(of: Property.moveNumber, upTo: 1).isEmpty
+    if direction == .undo, item.property == .deleted, to.standing == .uncreated, record.kind == .game,
+      !record.entries(of: Property.moveNumber, upTo: 1).isEmpty
     {
       outcome.played += 1
       return
@@ -114,8 +109,7 @@ struct UndoPlan {
       return
     }
     let isOwn =
-      item.property.right == .anyone
-      || item.property.right == .writer && item.property.dot?.incarnation == incarnation
+      item.property.right == .anyone || item.property.right == .writer && item.property.dot?.incarnation == incarnation
     if !isOwn, to.value == .none {
       outcome.unwritable += 1
       return
@@ -161,9 +155,7 @@ struct UndoPlan {
     var unlocked: Set<ObjectID> = []
     for item in entry.items where item.property == .lock {
       let standing = board.history.standing(of: item.key, in: board.state)
-      if standing == item.before.standing || standing == item.after.standing {
-        unlocked.insert(item.object)
-      }
+      if standing == item.before.standing || standing == item.after.standing { unlocked.insert(item.object) }
     }
     for write in writes {
       let item = entry.items[write.item]
@@ -178,14 +170,13 @@ struct UndoPlan {
 
   /// Returns whether the write is allowed despite a lock.
   ///
-  /// Undeleting is always allowed. Deleting is allowed if the step created the object and this member locked
-  /// it. This is the case for the copy of a locked object.
+  /// Undeleting is always allowed. Deleting is allowed if the step created the object and this member locked it. This
+  /// is the case for the copy of a locked object.
   private func isFreeOfLock(_ write: Write, on board: BoardReplica) -> Bool {
     let item = entry.items[write.item]
     guard item.property == .deleted else { return false }
     guard write.to.value == .unsigned(1) else { return true }
-    guard write.to.standing == .uncreated, let lock = board.state.record(item.object)?[.lock]
-    else { return false }
+    guard write.to.standing == .uncreated, let lock = board.state.record(item.object)?[.lock] else { return false }
     return board.isOwn(lock.dot.incarnation)
   }
 
@@ -211,7 +202,5 @@ extension Property {
   /// The operation `dot` writes the new cell.
   ///
   /// For a run of text, the new property is the deletion of the run.
-  fileprivate func fresh(_ dot: Dot) -> Property {
-    number == Property.erasureNumber ? .erasure(dot) : .deletion(dot)
-  }
+  fileprivate func fresh(_ dot: Dot) -> Property { number == Property.erasureNumber ? .erasure(dot) : .deletion(dot) }
 }

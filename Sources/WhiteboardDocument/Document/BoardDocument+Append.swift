@@ -3,8 +3,8 @@ import Whiteboard
 extension BoardDocument {
   /// Stores entries in order, and returns when they would survive a crash of this process.
   ///
-  /// Calls during a transaction, or within the group interval after it, share the next transaction.
-  /// The order of concurrent calls from different tasks is not defined.
+  /// Calls during a transaction, or within the group interval after it, share the next transaction. The order of
+  /// concurrent calls from different tasks is not defined.
   /// - Throws: `full`, `quota`, `readOnly`, `tooLarge`, `closed` or `inputOutput` if none of these entries was stored.
   ///   Entries that were acknowledged before are safe, and later calls try again. `removed` if the file is no longer at
   ///   its path; ``reinstate()`` restores it.
@@ -27,12 +27,9 @@ extension BoardDocument {
   ///     missing. The state contains the changes of these entries. A gap is stored in place of them, since they cannot
   ///     be replayed from an earlier keyframe.
   /// - Throws: The errors of ``append(_:)``.
-  public func writeKeyframe(
-    _ bytes: [UInt8],
-    digest: [UInt8],
-    time: Int64,
-    lostSince lost: Int64? = nil
-  ) async throws(DocumentError) {
+  public func writeKeyframe(_ bytes: [UInt8], digest: [UInt8], time: Int64, lostSince lost: Int64? = nil)
+    async throws(DocumentError)
+  {
     try checkWritable()
     let gap: [LogWriter.Step] = lost.map { [.entries([.gap(from: min($0, time), to: time)])] } ?? []
     let step = LogWriter.Step.keyframe(bytes: bytes, digest: digest, name: nil, time: time)
@@ -41,9 +38,7 @@ extension BoardDocument {
 
   /// Returns whether a keyframe is due: entries were appended, and the last keyframe is at least 30 seconds or 4,096
   /// entries ago.
-  public func needsKeyframe(now: Int64) -> Bool {
-    tail.needsKeyframe(now: now)
-  }
+  public func needsKeyframe(now: Int64) -> Bool { tail.needsKeyframe(now: now) }
 
   /// Whether entries were appended since the last keyframe.
   public var hasEntriesSinceKeyframe: Bool { tail.entriesSince > 0 }

@@ -7,14 +7,9 @@ extension BoardDocument {
   ///   nothing was stored.
   public func storeAsset(_ bytes: [UInt8], sha256: [UInt8]) async throws(DocumentError) {
     guard bytes.count <= Self.maximumAssetSize else {
-      throw DocumentError(
-        .tooLarge,
-        "\(path): an asset may have at most \(Self.maximumAssetSize) bytes"
-      )
+      throw DocumentError(.tooLarge, "\(path): an asset may have at most \(Self.maximumAssetSize) bytes")
     }
-    try await write { [path] db in
-      try StoredAssets.store(bytes, sha256: sha256, db, at: path)
-    }
+    try await write { [path] db in try StoredAssets.store(bytes, sha256: sha256, db, at: path) }
   }
 
   /// Stores the content of a file under its hash; see ``storeAsset(_:sha256:)``.

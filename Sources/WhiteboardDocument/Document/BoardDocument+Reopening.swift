@@ -18,14 +18,10 @@ extension BoardDocument {
     seal: DocumentSeal? = nil,
     holding reservation: BoardReservation? = nil
   ) async throws(DocumentError) -> BoardDocument {
-    do throws(DocumentError) {
-      return try await open(at: path, mode: .writing, seal: seal, holding: reservation)
-    } catch {
+    do throws(DocumentError) { return try await open(at: path, mode: .writing, seal: seal, holding: reservation) } catch
+    {
       guard [.full, .quota, .readOnly, .inputOutput].contains(error.code),
-        let opened = try? await Blocking.run(
-          path,
-          { try OpenedDocument(path, .reading, expecting: nil, seal: seal) }
-        )
+        let opened = try? await Blocking.run(path, { try OpenedDocument(path, .reading, expecting: nil, seal: seal) })
       else { throw error }
       return BoardDocument(opened, obstacle: error)
     }

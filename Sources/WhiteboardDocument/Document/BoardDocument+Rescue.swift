@@ -2,18 +2,17 @@
 extension BoardDocument {
   /// Writes a complete copy to another path while this document cannot be written.
   ///
-  /// The copy has all stored entries and the state in memory. If this document cannot be read
-  /// either, the copy has only the state in memory.
+  /// The copy has all stored entries and the state in memory. If this document cannot be read either, the copy has only
+  /// the state in memory.
   /// - Parameters:
   ///   - path: The path of the new file; its directory must exist.
   ///   - rescue: The state in memory.
-  /// - Returns: Whether the copy has the history, and the number of photos that it lacks, both
-  ///   determined by opening the copy.
+  /// - Returns: Whether the copy has the history, and the number of photos that it lacks, both determined by opening
+  ///   the copy.
   /// - Throws: `exists`, `full`, `readOnly`, `inputOutput`, `closed`. If it throws, no file is created.
-  public func rescue(
-    to path: String,
-    _ rescue: BoardRescue
-  ) async throws(DocumentError) -> (hasHistory: Bool, missingPhotos: Int) {
+  public func rescue(to path: String, _ rescue: BoardRescue) async throws(DocumentError) -> (
+    hasHistory: Bool, missingPhotos: Int
+  ) {
     try checkOpen()
     let hasHistory = try await DocumentCopier(connection).rescue(to: path, board: board, rescue)
     let copy = try await Self.open(at: path, mode: .reading, expecting: board)

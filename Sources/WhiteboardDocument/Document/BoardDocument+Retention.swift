@@ -21,14 +21,11 @@ extension BoardDocument {
   ///   - days: The number of days of history that remain; nil uses ``retention()``.
   /// - Throws: `full`, `readOnly`, `closed`. If it throws, nothing was removed.
   public func dropHistory(now: Int64, keeping days: Int? = nil) async throws(DocumentError) {
-    try await write { [path] db in
-      try Retention.dropHistory(db, at: path, now: now, keeping: days)
-    }
+    try await write { [path] db in try Retention.dropHistory(db, at: path, now: now, keeping: days) }
   }
 
   /// Removes history as ``dropHistory(now:keeping:)`` does, and returns the space to the disk.
-  /// - Throws: `full` if there is no room for the temporary copy (then nothing is lost),
-  ///   `readOnly`, `closed`.
+  /// - Throws: `full` if there is no room for the temporary copy (then nothing is lost), `readOnly`, `closed`.
   public func compact(now: Int64, keeping days: Int? = nil) async throws(DocumentError) {
     try await dropHistory(now: now, keeping: days)
     try checkWritable()

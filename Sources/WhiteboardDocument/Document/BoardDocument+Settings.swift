@@ -57,9 +57,7 @@ extension BoardDocument {
 
   /// Removes the stored join code, because the host now uses another code.
   /// - Throws: `readOnly`, `full`, `closed`.
-  public func forgetCode() async throws(DocumentError) {
-    try await setFact(.code, nil)
-  }
+  public func forgetCode() async throws(DocumentError) { try await setFact(.code, nil) }
 
   /// Returns the title that members gave the board; nil if it has none.
   /// - Throws: `damaged`, `closed`.
@@ -88,25 +86,19 @@ extension BoardDocument {
   ///
   /// - Parameter text: The record of the decision, which is opaque to the document; nil if the peer is a member again.
   /// - Throws: `readOnly`, `full`, `closed`.
-  public func setRemoval(_ text: String?) async throws(DocumentError) {
-    try await setFact(.removal, text)
-  }
+  public func setRemoval(_ text: String?) async throws(DocumentError) { try await setFact(.removal, text) }
 
   /// Returns the browser links of the board; nil if there are none.
   ///
   /// ``setBrowserLinks(_:)`` stores them (REC-20). Copies of the document do not contain them.
   /// - Throws: `damaged`, `closed`.
-  public func browserLinks() async throws(DocumentError) -> String? {
-    try await fact(.browserLinks)
-  }
+  public func browserLinks() async throws(DocumentError) -> String? { try await fact(.browserLinks) }
 
   /// Stores the browser links of the board.
   ///
   /// - Parameter text: The browser links, which are opaque to the document; nil if there are none.
   /// - Throws: `readOnly`, `full`, `closed`.
-  public func setBrowserLinks(_ text: String?) async throws(DocumentError) {
-    try await setFact(.browserLinks, text)
-  }
+  public func setBrowserLinks(_ text: String?) async throws(DocumentError) { try await setFact(.browserLinks, text) }
 
   private func fact(_ key: MetaKey) async throws(DocumentError) -> String? {
     try await read { [seal, path] db in try SealedFacts.get(db, key, seal, at: path) }
@@ -119,14 +111,8 @@ extension BoardDocument {
   /// Stores the library's summary of this board, without a thumbnail.
   ///
   /// - Throws: `readOnly`, `full`, `closed`.
-  public func setCounts(
-    objects: Int,
-    people: [String],
-    changed: Int64
-  ) async throws(DocumentError) {
-    try await write { db in
-      try StoredSummary.set(objects: objects, people: people, changed: changed, db)
-    }
+  public func setCounts(objects: Int, people: [String], changed: Int64) async throws(DocumentError) {
+    try await write { db in try StoredSummary.set(objects: objects, people: people, changed: changed, db) }
   }
 
   /// Returns the names of the users who drew on the board, for lists of boards.
@@ -140,12 +126,8 @@ extension BoardDocument {
   ///
   /// The owner calls this method with each keyframe.
   /// - Throws: `tooLarge` if the thumbnail has more than 256 KiB; `readOnly`, `full`, `closed`.
-  public func setSummary(
-    objects: Int,
-    people: [String],
-    thumbnail: String?,
-    changed: Int64
-  ) async throws(DocumentError) {
+  public func setSummary(objects: Int, people: [String], thumbnail: String?, changed: Int64) async throws(DocumentError)
+  {
     guard (thumbnail?.utf8.count ?? 0) <= 1 << 18 else {
       throw DocumentError(.tooLarge, "\(path): a thumbnail may have at most 256 KiB")
     }

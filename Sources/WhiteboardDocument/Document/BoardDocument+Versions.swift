@@ -3,12 +3,7 @@ import GRDB
 extension BoardDocument {
   /// Stores the whole state as a named version.
   /// - Throws: `exists` if the name is taken; `badName`; the errors of ``append(_:)``.
-  public func checkpoint(
-    name: String,
-    bytes: [UInt8],
-    digest: [UInt8],
-    time: Int64
-  ) async throws(DocumentError) {
+  public func checkpoint(name: String, bytes: [UInt8], digest: [UInt8], time: Int64) async throws(DocumentError) {
     try DocumentName.check(name)
     try checkWritable()
     // Check for the name in a separate transaction first. Otherwise, a duplicate name would make the steps of other

@@ -32,8 +32,7 @@ public actor BoardDocument {
   /// pages, the rows and the photos are checked, but not the digests. If it is opened for reading, only the WAL file is
   /// checked.
   public nonisolated let damages: [String]
-  /// The reason why the document is open only for reading although it was opened for writing; nil
-  /// otherwise.
+  /// The reason why the document is open only for reading although it was opened for writing; nil otherwise.
   public nonisolated let obstacle: DocumentError?
 
   /// Whether the file has, or had, facts about its session that this program did not write.
@@ -95,13 +94,9 @@ public actor BoardDocument {
   ///   - seal: The seal of the facts that the program writes; nil if it does not use them.
   /// - Returns: The document, open for writing.
   /// - Throws: `exists`, `badName`, `wrongBoard`, `readOnly`, `full`, `inputOutput`.
-  public static func create(
-    at path: String,
-    board: [UInt8],
-    name: String,
-    now: Int64,
-    seal: DocumentSeal? = nil
-  ) async throws(DocumentError) -> BoardDocument {
+  public static func create(at path: String, board: [UInt8], name: String, now: Int64, seal: DocumentSeal? = nil)
+    async throws(DocumentError) -> BoardDocument
+  {
     try await NewFile.make(at: path, board: board, name: name, now: now) { _ in }
     return try await open(at: path, mode: .writing, expecting: board, seal: seal)
   }
@@ -116,8 +111,8 @@ public actor BoardDocument {
   ///   - groupInterval: The minimum time between two transactions of ``append(_:)``.
   ///   - clock: The clock that measures the group interval.
   /// - Returns: The open document. ``load()`` reads its content.
-  /// - Throws: `notFound`, `wrongKind`, `newerSchema`, `readOnly`, `inUse`, `damaged`,
-  ///   `wrongBoard`, `inputOutput`. In all cases, the stored data is unchanged.
+  /// - Throws: `notFound`, `wrongKind`, `newerSchema`, `readOnly`, `inUse`, `damaged`, `wrongBoard`, `inputOutput`. In
+  ///   all cases, the stored data is unchanged.
   public static func open(
     at path: String,
     mode: Mode,
@@ -136,8 +131,8 @@ public actor BoardDocument {
   /// Writes all entries to the disk and closes the file; a second call does nothing.
   ///
   /// Closing waits for earlier appends. A closed document is a single file.
-  /// - Parameter end: The end of the recorded time in milliseconds since 1970 (REC-6), which may be
-  ///   later than the last entry; nil if it is unknown.
+  /// - Parameter end: The end of the recorded time in milliseconds since 1970 (REC-6), which may be later than the last
+  ///   entry; nil if it is unknown.
   /// - Throws: `full`, `inputOutput`. The document is closed even if this throws. Acknowledged entries stay in the WAL
   ///   file, and are read from there when the document is opened again.
   public func close(recordedUntil end: Int64? = nil) async throws(DocumentError) {
@@ -153,35 +148,27 @@ public actor BoardDocument {
   ///
   /// - Returns: The new limit in pages. It is never less than the current number of pages.
   package func limitPages(to pages: Int) async throws(DocumentError) -> Int {
-    try await connection.run { db in
-      try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(pages)") ?? 0
-    }.get()
+    try await connection.run { db in try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(pages)") ?? 0 }.get()
   }
 
   /// Makes every write fail, as on a broken disk, until this method is called with nil; for tests.
   package func failWrites(with error: DocumentError?) { injectedFailure = error }
 
   /// Runs `body` in one read transaction.
-  func read<T: Sendable>(
-    _ body: @escaping @Sendable (Database) throws -> T
-  ) async throws(DocumentError) -> T {
+  func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(DocumentError) -> T {
     try checkOpen()
     return try await connection.read(body)
   }
 
   /// Runs `body` in one write transaction; if it throws, nothing is stored.
-  func write<T: Sendable>(
-    _ body: @escaping @Sendable (Database) throws -> T
-  ) async throws(DocumentError) -> T {
+  func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(DocumentError) -> T {
     try checkWritable()
     if let injectedFailure { throw injectedFailure }
     return try await connection.write(body)
   }
 
   /// Checks that the document is not closed.
-  func checkOpen() throws(DocumentError) {
-    guard !isClosed else { throw .closed(path) }
-  }
+  func checkOpen() throws(DocumentError) { guard !isClosed else { throw .closed(path) } }
 
   /// Checks that the document is open for writing.
   func checkWritable() throws(DocumentError) {

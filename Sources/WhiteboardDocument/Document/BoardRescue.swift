@@ -22,13 +22,7 @@ public struct BoardRescue: Sendable {
   ///   - time: The time of the state, milliseconds since 1970.
   ///   - lostSince: The time from which changes are missing in the log; nil if none are missing.
   ///   - photos: The paths of the files of the board's photos, by SHA-256.
-  public init(
-    bytes: [UInt8],
-    digest: [UInt8],
-    time: Int64,
-    lostSince: Int64?,
-    photos: [[UInt8]: String]
-  ) {
+  public init(bytes: [UInt8], digest: [UInt8], time: Int64, lostSince: Int64?, photos: [[UInt8]: String]) {
     self.bytes = bytes
     self.digest = digest
     self.time = time
@@ -43,14 +37,12 @@ extension BoardRescue {
     let stored = try StoredAssets.hashes(db)
     for (sha256, file) in photos where !stored.contains(sha256) {
       // Skip unreadable photos. A peer that opens the copy requests them from the other members.
-      guard let bytes = try? Data(contentsOf: URL(fileURLWithPath: file)),
-        AssetHash.of(Array(bytes)) == sha256
-      else { continue }
+      guard let bytes = try? Data(contentsOf: URL(fileURLWithPath: file)), AssetHash.of(Array(bytes)) == sha256 else {
+        continue
+      }
       try StoredAssets.add(bytes, sha256: sha256, db)
     }
-    if let lostSince {
-      try LogWriter.append([.gap(from: min(lostSince, time), to: time)], db, &tail)
-    }
+    if let lostSince { try LogWriter.append([.gap(from: min(lostSince, time), to: time)], db, &tail) }
     try LogWriter.keyframe(bytes, digest, nil, time, db, &tail)
   }
 }

@@ -13,18 +13,14 @@ struct DocumentConnection: Sendable {
   let files: StoredFiles?
 
   /// Runs `body` in one read transaction.
-  func read<T: Sendable>(
-    _ body: @escaping @Sendable (Database) throws -> T
-  ) async throws(DocumentError) -> T {
+  func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(DocumentError) -> T {
     try await run { db in try Self.transaction(.deferred, db, body) }.get()
   }
 
   /// Runs `body` in one write transaction; if it throws, nothing is stored.
   ///
   /// - Throws: The error of `body` or of the commit; `removed` if the file is no longer at its path.
-  func write<T: Sendable>(
-    _ body: @escaping @Sendable (Database) throws -> T
-  ) async throws(DocumentError) -> T {
+  func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(DocumentError) -> T {
     try await run { [files] db in
       let result = try Self.transaction(.immediate, db, body)
       try files?.check()
@@ -35,10 +31,9 @@ struct DocumentConnection: Sendable {
   /// Runs steps in one transaction.
   ///
   /// - Returns: The end of the log after the steps, and whether the file is still at its path.
-  func commit(
-    _ steps: [LogWriter.Step],
-    after tail: LogTail
-  ) async -> Result<(tail: LogTail, isThere: Bool), DocumentError> {
+  func commit(_ steps: [LogWriter.Step], after tail: LogTail) async -> Result<
+    (tail: LogTail, isThere: Bool), DocumentError
+  > {
     await run { [files] db in
       var after = tail
       try Self.transaction(.immediate, db) { db in try LogWriter.perform(steps, db, &after) }
@@ -46,11 +41,9 @@ struct DocumentConnection: Sendable {
     }
   }
 
-  private static func transaction<T>(
-    _ kind: Database.TransactionKind,
-    _ db: Database,
-    _ body: (Database) throws -> T
-  ) throws -> T {
+  private static func transaction<T>(_ kind: Database.TransactionKind, _ db: Database, _ body: (Database) throws -> T)
+    throws -> T
+  {
     var result: T?
     try db.inTransaction(kind) {
       result = try body(db)
@@ -61,14 +54,10 @@ struct DocumentConnection: Sendable {
   }
 
   /// Runs `body` on the queue of the database, even if the caller's task is canceled.
-  func run<T: Sendable>(
-    _ body: @escaping @Sendable (Database) throws -> T
-  ) async -> Result<T, DocumentError> {
+  func run<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async -> Result<T, DocumentError> {
     await withCheckedContinuation { continuation in
       database.asyncWriteWithoutTransaction { [path, files] db in
-        do {
-          continuation.resume(returning: .success(try body(db)))
-        } catch {
+        do { continuation.resume(returning: .success(try body(db))) } catch {
           let isDiskError =
             ((error as? DatabaseError)?.resultCode).map {
               [.SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_READONLY].contains($0)
@@ -76,9 +65,7 @@ struct DocumentConnection: Sendable {
           if isDiskError, let files, !files.areThere {
             continuation.resume(returning: .failure(.removed(path)))
           } else {
-            continuation.resume(
-              returning: .failure(.from(error, at: path, systemError: Self.systemError(of: db)))
-            )
+            continuation.resume(returning: .failure(.from(error, at: path, systemError: Self.systemError(of: db))))
           }
         }
       }
@@ -108,9 +95,7 @@ struct DocumentConnection: Sendable {
       // reader still uses the WAL file, the file is not removed; this does no harm.
       _ = try? String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE")
     }.failure
-    let closing = await Blocking.result(path) { [database] in
-      try OpenFiles.close(database)
-    }.failure
+    let closing = await Blocking.result(path) { [database] in try OpenFiles.close(database) }.failure
     return failure ?? closing
   }
 
@@ -127,9 +112,7 @@ struct DocumentConnection: Sendable {
   ///
   /// If a reader still needs the WAL file, it stays for now.
   private static func emptyLog(_ db: Database) throws {
-    do { _ = try db.checkpoint(.truncate) } catch let error as DatabaseError
-      where error.resultCode == .SQLITE_BUSY
-    {}
+    do { _ = try db.checkpoint(.truncate) } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {}
   }
 
   /// Prevents SQLite from removing the WAL file when the database is closed.
@@ -148,9 +131,7 @@ struct DocumentConnection: Sendable {
     if let log, let methods = log.pointee.pMethods {
       _ = methods.pointee.xFileControl?(log, SQLITE_FCNTL_LAST_ERRNO, &number)
     }
-    if number == 0 {
-      sqlite3_file_control(db.sqliteConnection, nil, SQLITE_FCNTL_LAST_ERRNO, &number)
-    }
+    if number == 0 { sqlite3_file_control(db.sqliteConnection, nil, SQLITE_FCNTL_LAST_ERRNO, &number) }
     return number == 0 ? sqlite3_system_errno(db.sqliteConnection) : number
   }
 }

@@ -20,12 +20,7 @@ public struct DocumentContent: Hashable, Sendable {
   public let notes: [String]
 
   /// Creates content from its parts.
-  public init(
-    keyframe: Keyframe?,
-    entries: [DocumentEntry],
-    authors: [StoredAuthor],
-    notes: [String]
-  ) {
+  public init(keyframe: Keyframe?, entries: [DocumentEntry], authors: [StoredAuthor], notes: [String]) {
     self.keyframe = keyframe
     self.entries = entries
     self.authors = authors

@@ -19,10 +19,9 @@ struct DocumentCopier: Sendable {
   ///   - edit: A closure that changes the copy, and sets the end of its log. The space of deleted data is freed. Nil
   ///     changes nothing.
   /// - Throws: `exists`, `full`, `readOnly`, `damaged`. If it throws, there is no new file.
-  func copy(
-    to path: String,
-    _ edit: (@Sendable (Database, inout LogTail) throws -> Void)? = nil
-  ) async throws(DocumentError) {
+  func copy(to path: String, _ edit: (@Sendable (Database, inout LogTail) throws -> Void)? = nil)
+    async throws(DocumentError)
+  {
     let source = connection.path
     try await NewFile.publish(at: path) { temporary in
       try Self.write(source, into: temporary)
@@ -43,9 +42,7 @@ struct DocumentCopier: Sendable {
     do {
       let database = try Connector.connect(source, .reading)
       defer { try? OpenFiles.close(database) }
-      try database.writeWithoutTransaction { db in
-        try db.execute(sql: "VACUUM INTO ?", arguments: [temporary])
-      }
+      try database.writeWithoutTransaction { db in try db.execute(sql: "VACUUM INTO ?", arguments: [temporary]) }
     } catch let error as DatabaseError where error.resultCode != .SQLITE_FULL {
       // Report these errors for the source. `SQLITE_FULL` is not caught here, since it concerns the disk of the copy.
       throw DocumentError.from(error, at: source)
@@ -55,13 +52,9 @@ struct DocumentCopier: Sendable {
   /// Turns a copy into a document of a new board without content.
   ///
   /// Records, batches and heads are signed for one board, so they are removed.
-  static func beginBoard(
-    _ board: [UInt8],
-    name: String,
-    keeping assets: Set<[UInt8]>,
-    now: Int64,
-    _ db: Database
-  ) throws {
+  static func beginBoard(_ board: [UInt8], name: String, keeping assets: Set<[UInt8]>, now: Int64, _ db: Database)
+    throws
+  {
     try db.execute(
       sql: """
         DELETE FROM log; DELETE FROM keyframe; DELETE FROM author; DELETE FROM mark;
@@ -69,9 +62,7 @@ struct DocumentCopier: Sendable {
         """
     )
     try StoredName.forgetAll(db)
-    for hash in try StoredAssets.hashes(db) where !assets.contains(hash) {
-      try StoredAssets.remove(hash, db)
-    }
+    for hash in try StoredAssets.hashes(db) where !assets.contains(hash) { try StoredAssets.remove(hash, db) }
     try StoredIdentity(board: board, created: now).store(db)
     try Meta.set(db, .board, Hexadecimal.encode(board))
     try Meta.set(db, .name, name)
@@ -84,9 +75,7 @@ struct DocumentCopier: Sendable {
   /// This works even if the file was removed.
   /// - Throws: `exists`, `full`, `readOnly`, `inputOutput`. If it throws, there is no new file.
   func copyOpenFile(to path: String) async throws(DocumentError) {
-    try await publishOpenFile(at: path) { db, tail in
-      try Meta.set(db, .closed, tail.text)
-    }
+    try await publishOpenFile(at: path) { db, tail in try Meta.set(db, .closed, tail.text) }
   }
 
   /// Writes a copy of a document that cannot be written, and adds the state in memory.
@@ -94,11 +83,7 @@ struct DocumentCopier: Sendable {
   /// If the document cannot be read either, the copy has only the state in memory.
   /// - Returns: Whether the copy has the history.
   /// - Throws: `exists`, `full`, `readOnly`, `inputOutput`. If it throws, there is no new file.
-  func rescue(
-    to path: String,
-    board: [UInt8],
-    _ rescue: BoardRescue
-  ) async throws(DocumentError) -> Bool {
+  func rescue(to path: String, board: [UInt8], _ rescue: BoardRescue) async throws(DocumentError) -> Bool {
     do throws(DocumentError) {
       try await publishOpenFile(at: path) { db, tail in
         try rescue.write(db, &tail)
@@ -107,9 +92,7 @@ struct DocumentCopier: Sendable {
         try Meta.set(db, .closed, tail.text)
       }
       return true
-    } catch {
-      if error.code == .exists { throw error }
-    }
+    } catch { if error.code == .exists { throw error } }
     let source = connection.path
     let name = try? await connection.read { db in try Meta.get(db, .name, at: source) ?? "" }
     try await NewFile.make(at: path, board: board, name: name ?? "board", now: rescue.time) { new in
@@ -122,12 +105,10 @@ struct DocumentCopier: Sendable {
     return false
   }
 
-  /// Copies the document through the open connection, completes the copy with `edit`, and publishes
-  /// it at `path`.
-  private func publishOpenFile(
-    at path: String,
-    _ edit: @escaping @Sendable (Database, inout LogTail) throws -> Void
-  ) async throws(DocumentError) {
+  /// Copies the document through the open connection, completes the copy with `edit`, and publishes it at `path`.
+  private func publishOpenFile(at path: String, _ edit: @escaping @Sendable (Database, inout LogTail) throws -> Void)
+    async throws(DocumentError)
+  {
     let connection = connection
     try await NewFile.publish(at: path) { temporary in
       try connection.database.writeWithoutTransaction { db in

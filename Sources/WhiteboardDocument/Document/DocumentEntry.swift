@@ -19,8 +19,7 @@ public enum DocumentEntry: Hashable, Sendable {
   case gap(from: Int64, to: Int64)
   /// The end of the recording. It may be later than the last entry.
   case end(time: Int64)
-  /// The display name of a member, and the member's id as text; the newest name replaces older
-  /// ones.
+  /// The display name of a member, and the member's id as text; the newest name replaces older ones.
   case name(String, of: String)
   /// An event of the session, such as a message; the board does not depend on it.
   case traffic(TrafficEntry)
@@ -86,8 +85,7 @@ package struct LogRow: Hashable, Sendable {
   /// The checksum of the row itself, without the chain.
   package var ownChecksum: UInt32 { Checksum.row(table, [id, time, entries], [body]) }
 
-  /// Returns the column `sum`: the row's own checksum in the upper half, the link of the chain in
-  /// the lower half.
+  /// Returns the column `sum`: the row's own checksum in the upper half, the link of the chain in the lower half.
   package func sum(after chain: UInt32) -> Int64 {
     let own = ownChecksum
     return Int64(bitPattern: UInt64(own) << 32 | UInt64(Checksum.link(after: chain, own)))
@@ -111,9 +109,7 @@ package struct LogRow: Hashable, Sendable {
       }
       let length = try reader.varint(upTo: UInt64(reader.remaining), "length")
       let bytes = try reader.take(Int(length))
-      result.append(
-        head & 1 == 0 ? .batch(bytes: bytes, time: time) : .answer(bytes: bytes, time: time)
-      )
+      result.append(head & 1 == 0 ? .batch(bytes: bytes, time: time) : .answer(bytes: bytes, time: time))
     }
     guard result.count == Int(exactly: entries) else { throw .inconsistent("entries") }
     return result
@@ -124,10 +120,7 @@ package struct LogRow: Hashable, Sendable {
   /// A body that is not packed begins with 0 or 1, the header of its first entry.
   private static let packedMark: UInt8 = 2
 
-  private static func plain(
-    _ entries: [(bytes: [UInt8], time: Int64, isAnswer: Bool)],
-    from first: Int64
-  ) -> [UInt8] {
+  private static func plain(_ entries: [(bytes: [UInt8], time: Int64, isAnswer: Bool)], from first: Int64) -> [UInt8] {
     var writer = ByteWriter()
     var before = first
     for entry in entries {
@@ -138,12 +131,9 @@ package struct LogRow: Hashable, Sendable {
     return writer.bytes
   }
 
-  /// Returns the packed body of a row; nil if it has no entries, or one of its batches cannot be
-  /// packed.
-  private static func packed(
-    _ entries: [(bytes: [UInt8], time: Int64, isAnswer: Bool)],
-    from first: Int64
-  ) -> [UInt8]? {
+  /// Returns the packed body of a row; nil if it has no entries, or one of its batches cannot be packed.
+  private static func packed(_ entries: [(bytes: [UInt8], time: Int64, isAnswer: Bool)], from first: Int64) -> [UInt8]?
+  {
     guard !entries.isEmpty else { return nil }
     var writer = ByteWriter()
     writer.byte(packedMark)

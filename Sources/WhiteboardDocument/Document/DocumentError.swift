@@ -3,8 +3,8 @@ import GRDB
 
 /// An error of a document.
 ///
-/// Its message states the loss, if any, and a remedy. Callers switch on ``code``. Two errors are equal if they
-/// have the same code.
+/// Its message states the loss, if any, and a remedy. Callers switch on ``code``. Two errors are equal if they have the
+/// same code.
 public struct DocumentError: Error, Equatable, CustomStringConvertible {
   /// The kinds of errors.
   public enum Code: String, Hashable, Sendable {
@@ -24,8 +24,7 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     case full
     /// The user has used up the disk quota.
     case quota
-    /// The file, its directory or its disk was removed, so data written now could not be opened
-    /// again.
+    /// The file, its directory or its disk was removed, so data written now could not be opened again.
     case removed
     /// Stored data does not match its checksums.
     case damaged
@@ -70,14 +69,9 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
   ///   - path: The document.
   ///   - number: The `errno` of a failed read or write of SQLite; 0 if it is not known.
   /// - Returns: The error with its code and a sentence for the user.
-  static func from(
-    _ error: any Error,
-    at path: String,
-    systemError number: Int32 = 0
-  ) -> DocumentError {
+  static func from(_ error: any Error, at path: String, systemError number: Int32 = 0) -> DocumentError {
     if let error = error as? DocumentError { return error }
-    if let database = error as? DatabaseError,
-      [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(database.resultCode),
+    if let database = error as? DatabaseError, [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(database.resultCode),
       let (code, text) = system(number == 0 ? DiskCondition.systemError(at: path) : number)
     {
       return DocumentError(code, "\(path): \(text)", cause: error)
@@ -88,13 +82,9 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     }
     let (code, text): (Code, String) =
       switch database.resultCode {
-      case .SQLITE_FULL:
-        (.full, "the disk is full; saved changes are not lost; free some space")
+      case .SQLITE_FULL: (.full, "the disk is full; saved changes are not lost; free some space")
       case .SQLITE_CORRUPT, .SQLITE_ERROR, .SQLITE_SCHEMA:
-        (
-          .damaged,
-          "the file is damaged; 'whiteboard-peer boards recover' tries to save what can still be read"
-        )
+        (.damaged, "the file is damaged; 'whiteboard-peer boards recover' tries to save what can still be read")
       case .SQLITE_NOTADB:
         (
           .wrongKind,
@@ -103,21 +93,12 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
       case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
         (.readOnly, "the file is not writable; saved changes are not lost")
       case .SQLITE_BUSY, .SQLITE_LOCKED:
-        (
-          .inUse,
-          "another program is using the file; nothing is lost; close the board there and try again"
-        )
-      case .SQLITE_TOOBIG:
-        (.tooLarge, "one entry is larger than a document can hold; it was not saved")
+        (.inUse, "another program is using the file; nothing is lost; close the board there and try again")
+      case .SQLITE_TOOBIG: (.tooLarge, "one entry is larger than a document can hold; it was not saved")
       case .SQLITE_CANTOPEN:
-        (
-          .inputOutput,
-          "it cannot be opened; if its directory is read-only, copy the file elsewhere"
-        )
-      case .SQLITE_MISUSE:
-        (.closed, "the file was closed; saved changes are not lost; open it again")
-      default:
-        (.inputOutput, "reading or writing failed; unacknowledged changes were not saved")
+        (.inputOutput, "it cannot be opened; if its directory is read-only, copy the file elsewhere")
+      case .SQLITE_MISUSE: (.closed, "the file was closed; saved changes are not lost; open it again")
+      default: (.inputOutput, "reading or writing failed; unacknowledged changes were not saved")
       }
     return DocumentError(
       code,
@@ -128,9 +109,7 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
 
   /// Returns the code and the sentence for a system error with a known cause; nil for other errors.
   private static func system(_ number: Int32) -> (Code, String)? {
-    guard let code = DiskCondition.code(number), let words = DiskCondition.words(number) else {
-      return nil
-    }
+    guard let code = DiskCondition.code(number), let words = DiskCondition.words(number) else { return nil }
     return (code, words)
   }
 

@@ -1,7 +1,6 @@
 import Whiteboard
 
-/// An event of a recorded session, as one of its peers saw it: for example, a message, or a peer
-/// that joined.
+/// An event of a recorded session, as one of its peers saw it: for example, a message, or a peer that joined.
 ///
 /// The bytes of messages, datagrams and streams, and the names of resources, are opaque to the document. Only the
 /// program that recorded the session interprets them. Implements REC-13.
@@ -156,13 +155,7 @@ enum TrafficCoding {
       writer.count(content.bytes.count)
       writer.raw(content.bytes)
     }
-    return LogRow(
-      id: id,
-      time: first,
-      entries: Int64(entries.count),
-      body: writer.bytes,
-      table: LogRow.traffic
-    )
+    return LogRow(id: id, time: first, entries: Int64(entries.count), body: writer.bytes, table: LogRow.traffic)
   }
 
   /// Decodes the entries of a row, and skips entries of unknown kinds.

@@ -142,17 +142,8 @@ extension DocumentHistory {
   ///   - name: The board's name.
   ///   - known: Descriptions of the damage that was found before.
   /// - Throws: `damaged` if damaged pages prevent reading the log to its end.
-  init(
-    _ db: Database,
-    at path: String,
-    board: [UInt8],
-    name: String,
-    damages known: [String] = []
-  ) throws {
-    var reader = HistoryReader(
-      LogReader(db, path: path),
-      DocumentHistory(board: board, name: name)
-    )
+  init(_ db: Database, at path: String, board: [UInt8], name: String, damages known: [String] = []) throws {
+    var reader = HistoryReader(LogReader(db, path: path), DocumentHistory(board: board, name: name))
     self = try reader.read()
     damages.insert(contentsOf: known.map { Damage(place: 0, words: $0) }, at: 0)
   }
@@ -161,8 +152,8 @@ extension DocumentHistory {
 extension BoardDocument {
   /// Reads the whole history from the log, even while the document is being written.
   ///
-  /// Data that does not match its checksum is left out and reported. The other batches are still
-  /// valid, since batches apply in any order. The next keyframe replaces the missing data.
+  /// Data that does not match its checksum is left out and reported. The other batches are still valid, since batches
+  /// apply in any order. The next keyframe replaces the missing data.
   /// - Throws: `damaged` if damaged pages prevent reading the log to its end; in this case,
   ///   ``recover(from:to:board:now:locking:playing:)`` can save the intact data. `closed`, `inputOutput`.
   /// - Complexity: O(*n*), where *n* is the size of the file without its assets.

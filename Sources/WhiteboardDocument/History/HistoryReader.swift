@@ -57,12 +57,10 @@ struct HistoryReader {
     let keyframes = try readKeyframes()
     // If a gap ends at the time of a keyframe, the gap comes first: the keyframe contains the changes of the gap.
     annotations =
-      (try readMarks().map(Annotation.mark) + keyframes.map(Annotation.keyframe)).enumerated()
-      .sorted { (one, other) in
+      (try readMarks().map(Annotation.mark) + keyframes.map(Annotation.keyframe)).enumerated().sorted { (one, other) in
         let (a, b) = (one.element.order, other.element.order)
         return (a.0, a.1, one.offset) < (b.0, b.1, other.offset)
-      }
-      .map(\.element)[...]
+      }.map(\.element)[...]
     history.authors = try readAuthors()
     let first = try Int64.fetchOne(log.db, sql: "SELECT min(id) FROM log")
     next = max(1, first ?? (keyframes.first.map { $0.log + 1 } ?? 1))
@@ -89,9 +87,7 @@ struct HistoryReader {
     }
     for row in found { add(row.columns, row.number) }
     if let last = keyframes.map(\.log).max(), last >= next {
-      damage(
-        "rows \(next) to \(last) of the log, \(Self.place(nil, after: lastTime)), are missing"
-      )
+      damage("rows \(next) to \(last) of the log, \(Self.place(nil, after: lastTime)), are missing")
       noteLoss()
     }
     addAnnotations(upTo: .max)
@@ -117,9 +113,7 @@ struct HistoryReader {
       return
     }
     if number > next {
-      damage(
-        "rows \(next) to \(number - 1) of the log, \(Self.place(nil, after: lastTime)), are missing"
-      )
+      damage("rows \(next) to \(number - 1) of the log, \(Self.place(nil, after: lastTime)), are missing")
       noteLoss()
     } else if let chain, stored.sum != stored.row.sum(after: chain) {
       let time = LogReader.moment(stored.row.time)
@@ -177,9 +171,7 @@ struct HistoryReader {
 
   private mutating func add(_ keyframe: StoredKeyframe) {
     if needsKeyframe {
-      history.steps.append(
-        DocumentHistory.Step(.keyframe(keyframe.body), time: keyframe.time, row: keyframe.log)
-      )
+      history.steps.append(DocumentHistory.Step(.keyframe(keyframe.body), time: keyframe.time, row: keyframe.log))
       needsKeyframe = keyframe.log < beginning
     }
     history.checks.append(
@@ -198,10 +190,7 @@ struct HistoryReader {
   }
 
   private mutating func readKeyframes() throws -> [StoredKeyframe] {
-    let cursor = try Row.fetchCursor(
-      log.db,
-      sql: "SELECT \(StoredKeyframe.columns) FROM keyframe ORDER BY log, id"
-    )
+    let cursor = try Row.fetchCursor(log.db, sql: "SELECT \(StoredKeyframe.columns) FROM keyframe ORDER BY log, id")
     var found: [StoredKeyframe] = []
     while let row = try cursor.next() {
       let columns = StoredValue.columns(row)
@@ -215,10 +204,7 @@ struct HistoryReader {
   }
 
   private mutating func readMarks() throws -> [StoredMark] {
-    let rows = try Row.fetchAll(
-      log.db,
-      sql: "SELECT \(StoredMark.columns) FROM mark ORDER BY log, id"
-    )
+    let rows = try Row.fetchAll(log.db, sql: "SELECT \(StoredMark.columns) FROM mark ORDER BY log, id")
     return rows.compactMap { row in
       let mark = StoredMark(StoredValue.columns(row))
       if mark == nil { damage("a marker is damaged") }

@@ -2,8 +2,7 @@ import Foundation
 import GRDB
 import Whiteboard
 
-/// Finding, opening and creating boards. Boards are identified by the names and ids that are stored
-/// in their files.
+/// Finding, opening and creating boards. Boards are identified by the names and ids that are stored in their files.
 extension BoardLibrary {
   /// Opens the board with the given name for writing, and creates it if the library has none.
   ///
@@ -17,15 +16,12 @@ extension BoardLibrary {
   ///   - mayRead: Whether an existing board is opened for reading if its disk accepts no data; see
   ///     ``BoardDocument/obstacle``.
   /// - Returns: The open document.
-  /// - Throws: `ambiguous` if several boards match; the error of an unreadable file that may be the
-  ///   board; the errors of opening and creating a document.
+  /// - Throws: `ambiguous` if several boards match; the error of an unreadable file that may be the board; the errors
+  ///   of opening and creating a document.
   /// - Complexity: O(*n*), where *n* is the number of files. Only the board names are read from the files.
-  public func open(
-    named name: String,
-    orMaking newBoard: [UInt8],
-    now: Int64,
-    orReading mayRead: Bool = false
-  ) async throws(DocumentError) -> BoardDocument {
+  public func open(named name: String, orMaking newBoard: [UInt8], now: Int64, orReading mayRead: Bool = false)
+    async throws(DocumentError) -> BoardDocument
+  {
     try await open(newBoard, name, now, mayRead, nil, .name(name)) { path in
       let parts = Self.nameParts(path)
       let isTagged = parts.tag.utf8.count == Self.tag(of: newBoard).utf8.count
@@ -66,9 +62,7 @@ extension BoardLibrary {
   /// - Throws: `inUse` if another program has the board open; the errors of ``file(of:)``.
   public func reserve(board: [UInt8]) async throws(DocumentError) -> BoardReservation? {
     guard let path = try await file(of: board) else { return nil }
-    do throws(DocumentError) {
-      return try await Blocking.run(path) { try BoardReservation(path) }
-    } catch {
+    do throws(DocumentError) { return try await Blocking.run(path) { try BoardReservation(path) } } catch {
       if error.code == .inUse { throw error }
       return nil
     }
@@ -78,20 +72,15 @@ extension BoardLibrary {
   /// - Throws: The errors of ``open(named:orMaking:now:orReading:)``.
   public func file(named name: String) async throws(DocumentError) -> String? {
     let directory = directory
-    return try await Blocking.run(directory) {
-      try Self.find(.name(name), in: directory) { _ in false }
-    }
+    return try await Blocking.run(directory) { try Self.find(.name(name), in: directory) { _ in false } }
   }
 
   /// Returns the path of a board's file; nil if the library does not have the board.
-  /// - Throws: `inputOutput` if the directory cannot be read; `ambiguous` if several files hold the
-  ///   board.
+  /// - Throws: `inputOutput` if the directory cannot be read; `ambiguous` if several files hold the board.
   /// - Complexity: O(*n*), where *n* is the number of files. Only the board ids are read from the files.
   public func file(of board: [UInt8]) async throws(DocumentError) -> String? {
     let directory = directory
-    return try await Blocking.run(directory) {
-      try Self.find(.board(board), in: directory) { _ in false }
-    }
+    return try await Blocking.run(directory) { try Self.find(.board(board), in: directory) { _ in false } }
   }
 
   /// Returns the paths of files whose board id cannot be read.
@@ -109,17 +98,14 @@ extension BoardLibrary {
   /// While `body` runs, the library is locked, so that no other process finds or creates a board.
   /// - Parameters:
   ///   - name: The name.
-  ///   - file: The path of the board's file, which may already have the name; nil if it does not
-  ///     exist yet.
+  ///   - file: The path of the board's file, which may already have the name; nil if it does not exist yet.
   ///   - body: A closure that gives the board the name.
   /// - Returns: The result of `body`.
   /// - Throws: `exists` if another board has the name; the errors of `body`.
   /// - Complexity: O(*n*), where *n* is the number of files. Only the board names are read from the files.
-  public func giving<Result>(
-    _ name: String,
-    to file: String? = nil,
-    _ body: () async throws(DocumentError) -> Result
-  ) async throws(DocumentError) -> Result {
+  public func giving<Result>(_ name: String, to file: String? = nil, _ body: () async throws(DocumentError) -> Result)
+    async throws(DocumentError) -> Result
+  {
     let directory = directory
     // If the directory is not writable, no program can create a board, so the lock is not needed.
     let lock = await LibraryLock.acquire(directory)
@@ -127,15 +113,11 @@ extension BoardLibrary {
     let own = file.map { URL(fileURLWithPath: $0).resolvingSymlinksInPath() }
     let bearer = try await Blocking.run(directory) {
       try Self.paths(in: directory).sorted().first { path in
-        (try? LibraryEntry(path))?.name == name
-          && URL(fileURLWithPath: path).resolvingSymlinksInPath() != own
+        (try? LibraryEntry(path))?.name == name && URL(fileURLWithPath: path).resolvingSymlinksInPath() != own
       }
     }
     guard bearer == nil else {
-      throw DocumentError(
-        .exists,
-        "\(bearer ?? directory): a board with that name already exists; choose another name"
-      )
+      throw DocumentError(.exists, "\(bearer ?? directory): a board with that name already exists; choose another name")
     }
     return try await body()
   }
@@ -154,9 +136,7 @@ extension BoardLibrary {
     // If the disk accepts no data, no program can create a board, so finding one needs no lock.
     let lock = await LibraryLock.acquire(directory)
     if !mayRead { _ = try lock.get() }
-    let known = try await Blocking.run(directory) {
-      try Self.find(sought, in: directory, mayBe: mayBe)
-    }
+    let known = try await Blocking.run(directory) { try Self.find(sought, in: directory, mayBe: mayBe) }
     if let known {
       path = known
     } else {
@@ -168,18 +148,9 @@ extension BoardLibrary {
     (try? lock.get())?.release()
     let seal = seal(forFile: path)
     guard mayRead else {
-      return try await BoardDocument.open(
-        at: path,
-        mode: .writing,
-        seal: seal,
-        holding: reservation
-      )
+      return try await BoardDocument.open(at: path, mode: .writing, seal: seal, holding: reservation)
     }
-    return try await BoardDocument.openForWritingOrReading(
-      at: path,
-      seal: seal,
-      holding: reservation
-    )
+    return try await BoardDocument.openForWritingOrReading(at: path, seal: seal, holding: reservation)
   }
 
   /// The property by which a board is found.
@@ -190,11 +161,7 @@ extension BoardLibrary {
   }
 
   /// Returns the path of the only file of a board; nil if there is none.
-  private static func find(
-    _ sought: Sought,
-    in directory: String,
-    mayBe: (_ path: String) -> Bool
-  ) throws -> String? {
+  private static func find(_ sought: Sought, in directory: String, mayBe: (_ path: String) -> Bool) throws -> String? {
     switch sought {
     case .board(let board):
       try find(
@@ -223,15 +190,12 @@ extension BoardLibrary {
         guard try isCandidate(path) else { continue }
         let entry = try LibraryEntry(path)
         if isMeant(entry) { meant.append(entry) }
-      } catch {
-        if mayBe(path) { unreadable.append((path, error)) }
-      }
+      } catch { if mayBe(path) { unreadable.append((path, error)) } }
     }
     // An unreadable file may be the requested board, unless its recovered copy was found. A new board could then be a
     // duplicate.
-    if let first = unreadable.first(where: { file in
-      !meant.contains { $0.path == Self.recoveredPath(of: file.path) }
-    }) {
+    if let first = unreadable.first(where: { file in !meant.contains { $0.path == Self.recoveredPath(of: file.path) } })
+    {
       throw DocumentError.from(first.error, at: first.path)
     }
     let all = meant
@@ -269,9 +233,7 @@ extension BoardLibrary {
   /// Returns whether a file has the file name that is made from a board's name.
   ///
   /// Use it for a file whose stored name cannot be read.
-  public static func isFile(_ path: String, named name: String) -> Bool {
-    nameParts(path).stem == stem(of: name)
-  }
+  public static func isFile(_ path: String, named name: String) -> Bool { nameParts(path).stem == stem(of: name) }
 
   /// Splits a file name that ``fileName(name:board:)`` made; both parts are empty for other names.
   private static func nameParts(_ path: String) -> (stem: Substring, tag: Substring) {
@@ -302,9 +264,9 @@ struct LibraryEntry {
         title: try? Meta.get(db, .title, at: path)
       )
     }
-    guard let board = found.board.flatMap({ Hexadecimal.decode($0) }),
-      board.count == BoardDocument.boardIDLength
-    else { throw DocumentError.damagedRow("the board's id", at: path) }
+    guard let board = found.board.flatMap({ Hexadecimal.decode($0) }), board.count == BoardDocument.boardIDLength else {
+      throw DocumentError.damagedRow("the board's id", at: path)
+    }
     self.path = path
     self.board = board
     name = found.name ?? ""

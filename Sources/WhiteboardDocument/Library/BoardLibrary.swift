@@ -64,9 +64,7 @@ public struct BoardLibrary: Sendable {
     public func passes(_ summary: DocumentSummary) -> Bool {
       if let text {
         let names = [summary.name, summary.title ?? ""]
-        guard names.contains(where: { $0.lowercased().contains(text.lowercased()) }) else {
-          return false
-        }
+        guard names.contains(where: { $0.lowercased().contains(text.lowercased()) }) else { return false }
       }
       if let since, summary.changed < since { return false }
       if let person, !summary.people.contains(person) { return false }
@@ -106,9 +104,7 @@ public struct BoardLibrary: Sendable {
   }
 
   /// Returns the seal with which to open a file, which may be outside the library.
-  public func seal(forFile path: String) -> DocumentSeal? {
-    seal?.forFile(path, inLibrary: directory)
-  }
+  public func seal(forFile path: String) -> DocumentSeal? { seal?.forFile(path, inLibrary: directory) }
 
   /// Returns the file name for a board, made from the board's name and a part of its id.
   ///
@@ -135,9 +131,7 @@ public struct BoardLibrary: Sendable {
 
   private static func isSafe(_ scalar: Unicode.Scalar, after before: Unicode.Scalar?) -> Bool {
     switch scalar.properties.generalCategory {
-    case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
-      .decimalNumber:
-      true
+    case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber: true
     // A mark belongs to the letter before it.
     case .nonspacingMark, .spacingMark: before.map { $0 != "-" } ?? false
     default: false
@@ -148,23 +142,18 @@ public struct BoardLibrary: Sendable {
   static func tag(of board: [UInt8]) -> String { Base32.encode(Array(board.prefix(5))) }
 
   /// Returns the path for the document of a board.
-  public func path(name: String, board: [UInt8]) -> String {
-    directory + "/" + Self.fileName(name: name, board: board)
-  }
+  public func path(name: String, board: [UInt8]) -> String { directory + "/" + Self.fileName(name: name, board: board) }
 
   /// Lists the documents.
   ///
   /// A file that is damaged, or is not a document, is listed with its error.
-  /// - Throws: `inputOutput` if the directory cannot be read. If it does not exist, the list is
-  ///   empty.
-  public func list(
-    _ filter: Filter = Filter(),
-    by order: Order = .name
-  ) async throws(DocumentError) -> [DocumentSummary] {
+  /// - Throws: `inputOutput` if the directory cannot be read. If it does not exist, the list is empty.
+  public func list(_ filter: Filter = Filter(), by order: Order = .name) async throws(DocumentError)
+    -> [DocumentSummary]
+  {
     let directory = directory
     return try await Blocking.run(directory) {
-      try Self.paths(in: directory).map(Self.summary).filter(filter.passes)
-        .sorted { Self.precedes($0, $1, order) }
+      try Self.paths(in: directory).map(Self.summary).filter(filter.passes).sorted { Self.precedes($0, $1, order) }
     }
   }
 
@@ -174,22 +163,14 @@ public struct BoardLibrary: Sendable {
   /// element is read, the stream reports one change. The stream buffers at most one element for each file.
   /// - Parameter interval: The minimum time between two scans of the directory.
   /// - Returns: The stream of changes, which supports only one reader.
-  public func watch(
-    interval: Duration = .milliseconds(200)
-  ) -> AsyncStream<LibraryChange> {
+  public func watch(interval: Duration = .milliseconds(200)) -> AsyncStream<LibraryChange> {
     let watcher = LibraryWatcher(directory, interval)
     return AsyncStream { await watcher.next() }
   }
 
-  private static func precedes(
-    _ lhs: DocumentSummary,
-    _ rhs: DocumentSummary,
-    _ order: Order
-  ) -> Bool {
+  private static func precedes(_ lhs: DocumentSummary, _ rhs: DocumentSummary, _ order: Order) -> Bool {
     let byName = (lhs.name.lowercased(), lhs.path) < (rhs.name.lowercased(), rhs.path)
-    func descending<T: Comparable>(_ left: T, _ right: T) -> Bool {
-      left == right ? byName : left > right
-    }
+    func descending<T: Comparable>(_ left: T, _ right: T) -> Bool { left == right ? byName : left > right }
     return switch order {
     case .name: byName
     case .changed: descending(lhs.changed, rhs.changed)
@@ -202,12 +183,10 @@ public struct BoardLibrary: Sendable {
     var status = stat()
     guard stat(directory, &status) == 0 || errno != ENOENT else { return [] }
     do {
-      return try FileManager.default.contentsOfDirectory(atPath: directory)
-        .filter { $0.hasSuffix("." + fileExtension) && !$0.hasPrefix(".") }
-        .map { directory + "/" + $0 }
-    } catch {
-      throw DocumentError(.inputOutput, "\(directory): it cannot be read", cause: error)
-    }
+      return try FileManager.default.contentsOfDirectory(atPath: directory).filter {
+        $0.hasSuffix("." + fileExtension) && !$0.hasPrefix(".")
+      }.map { directory + "/" + $0 }
+    } catch { throw DocumentError(.inputOutput, "\(directory): it cannot be read", cause: error) }
   }
 
   /// Reads the summary of a file; blocks the thread.
@@ -256,11 +235,7 @@ public struct BoardLibrary: Sendable {
     }
   }
 
-  private static func damage(
-    of path: String,
-    _ found: [String],
-    isUnreadable: Bool = false
-  ) -> String? {
+  private static func damage(of path: String, _ found: [String], isUnreadable: Bool = false) -> String? {
     let recovered = recoveredPath(of: path)
     let isDamaged = isUnreadable || !found.isEmpty || !DamagedCopies.all(of: path).isEmpty
     if isDamaged, access(recovered, F_OK) == 0 {
@@ -268,9 +243,7 @@ public struct BoardLibrary: Sendable {
         + "and its copies somewhere else."
     }
     let recover = "run: whiteboard-peer boards recover \(shellQuoted(path))"
-    if let first = found.first {
-      return "\(first) To save what can still be read of the file, \(recover)"
-    }
+    if let first = found.first { return "\(first) To save what can still be read of the file, \(recover)" }
     return DamagedCopies.all(of: path).last.map { copy in
       "The file was damaged, and some changes may be missing. A copy is saved as \(copy). Move it somewhere else "
         + "later. First, to save what can still be read of both, \(recover)"

@@ -13,19 +13,14 @@ package final class DirectoryWatch: Sendable {
 
   /// Watches `directory` until the watch is deinitialized.
   package init(_ directory: String) {
-    let (stream, outlet) = AsyncStream.makeStream(
-      of: Void.self,
-      bufferingPolicy: .bufferingNewest(1)
-    )
+    let (stream, outlet) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     self.stream = stream
     let queue = DispatchQueue(label: "whiteboard directory watch")
     let descriptor = inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
     let aim = Aim(directory, descriptor)
     let timer = DispatchSource.makeTimerSource(queue: queue)
     timer.schedule(deadline: .now() + 1, repeating: 1)
-    timer.setEventHandler {
-      if aim.isOff() { outlet.yield() }
-    }
+    timer.setEventHandler { if aim.isOff() { outlet.yield() } }
     timer.setCancelHandler { outlet.finish() }
     guard descriptor >= 0 else {
       sources = [timer]
@@ -46,8 +41,8 @@ package final class DirectoryWatch: Sendable {
   }
 
   deinit {
-    // Both sources are canceled in this order, on one queue: the timer uses the descriptor that the
-    // other source closes.
+    // Both sources are canceled in this order, on one queue: the timer uses the descriptor that the other source
+    // closes.
     for source in sources { source.cancel() }
   }
 
@@ -84,8 +79,7 @@ package final class DirectoryWatch: Sendable {
     /// Watching the same directory again returns the same number.
     private static func aim(_ directory: String, _ descriptor: CInt) -> CInt {
       let mask =
-        IN_CREATE | IN_CLOSE_WRITE | IN_MODIFY | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE
-        | IN_DELETE_SELF | IN_MOVE_SELF
+        IN_CREATE | IN_CLOSE_WRITE | IN_MODIFY | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF
       return inotify_add_watch(descriptor, directory, UInt32(mask))
     }
   }

@@ -26,8 +26,7 @@ enum KnownBoards {
     let stamp = stamp(path)
     if let stamp, let known = entries.withLock({ $0[path] }) {
       // The changes of this process do not change the board's id.
-      let isOwnChange =
-        known.stamp.file == stamp.file && OpenFiles.holding(path) { $0 == .writing }
+      let isOwnChange = known.stamp.file == stamp.file && OpenFiles.holding(path) { $0 == .writing }
       if known.stamp == stamp || isOwnChange {
         if known.stamp != stamp { remember(known.board, path, stamp) }
         return known.board
@@ -48,11 +47,6 @@ enum KnownBoards {
   private static func stamp(_ path: String) -> Stamp? {
     var status = stat()
     guard let file = FileIdentity(path), stat(path, &status) == 0 else { return nil }
-    return Stamp(
-      file: file,
-      size: status.st_size,
-      seconds: status.st_mtim.tv_sec,
-      nanoseconds: status.st_mtim.tv_nsec
-    )
+    return Stamp(file: file, size: status.st_size, seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec)
   }
 }

@@ -28,9 +28,7 @@ public actor PersonalSettings {
 
   /// Sets one setting, or removes it if `value` is nil.
   /// - Throws: The errors of ``set(_:)``.
-  public func set(_ key: String, to value: String?) throws(DocumentError) {
-    try set([key: value])
-  }
+  public func set(_ key: String, to value: String?) throws(DocumentError) { try set([key: value]) }
 
   /// Sets settings, and removes those whose value is nil, all in one write.
   /// - Throws: `tooLarge` if the file would exceed ``maximumSize``; `full`, `readOnly`; the errors of ``values()``. If
@@ -90,20 +88,13 @@ public actor PersonalSettings {
         withJSONObject: object,
         options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
       )
-    } catch {
-      throw DocumentError(.inputOutput, "\(path): \(error)", cause: error)
-    }
+    } catch { throw DocumentError(.inputOutput, "\(path): \(error)", cause: error) }
     guard data.count <= maximumSize else {
-      throw DocumentError(
-        .tooLarge,
-        "\(path): the file may have at most \(maximumSize) bytes; nothing was changed"
-      )
+      throw DocumentError(.tooLarge, "\(path): the file may have at most \(maximumSize) bytes; nothing was changed")
     }
     let temporary = "\(path).\(UUID().uuidString).part"
     let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else {
-      throw DocumentError.creating(path, "nothing was changed")
-    }
+    guard descriptor >= 0 else { throw DocumentError.creating(path, "nothing was changed") }
     let bytes = Array(data)
     var written = 0
     while written < bytes.count {
@@ -128,9 +119,7 @@ public actor PersonalSettings {
   /// - Returns: A descriptor; closing it releases the lock.
   private static func lock(_ path: String) throws(DocumentError) -> CInt {
     let descriptor = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else {
-      throw DocumentError.creating(path, "nothing was changed")
-    }
+    guard descriptor >= 0 else { throw DocumentError.creating(path, "nothing was changed") }
     // Waiting is short, because another process holds the lock only while it rewrites a small file.
     while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
     return descriptor
@@ -151,9 +140,7 @@ private actor SettingsReader {
 
   func next() async -> [String: String]? {
     while true {
-      if last != nil {
-        guard await watch.tick() else { return nil }
-      }
+      if last != nil { guard await watch.tick() else { return nil } }
       if let now = try? await settings.values(), now != last {
         last = now
         return now

@@ -15,10 +15,9 @@ enum Connector {
   /// A process that was killed may have left a transaction that must be rolled back. Reading must not write to a
   /// recording (REC-1), so in the mode `reading` the transaction is rolled back in a copy of the file. If the WAL file
   /// is damaged, the mode `reading` opens a copy that contains all readable pages of the WAL file (REC-16).
-  static func connectReportingDamage(
-    _ path: String,
-    _ mode: BoardDocument.Mode
-  ) throws -> (database: DatabaseQueue, damages: [String]) {
+  static func connectReportingDamage(_ path: String, _ mode: BoardDocument.Mode) throws -> (
+    database: DatabaseQueue, damages: [String]
+  ) {
     guard mode == .reading else { return (try connectInPlace(path, mode), []) }
     let log = WriteAheadLog.examine(path)
     if let log {
@@ -41,9 +40,7 @@ enum Connector {
       if let own { try database.read { db in try own.check(db, at: path) } }
       return (database, header.map { ["The file is damaged: \($0)."] } ?? [])
     } catch let error as DatabaseError
-      where [.SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_IOERR, .SQLITE_FULL].contains(
-        error.resultCode
-      )
+      where [.SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_IOERR, .SQLITE_FULL].contains(error.resultCode)
     {
       // On a disk that accepts no data, SQLite cannot create the WAL index, so open a copy.
       return (try connectToCopy(of: path) ?? { throw error }(), [])
@@ -87,13 +84,10 @@ enum Connector {
   /// Opens a temporary database that contains all readable pages of a damaged WAL file.
   ///
   /// The temporary file is removed before this function returns. Its space is freed when the database is closed.
-  static func connectToMerged(
-    _ log: WriteAheadLog,
-    of path: String
-  ) throws -> (database: DatabaseQueue, isComplete: Bool) {
-    guard let directory = temporaryDirectory() else {
-      throw DocumentError.writing(NSTemporaryDirectory())
-    }
+  static func connectToMerged(_ log: WriteAheadLog, of path: String) throws -> (
+    database: DatabaseQueue, isComplete: Bool
+  ) {
+    guard let directory = temporaryDirectory() else { throw DocumentError.writing(NSTemporaryDirectory()) }
     defer { try? FileManager.default.removeItem(atPath: directory) }
     let copy = directory + "/merged.whiteboard"
     let isComplete = try WALMerge(log, of: path).write(to: copy)
@@ -103,12 +97,9 @@ enum Connector {
   /// Opens the database at `path` without examining its WAL file.
   ///
   /// The caller must have examined the WAL file.
-  /// - Throws: An error if the file is empty, has a journal that names another file, has the tables
-  ///   of another program, or has values that are too long.
-  static func connectInPlace(
-    _ path: String,
-    _ mode: BoardDocument.Mode
-  ) throws -> DatabaseQueue {
+  /// - Throws: An error if the file is empty, has a journal that names another file, has the tables of another program,
+  ///   or has values that are too long.
+  static func connectInPlace(_ path: String, _ mode: BoardDocument.Mode) throws -> DatabaseQueue {
     try DocumentFile.checkNotEmpty(of: path)
     try DocumentFile.checkJournal(of: path)
     var configuration = Configuration()

@@ -18,8 +18,7 @@ enum DiskCondition {
     switch number {
     case ENOSPC: "the disk is full; saved changes are not lost; free some space"
     case EDQUOT: "the disk quota is used up; saved changes are not lost; free some space"
-    case EROFS:
-      "the disk is read-only; saved changes are not lost; make it writable, or save a copy elsewhere"
+    case EROFS: "the disk is read-only; saved changes are not lost; make it writable, or save a copy elsewhere"
     case EACCES, EPERM:
       "the file is not writable; saved changes are not lost; make it writable, or save a copy elsewhere"
     case EIO: "the disk reports an error; unacknowledged changes were not saved"
@@ -27,15 +26,14 @@ enum DiskCondition {
     }
   }
 
-  /// Returns the `errno` that a write to the file at `path` would cause now, judging by the state
-  /// of its disk; 0 if no reason for a failure is apparent.
+  /// Returns the `errno` that a write to the file at `path` would cause now, judging by the state of its disk; 0 if no
+  /// reason for a failure is apparent.
   ///
   /// SQLite does not always report the `errno` of a failed call.
   static func systemError(at path: String) -> Int32 {
     var status = statvfs()
     let directory = (path as NSString).deletingLastPathComponent
-    guard statvfs(path, &status) == 0 || statvfs(directory.isEmpty ? "." : directory, &status) == 0
-    else { return 0 }
+    guard statvfs(path, &status) == 0 || statvfs(directory.isEmpty ? "." : directory, &status) == 0 else { return 0 }
     if status.f_flag & UInt(ST_RDONLY) != 0 { return EROFS }
     return status.f_blocks > 0 && status.f_bavail == 0 ? ENOSPC : 0
   }

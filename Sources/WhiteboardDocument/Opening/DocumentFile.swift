@@ -7,9 +7,9 @@ enum DocumentFile {
   /// The lock file and the WAL file are in the directory of the file itself, not in that of a symbolic link to it.
   static func resolved(_ path: String) -> String {
     var status = stat()
-    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK,
-      let real = realpath(path, nil)
-    else { return path }
+    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let real = realpath(path, nil) else {
+      return path
+    }
     defer { free(real) }
     return String(cString: real)
   }
@@ -22,20 +22,13 @@ enum DocumentFile {
       let (code, words) = (errno, systemMessage())
       let hasLog = code == ENOENT && size(of: path + "-wal") ?? 0 > 0
       let advice = "; its -wal file exists; 'whiteboard-peer boards recover' saves the data in it"
-      throw DocumentError(
-        code == ENOENT ? .notFound : .inputOutput,
-        "\(path): \(words)" + (hasLog ? advice : "")
-      )
+      throw DocumentError(code == ENOENT ? .notFound : .inputOutput, "\(path): \(words)" + (hasLog ? advice : ""))
     }
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      throw DocumentError(.wrongKind, "\(path): this is not a file")
-    }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw DocumentError(.wrongKind, "\(path): this is not a file") }
     guard access(path, R_OK) == 0 else {
       throw DocumentError(.inputOutput, "\(path): it is not readable (\(systemMessage()))")
     }
-    guard mode == .reading || access(path, W_OK) == 0 else {
-      throw DocumentError.creating(path)
-    }
+    guard mode == .reading || access(path, W_OK) == 0 else { throw DocumentError.creating(path) }
   }
 
   /// Checks that SQLite cannot remove another file when it rolls back the journal.
@@ -48,8 +41,7 @@ enum DocumentFile {
     defer { close(descriptor) }
     var end = [UInt8](repeating: 0, count: 8)
     var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_size >= 8,
-      pread(descriptor, &end, 8, status.st_size - 8) == 8
+    guard fstat(descriptor, &status) == 0, status.st_size >= 8, pread(descriptor, &end, 8, status.st_size - 8) == 8
     else { return }
     guard end != [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7] else {
       throw DocumentError(
@@ -79,22 +71,21 @@ enum DocumentFile {
     return stat(path, &status) == 0 ? Int(status.st_size) : nil
   }
 
-  /// Describes damage to the version bytes in the file's header that prevents programs from writing
-  /// the file.
+  /// Describes damage to the version bytes in the file's header that prevents programs from writing the file.
   ///
   /// If byte 18 is greater than 2, SQLite can only read the file. If byte 19 is greater than 2, SQLite cannot open the
   /// file at all.
-  /// - Returns: A description of the damage; nil if there is none, if the file is not an SQLite
-  ///   database, or if this process has it open.
+  /// - Returns: A description of the damage; nil if there is none, if the file is not an SQLite database, or if this
+  ///   process has it open.
   static func headerDamage(of path: String) -> String? {
     OpenFiles.holding(path) { use in
       let descriptor = use == .none ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1
       guard descriptor >= 0 else { return nil }
       defer { close(descriptor) }
       var header = [UInt8](repeating: 0, count: 20)
-      guard pread(descriptor, &header, 20, 0) == 20,
-        header.starts(with: Array("SQLite format 3".utf8) + [0])
-      else { return nil }
+      guard pread(descriptor, &header, 20, 0) == 20, header.starts(with: Array("SQLite format 3".utf8) + [0]) else {
+        return nil
+      }
       let wrong = (18...19).filter { header[$0] > 2 }
       guard !wrong.isEmpty else { return nil }
       let words = wrong.map { "byte \($0) is \(header[$0]), but must be at most 2" }
@@ -104,9 +95,6 @@ enum DocumentFile {
 
   /// Returns the error for a file with a damaged header.
   static func headerError(_ damage: String, _ path: String) -> DocumentError {
-    DocumentError(
-      .damaged,
-      "\(path): \(damage); 'whiteboard-peer boards recover' saves its data; nothing was changed"
-    )
+    DocumentError(.damaged, "\(path): \(damage); 'whiteboard-peer boards recover' saves its data; nothing was changed")
   }
 }

@@ -30,13 +30,11 @@ struct DocumentIdentity: Sendable {
 
   /// Reads the identity of a file without its WAL file.
   ///
-  /// If the file and its WAL file together have a different identity, the WAL file belongs to
-  /// another file.
+  /// If the file and its WAL file together have a different identity, the WAL file belongs to another file.
   /// - Parameters:
   ///   - path: The path of the file.
   ///   - log: The WAL file; nil if there is none.
-  /// - Returns: The identity; nil if SQLite does not use the WAL file, or if the identity is
-  ///   unknown.
+  /// - Returns: The identity; nil if SQLite does not use the WAL file, or if the identity is unknown.
   /// - Throws: `notFound`, `wrongKind`, `inputOutput`.
   static func withoutLog(_ path: String, log: WriteAheadLog?) throws -> DocumentIdentity? {
     guard let log, log.usable > 0, log.damage == nil else { return nil }
@@ -45,9 +43,7 @@ struct DocumentIdentity: Sendable {
 
   /// Reads the identity of a file without its WAL file; nil if it is unknown.
   static func withoutLog(_ path: String) throws -> DocumentIdentity? {
-    try OpenFiles.holding(path) { use in
-      use == .none ? try PageScanner(path, readsLog: false).firstIdentity : nil
-    }
+    try OpenFiles.holding(path) { use in use == .none ? try PageScanner(path, readsLog: false).firstIdentity : nil }
   }
 
   /// Checks that a database is the document with this identity.

@@ -55,8 +55,8 @@ public struct DocumentSeal: Sendable {
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: keyLength)
     var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      status.st_size == keyLength, read(descriptor, &bytes, keyLength) == keyLength
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size == keyLength,
+      read(descriptor, &bytes, keyLength) == keyLength
     else { return nil }
     return DocumentSeal(key: SymmetricKey(data: bytes), created: status.st_mtim)
   }
@@ -80,13 +80,9 @@ public struct DocumentSeal: Sendable {
     var status = stat()
     let parent = (path as NSString).deletingLastPathComponent
     // A symbolic link may name a file from elsewhere.
-    guard parent == directory, lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      return seal
-    }
+    guard parent == directory, lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return seal }
     let changed = status.st_ctim
-    if (changed.tv_sec, changed.tv_nsec) <= (created.tv_sec, created.tv_nsec) {
-      seal.acceptsAll = true
-    }
+    if (changed.tv_sec, changed.tv_nsec) <= (created.tv_sec, created.tv_nsec) { seal.acceptsAll = true }
     return seal
   }
 }

@@ -36,15 +36,14 @@ final class ReservedInode: Sendable {
   /// A descriptor that was opened with `O_PATH`; -1 if the file could not be opened.
   private let descriptor: CInt
 
-  /// `O_PATH`, which Swift does not import: the descriptor refers to the file without opening it, so
-  /// closing it releases no locks.
+  /// `O_PATH`, which Swift does not import: the descriptor refers to the file without opening it, so closing it
+  /// releases no locks.
   private static let pathOnly: CInt = 0x20_0000
 
   /// Reserves the inode number of the file at `path`; nil if there is no file.
   init?(_ path: String) {
     descriptor = open(path, Self.pathOnly | O_CLOEXEC)
-    let found =
-      descriptor >= 0 ? FileIdentity(descriptor: descriptor) : FileIdentity(path)
+    let found = descriptor >= 0 ? FileIdentity(descriptor: descriptor) : FileIdentity(path)
     guard let found else {
       if descriptor >= 0 { close(descriptor) }
       return nil

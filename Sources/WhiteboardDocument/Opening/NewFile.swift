@@ -9,8 +9,7 @@ enum NewFile {
   ///
   /// `fill` adds content before other programs can see the file.
   /// - Returns: The result of `fill`.
-  @discardableResult
-  static func make<Result: Sendable>(
+  @discardableResult static func make<Result: Sendable>(
     at path: String,
     board: [UInt8],
     name: String,
@@ -39,8 +38,7 @@ enum NewFile {
   ///
   /// `make` writes a temporary file. The file gets its final name when it is complete and on the disk.
   /// - Returns: The result of `make`.
-  @discardableResult
-  static func publish<Result: Sendable>(
+  @discardableResult static func publish<Result: Sendable>(
     at path: String,
     _ make: @escaping @Sendable (_ temporary: String) throws -> Result
   ) async throws(DocumentError) -> Result {
@@ -49,8 +47,7 @@ enum NewFile {
       guard lstat(path, &status) != 0 else { throw Self.exists(path) }
       // The WAL file of a missing file can contain changes. A new file with that name would make these changes
       // unreadable.
-      for beside in ["-wal", "-journal"].map({ path + $0 })
-      where DocumentFile.size(of: beside) ?? 0 > 0 {
+      for beside in ["-wal", "-journal"].map({ path + $0 }) where DocumentFile.size(of: beside) ?? 0 > 0 {
         throw DocumentError(
           .exists,
           "\(beside) exists, but the board's file is missing; nothing was changed; move it somewhere else, or save "
@@ -59,9 +56,7 @@ enum NewFile {
       }
       let temporary = "\(path).\(UUID().uuidString).part"
       let descriptor = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-      guard descriptor >= 0 else {
-        throw DocumentError.creating(path, "no file was created")
-      }
+      guard descriptor >= 0 else { throw DocumentError.creating(path, "no file was created") }
       close(descriptor)
       defer { unlink(temporary) }
       let result = try make(temporary)
@@ -69,9 +64,7 @@ enum NewFile {
       guard link(temporary, path) == 0 else {
         if errno == EEXIST { throw Self.exists(path) }
         // Some file systems have no hard links. On such file systems, only the check above protects an existing file.
-        guard rename(temporary, path) == 0 else {
-          throw DocumentError(.inputOutput, "\(path): \(systemMessage())")
-        }
+        guard rename(temporary, path) == 0 else { throw DocumentError(.inputOutput, "\(path): \(systemMessage())") }
         return result
       }
       try? FileSync.synchronize((path as NSString).deletingLastPathComponent)

@@ -44,11 +44,9 @@ enum OpenFiles {
   private static let state = Mutex(State())
 
   /// Opens a database connection and tracks it until it is closed.
-  static func connecting(
-    to path: String,
-    _ mode: BoardDocument.Mode,
-    _ open: () throws -> DatabaseQueue
-  ) throws -> DatabaseQueue {
+  static func connecting(to path: String, _ mode: BoardDocument.Mode, _ open: () throws -> DatabaseQueue) throws
+    -> DatabaseQueue
+  {
     guard let file = ReservedInode(path) else { return try open() }
     let number = state.withLock { state in
       state.connections.removeAll { !$0.isOpen }

@@ -30,8 +30,7 @@ struct OpenedDocument: Sendable {
     self.seal = seal
     try DocumentFile.checkAccess(path, mode)
     lock = mode == .writing ? try reservation?.lock(of: path) ?? WriterLock(path) : nil
-    let inspection =
-      mode == .writing ? try WriterInspection(path, expecting: expecting) : nil
+    let inspection = mode == .writing ? try WriterInspection(path, expecting: expecting) : nil
     let connection = try Connector.connectReportingDamage(path, mode)
     database = connection.database
     let found = try inspection?.facts ?? database.read { db in try DocumentFacts(db, at: path) }
@@ -62,11 +61,7 @@ struct OpenedDocument: Sendable {
 
   /// Prepares the file for writing.
   /// - Returns: Whether facts were removed that the program did not write.
-  private static func beginWriting(
-    _ db: Database,
-    _ seal: DocumentSeal?,
-    at path: String
-  ) throws -> Bool {
+  private static func beginWriting(_ db: Database, _ seal: DocumentSeal?, at path: String) throws -> Bool {
     let journal = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
     guard journal == "wal" else {
       throw DocumentError(
@@ -94,23 +89,18 @@ struct DocumentFacts: Sendable {
 
   init(_ db: Database, at path: String) throws {
     try Schema.check(db, at: path)
-    guard let text = try Meta.get(db, .board, at: path),
-      let board = Hexadecimal.decode(text), board.count == BoardDocument.boardIDLength
+    guard let text = try Meta.get(db, .board, at: path), let board = Hexadecimal.decode(text),
+      board.count == BoardDocument.boardIDLength
     else { throw DocumentError.damagedRow("the board's id", at: path) }
     self.board = board
     tail = try LogTail(db, at: path)
     closed = try Meta.get(db, .closed, at: path)
-    if let closed, closed != tail.text {
-      throw DocumentError.damagedRow("the end of the log", at: path)
-    }
+    if let closed, closed != tail.text { throw DocumentError.damagedRow("the end of the log", at: path) }
   }
 
   func check(_ expected: [UInt8]?, at path: String) throws(DocumentError) {
     guard expected == nil || expected == board else {
-      throw DocumentError(
-        .wrongBoard,
-        "\(path): the file contains a different board; it was not changed"
-      )
+      throw DocumentError(.wrongBoard, "\(path): the file contains a different board; it was not changed")
     }
   }
 }

@@ -19,12 +19,10 @@ struct StoredFiles: Sendable {
   }
 
   /// Whether the files at the path are the ones that were opened.
-  var areThere: Bool {
-    database != nil && FileIdentity(path) == database && FileIdentity(path + "-wal") == log
-  }
+  var areThere: Bool { database != nil && FileIdentity(path) == database && FileIdentity(path + "-wal") == log }
 
-  /// Whether the file can be recreated: its directory is on the same file system as before, and no
-  /// other file has its name.
+  /// Whether the file can be recreated: its directory is on the same file system as before, and no other file has its
+  /// name.
   var canBeMade: Bool {
     let parent = FileIdentity((path as NSString).deletingLastPathComponent)
     return parent != nil && parent?.device == directory?.device && FileIdentity(path) == nil
@@ -33,7 +31,5 @@ struct StoredFiles: Sendable {
   /// Checks that the files are still at their path.
   ///
   /// - Throws: ``DocumentError`` with the code `removed`.
-  func check() throws(DocumentError) {
-    guard areThere else { throw .removed(path) }
-  }
+  func check() throws(DocumentError) { guard areThere else { throw .removed(path) } }
 }

@@ -24,9 +24,7 @@ struct WriterInspection: Sendable {
     let log = copy == nil ? WriteAheadLog.examine(path) : nil
     try log?.checkOrigin(of: path)
     var repair: String?
-    if let log, let damage = log.damage {
-      repair = try Self.replace(path, log, damage, expected)
-    }
+    if let log, let damage = log.damage { repair = try Self.replace(path, log, damage, expected) }
     if let problem = DocumentFile.headerDamage(of: path), log?.replacesFirstPage != true {
       throw DocumentFile.headerError(problem, path)
     }
@@ -60,12 +58,9 @@ struct WriterInspection: Sendable {
 
   /// Replaces a file whose WAL file is damaged with one that contains all readable pages of the WAL file.
   /// - Returns: A description of the damage, for the user.
-  private static func replace(
-    _ path: String,
-    _ log: WriteAheadLog,
-    _ damage: String,
-    _ expected: [UInt8]?
-  ) throws -> String {
+  private static func replace(_ path: String, _ log: WriteAheadLog, _ damage: String, _ expected: [UInt8]?) throws
+    -> String
+  {
     let merged = "\(path).\(UUID().uuidString).part"
     defer { for end in ["", "-wal", "-shm", "-journal"] { unlink(merged + end) } }
     let isComplete = try WALMerge(log, of: path).write(to: merged)
@@ -82,12 +77,10 @@ struct WriterInspection: Sendable {
     try FileSync.synchronize((path as NSString).deletingLastPathComponent)
     return log.message(damage, isComplete: isComplete) + " The damaged file is saved as \(copy)."
       + (isComplete
-        ? ""
-        : " To save the intact data of both files, run: whiteboard-peer boards recover \(shellQuoted(path))")
+        ? "" : " To save the intact data of both files, run: whiteboard-peer boards recover \(shellQuoted(path))")
   }
 
-  /// Opens a copy of the file with its last transaction rolled back; nil if there is nothing to
-  /// roll back.
+  /// Opens a copy of the file with its last transaction rolled back; nil if there is nothing to roll back.
   /// - Throws: `damaged` if the rolled-back file is damaged or belongs to a different board.
   private static func rolledBackCopy(of path: String) throws -> DatabaseQueue? {
     var status = stat()
@@ -108,9 +101,7 @@ struct WriterInspection: Sendable {
         try own?.check(db, at: path)
       }
       return database
-    } catch let error as DocumentError where error.code != .damaged {
-      throw error
-    } catch {
+    } catch let error as DocumentError where error.code != .damaged { throw error } catch {
       throw DocumentError(
         .damaged,
         "\(path): its -journal file is damaged, or belongs to another file; "

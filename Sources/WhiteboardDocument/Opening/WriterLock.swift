@@ -16,9 +16,7 @@ final class WriterLock: Sendable {
     let path = document + "-lock"
     while true {
       let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-      guard descriptor >= 0 else {
-        throw DocumentError.creating(document)
-      }
+      guard descriptor >= 0 else { throw DocumentError.creating(document) }
       guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
         close(descriptor)
         throw DocumentError(
@@ -41,9 +39,7 @@ final class WriterLock: Sendable {
   }
 
   /// Returns whether this is the lock of the document at the path `document`.
-  func isLock(of document: String) -> Bool {
-    path == document + "-lock" && descriptor.withLock { $0 != nil }
-  }
+  func isLock(of document: String) -> Bool { path == document + "-lock" && descriptor.withLock { $0 != nil } }
 
   /// Releases the lock now, without waiting for `deinit`.
   ///
@@ -62,8 +58,8 @@ final class WriterLock: Sendable {
   private static func isFile(_ descriptor: CInt, at path: String) -> Bool {
     var ours = stat()
     var there = stat()
-    return fstat(descriptor, &ours) == 0 && stat(path, &there) == 0
-      && ours.st_ino == there.st_ino && ours.st_dev == there.st_dev
+    return fstat(descriptor, &ours) == 0 && stat(path, &there) == 0 && ours.st_ino == there.st_ino
+      && ours.st_dev == there.st_dev
   }
 
   deinit { release() }
@@ -76,14 +72,10 @@ public struct BoardReservation: Sendable {
   private let writerLock: WriterLock
 
   /// Reserves the document at a path; blocks the thread.
-  init(_ document: String) throws(DocumentError) {
-    writerLock = try WriterLock(DocumentFile.resolved(document))
-  }
+  init(_ document: String) throws(DocumentError) { writerLock = try WriterLock(DocumentFile.resolved(document)) }
 
   /// Returns the lock of a document; nil if the reservation is for another one, or was used and released.
-  func lock(of document: String) -> WriterLock? {
-    writerLock.isLock(of: document) ? writerLock : nil
-  }
+  func lock(of document: String) -> WriterLock? { writerLock.isLock(of: document) ? writerLock : nil }
 }
 
 /// Returns the system's message for the current `errno`.

@@ -57,11 +57,7 @@ enum DamagedCopies {
   ///   - target: The path of the copy.
   ///   - mayBeMissing: Whether `source` may be missing; the copy is then empty.
   /// - Throws: `full`, `readOnly`, `inputOutput`. The incomplete copy is not removed.
-  static func copy(
-    _ source: String,
-    to target: String,
-    orEmpty mayBeMissing: Bool = false
-  ) throws(DocumentError) {
+  static func copy(_ source: String, to target: String, orEmpty mayBeMissing: Bool = false) throws(DocumentError) {
     let isEmpty = mayBeMissing && access(source, F_OK) != 0
     let input = open(isEmpty ? "/dev/null" : source, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard input >= 0 else { throw .writing(source) }
@@ -76,9 +72,7 @@ enum DamagedCopies {
       guard count > 0 else { break }
       var written = 0
       while written < count {
-        let more = buffer[written..<count].withUnsafeBytes { bytes in
-          write(output, bytes.baseAddress, bytes.count)
-        }
+        let more = buffer[written..<count].withUnsafeBytes { bytes in write(output, bytes.baseAddress, bytes.count) }
         guard more > 0 else { throw .writing(target) }
         written += more
       }
@@ -89,9 +83,7 @@ enum DamagedCopies {
   /// Returns whether no file of the copy exists.
   ///
   /// An interrupted attempt may have left some files.
-  private static func isFree(_ copy: String) -> Bool {
-    (companions + [""]).allSatisfy { access(copy + $0, F_OK) != 0 }
-  }
+  private static func isFree(_ copy: String) -> Bool { (companions + [""]).allSatisfy { access(copy + $0, F_OK) != 0 } }
 
   private static func isSame(_ copy: String, as path: String) -> Bool {
     // The WAL index (`-shm`) contains no data that is not in the other files too.

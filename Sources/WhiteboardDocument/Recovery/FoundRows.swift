@@ -28,14 +28,11 @@ struct FoundRows {
       } else if let author = StoredAuthor(columns) {
         add(author)
       }
-    case 9:
-      if let keyframe = StoredKeyframe(columns) { keyframes[keyframe.id] = keyframe }
-    case 7:
-      if let mark = StoredMark(columns) { marks[mark.id] = mark }
+    case 9: if let keyframe = StoredKeyframe(columns) { keyframes[keyframe.id] = keyframe }
+    case 7: if let mark = StoredMark(columns) { marks[mark.id] = mark }
     case 4: identity = identity ?? StoredIdentity(columns)
     case 3:
-      if let key = columns[0].text, let value = columns[1].text,
-        columns[2].integer == Int64(Meta.checksum(key, value))
+      if let key = columns[0].text, let value = columns[1].text, columns[2].integer == Int64(Meta.checksum(key, value))
       {
         meta[key] = value
       } else if columns[1].blob?.count == AssetHash.length, columns[2].blob != nil {
@@ -53,7 +50,5 @@ struct FoundRows {
 
 extension StoredAuthor {
   /// Returns whether the row is at least as recent and complete as another row of the same incarnation.
-  func isNewer(than other: StoredAuthor) -> Bool {
-    sequence >= other.sequence && record.count >= other.record.count
-  }
+  func isNewer(than other: StoredAuthor) -> Bool { sequence >= other.sequence && record.count >= other.record.count }
 }

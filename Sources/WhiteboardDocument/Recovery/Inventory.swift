@@ -28,9 +28,7 @@ struct Inventory: Sendable {
       let database = try Connector.connect(path, .reading)
       defer { try? OpenFiles.close(database) }
       try database.read { db in read(db, path) }
-    } catch {
-      add(error, path)
-    }
+    } catch { add(error, path) }
   }
 
   private mutating func read(_ db: Database, _ path: String) {
@@ -42,14 +40,11 @@ struct Inventory: Sendable {
       guard let id = columns[0].integer else { return }
       found.keyframes.insert(Keyframe(id: id, name: columns[1].text))
     }
-    list("SELECT max(id) FROM log", db, path) { found, columns in
-      found.lastRow = columns[0].integer ?? 0
-    }
+    list("SELECT max(id) FROM log", db, path) { found, columns in found.lastRow = columns[0].integer ?? 0 }
     list("SELECT incarnation FROM author", db, path) { found, columns in
       if let number = columns[0].integer { found.authors.insert(UInt64(bitPattern: number)) }
     }
-    list("SELECT id FROM mark", db, path) { found, columns in
-      if let id = columns[0].integer { found.marks.insert(id) }
+    list("SELECT id FROM mark", db, path) { found, columns in if let id = columns[0].integer { found.marks.insert(id) }
     }
     list("SELECT sha256 FROM asset", db, path) { found, columns in
       if let hash = columns[0].blob { found.assets.insert(hash) }
@@ -71,9 +66,7 @@ struct Inventory: Sendable {
     _ path: String,
     _ insert: (inout Inventory, [StoredValue]) -> Void
   ) {
-    do {
-      for row in try Row.fetchAll(db, sql: sql) { insert(&self, StoredValue.columns(row)) }
-    } catch {
+    do { for row in try Row.fetchAll(db, sql: sql) { insert(&self, StoredValue.columns(row)) } } catch {
       add(error, path)
     }
   }

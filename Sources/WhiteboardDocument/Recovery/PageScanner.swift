@@ -49,10 +49,7 @@ final class PageScanner {
     let isMissing = readsLog && access(path, F_OK) != 0 && access(path + "-wal", R_OK) == 0
     let descriptor = open(isMissing ? "/dev/null" : path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
-      throw DocumentError(
-        errno == ENOENT ? .notFound : .inputOutput,
-        "\(path): \(systemMessage())"
-      )
+      throw DocumentError(errno == ENOENT ? .notFound : .inputOutput, "\(path): \(systemMessage())")
     }
     var status = stat()
     guard fstat(descriptor, &status) == 0, isMissing || status.st_mode & S_IFMT == S_IFREG else {
@@ -79,16 +76,12 @@ final class PageScanner {
     for (number, frame) in frames.enumerated() { newest[frame.page] = number }
     self.newest = newest
     if let found, found.damage != nil || found.isForeign {
-      logDamage =
-        found.isComplete && !found.isForeign
-        ? nil : "the contents of damaged parts of the WAL file"
+      logDamage = found.isComplete && !found.isForeign ? nil : "the contents of damaged parts of the WAL file"
     }
     guard !frames.isEmpty else { return }
     var (own, logged) = (DocumentIdentity(), DocumentIdentity())
     for page in 1...max(1, pageCount) { scan(nil, page) { own.add($2) } }
-    for (number, frame) in frames.enumerated() {
-      scan(number, frame.page) { logged.add($2) }
-    }
+    for (number, frame) in frames.enumerated() { scan(number, frame.page) { logged.add($2) } }
     known = []
     if found?.isForeign ?? false || !logged.isPart(of: own) {
       leavesOutLog = true
@@ -120,8 +113,7 @@ final class PageScanner {
   /// first one.
   /// - Returns: Whether all rows were read; false if long rows exceeded a limit. Without the limit, a file in which
   ///   many cells refer to the same pages could take forever.
-  @discardableResult
-  func scan(_ body: (Place, _ rowid: Int64, _ columns: [StoredValue]) -> Void) -> Bool {
+  @discardableResult func scan(_ body: (Place, _ rowid: Int64, _ columns: [StoredValue]) -> Void) -> Bool {
     for page in 1...max(1, pageCount) { scan(nil, page, body) }
     guard !leavesOutLog else { return budget > 0 }
     for (number, frame) in frames.enumerated() { scan(number, frame.page, body) }
@@ -133,11 +125,7 @@ final class PageScanner {
     row(content(place.frame, place.page), place, isScanning: false)
   }
 
-  private func scan(
-    _ frame: Int?,
-    _ page: Int,
-    _ body: (Place, Int64, [StoredValue]) -> Void
-  ) {
+  private func scan(_ frame: Int?, _ page: Int, _ body: (Place, Int64, [StoredValue]) -> Void) {
     let content = content(frame, page)
     let head = page == 1 ? 100 : 0
     // The byte 13 marks a leaf page of a table.
@@ -146,9 +134,7 @@ final class PageScanner {
     guard head + 8 + 2 * cells <= content.count else { return }
     for cell in 0..<cells {
       let place = Place(frame: frame, page: page, cell: cell)
-      if let (rowid, columns) = row(content, place, isScanning: true) {
-        body(place, rowid, columns)
-      }
+      if let (rowid, columns) = row(content, place, isScanning: true) { body(place, rowid, columns) }
     }
   }
 
@@ -163,32 +149,22 @@ final class PageScanner {
     return RawFile.read(file, at: (page - 1) * pageSize, pageSize)
   }
 
-  private func row(
-    _ content: [UInt8],
-    _ place: Place,
-    isScanning: Bool
-  ) -> (Int64, [StoredValue])? {
+  private func row(_ content: [UInt8], _ place: Place, isScanning: Bool) -> (Int64, [StoredValue])? {
     let pointer = (place.page == 1 ? 100 : 0) + 8 + 2 * place.cell
     guard pointer + 2 <= content.count else { return nil }
     var offset = Int(content[pointer]) << 8 | Int(content[pointer + 1])
-    guard let size = Self.varint(content, &offset), let rowid = Self.varint(content, &offset),
-      size > 0, size <= Int64(min(totalSize, StoredSizes.value))
+    guard let size = Self.varint(content, &offset), let rowid = Self.varint(content, &offset), size > 0,
+      size <= Int64(min(totalSize, StoredSizes.value))
     else { return nil }
     let length = Int(size)
-    guard let payload = payload(content, offset, length, isScanning ? rowid : nil),
-      let columns = Self.columns(payload)
+    guard let payload = payload(content, offset, length, isScanning ? rowid : nil), let columns = Self.columns(payload)
     else { return nil }
     return (rowid, columns)
   }
 
-  /// Returns the bytes of a row, including those on overflow pages; nil if they are not valid, or
-  /// if the scan already found this row.
-  private func payload(
-    _ content: [UInt8],
-    _ offset: Int,
-    _ length: Int,
-    _ scanned: Int64?
-  ) -> [UInt8]? {
+  /// Returns the bytes of a row, including those on overflow pages; nil if they are not valid, or if the scan already
+  /// found this row.
+  private func payload(_ content: [UInt8], _ offset: Int, _ length: Int, _ scanned: Int64?) -> [UInt8]? {
     var local = length
     if length > usable - 35 {
       let least = (usable - 12) * 32 / 255 - 23
@@ -202,9 +178,7 @@ final class PageScanner {
     if let scanned {
       // If these bytes of two rows are equal, the rows have the same overflow pages.
       let place = withUnsafeBytes(of: (scanned, length)) { Array($0) }
-      guard budget > 0,
-        known.insert(place + content[offset..<(offset + local + 4)]).inserted
-      else { return nil }
+      guard budget > 0, known.insert(place + content[offset..<(offset + local + 4)]).inserted else { return nil }
       budget -= length
     }
     var next = SQLiteFormat.number(content, offset + local)
@@ -220,9 +194,7 @@ final class PageScanner {
 
   private static func columns(_ payload: [UInt8]) -> [StoredValue]? {
     var offset = 0
-    guard let headSize = varint(payload, &offset), headSize <= Int64(payload.count) else {
-      return nil
-    }
+    guard let headSize = varint(payload, &offset), headSize <= Int64(payload.count) else { return nil }
     var body = Int(headSize)
     var columns: [StoredValue] = []
     while offset < Int(headSize) {
@@ -246,10 +218,7 @@ final class PageScanner {
       case 1...6:
         let start: Int64 = (bytes.first ?? 0) >= 128 ? -1 : 0
         columns.append(.integer(bytes.reduce(start) { $0 << 8 | Int64($1) }))
-      default:
-        columns.append(
-          type % 2 == 0 ? .blob(Array(bytes)) : .text(String(decoding: bytes, as: UTF8.self))
-        )
+      default: columns.append(type % 2 == 0 ? .blob(Array(bytes)) : .text(String(decoding: bytes, as: UTF8.self)))
       }
     }
     return columns

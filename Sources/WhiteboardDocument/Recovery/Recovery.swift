@@ -25,20 +25,18 @@ public struct RecoveryReport: Hashable, Sendable {
 extension BoardDocument {
   /// Saves the intact data of a damaged document to a new document; the damaged one is only read.
   ///
-  /// The new document has every row whose checksum matches, from the file, from its WAL file, and
-  /// from the copies that were made when damage was found earlier (REC-17). Recently deleted data
-  /// may reappear. If this process has the document open, close it first.
+  /// The new document has every row whose checksum matches, from the file, from its WAL file, and from the copies that
+  /// were made when damage was found earlier (REC-17). Recently deleted data may reappear. If this process has the
+  /// document open, close it first.
   ///
-  /// If `played` is given, the new document is whole (REC-18). It omits changes that cannot be
-  /// applied. It also omits states that do not match their digest, or that differ from the board
-  /// that the log produces.
+  /// If `played` is given, the new document is whole (REC-18). It omits changes that cannot be applied. It also omits
+  /// states that do not match their digest, or that differ from the board that the log produces.
   /// - Parameters:
   ///   - source: The damaged file; its WAL file is read too.
   ///   - path: The path of the new document.
   ///   - board: The board's id, which is needed only if the file no longer contains it.
   ///   - now: Milliseconds since 1970.
-  ///   - locking: Whether a lock file prevents other programs from writing the damaged document
-  ///     during the recovery.
+  ///   - locking: Whether a lock file prevents other programs from writing the damaged document during the recovery.
   ///   - played: The type of board that verifies the new document; nil leaves digests unchecked.
   /// - Returns: A report of the saved data and the losses.
   /// - Throws: `notFound`, `exists`, `inUse`, `full`; `damaged` if nothing can be saved.
@@ -76,8 +74,7 @@ struct Recovery: Sendable {
     return try await Blocking.run(source) {
       // If the directory is not writable, no program can write the file.
       let directory = (source as NSString).deletingLastPathComponent
-      let isWritable =
-        access(source, F_OK) == 0 && access(directory.isEmpty ? "." : directory, W_OK) == 0
+      let isWritable = access(source, F_OK) == 0 && access(directory.isEmpty ? "." : directory, W_OK) == 0
       return isWritable ? try WriterLock(source) : nil
     }
   }
@@ -89,26 +86,14 @@ struct Recovery: Sendable {
   ///   - now: Milliseconds since 1970.
   /// - Returns: A report of the saved data and the losses.
   /// - Throws: `notFound`, `exists`, `full`; `damaged` if nothing can be saved.
-  func run(
-    to path: String,
-    board: [UInt8]?,
-    now: Int64
-  ) async throws(DocumentError) -> RecoveryReport {
+  func run(to path: String, board: [UInt8]?, now: Int64) async throws(DocumentError) -> RecoveryReport {
     let (source, played) = (source, played)
     let found = try await Blocking.run(source) { try Salvage.withCopies(of: source) }
     guard let board = found.board ?? board ?? played.flatMap({ found.board(byRecords: $0) }) else {
-      throw DocumentError(
-        .damaged,
-        "\(source): the board's id is lost, and nothing else can be saved without it"
-      )
+      throw DocumentError(.damaged, "\(source): the board's id is lost, and nothing else can be saved without it")
     }
     let name = found.name ?? "recovered"
-    let stored = try await NewFile.make(
-      at: path,
-      board: board,
-      name: name,
-      now: found.created ?? now
-    ) { queue in
+    let stored = try await NewFile.make(at: path, board: board, name: name, now: found.created ?? now) { queue in
       var stored = try SalvageWriter(found).store(in: queue)
       guard let played else { return stored }
       try queue.write { db in

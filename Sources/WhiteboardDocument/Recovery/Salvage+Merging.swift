@@ -5,9 +5,7 @@ extension Salvage {
     do throws(DocumentError) { own = .success(try Salvage(source)) } catch { own = .failure(error) }
     let copies = DamagedCopies.all(of: source).compactMap { try? Salvage($0) }
     guard var all = (try? own.get()) ?? copies.first else { return try own.get() }
-    for copy in copies where copy.board == nil || all.board == nil || copy.board == all.board {
-      all.merge(copy)
-    }
+    for copy in copies where copy.board == nil || all.board == nil || copy.board == all.board { all.merge(copy) }
     return all
   }
 
@@ -27,23 +25,17 @@ extension Salvage {
     let trafficFork = Self.fork(traffic, copy.traffic)
     traffic = Self.merged(traffic, copy.traffic, trafficFork)
     end = max(moved(end), copy.end)
-    let own = keyframes.map {
-      $0.moved(id: $0.id, log: moved($0.log), chain: $0.chain, entries: $0.entries)
-    }
+    let own = keyframes.map { $0.moved(id: $0.id, log: moved($0.log), chain: $0.chain, entries: $0.entries) }
     let states = copy.keyframes + own.filter { !copy.keyframes.contains($0) }
     let ordered = states.sorted { ($0.log, $0.time, $0.id) < ($1.log, $1.time, $1.id) }
     // A keyframe of the file and one of the copy can have the same number.
     keyframes = ordered.enumerated().map { number, keyframe in
-      keyframe.moved(
-        id: Int64(number + 1),
-        log: keyframe.log,
-        chain: keyframe.chain,
-        entries: keyframe.entries
-      )
+      keyframe.moved(id: Int64(number + 1), log: keyframe.log, chain: keyframe.chain, entries: keyframe.entries)
     }
     let ownMarks = marks.map { $0.moved(log: moved($0.log)) }
-    marks = (copy.marks + ownMarks.filter { !copy.marks.contains($0) })
-      .sorted { ($0.log, $0.until, $0.id) < ($1.log, $1.until, $1.id) }
+    marks = (copy.marks + ownMarks.filter { !copy.marks.contains($0) }).sorted {
+      ($0.log, $0.until, $0.id) < ($1.log, $1.until, $1.id)
+    }
     for (incarnation, author) in copy.authors {
       guard let known = authors[incarnation] else {
         authors[incarnation] = author
@@ -71,17 +63,10 @@ extension Salvage {
   private static func merged(_ own: [LogRow], _ other: [LogRow], _ fork: Int64?) -> [LogRow] {
     let fork = fork ?? .max
     let known = Set(other.map(\.id))
-    let before = (other + own.filter { $0.id < fork && !known.contains($0.id) })
-      .sorted { $0.id < $1.id }
+    let before = (other + own.filter { $0.id < fork && !known.contains($0.id) }).sorted { $0.id < $1.id }
     let last = before.last?.id ?? 0
     let behind = own.filter { $0.id >= fork }.map { row in
-      LogRow(
-        id: row.id - fork + last + 1,
-        time: row.time,
-        entries: row.entries,
-        body: row.body,
-        table: row.table
-      )
+      LogRow(id: row.id - fork + last + 1, time: row.time, entries: row.entries, body: row.body, table: row.table)
     }
     return before + behind
   }

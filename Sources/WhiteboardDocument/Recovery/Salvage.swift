@@ -63,20 +63,16 @@ struct Salvage: Sendable {
     authors = found.authors
     marks = found.marks.values.sorted { $0.id < $1.id }
     assets = found.assets.map { Asset(source: source, place: $0) }
-    traffic = found.traffic.keys.sorted().compactMap { found.traffic[$0] }
-      .filter { (try? $0.unpackTraffic()) != nil }
+    traffic = found.traffic.keys.sorted().compactMap { found.traffic[$0] }.filter { (try? $0.unpackTraffic()) != nil }
     keyframes = found.keyframes.values.sorted { ($0.log, $0.id) < ($1.log, $1.id) }
     let inventory = Inventory(source)
     choose(found.rows)
     end = min(inventory.lastRow, StoredNumber.limit)
-    if let closed = meta[MetaKey.closed.rawValue]?.split(separator: " ").first {
-      end = max(end, Int64(closed) ?? 0)
-    }
+    if let closed = meta[MetaKey.closed.rawValue]?.split(separator: " ").first { end = max(end, Int64(closed) ?? 0) }
     findLostRows()
     compare(with: inventory)
     let hasContent =
-      !rows.isEmpty || !keyframes.isEmpty || !assets.isEmpty || !traffic.isEmpty
-      || (!meta.isEmpty && lostRows.isEmpty)
+      !rows.isEmpty || !keyframes.isEmpty || !assets.isEmpty || !traffic.isEmpty || (!meta.isEmpty && lostRows.isEmpty)
     guard hasContent else {
       throw DocumentError(
         .damaged,
@@ -121,9 +117,7 @@ struct Salvage: Sendable {
       lastTime = (try? row.unpack().last?.time) ?? row.time
     }
     let end = max(keyframes.last?.log ?? 0, end)
-    if end > last, last > 0 || !keyframeRows.contains(end) {
-      addLostRows(last + 1...end, lastTime, nil)
-    }
+    if end > last, last > 0 || !keyframeRows.contains(end) { addLostRows(last + 1...end, lastTime, nil) }
   }
 
   /// Adds to the losses all data that the file lists, but that was not found intact.
@@ -156,8 +150,6 @@ struct Salvage: Sendable {
     let since = from.map { "after \(LogReader.moment($0))" }
     let until = to.map { "before \(LogReader.moment($0))" }
     let when = [since, until].compactMap { $0 }.joined(separator: " and ")
-    rowLosses.append(
-      "rows \(ids.lowerBound) to \(ids.upperBound) of the log\(when.isEmpty ? "" : ", ")\(when)"
-    )
+    rowLosses.append("rows \(ids.lowerBound) to \(ids.upperBound) of the log\(when.isEmpty ? "" : ", ")\(when)")
   }
 }

@@ -35,9 +35,7 @@ struct SalvageWriter {
         [MetaKey.hosted, .title, .retention, .people, .changed].map(\.rawValue)
         + SealedFacts.keys.flatMap { [$0.rawValue, SealedFacts.sealKey($0)] }
         + (isSame ? [MetaKey.objects.rawValue] : [])
-      for key in keys {
-        if let value = salvage.meta[key] { try Meta.set(db, key: key, value) }
-      }
+      for key in keys { if let value = salvage.meta[key] { try Meta.set(db, key: key, value) } }
       for (key, value) in salvage.meta {
         if let person = StoredName.person(key) { try StoredName.set(value, of: person, db) }
       }
@@ -45,11 +43,7 @@ struct SalvageWriter {
       try StoredTraffic.append(saved, cutAt: 1 << 18, db)
       let assets = try storeAssets(db)
       try Meta.set(db, .closed, LogTail(db, at: salvage.source).text)
-      return Result(
-        assets: assets.count,
-        keyframes: salvage.keyframes.count,
-        losses: assets.losses
-      )
+      return Result(assets: assets.count, keyframes: salvage.keyframes.count, losses: assets.losses)
     }
   }
 
@@ -98,8 +92,8 @@ struct SalvageWriter {
     for asset in salvage.assets {
       let scanner = try scanners[asset.source] ?? PageScanner(asset.source)
       scanners[asset.source] = scanner
-      guard let row = scanner.row(asset.place), row.columns.count == 3,
-        let hash = row.columns[1].blob, let body = row.columns[2].blob
+      guard let row = scanner.row(asset.place), row.columns.count == 3, let hash = row.columns[1].blob,
+        let body = row.columns[2].blob
       else { continue }
       seen.insert(hash)
       guard !good.contains(hash), AssetHash.of(body) == hash else { continue }
@@ -107,8 +101,6 @@ struct SalvageWriter {
       try StoredAssets.add(Data(body), sha256: hash, db)
     }
     let lost = seen.union(salvage.listedAssets).subtracting(good)
-    return (
-      good.count, lost.map { "the asset \(Hexadecimal.encode($0)); peers may have it" }
-    )
+    return (good.count, lost.map { "the asset \(Hexadecimal.encode($0)); peers may have it" })
   }
 }

@@ -13,10 +13,9 @@ extension BoardDocument {
   /// - Returns: One line for each problem; empty if the file is whole.
   /// - Throws: An error if the file cannot be read at all.
   /// - Complexity: O(*n*), where *n* is the size of the file.
-  public static func damages(
-    at path: String,
-    playing played: any PlayedBoard.Type
-  ) async throws(DocumentError) -> [String] {
+  public static func damages(at path: String, playing played: any PlayedBoard.Type) async throws(DocumentError)
+    -> [String]
+  {
     let lacksIndex = try await Blocking.run(path) {
       WriteAheadLog.examine(DocumentFile.resolved(path))?.lacksIndex ?? false
     }
@@ -34,9 +33,7 @@ extension BoardDocument {
       found = try await document.read { db in
         Replay(db, at: path, board: board).damages(besides: known, playing: played)
       }
-    } catch {
-      found = known + [error.message]
-    }
+    } catch { found = known + [error.message] }
     try await document.close()
     return found
   }
@@ -91,9 +88,7 @@ struct Replay {
   func damages(besides known: [String], playing kind: any PlayedBoard.Type) -> [String] {
     let stored = known + LogReader(db, path: path).damages()
     // If the replay fails, `stored` already describes the damage that caused the failure.
-    guard let outcome = try? play(kind) else {
-      return stored.isEmpty ? ["its history cannot be replayed"] : stored
-    }
+    guard let outcome = try? play(kind) else { return stored.isEmpty ? ["its history cannot be replayed"] : stored }
     return stored + outcome.problems
   }
 
@@ -120,9 +115,7 @@ struct Replay {
       guard played.digest != check.digest else { continue }
       let step = check.place - 1
       var isTakenIn = false
-      if step >= 0, case .keyframe = history.steps[step].content {
-        isTakenIn = history.steps[step].time == check.time
-      }
+      if step >= 0, case .keyframe = history.steps[step].content { isTakenIn = history.steps[step].time == check.time }
       outcome.mismatches.append(
         Mismatch(
           check: check,
@@ -142,9 +135,7 @@ struct Replay {
     var wrong: [Int64] = []
     let rows = try Row.fetchCursor(db, sql: "SELECT \(StoredKeyframe.columns) FROM keyframe")
     while let row = try rows.next() {
-      guard let keyframe = StoredKeyframe(StoredValue.columns(row)),
-        var alone = Played(board: board)
-      else { continue }
+      guard let keyframe = StoredKeyframe(StoredValue.columns(row)), var alone = Played(board: board) else { continue }
       let isApplied: Void? = try? alone.apply(.keyframe(keyframe.body))
       if isApplied == nil || alone.digest != keyframe.digest { wrong.append(keyframe.id) }
     }
@@ -177,9 +168,7 @@ struct WholenessRepair {
       guard !outcome.problems.isEmpty else { break }
       let takenIn = outcome.mismatches.filter { $0.step != nil }
       for mismatch in takenIn {
-        if let name = mismatch.check.name {
-          losses.append("the original state of the version '\(name)'")
-        }
+        if let name = mismatch.check.name { losses.append("the original state of the version '\(name)'") }
         try replace(mismatch)
       }
       guard takenIn.isEmpty else { continue }
@@ -187,9 +176,7 @@ struct WholenessRepair {
         if let name = mismatch.check.name { losses.append("the version '\(name)'") }
         try drop(mismatch.check)
       }
-      for id in outcome.wrong {
-        try db.execute(sql: "DELETE FROM keyframe WHERE id = ?", arguments: [id])
-      }
+      for id in outcome.wrong { try db.execute(sql: "DELETE FROM keyframe WHERE id = ?", arguments: [id]) }
       if !outcome.faults.isEmpty {
         losses.append("changes that cannot be applied: \(outcome.faults.count)")
         try drop(outcome.faults)
@@ -225,10 +212,7 @@ struct WholenessRepair {
     for row in rows {
       guard let keyframe = StoredKeyframe(StoredValue.columns(row)) else { continue }
       try db.execute(sql: "DELETE FROM keyframe WHERE id = ?", arguments: [keyframe.id])
-      try LogWriter.store(
-        keyframe.replaced(digest: mismatch.digest, body: mismatch.keyframe),
-        db
-      )
+      try LogWriter.store(keyframe.replaced(digest: mismatch.digest, body: mismatch.keyframe), db)
     }
   }
 
@@ -239,18 +223,18 @@ struct WholenessRepair {
     let dropped = Set(steps)
     for (number, step) in history.steps.enumerated() where !dropped.contains(number) {
       switch step.content {
-      case .batch(let bytes):
-        left[step.row, default: []].append(.batch(bytes: bytes, time: step.time))
-      case .answer(let bytes):
-        left[step.row, default: []].append(.answer(bytes: bytes, time: step.time))
+      case .batch(let bytes): left[step.row, default: []].append(.batch(bytes: bytes, time: step.time))
+      case .answer(let bytes): left[step.row, default: []].append(.answer(bytes: bytes, time: step.time))
       case .keyframe: break
       }
     }
     let ids = try Int64.fetchAll(db, sql: "SELECT id FROM log ORDER BY id")
-    let keyframes = try Row.fetchAll(db, sql: "SELECT \(StoredKeyframe.columns) FROM keyframe")
-      .compactMap { StoredKeyframe(StoredValue.columns($0)) }
-    let marks = try Row.fetchAll(db, sql: "SELECT \(StoredMark.columns) FROM mark ORDER BY id")
-      .compactMap { StoredMark(StoredValue.columns($0)) }
+    let keyframes = try Row.fetchAll(db, sql: "SELECT \(StoredKeyframe.columns) FROM keyframe").compactMap {
+      StoredKeyframe(StoredValue.columns($0))
+    }
+    let marks = try Row.fetchAll(db, sql: "SELECT \(StoredMark.columns) FROM mark ORDER BY id").compactMap {
+      StoredMark(StoredValue.columns($0))
+    }
     try db.execute(sql: "DELETE FROM log; DELETE FROM keyframe; DELETE FROM mark")
     var tail = LogTail()
     // The end of the new log after each row of the old log.
@@ -270,8 +254,6 @@ struct WholenessRepair {
       )
       try LogWriter.store(moved, db)
     }
-    for mark in marks {
-      try LogWriter.mark(mark.kind, mark.time, mark.until, place(mark.log).id, mark.name, db)
-    }
+    for mark in marks { try LogWriter.mark(mark.kind, mark.time, mark.until, place(mark.log).id, mark.name, db) }
   }
 }

@@ -23,8 +23,9 @@ package struct Checksum {
     while index &+ 8 <= count {
       let low =
         state
-        ^ (UInt32(bytes[index]) | UInt32(bytes[index &+ 1]) << 8
-          | UInt32(bytes[index &+ 2]) << 16 | UInt32(bytes[index &+ 3]) << 24)
+        ^ (UInt32(bytes[index]) | UInt32(bytes[index &+ 1]) << 8 | UInt32(bytes[index &+ 2]) << 16 | UInt32(
+          bytes[index &+ 3]
+        ) << 24)
       state =
         tables[1792 &+ Int(low & 0xFF)] ^ tables[1536 &+ Int((low >> 8) & 0xFF)]
         ^ tables[1280 &+ Int((low >> 16) & 0xFF)] ^ tables[1024 &+ Int(low >> 24)]
@@ -42,11 +43,7 @@ package struct Checksum {
   /// Returns the checksum of a row.
   ///
   /// It covers the letter of the table, the numbers, and the blobs with their lengths.
-  package static func row(
-    _ table: UInt8,
-    _ numbers: [Int64],
-    _ blobs: [[UInt8]]
-  ) -> UInt32 {
+  package static func row(_ table: UInt8, _ numbers: [Int64], _ blobs: [[UInt8]]) -> UInt32 {
     var head = ByteWriter()
     head.byte(table)
     for number in numbers { head.zigzag(number) }
@@ -72,9 +69,7 @@ package struct Checksum {
     var tables = [UInt32](repeating: 0, count: 2048)
     for byte in 0..<256 {
       var remainder = UInt32(byte)
-      for _ in 0..<8 {
-        remainder = (remainder >> 1) ^ (remainder & 1 == 1 ? 0x82F6_3B78 : 0)
-      }
+      for _ in 0..<8 { remainder = (remainder >> 1) ^ (remainder & 1 == 1 ? 0x82F6_3B78 : 0) }
       tables[byte] = remainder
     }
     for index in 256..<2048 {

@@ -17,9 +17,7 @@ struct LogReader {
   func content(upTo time: Int64?) throws -> DocumentContent {
     var notes: [String] = []
     let (base, passedOver) = try keyframe(upTo: time, &notes)
-    if time != nil, base == nil,
-      let first = try Int64.fetchOne(db, sql: "SELECT min(id) FROM log"), first > 1
-    {
+    if time != nil, base == nil, let first = try Int64.fetchOne(db, sql: "SELECT min(id) FROM log"), first > 1 {
       throw DocumentError(.notFound, "\(path): the history of that time is no longer stored")
     }
     var chain = UInt32(truncatingIfNeeded: base?.chain ?? 0)
@@ -27,8 +25,8 @@ struct LogReader {
     var isAllRead = true
     var entries: [DocumentEntry] = []
     try eachRow(after: base?.log ?? 0) { columns, number in
-      guard let found = LogRow.checked(columns), found.row.id == next,
-        found.sum == found.row.sum(after: chain), let unpacked = try? found.row.unpack()
+      guard let found = LogRow.checked(columns), found.row.id == next, found.sum == found.row.sum(after: chain),
+        let unpacked = try? found.row.unpack()
       else {
         let at = columns.dropFirst().first?.integer.map(Self.moment) ?? "an unknown time"
         throw DocumentError.damagedRow("row \(number) of the log, written at \(at),", at: path)
@@ -49,12 +47,7 @@ struct LogReader {
       throw DocumentError.damagedRow("keyframe and log up to row \(end)", at: path)
     }
     notes += try gaps(after: base, upTo: time)
-    return DocumentContent(
-      keyframe: base?.state,
-      entries: entries,
-      authors: try authors(),
-      notes: notes
-    )
+    return DocumentContent(keyframe: base?.state, entries: entries, authors: try authors(), notes: notes)
   }
 
   /// Returns descriptions of the gaps after `base`.
@@ -66,19 +59,15 @@ struct LogReader {
       sql: "SELECT \(StoredMark.columns) FROM mark WHERE kind = 1 AND log >= ? ORDER BY id",
       arguments: [base?.log ?? 0]
     )
-    return rows.compactMap { StoredMark(StoredValue.columns($0)) }
-      .filter { $0.until > base?.time ?? .min && $0.time <= time ?? .max }
-      .map { gap in
-        "the changes from \(Self.moment(gap.time)) to \(Self.moment(gap.until)) are missing"
-      }
+    return rows.compactMap { StoredMark(StoredValue.columns($0)) }.filter {
+      $0.until > base?.time ?? .min && $0.time <= time ?? .max
+    }.map { gap in "the changes from \(Self.moment(gap.time)) to \(Self.moment(gap.until)) are missing" }
   }
 
-  /// Returns the newest intact keyframe up to `time`, and the last row that the skipped, damaged
-  /// keyframes covered.
-  private func keyframe(
-    upTo time: Int64?,
-    _ notes: inout [String]
-  ) throws -> (keyframe: StoredKeyframe?, passedOver: Int64) {
+  /// Returns the newest intact keyframe up to `time`, and the last row that the skipped, damaged keyframes covered.
+  private func keyframe(upTo time: Int64?, _ notes: inout [String]) throws -> (
+    keyframe: StoredKeyframe?, passedOver: Int64
+  ) {
     let rows = try Row.fetchAll(
       db,
       sql: "SELECT id, log FROM keyframe WHERE time <= ? ORDER BY log DESC, id DESC",
@@ -147,10 +136,7 @@ struct LogReader {
   }
 
   /// Calls `body` with each row of the log in order, until `body` returns false.
-  func eachRow(
-    after id: Int64,
-    _ body: ([StoredValue], Int64) throws -> Bool
-  ) throws {
+  func eachRow(after id: Int64, _ body: ([StoredValue], Int64) throws -> Bool) throws {
     var last = id
     do {
       let cursor = try Row.fetchCursor(
@@ -181,10 +167,7 @@ struct LogReader {
   /// - Complexity: O(*n* log *n*), where *n* is the size of the file, since the order of its indexes is checked.
   func damages() -> [String] {
     let parts: [() throws -> [String]] = [
-      {
-        try String.fetchAll(db, sql: "PRAGMA integrity_check(20)").filter { $0 != "ok" }
-          .map { "pages: \($0)" }
-      },
+      { try String.fetchAll(db, sql: "PRAGMA integrity_check(20)").filter { $0 != "ok" }.map { "pages: \($0)" } },
       logDamages, trafficDamages, keyframeDamages, markDamages, assetDamages,
       {
         _ = try authors()
@@ -193,11 +176,7 @@ struct LogReader {
       },
     ]
     var found: [String] = []
-    for part in parts {
-      do { found += try part() } catch {
-        found.append(DocumentError.from(error, at: path).message)
-      }
-    }
+    for part in parts { do { found += try part() } catch { found.append(DocumentError.from(error, at: path).message) } }
     return found
   }
 
@@ -205,17 +184,15 @@ struct LogReader {
     let cursor = try Row.fetchCursor(db, sql: "SELECT \(StoredKeyframe.columns) FROM keyframe")
     var found: [String] = []
     while let row = try cursor.next() {
-      if StoredKeyframe(StoredValue.columns(row)) == nil {
-        found.append("a keyframe does not match its checksum")
-      }
+      if StoredKeyframe(StoredValue.columns(row)) == nil { found.append("a keyframe does not match its checksum") }
     }
     return found
   }
 
   private func markDamages() throws -> [String] {
-    try Row.fetchAll(db, sql: "SELECT \(StoredMark.columns) FROM mark")
-      .filter { StoredMark(StoredValue.columns($0)) == nil }
-      .map { _ in "a marker does not match its checksum" }
+    try Row.fetchAll(db, sql: "SELECT \(StoredMark.columns) FROM mark").filter {
+      StoredMark(StoredValue.columns($0)) == nil
+    }.map { _ in "a marker does not match its checksum" }
   }
 
   private func assetDamages() throws -> [String] {
@@ -223,17 +200,13 @@ struct LogReader {
     var found: [String] = []
     while let row = try cursor.next() {
       let columns = StoredValue.columns(row)
-      if let hash = columns[0].blob, let body = columns[1].blob, AssetHash.of(body) == hash {
-        continue
-      }
+      if let hash = columns[0].blob, let body = columns[1].blob, AssetHash.of(body) == hash { continue }
       found.append("an asset does not match its hash")
     }
     return found
   }
 
-  private func trafficDamages() throws -> [String] {
-    try StoredTraffic.read(db, path).damages
-  }
+  private func trafficDamages() throws -> [String] { try StoredTraffic.read(db, path).damages }
 
   private func logDamages() throws -> [String] {
     var found: [String] = []
@@ -243,8 +216,7 @@ struct LogReader {
     var chain: UInt32? = 0
     if first != 1 {
       let sql = "SELECT chain FROM keyframe WHERE log = ?"
-      chain = try Int64.fetchOne(db, sql: sql, arguments: [first &- 1])
-        .map { UInt32(truncatingIfNeeded: $0) }
+      chain = try Int64.fetchOne(db, sql: sql, arguments: [first &- 1]).map { UInt32(truncatingIfNeeded: $0) }
     }
     if chain == nil { found.append("rows before row \(first) of the log are missing") }
     var next = first

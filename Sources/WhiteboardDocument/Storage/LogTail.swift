@@ -18,9 +18,7 @@ struct LogTail: Sendable {
 
   /// Returns whether a keyframe is due: entries were appended, and the last keyframe is at least 30 seconds or 4,096
   /// entries ago.
-  func needsKeyframe(now: Int64) -> Bool {
-    entriesSince >= 4096 || (entriesSince > 0 && now &- keyframeTime >= 30_000)
-  }
+  func needsKeyframe(now: Int64) -> Bool { entriesSince >= 4096 || (entriesSince > 0 && now &- keyframeTime >= 30_000) }
 
   /// Creates the end of an empty log.
   init() {}
@@ -49,11 +47,8 @@ struct LogTail: Sendable {
       chain = UInt32(truncatingIfNeeded: sum)
     }
     entriesSince =
-      try Int64.fetchOne(
-        db,
-        sql: "SELECT coalesce(sum(entries), 0) FROM log WHERE id > ?",
-        arguments: [keyframeLog]
-      ) ?? 0
+      try Int64.fetchOne(db, sql: "SELECT coalesce(sum(entries), 0) FROM log WHERE id > ?", arguments: [keyframeLog])
+      ?? 0
     let numbers = [id, entriesBefore, entriesSince]
     guard numbers.allSatisfy({ (0...StoredNumber.limit).contains($0) }) else {
       throw DocumentError.damagedRow("the end of the log", at: path)

@@ -33,16 +33,10 @@ enum LogWriter {
     return entries.isEmpty ? result : result + [.entries(entries)]
   }
 
-  private static func perform(
-    _ step: Step,
-    _ db: Database,
-    _ tail: inout LogTail
-  ) throws {
+  private static func perform(_ step: Step, _ db: Database, _ tail: inout LogTail) throws {
     switch step {
-    case .entries(let entries):
-      try append(entries, db, &tail)
-    case .keyframe(let bytes, let digest, let name, let time):
-      try keyframe(bytes, digest, name, time, db, &tail)
+    case .entries(let entries): try append(entries, db, &tail)
+    case .keyframe(let bytes, let digest, let name, let time): try keyframe(bytes, digest, name, time, db, &tail)
     }
   }
 
@@ -60,10 +54,8 @@ enum LogWriter {
           try row(&packed, db, &tail)
           size = 0
         }
-      case .author(let record, let incarnation):
-        try author(incarnation, record: record, db)
-      case .head(let bytes, let incarnation, let sequence):
-        try head(incarnation, bytes, sequence, db)
+      case .author(let record, let incarnation): try author(incarnation, record: record, db)
+      case .head(let bytes, let incarnation, let sequence): try head(incarnation, bytes, sequence, db)
       case .marker(let name, let time):
         try row(&packed, db, &tail)
         try mark(0, time, time, tail.id, name, db)
@@ -81,17 +73,11 @@ enum LogWriter {
     try StoredTraffic.append(traffic, cutAt: rowSize, db)
   }
 
-  private static func row(
-    _ entries: inout [DocumentEntry],
-    _ db: Database,
-    _ tail: inout LogTail
-  ) throws {
+  private static func row(_ entries: inout [DocumentEntry], _ db: Database, _ tail: inout LogTail) throws {
     guard !entries.isEmpty else { return }
     let row = LogRow(id: tail.id + 1, packing: entries)
     let sum = row.sum(after: tail.chain)
-    let statement = try db.cachedStatement(
-      sql: "INSERT INTO log (id, time, entries, body, sum) VALUES (?, ?, ?, ?, ?)"
-    )
+    let statement = try db.cachedStatement(sql: "INSERT INTO log (id, time, entries, body, sum) VALUES (?, ?, ?, ?, ?)")
     try statement.execute(arguments: [row.id, row.time, row.entries, Data(row.body), sum])
     tail.id = row.id
     tail.chain = UInt32(truncatingIfNeeded: sum)
@@ -111,20 +97,10 @@ enum LogWriter {
     try store(row, db)
   }
 
-  private static func head(
-    _ incarnation: UInt64,
-    _ bytes: [UInt8],
-    _ sequence: UInt64,
-    _ db: Database
-  ) throws {
+  private static func head(_ incarnation: UInt64, _ bytes: [UInt8], _ sequence: UInt64, _ db: Database) throws {
     let known = try StoredAuthor.find(incarnation, db)
     if let known, !known.head.isEmpty, known.sequence >= sequence { return }
-    let row = StoredAuthor(
-      incarnation: incarnation,
-      record: known?.record ?? [],
-      sequence: sequence,
-      head: bytes
-    )
+    let row = StoredAuthor(incarnation: incarnation, record: known?.record ?? [], sequence: sequence, head: bytes)
     try store(row, db)
   }
 
@@ -137,20 +113,13 @@ enum LogWriter {
         """
     )
     try statement.execute(arguments: [
-      Int64(bitPattern: row.incarnation), Data(row.record), Int64(bitPattern: row.sequence),
-      Data(row.head), Int64(row.checksum),
+      Int64(bitPattern: row.incarnation), Data(row.record), Int64(bitPattern: row.sequence), Data(row.head),
+      Int64(row.checksum),
     ])
   }
 
   /// Stores a mark after row `log` of the log.
-  static func mark(
-    _ kind: Int64,
-    _ time: Int64,
-    _ until: Int64,
-    _ log: Int64,
-    _ name: String,
-    _ db: Database
-  ) throws {
+  static func mark(_ kind: Int64, _ time: Int64, _ until: Int64, _ log: Int64, _ name: String, _ db: Database) throws {
     let id = try StoredNumber.next(in: "mark", db)
     let crc = StoredMark.checksum(id, kind, time, until, log, name)
     try db.execute(
@@ -194,8 +163,8 @@ enum LogWriter {
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
         """,
       arguments: [
-        row.id, row.log, row.chain, row.entries, row.time, row.name, Data(row.digest),
-        Data(row.body), Int64(row.checksum),
+        row.id, row.log, row.chain, row.entries, row.time, row.name, Data(row.digest), Data(row.body),
+        Int64(row.checksum),
       ]
     )
   }

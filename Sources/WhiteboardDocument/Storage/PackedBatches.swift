@@ -52,13 +52,9 @@ struct PackedBatches {
   private var authors: [Author] = []
   private var numbers: [Incarnation: Int] = [:]
 
-  static func zigzag(_ number: Int64) -> UInt64 {
-    UInt64(bitPattern: (number << 1) ^ (number >> 63))
-  }
+  static func zigzag(_ number: Int64) -> UInt64 { UInt64(bitPattern: (number << 1) ^ (number >> 63)) }
 
-  static func unzigzag(_ number: UInt64) -> Int64 {
-    Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
-  }
+  static func unzigzag(_ number: UInt64) -> Int64 { Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1) }
 
   // MARK: - Writing
 
@@ -67,15 +63,12 @@ struct PackedBatches {
   /// - Returns: Whether the batch was written; false if it could not be restored exactly.
   mutating func write(_ batch: [UInt8], at time: Int64, to writer: inout ByteWriter) -> Bool {
     var reader = ByteReader(batch)
-    guard let heading = try? Self.heading(&reader), heading.time >> 16 < 1 << 47 else {
-      return false
-    }
+    guard let heading = try? Self.heading(&reader), heading.time >> 16 < 1 << 47 else { return false }
     let operations = reader.rest()
     // A varint can be longer than necessary. A batch with such a varint cannot be restored exactly.
     var again = ByteWriter()
     Self.write(heading, to: &again)
-    guard again.bytes.count + operations.count == batch.count, batch.starts(with: again.bytes)
-    else { return false }
+    guard again.bytes.count + operations.count == batch.count, batch.starts(with: again.bytes) else { return false }
     let number = numbers[heading.author]
     let index = name(heading.author)
     var said = UInt64(number.map { $0 + 1 } ?? 0) * Said.number
@@ -139,13 +132,7 @@ struct PackedBatches {
   mutating func read(_ reader: inout ByteReader, at time: Int64) throws(CodecError) -> [UInt8] {
     let said = try reader.varint()
     let index = try incarnation(said / Said.number, &reader)
-    var heading = Heading(
-      author: authors[index].incarnation,
-      first: authors[index].next,
-      time: 0,
-      count: 1,
-      others: []
-    )
+    var heading = Heading(author: authors[index].incarnation, first: authors[index].next, time: 0, count: 1, others: [])
     if said & Said.sequence != 0 { heading.first = try reader.varint() }
     if said & Said.time != 0 {
       authors[index].lead &+= Self.unzigzag(try reader.varint())
@@ -175,10 +162,7 @@ struct PackedBatches {
   }
 
   /// Returns the index of the incarnation with a number; for number 0, reads a new incarnation.
-  private mutating func incarnation(
-    _ number: UInt64,
-    _ reader: inout ByteReader
-  ) throws(CodecError) -> Int {
+  private mutating func incarnation(_ number: UInt64, _ reader: inout ByteReader) throws(CodecError) -> Int {
     guard number > 0 else { return name(try reader.incarnation()) }
     guard number <= UInt64(authors.count) else { throw .overLimit("incarnations") }
     return Int(number) - 1

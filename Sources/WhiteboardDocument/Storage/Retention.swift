@@ -19,10 +19,7 @@ enum Retention {
     guard let days = days.map({ Int64($0) }) ?? stored else { return }
     guard let base = try newestKeyframe(until: now &- days &* 86_400_000, db) else { return }
     try db.execute(sql: "DELETE FROM log WHERE id <= ?", arguments: [base.log])
-    try db.execute(
-      sql: "DELETE FROM keyframe WHERE name IS NULL AND log < ?",
-      arguments: [base.log]
-    )
+    try db.execute(sql: "DELETE FROM keyframe WHERE name IS NULL AND log < ?", arguments: [base.log])
     try db.execute(sql: "DELETE FROM mark WHERE log < ?", arguments: [base.log])
     try StoredTraffic.drop(before: base.time, db)
     try duplicate(base, db)
@@ -34,19 +31,13 @@ enum Retention {
       sql: "SELECT \(StoredKeyframe.columns) FROM keyframe WHERE time <= ? ORDER BY log DESC",
       arguments: [time]
     )
-    while let row = try candidates.next() {
-      if let found = StoredKeyframe(StoredValue.columns(row)) { return found }
-    }
+    while let row = try candidates.next() { if let found = StoredKeyframe(StoredValue.columns(row)) { return found } }
     return nil
   }
 
   /// Stores a second copy of a keyframe, unless another keyframe is at its position or later.
   private static func duplicate(_ base: StoredKeyframe, _ db: Database) throws {
-    let count = try Int.fetchOne(
-      db,
-      sql: "SELECT count(*) FROM keyframe WHERE log >= ?",
-      arguments: [base.log]
-    )
+    let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM keyframe WHERE log >= ?", arguments: [base.log])
     guard count == 1 else { return }
     let id = try StoredNumber.next(in: "keyframe", db)
     let copy = base.moved(id: id, log: base.log, chain: base.chain, entries: base.entries)

@@ -43,10 +43,7 @@ enum Schema {
     let application = try Int32.fetchOne(db, sql: "PRAGMA application_id")
     let format = try Int32.fetchOne(db, sql: "PRAGMA user_version") ?? 0
     guard application == applicationID, format > 0 else {
-      throw DocumentError(
-        .wrongKind,
-        "\(path): this is a database, but not a whiteboard; it was not changed"
-      )
+      throw DocumentError(.wrongKind, "\(path): this is a database, but not a whiteboard; it was not changed")
     }
     guard format <= Self.format else {
       throw DocumentError(
@@ -59,8 +56,7 @@ enum Schema {
 
   /// The names of the tables that this program reads and writes.
   private static let tables: Set = [
-    "meta", "author", "log", "keyframe", "mark", "asset", "traffic", StoredIdentity.table,
-    StoredThumbnail.table,
+    "meta", "author", "log", "keyframe", "mark", "asset", "traffic", StoredIdentity.table, StoredThumbnail.table,
   ]
 
   /// Throws if reading or writing the tables could run code that an untrusted file contains: views, computed columns,
@@ -72,10 +68,7 @@ enum Schema {
   /// ignores the CHECK constraints of the file.
   static func checkTables(_ db: Database, at path: String) throws {
     guard try Int32.fetchOne(db, sql: "PRAGMA application_id") == applicationID else { return }
-    let strange = DocumentError(
-      .wrongKind,
-      "\(path): its tables are not those of a whiteboard; it was not changed"
-    )
+    let strange = DocumentError(.wrongKind, "\(path): its tables are not those of a whiteboard; it was not changed")
     let words = try Int.fetchOne(
       db,
       sql: """
@@ -92,10 +85,7 @@ enum Schema {
       guard columns.allSatisfy({ $0["hidden"] == 0 }) else { throw strange }
       for index in try Row.fetchAll(db, sql: "PRAGMA main.index_list(\(name))") {
         guard let of: String = index["name"] else { throw strange }
-        let parts = try Row.fetchAll(
-          db,
-          sql: "PRAGMA main.index_xinfo(\(of.quotedDatabaseIdentifier))"
-        )
+        let parts = try Row.fetchAll(db, sql: "PRAGMA main.index_xinfo(\(of.quotedDatabaseIdentifier))")
         guard parts.allSatisfy({ $0["cid"] != -2 }) else { throw strange }
       }
     }
@@ -110,9 +100,7 @@ enum Schema {
     try makeOwnTables(db)
     try StoredIdentity.copy(db, at: path)
     try StoredThumbnail.move(db)
-    guard let found = try Int32.fetchOne(db, sql: "PRAGMA user_version"), found < format else {
-      return
-    }
+    guard let found = try Int32.fetchOne(db, sql: "PRAGMA user_version"), found < format else { return }
     try db.execute(sql: "PRAGMA user_version = \(format)")
   }
 
@@ -137,9 +125,7 @@ enum Schema {
       try makeOwnTables(db)
     }
     try migrator.migrate(queue)
-    try queue.writeWithoutTransaction { db in
-      try db.execute(sql: "PRAGMA user_version = \(format)")
-    }
+    try queue.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA user_version = \(format)") }
   }
 }
 
@@ -151,8 +137,7 @@ enum MetaKey: String, CaseIterable, Sendable {
   case name
   /// The creation time of the document, in milliseconds since 1970.
   case created
-  /// The id and the chain of the log's last row, as `id chain`; absent while the document is open,
-  /// and after a crash.
+  /// The id and the chain of the log's last row, as `id chain`; absent while the document is open, and after a crash.
   case closed
   /// `1` if the board was hosted here; otherwise absent.
   case hosted
@@ -188,12 +173,7 @@ enum Meta {
 
   /// Returns the value of a setting; nil if it is not set.
   static func get(_ db: Database, _ key: MetaKey, at path: String) throws -> String? {
-    guard
-      let row = try Row.fetchOne(
-        db,
-        sql: "SELECT value, crc FROM meta WHERE key = ?",
-        arguments: [key.rawValue]
-      )
+    guard let row = try Row.fetchOne(db, sql: "SELECT value, crc FROM meta WHERE key = ?", arguments: [key.rawValue])
     else { return nil }
     guard let value = String.fromDatabaseValue(row[0]),
       Int64.fromDatabaseValue(row[1]) == Int64(checksum(key.rawValue, value))

@@ -10,12 +10,7 @@ enum SealedFacts {
   static func sealKey(_ key: MetaKey) -> String { "seal \(key.rawValue)" }
 
   /// Returns a fact; nil if it is missing, or if it is foreign.
-  static func get(
-    _ db: Database,
-    _ key: MetaKey,
-    _ seal: DocumentSeal?,
-    at path: String
-  ) throws -> String? {
+  static func get(_ db: Database, _ key: MetaKey, _ seal: DocumentSeal?, at path: String) throws -> String? {
     guard let seal, let value = try Meta.get(db, key, at: path),
       try seal.acceptsAll || isSealed(db, key, value, seal, at: path)
     else { return nil }
@@ -23,13 +18,7 @@ enum SealedFacts {
   }
 
   /// Stores a fact with its seal, or removes it if `value` is nil.
-  static func set(
-    _ db: Database,
-    _ key: MetaKey,
-    _ value: String?,
-    _ seal: DocumentSeal?,
-    at path: String
-  ) throws {
+  static func set(_ db: Database, _ key: MetaKey, _ value: String?, _ seal: DocumentSeal?, at path: String) throws {
     try Meta.set(db, key, value)
     guard let value, let seal, let board = try Meta.get(db, .board, at: path) else {
       try db.execute(sql: "DELETE FROM meta WHERE key = ?", arguments: [sealKey(key)])
@@ -56,15 +45,9 @@ enum SealedFacts {
   }
 
   /// Removes all facts, because users share copies with others.
-  static func removeAll(_ db: Database) throws {
-    for key in keys { try set(db, key, nil, nil, at: "") }
-  }
+  static func removeAll(_ db: Database) throws { for key in keys { try set(db, key, nil, nil, at: "") } }
 
-  private static func foreign(
-    _ db: Database,
-    _ seal: DocumentSeal,
-    at path: String
-  ) throws -> [MetaKey] {
+  private static func foreign(_ db: Database, _ seal: DocumentSeal, at path: String) throws -> [MetaKey] {
     try keys.filter { key in
       // A damaged fact is reported when it is read.
       guard let value = try? Meta.get(db, key, at: path) else { return false }
@@ -72,19 +55,11 @@ enum SealedFacts {
     }
   }
 
-  private static func isSealed(
-    _ db: Database,
-    _ key: MetaKey,
-    _ value: String,
-    _ seal: DocumentSeal,
-    at path: String
-  ) throws -> Bool {
+  private static func isSealed(_ db: Database, _ key: MetaKey, _ value: String, _ seal: DocumentSeal, at path: String)
+    throws -> Bool
+  {
     guard let board = try Meta.get(db, .board, at: path) else { return false }
-    let mark = try String.fetchOne(
-      db,
-      sql: "SELECT value FROM meta WHERE key = ?",
-      arguments: [sealKey(key)]
-    )
+    let mark = try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = ?", arguments: [sealKey(key)])
     return mark == seal.mark(key, value, board: board)
   }
 }

@@ -15,9 +15,7 @@ enum StoredAssets {
   /// - Throws: `notFound`, `tooLarge`, `inputOutput`.
   static func read(_ file: String) throws -> [UInt8] {
     var status = stat()
-    guard stat(file, &status) == 0 else {
-      throw DocumentError(.notFound, "\(file): \(systemMessage())")
-    }
+    guard stat(file, &status) == 0 else { throw DocumentError(.notFound, "\(file): \(systemMessage())") }
     guard status.st_size <= BoardDocument.maximumAssetSize else {
       throw DocumentError(.tooLarge, "\(file): an asset may have at most 32 MiB")
     }
@@ -41,26 +39,16 @@ enum StoredAssets {
 
   /// Adds an asset that was already checked and is not stored yet.
   static func add(_ body: Data, sha256: [UInt8], _ db: Database) throws {
-    try db.execute(
-      sql: "INSERT INTO asset (sha256, body) VALUES (?, ?)",
-      arguments: [Data(sha256), body]
-    )
+    try db.execute(sql: "INSERT INTO asset (sha256, body) VALUES (?, ?)", arguments: [Data(sha256), body])
   }
 
   /// Returns the asset with a hash, after checking it.
   /// - Throws: `notFound`; `damaged` if the asset no longer matches its hash.
   static func find(_ sha256: [UInt8], _ db: Database, at path: String) throws -> [UInt8] {
-    guard
-      let data = try Data.fetchOne(
-        db,
-        sql: "SELECT body FROM asset WHERE sha256 = ?",
-        arguments: [Data(sha256)]
-      )
+    guard let data = try Data.fetchOne(db, sql: "SELECT body FROM asset WHERE sha256 = ?", arguments: [Data(sha256)])
     else { throw DocumentError(.notFound, "\(path): the document does not have this asset") }
     let bytes = Array(data)
-    guard AssetHash.of(bytes) == sha256 else {
-      throw DocumentError.damagedRow("an asset", at: path)
-    }
+    guard AssetHash.of(bytes) == sha256 else { throw DocumentError.damagedRow("an asset", at: path) }
     return bytes
   }
 

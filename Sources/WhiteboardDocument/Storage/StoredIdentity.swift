@@ -4,8 +4,8 @@ import Whiteboard
 
 /// A second copy of the board's id and the creation time, in a table that has a single row (REC-2).
 ///
-/// The table `meta` grows. When SQLite distributes its rows over several pages, their first row moves to one of the last
-/// pages of the file, and is lost if the end of the file is. The row of this table stays on its page.
+/// The table `meta` grows. When SQLite distributes its rows over several pages, their first row moves to one of the
+/// last pages of the file, and is lost if the end of the file is. The row of this table stays on its page.
 struct StoredIdentity: Hashable, Sendable {
   static let table = "identity"
 
@@ -51,11 +51,10 @@ enum StoredThumbnail {
 
   /// Returns the picture as SVG; nil if there is none.
   static func get(_ db: Database, at path: String) throws -> String? {
-    guard try db.tableExists(table),
-      let row = try Row.fetchOne(db, sql: "SELECT picture, crc FROM thumbnail")
-    else { return try Meta.get(db, .thumbnail, at: path) }
-    guard let picture = String.fromDatabaseValue(row[0]),
-      Int64.fromDatabaseValue(row[1]) == Int64(checksum(picture))
+    guard try db.tableExists(table), let row = try Row.fetchOne(db, sql: "SELECT picture, crc FROM thumbnail") else {
+      return try Meta.get(db, .thumbnail, at: path)
+    }
+    guard let picture = String.fromDatabaseValue(row[0]), Int64.fromDatabaseValue(row[1]) == Int64(checksum(picture))
     else { throw DocumentError.damagedRow("the thumbnail", at: path) }
     return picture
   }

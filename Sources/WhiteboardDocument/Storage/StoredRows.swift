@@ -14,11 +14,7 @@ public struct StoredAuthor: Hashable, Sendable {
   public let head: [UInt8]
 
   var checksum: UInt32 {
-    Checksum.row(
-      UInt8(ascii: "a"),
-      [Int64(bitPattern: incarnation), Int64(bitPattern: sequence)],
-      [record, head]
-    )
+    Checksum.row(UInt8(ascii: "a"), [Int64(bitPattern: incarnation), Int64(bitPattern: sequence)], [record, head])
   }
 
   /// Creates a row of `author` from a record and a head.
@@ -31,9 +27,8 @@ public struct StoredAuthor: Hashable, Sendable {
 
   /// Creates a row of `author` from its columns; nil if they do not match their checksum.
   init?(_ columns: [StoredValue]) {
-    guard columns.count == 5, let incarnation = columns[0].integer,
-      let record = columns[1].blob, let sequence = columns[2].integer,
-      let head = columns[3].blob, let crc = columns[4].integer
+    guard columns.count == 5, let incarnation = columns[0].integer, let record = columns[1].blob,
+      let sequence = columns[2].integer, let head = columns[3].blob, let crc = columns[4].integer
     else { return nil }
     self.init(
       incarnation: UInt64(bitPattern: incarnation),
@@ -90,16 +85,8 @@ struct StoredKeyframe: Hashable, Sendable {
     )
   }
 
-  init(
-    id: Int64,
-    log: Int64,
-    chain: Int64,
-    entries: Int64,
-    time: Int64,
-    name: String?,
-    digest: [UInt8],
-    body: [UInt8]
-  ) {
+  init(id: Int64, log: Int64, chain: Int64, entries: Int64, time: Int64, name: String?, digest: [UInt8], body: [UInt8])
+  {
     self.id = id
     self.log = log
     self.chain = chain
@@ -110,12 +97,11 @@ struct StoredKeyframe: Hashable, Sendable {
     self.body = body
   }
 
-  /// Creates a row of `keyframe` from its columns; nil if they do not match their checksum, or a
-  /// number is out of range.
+  /// Creates a row of `keyframe` from its columns; nil if they do not match their checksum, or a number is out of
+  /// range.
   init?(_ columns: [StoredValue]) {
-    guard columns.count == 9, let id = columns[0].integer, let log = columns[1].integer,
-      let chain = columns[2].integer, let entries = columns[3].integer,
-      let time = columns[4].integer, columns[5] == .null || columns[5].text != nil,
+    guard columns.count == 9, let id = columns[0].integer, let log = columns[1].integer, let chain = columns[2].integer,
+      let entries = columns[3].integer, let time = columns[4].integer, columns[5] == .null || columns[5].text != nil,
       let digest = columns[6].blob, let body = columns[7].blob, let crc = columns[8].integer
     else { return nil }
     self.init(
@@ -128,9 +114,9 @@ struct StoredKeyframe: Hashable, Sendable {
       digest: digest,
       body: body
     )
-    guard crc == Int64(checksum), id >= 1, log >= 0, entries >= 0,
-      max(id, log, entries) <= StoredNumber.limit
-    else { return nil }
+    guard crc == Int64(checksum), id >= 1, log >= 0, entries >= 0, max(id, log, entries) <= StoredNumber.limit else {
+      return nil
+    }
   }
 
   /// Returns a copy of the keyframe at another position of the log.
@@ -175,23 +161,15 @@ struct StoredMark: Hashable, Sendable {
 
   static let columns = "id, kind, time, until, log, name, crc"
 
-  static func checksum(
-    _ id: Int64,
-    _ kind: Int64,
-    _ time: Int64,
-    _ until: Int64,
-    _ log: Int64,
-    _ name: String
-  ) -> UInt32 {
-    Checksum.row(UInt8(ascii: "t"), [id, kind, time, until, log], [Array(name.utf8)])
-  }
+  static func checksum(_ id: Int64, _ kind: Int64, _ time: Int64, _ until: Int64, _ log: Int64, _ name: String)
+    -> UInt32
+  { Checksum.row(UInt8(ascii: "t"), [id, kind, time, until, log], [Array(name.utf8)]) }
 
   /// Creates a row of `mark` from its columns; nil if they do not match their checksum.
   init?(_ columns: [StoredValue]) {
-    guard columns.count == 7, let id = columns[0].integer, let kind = columns[1].integer,
-      let time = columns[2].integer, let until = columns[3].integer,
-      let log = columns[4].integer, let name = columns[5].text, let crc = columns[6].integer,
-      crc == Int64(Self.checksum(id, kind, time, until, log, name))
+    guard columns.count == 7, let id = columns[0].integer, let kind = columns[1].integer, let time = columns[2].integer,
+      let until = columns[3].integer, let log = columns[4].integer, let name = columns[5].text,
+      let crc = columns[6].integer, crc == Int64(Self.checksum(id, kind, time, until, log, name))
     else { return nil }
     self.id = id
     self.kind = kind
@@ -233,14 +211,12 @@ struct StoredLogRow: Hashable, Sendable {
 }
 
 extension LogRow {
-  /// Returns the row of the log with these columns; nil if they do not match the row's own
-  /// checksum.
+  /// Returns the row of the log with these columns; nil if they do not match the row's own checksum.
   ///
   /// It does not check the chain, so it does not detect a missing or different row before this one.
   static func checked(_ columns: [StoredValue], in table: UInt8 = log) -> StoredLogRow? {
     guard columns.count == 5, let id = columns[0].integer, let time = columns[1].integer,
-      let entries = columns[2].integer, let body = columns[3].blob,
-      let sum = columns[4].integer
+      let entries = columns[2].integer, let body = columns[3].blob, let sum = columns[4].integer
     else { return nil }
     let row = LogRow(id: id, time: time, entries: entries, body: body, table: table)
     guard row.ownChecksum == UInt32(UInt64(bitPattern: sum) >> 32), id >= 1, entries >= 0,

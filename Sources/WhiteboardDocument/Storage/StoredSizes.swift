@@ -15,20 +15,14 @@ enum StoredSizes {
 
   /// The maximum size of the values in each column, in bytes.
   ///
-  /// Columns of `log` and `traffic` have only the limit ``value``, since these tables may have
-  /// millions of rows.
+  /// Columns of `log` and `traffic` have only the limit ``value``, since these tables may have millions of rows.
   private static let columns: [(table: String, column: String, limit: Int, what: String)] = [
-    ("author", "record", 1024, "a record of an author"),
-    ("author", "head", 1024, "a head of an author"),
-    ("meta", "key", 4096, "the name of a setting"),
-    ("meta", "value", 16_777_216, "a setting"),
-    ("mark", "name", 4096, "the name of a marker"),
-    ("keyframe", "name", 4096, "the name of a version"),
-    ("keyframe", "digest", 1024, "the digest of a keyframe"),
-    ("keyframe", "body", value, "a keyframe"),
+    ("author", "record", 1024, "a record of an author"), ("author", "head", 1024, "a head of an author"),
+    ("meta", "key", 4096, "the name of a setting"), ("meta", "value", 16_777_216, "a setting"),
+    ("mark", "name", 4096, "the name of a marker"), ("keyframe", "name", 4096, "the name of a version"),
+    ("keyframe", "digest", 1024, "the digest of a keyframe"), ("keyframe", "body", value, "a keyframe"),
     (StoredIdentity.table, "board", 1024, "the board's id"),
-    (StoredThumbnail.table, "picture", 16_777_216, "the thumbnail"),
-    ("asset", "sha256", 1024, "the hash of an asset"),
+    (StoredThumbnail.table, "picture", 16_777_216, "the thumbnail"), ("asset", "sha256", 1024, "the hash of an asset"),
     ("asset", "body", 33_554_432, "an asset"),
   ]
 
@@ -36,8 +30,8 @@ enum StoredSizes {
 
   /// Checks the sizes in a file, and makes SQLite refuse to read values larger than ``value``.
   ///
-  /// The cost depends on the number of rows, not on their bytes. Missing and damaged tables are
-  /// ignored here, since reading their rows reports them.
+  /// The cost depends on the number of rows, not on their bytes. Missing and damaged tables are ignored here, since
+  /// reading their rows reports them.
   /// - Throws: `DocumentError` with the code `damaged` if something is too large.
   static func check(_ db: Database, at path: String) throws {
     defer { sqlite3_limit(db.sqliteConnection, SQLITE_LIMIT_LENGTH, CInt(value)) }
@@ -63,20 +57,14 @@ enum StoredSizes {
     }
   }
 
-  /// Returns the number that a statement selects; nil if there is none, or the table cannot be
-  /// read.
+  /// Returns the number that a statement selects; nil if there is none, or the table cannot be read.
   private static func number(_ sql: String, _ db: Database) throws -> Int64? {
-    do {
-      return try Int64.fetchOne(db, sql: sql)
-    } catch let error as DatabaseError where error.resultCode != .SQLITE_TOOBIG {
-      return nil
-    }
+    do { return try Int64.fetchOne(db, sql: sql) } catch let error as DatabaseError
+      where error.resultCode != .SQLITE_TOOBIG
+    { return nil }
   }
 
   private static func tooLarge(_ what: String, at path: String) -> DocumentError {
-    DocumentError(
-      .damaged,
-      "\(path): the file is malformed: \(what); it was not read; ask for another copy of it"
-    )
+    DocumentError(.damaged, "\(path): the file is malformed: \(what); it was not read; ask for another copy of it")
   }
 }

@@ -42,10 +42,7 @@ enum StoredTraffic {
   }
 
   /// Returns all intact entries of the table, and descriptions of the damage.
-  static func read(
-    _ db: Database,
-    _ path: String
-  ) throws -> (entries: [TrafficEntry], damages: [String]) {
+  static func read(_ db: Database, _ path: String) throws -> (entries: [TrafficEntry], damages: [String]) {
     guard try db.tableExists(table) else { return ([], []) }
     var entries: [TrafficEntry] = []
     var damages: [String] = []
@@ -53,15 +50,11 @@ enum StoredTraffic {
     var chain: UInt32?
     var last: Int64?
     do {
-      let cursor = try Row.fetchCursor(
-        db,
-        sql: "SELECT \(LogRow.columns) FROM traffic ORDER BY id"
-      )
+      let cursor = try Row.fetchCursor(db, sql: "SELECT \(LogRow.columns) FROM traffic ORDER BY id")
       while let row = try cursor.next() {
         let columns = StoredValue.columns(row)
         let number = columns.first?.integer ?? 0
-        guard let stored = LogRow.checked(columns, in: LogRow.traffic),
-          let found = try? stored.row.unpackTraffic()
+        guard let stored = LogRow.checked(columns, in: LogRow.traffic), let found = try? stored.row.unpackTraffic()
         else {
           damages.append("row \(number) of the session's traffic is damaged")
           (chain, last) = (nil, number)
@@ -106,9 +99,7 @@ enum StoredName {
   private static let limit = 1024
 
   /// Returns the member whose display name a key of `meta` contains; nil for other keys.
-  static func person(_ key: String) -> String? {
-    key.hasPrefix(prefix) ? String(key.dropFirst(prefix.count)) : nil
-  }
+  static func person(_ key: String) -> String? { key.hasPrefix(prefix) ? String(key.dropFirst(prefix.count)) : nil }
 
   /// Stores the display name of a member.
   ///
@@ -120,10 +111,7 @@ enum StoredName {
 
   /// Returns the display names whose checksums match, by member id as text.
   static func all(_ db: Database) throws -> [String: String] {
-    let rows = try Row.fetchAll(
-      db,
-      sql: "SELECT key, value, crc FROM meta WHERE key LIKE 'peer %'"
-    )
+    let rows = try Row.fetchAll(db, sql: "SELECT key, value, crc FROM meta WHERE key LIKE 'peer %'")
     var names: [String: String] = [:]
     for row in rows {
       guard let key = String.fromDatabaseValue(row[0]), let person = person(key),
@@ -136,7 +124,5 @@ enum StoredName {
   }
 
   /// Removes all display names.
-  static func forgetAll(_ db: Database) throws {
-    try db.execute(sql: "DELETE FROM meta WHERE key LIKE 'peer %'")
-  }
+  static func forgetAll(_ db: Database) throws { try db.execute(sql: "DELETE FROM meta WHERE key LIKE 'peer %'") }
 }

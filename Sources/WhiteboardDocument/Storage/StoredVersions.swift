@@ -19,25 +19,19 @@ enum StoredVersions {
     let sql = "SELECT name, time, length(body) FROM keyframe WHERE name IS NOT NULL ORDER BY id"
     return try Row.fetchAll(db, sql: sql).compactMap { row in
       let columns = StoredValue.columns(row)
-      guard let name = columns[0].text, let time = columns[1].integer,
-        let size = columns[2].integer
-      else { return nil }
+      guard let name = columns[0].text, let time = columns[1].integer, let size = columns[2].integer else { return nil }
       return DocumentVersion(name: name, time: time, size: Int(size))
     }
   }
 
   /// Returns whether there is a version with this name.
-  static func contains(_ name: String, _ db: Database) throws -> Bool {
-    try id(name, db) != nil
-  }
+  static func contains(_ name: String, _ db: Database) throws -> Bool { try id(name, db) != nil }
 
   /// Returns the state of a version.
   /// - Throws: `notFound`; `damaged` if the version is lost.
   static func state(_ name: String, _ db: Database, at path: String) throws -> Keyframe {
     let sql = "SELECT \(StoredKeyframe.columns) FROM keyframe WHERE name = ?"
-    guard let row = try Row.fetchOne(db, sql: sql, arguments: [name]) else {
-      throw notFound(name, path)
-    }
+    guard let row = try Row.fetchOne(db, sql: sql, arguments: [name]) else { throw notFound(name, path) }
     guard let keyframe = StoredKeyframe(StoredValue.columns(row)) else {
       throw DocumentError.damagedRow("the version '\(name)'", at: path)
     }
@@ -51,8 +45,9 @@ enum StoredVersions {
   /// - Throws: `notFound`.
   static func delete(_ name: String, _ db: Database, at path: String) throws {
     let sql = "SELECT \(StoredKeyframe.columns) FROM keyframe WHERE id = ?"
-    guard let id = try id(name, db), let row = try Row.fetchOne(db, sql: sql, arguments: [id])
-    else { throw notFound(name, path) }
+    guard let id = try id(name, db), let row = try Row.fetchOne(db, sql: sql, arguments: [id]) else {
+      throw notFound(name, path)
+    }
     try db.execute(sql: "DELETE FROM keyframe WHERE id = ?", arguments: [id])
     // The document is opened from the newest keyframe, and its log begins at the oldest one. These two keyframes stay,
     // but lose their names.

@@ -11,8 +11,7 @@ final class RawFile {
     // Without O_NONBLOCK, opening a pipe that has no writer would block.
     descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     var status = stat()
-    guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG
-    else {
+    guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       size = 0
       return nil
     }

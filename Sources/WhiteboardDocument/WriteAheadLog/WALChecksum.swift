@@ -36,14 +36,11 @@ struct WALChecksum: Equatable {
   /// Returns each bit among `count` bytes whose flip would explain the difference between two checksums; empty if there
   /// are too many.
   ///
-  /// The sums are linear: flipping a bit adds to each sum, or subtracts from it, a multiple that
-  /// depends only on the bit's position.
-  static func flips(
-    _ count: Int,
-    from found: WALChecksum,
-    to expected: WALChecksum,
-    _ isBigEndian: Bool
-  ) -> [WALFrame.Flip] {
+  /// The sums are linear: flipping a bit adds to each sum, or subtracts from it, a multiple that depends only on the
+  /// bit's position.
+  static func flips(_ count: Int, from found: WALChecksum, to expected: WALChecksum, _ isBigEndian: Bool) -> [WALFrame
+    .Flip]
+  {
     var flips: [WALFrame.Flip] = []
     let difference = (expected.first &- found.first, expected.second &- found.second)
     // The changes of both sums if 1 is added to the first or the second word of a pair. The loop begins with the last

@@ -15,9 +15,7 @@ enum SQLiteFormat {
   }
 
   /// Returns whether pages can have this size.
-  static func isPageSize(_ size: Int) -> Bool {
-    (512...65536).contains(size) && size & (size - 1) == 0
-  }
+  static func isPageSize(_ size: Int) -> Bool { (512...65536).contains(size) && size & (size - 1) == 0 }
 }
 
 /// The header of a WAL file (`-wal`).
@@ -33,8 +31,7 @@ struct WALHeader {
 
   /// Reads a header; nil if it is damaged.
   init?(_ bytes: [UInt8]) {
-    guard bytes.count == Self.size,
-      Array(bytes[..<3]) == [0x37, 0x7F, 0x06], bytes[3] & 0xFE == 0x82,
+    guard bytes.count == Self.size, Array(bytes[..<3]) == [0x37, 0x7F, 0x06], bytes[3] & 0xFE == 0x82,
       SQLiteFormat.number(bytes, 4) == 3_007_000
     else { return nil }
     let sum = WALChecksum().adding(bytes[..<24], bytes[3] & 1 == 1)
@@ -59,16 +56,14 @@ struct WALIndex {
 
   /// Reads the index at `path`; nil if it is missing or damaged.
   init?(_ path: String) {
-    guard let bytes = RawFile(path)?.bytes(at: 0, 96), bytes.count == 96,
-      Array(bytes[..<48]) == Array(bytes[48...]), bytes[12] != 0
+    guard let bytes = RawFile(path)?.bytes(at: 0, 96), bytes.count == 96, Array(bytes[..<48]) == Array(bytes[48...]),
+      bytes[12] != 0
     else { return nil }
     func number(_ offset: Int) -> UInt32 {
       bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self) }
     }
     let sum = WALChecksum().adding(bytes[..<40], UInt32(bigEndian: 1) == 1)
-    guard number(0) == 3_007_000, sum.first == number(40), sum.second == number(44) else {
-      return nil
-    }
+    guard number(0) == 3_007_000, sum.first == number(40), sum.second == number(44) else { return nil }
     let size = bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 14, as: UInt16.self) }
     pageSize = size == 1 ? 65536 : Int(size)
     guard SQLiteFormat.isPageSize(pageSize) else { return nil }

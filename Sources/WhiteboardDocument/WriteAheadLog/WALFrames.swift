@@ -21,9 +21,7 @@ struct WALFrame: Hashable, Sendable {
   fileprivate(set) var flip: Flip?
 
   /// Returns the offset in the WAL file of the frame with the given index.
-  static func offset(_ index: Int, pageSize: Int) -> Int {
-    WALHeader.size + index * (headerSize + pageSize)
-  }
+  static func offset(_ index: Int, pageSize: Int) -> Int { WALHeader.size + index * (headerSize + pageSize) }
 
   /// Flips the damaged bit of the frame's page.
   func repair(_ content: inout [UInt8]) {
@@ -86,19 +84,14 @@ struct WALFrames: Sendable {
       let isIntact = (found == expected || follows) && page > 0
       let commit = SQLiteFormat.number(head, 4)
       frames.append(WALFrame(page: page, commit: commit, isIntact: isIntact))
-      isReached =
-        isReached && found == expected && page > 0 && Array(head[8..<16]) == salts
+      isReached = isReached && found == expected && page > 0 && Array(head[8..<16]) == salts
       if isReached, commit > 0 { usable = slot + 1 }
       if !isReached, firstUnused == nil { firstUnused = slot }
-      suspect =
-        isIntact
-        ? nil : Suspect(bytes: Array(bytes), before: stored, found: found, expected: expected)
+      suspect = isIntact ? nil : Suspect(bytes: Array(bytes), before: stored, found: found, expected: expected)
       stored = expected
     }
     // In the last frame, if only the second sum differs, the checksum itself may be damaged.
-    if let suspect, suspect.found.first != suspect.expected.first {
-      correct(frames.count - 1, suspect, isBigEndian)
-    }
+    if let suspect, suspect.found.first != suspect.expected.first { correct(frames.count - 1, suspect, isBigEndian) }
   }
 
   /// Returns the frames, with a damaged frame replaced by one of its possible repairs.
@@ -131,12 +124,7 @@ struct WALFrames: Sendable {
   /// The checksum does not distinguish high bits of different words. If several bit flips are possible, the frame stays
   /// damaged, and ``candidates`` has the possible repairs.
   private mutating func correct(_ slot: Int, _ suspect: Suspect, _ isBigEndian: Bool) {
-    let flips = WALChecksum.flips(
-      suspect.bytes.count,
-      from: suspect.found,
-      to: suspect.expected,
-      isBigEndian
-    )
+    let flips = WALChecksum.flips(suspect.bytes.count, from: suspect.found, to: suspect.expected, isBigEndian)
     let right = flips.compactMap { flip -> WALFrame? in
       var bytes = suspect.bytes
       bytes[flip.offset] ^= flip.mask

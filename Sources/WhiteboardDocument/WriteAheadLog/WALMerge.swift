@@ -87,8 +87,7 @@ struct WALMerge {
     let damaged = log.storedPage(slot, in: file)
     let earlier = frames[..<slot].lastIndex { $0.page == page }
     let before =
-      earlier.map { log.storedPage($0, in: file) }
-      ?? RawFile(path)?.bytes(at: (page - 1) * pageSize, pageSize) ?? []
+      earlier.map { log.storedPage($0, in: file) } ?? RawFile(path)?.bytes(at: (page - 1) * pageSize, pageSize) ?? []
     func rank(_ frame: WALFrame) -> Int {
       guard let flip = frame.flip, flip.offset < min(before.count, damaged.count) else { return 1 }
       if damaged[flip.offset] ^ flip.mask == before[flip.offset] { return 0 }
@@ -96,15 +95,13 @@ struct WALMerge {
     }
     // Limit the page number, since a damaged page number could make the file arbitrarily large.
     let greatest = greatestPage + frames.count + (DocumentFile.size(of: path) ?? 0) / pageSize
-    return candidates.filter { (1...greatest).contains($0.page) && $0.commit <= greatest }
-      .enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }
-      .prefix(count).map { WALMerge(log.replacing(slot, with: $1), of: path) }
+    return candidates.filter { (1...greatest).contains($0.page) && $0.commit <= greatest }.enumerated().sorted {
+      (rank($0.element), $0.offset) < (rank($1.element), $1.offset)
+    }.prefix(count).map { WALMerge(log.replacing(slot, with: $1), of: path) }
   }
 
   /// The highest page number in an intact frame; 0 if there is none.
-  private var greatestPage: Int {
-    log.frames.lazy.filter(\.isIntact).map { max($0.page, $0.commit) }.max() ?? 0
-  }
+  private var greatestPage: Int { log.frames.lazy.filter(\.isIntact).map { max($0.page, $0.commit) }.max() ?? 0 }
 
   /// Copies the database file, and writes the chosen pages of the WAL file into the copy.
   private func write(_ choice: Choice, to target: String) throws(DocumentError) {
@@ -119,15 +116,13 @@ struct WALMerge {
     // Limit the page number, since a damaged page number could make the file arbitrarily large.
     let greatest = max(1, greatestPage)
     for (slot, frame) in chosen.enumerated() {
-      guard frame.isIntact || (choice == .all && (1...greatest).contains(frame.page)) else {
-        continue
-      }
+      guard frame.isIntact || (choice == .all && (1...greatest).contains(frame.page)) else { continue }
       var content = log.storedPage(slot, in: file)
       guard content.count == pageSize else { throw .writing(path) }
       frame.repair(&content)
-      guard
-        pwrite(descriptor, content, pageSize, off_t((frame.page - 1) * pageSize)) == pageSize
-      else { throw .writing(target) }
+      guard pwrite(descriptor, content, pageSize, off_t((frame.page - 1) * pageSize)) == pageSize else {
+        throw .writing(target)
+      }
     }
     if let end = chosen.last(where: { $0.isIntact && $0.commit > 0 }),
       ftruncate(descriptor, off_t(end.commit * pageSize)) != 0
@@ -135,9 +130,7 @@ struct WALMerge {
       throw .writing(target)
     }
     // Change the header of the copy, so that SQLite expects a rollback journal instead of a WAL file.
-    guard pwrite(descriptor, [1, 1], 2, 18) == 2, fsync(descriptor) == 0 else {
-      throw .writing(target)
-    }
+    guard pwrite(descriptor, [1, 1], 2, 18) == 2, fsync(descriptor) == 0 else { throw .writing(target) }
   }
 
   private static func condition(of path: String) -> Condition {
@@ -152,8 +145,6 @@ struct WALMerge {
         _ = try reader.content(upTo: nil)
         return .readable
       }
-    } catch {
-      return .unreadable
-    }
+    } catch { return .unreadable }
   }
 }

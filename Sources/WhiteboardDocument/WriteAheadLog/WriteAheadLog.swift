@@ -76,8 +76,7 @@ struct WriteAheadLog: Sendable {
     guard let log, log.size > 0 else {
       guard let index, index.committed > 0 else { return nil }
       pageSize = index.pageSize
-      damage =
-        "it is \(log == nil ? "missing" : "empty"), but should contain \(Self.pages(index.committed))"
+      damage = "it is \(log == nil ? "missing" : "empty"), but should contain \(Self.pages(index.committed))"
       isComplete = false
       return
     }
@@ -86,20 +85,12 @@ struct WriteAheadLog: Sendable {
     pageSize = header?.pageSize ?? index?.pageSize ?? mainPageSize ?? 4096
     let slots = max(0, log.size - WALHeader.size) / (WALFrame.headerSize + pageSize)
     let salts = header?.salts ?? index?.salts ?? commonSalts(log, slots)
-    content = WALFrames(
-      log,
-      slots,
-      pageSize: pageSize,
-      salts: salts,
-      isHeaderIntact: header != nil
-    )
+    content = WALFrames(log, slots, pageSize: pageSize, salts: salts, isHeaderIntact: header != nil)
     let current = index?.salts == salts ? index : nil
     judge(header, current, slots)
     lacksIndex = mayHaveIndex && DocumentFile.size(of: path + "-shm") == nil && slots > 0
     let isOfIndex = current != nil || index?.committed ?? 0 == 0
-    if damage == nil, !isOfIndex {
-      damage = "its index (the file that ends in -shm) belongs to a different log"
-    }
+    if damage == nil, !isOfIndex { damage = "its index (the file that ends in -shm) belongs to a different log" }
     isIndexed = isOfIndex && current?.committed ?? 0 <= frames.count
     isComplete = isIndexed && content.isIntact
     checkLength(of: path, mainPageSize ?? pageSize, slots)
@@ -111,8 +102,7 @@ struct WriteAheadLog: Sendable {
   ///
   /// It is nil unless there is exactly one such frame, and the frame was committed.
   var ambiguousFrame: (slot: Int, candidates: [WALFrame])? {
-    guard content.candidates.count == 1, let (slot, candidates) = content.candidates.first,
-      slot < content.committed
+    guard content.candidates.count == 1, let (slot, candidates) = content.candidates.first, slot < content.committed
     else { return nil }
     return (slot, candidates)
   }
@@ -196,9 +186,7 @@ struct WriteAheadLog: Sendable {
 
 extension WriteAheadLog {
   /// Throws `damaged` if the WAL file was written for another database.
-  func checkOrigin(of path: String) throws(DocumentError) {
-    guard !isForeign else { throw Self.foreignError(path) }
-  }
+  func checkOrigin(of path: String) throws(DocumentError) { guard !isForeign else { throw Self.foreignError(path) } }
 
   /// Returns the error for a WAL file that was written for another database.
   static func foreignError(_ path: String) -> DocumentError {
@@ -211,8 +199,7 @@ extension WriteAheadLog {
 
   /// Returns the message to the user about a damaged WAL file.
   func message(_ damage: String, isComplete: Bool) -> String {
-    (isFileCut ? "The file" : "The log of the file (the file that ends in -wal)")
-      + " is damaged: \(damage). "
+    (isFileCut ? "The file" : "The log of the file (the file that ends in -wal)") + " is damaged: \(damage). "
       + (isComplete
         ? "All changes in it could still be read."
         : "Some \(isFileCut ? "changes" : "of the last changes") may be missing.")

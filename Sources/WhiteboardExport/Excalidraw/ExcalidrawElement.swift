@@ -38,8 +38,8 @@ struct ExcalidrawElement {
       size: Size(width: width.magnitude, height: height.magnitude)
     )
     let limit = BoardLimits.coordinate
-    guard x.magnitude < limit, y.magnitude < limit, width.magnitude < limit,
-      height.magnitude < limit, box.center.x.magnitude < limit, box.center.y.magnitude < limit
+    guard x.magnitude < limit, y.magnitude < limit, width.magnitude < limit, height.magnitude < limit,
+      box.center.x.magnitude < limit, box.center.y.magnitude < limit
     else { return nil }
     return box
   }
@@ -74,8 +74,8 @@ struct ExcalidrawElement {
 
   /// Returns the pen pressure at each point; empty if it was not recorded.
   func pressures(count: Int) -> [UInt8] {
-    guard type == "freedraw", tree["simulatePressure"]?.flag != true,
-      let pressures = tree["pressures"]?.numbers, pressures.count == count
+    guard type == "freedraw", tree["simulatePressure"]?.flag != true, let pressures = tree["pressures"]?.numbers,
+      pressures.count == count
     else { return [] }
     return pressures.map { UInt8(min(max(($0 * 255).rounded(), 0), 255)) }
   }
@@ -101,16 +101,10 @@ struct ExcalidrawElement {
     let (right, bottom) = (corner.x + size.width, corner.y + size.height)
     switch type {
     case "rectangle":
-      return [
-        corner, Point(x: right, y: corner.y), Point(x: right, y: bottom),
-        Point(x: corner.x, y: bottom), corner,
-      ]
+      return [corner, Point(x: right, y: corner.y), Point(x: right, y: bottom), Point(x: corner.x, y: bottom), corner]
     case "diamond":
       let top = Point(x: center.x, y: corner.y)
-      return [
-        top, Point(x: right, y: center.y), Point(x: center.x, y: bottom),
-        Point(x: corner.x, y: center.y), top,
-      ]
+      return [top, Point(x: right, y: center.y), Point(x: center.x, y: bottom), Point(x: corner.x, y: center.y), top]
     case "ellipse": return Self.ellipse(center, size)
     default:
       guard let line = points else { return nil }
@@ -128,22 +122,19 @@ struct ExcalidrawElement {
     let count: UInt64 = 64
     return (0...count).map { step in
       let rotation = Rotation(steps: step * 4096 / count)
-      return Point(
-        x: center.x + rotation.cosine * size.width / 2,
-        y: center.y + rotation.sine * size.height / 2
-      )
+      return Point(x: center.x + rotation.cosine * size.width / 2, y: center.y + rotation.sine * size.height / 2)
     }
   }
 
   private var points: [Point]? {
-    guard let x = tree["x"]?.number, let y = tree["y"]?.number,
-      let list = tree["points"]?.list, !list.isEmpty
-    else { return nil }
+    guard let x = tree["x"]?.number, let y = tree["y"]?.number, let list = tree["points"]?.list, !list.isEmpty else {
+      return nil
+    }
     let limit = BoardLimits.coordinate
     let points = list.compactMap { element -> Point? in
-      guard let pair = element.numbers, pair.count >= 2, abs(x + pair[0]) < limit,
-        abs(y + pair[1]) < limit
-      else { return nil }
+      guard let pair = element.numbers, pair.count >= 2, abs(x + pair[0]) < limit, abs(y + pair[1]) < limit else {
+        return nil
+      }
       return Point(x: x + pair[0], y: y + pair[1])
     }
     return points.count == list.count ? points : nil
@@ -153,9 +144,7 @@ struct ExcalidrawElement {
   private func withHeads(_ line: [Point]) -> [Point] {
     var line = line
     if tree["endArrowhead"]?.string != nil { line += Self.head(of: line) }
-    if tree["startArrowhead"]?.string != nil {
-      line = Array(Self.head(of: line.reversed()).reversed()) + line
-    }
+    if tree["startArrowhead"]?.string != nil { line = Array(Self.head(of: line.reversed()).reversed()) + line }
     return line
   }
 

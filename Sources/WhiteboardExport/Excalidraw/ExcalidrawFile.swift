@@ -15,15 +15,9 @@ package enum ExcalidrawFile {
     document.add("version", 2)
     document.add("source", string: "whiteboard")
     let elements = writer.elements
-    document.add(
-      "elements",
-      json: elements.isEmpty ? "[]" : "[\n" + elements.joined(separator: ",\n") + "\n]"
-    )
+    document.add("elements", json: elements.isEmpty ? "[]" : "[\n" + elements.joined(separator: ",\n") + "\n]")
     var state = JSONObject()
-    state.add(
-      "viewBackgroundColor",
-      string: XML.color(export.picture.background ?? 0xFFFFFF)
-    )
+    state.add("viewBackgroundColor", string: XML.color(export.picture.background ?? 0xFFFFFF))
     if let grid = export.settings.grid { state.add("gridSize", grid) }
     document.add("appState", json: state.text)
     document.add("files", json: writer.files)
@@ -70,10 +64,8 @@ private struct ExcalidrawWriter {
   mutating func add(_ item: BoardCanvas.Item) {
     let snapshot = item.snapshot
     switch snapshot.kind {
-    case .text:
-      add(BoardPicture.lines(of: snapshot), snapshot, original: snapshot.text ?? "")
-    case .drawing:
-      add(stroke: snapshot)
+    case .text: add(BoardPicture.lines(of: snapshot), snapshot, original: snapshot.text ?? "")
+    case .drawing: add(stroke: snapshot)
     case .photo:
       guard let asset = snapshot.asset else { return }
       add(photo: asset, snapshot)
@@ -131,8 +123,7 @@ private struct ExcalidrawWriter {
     guard !lines.isEmpty else { return }
     let scale = snapshot.scale
     let columns = Double(BoardPicture.columns(lines)) * BoardPicture.letter.width
-    // Several lines are aligned with the left edge of the longest one; a single line is centered in
-    // its box.
+    // Several lines are aligned with the left edge of the longest one; a single line is centered in its box.
     let isSingle = lines.count == 1
     let width = (isSingle ? max(snapshot.size.width, columns) : columns) * scale
     let fontSize = BoardPicture.fontSize * scale
@@ -158,8 +149,7 @@ private struct ExcalidrawWriter {
 
   private mutating func add(stroke snapshot: ObjectSnapshot) {
     let lines = snapshot.inkLines
-    // The parts of an erased stroke are rotated around the center of the whole stroke, not their
-    // own.
+    // The parts of an erased stroke are rotated around the center of the whole stroke, not their own.
     let isWhole = lines.count == 1 && snapshot.erased?.ranges.isEmpty ?? true
     let rotation = snapshot.rotation
     for line in lines {
@@ -185,24 +175,13 @@ private struct ExcalidrawWriter {
       "freedraw",
       of: snapshot,
       corner: first,
-      size: Size(
-        width: bounds.greatest.x - bounds.least.x,
-        height: bounds.greatest.y - bounds.least.y
-      ),
+      size: Size(width: bounds.greatest.x - bounds.least.x, height: bounds.greatest.y - bounds.least.y),
       isTurned: isTurned,
       strokeWidth: width / Excalidraw.breadth
     )
-    json.add(
-      "points",
-      points: places.map {
-        Point(x: Self.rounded($0.x - first.x), y: Self.rounded($0.y - first.y))
-      }
-    )
+    json.add("points", points: places.map { Point(x: Self.rounded($0.x - first.x), y: Self.rounded($0.y - first.y)) })
     let hasPressure = line.pressures.contains { $0 != 0 }
-    json.add(
-      "pressures",
-      hasPressure ? line.pressures.map { (Double($0) / 255 * 1000).rounded() / 1000 } : []
-    )
+    json.add("pressures", hasPressure ? line.pressures.map { (Double($0) / 255 * 1000).rounded() / 1000 } : [])
     json.add("simulatePressure", false)
     json.add("lastCommittedPoint", string: nil)
     elements.append(json.text)
@@ -210,10 +189,7 @@ private struct ExcalidrawWriter {
 
   private mutating func add(photo asset: AssetReference, _ snapshot: ObjectSnapshot) {
     photos[asset.id] = asset
-    let size = Size(
-      width: snapshot.size.width * snapshot.scale,
-      height: snapshot.size.height * snapshot.scale
-    )
+    let size = Size(width: snapshot.size.width * snapshot.scale, height: snapshot.size.height * snapshot.scale)
     let center = snapshot.centerPosition
     var json = element(
       "image",

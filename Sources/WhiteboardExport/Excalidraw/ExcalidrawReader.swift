@@ -12,18 +12,11 @@ struct ExcalidrawReader {
   private let files: JSONTree?
   private let hash: ([UInt8]) -> AssetID?
 
-  static func read(
-    _ tree: JSONTree,
-    hash: @escaping ([UInt8]) -> AssetID?
-  ) throws(ImportError) -> ImportedBoard {
-    guard let elements = tree["elements"]?.list else {
-      throw .wrongValue("elements", expected: "a list of elements")
-    }
+  static func read(_ tree: JSONTree, hash: @escaping ([UInt8]) -> AssetID?) throws(ImportError) -> ImportedBoard {
+    guard let elements = tree["elements"]?.list else { throw .wrongValue("elements", expected: "a list of elements") }
     guard elements.count <= BoardLimits.objects else { throw .tooManyObjects }
     var reader = ExcalidrawReader(files: tree["files"], hash: hash)
-    for element in elements where element["isDeleted"]?.flag != true {
-      reader.read(ExcalidrawElement(element))
-    }
+    for element in elements where element["isDeleted"]?.flag != true { reader.read(ExcalidrawElement(element)) }
     guard reader.result.objects.count <= BoardLimits.objects else { throw .tooManyObjects }
     for (reason, count) in reader.leftOut.sorted(by: { $0.key < $1.key }) {
       reader.result.warnings.append(count == 1 ? reason : "\(reason) (\(count) times)")
@@ -120,14 +113,10 @@ struct ExcalidrawReader {
       return
     }
     let fontSize = element.tree["fontSize"]?.number ?? 20
-    let scale = min(
-      max(fontSize / BoardPicture.fontSize, BoardLimits.leastScale),
-      BoardLimits.greatestScale
-    )
+    let scale = min(max(fontSize / BoardPicture.fontSize, BoardLimits.leastScale), BoardLimits.greatestScale)
     let text = result.fitting(words)
     let plain = ObjectDefaults.size(of: .text)
-    // Letters on a board are wider than in most fonts. Widen the box so that a single line stays
-    // one line.
+    // Letters on a board are wider than in most fonts. Widen the box so that a single line stays one line.
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     let isBroken = original != nil && shown != words
     let columns = Double(isBroken ? 0 : BoardPicture.columns(lines)) * BoardPicture.letter.width
@@ -145,8 +134,7 @@ struct ExcalidrawReader {
   // MARK: - Photos
 
   private mutating func read(image element: ExcalidrawElement, _ box: ExcalidrawElement.Box) {
-    guard let id = element.tree["fileId"]?.string,
-      let url = files?[id]?["dataURL"]?.string,
+    guard let id = element.tree["fileId"]?.string, let url = files?[id]?["dataURL"]?.string,
       let comma = url.firstIndex(of: ","), url[..<comma].hasSuffix(";base64"),
       let bytes = Base64.decode(url[url.index(after: comma)...])
     else {
@@ -159,8 +147,7 @@ struct ExcalidrawReader {
     } catch {
       leaveOut(
         error == .unknownFormat
-          ? "images that are neither JPEG nor PNG are left out"
-          : "an image that is damaged or too large is left out"
+          ? "images that are neither JPEG nor PNG are left out" : "an image that is damaged or too large is left out"
       )
     }
   }

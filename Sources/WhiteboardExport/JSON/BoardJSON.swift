@@ -18,9 +18,7 @@ package enum BoardJSON {
     document.add("chat", json: lines(export.chat.map(\.json)))
     var assets = JSONObject()
     for asset in Set(export.snapshots.compactMap { $0.asset?.id }).sorted() {
-      if let bytes = export.picture.photo(asset) {
-        assets.add(asset.description, string: Base64.encode(bytes))
-      }
+      if let bytes = export.picture.photo(asset) { assets.add(asset.description, string: Base64.encode(bytes)) }
     }
     document.add("assets", json: assets.text)
     return document.text + "\n"
@@ -63,17 +61,11 @@ package enum BoardJSON {
     }
     if let lineWidth = snapshot.lineWidth { json.add("lineWidth", lineWidth) }
     if let isFinished = snapshot.isFinished { json.add("isFinished", isFinished) }
-    if let erased = snapshot.erased, !erased.ranges.isEmpty {
-      json.add("erased", spans: erased.ranges)
-    }
-    if !snapshot.groups.isEmpty {
-      json.add("groups", strings: snapshot.groups.map(\.description))
-    }
+    if let erased = snapshot.erased, !erased.ranges.isEmpty { json.add("erased", spans: erased.ranges) }
+    if !snapshot.groups.isEmpty { json.add("groups", strings: snapshot.groups.map(\.description)) }
     if snapshot.isLocked { json.add("isLocked", true) }
     if let game = item.game { json.add("game", json: game.json) }
-    if let setup = export.setups[snapshot.id] {
-      json.add("setup", string: Base64.encode(setup))
-    }
+    if let setup = export.setups[snapshot.id] { json.add("setup", string: Base64.encode(setup)) }
     if let asset = snapshot.asset {
       json.add("sha256", string: asset.id.description)
       json.add("format", string: asset.format.name)

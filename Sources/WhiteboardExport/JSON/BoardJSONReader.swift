@@ -10,24 +10,17 @@ struct BoardJSONReader {
   private var groups: [String: Int] = [:]
   private let hash: ([UInt8]) -> AssetID?
 
-  static func read(
-    _ tree: JSONTree,
-    hash: @escaping ([UInt8]) -> AssetID?
-  ) throws(ImportError) -> ImportedBoard {
+  static func read(_ tree: JSONTree, hash: @escaping ([UInt8]) -> AssetID?) throws(ImportError) -> ImportedBoard {
     guard let version = tree["version"]?.number, version >= 1 else {
       throw .wrongValue("version", expected: "a number of at least 1")
     }
     guard version <= Double(BoardJSON.version) else { throw .newerVersion }
-    guard let objects = tree["objects"]?.list else {
-      throw .wrongValue("objects", expected: "a list of objects")
-    }
+    guard let objects = tree["objects"]?.list else { throw .wrongValue("objects", expected: "a list of objects") }
     guard objects.count <= BoardLimits.objects else { throw .tooManyObjects }
     var reader = BoardJSONReader(hash: hash)
     reader.readSettings(tree["board"])
     reader.readPhotos(tree["assets"])
-    for (index, object) in objects.enumerated() {
-      try reader.read(Fields(object, path: "objects[\(index)]"))
-    }
+    for (index, object) in objects.enumerated() { try reader.read(Fields(object, path: "objects[\(index)]")) }
     return reader.result
   }
 
@@ -35,9 +28,7 @@ struct BoardJSONReader {
 
   private mutating func readSettings(_ board: JSONTree?) {
     result.settings = BoardSettings(
-      title: board?["title"]?.string.flatMap {
-        $0.utf8.count <= BoardLimits.titleBytes ? $0 : nil
-      },
+      title: board?["title"]?.string.flatMap { $0.utf8.count <= BoardLimits.titleBytes ? $0 : nil },
       background: board?["background"]?.string.flatMap(ColorNames.color),
       grid: board?["grid"]?.number.flatMap { $0 > 0 && $0 <= BoardLimits.grid ? $0 : nil },
       language: board?["language"]?.string
@@ -53,11 +44,7 @@ struct BoardJSONReader {
           result.photos[reference.id] = nil
           throw .malformed
         }
-      } catch {
-        result.warnings.append(
-          "the photo \(UntrustedText(name).escaped(limit: 64)) is damaged in the file"
-        )
-      }
+      } catch { result.warnings.append("the photo \(UntrustedText(name).escaped(limit: 64)) is damaged in the file") }
     }
   }
 
@@ -75,8 +62,7 @@ struct BoardJSONReader {
         return
       }
       draft = drawing
-    case "photo":
-      draft = ObjectDraft(.photo(try asset(fields), size: try fields.size("size")), at: center)
+    case "photo": draft = ObjectDraft(.photo(try asset(fields), size: try fields.size("size")), at: center)
     case "game":
       guard let game = try game(fields, try fields.size("size")) else { return }
       draft = ObjectDraft(game, at: center)
@@ -85,10 +71,7 @@ struct BoardJSONReader {
       result.warnings.append("\(fields.path) is left out: type \(shown) is not supported")
       return
     }
-    draft.scale = try fields.number(
-      "scale",
-      within: BoardLimits.leastScale...BoardLimits.greatestScale
-    )
+    draft.scale = try fields.number("scale", within: BoardLimits.leastScale...BoardLimits.greatestScale)
     draft.angle = try fields.number("angle", within: -1e6...1e6)
     draft.color = try fields.color()
     draft.isLocked = try fields.flagIfAny("isLocked") ?? false
@@ -96,16 +79,14 @@ struct BoardJSONReader {
     result.objects.append(draft)
   }
 
-  private func drawing(
-    _ fields: Fields,
-    _ center: Point
-  ) throws(ImportError) -> ObjectDraft? {
+  private func drawing(_ fields: Fields, _ center: Point) throws(ImportError) -> ObjectDraft? {
     let points = try fields.points("points")
     guard !points.isEmpty else { return nil }
     let pressures = try fields.pressures(count: points.count)
     let width = try fields.number("lineWidth", within: 1.0 / 128...BoardLimits.lineWidth)
-    guard let (ink, place) = ImportedInk.points(points, pressures: pressures, around: center)
-    else { throw fields.wrong("points", "points on the board") }
+    guard let (ink, place) = ImportedInk.points(points, pressures: pressures, around: center) else {
+      throw fields.wrong("points", "points on the board")
+    }
     let erased = try fields.spans("erased", count: points.count)
     return ObjectDraft(.drawing(ink, lineWidth: width, erased: erased), at: place)
   }
@@ -123,26 +104,19 @@ struct BoardJSONReader {
     // A side of a photo can have more pixels than a board has units, so the size in pixels is not read as a point.
     let pixels = fields.tree["pixelSize"]?.numbers ?? []
     let bytes = try fields.number("byteCount", within: 1...Double(BoardLimits.photoBytes))
-    guard pixels.count == 2, let width = Int(exactly: pixels[0]),
-      let height = Int(exactly: pixels[1]),
-      let count = Int(exactly: bytes),
-      let header = try? PhotoHeader(format: format, width: width, height: height),
+    guard pixels.count == 2, let width = Int(exactly: pixels[0]), let height = Int(exactly: pixels[1]),
+      let count = Int(exactly: bytes), let header = try? PhotoHeader(format: format, width: width, height: height),
       let reference = try? AssetReference(id: id, byteCount: count, header: header)
     else { throw fields.wrong("pixelSize", "the size of a photo that a board accepts") }
     return reference
   }
 
-  private mutating func game(
-    _ fields: Fields,
-    _ size: Size
-  ) throws(ImportError) -> ObjectDraft.Content? {
+  private mutating func game(_ fields: Fields, _ size: Size) throws(ImportError) -> ObjectDraft.Content? {
     guard let name = fields.tree["game"]?["game"]?.string,
-      let setup = fields.tree["setup"]?.string.flatMap(Base64.decode),
-      name.utf8.count <= BoardLimits.gameNameBytes, setup.count <= BoardLimits.setupBytes
+      let setup = fields.tree["setup"]?.string.flatMap(Base64.decode), name.utf8.count <= BoardLimits.gameNameBytes,
+      setup.count <= BoardLimits.setupBytes
     else {
-      result.warnings.append(
-        "\(fields.path) is left out: the setup of the game is missing or not valid"
-      )
+      result.warnings.append("\(fields.path) is left out: the setup of the game is missing or not valid")
       return nil
     }
     return .game(name, setup: setup, size: size)

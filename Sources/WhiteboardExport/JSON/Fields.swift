@@ -14,9 +14,7 @@ struct Fields {
     self.path = path
   }
 
-  func wrong(_ key: String, _ expected: String) -> ImportError {
-    .wrongValue("\(path).\(key)", expected: expected)
-  }
+  func wrong(_ key: String, _ expected: String) -> ImportError { .wrongValue("\(path).\(key)", expected: expected) }
 
   func string(_ key: String) throws(ImportError) -> String {
     guard let string = tree[key]?.string else { throw wrong(key, "a string") }
@@ -44,9 +42,7 @@ struct Fields {
 
   func color() throws(ImportError) -> UInt32? {
     guard let value = tree["color"] else { return nil }
-    guard let color = value.string.flatMap(ColorNames.color) else {
-      throw wrong("color", "a color like #3060c0ff")
-    }
+    guard let color = value.string.flatMap(ColorNames.color) else { throw wrong("color", "a color like #3060c0ff") }
     return color
   }
 
@@ -58,8 +54,9 @@ struct Fields {
   }
 
   func size(_ key: String) throws(ImportError) -> Size {
-    guard let pair = tree[key]?.numbers, let point = Self.point(pair), point.x >= 0, point.y >= 0
-    else { throw wrong(key, "a size [width,height]") }
+    guard let pair = tree[key]?.numbers, let point = Self.point(pair), point.x >= 0, point.y >= 0 else {
+      throw wrong(key, "a size [width,height]")
+    }
     return Size(width: point.x, height: point.y)
   }
 
@@ -70,8 +67,7 @@ struct Fields {
     // An offset in a stroke can be as large as the width of a board.
     let limit = BoardLimits.coordinate * 2
     let points = list.compactMap { offset -> Point? in
-      guard let pair = offset.numbers, pair.count == 2, pair.allSatisfy({ abs($0) <= limit })
-      else { return nil }
+      guard let pair = offset.numbers, pair.count == 2, pair.allSatisfy({ abs($0) <= limit }) else { return nil }
       return Point(x: pair[0], y: pair[1])
     }
     guard points.count == list.count else { throw wrong(key, "a list of points [x,y]") }
@@ -99,8 +95,9 @@ struct Fields {
       guard from >= 0, from < to, to <= end else { return nil }
       return Int(from.rounded())...Int(to.rounded())
     }
-    guard let spans, spans.count == value.list?.count, spans.count <= BoardLimits.erasureSpans
-    else { throw wrong(key, "a list of parts [from,to] of the stroke") }
+    guard let spans, spans.count == value.list?.count, spans.count <= BoardLimits.erasureSpans else {
+      throw wrong(key, "a list of parts [from,to] of the stroke")
+    }
     return StrokeSpans(spans)
   }
 

@@ -15,23 +15,18 @@ package struct SVGPage {
     return page.text
   }
 
-  private init(picture: BoardPicture) {
-    self.picture = picture
-  }
+  private init(picture: BoardPicture) { self.picture = picture }
 
   private mutating func write() {
     let region = picture.region
     let width = DecimalText.hundredths(max(region.greatest.x - region.least.x, 1))
     let height = DecimalText.hundredths(max(region.greatest.y - region.least.y, 1))
-    let corner =
-      "\(DecimalText.hundredths(region.least.x)) \(DecimalText.hundredths(region.least.y))"
+    let corner = "\(DecimalText.hundredths(region.least.x)) \(DecimalText.hundredths(region.least.y))"
     line(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(width)\" height=\"\(height)\" "
         + "viewBox=\"\(corner) \(width) \(height)\">"
     )
-    if let background = picture.background {
-      line("<rect \(Self.box(region)) fill=\"\(XML.color(background))\"/>")
-    }
+    if let background = picture.background { line("<rect \(Self.box(region)) fill=\"\(XML.color(background))\"/>") }
     // Browsers show one board unit as one pixel by default.
     drawGrid()
     for object in picture.objects(pixelsPerUnit: 1) where !object.marks.isEmpty {
@@ -79,12 +74,8 @@ package struct SVGPage {
   /// The origin of the object's own coordinates is its center.
   private static func transform(_ snapshot: ObjectSnapshot) -> String {
     let center = snapshot.centerPosition
-    var steps = [
-      "translate(\(DecimalText.hundredths(center.x)) \(DecimalText.hundredths(center.y)))"
-    ]
-    if snapshot.angle != 0 {
-      steps.append("rotate(\(DecimalText.hundredths(snapshot.angle * 180 / .pi)))")
-    }
+    var steps = ["translate(\(DecimalText.hundredths(center.x)) \(DecimalText.hundredths(center.y)))"]
+    if snapshot.angle != 0 { steps.append("rotate(\(DecimalText.hundredths(snapshot.angle * 180 / .pi)))") }
     if snapshot.scale != 1 { steps.append("scale(\(factor(snapshot.scale)))") }
     return "transform=\"\(steps.joined(separator: " "))\""
   }
@@ -108,8 +99,7 @@ package struct SVGPage {
 
   /// Returns the attributes for painting with a color.
   ///
-  /// The opacity applies to the whole element, so that a stroke that crosses itself is not darker
-  /// there.
+  /// The opacity applies to the whole element, so that a stroke that crosses itself is not darker there.
   private static func paint(_ color: PageColor, _ attribute: String) -> String {
     let seen = color.opacity < 1 ? " opacity=\"\(DecimalText.hundredths(color.opacity))\"" : ""
     return "\(attribute)=\"\(XML.color(color.rgb))\"\(seen)"
@@ -148,22 +138,16 @@ package struct SVGPage {
     line(
       "<text x=\"\(DecimalText.hundredths(words.corner.x))\" "
         + "y=\"\(DecimalText.hundredths(words.corner.y + Self.baseline))\" "
-        + "\(Self.font)\(weight) \(Self.paint(words.color, "fill"))>"
-        + "\(XML.escaped(words.text))</text>"
+        + "\(Self.font)\(weight) \(Self.paint(words.color, "fill"))>" + "\(XML.escaped(words.text))</text>"
     )
   }
 
   // MARK: - Strokes
 
   private mutating func draw(_ lines: [PageLine], _ color: PageColor) {
-    line(
-      "<g fill=\"none\" stroke-linecap=\"round\" stroke-linejoin=\"round\" "
-        + "\(Self.paint(color, "stroke"))>"
-    )
+    line("<g fill=\"none\" stroke-linecap=\"round\" stroke-linejoin=\"round\" " + "\(Self.paint(color, "stroke"))>")
     for part in lines {
-      line(
-        "<path stroke-width=\"\(DecimalText.hundredths(part.width))\" d=\"\(Self.data(part))\"/>"
-      )
+      line("<path stroke-width=\"\(DecimalText.hundredths(part.width))\" d=\"\(Self.data(part))\"/>")
     }
     line("</g>")
   }

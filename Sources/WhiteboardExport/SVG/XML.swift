@@ -16,8 +16,7 @@ package enum XML {
       case "\t", "\n": result += " "
       default:
         let isControl =
-          scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value)
-          || (0xFFFE...0xFFFF).contains(scalar.value)
+          scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value) || (0xFFFE...0xFFFF).contains(scalar.value)
         if !isControl, !isInvisible { result.unicodeScalars.append(scalar) }
       }
     }

@@ -14,11 +14,9 @@ extension BoardFile {
   ///   - region: The part of the board to export, in board units; nil for the whole board.
   /// - Returns: The content to export.
   /// - Throws: ``WhiteboardError`` if the file cannot be read, or has no such version.
-  package static func export(
-    _ path: String,
-    version: String? = nil,
-    region: Rectangle? = nil
-  ) async throws(WhiteboardError) -> BoardExport {
+  package static func export(_ path: String, version: String? = nil, region: Rectangle? = nil)
+    async throws(WhiteboardError) -> BoardExport
+  {
     let (replica, name) = try await replica(of: path, version: version)
     let board = replica.board
     let photos: [AssetID: [UInt8]]
@@ -26,17 +24,10 @@ extension BoardFile {
     do throws(DocumentError) {
       let document = try await BoardDocument.open(at: path, mode: .reading)
       id = Base32.encode(document.board)
-      photos = await Self.photos(
-        Set(board.snapshots.compactMap { $0.asset?.id }),
-        of: document
-      )
-    } catch {
-      throw WhiteboardError(error)
-    }
+      photos = await Self.photos(Set(board.snapshots.compactMap { $0.asset?.id }), of: document)
+    } catch { throw WhiteboardError(error) }
     board.assets.formUnion(photos.keys)
-    return BoardExport(of: board, id: id, name: name, region: region, names: names(on: board)) {
-      photos[$0]
-    }
+    return BoardExport(of: board, id: id, name: name, region: region, names: names(on: board)) { photos[$0] }
   }
 
   /// Returns the display names of members, including those of chat authors.
@@ -55,16 +46,11 @@ extension BoardFile {
       let document = try await BoardDocument.open(at: path, mode: .reading)
       let ids = try await document.assetIDs().compactMap { AssetID($0) }
       return await photos(Set(ids), of: document)
-    } catch {
-      throw WhiteboardError(error)
-    }
+    } catch { throw WhiteboardError(error) }
   }
 
   /// Returns the requested photos that the document contains intact.
-  private static func photos(
-    _ ids: Set<AssetID>,
-    of document: BoardDocument
-  ) async -> [AssetID: [UInt8]] {
+  private static func photos(_ ids: Set<AssetID>, of document: BoardDocument) async -> [AssetID: [UInt8]] {
     var photos: [AssetID: [UInt8]] = [:]
     for id in ids { photos[id] = try? await document.asset(id.bytes) }
     return photos

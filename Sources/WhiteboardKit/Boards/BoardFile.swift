@@ -33,8 +33,7 @@ package enum BoardFile {
               at: Timestamp.text(milliseconds: line.sentAt)
             )
           )
-        }
-        + [.digest(.init(digest: digest, objects: objects.count))]
+        } + [.digest(.init(digest: digest, objects: objects.count))]
     }
   }
 
@@ -50,9 +49,7 @@ package enum BoardFile {
   package static let fileExtension = BoardLibrary.fileExtension
 
   /// Returns whether the user's argument is the path of a board's file rather than a board name.
-  package static func isMeant(by text: String) -> Bool {
-    text.contains("/") || text.hasSuffix("." + fileExtension)
-  }
+  package static func isMeant(by text: String) -> Bool { text.contains("/") || text.hasSuffix("." + fileExtension) }
 
   /// Returns the absolute path for a path that may be relative to the current directory.
   package static func absolute(_ path: String) -> String {
@@ -64,37 +61,25 @@ package enum BoardFile {
   /// The board may be open in another program.
   ///
   /// - Throws: ``WhiteboardError`` if the file cannot be read, or has no such version.
-  package static func read(
-    _ path: String,
-    version: String? = nil
-  ) async throws(WhiteboardError) -> Content {
+  package static func read(_ path: String, version: String? = nil) async throws(WhiteboardError) -> Content {
     let (replica, name) = try await replica(of: path, version: version)
     do throws(DocumentError) {
       let document = try await BoardDocument.open(at: path, mode: .reading)
       replica.board.assets.formUnion(try await document.assetIDs().compactMap { AssetID($0) })
-    } catch {
-      throw WhiteboardError(error)
-    }
-    return Content(
-      name: name,
-      objects: replica.board.snapshots,
-      chat: replica.board.chat,
-      digest: replica.digest.hex
-    )
+    } catch { throw WhiteboardError(error) }
+    return Content(name: name, objects: replica.board.snapshots, chat: replica.board.chat, digest: replica.digest.hex)
   }
 
   /// Returns the thumbnail of a board.
   ///
-  /// The file may come from an untrusted source. If the stored thumbnail was not written by this
-  /// program, it could contain a script. In this case, a new thumbnail is drawn from the objects.
+  /// The file may come from an untrusted source. If the stored thumbnail was not written by this program, it could
+  /// contain a script. In this case, a new thumbnail is drawn from the objects.
   ///
   /// - Parameter summary: The summary of the file.
   /// - Returns: SVG without scripts or URLs; nil if the file has no thumbnail, or cannot be read.
   package static func thumbnail(of summary: DocumentSummary) async -> String? {
     guard let stored = summary.thumbnail, !Thumbnail.isOwn(stored) else { return summary.thumbnail }
-    guard let board = try? await replica(of: summary.path, version: nil).replica.board else {
-      return nil
-    }
+    guard let board = try? await replica(of: summary.path, version: nil).replica.board else { return nil }
     return Thumbnail.svg(of: board.snapshots, background: board.settings.background)
   }
 
@@ -105,14 +90,9 @@ package enum BoardFile {
   ///   - dataDirectory: The data directory of this program.
   /// - Returns: False also if the file cannot be read.
   package static func hasForeignFacts(_ path: String, dataDirectory: String) async -> Bool {
-    let library = BoardLibrary(
-      directory: dataDirectory + "/boards",
-      seal: .loadOrCreate(inDirectory: dataDirectory)
-    )
+    let library = BoardLibrary(directory: dataDirectory + "/boards", seal: .loadOrCreate(inDirectory: dataDirectory))
     let seal = library.seal(forFile: path)
-    guard let document = try? await BoardDocument.open(at: path, mode: .reading, seal: seal) else {
-      return false
-    }
+    guard let document = try? await BoardDocument.open(at: path, mode: .reading, seal: seal) else { return false }
     try? await document.close()
     return document.hasForeignFacts
   }
@@ -128,33 +108,22 @@ package enum BoardFile {
   /// - Returns: A line for each damaged part; empty if the file is intact.
   /// - Throws: ``WhiteboardError`` if the file cannot be read at all.
   package static func verify(_ path: String) async throws(WhiteboardError) -> [String] {
-    do throws(DocumentError) {
-      return try await BoardDocument.damages(at: path, playing: RecordedBoard.self)
-    } catch {
+    do throws(DocumentError) { return try await BoardDocument.damages(at: path, playing: RecordedBoard.self) } catch {
       throw WhiteboardError(error)
     }
   }
 
   /// Recovers the intact data of a damaged file and its copies, and saves the data to a new file.
   ///
-  /// - Returns: Counts of the saved data, descriptions of the losses, and the number of objects on
-  ///   the recovered board.
+  /// - Returns: Counts of the saved data, descriptions of the losses, and the number of objects on the recovered board.
   /// - Throws: ``WhiteboardError`` if nothing can be saved.
-  package static func recover(
-    _ source: String,
-    to target: String
-  ) async throws(WhiteboardError) -> (report: RecoveryReport, objects: Int) {
+  package static func recover(_ source: String, to target: String) async throws(WhiteboardError) -> (
+    report: RecoveryReport, objects: Int
+  ) {
     do throws(DocumentError) {
-      let report = try await BoardDocument.recover(
-        from: source,
-        to: target,
-        now: now,
-        playing: RecordedBoard.self
-      )
+      let report = try await BoardDocument.recover(from: source, to: target, now: now, playing: RecordedBoard.self)
       return (report, try await summarize(target))
-    } catch {
-      throw WhiteboardError(error)
-    }
+    } catch { throw WhiteboardError(error) }
   }
 
   /// Updates the summary of a recovered board, and returns the number of objects.
@@ -190,12 +159,9 @@ package enum BoardFile {
   ///   - host: The peer that will host the new board.
   /// - Returns: The path of the new file.
   /// - Throws: ``WhiteboardError`` if the board cannot be read, or the new file cannot be created.
-  package static func duplicate(
-    _ path: String,
-    as name: String,
-    in library: BoardLibrary,
-    hostedBy host: PeerID? = nil
-  ) async throws(WhiteboardError) -> String {
+  package static func duplicate(_ path: String, as name: String, in library: BoardLibrary, hostedBy host: PeerID? = nil)
+    async throws(WhiteboardError) -> String
+  {
     let (replica, _) = try await replica(of: path, version: nil)
     let board = SessionID.ofOpenBoard(hostedBy: host)
     let target = library.path(name: name, board: board.bytes)
@@ -215,23 +181,16 @@ package enum BoardFile {
           now: now
         )
       }
-    } catch {
-      throw WhiteboardError(error)
-    }
+    } catch { throw WhiteboardError(error) }
     return target
   }
 
-  /// Returns the content of a replica as a keyframe for a new board, with its digest and its
-  /// photos.
-  private static func content(
-    of replica: Replica,
-    for other: SessionID,
-    at path: String
-  ) throws(DocumentError) -> (keyframe: [UInt8], digest: Bytes32, assets: Set<AssetID>) {
+  /// Returns the content of a replica as a keyframe for a new board, with its digest and its photos.
+  private static func content(of replica: Replica, for other: SessionID, at path: String) throws(DocumentError) -> (
+    keyframe: [UInt8], digest: Bytes32, assets: Set<AssetID>
+  ) {
     let author = Author(board: BoardID(other), key: PeerIdentity.ephemeral())
-    do throws(BoardError) {
-      return try replica.snapshotForAnotherBoard(by: author)
-    } catch {
+    do throws(BoardError) { return try replica.snapshotForAnotherBoard(by: author) } catch {
       throw DocumentError(
         .tooLarge,
         "\(path): the board cannot be copied, because it has changes from too many program runs "
@@ -243,10 +202,9 @@ package enum BoardFile {
   /// Returns a replica that is restored from a board's file, or from a version in the file.
   ///
   /// The replica has no session.
-  static func replica(
-    of path: String,
-    version: String?
-  ) async throws(WhiteboardError) -> (replica: Replica, name: String) {
+  static func replica(of path: String, version: String?) async throws(WhiteboardError) -> (
+    replica: Replica, name: String
+  ) {
     do throws(DocumentError) {
       let document = try await BoardDocument.open(at: path, mode: .reading)
       var content = try await document.load()
@@ -259,32 +217,25 @@ package enum BoardFile {
         )
       }
       return (try replica(of: content, in: document).replica, try await document.name())
-    } catch {
-      throw WhiteboardError(error)
-    }
+    } catch { throw WhiteboardError(error) }
   }
 
-  private static func replica(
-    of content: DocumentContent,
-    in document: BoardDocument
-  ) throws(DocumentError) -> (replica: Replica, notes: [String]) {
+  private static func replica(of content: DocumentContent, in document: BoardDocument) throws(DocumentError) -> (
+    replica: Replica, notes: [String]
+  ) {
     let moment = Moment(wall: UInt64(now), uptime: 1)
     guard let board = BoardID(bytes: document.board) else {
       throw DocumentError(.damaged, "\(document.path): the file has no valid board id")
     }
-    let replica = Replica(
-      author: Author(board: board, key: PeerIdentity.ephemeral()),
-      now: moment
-    )
+    let replica = Replica(author: Author(board: board, key: PeerIdentity.ephemeral()), now: moment)
     let notes = try content.restore(to: replica, from: document, now: moment)
     return (replica, notes)
   }
 
   /// Returns the state of the board at a keyframe, and descriptions of its damage.
-  static func state(
-    of keyframe: Keyframe,
-    in document: BoardDocument
-  ) throws(DocumentError) -> (state: BoardState, notes: [String]) {
+  static func state(of keyframe: Keyframe, in document: BoardDocument) throws(DocumentError) -> (
+    state: BoardState, notes: [String]
+  ) {
     let content = DocumentContent(keyframe: keyframe, entries: [], authors: [], notes: [])
     let (replica, notes) = try replica(of: content, in: document)
     return (replica.board.state, notes)
@@ -322,13 +273,8 @@ extension DocumentContent {
   /// Restores the content of a document to a replica.
   ///
   /// - Returns: Descriptions of the damage and of unsigned authors, for the user.
-  /// - Throws: `damaged` if the content cannot be restored. The error message names the command
-  ///   that recovers the file.
-  func restore(
-    to replica: Replica,
-    from document: BoardDocument,
-    now: Moment
-  ) throws(DocumentError) -> [String] {
+  /// - Throws: `damaged` if the content cannot be restored. The error message names the command that recovers the file.
+  func restore(to replica: Replica, from document: BoardDocument, now: Moment) throws(DocumentError) -> [String] {
     do {
       // An author with a local key requests no signatures, so the replica returns no actions.
       _ = try replica.restore(beginning, now: now, isWhole: false)

@@ -2,8 +2,7 @@
 extension Thumbnail {
   /// Returns whether a thumbnail has the format that ``svg(of:background:)`` writes.
   ///
-  /// Other SVG can contain scripts and load files, and some programs show the thumbnail in a
-  /// browser.
+  /// Other SVG can contain scripts and load files, and some programs show the thumbnail in a browser.
   ///
   /// - Parameter picture: The stored thumbnail.
   /// - Returns: Whether the thumbnail contains only rectangles, lines and text.
@@ -17,12 +16,10 @@ extension Thumbnail {
 
 /// A parser for stored thumbnails.
 ///
-/// It works on bytes, because a `Character` that begins with `<` can also contain combining
-/// scalars.
+/// It works on bytes, because a `Character` that begins with `<` can also contain combining scalars.
 private struct ThumbnailForm {
   private static let attributes = [
-    "transform", "points", "x", "y", "width", "height", "fill", "stroke", "stroke-width",
-    "font-size", "text-anchor",
+    "transform", "points", "x", "y", "width", "height", "fill", "stroke", "stroke-width", "font-size", "text-anchor",
   ]
 
   private var rest: ArraySlice<UInt8>
@@ -31,9 +28,7 @@ private struct ThumbnailForm {
 
   mutating func takePicture() -> Bool {
     guard take(Thumbnail.head), takeValue(), take(">") else { return false }
-    while !take("</svg>") {
-      guard takeShape() else { return false }
-    }
+    while !take("</svg>") { guard takeShape() else { return false } }
     return rest.isEmpty
   }
 
@@ -47,14 +42,11 @@ private struct ThumbnailForm {
   }
 
   private mutating func takeAttributes() -> Bool {
-    while take(" ") {
-      guard Self.attributes.contains(where: { take("\($0)=\"") }), takeValue() else { return false }
-    }
+    while take(" ") { guard Self.attributes.contains(where: { take("\($0)=\"") }), takeValue() else { return false } }
     return true
   }
 
-  /// Consumes an attribute value and its closing quote; rejects characters that occur only in URLs
-  /// and entities.
+  /// Consumes an attribute value and its closing quote; rejects characters that occur only in URLs and entities.
   private mutating func takeValue() -> Bool {
     rest = rest.drop { byte in
       switch byte {

@@ -3,9 +3,8 @@ import WhiteboardExport
 
 /// Thumbnails of boards for board lists, as SVG.
 ///
-/// Text remains text, photos are drawn as frames, and long strokes are simplified. If the SVG would
-/// exceed ``byteLimit``, objects at the back are omitted. A thumbnail depends only on the objects
-/// and the background.
+/// Text remains text, photos are drawn as frames, and long strokes are simplified. If the SVG would exceed
+/// ``byteLimit``, objects at the back are omitted. A thumbnail depends only on the objects and the background.
 package enum Thumbnail {
   /// The maximum size of a thumbnail, in bytes.
   package static let byteLimit = 16 << 10
@@ -61,19 +60,16 @@ package enum Thumbnail {
       let list = shown.map { "\(number($0.x)),\(number($0.y))" }.joined(separator: " ")
       // Lines are at least one pixel wide, so that thin lines stay visible.
       let width = max(snapshot.lineWidth ?? 5, view.width / 240)
-      return
-        "<polyline \(turned) points=\"\(list)\" fill=\"none\" stroke-width=\"\(number(width))\" "
+      return "<polyline \(turned) points=\"\(list)\" fill=\"none\" stroke-width=\"\(number(width))\" "
         + "stroke=\"\(color(snapshot.color ?? 0x0000_00FF))\"/>"
     default:
       let size = snapshot.size
       return "<rect \(turned) x=\"\(number(-size.width / 2))\" y=\"\(number(-size.height / 2))\" "
-        + "width=\"\(number(size.width))\" height=\"\(number(size.height))\" "
-        + "fill=\"#8888\" stroke=\"#888\"/>"
+        + "width=\"\(number(size.width))\" height=\"\(number(size.height))\" " + "fill=\"#8888\" stroke=\"#888\"/>"
     }
   }
 
-  /// The part of the board that the thumbnail shows: all objects, centered, in the thumbnail's
-  /// aspect ratio.
+  /// The part of the board that the thumbnail shows: all objects, centered, in the thumbnail's aspect ratio.
   private struct View {
     var x = -120.0
     var y = -80.0
@@ -87,20 +83,13 @@ package enum Thumbnail {
       for snapshot in snapshots {
         // A circle around the object contains the object at any angle of rotation.
         let reach = snapshot.scale * (snapshot.size.width + snapshot.size.height) / 2
-        low = Point(
-          x: min(low.x, snapshot.centerPosition.x - reach),
-          y: min(low.y, snapshot.centerPosition.y - reach)
-        )
+        low = Point(x: min(low.x, snapshot.centerPosition.x - reach), y: min(low.y, snapshot.centerPosition.y - reach))
         high = Point(
           x: max(high.x, snapshot.centerPosition.x + reach),
           y: max(high.y, snapshot.centerPosition.y + reach)
         )
       }
-      let scale = max(
-        (high.x - low.x) / Thumbnail.width,
-        (high.y - low.y) / Thumbnail.height,
-        0.25
-      )
+      let scale = max((high.x - low.x) / Thumbnail.width, (high.y - low.y) / Thumbnail.height, 0.25)
       width = Thumbnail.width * scale
       height = Thumbnail.height * scale
       x = (low.x + high.x - width) / 2

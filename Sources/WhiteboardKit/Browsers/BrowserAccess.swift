@@ -3,8 +3,7 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// Manages the access of browsers to a board: opens and closes the gateway, and reports the browser
-/// links to users.
+/// Manages the access of browsers to a board: opens and closes the gateway, and reports the browser links to users.
 ///
 /// Confined to the actor of the board.
 final class BrowserAccess {
@@ -25,8 +24,7 @@ final class BrowserAccess {
   private var isBeginning: Bool
   /// Whether browsers should be able to join; false after `web off`.
   private var isWanted: Bool
-  /// The time of the next attempt to open the gateway that the configuration requires, because the
-  /// last one failed.
+  /// The time of the next attempt to open the gateway that the configuration requires, because the last one failed.
   private var openingAgain: ContinuousClock.Instant?
   /// The reason why the last attempt failed.
   private var openingError: String?
@@ -45,14 +43,7 @@ final class BrowserAccess {
     self.board = board
     self.replica = replica
     self.transport = transport
-    links = BrowserLinks(
-      runtime,
-      configuration,
-      board,
-      replica,
-      roles: roles,
-      persistence: persistence
-    )
+    links = BrowserLinks(runtime, configuration, board, replica, roles: roles, persistence: persistence)
     isBeginning = configuration.servesBrowsers
     isWanted = configuration.servesBrowsers
   }
@@ -63,8 +54,8 @@ final class BrowserAccess {
 
   /// Restores the stored browser links, and opens the gateway if the configuration requires it.
   ///
-  /// If the gateway cannot be opened, this emits a warning and does not throw, because the board
-  /// itself is open. It tries again every 10 seconds.
+  /// If the gateway cannot be opened, this emits a warning and does not throw, because the board itself is open. It
+  /// tries again every 10 seconds.
   nonisolated(nonsending) func begin() async {
     defer { checkIsolation(#isolation) }
     await links.restore()
@@ -90,9 +81,7 @@ final class BrowserAccess {
       runtime.wakeNow()
       guard openingError != error.message else { return }
       openingError = error.message
-      runtime.emit(
-        .warning(.init(code: "no-web", message: "Browsers cannot join: \(error.message)"))
-      )
+      runtime.emit(.warning(.init(code: "no-web", message: "Browsers cannot join: \(error.message)")))
     }
   }
 
@@ -115,9 +104,7 @@ final class BrowserAccess {
     try checkIsHosting()
     guard page == nil else { return }
     let opened: OpenGateway
-    do throws(WhiteboardError) {
-      opened = try await gateway.open(on: transport)
-    } catch {
+    do throws(WhiteboardError) { opened = try await gateway.open(on: transport) } catch {
       throw CommandError(.refused, error.message)
     }
     guard isWanted, page == nil else {
@@ -126,15 +113,12 @@ final class BrowserAccess {
       throw CommandError(.refused, "browsers were turned off in the meantime")
     }
     (page, closeGateway) = (opened.page, opened.close)
-    do throws(SessionError) {
-      try await session.openToGuests()
-    } catch {
+    do throws(SessionError) { try await session.openToGuests() } catch {
       await takePage()?()
       throw CommandError(error)
     }
     (openingAgain, openingError) = (nil, nil)
-    runtime.spawn { sharedBoard in
-      for await page in opened.changes { sharedBoard.board?.browsers.changePage(to: page) }
+    runtime.spawn { sharedBoard in for await page in opened.changes { sharedBoard.board?.browsers.changePage(to: page) }
     }
   }
 
@@ -160,8 +144,7 @@ final class BrowserAccess {
     runtime.emit(.invited(invited(link, new, request: nil)))
   }
 
-  /// Clears the page, so that browsers can no longer join, and returns the function that closes the
-  /// gateway.
+  /// Clears the page, so that browsers can no longer join, and returns the function that closes the gateway.
   private func takePage() -> (@Sendable () async -> Void)? {
     defer { (page, closeGateway) = (nil, nil) }
     return closeGateway
@@ -169,10 +152,7 @@ final class BrowserAccess {
 
   private func checkIsHosting() throws(CommandError) {
     guard configuration.isHosting(session) else {
-      throw CommandError(
-        .refused,
-        "only the host of the board, or its relay, can let browsers join"
-      )
+      throw CommandError(.refused, "only the host of the board, or its relay, can let browsers join")
     }
   }
 
@@ -209,10 +189,9 @@ final class BrowserAccess {
   ///   - request: The request id of the command.
   /// - Returns: The event that contains the link.
   /// - Throws: ``CommandError`` if browsers cannot join, or the link cannot be created.
-  nonisolated(nonsending) func invite(
-    _ terms: InvitationTerms,
-    request: RequestMark?
-  ) async throws(CommandError) -> BoardEvent.Invited {
+  nonisolated(nonsending) func invite(_ terms: InvitationTerms, request: RequestMark?) async throws(CommandError)
+    -> BoardEvent.Invited
+  {
     defer { checkIsolation(#isolation) }
     if isBeginning { _ = await runtime.wait(timeout: .seconds(5)) { !self.isBeginning } }
     guard let page else {
@@ -223,11 +202,7 @@ final class BrowserAccess {
     return invited(try await links.add(terms), page, request: request)
   }
 
-  private func invited(
-    _ link: BrowserLink,
-    _ page: BrowserPage,
-    request: RequestMark?
-  ) -> BoardEvent.Invited {
+  private func invited(_ link: BrowserLink, _ page: BrowserPage, request: RequestMark?) -> BoardEvent.Invited {
     let texts = page.origins.map { link.text($0, session.id) }
     return BoardEvent.Invited(
       code: nil,
@@ -242,8 +217,7 @@ final class BrowserAccess {
 
   /// Closes the browser links with which removed guests joined, and emits another link.
   ///
-  /// The host can keep the links. A relay does not learn of this, so it closes them whenever the host
-  /// removes a guest.
+  /// The host can keep the links. A relay does not learn of this, so it closes them whenever the host removes a guest.
   nonisolated(nonsending) func removed(_ peers: [PeerID], request: RequestMark?) async {
     defer { checkIsolation(#isolation) }
     if await links.close(ofRemoved: peers) { await replaceLink(request: request) }
@@ -252,12 +226,8 @@ final class BrowserAccess {
   /// Emits a link that can be shown to everyone, because an earlier one was closed.
   nonisolated(nonsending) func replaceLink(request: RequestMark?) async {
     defer { checkIsolation(#isolation) }
-    do throws(CommandError) {
-      try await showLink(request: request)
-    } catch {
-      runtime.emit(
-        .warning(.init(code: "no-web", message: "There is no new browser link: \(error.message)"))
-      )
+    do throws(CommandError) { try await showLink(request: request) } catch {
+      runtime.emit(.warning(.init(code: "no-web", message: "There is no new browser link: \(error.message)")))
     }
   }
 
@@ -273,17 +243,14 @@ final class BrowserAccess {
       .note(
         .init(
           code: BoardEvent.Remark.webRevoked,
-          message:
-            "\(count) browser link\(count == 1 ? "" : "s") revoked. To create a new one, use `\(command)`."
+          message: "\(count) browser link\(count == 1 ? "" : "s") revoked. To create a new one, use `\(command)`."
         )
       )
     )
   }
 
   /// The time of the next call of ``performTimedWork()``; nil if none is needed.
-  var nextDeadline: ContinuousClock.Instant? {
-    [links.nextDeadline, openingAgain].compactMap(\.self).min()
-  }
+  var nextDeadline: ContinuousClock.Instant? { [links.nextDeadline, openingAgain].compactMap(\.self).min() }
 
   /// Ends the browser links that have expired, and repeats failed attempts.
   func performTimedWork() {
@@ -296,14 +263,12 @@ final class BrowserAccess {
   /// Closes the gateway when the local peer leaves, and revokes the browser links without a time limit, unless a relay
   /// keeps the board open.
   ///
-  /// - Parameter comesBack: Whether this program opens the board again at its next start. If so, all
-  ///   browser links stay valid.
+  /// - Parameter comesBack: Whether this program opens the board again at its next start. If so, all browser links stay
+  ///   valid.
   nonisolated(nonsending) func close(comesBack: Bool) async {
     defer { checkIsolation(#isolation) }
     (isWanted, openingAgain) = (false, nil)
-    if !comesBack, !board.isCarried {
-      await links.end(reason: "The host closed the board.") { $0.end == nil }
-    }
+    if !comesBack, !board.isCarried { await links.end(reason: "The host closed the board.") { $0.end == nil } }
     await links.storeIfNeeded()
     await takePage()?()
   }

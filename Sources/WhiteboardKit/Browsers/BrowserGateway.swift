@@ -21,11 +21,7 @@ package struct OpenGateway: Sendable {
   package let close: @Sendable () async -> Void
 
   /// Creates the description of an open gateway.
-  package init(
-    page: BrowserPage,
-    changes: AsyncStream<BrowserPage>,
-    close: @escaping @Sendable () async -> Void
-  ) {
+  package init(page: BrowserPage, changes: AsyncStream<BrowserPage>, close: @escaping @Sendable () async -> Void) {
     self.page = page
     self.changes = changes
     self.close = close

@@ -7,8 +7,7 @@ struct BrowserLink: Codable, Equatable, Sendable {
   let secret: GuestSecret
   /// Whether the guests can only view the board.
   let isView: Bool
-  /// The time at which the link expires, in milliseconds since 1970; nil if it is valid until the
-  /// board closes.
+  /// The time at which the link expires, in milliseconds since 1970; nil if it is valid until the board closes.
   let end: UInt64?
   /// Whether the link admits only one guest; nil means false, as in boards of earlier versions.
   private let isOnce: Bool?
@@ -16,8 +15,7 @@ struct BrowserLink: Codable, Equatable, Sendable {
   var guests: Set<PeerID> = []
   /// Whether only ``guests`` may use the link, because another guest was removed, or ``guestLimit`` guests joined with it.
   var isClosed = false
-  /// The time at which the link expires, even if the system's time is set back; nil if it never
-  /// expires.
+  /// The time at which the link expires, even if the system's time is set back; nil if it never expires.
   ///
   /// It is not stored.
   private(set) var deadline: ContinuousClock.Instant?
@@ -46,9 +44,7 @@ struct BrowserLink: Codable, Equatable, Sendable {
   }
 
   /// Returns the time until the link expires; nil if it never expires.
-  func remaining(at now: ContinuousClock.Instant) -> Duration? {
-    deadline.map { max(.zero, $0 - now) }
-  }
+  func remaining(at now: ContinuousClock.Instant) -> Duration? { deadline.map { max(.zero, $0 - now) } }
 
   /// Returns whether the link has expired.
   func hasExpired(at now: ContinuousClock.Instant) -> Bool {
@@ -56,8 +52,7 @@ struct BrowserLink: Codable, Equatable, Sendable {
     return end.map { $0 <= SystemTime.milliseconds } ?? false
   }
 
-  /// Whether the link can be shown to everyone: it admits new guests, has no time limit, and lets
-  /// guests edit.
+  /// Whether the link can be shown to everyone: it admits new guests, has no time limit, and lets guests edit.
   var isForEveryone: Bool { isUnlimited && !isClosed }
 
   /// Whether the link lets guests edit, and has no time limit and no other number of guests.
@@ -84,7 +79,5 @@ struct BrowserLink: Codable, Equatable, Sendable {
   }
 
   /// Returns the URL of the link to a board, at the given origin of the page.
-  func text(_ origin: String, _ board: SessionID) -> String {
-    "\(origin)/#\(board.text).\(secret.text)"
-  }
+  func text(_ origin: String, _ board: SessionID) -> String { "\(origin)/#\(board.text).\(secret.text)" }
 }

@@ -53,9 +53,7 @@ final class BrowserLinks {
   /// - Parameter terms: The role and the lifetime of the link.
   /// - Returns: The link.
   /// - Throws: ``CommandError`` if the link cannot be created.
-  nonisolated(nonsending) func add(
-    _ terms: InvitationTerms
-  ) async throws(CommandError) -> BrowserLink {
+  nonisolated(nonsending) func add(_ terms: InvitationTerms) async throws(CommandError) -> BrowserLink {
     defer { checkIsolation(#isolation) }
     if terms.isView { try BoardAdmission.checkMayInviteViewers(replica) }
     var link = BrowserLink(
@@ -66,9 +64,7 @@ final class BrowserLinks {
     )
     link.startTimer(at: runtime.clock.now)
     links.append(link)
-    do throws(SessionError) {
-      try await accept(link)
-    } catch {
+    do throws(SessionError) { try await accept(link) } catch {
       links.removeAll { $0.secret == link.secret }
       throw CommandError(error)
     }
@@ -91,8 +87,7 @@ final class BrowserLinks {
 
   private func key(of link: BrowserLink) -> GuestKey { GuestKey(link.secret, for: session.id) }
 
-  /// Records which link a guest used, so that the guest can be removed when the link is revoked or
-  /// expires.
+  /// Records which link a guest used, so that the guest can be removed when the link is revoked or expires.
   ///
   /// Closes a link when as many guests as it admits have used it.
   func joined(_ peer: Peer) {
@@ -127,8 +122,8 @@ final class BrowserLinks {
 
   /// Closes the links with which removed guests joined.
   ///
-  /// Otherwise, a removed guest could use the same link again with another key. Other guests that
-  /// joined with a closed link can still use it.
+  /// Otherwise, a removed guest could use the same link again with another key. Other guests that joined with a closed
+  /// link can still use it.
   /// - Returns: Whether a link was closed that could be shown to everyone.
   nonisolated(nonsending) func close(ofRemoved peers: [PeerID]) async -> Bool {
     defer { checkIsolation(#isolation) }
@@ -152,8 +147,7 @@ final class BrowserLinks {
   }
 
   /// Closes links, and moves them to the end; returns them.
-  @discardableResult
-  private func close(
+  @discardableResult private func close(
     where isOver: (BrowserLink) -> Bool,
     change: (inout BrowserLink) -> Void = { _ in }
   ) -> [BrowserLink] {
@@ -182,27 +176,18 @@ final class BrowserLinks {
   }
 
   /// Ends links, and removes the guests that joined with them.
-  nonisolated(nonsending) func end(
-    reason: String,
-    where isOver: (BrowserLink) -> Bool
-  ) async {
+  nonisolated(nonsending) func end(reason: String, where isOver: (BrowserLink) -> Bool) async {
     defer { checkIsolation(#isolation) }
     let ended = links.filter(isOver)
     guard !ended.isEmpty else { return }
     links.removeAll(where: isOver)
     for link in ended {
       revokeRights(ofGuestsOf: link)
-      await session.removeGuests(
-        admittedWith: key(of: link),
-        and: link.guests.sorted(),
-        reason: reason
-      )
+      await session.removeGuests(admittedWith: key(of: link), and: link.guests.sorted(), reason: reason)
     }
     await store()
     // Store the removals before the board closes.
-    if persistence.document != nil, !configuration.isOffline,
-      let record = try? await session.membershipRecord()
-    {
+    if persistence.document != nil, !configuration.isOffline, let record = try? await session.membershipRecord() {
       await persistence.storeMembership(record, code: board.code)
     }
   }
@@ -227,9 +212,7 @@ final class BrowserLinks {
   // MARK: - Timed work
 
   /// The time of the next call of ``performTimedWork()``; nil if none is needed.
-  var nextDeadline: ContinuousClock.Instant? {
-    (links.map(\.deadline) + [storingAgain]).compactMap(\.self).min()
-  }
+  var nextDeadline: ContinuousClock.Instant? { (links.map(\.deadline) + [storingAgain]).compactMap(\.self).min() }
 
   /// Ends the links that have expired, and tries again to store links.
   func performTimedWork() {
@@ -243,18 +226,14 @@ final class BrowserLinks {
     let now = runtime.clock.now
     guard links.contains(where: { $0.hasExpired(at: now) }) else { return }
     runtime.spawn { sharedBoard in
-      await sharedBoard.board?.browsers.links.end(reason: "The link has expired.") {
-        $0.hasExpired(at: now)
-      }
+      await sharedBoard.board?.browsers.links.end(reason: "The link has expired.") { $0.hasExpired(at: now) }
     }
   }
 
   // MARK: - The board's file
 
   /// Stores the links again if the last attempt failed.
-  nonisolated(nonsending) func storeIfNeeded() async {
-    if storingAgain != nil { await store() }
-  }
+  nonisolated(nonsending) func storeIfNeeded() async { if storingAgain != nil { await store() } }
 
   private nonisolated(nonsending) func store() async {
     defer { checkIsolation(#isolation) }
@@ -271,8 +250,7 @@ final class BrowserLinks {
         .warning(
           .init(
             code: "web-not-saved",
-            message:
-              "The browser links could not be saved: \(error). If this program crashes now, the latest changes "
+            message: "The browser links could not be saved: \(error). If this program crashes now, the latest changes "
               + "to the links are lost: new links stop working, and revoked links work again."
           )
         )

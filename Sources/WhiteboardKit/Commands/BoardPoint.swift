@@ -35,9 +35,7 @@ public struct BoardPoint: Equatable, Sendable {
   ///
   /// - Parameter coordinate: The number.
   /// - Returns: Whether the number is finite, at least `-bound`, and less than `bound`.
-  public static func admits(_ coordinate: Double) -> Bool {
-    coordinate >= -bound && coordinate < bound
-  }
+  public static func admits(_ coordinate: Double) -> Bool { coordinate >= -bound && coordinate < bound }
 }
 
 /// The target of a move.
@@ -74,8 +72,8 @@ public struct BoardView: Equatable, Sendable {
 public enum BoardArea: Equatable, Sendable {
   /// The objects at a point.
   case point(BoardPoint)
-  /// The objects that touch the rectangle with the given opposite corners. If `isInside` is true,
-  /// only the objects that are wholly inside the rectangle.
+  /// The objects that touch the rectangle with the given opposite corners. If `isInside` is true, only the objects that
+  /// are wholly inside the rectangle.
   case rectangle(BoardPoint, BoardPoint, isInside: Bool)
 }
 

@@ -2,9 +2,9 @@ import Whiteboard
 
 /// A command for a board from a user, a script or a program.
 ///
-/// Commands from the parsers have valid values: numbers are finite and within the board, names have
-/// a limited length, and a list of objects is not empty. When a command runs, the board checks
-/// whether its objects, peers and files exist.
+/// Commands from the parsers have valid values: numbers are finite and within the board, names have a limited length,
+/// and a list of objects is not empty. When a command runs, the board checks whether its objects, peers and files
+/// exist.
 public enum Command: Equatable, Sendable {
   // MARK: Adding objects
 
@@ -36,14 +36,8 @@ public enum Command: Equatable, Sendable {
   /// Sets the scale of one object, or scales several objects together.
   ///
   /// `about` is the point that does not move; nil means the center.
-  case scale(
-    [ObjectReference],
-    factor: Double,
-    about: BoardPoint? = nil,
-    keepsLineWidth: Bool = false
-  )
-  /// Sets the angle of one object, or rotates several about their common center, in degrees
-  /// clockwise.
+  case scale([ObjectReference], factor: Double, about: BoardPoint? = nil, keepsLineWidth: Bool = false)
+  /// Sets the angle of one object, or rotates several about their common center, in degrees clockwise.
   case rotate([ObjectReference], degrees: Double)
   /// Sets the color of objects, `0xRRGGBBAA`; nil for their default color.
   case color([ObjectReference], UInt32?)
@@ -63,8 +57,8 @@ public enum Command: Equatable, Sendable {
   case edit(ObjectReference, words: String)
   /// Replaces a range of characters in a text object.
   ///
-  /// The position and the length of the range are measured in Unicode scalars of `was`, or of the
-  /// current text if `was` is nil. If the text was changed since `was`, the position is adjusted.
+  /// The position and the length of the range are measured in Unicode scalars of `was`, or of the current text if `was`
+  /// is nil. If the text was changed since `was`, the position is adjusted.
   case insert(ObjectReference, at: Int, words: String, replacing: Int, was: String? = nil)
   /// Erases the parts of strokes that are within a distance of a path, in board units.
   case erase(points: [BoardPoint], radius: Double)
@@ -101,8 +95,8 @@ public enum Command: Equatable, Sendable {
   case decline(target: String, reason: String?)
   /// Disconnects a peer and does not admit it again. Only the host can run this command.
   ///
-  /// If `withAdmitted` is true, every member that the peer admitted is removed too. A board with a
-  /// join code gets a new code, unless `keepsCode` is true.
+  /// If `withAdmitted` is true, every member that the peer admitted is removed too. A board with a join code gets a new
+  /// code, unless `keepsCode` is true.
   case kick(target: String, reason: String?, withAdmitted: Bool = false, keepsCode: Bool = false)
   /// Sets the role of a peer on an owned board.
   case role(target: String, BoardRole)
@@ -152,8 +146,7 @@ public enum Command: Equatable, Sendable {
   case checkpoint(name: String)
   /// Lists the checkpoints.
   case checkpoints
-  /// Reports the differences between a checkpoint and a later one, or the current board if `to` is
-  /// nil.
+  /// Reports the differences between a checkpoint and a later one, or the current board if `to` is nil.
   case diff(from: String, to: String?)
   /// Restores the board to its state at a checkpoint, as one undo step.
   case restore(name: String)
@@ -163,24 +156,21 @@ public enum Command: Equatable, Sendable {
   case save
   /// Writes the board, or the objects that touch a region, to a file.
   ///
-  /// The file extension selects the format. `scale` is the number of pixels per board unit in
-  /// raster formats.
+  /// The file extension selects the format. `scale` is the number of pixels per board unit in raster formats.
   case export(file: String, region: Rectangle?, scale: Double, isReplacing: Bool)
   /// Adds the contents of a file, centered at a point; nil keeps their positions in the file.
   case `import`(file: String, at: BoardPoint?)
 
   /// Stores copies of objects, which `paste` can add to any board.
   case copy([ObjectReference])
-  /// Adds the objects that were copied last, centered at a point; nil keeps their original
-  /// positions.
+  /// Adds the objects that were copied last, centered at a point; nil keeps their original positions.
   case paste(at: BoardPoint?)
 
   // MARK: The program
 
   /// Waits until a condition holds, or for at most `timeout` seconds.
   case wait(WaitCondition, timeout: Double?)
-  /// Leaves the board and exits the program. Fails if a user typed the command and work would be
-  /// lost.
+  /// Leaves the board and exits the program. Fails if a user typed the command and work would be lost.
   case quit
   /// Leaves the board and exits the program, even if work is lost.
   case quitAnyway

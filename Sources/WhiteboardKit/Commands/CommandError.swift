@@ -33,11 +33,7 @@ public struct CommandError: Error, Equatable, Sendable {
   /// Returns this error with details about the failed command line.
   ///
   /// Details that are already set do not change.
-  package func answering(
-    verb: String?,
-    request: RequestMark?,
-    line: Int? = nil
-  ) -> CommandError {
+  package func answering(verb: String?, request: RequestMark?, line: Int? = nil) -> CommandError {
     CommandError(
       code,
       message,
@@ -76,8 +72,7 @@ public struct CommandError: Error, Equatable, Sendable {
     case locked
     /// The local peer is a viewer and cannot change the board.
     case viewer
-    /// The host removed the local peer from the board, and the local copy is read-only until
-    /// `continue`.
+    /// The host removed the local peer from the board, and the local copy is read-only until `continue`.
     case removed
     /// There is no step to undo.
     case nothingToUndo = "nothing-to-undo"

@@ -8,17 +8,11 @@ extension CommandLimits {
   /// Checks the length of a text object or chat line, and normalizes its line breaks.
   package static func checkedWords(_ words: String, what: String) throws(CommandError) -> String {
     guard !words.utf8.contains(0) else {
-      throw CommandError(
-        .badArgument,
-        "\(what) contains a null character, which cannot be shown; remove it"
-      )
+      throw CommandError(.badArgument, "\(what) contains a null character, which cannot be shown; remove it")
     }
     let words = PlainText.lines(words)
     guard words.utf8.count <= maximumTextLength else {
-      throw CommandError(
-        .tooBig,
-        "\(what) has \(words.utf8.count) bytes; at most \(maximumTextLength) are allowed"
-      )
+      throw CommandError(.tooBig, "\(what) has \(words.utf8.count) bytes; at most \(maximumTextLength) are allowed")
     }
     return words
   }
@@ -26,10 +20,7 @@ extension CommandLimits {
   /// Checks the length of the name of a resource or stream.
   package static func checkedName(_ name: String) throws(CommandError) -> String {
     guard name.utf8.count <= maximumNameLength else {
-      throw CommandError(
-        .tooBig,
-        "the name has \(name.utf8.count) bytes; at most \(maximumNameLength) are allowed"
-      )
+      throw CommandError(.tooBig, "the name has \(name.utf8.count) bytes; at most \(maximumNameLength) are allowed")
     }
     return name
   }
@@ -37,17 +28,13 @@ extension CommandLimits {
   /// Checks the length of a message.
   package static func checkedMessage(_ bytes: [UInt8]) throws(CommandError) -> [UInt8] {
     guard bytes.count <= maximumMessageLength else {
-      throw CommandError(
-        .tooBig,
-        "the message has \(bytes.count) bytes; at most \(maximumMessageLength) are allowed"
-      )
+      throw CommandError(.tooBig, "the message has \(bytes.count) bytes; at most \(maximumMessageLength) are allowed")
     }
     return bytes
   }
 
   /// Checks a number of seconds; `key` names the value in the error.
-  package static func checkedSeconds(_ seconds: Double, key: String) throws(CommandError) -> Double
-  {
+  package static func checkedSeconds(_ seconds: Double, key: String) throws(CommandError) -> Double {
     guard seconds.isFinite, (0...maximumSeconds).contains(seconds) else {
       throw CommandError(.badArgument, "\(key) must be a number of seconds from 0 to 86400")
     }
@@ -90,12 +77,8 @@ extension CommandLimits {
   }
 
   /// Checks the number of objects in a command.
-  package static func checkedReferences(
-    _ references: [ObjectReference]
-  ) throws(CommandError) -> [ObjectReference] {
-    guard !references.isEmpty else {
-      throw CommandError(.missingArgument, "give at least one object")
-    }
+  package static func checkedReferences(_ references: [ObjectReference]) throws(CommandError) -> [ObjectReference] {
+    guard !references.isEmpty else { throw CommandError(.missingArgument, "give at least one object") }
     guard references.count <= maximumReferences else {
       throw CommandError(.tooBig, "a command takes at most \(maximumReferences) objects")
     }
@@ -122,10 +105,7 @@ extension CommandLimits {
   /// Checks a number of characters in a text object; `key` names the value in the error.
   package static func checkedPosition(_ position: Int64, key: String) throws(CommandError) -> Int {
     guard (0...Int64(maximumCharacters)).contains(position) else {
-      throw CommandError(
-        .badArgument,
-        "\(key) must be a whole number of characters from 0 to 65536"
-      )
+      throw CommandError(.badArgument, "\(key) must be a whole number of characters from 0 to 65536")
     }
     return Int(position)
   }
@@ -152,17 +132,11 @@ extension CommandLimits {
   /// Checks the title of a board, and makes it one line.
   package static func checkedTitle(_ title: String) throws(CommandError) -> String {
     guard !title.utf8.contains(0) else {
-      throw CommandError(
-        .badArgument,
-        "the title contains a null character, which cannot be shown; remove it"
-      )
+      throw CommandError(.badArgument, "the title contains a null character, which cannot be shown; remove it")
     }
     let title = PlainText.line(title)
     guard title.utf8.count <= maximumTitleLength else {
-      throw CommandError(
-        .tooBig,
-        "the title has \(title.utf8.count) bytes; at most \(maximumTitleLength) are allowed"
-      )
+      throw CommandError(.tooBig, "the title has \(title.utf8.count) bytes; at most \(maximumTitleLength) are allowed")
     }
     return title
   }
@@ -172,10 +146,7 @@ extension CommandLimits {
     guard (1...16).contains(tag.utf8.count), tag.utf8.first.map(isLetter) == true,
       tag.utf8.allSatisfy({ isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x2D })
     else {
-      throw CommandError(
-        .badArgument,
-        "\(UntrustedText(tag).quoted()) is not a language; write a tag like en or pt-BR"
-      )
+      throw CommandError(.badArgument, "\(UntrustedText(tag).quoted()) is not a language; write a tag like en or pt-BR")
     }
     return tag
   }
@@ -186,10 +157,7 @@ extension CommandLimits {
     let line = PlainText.line(name)
     guard !line.isEmpty else { throw CommandError(.badArgument, "the name must not be empty") }
     guard line.utf8.count <= maximumPersonLength else {
-      throw CommandError(
-        .tooBig,
-        "the name has \(line.utf8.count) bytes; at most \(maximumPersonLength) are allowed"
-      )
+      throw CommandError(.tooBig, "the name has \(line.utf8.count) bytes; at most \(maximumPersonLength) are allowed")
     }
     return line
   }
@@ -197,22 +165,16 @@ extension CommandLimits {
   /// Checks the name of a checkpoint, and makes it one line.
   package static func checkedCheckpoint(_ name: String) throws(CommandError) -> String {
     let name = PlainText.line(name)
-    guard !name.isEmpty else {
-      throw CommandError(.badArgument, "the name of a checkpoint must not be empty")
-    }
+    guard !name.isEmpty else { throw CommandError(.badArgument, "the name of a checkpoint must not be empty") }
     guard name.utf8.count <= maximumTitleLength else {
-      throw CommandError(
-        .tooBig,
-        "the name has \(name.utf8.count) bytes; at most \(maximumTitleLength) are allowed"
-      )
+      throw CommandError(.tooBig, "the name has \(name.utf8.count) bytes; at most \(maximumTitleLength) are allowed")
     }
     return name
   }
 
   /// Checks a region, given as a list of minimum x, minimum y, width and height.
   package static func checkedRegion(_ numbers: [Double]) throws(CommandError) -> Rectangle {
-    guard numbers.count == 4, numbers[2] > 0, numbers[3] > 0,
-      let corner = BoardPoint(x: numbers[0], y: numbers[1]),
+    guard numbers.count == 4, numbers[2] > 0, numbers[3] > 0, let corner = BoardPoint(x: numbers[0], y: numbers[1]),
       let opposite = BoardPoint(x: numbers[0] + numbers[2], y: numbers[1] + numbers[3])
     else {
       throw CommandError(
@@ -226,10 +188,7 @@ extension CommandLimits {
   /// Checks the number of pixels per board unit in an export.
   package static func checkedPixels(_ scale: Double) throws(CommandError) -> Double {
     guard scale > 0, scale <= maximumPixels else {
-      throw CommandError(
-        .badArgument,
-        "scale must be a number of pixels above 0, at most 64, like 2"
-      )
+      throw CommandError(.badArgument, "scale must be a number of pixels above 0, at most 64, like 2")
     }
     return scale
   }
@@ -250,7 +209,5 @@ extension CommandLimits {
     return files
   }
 
-  private static func isLetter(_ byte: UInt8) -> Bool {
-    (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-  }
+  private static func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) }
 }

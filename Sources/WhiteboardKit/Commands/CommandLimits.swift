@@ -2,8 +2,7 @@
 package enum CommandLimits {
   /// The maximum length of a message sent with `send`, in bytes.
   ///
-  /// The value is one byte less than the session's limit, because one byte contains the message
-  /// type.
+  /// The value is one byte less than the session's limit, because one byte contains the message type.
   package static let maximumMessageLength = 16 * 1024 * 1024 - 1
   /// The maximum length of a message sent with `send --unreliable`, in bytes.
   package static let maximumDatagramLength = 64 * 1024 - 1

@@ -26,8 +26,7 @@ public struct CommandOutcome: Equatable, Sendable {
   /// The sync report of `wait synced`.
   var sync: SyncReport?
 
-  /// Returns an outcome about objects; uses `id` instead of `ids` if the command named a single
-  /// object.
+  /// Returns an outcome about objects; uses `id` instead of `ids` if the command named a single object.
   static func about(_ ids: [ObjectID], asOne: Bool) -> CommandOutcome {
     asOne && ids.count == 1 ? CommandOutcome(id: ids[0]) : CommandOutcome(ids: ids)
   }

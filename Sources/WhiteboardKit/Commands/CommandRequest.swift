@@ -6,8 +6,7 @@ package struct CommandRequest: Equatable, Sendable {
   package let request: RequestMark?
   /// The number of the line in a script, from 1; nil outside of scripts.
   package var line: Int?
-  /// The caller of ``SharedBoard/perform(_:)`` that gets the result; nil for a command from the
-  /// input.
+  /// The caller of ``SharedBoard/perform(_:)`` that gets the result; nil for a command from the input.
   let caller: Int?
 
   /// Creates a request for a command.

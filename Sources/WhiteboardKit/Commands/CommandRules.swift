@@ -4,14 +4,11 @@
 struct CommandRules: Equatable, Sendable {
   /// The requirement that a joined peer must meet before the command runs.
   enum Requirement: Equatable, Sendable {
-    /// There is no requirement, because the command concerns only the program or the list of
-    /// members.
+    /// There is no requirement, because the command concerns only the program or the list of members.
     case nothing
-    /// At least one member must be connected, because the command sends data that is not stored on
-    /// the board.
+    /// At least one member must be connected, because the command sends data that is not stored on the board.
     case member
-    /// The contents of the board must have arrived from at least one member, because the command
-    /// reads or changes them.
+    /// The contents of the board must have arrived from at least one member, because the command reads or changes them.
     case board
   }
 
@@ -40,23 +37,18 @@ extension CommandName {
   /// The rules for running the command.
   var rules: CommandRules {
     switch self {
-    case .text, .stroke, .pen, .photo, .game, .duplicate, .move, .scale, .rotate, .color, .width,
-      .order, .group, .ungroup, .lock, .unlock, .edit, .insert, .erase, .delete, .undelete, .purge,
-      .play, .undo, .redo, .set, .say, .restore, .import, .paste:
+    case .text, .stroke, .pen, .photo, .game, .duplicate, .move, .scale, .rotate, .color, .width, .order, .group,
+      .ungroup, .lock, .unlock, .edit, .insert, .erase, .delete, .undelete, .purge, .play, .undo, .redo, .set, .say,
+      .restore, .import, .paste:
       CommandRules(requires: .board, .changesBoard)
-    case .lift, .select, .take, .deselect, .checkpoint:
-      CommandRules(requires: .board, .changesOtherData)
-    case .hide, .unhide, .objects, .show, .find, .chat, .settings, .digest, .checkpoints, .diff,
-      .saveAs, .export, .copy:
+    case .lift, .select, .take, .deselect, .checkpoint: CommandRules(requires: .board, .changesOtherData)
+    case .hide, .unhide, .objects, .show, .find, .chat, .settings, .digest, .checkpoints, .diff, .saveAs, .export,
+      .copy:
       CommandRules(requires: .board, .changesNothing)
-    case .kick, .role:
-      CommandRules(requires: .member, .changesOtherData)
-    case .point, .view, .send, .resource, .stream:
-      CommandRules(requires: .member, .changesNothing)
-    case .accept, .decline, .invite, .web, .continue, .profile:
-      CommandRules(requires: .nothing, .changesOtherData)
-    case .cancel, .leave, .peers, .save, .wait, .quit, .help:
-      CommandRules(requires: .nothing, .changesNothing)
+    case .kick, .role: CommandRules(requires: .member, .changesOtherData)
+    case .point, .view, .send, .resource, .stream: CommandRules(requires: .member, .changesNothing)
+    case .accept, .decline, .invite, .web, .continue, .profile: CommandRules(requires: .nothing, .changesOtherData)
+    case .cancel, .leave, .peers, .save, .wait, .quit, .help: CommandRules(requires: .nothing, .changesNothing)
     }
   }
 

@@ -8,8 +8,7 @@ public struct DeliveryReport: Equatable, Sendable {
     public let peer: String
     /// The display name of the recipient.
     public let name: UntrustedText
-    /// The reason in one word: the `reason` of the event `left`, or `ending` if the local peer left
-    /// first.
+    /// The reason in one word: the `reason` of the event `left`, or `ending` if the local peer left first.
     public let reason: String
   }
 

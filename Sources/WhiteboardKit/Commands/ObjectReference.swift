@@ -10,24 +10,21 @@ public struct ObjectAlias: Equatable, Hashable, Sendable, CustomStringConvertibl
 
   /// Creates an alias; returns nil if the text is not a valid alias.
   ///
-  /// An alias starts with a letter, and continues with letters, digits, `-`, `_` and `.`. The words
-  /// `last` and `selected` are not valid.
+  /// An alias starts with a letter, and continues with letters, digits, `-`, `_` and `.`. The words `last` and
+  /// `selected` are not valid.
   ///
   /// - Parameter text: The text of the alias.
   public init?(_ text: String) {
-    guard (1...ObjectAlias.maximumLength).contains(text.utf8.count), text != "last",
-      text != "selected", let first = text.utf8.first, ObjectAlias.isLetter(first),
+    guard (1...ObjectAlias.maximumLength).contains(text.utf8.count), text != "last", text != "selected",
+      let first = text.utf8.first, ObjectAlias.isLetter(first),
       text.utf8.allSatisfy({
-        ObjectAlias.isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x2D || $0 == 0x2E
-          || $0 == 0x5F
+        ObjectAlias.isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x2D || $0 == 0x2E || $0 == 0x5F
       })
     else { return nil }
     description = text
   }
 
-  private static func isLetter(_ byte: UInt8) -> Bool {
-    (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-  }
+  private static func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) }
 }
 
 /// A reference to an object, or to several objects, in a command.
@@ -63,8 +60,7 @@ public enum ObjectReference: Equatable, Sendable, CustomStringConvertible {
       self = .id(id)
       return
     }
-    guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), text.utf8.first != 0x30,
-      let sequence = UInt64(text)
+    guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), text.utf8.first != 0x30, let sequence = UInt64(text)
     else { return nil }
     self = .sequence(sequence)
   }

@@ -4,8 +4,7 @@ import PeerDiscovery
 extension Announcement {
   private static let admissionKey = "admit"
 
-  /// The announced admission policy of the board; nil if the announcement has none, or an unknown
-  /// one.
+  /// The announced admission policy of the board; nil if the announcement has none, or an unknown one.
   var admission: BoardConfiguration.Admission? {
     get {
       extra[Self.admissionKey].flatMap { bytes in
@@ -17,9 +16,7 @@ extension Announcement {
       do throws(DiscoveryInfoError) {
         if let newValue { try info.append(Self.admissionKey, Array(newValue.rawValue.utf8)) }
         try setExtra(info)
-      } catch {
-        preconditionFailure("an announcement always has room for this short entry")
-      }
+      } catch { preconditionFailure("an announcement always has room for this short entry") }
     }
   }
 }

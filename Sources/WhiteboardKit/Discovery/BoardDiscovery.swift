@@ -4,8 +4,8 @@ import PeerSession
 
 /// The boards that discovery finds, and the announcement of the local board.
 ///
-/// Reports boards that appear and disappear, and passes peers of the local board to the session.
-/// Confined to the actor of its board.
+/// Reports boards that appear and disappear, and passes peers of the local board to the session. Confined to the actor
+/// of its board.
 final class BoardDiscovery {
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration
@@ -37,9 +37,7 @@ final class BoardDiscovery {
     self.runtime = runtime
     self.configuration = configuration
     self.members = members
-    (memberChanges, memberChangeSource) = AsyncStream.makeStream(
-      bufferingPolicy: .bufferingNewest(1)
-    )
+    (memberChanges, memberChangeSource) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
   // MARK: - Browsing
@@ -49,9 +47,8 @@ final class BoardDiscovery {
   /// A relay does not search.
   ///
   /// - Parameters:
-  ///   - own: The local peer. Its own announcements are not reported. They explain why a guest
-  ///     finds no other board, show whether others can find the local board, and reveal a computer
-  ///     that uses the same key.
+  ///   - own: The local peer. Its own announcements are not reported. They explain why a guest finds no other board,
+  ///     show whether others can find the local board, and reveal a computer that uses the same key.
   ///   - known: The peers and boards to prefer.
   func browse(own: PeerID, preferring known: Acquaintances) {
     guard let discovery = configuration.discovery, !configuration.isRelay else { return }
@@ -95,9 +92,7 @@ final class BoardDiscovery {
     case .available:
       if problem != nil, isWanted {
         let message = "Boards nearby can be found."
-        runtime.emit(
-          .note(.init(code: BoardEvent.Remark.discoveryAvailable, message: message))
-        )
+        runtime.emit(.note(.init(code: BoardEvent.Remark.discoveryAvailable, message: message)))
       }
       problem = nil
     }
@@ -107,14 +102,10 @@ final class BoardDiscovery {
   /// Whether the user must know whether discovery works.
   ///
   /// If the board is not announced, the search for its members is only an aid.
-  private var isWanted: Bool {
-    configuration.isGuest || configuration.isAnnounced || configuration.carrier == .nearby
-  }
+  private var isWanted: Bool { configuration.isGuest || configuration.isAnnounced || configuration.carrier == .nearby }
 
   private func warn(_ message: String) {
-    runtime.emit(
-      .warning(.init(code: BoardEvent.Remark.discoveryUnavailable, message: message))
-    )
+    runtime.emit(.warning(.init(code: BoardEvent.Remark.discoveryUnavailable, message: message)))
   }
 
   // MARK: - Peers of the local board
@@ -133,34 +124,26 @@ final class BoardDiscovery {
     session.foundOwnKey(at: peer.addresses)
   }
 
-  private func report(_ peer: DiscoveredPeer) {
-    if let session = session(of: peer) { report(peer, to: session) }
-  }
+  private func report(_ peer: DiscoveredPeer) { if let session = session(of: peer) { report(peer, to: session) } }
 
   private func report(_ peer: DiscoveredPeer, to session: Session) {
     let id = PeerID(claimed: peer.announcement.peer)
-    session.found(
-      id,
-      at: peer.addresses,
-      as: SessionIncarnation(peer.announcement.incarnation.value)
-    )
+    session.found(id, at: peer.addresses, as: SessionIncarnation(peer.announcement.incarnation.value))
   }
 
   /// Returns the current session if the peer announces its board; nil otherwise.
   private func session(of peer: DiscoveredPeer) -> Session? {
-    guard let session = runtime.call({ $0.session }),
-      peer.announcement.session.bytes == session.id.bytes
-    else { return nil }
+    guard let session = runtime.call({ $0.session }), peer.announcement.session.bytes == session.id.bytes else {
+      return nil
+    }
     return session
   }
 
   // MARK: - Announcing
 
-  /// Announces the local board until the session ends, unless the configuration disables
-  /// announcements.
+  /// Announces the local board until the session ends, unless the configuration disables announcements.
   func announce(_ board: BoardSession, _ transport: PeerTransport) {
-    guard configuration.isAnnounced, let discovery = configuration.discovery,
-      let port = UInt16(exactly: transport.port)
+    guard configuration.isAnnounced, let discovery = configuration.discovery, let port = UInt16(exactly: transport.port)
     else { return }
     announcedSession = board.session.id
     var announcement = Announcement(
@@ -178,9 +161,7 @@ final class BoardDiscovery {
       let changes = sharedBoard.discovery.memberChanges
       await discovery.advertise(Advertisement(port: port, announcement: first)) { advertising in
         sharedBoard.runtime.spawn { sharedBoard in
-          for await event in advertising.events {
-            sharedBoard.discovery.handle(event, transport)
-          }
+          for await event in advertising.events { sharedBoard.discovery.handle(event, transport) }
         }
         var announcement = first
         for await _ in changes {
@@ -218,9 +199,7 @@ final class BoardDiscovery {
         let message = "On this network: whiteboard-peer join\(code)"
         runtime.emit(.note(.init(code: BoardEvent.Remark.announced, message: message)))
       }
-      runtime.spawn { sharedBoard in
-        await sharedBoard.discovery.checkAnnouncement(await transport.addresses())
-      }
+      runtime.spawn { sharedBoard in await sharedBoard.discovery.checkAnnouncement(await transport.addresses()) }
     case .renamed: isAnnounced = false
     case .unavailable(let problem):
       isAnnounced = false
@@ -236,16 +215,14 @@ final class BoardDiscovery {
     peer.announcement.session.bytes == announcedSession?.bytes
   }
 
-  /// Warns the user if other computers cannot find the local board, although the discovery service
-  /// has confirmed its announcement.
+  /// Warns the user if other computers cannot find the local board, although the discovery service has confirmed its
+  /// announcement.
   ///
   /// - Parameter addresses: The local addresses.
   private nonisolated(nonsending) func checkAnnouncement(_ addresses: [String]) async {
     defer { checkIsolation(#isolation) }
     // A relay does not search, and a computer without a network is found by no other.
-    guard !configuration.isRelay, addresses.contains(where: { !HostPort.isLoopback($0) }) else {
-      return
-    }
+    guard !configuration.isRelay, addresses.contains(where: { !HostPort.isLoopback($0) }) else { return }
     _ = await runtime.wait(timeout: .seconds(5)) { !self.isAnnounced || self.isFoundByOthers }
     guard runtime.ending == nil, isAnnounced, !isFoundByOthers else { return }
     isAnnounced = false
@@ -256,14 +233,10 @@ final class BoardDiscovery {
     )
   }
 
-  private var isFoundByOthers: Bool {
-    ownAddresses?.contains { !HostPort.isLoopback($0.host) } ?? false
-  }
+  private var isFoundByOthers: Bool { ownAddresses?.contains { !HostPort.isLoopback($0.host) } ?? false }
 }
 
 extension DiscoveredPeer {
   /// The announced addresses.
-  var addresses: [PeerAddress] {
-    endpoints.map { PeerAddress(host: $0.host, port: Int($0.port)) }
-  }
+  var addresses: [PeerAddress] { endpoints.map { PeerAddress(host: $0.host, port: Int($0.port)) } }
 }

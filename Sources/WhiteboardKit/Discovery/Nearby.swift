@@ -41,9 +41,7 @@ package struct Nearby: Sendable {
     /// The name of the board and of a peer that announces it, for the user.
     var label: String {
       let name = peers.first?.announcement.boardName.quoted() ?? ""
-      let host = peers.first.map {
-        EventText.person($0.announcement.hostName, $0.announcement.peer.text)
-      }
+      let host = peers.first.map { EventText.person($0.announcement.hostName, $0.announcement.peer.text) }
       return "\(name) by \(host ?? "")"
     }
 
@@ -54,14 +52,11 @@ package struct Nearby: Sendable {
       let names = peers.map(\.announcement.hostName)
       return zip(names, peers).map { name, peer in
         let id = peer.announcement.peer.text
-        return names.count { $0 == name } > 1
-          ? EventText.person(name, id) : EventText.shortName(name, id)
-      }
-      .sorted()
+        return names.count { $0 == name } > 1 ? EventText.person(name, id) : EventText.shortName(name, id)
+      }.sorted()
     }
 
-    /// Returns one line with the board's name, its members, the number of participants and the
-    /// address.
+    /// Returns one line with the board's name, its members, the number of participants and the address.
     ///
     /// - Parameters:
     ///   - isOwn: Whether a copy of the board is stored here.
@@ -72,9 +67,7 @@ package struct Nearby: Sendable {
       let shown = (name ?? UntrustedText("")).quoted()
       let hosts = EventText.listed(names)
       var parts = [
-        isOwn
-          ? "\(shown): yours, \(hosts) \(names.count == 1 ? "is" : "are") on it"
-          : "\(shown) by \(hosts)"
+        isOwn ? "\(shown): yours, \(hosts) \(names.count == 1 ? "is" : "are") on it" : "\(shown) by \(hosts)"
       ]
       if let people = peers.compactMap(\.announcement.participants).max() {
         parts.append("\(EventText.count(Int(people), "person", "people")) there")
@@ -92,14 +85,12 @@ package struct Nearby: Sendable {
       $0.announcement.peer.text < $1.announcement.peer.text
     }
     let groups = Dictionary(grouping: sorted) { $0.announcement.session.bytes }
-    return groups.compactMap { bytes, peers in
-      SessionID(bytes: bytes).map { Board(id: $0, peers: peers) }
+    return groups.compactMap { bytes, peers in SessionID(bytes: bytes).map { Board(id: $0, peers: peers) } }.sorted {
+      $0.id.text < $1.id.text
     }
-    .sorted { $0.id.text < $1.id.text }
   }
 
-  /// Returns the peers whose announcement satisfies a condition, in the order in which they were
-  /// found.
+  /// Returns the peers whose announcement satisfies a condition, in the order in which they were found.
   func announcers(where holds: (Announcement) -> Bool) -> [DiscoveredPeer] {
     inOrderOfAppearance(peers.values.filter { holds($0.announcement) })
   }
@@ -111,9 +102,7 @@ package struct Nearby: Sendable {
 
   /// The relays that accept boards, by id (DSC-24).
   package var relays: [DiscoveredPeer] {
-    peers.values.filter(\.isRelayAlone).sorted {
-      $0.announcement.peer.text < $1.announcement.peer.text
-    }
+    peers.values.filter(\.isRelayAlone).sorted { $0.announcement.peer.text < $1.announcement.peer.text }
   }
 
   /// Returns the boards that a name can refer to; all boards if the name is nil.
@@ -132,8 +121,7 @@ package struct Nearby: Sendable {
 }
 
 extension DiscoveredPeer {
-  /// Whether the announcement is from a relay that accepts boards, rather than from a member of a
-  /// board.
+  /// Whether the announcement is from a relay that accepts boards, rather than from a member of a board.
   package var isRelayAlone: Bool { announcement.session == .none }
 }
 

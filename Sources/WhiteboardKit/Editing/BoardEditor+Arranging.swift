@@ -9,10 +9,7 @@ extension BoardEditor {
   ///   - isTaking: Whether to take objects that other members have selected.
   /// - Returns: The answer.
   /// - Throws: `no-such-object`; `held` if another member has selected an object.
-  func select(
-    _ references: [ObjectReference],
-    isTaking: Bool = false
-  ) throws(CommandError) -> CommandOutcome {
+  func select(_ references: [ObjectReference], isTaking: Bool = false) throws(CommandError) -> CommandOutcome {
     try editAll(references) { (board, ids) throws(BoardError) in
       let chosen = Set(objects(in: ids))
       let held = Set(board.selectedIDs)
@@ -26,15 +23,10 @@ extension BoardEditor {
     return CommandOutcome()
   }
 
-  func moveObjects(
-    _ references: [ObjectReference],
-    _ movement: Movement
-  ) throws(CommandError) -> CommandOutcome {
+  func moveObjects(_ references: [ObjectReference], _ movement: Movement) throws(CommandError) -> CommandOutcome {
     switch movement {
     case .by(let distance):
-      try editAll(references) { (board, ids) throws(BoardError) in
-        try board.move(ids, by: Point(distance))
-      }
+      try editAll(references) { (board, ids) throws(BoardError) in try board.move(ids, by: Point(distance)) }
     case .to(let point):
       try transform(references) { (object) throws(BoardError) in
         try object.move(to: Point(point))
@@ -47,12 +39,9 @@ extension BoardEditor {
   /// Sets the scale of one object, or multiplies the scales of several objects by a factor.
   ///
   /// `pivot` stays in place; if it is nil, the common center of the objects stays in place.
-  func scaleObjects(
-    _ references: [ObjectReference],
-    factor: Double,
-    about pivot: Point?,
-    keepsLineWidth: Bool
-  ) throws(CommandError) -> CommandOutcome {
+  func scaleObjects(_ references: [ObjectReference], factor: Double, about pivot: Point?, keepsLineWidth: Bool)
+    throws(CommandError) -> CommandOutcome
+  {
     try transform(references) { (object) throws(BoardError) in
       guard pivot != nil || keepsLineWidth else { return try object.scale(to: factor) }
       try object.board.scale(
@@ -62,20 +51,12 @@ extension BoardEditor {
         keepingLineWidth: keepsLineWidth
       )
     } all: { (board, ids, center) throws(BoardError) in
-      try board.scale(
-        ids,
-        by: factor,
-        about: pivot ?? center,
-        keepingLineWidth: keepsLineWidth
-      )
+      try board.scale(ids, by: factor, about: pivot ?? center, keepingLineWidth: keepsLineWidth)
     }
   }
 
   /// Sets the angle of one object, or rotates several objects about their common center.
-  func rotateObjects(
-    _ references: [ObjectReference],
-    degrees: Double
-  ) throws(CommandError) -> CommandOutcome {
+  func rotateObjects(_ references: [ObjectReference], degrees: Double) throws(CommandError) -> CommandOutcome {
     let angle = Angle.degrees(degrees.truncatingRemainder(dividingBy: 360))
     return try transform(references) { (object) throws(BoardError) in
       try object.rotate(to: angle)
@@ -84,37 +65,20 @@ extension BoardEditor {
     }
   }
 
-  func setColor(
-    _ color: UInt32?,
-    of references: [ObjectReference]
-  ) throws(CommandError) -> CommandOutcome {
-    try editAll(references) { (board, ids) throws(BoardError) in
-      for id in ids { try board.setColor(color, of: id) }
+  func setColor(_ color: UInt32?, of references: [ObjectReference]) throws(CommandError) -> CommandOutcome {
+    try editAll(references) { (board, ids) throws(BoardError) in for id in ids { try board.setColor(color, of: id) } }
+  }
+
+  func setLineWidth(_ width: Double, of references: [ObjectReference]) throws(CommandError) -> CommandOutcome {
+    try editAll(references) { (board, ids) throws(BoardError) in for id in ids { try board.setLineWidth(width, of: id) }
     }
   }
 
-  func setLineWidth(
-    _ width: Double,
-    of references: [ObjectReference]
-  ) throws(CommandError) -> CommandOutcome {
-    try editAll(references) { (board, ids) throws(BoardError) in
-      for id in ids { try board.setLineWidth(width, of: id) }
-    }
+  func setLocked(_ isLocked: Bool, _ references: [ObjectReference]) throws(CommandError) -> CommandOutcome {
+    try editAll(references) { (board, ids) throws(BoardError) in for id in ids { try board.setLocked(id, isLocked) } }
   }
 
-  func setLocked(
-    _ isLocked: Bool,
-    _ references: [ObjectReference]
-  ) throws(CommandError) -> CommandOutcome {
-    try editAll(references) { (board, ids) throws(BoardError) in
-      for id in ids { try board.setLocked(id, isLocked) }
-    }
-  }
-
-  func reorder(
-    _ references: [ObjectReference],
-    _ place: StackPlace
-  ) throws(CommandError) -> CommandOutcome {
+  func reorder(_ references: [ObjectReference], _ place: StackPlace) throws(CommandError) -> CommandOutcome {
     let move: StackMove =
       switch place {
       case .front: .front
@@ -124,23 +88,16 @@ extension BoardEditor {
       case .above(let reference): .above(try resolve(reference))
       case .below(let reference): .below(try resolve(reference))
       }
-    return try editAll(references) { (board, ids) throws(BoardError) in
-      try board.reorder(ids, move)
-    }
+    return try editAll(references) { (board, ids) throws(BoardError) in try board.reorder(ids, move) }
   }
 
-  func duplicate(
-    _ references: [ObjectReference],
-    by distance: Point,
-    _ alias: ObjectAlias?
-  ) throws(CommandError) -> CommandOutcome {
+  func duplicate(_ references: [ObjectReference], by distance: Point, _ alias: ObjectAlias?) throws(CommandError)
+    -> CommandOutcome
+  {
     try check(alias)
     let ids = try resolve(references)
     guard alias == nil || ids.count == 1 else {
-      throw CommandError(
-        .badArgument,
-        "as= can name only one copy, but this command makes \(ids.count)"
-      )
+      throw CommandError(.badArgument, "as= can name only one copy, but this command makes \(ids.count)")
     }
     let made = try edit { (board) throws(BoardError) in try board.duplicate(ids, by: distance) }
     let copies = ids.compactMap { made[$0] }
@@ -150,10 +107,7 @@ extension BoardEditor {
 
   // MARK: - Groups
 
-  func group(
-    _ references: [ObjectReference],
-    _ alias: ObjectAlias?
-  ) throws(CommandError) -> CommandOutcome {
+  func group(_ references: [ObjectReference], _ alias: ObjectAlias?) throws(CommandError) -> CommandOutcome {
     let ids = try resolve(references)
     return try make(alias) { (board) throws(BoardError) in try board.group(ids) }
   }
@@ -193,21 +147,17 @@ extension BoardEditor {
   // MARK: - Several objects
 
   /// Whether the references name one object and no group, so that the answer has a single id.
-  private func isOne(_ references: [ObjectReference]) -> Bool {
-    references.count == 1 && references != [.selected]
-  }
+  private func isOne(_ references: [ObjectReference]) -> Bool { references.count == 1 && references != [.selected] }
 
-  private func editAll(
-    _ references: [ObjectReference],
-    _ body: (Board, [ObjectID]) throws(BoardError) -> Void
-  ) throws(CommandError) -> CommandOutcome {
+  private func editAll(_ references: [ObjectReference], _ body: (Board, [ObjectID]) throws(BoardError) -> Void)
+    throws(CommandError) -> CommandOutcome
+  {
     let ids = try resolve(references)
     try edit { (board) throws(BoardError) in try body(board, ids) }
     return .about(ids, asOne: isOne(references))
   }
 
-  /// Changes a single object, or several objects together: the members of a group, or the selected
-  /// objects.
+  /// Changes a single object, or several objects together: the members of a group, or the selected objects.
   private func transform(
     _ references: [ObjectReference],
     one: (WhiteboardObject) throws(BoardError) -> Void,

@@ -4,12 +4,9 @@ import WhiteboardSync
 /// Commands that draw strokes: immediately, over a period, or point by point.
 extension BoardEditor {
   /// Draws a stroke, immediately or over the given number of seconds.
-  nonisolated(nonsending) func draw(
-    _ points: [BoardPoint],
-    _ pen: Pen,
-    seconds: Double,
-    _ alias: ObjectAlias?
-  ) async throws(CommandError) -> CommandOutcome {
+  nonisolated(nonsending) func draw(_ points: [BoardPoint], _ pen: Pen, seconds: Double, _ alias: ObjectAlias?)
+    async throws(CommandError) -> CommandOutcome
+  {
     guard seconds > 0, points.count > 1 else {
       let id = try edit { (board) throws(BoardError) in
         var ink: [InkPoint] = []
@@ -25,11 +22,7 @@ extension BoardEditor {
     do throws(BoardError) {
       let pace = StrokePace(count: points.count, seconds: seconds)
       let begin = runtime.clock.now
-      let (id, actions) = try replica.beginStroke(
-        lineWidth: pen.width,
-        color: pen.color,
-        now: runtime.now
-      )
+      let (id, actions) = try replica.beginStroke(lineWidth: pen.width, color: pen.color, now: runtime.now)
       name(id, alias)
       active.perform(actions)
       var drawn = 0
@@ -46,19 +39,13 @@ extension BoardEditor {
       }
       active.perform(try replica.endStroke(id, now: runtime.now))
       return CommandOutcome(id: id)
-    } catch {
-      throw refusal(error)
-    }
+    } catch { throw refusal(error) }
   }
 
   // MARK: - Point by point
 
   /// Extends the current stroke, or begins one; all calls until ``liftPen()`` are one undo step.
-  func drawWithPen(
-    _ points: [BoardPoint],
-    _ pen: Pen,
-    _ alias: ObjectAlias?
-  ) throws(CommandError) -> CommandOutcome {
+  func drawWithPen(_ points: [BoardPoint], _ pen: Pen, _ alias: ObjectAlias?) throws(CommandError) -> CommandOutcome {
     try check(alias)
     do throws(BoardError) {
       let id: ObjectID
@@ -67,11 +54,7 @@ extension BoardEditor {
       } else {
         board.beginStep("drawing")
         defer { if stroke == nil { board.endStep() } }
-        let begun = try replica.beginStroke(
-          lineWidth: pen.width,
-          color: pen.color,
-          now: runtime.now
-        )
+        let begun = try replica.beginStroke(lineWidth: pen.width, color: pen.color, now: runtime.now)
         id = begun.id
         stroke = id
         name(id, alias)
@@ -80,30 +63,23 @@ extension BoardEditor {
       let points = points.map { Point($0) }
       active.perform(try replica.extendStroke(id, with: points, now: runtime.now))
       return CommandOutcome(id: id)
-    } catch {
-      throw refusal(error)
-    }
+    } catch { throw refusal(error) }
   }
 
   /// Ends the current stroke, if there is one.
-  @discardableResult
-  func liftPen() throws(CommandError) -> CommandOutcome {
+  @discardableResult func liftPen() throws(CommandError) -> CommandOutcome {
     guard let id = stroke.take() else { return CommandOutcome() }
     defer { board.endStep() }
     do throws(BoardError) {
       active.perform(try replica.endStroke(id, now: runtime.now))
       return CommandOutcome(id: id)
-    } catch {
-      throw refusal(error)
-    }
+    } catch { throw refusal(error) }
   }
 
   /// Erases the parts of strokes that lie within `radius` of a path, in board units.
   func erase(along points: [BoardPoint], radius: Double) throws(CommandError) -> CommandOutcome {
     CommandOutcome(
-      ids: try edit { (board) throws(BoardError) in
-        try board.erase(along: points.map { Point($0) }, radius: radius)
-      }
+      ids: try edit { (board) throws(BoardError) in try board.erase(along: points.map { Point($0) }, radius: radius) }
     )
   }
 
@@ -127,12 +103,8 @@ extension BoardEditor {
     }
   }
 
-  private func showPresence(
-    _ change: (Presence) throws(BoardError) -> Presence
-  ) throws(CommandError) {
-    do throws(BoardError) {
-      active.perform(replica.show(try change(replica.shownPresence), now: runtime.now))
-    } catch {
+  private func showPresence(_ change: (Presence) throws(BoardError) -> Presence) throws(CommandError) {
+    do throws(BoardError) { active.perform(replica.show(try change(replica.shownPresence), now: runtime.now)) } catch {
       throw refusal(error)
     }
   }
@@ -140,7 +112,5 @@ extension BoardEditor {
 
 extension Point {
   /// Converts a point in a command to a board point.
-  package init(_ point: BoardPoint) {
-    self.init(x: point.x, y: point.y)
-  }
+  package init(_ point: BoardPoint) { self.init(x: point.x, y: point.y) }
 }

@@ -18,9 +18,7 @@ extension BoardEditor {
     var known: Set<ObjectID> = []
     for reference in references {
       let named = reference == .selected ? try selectedObjects() : [try resolve(reference)]
-      for id in named where known.insert(id).inserted {
-        ids.append(id)
-      }
+      for id in named where known.insert(id).inserted { ids.append(id) }
     }
     return ids
   }
@@ -28,17 +26,11 @@ extension BoardEditor {
   /// Returns the object that a reference names.
   ///
   /// - Throws: `noSuchObject`, `ambiguous`.
-  func resolve(
-    _ reference: ObjectReference,
-    among nameable: Nameable = .present
-  ) throws(CommandError) -> ObjectID {
+  func resolve(_ reference: ObjectReference, among nameable: Nameable = .present) throws(CommandError) -> ObjectID {
     switch reference {
     case .last:
       guard let lastObject else {
-        throw CommandError(
-          .noSuchObject,
-          "`last` names no object, because you have not created one yet"
-        )
+        throw CommandError(.noSuchObject, "`last` names no object, because you have not created one yet")
       }
       return lastObject
     case .selected:
@@ -49,18 +41,16 @@ extension BoardEditor {
       return ids[0]
     case .alias(let alias):
       guard let id = aliases[alias] else {
-        throw CommandError(
-          .noSuchObject,
-          "no object is called \(alias); `objects` lists the ids"
-        )
+        throw CommandError(.noSuchObject, "no object is called \(alias); `objects` lists the ids")
       }
       return id
     case .id(let id):
       guard isNameable(id, as: nameable) else { throw absence(of: id, as: nameable) }
       return id
     case .sequence(let sequence):
-      let known = (board.state.records.keys.filter { $0.dot.sequence == sequence })
-        .filter { isNameable($0, as: .present) || isNameable($0, as: .deleted) }.sorted()
+      let known = (board.state.records.keys.filter { $0.dot.sequence == sequence }).filter {
+        isNameable($0, as: .present) || isNameable($0, as: .deleted)
+      }.sorted()
       let found = known.filter { isNameable($0, as: nameable) }
       guard let id = found.first else {
         if let other = known.first { throw absence(of: other, as: nameable) }
@@ -79,18 +69,14 @@ extension BoardEditor {
 
   private func missing(_ sequence: UInt64, among nameable: Nameable) -> CommandError {
     switch nameable {
-    case .present:
-      CommandError(.noSuchObject, "there is no object \(sequence); `objects` lists the ids")
-    case .deleted:
-      CommandError(.noSuchObject, "there is no deleted object \(sequence)")
+    case .present: CommandError(.noSuchObject, "there is no object \(sequence); `objects` lists the ids")
+    case .deleted: CommandError(.noSuchObject, "there is no deleted object \(sequence)")
     }
   }
 
   /// Returns the error for a reference to an object that the command cannot use.
   func absence(of id: ObjectID, as nameable: Nameable) -> CommandError {
-    if nameable == .deleted, isNameable(id, as: .present) {
-      return CommandError(.refused, "\(id) is not deleted")
-    }
+    if nameable == .deleted, isNameable(id, as: .present) { return CommandError(.refused, "\(id) is not deleted") }
     let state = board.state
     if isNameable(id, as: .deleted) {
       return state.record(id)?.kind == .group
@@ -100,17 +86,12 @@ extension BoardEditor {
     guard state.record(id) == nil, state.context.contains(id.dot) else {
       return CommandError(.noSuchObject, "there is no object \(id); `objects` lists the ids")
     }
-    return CommandError(
-      .noSuchObject,
-      "there is no object \(id); if there was one, it was purged"
-    )
+    return CommandError(.noSuchObject, "there is no object \(id); if there was one, it was purged")
   }
 
   private func selectedObjects() throws(CommandError) -> [ObjectID] {
     let ids = board.selectedIDs
-    guard !ids.isEmpty else {
-      throw CommandError(.noSuchObject, "no object is selected; use `select` first")
-    }
+    guard !ids.isEmpty else { throw CommandError(.noSuchObject, "no object is selected; use `select` first") }
     return ids
   }
 

@@ -5,9 +5,8 @@ import WhiteboardSync
 
 /// Runs the commands that change the board.
 ///
-/// Owns the aliases of objects, and the reference to the object that was created last. Each
-/// function runs one command as one undo step, unless its documentation says otherwise. Confined to
-/// the actor of its board.
+/// Owns the aliases of objects, and the reference to the object that was created last. Each function runs one command
+/// as one undo step, unless its documentation says otherwise. Confined to the actor of its board.
 final class BoardEditor {
   let runtime: BoardRuntime
   let replica: Replica
@@ -25,13 +24,7 @@ final class BoardEditor {
 
   var board: Board { replica.board }
 
-  init(
-    _ runtime: BoardRuntime,
-    _ replica: Replica,
-    of active: ActiveBoard,
-    members: Members,
-    photos: PhotoFiles
-  ) {
+  init(_ runtime: BoardRuntime, _ replica: Replica, of active: ActiveBoard, members: Members, photos: PhotoFiles) {
     self.runtime = runtime
     self.replica = replica
     self.active = active
@@ -44,31 +37,21 @@ final class BoardEditor {
   /// Makes edits as one undo step.
   ///
   /// - Throws: ``CommandError`` if the board refuses an edit; in that case, no edit is made.
-  func edit<Result>(
-    _ body: (Board) throws(BoardError) -> Result
-  ) throws(CommandError) -> Result {
+  func edit<Result>(_ body: (Board) throws(BoardError) -> Result) throws(CommandError) -> Result {
     do throws(BoardError) {
       let (result, actions) = try replica.change(now: runtime.now, body)
       active.perform(actions)
       return result
-    } catch {
-      throw refusal(error)
-    }
+    } catch { throw refusal(error) }
   }
 
   /// Makes edits that manage their own undo steps, such as an undo.
   ///
   /// - Throws: ``CommandError`` if the board refuses an edit; earlier edits of `body` remain.
-  func editInSteps<Result>(
-    _ body: (Board) throws(BoardError) -> Result
-  ) throws(CommandError) -> Result {
+  func editInSteps<Result>(_ body: (Board) throws(BoardError) -> Result) throws(CommandError) -> Result {
     let (result, actions) = replica.step(now: runtime.now, body)
     active.perform(actions)
-    do throws(BoardError) {
-      return try result.get()
-    } catch {
-      throw refusal(error)
-    }
+    do throws(BoardError) { return try result.get() } catch { throw refusal(error) }
   }
 
   /// Returns the error for a command that the board refused.
@@ -80,10 +63,9 @@ final class BoardEditor {
   // MARK: - New objects
 
   /// Adds one object to the board; fails if the alias names another object.
-  func make(
-    _ alias: ObjectAlias?,
-    _ body: (Board) throws(BoardError) -> ObjectID
-  ) throws(CommandError) -> CommandOutcome {
+  func make(_ alias: ObjectAlias?, _ body: (Board) throws(BoardError) -> ObjectID) throws(CommandError)
+    -> CommandOutcome
+  {
     try check(alias)
     let id = try edit(body)
     name(id, alias)
@@ -102,33 +84,20 @@ final class BoardEditor {
     if let alias { aliases[alias] = id }
   }
 
-  func addText(
-    _ words: String,
-    at center: Point,
-    color: UInt32?,
-    _ alias: ObjectAlias?
-  ) throws(CommandError) -> CommandOutcome {
-    try make(alias) { (board) throws(BoardError) in
-      try board.createText(words, at: center, color: color)
-    }
-  }
+  func addText(_ words: String, at center: Point, color: UInt32?, _ alias: ObjectAlias?) throws(CommandError)
+    -> CommandOutcome
+  { try make(alias) { (board) throws(BoardError) in try board.createText(words, at: center, color: color) } }
 
-  nonisolated(nonsending) func addPhoto(
-    _ file: String,
-    at center: Point,
-    _ alias: ObjectAlias?
-  ) async throws(CommandError) -> CommandOutcome {
+  nonisolated(nonsending) func addPhoto(_ file: String, at center: Point, _ alias: ObjectAlias?)
+    async throws(CommandError) -> CommandOutcome
+  {
     try check(alias)
     let (reference, size) = try await storePhoto(file)
-    return try make(alias) { (board) throws(BoardError) in
-      try board.createPhoto(reference, at: center, size: size)
-    }
+    return try make(alias) { (board) throws(BoardError) in try board.createPhoto(reference, at: center, size: size) }
   }
 
   /// Stores a photo from a user's file, so that an object can show it.
-  private nonisolated(nonsending) func storePhoto(
-    _ file: String
-  ) async throws(CommandError) -> (AssetReference, Size) {
+  private nonisolated(nonsending) func storePhoto(_ file: String) async throws(CommandError) -> (AssetReference, Size) {
     defer { checkIsolation(#isolation) }
     let (reference, size) = try await photos.importPhoto(file)
     active.perform(replica.assetStored(reference.id, now: runtime.now))
@@ -138,12 +107,9 @@ final class BoardEditor {
   /// Adds a game against `opponent`.
   ///
   /// If `opponent` is nil, the first member that makes a move becomes the opponent.
-  func addGame(
-    _ game: GameName,
-    at center: Point,
-    opponent: String?,
-    _ alias: ObjectAlias?
-  ) throws(CommandError) -> CommandOutcome {
+  func addGame(_ game: GameName, at center: Point, opponent: String?, _ alias: ObjectAlias?) throws(CommandError)
+    -> CommandOutcome
+  {
     switch game {
     case .wordle:
       guard opponent == nil else {
@@ -151,11 +117,7 @@ final class BoardEditor {
       }
       return try make(alias) { (board) throws(BoardError) in
         var random = SystemRandomNumberGenerator()
-        return try board.createWordle(
-          at: center,
-          language: board.settings.language ?? "en",
-          using: &random
-        )
+        return try board.createWordle(at: center, language: board.settings.language ?? "en", using: &random)
       }
     case .connectFour:
       let rival = try opponent.map { (word) throws(CommandError) in try members.find(word) }
@@ -173,10 +135,7 @@ final class BoardEditor {
     return CommandOutcome(id: id)
   }
 
-  func replaceText(
-    of reference: ObjectReference,
-    with words: String
-  ) throws(CommandError) -> CommandOutcome {
+  func replaceText(of reference: ObjectReference, with words: String) throws(CommandError) -> CommandOutcome {
     let id = try resolve(reference)
     try edit { (board) throws(BoardError) in try board.text(id).update(text: words) }
     return CommandOutcome(id: id)
@@ -184,39 +143,25 @@ final class BoardEditor {
 
   /// Replaces characters in a text object.
   ///
-  /// Edits of the same object within a second are one undo step. The offset is measured in Unicode
-  /// scalars of `base`, or of the current text if `base` is nil. The offset is adjusted for the
-  /// changes made since `base`.
-  func insert(
-    into reference: ObjectReference,
-    at offset: Int,
-    replacing count: Int,
-    _ words: String,
-    base: String?
-  ) throws(CommandError) -> CommandOutcome {
+  /// Edits of the same object within a second are one undo step. The offset is measured in Unicode scalars of `base`,
+  /// or of the current text if `base` is nil. The offset is adjusted for the changes made since `base`.
+  func insert(into reference: ObjectReference, at offset: Int, replacing count: Int, _ words: String, base: String?)
+    throws(CommandError) -> CommandOutcome
+  {
     let id = try resolve(reference)
     let range = try range(offset, count, in: base, of: id)
-    try editInSteps { (board) throws(BoardError) in
-      try board.text(id).type(replacing: range, with: words)
-    }
+    try editInSteps { (board) throws(BoardError) in try board.text(id).type(replacing: range, with: words) }
     return CommandOutcome(id: id)
   }
 
-  private func range(
-    _ offset: Int,
-    _ count: Int,
-    in base: String?,
-    of id: ObjectID
-  ) throws(CommandError) -> Range<Int> {
+  private func range(_ offset: Int, _ count: Int, in base: String?, of id: ObjectID) throws(CommandError) -> Range<Int>
+  {
     // The board refuses the edit if the object is not a text object.
     guard let text = board.object(id) as? TextObject else { return offset..<offset + count }
     let present = Array(text.text.unicodeScalars)
     let before = base.map { Array($0.unicodeScalars) } ?? present
     guard offset + count <= before.count else {
-      throw CommandError(
-        .badArgument,
-        "the position is outside the text, which has \(before.count) characters"
-      )
+      throw CommandError(.badArgument, "the position is outside the text, which has \(before.count) characters")
     }
     let changes = TextDifference(from: before, to: present)
     let start = changes.moved(offset)
@@ -274,15 +219,12 @@ final class BoardEditor {
   }
 
   /// Adds an imported picture.
-  nonisolated(nonsending) func importPhoto(
-    _ file: String,
-    at center: Point
-  ) async throws(CommandError) -> CommandOutcome {
+  nonisolated(nonsending) func importPhoto(_ file: String, at center: Point) async throws(CommandError)
+    -> CommandOutcome
+  {
     let (reference, size) = try await storePhoto(file)
     let id = try edit { (board) throws(BoardError) in
-      try board.gesture("import") { () throws(BoardError) in
-        try board.createPhoto(reference, at: center, size: size)
-      }
+      try board.gesture("import") { () throws(BoardError) in try board.createPhoto(reference, at: center, size: size) }
     }
     name(id)
     return CommandOutcome(ids: [id], file: file, count: 1)
@@ -293,9 +235,8 @@ extension CommandOutcome {
   /// Creates the description of an undo or redo.
   fileprivate init(_ outcome: UndoOutcome) {
     let left = [
-      "overwritten": outcome.overwritten, "purged": outcome.purged,
-      "unwritable": outcome.unwritable, "played": outcome.played, "kept": outcome.kept,
-      "deleted": outcome.deleted,
+      "overwritten": outcome.overwritten, "purged": outcome.purged, "unwritable": outcome.unwritable,
+      "played": outcome.played, "kept": outcome.kept, "deleted": outcome.deleted,
     ].filter { $0.value > 0 }
     self.init(
       step: outcome.label,

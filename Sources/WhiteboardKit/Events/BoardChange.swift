@@ -11,8 +11,7 @@ package enum BoardChange: Sendable {
   case preview(StrokePreview)
   /// A member moved or hid its pointer, or sees another part of the board.
   case presence(MemberID, Presence)
-  /// A photo is available: it was already stored, was added by the local user, or has arrived from
-  /// a member.
+  /// A photo is available: it was already stored, was added by the local user, or has arrived from a member.
   ///
   /// ``SharedBoard/openPhoto(_:)`` returns the path of its file.
   case photo(AssetID)

@@ -61,8 +61,7 @@ extension BoardEvent {
     package var name: UntrustedText
     /// The state of the link, for a member that is not synced.
     package var state: PeerState.State?
-    /// False if the connected member has no board to compare, for example because it runs another
-    /// program.
+    /// False if the connected member has no board to compare, for example because it runs another program.
     package var hasBoard: Bool?
   }
 }

@@ -180,11 +180,9 @@ extension BoardEvent {
     package var reason: String
     /// The peer's exit message, if it sent one.
     package var message: UntrustedText?
-    /// The number of `send` messages that the peer did not confirm; the answer to each of them is
-    /// an error.
+    /// The number of `send` messages that the peer did not confirm; the answer to each of them is an error.
     package var undelivered: Int
-    /// True if the peer is the host and removed the local member; a `removed` event also reports
-    /// the removal.
+    /// True if the peer is the host and removed the local member; a `removed` event also reports the removal.
     package var removedUs: Bool?
   }
 
@@ -212,8 +210,7 @@ extension BoardEvent {
     package var links: [String]?
     /// The SHA-256 hash of the certificate, as browsers show it; nil if browsers do not warn about it.
     package var fingerprint: String?
-    /// The time at which the code or link expires, in RFC 3339 format; nil if it is valid while the
-    /// board is open.
+    /// The time at which the code or link expires, in RFC 3339 format; nil if it is valid while the board is open.
     package var expires: String?
     /// The request id of the command.
     package var request: RequestMark?

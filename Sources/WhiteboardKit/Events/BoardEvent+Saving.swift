@@ -35,8 +35,6 @@ extension BoardEvent {
     /// The save state, for text output.
     package let shown: SaveState
 
-    private enum CodingKeys: String, CodingKey {
-      case state, cause, message, copy, request
-    }
+    private enum CodingKeys: String, CodingKey { case state, cause, message, copy, request }
   }
 }

@@ -21,8 +21,7 @@ extension BoardEvent {
     package var size: Int
     /// The bytes.
     package var base64: Base64Text
-    /// The bytes as text, if they are valid UTF-8 without control characters except tabs and line
-    /// breaks.
+    /// The bytes as text, if they are valid UTF-8 without control characters except tabs and line breaks.
     package var text: UntrustedText?
   }
 

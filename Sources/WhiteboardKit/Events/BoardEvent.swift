@@ -1,8 +1,7 @@
 /// An event of a board, which programs print as a line.
 ///
-/// The payloads have the keys of the `--json` output; ``EventLine`` adds `v` and `event`. Text from
-/// other peers is `UntrustedText`. The JSON output contains the text unchanged, apart from JSON
-/// escapes.
+/// The payloads have the keys of the `--json` output; ``EventLine`` adds `v` and `event`. Text from other peers is
+/// `UntrustedText`. The JSON output contains the text unchanged, apart from JSON escapes.
 package enum BoardEvent: Sendable {
   /// The board is open, and other peers can join it.
   case ready(Ready)
@@ -78,8 +77,7 @@ package enum BoardEvent: Sendable {
   case chatHistory(ChatHistory)
   /// The answer to `settings`.
   case settings(Settings)
-  /// The save state changed: some work is not saved on disk, or all work is saved again. Also the
-  /// answer to `save`.
+  /// The save state changed: some work is not saved on disk, or all work is saved again. Also the answer to `save`.
   case saveState(Saving)
   /// The answer to `checkpoints`.
   case checkpoints(Checkpoints)

@@ -3,8 +3,8 @@ import Whiteboard
 
 /// The results of `undo` and `redo` as text.
 extension EventText {
-  /// Returns the result of `undo` or `redo` as text: the step, the changes that were not reverted,
-  /// and the steps that were skipped.
+  /// Returns the result of `undo` or `redo` as text: the step, the changes that were not reverted, and the steps that
+  /// were skipped.
   ///
   /// - Parameters:
   ///   - done: The answer to the command.
@@ -14,26 +14,19 @@ extension EventText {
     let lead = done.verb == .redo ? "Redone" : "Undone"
     let left = (done.left ?? [:]).sorted { $0.key < $1.key }.map { reason, number in
       switch reason {
-      case "overwritten":
-        " \(count(number, "change")) skipped: others changed the same values later."
-      case "purged":
-        " \(count(number, "change")) skipped: the object was purged."
-      case "kept":
-        " \(count(number, "object stays", "objects stay")): others changed it later."
-      case "deleted":
-        " \(count(number, "change")) skipped: the object is deleted."
-      case "played":
-        " \(count(number, "game stays", "games stay")): moves were made in it."
-      default:
-        " \(count(number, "change")) skipped: no longer possible."
+      case "overwritten": " \(count(number, "change")) skipped: others changed the same values later."
+      case "purged": " \(count(number, "change")) skipped: the object was purged."
+      case "kept": " \(count(number, "object stays", "objects stay")): others changed it later."
+      case "deleted": " \(count(number, "change")) skipped: the object is deleted."
+      case "played": " \(count(number, "game stays", "games stay")): moves were made in it."
+      default: " \(count(number, "change")) skipped: no longer possible."
       }
     }
     return "\(lead): \(stepName(done.step ?? "")).\(hint.map { " \($0)" } ?? "")" + left.joined()
       + passed(done.skippedSteps ?? [])
   }
 
-  /// Returns sentences about the steps that were skipped, each preceded by a space; empty if there
-  /// are no such steps.
+  /// Returns sentences about the steps that were skipped, each preceded by a space; empty if there are no such steps.
   static func skipped(_ steps: [SkippedStep]) -> String {
     passed(steps.map { BoardEvent.PassedStep(step: $0.label, reason: $0.reason.rawValue) })
   }

@@ -42,15 +42,11 @@ package enum EventText {
     return "\(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60)"
   }
 
-  /// Returns a line that lists the synced members and the others, such as `synced with ada, ben;
-  /// not synced with cy (reconnecting)`.
-  package static func syncLine(
-    _ synced: [BoardEvent.SyncedMember],
-    _ others: [BoardEvent.SyncedMember]
-  ) -> String {
+  /// Returns a line that lists the synced members and the others, such as `synced with ada, ben; not synced with cy
+  /// (reconnecting)`.
+  package static func syncLine(_ synced: [BoardEvent.SyncedMember], _ others: [BoardEvent.SyncedMember]) -> String {
     let lists = [
-      synced.isEmpty ? nil : "synced with \(names(synced))",
-      others.isEmpty ? nil : "not synced with \(names(others))",
+      synced.isEmpty ? nil : "synced with \(names(synced))", others.isEmpty ? nil : "not synced with \(names(others))",
     ]
     return lists.compactMap { $0 }.joined(separator: "; ")
   }
@@ -58,11 +54,9 @@ package enum EventText {
   private static func names(_ members: [BoardEvent.SyncedMember]) -> String {
     members.map { member in
       let isShared = members.count { $0.name == member.name } > 1
-      let name =
-        isShared ? person(member.name, member.peer) : shortName(member.name, member.peer)
+      let name = isShared ? person(member.name, member.peer) : shortName(member.name, member.peer)
       return difference(member).map { "\(name) (\($0))" } ?? name
-    }
-    .joined(separator: ", ")
+    }.joined(separator: ", ")
   }
 
   private static func difference(_ member: BoardEvent.SyncedMember) -> String? {

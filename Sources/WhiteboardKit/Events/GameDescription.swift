@@ -23,7 +23,5 @@ package struct GameDescription: Encodable, Sendable, Equatable {
   }
 
   /// Encodes only the JSON.
-  package func encode(to encoder: any Encoder) throws {
-    try view.encode(to: encoder)
-  }
+  package func encode(to encoder: any Encoder) throws { try view.encode(to: encoder) }
 }

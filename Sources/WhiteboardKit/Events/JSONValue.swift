@@ -21,9 +21,7 @@ package enum JSONValue: Codable, Sendable, Equatable {
 
   /// Parses JSON; returns nil if the text is malformed.
   package init?(_ json: String) {
-    guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(json.utf8)) else {
-      return nil
-    }
+    guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(json.utf8)) else { return nil }
     self = value
   }
 

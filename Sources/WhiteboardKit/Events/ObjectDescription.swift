@@ -53,8 +53,7 @@ extension BoardEvent {
     package var isAssetAvailable: Bool?
     /// The path of the photo's file; nil if there is no file.
     package var path: String?
-    /// The erased ranges of a drawing, each with a start and an end position, in points along the
-    /// drawing.
+    /// The erased ranges of a drawing, each with a start and an end position, in points along the drawing.
     package var erased: [[Double]]?
     /// The groups that contain the object, innermost first.
     package var groups: [String]?
@@ -110,16 +109,12 @@ package struct RelativePoints: Encodable, Sendable, Equatable {
   }
 
   /// Returns the points that differ from those that readers know.
-  fileprivate func since(_ known: [InkPoint]) -> RelativePoints {
-    RelativePoints(ink, since: known)
-  }
+  fileprivate func since(_ known: [InkPoint]) -> RelativePoints { RelativePoints(ink, since: known) }
 
   /// Calls a closure with each included point.
   package func forEach(_ body: (Point) throws -> Void) rethrows {
     guard let center = InkBounds(ink)?.center else { return }
-    for point in ink[range] {
-      try body(Point(x: point.point.x - center.x, y: point.point.y - center.y))
-    }
+    for point in ink[range] { try body(Point(x: point.point.x - center.x, y: point.point.y - center.y)) }
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -159,8 +154,7 @@ extension BoardEvent.ObjectDescription {
       path: path,
       erased: snapshot.erasedSpans.flatMap { spans in
         // Omit an empty list, because it contains no information.
-        spans.isEmpty
-          ? nil : spans.map { [Double($0.lowerBound) / 16, Double($0.upperBound) / 16] }
+        spans.isEmpty ? nil : spans.map { [Double($0.lowerBound) / 16, Double($0.upperBound) / 16] }
       },
       groups: snapshot.groups.isEmpty ? nil : snapshot.groups.map(\.description),
       isLocked: snapshot.isLocked ? true : nil,
@@ -171,12 +165,7 @@ extension BoardEvent.ObjectDescription {
   /// Creates the description of a group.
   ///
   /// The center and size are those of the bounding box of its members.
-  init(
-    group id: ObjectID,
-    of members: [ObjectSnapshot],
-    within groups: [ObjectID],
-    _ bounds: Rectangle
-  ) {
+  init(group id: ObjectID, of members: [ObjectSnapshot], within groups: [ObjectID], _ bounds: Rectangle) {
     self.init(
       id: id.description,
       type: "group",
@@ -224,8 +213,7 @@ extension BoardEvent.ObjectDescription {
     setPoints(keys.contains("points") ? points?.joined(after: earlier.points) : earlier.points)
   }
 
-  /// Returns the keys whose values differ between two snapshots, except `selectedBy` and
-  /// `updatedAt`.
+  /// Returns the keys whose values differ between two snapshots, except `selectedBy` and `updatedAt`.
   static func changedKeys(_ old: ObjectSnapshot, _ new: ObjectSnapshot) -> [String] {
     var keys: [String] = []
     if old.centerPosition != new.centerPosition { keys.append("centerPosition") }

@@ -21,22 +21,14 @@ final class BoardVersions {
   nonisolated(nonsending) func checkpoint(_ name: String) async throws(CommandError) {
     defer { checkIsolation(#isolation) }
     _ = try persistence.openDocument
-    do throws(DocumentError) {
-      try await persistence.checkpoint(name)
-    } catch {
-      throw CommandError(error)
-    }
+    do throws(DocumentError) { try await persistence.checkpoint(name) } catch { throw CommandError(error) }
   }
 
   /// Restores the board to its state at a checkpoint.
-  nonisolated(nonsending) func restore(
-    _ name: String
-  ) async throws(CommandError) -> CommandOutcome {
+  nonisolated(nonsending) func restore(_ name: String) async throws(CommandError) -> CommandOutcome {
     defer { checkIsolation(#isolation) }
     let earlier = try await state(at: name)
-    let outcome = try editor.editInSteps { (board) throws(BoardError) in
-      try board.restore(earlier)
-    }
+    let outcome = try editor.editInSteps { (board) throws(BoardError) in try board.restore(earlier) }
     let touched = outcome.changed + outcome.deleted + outcome.replaced.values
     return CommandOutcome(ids: touched.sorted())
   }
@@ -48,49 +40,30 @@ final class BoardVersions {
   ///   - to: The later checkpoint; nil for the current board.
   ///   - request: The request id of the command.
   /// - Throws: ``CommandError`` if a checkpoint does not exist or cannot be read.
-  nonisolated(nonsending) func emitDifference(
-    from: String,
-    to: String?,
-    request: RequestMark?
-  ) async throws(CommandError) {
+  nonisolated(nonsending) func emitDifference(from: String, to: String?, request: RequestMark?)
+    async throws(CommandError)
+  {
     defer { checkIsolation(#isolation) }
     let earlier = try await state(at: from)
     let later: BoardState
-    if let to {
-      later = try await state(at: to)
-    } else {
-      later = editor.board.state
-    }
+    if let to { later = try await state(at: to) } else { later = editor.board.state }
     let changes = BoardDiff.between(earlier, later).changes.compactMap { JSONValue($0.json) }
-    runtime.emit(
-      .diff(
-        .init(from: from, to: to, count: changes.count, changes: changes, request: request)
-      )
-    )
+    runtime.emit(.diff(.init(from: from, to: to, count: changes.count, changes: changes, request: request)))
   }
 
   /// Emits the names and times of all checkpoints.
   nonisolated(nonsending) func emitCheckpoints(request: RequestMark?) async throws(CommandError) {
     let document = try persistence.openDocument
     let versions: [DocumentVersion]
-    do throws(DocumentError) {
-      versions = try await document.versions()
-    } catch {
-      throw CommandError(error)
-    }
+    do throws(DocumentError) { versions = try await document.versions() } catch { throw CommandError(error) }
     let list = versions.map {
-      BoardEvent.CheckpointDescription(
-        name: $0.name,
-        at: Timestamp.text(milliseconds: UInt64(max(0, $0.time)))
-      )
+      BoardEvent.CheckpointDescription(name: $0.name, at: Timestamp.text(milliseconds: UInt64(max(0, $0.time))))
     }
     runtime.emit(.checkpoints(.init(count: list.count, checkpoints: list, request: request)))
   }
 
   /// Returns the state of the board at a checkpoint.
-  private nonisolated(nonsending) func state(
-    at name: String
-  ) async throws(CommandError) -> BoardState {
+  private nonisolated(nonsending) func state(at name: String) async throws(CommandError) -> BoardState {
     let document = try persistence.openDocument
     do throws(DocumentError) {
       let version = try await document.version(name)

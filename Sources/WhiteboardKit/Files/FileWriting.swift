@@ -20,14 +20,12 @@ package enum FileWriting {
         continue
       }
       switch errno {
-      case EINTR:
-        continue
+      case EINTR: continue
       case EAGAIN:
         // The descriptor is non-blocking, for example because another program changed the terminal.
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         _ = poll(&entry, 1, -1)
-      default:
-        return errno
+      default: return errno
       }
     }
     return nil

@@ -38,12 +38,9 @@ final class ImportExport {
   // MARK: - Export
 
   /// Writes the board, or the objects that touch a region, to a file.
-  nonisolated(nonsending) func export(
-    to file: String,
-    region: Rectangle?,
-    scale: Double,
-    isReplacing: Bool
-  ) async throws(CommandError) -> CommandOutcome {
+  nonisolated(nonsending) func export(to file: String, region: Rectangle?, scale: Double, isReplacing: Bool)
+    async throws(CommandError) -> CommandOutcome
+  {
     defer { checkIsolation(#isolation) }
     guard let format = ExportFormat(fileName: file) else {
       throw CommandError(
@@ -87,9 +84,7 @@ final class ImportExport {
     var opened: [AssetID: String] = [:]
     for id in ids { opened[id] = await photos.open(id) }
     let paths = opened
-    export.picture.photo = { id in
-      paths[id].flatMap { try? FileReading.whole($0, limit: BoardLimits.photoBytes) }
-    }
+    export.picture.photo = { id in paths[id].flatMap { try? FileReading.whole($0, limit: BoardLimits.photoBytes) } }
     return try await body(export)
   }
 
@@ -102,13 +97,9 @@ final class ImportExport {
     isReplacing: Bool,
     pages: (any PageWriter)?
   ) async throws(CommandError) {
-    try withCommandErrors { () throws(OutputFile.WriteError) in
-      try OutputFile.check(file, isReplacing: isReplacing)
-    }
+    try withCommandErrors { () throws(OutputFile.WriteError) in try OutputFile.check(file, isReplacing: isReplacing) }
     let bytes: [UInt8]
-    do throws(ExportError) {
-      bytes = try export.file(as: format, scale: scale, pages: pages)
-    } catch {
+    do throws(ExportError) { bytes = try export.file(as: format, scale: scale, pages: pages) } catch {
       throw CommandError(.refused, UntrustedText(error.message).escaped())
     }
     try withCommandErrors { () throws(OutputFile.WriteError) in
@@ -116,17 +107,10 @@ final class ImportExport {
     }
   }
 
-  private static func withCommandErrors(
-    _ body: () throws(OutputFile.WriteError) -> Void
-  ) throws(CommandError) {
-    do throws(OutputFile.WriteError) {
-      try body()
-    } catch {
+  private static func withCommandErrors(_ body: () throws(OutputFile.WriteError) -> Void) throws(CommandError) {
+    do throws(OutputFile.WriteError) { try body() } catch {
       guard case .exists = error else { throw CommandError(.fileUnwritable, error.message) }
-      throw CommandError(
-        .fileUnwritable,
-        "\(error.message); add `force` after the name to overwrite it"
-      )
+      throw CommandError(.fileUnwritable, "\(error.message); add `force` after the name to overwrite it")
     }
   }
 
@@ -136,28 +120,16 @@ final class ImportExport {
   private var copies: String { "\(configuration.dataDirectory)/copies.json" }
 
   /// Copies objects, so that `paste` can add them to any board.
-  nonisolated(nonsending) func copy(
-    _ references: [ObjectReference]
-  ) async throws(CommandError) -> CommandOutcome {
+  nonisolated(nonsending) func copy(_ references: [ObjectReference]) async throws(CommandError) -> CommandOutcome {
     let ids = try editor.resolve(references)
     try await withExport(objects: Set(ids)) { (export) async throws(CommandError) in
-      try await Self.write(
-        export,
-        as: .json,
-        scale: 1,
-        to: copies,
-        isReplacing: true,
-        pages: nil
-      )
+      try await Self.write(export, as: .json, scale: 1, to: copies, isReplacing: true, pages: nil)
     }
     return CommandOutcome(ids: ids)
   }
 
-  /// Adds the objects that were copied last, as one undo step; does not change the board's
-  /// settings.
-  nonisolated(nonsending) func paste(
-    at place: BoardPoint?
-  ) async throws(CommandError) -> CommandOutcome {
+  /// Adds the objects that were copied last, as one undo step; does not change the board's settings.
+  nonisolated(nonsending) func paste(at place: BoardPoint?) async throws(CommandError) -> CommandOutcome {
     defer { checkIsolation(#isolation) }
     guard FileReading.size(copies) != nil else {
       throw CommandError(.refused, "no objects were copied yet; use `copy ID …` first")
@@ -170,10 +142,9 @@ final class ImportExport {
   // MARK: - Import
 
   /// Adds the contents of a file to the board, as one undo step.
-  nonisolated(nonsending) func importFile(
-    _ file: String,
-    at place: BoardPoint?
-  ) async throws(CommandError) -> CommandOutcome {
+  nonisolated(nonsending) func importFile(_ file: String, at place: BoardPoint?) async throws(CommandError)
+    -> CommandOutcome
+  {
     defer { checkIsolation(#isolation) }
     guard let imported = try await Self.read(file) else {
       return try await editor.importPhoto(file, at: place.map { Point($0) } ?? Point(x: 0, y: 0))
@@ -183,11 +154,9 @@ final class ImportExport {
     return outcome
   }
 
-  private func add(
-    _ imported: ImportedBoard,
-    at place: BoardPoint?,
-    from file: String
-  ) throws(CommandError) -> CommandOutcome {
+  private func add(_ imported: ImportedBoard, at place: BoardPoint?, from file: String) throws(CommandError)
+    -> CommandOutcome
+  {
     var imported = imported
     if let place { imported.center(at: Point(place)) }
     report(imported.warnings, about: file)
@@ -198,9 +167,8 @@ final class ImportExport {
   private static func read(_ file: String) async throws(CommandError) -> ImportedBoard? {
     let bytes = try FileReading.whole(file, limit: ImportedBoard.byteLimit)
     guard !PhotoHeader.isPhoto(bytes), !PhotoHeader.isWebP(bytes) else { return nil }
-    do throws(ImportError) {
-      return try ImportedBoard(reading: bytes) { AssetID(Array(SHA256.hash(data: $0))) }
-    } catch {
+    do throws(ImportError) { return try ImportedBoard(reading: bytes) { AssetID(Array(SHA256.hash(data: $0))) } } catch
+    {
       throw CommandError(
         .fileUnreadable,
         "\(UntrustedText(file).quoted(limit: 256)): \(UntrustedText(error.message).escaped())"

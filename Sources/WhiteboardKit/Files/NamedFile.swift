@@ -24,14 +24,12 @@ struct NamedFile: Equatable, Sendable {
   ///
   /// A file in a folder is named by its path from the folder on. Symbolic links in folders are left out.
   ///
-  /// - Throws: `fileUnreadable` if a path does not exist, or a folder contains no files; `tooBig` if there are more than
-  ///   ``limit`` files.
+  /// - Throws: `fileUnreadable` if a path does not exist, or a folder contains no files; `tooBig` if there are more
+  ///   than ``limit`` files.
   static func files(at paths: [String]) async throws(CommandError) -> [NamedFile] {
     let result: Result<[NamedFile], CommandError> = await withCheckedContinuation { continuation in
       queue.async {
-        do throws(CommandError) {
-          continuation.resume(returning: .success(try found(at: paths)))
-        } catch {
+        do throws(CommandError) { continuation.resume(returning: .success(try found(at: paths))) } catch {
           continuation.resume(returning: .failure(error))
         }
       }
@@ -50,19 +48,11 @@ struct NamedFile: Equatable, Sendable {
         continue
       }
       guard let inside = try? FileManager.default.subpathsOfDirectory(atPath: path) else {
-        throw CommandError(
-          .fileUnreadable,
-          "\(UntrustedText(path).quoted(limit: 256)) cannot be read"
-        )
+        throw CommandError(.fileUnreadable, "\(UntrustedText(path).quoted(limit: 256)) cannot be read")
       }
-      let found = inside.sorted().filter {
-        kind(of: "\(trimmed)/\($0)", followsLinks: false) == S_IFREG
-      }
+      let found = inside.sorted().filter { kind(of: "\(trimmed)/\($0)", followsLinks: false) == S_IFREG }
       guard !found.isEmpty else {
-        throw CommandError(
-          .fileUnreadable,
-          "the folder \(UntrustedText(path).quoted(limit: 256)) contains no files"
-        )
+        throw CommandError(.fileUnreadable, "the folder \(UntrustedText(path).quoted(limit: 256)) contains no files")
       }
       files += found.map { NamedFile(path: "\(trimmed)/\($0)", name: "\(name)/\($0)") }
     }
@@ -88,9 +78,9 @@ struct NamedFile: Equatable, Sendable {
   /// Separators of folders become `_`. Characters that are not safe to display, and dots at the beginning, are removed.
   static func cleaned(_ name: UntrustedText) -> String {
     let separators: Set<Character> = ["/", "\\", ":"]
-    let parts = name.raw.split { separators.contains($0) }
-      .map { UntrustedText($0).displayed(width: CommandLimits.maximumNameLength) }
-      .map { String($0.drop { $0 == "." || $0 == " " }) }.filter { !$0.isEmpty }
+    let parts = name.raw.split { separators.contains($0) }.map {
+      UntrustedText($0).displayed(width: CommandLimits.maximumNameLength)
+    }.map { String($0.drop { $0 == "." || $0 == " " }) }.filter { !$0.isEmpty }
     let whole = parts.joined(separator: "_")
     guard !whole.isEmpty else { return "file" }
     let (stem, ending) = split(whole)
@@ -104,9 +94,9 @@ struct NamedFile: Equatable, Sendable {
 
   /// Splits a name into its stem and its ending with the dot; a long ending is part of the stem.
   private static func split(_ name: String) -> (stem: String, ending: String) {
-    guard let dot = name.lastIndex(of: "."), dot != name.startIndex,
-      name[dot...].utf8.count <= 16
-    else { return (name, "") }
+    guard let dot = name.lastIndex(of: "."), dot != name.startIndex, name[dot...].utf8.count <= 16 else {
+      return (name, "")
+    }
     return (String(name[..<dot]), String(name[dot...]))
   }
 
@@ -116,22 +106,14 @@ struct NamedFile: Equatable, Sendable {
   ///
   /// - Returns: The new path.
   /// - Throws: `fileUnwritable` if the file cannot be moved. It is then still at its old path.
-  static func save(
-    _ path: String,
-    named name: UntrustedText,
-    in folder: String
-  ) async throws(CommandError) -> String {
+  static func save(_ path: String, named name: UntrustedText, in folder: String) async throws(CommandError) -> String {
     let result: Result<String, CommandError> = await withCheckedContinuation { continuation in
       queue.async { continuation.resume(returning: moved(path, to: folder, cleaned(name))) }
     }
     return try result.get()
   }
 
-  private static func moved(
-    _ path: String,
-    to folder: String,
-    _ name: String
-  ) -> Result<String, CommandError> {
+  private static func moved(_ path: String, to folder: String, _ name: String) -> Result<String, CommandError> {
     var number: Int32 = 0
     try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let (stem, ending) = split(name)

@@ -26,24 +26,17 @@ package enum OutputFile {
       }
     }
 
-    private static func shown(_ path: String) -> String {
-      UntrustedText(path).quoted(limit: 256)
-    }
+    private static func shown(_ path: String) -> String { UntrustedText(path).quoted(limit: 256) }
   }
 
-  /// Writes a file under a temporary name and then renames it, so that no program reads an
-  /// incomplete file.
+  /// Writes a file under a temporary name and then renames it, so that no program reads an incomplete file.
   ///
   /// - Parameters:
   ///   - bytes: The contents.
   ///   - path: The path of the file.
   ///   - isReplacing: Whether to replace an existing file.
   /// - Throws: ``WriteError``; an existing file is then unchanged.
-  package static func write(
-    _ bytes: [UInt8],
-    to path: String,
-    isReplacing: Bool
-  ) throws(WriteError) {
+  package static func write(_ bytes: [UInt8], to path: String, isReplacing: Bool) throws(WriteError) {
     try check(path, isReplacing: isReplacing)
     let beside = "\(path).\(UInt64.random(in: 0...UInt64.max)).part"
     let descriptor = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)

@@ -5,16 +5,13 @@ import WhiteboardSync
 
 /// Performing the actions of the replica.
 extension ActiveBoard {
-  /// Performs the actions that the replica returned for an input, and schedules the next timed
-  /// work.
+  /// Performs the actions that the replica returned for an input, and schedules the next timed work.
   ///
   /// Call this function after each input, even if the replica returned no actions.
   func perform(_ actions: [ReplicaAction]) {
     for action in actions { fulfill(action) }
     confirmHost()
-    if reports.reportSettings() {
-      runtime.spawn { sharedBoard in await sharedBoard.board?.storeTitle() }
-    }
+    if reports.reportSettings() { runtime.spawn { sharedBoard in await sharedBoard.board?.storeTitle() } }
     if let deadline = replica.nextDeadline { runtime.wake(by: runtime.instant(deadline)) }
     runtime.changed()
   }
@@ -34,12 +31,10 @@ extension ActiveBoard {
     case .preview(let preview): reports.showOnScreen(.preview(preview))
     case .presence(let member, let presence): reports.showOnScreen(.presence(member, presence))
     case .record(let change): persistence.record(change)
-    case .sign, .verify:
-      preconditionFailure("the author has a local key, and the replica has a verifier")
+    case .sign, .verify: preconditionFailure("the author has a local key, and the replica has a verifier")
     // Messages, resources and application data
     case .send(let bytes, let recipients): outbox.enqueue(bytes, to: peers(recipients))
-    case .sendDatagram(let bytes, let recipients):
-      outbox.enqueueDatagram(bytes, to: peers(recipients))
+    case .sendDatagram(let bytes, let recipients): outbox.enqueueDatagram(bytes, to: peers(recipients))
     case .sendAsset(let id, let name, let member): transfers.sendAsset(id, name, to: member)
     case .sendAnswer(let bytes, let name, let member): transfers.sendAnswer(bytes, name, to: member)
     case .wantAsset(let reference, let member):
@@ -47,19 +42,14 @@ extension ActiveBoard {
         "Photo requested.",
         metadata: ["asset": "\(reference.id)", "peer": "\(member.description.prefix(8))"]
       )
-    case .data(let bytes, let member, let isReliable):
-      messages.received(bytes, from: member, isReliable: isReliable)
+    case .data(let bytes, let member, let isReliable): messages.received(bytes, from: member, isReliable: isReliable)
     // Members
-    case .profile(let member, let name, let icon):
-      profiles.changed(member, name: name, icon: icon)
+    case .profile(let member, let name, let icon): profiles.changed(member, name: name, icon: icon)
     case .role(let role): roles.localRoleChanged(to: role)
     case .memberRole(let member, let role): roles.roleChanged(of: member, to: role)
     case .caughtUp(let member):
       catchUp.caughtUp(with: member)
-      configuration.logger.debug(
-        "Caught up with a member.",
-        metadata: ["peer": "\(member.description.prefix(8))"]
-      )
+      configuration.logger.debug("Caught up with a member.", metadata: ["peer": "\(member.description.prefix(8))"])
     // Warnings
     case .clock(let report):
       let name = report.member == replica.board.member ? nil : members.label(of: report.member)
@@ -67,8 +57,7 @@ extension ActiveBoard {
       runtime.emit(report.finding == .isRight ? .note(remark) : .warning(remark))
     case .diverged(let member, _): warn(.diverged(from: members.label(of: member)))
     case .full(let member): warn(.boardFull(for: members.label(of: member)))
-    case .deletedUnseen(let ids, let author):
-      warn(.deletedUnseen(ids, by: author.map { members.label(of: $0) }))
+    case .deletedUnseen(let ids, let author): warn(.deletedUnseen(ids, by: author.map { members.label(of: $0) }))
     case .photosLeftOut(let author): warn(.photosLeftOut(of: members.label(of: author)))
     case .unrecorded(let member): warn(.unrecordedAuthors(in: members.label(of: member)))
     case .protocolViolation(let member, let error): reject(member, because: error)
@@ -77,9 +66,7 @@ extension ActiveBoard {
 
   private func warn(_ remark: BoardEvent.Remark) { runtime.emit(.warning(remark)) }
 
-  private func peers(_ members: [MemberID]) -> [PeerID] {
-    members.map { PeerID($0) }
-  }
+  private func peers(_ members: [MemberID]) -> [PeerID] { members.map { PeerID($0) } }
 
   /// Disconnects a member that broke the rules of the board.
   private func reject(_ member: MemberID, because error: ReplicaError) {

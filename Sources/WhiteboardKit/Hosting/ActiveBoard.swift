@@ -33,13 +33,7 @@ final class ActiveBoard {
     persistence: persistence
   )
   /// The component that runs the commands that change the board.
-  private(set) lazy var editor = BoardEditor(
-    runtime,
-    replica,
-    of: self,
-    members: members,
-    photos: photos
-  )
+  private(set) lazy var editor = BoardEditor(runtime, replica, of: self, members: members, photos: photos)
   private(set) lazy var roles = Roles(runtime, replica, of: self, members: members)
   private(set) lazy var admission = BoardAdmission(
     runtime,
@@ -136,14 +130,7 @@ final class ActiveBoard {
       hiddenAuthors: hiddenAuthors,
       publisher: publisher
     )
-    catchUp = CatchUp(
-      runtime,
-      configuration,
-      board.session,
-      replica,
-      members: members,
-      publisher: publisher
-    )
+    catchUp = CatchUp(runtime, configuration, board.session, replica, members: members, publisher: publisher)
   }
 
   var session: Session { boardSession.session }
@@ -151,8 +138,7 @@ final class ActiveBoard {
   /// Whether the session knows that the owner of an owned board is its host.
   private var isHostConfirmed = false
 
-  /// Confirms the owner of an owned board as the host of the session, as soon as the owner is known
-  /// (MEM-15).
+  /// Confirms the owner of an owned board as the host of the session, as soon as the owner is known (MEM-15).
   func confirmHost() {
     guard replica.isOwned, !isHostConfirmed, let owner = replica.owner else { return }
     isHostConfirmed = true
@@ -164,12 +150,7 @@ final class ActiveBoard {
     guard let document = persistence.document, configuration.recordingFile == nil else { return }
     do throws(DocumentError) {
       try await boardSession.storeTitle(reports.settings.title?.raw ?? "", in: document)
-    } catch {
-      configuration.logger.warning(
-        "The title was not stored.",
-        metadata: ["reason": "\(error.message)"]
-      )
-    }
+    } catch { configuration.logger.warning("The title was not stored.", metadata: ["reason": "\(error.message)"]) }
   }
 
   /// Hides an author on all boards, or shows it again.
@@ -179,10 +160,7 @@ final class ActiveBoard {
   ///   - isHidden: Whether to hide the author.
   /// - Returns: The number of objects on this board that were hidden or shown.
   /// - Throws: ``CommandError`` if no author matches, or the change cannot be stored.
-  nonisolated(nonsending) func setAuthor(
-    _ word: String,
-    isHidden: Bool
-  ) async throws(CommandError) -> CommandOutcome {
+  nonisolated(nonsending) func setAuthor(_ word: String, isHidden: Bool) async throws(CommandError) -> CommandOutcome {
     let hidden = reports.hiddenAuthors
     let author = try authors.find(word, or: hidden.members)
     guard !isHidden || author != replica.board.member else {

@@ -33,13 +33,11 @@ struct BoardHost {
   ///   - new: The id for a new board if the choice has none.
   ///   - transport: The local transport.
   /// - Returns: The session of the board.
-  /// - Throws: ``WhiteboardError`` if the file cannot be opened for writing or does not match the
-  ///   configuration; the file is then unchanged. ``SessionError`` if the session cannot be opened.
-  nonisolated(nonsending) func host(
-    _ choice: Choice,
-    orMaking new: SessionID,
-    _ transport: PeerTransport
-  ) async throws -> BoardSession {
+  /// - Throws: ``WhiteboardError`` if the file cannot be opened for writing or does not match the configuration; the
+  ///   file is then unchanged. ``SessionError`` if the session cannot be opened.
+  nonisolated(nonsending) func host(_ choice: Choice, orMaking new: SessionID, _ transport: PeerTransport) async throws
+    -> BoardSession
+  {
     defer { checkIsolation(#isolation) }
     var name = choice.name
     var id = new
@@ -51,9 +49,7 @@ struct BoardHost {
       persistence.use(document)
       (id, name, code) = try await contents(of: document)
       // An offline board dials no members and leaves the stored membership unchanged.
-      if !configuration.isOffline {
-        membership = await document.membershipRecord(logger: configuration.logger)
-      }
+      if !configuration.isOffline { membership = await document.membershipRecord(logger: configuration.logger) }
     }
     if configuration.isOwned, !BoardID(id).isOwned {
       throw WhiteboardError(
@@ -61,16 +57,13 @@ struct BoardHost {
         "this board has no owner, so everyone can edit it; for a new owned board, use --owned with another name"
       )
     }
-    // A board that another peer created keeps its join code, because its members know no other
-    // code.
+    // A board that another peer created keeps its join code, because its members know no other code.
     let isOwn = membership.map { $0.host == transport.peerID } ?? true
     let policy: AdmissionPolicy =
       if !isOwn, configuration.followsHost {
         // A code that the host did not give must admit no peer.
         code.map { .code($0) } ?? .known
-      } else {
-        configuration.admissionPolicy(default: .code, code: code)
-      }
+      } else { configuration.admissionPolicy(default: .code, code: code) }
     let session = try await open(id, name, policy, membership, transport)
     if !isOwn, configuration.followsHost { session.followHost(asksUser: asksUser) }
     return BoardSession(session, name: name, policy: policy)
@@ -106,51 +99,33 @@ struct BoardHost {
   }
 
   /// Opens the file of a board; creates it if it is missing.
-  private nonisolated(nonsending) func openDocument(
-    of choice: Choice,
-    orMaking new: SessionID
-  ) async throws(WhiteboardError) -> BoardDocument {
+  private nonisolated(nonsending) func openDocument(of choice: Choice, orMaking new: SessionID)
+    async throws(WhiteboardError) -> BoardDocument
+  {
     defer { checkIsolation(#isolation) }
     do throws(DocumentError) {
       let library = configuration.library
       if let file = configuration.boardFile {
-        return try await BoardDocument.openForWritingOrReading(
-          at: file,
-          seal: library.seal(forFile: file)
-        )
+        return try await BoardDocument.openForWritingOrReading(at: file, seal: library.seal(forFile: file))
       }
       switch choice {
       case .named(let name):
-        return try await library.open(
-          named: name,
-          orMaking: new.bytes,
-          now: BoardFile.now,
-          orReading: true
-        )
+        return try await library.open(named: name, orMaking: new.bytes, now: BoardFile.now, orReading: true)
       case .board(let id, let name):
-        return try await library.open(
-          board: id.bytes,
-          name: name,
-          now: BoardFile.now,
-          orReading: true
-        )
+        return try await library.open(board: id.bytes, name: name, now: BoardFile.now, orReading: true)
       }
-    } catch {
-      throw WhiteboardError(error)
-    }
+    } catch { throw WhiteboardError(error) }
   }
 
-  private nonisolated(nonsending) func contents(
-    of document: BoardDocument
-  ) async throws(WhiteboardError) -> (SessionID, name: String, code: JoinCode?) {
+  private nonisolated(nonsending) func contents(of document: BoardDocument) async throws(WhiteboardError) -> (
+    SessionID, name: String, code: JoinCode?
+  ) {
     defer { checkIsolation(#isolation) }
     do throws(DocumentError) {
       guard let board = SessionID(bytes: document.board) else {
         throw DocumentError(.damaged, "\(document.path): the file has no valid board id")
       }
       return (board, try await document.name(), await document.joinCode())
-    } catch {
-      throw WhiteboardError(error)
-    }
+    } catch { throw WhiteboardError(error) }
   }
 }

@@ -30,9 +30,7 @@ final class BoardSession {
   var admission: BoardConfiguration.Admission { BoardConfiguration.Admission(policy) }
 
   /// The join code; nil if the local peer does not admit by code.
-  var code: JoinCode? {
-    if case .code(let code) = policy { code } else { nil }
-  }
+  var code: JoinCode? { if case .code(let code) = policy { code } else { nil } }
 
   /// Replaces the join code.
   func setCode(_ code: JoinCode) { policy = .code(code) }
@@ -55,10 +53,7 @@ final class BoardSession {
   /// A board without a name takes its name from the title.
   ///
   /// - Throws: An error if the file cannot be written.
-  nonisolated(nonsending) func storeTitle(
-    _ title: String,
-    in document: BoardDocument
-  ) async throws(DocumentError) {
+  nonisolated(nonsending) func storeTitle(_ title: String, in document: BoardDocument) async throws(DocumentError) {
     defer { checkIsolation(#isolation) }
     if try await document.title() ?? "" != title { try await document.setTitle(title) }
     guard !title.isEmpty, isProvisional(name) else { return }
@@ -122,7 +117,5 @@ extension BoardConfiguration {
   /// Returns whether the local peer hosts the board of a session.
   ///
   /// Opening an offline copy of another peer's board does not make the local peer its host.
-  func isHosting(_ session: Session) -> Bool {
-    !isOffline && (isRelay || session.hostPeer == session.localPeer)
-  }
+  func isHosting(_ session: Session) -> Bool { !isOffline && (isRelay || session.hostPeer == session.localPeer) }
 }

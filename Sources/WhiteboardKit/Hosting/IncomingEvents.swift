@@ -3,9 +3,8 @@ import PeerSession
 
 /// A queue of session events that are not handled yet.
 ///
-/// The events of each member keep their order, and the members take turns. A member that causes
-/// more work than its share delays only its own events. The type performs no I/O; all times must
-/// come from the same clock.
+/// The events of each member keep their order, and the members take turns. A member that causes more work than its
+/// share delays only its own events. The type performs no I/O; all times must come from the same clock.
 struct IncomingEvents {
   /// The processor time that a member may use, in seconds per second.
   static let share = 0.25
@@ -30,8 +29,7 @@ struct IncomingEvents {
     case pass
     /// Stop reading from the link of this member.
     case stopReading(PeerID)
-    /// Disconnect this member: too many of its events are queued although reading should have
-    /// stopped.
+    /// Disconnect this member: too many of its events are queued although reading should have stopped.
     case disconnect(PeerID)
   }
 
@@ -82,8 +80,7 @@ struct IncomingEvents {
 
   /// Adds an event.
   ///
-  /// A datagram is dropped if its member has used up its processor time, or has too many queued
-  /// events.
+  /// A datagram is dropped if its member has used up its processor time, or has too many queued events.
   ///
   /// - Returns: The action for the link of its member.
   mutating func append(_ event: SessionEvent, now: Duration) -> Verdict {
@@ -124,8 +121,7 @@ struct IncomingEvents {
     return verdict
   }
 
-  /// Removes and returns the next event, from the first member in turn that has processor time
-  /// left.
+  /// Removes and returns the next event, from the first member in turn that has processor time left.
   mutating func nextStep(now: Duration) -> Step {
     if let event = urgent.popFirst() {
       count -= 1
@@ -135,9 +131,7 @@ struct IncomingEvents {
     for _ in 0..<turns.count {
       guard let peer = turns.popFirst(), var queue = queues[peer] else { continue }
       queue.fill(now)
-      guard queue.credit >= 0 || queue.isLeaving || ignoresShares,
-        let event = queue.events.popFirst()
-      else {
+      guard queue.credit >= 0 || queue.isLeaving || ignoresShares, let event = queue.events.popFirst() else {
         queues[peer] = queue
         turns.append(peer)
         let due = now + .seconds(-queue.credit / Self.share) + .milliseconds(1)
@@ -159,11 +153,9 @@ struct IncomingEvents {
 
   /// Updates the state of a member's queue after one of the member's events was handled.
   ///
-  /// - Returns: True if reading from the member's link must resume, because the queue is at most
-  ///   half full.
+  /// - Returns: True if reading from the member's link must resume, because the queue is at most half full.
   mutating func resume(_ peer: PeerID) -> Bool {
-    guard let queue = queues[peer], queue.isStopped, queue.messages <= Self.messages / 2,
-      queue.bytes <= Self.bytes / 2
+    guard let queue = queues[peer], queue.isStopped, queue.messages <= Self.messages / 2, queue.bytes <= Self.bytes / 2
     else { return false }
     queues[peer]?.isStopped = false
     return true
@@ -199,8 +191,8 @@ extension SessionEvent {
   fileprivate var member: PeerID? {
     switch self {
     case .peerJoined(let peer): peer.id
-    case .peerStateChanged(let peer, _), .peerLeft(let peer, _, undelivered: _),
-      .message(_, from: let peer), .datagram(_, from: let peer), .datagramPath(let peer, _):
+    case .peerStateChanged(let peer, _), .peerLeft(let peer, _, undelivered: _), .message(_, from: let peer),
+      .datagram(_, from: let peer), .datagramPath(let peer, _):
       peer
     case .resourceStarted(let info), .resourceFinished(let info, _): info.peer
     case .streamOpened(let stream): stream.peer
@@ -208,13 +200,9 @@ extension SessionEvent {
     }
   }
 
-  fileprivate var isMessage: Bool {
-    if case .message = self { true } else { false }
-  }
+  fileprivate var isMessage: Bool { if case .message = self { true } else { false } }
 
-  fileprivate var isDeparture: Bool {
-    if case .peerLeft = self { true } else { false }
-  }
+  fileprivate var isDeparture: Bool { if case .peerLeft = self { true } else { false } }
 }
 
 extension DepartureReason {

@@ -6,9 +6,7 @@ import PeerSession
 /// Confined to the actor of its board.
 struct RelayMove {
   /// The delays between attempts.
-  private static let pauses: [Duration] = [
-    .milliseconds(500), .seconds(1), .seconds(2), .seconds(5), .seconds(15),
-  ]
+  private static let pauses: [Duration] = [.milliseconds(500), .seconds(1), .seconds(2), .seconds(5), .seconds(15)]
 
   /// How long the session may take to reconnect to a relay.
   private static let grace = Duration.seconds(3)
@@ -23,8 +21,8 @@ struct RelayMove {
 
   /// Moves the board to a relay, and moves it again if the relay loses the board.
   ///
-  /// A relay that returns with its key gets the board back from the session. A relay that lost its
-  /// data returns with another key, so the board must be moved again.
+  /// A relay that returns with its key gets the board back from the session. A relay that lost its data returns with
+  /// another key, so the board must be moved again.
   nonisolated(nonsending) func run() async {
     defer { checkIsolation(#isolation) }
     var former: PeerID?
@@ -55,11 +53,7 @@ struct RelayMove {
       let terms = CarryTerms(name: board.name, admission: board.policy)
       for candidate in relays {
         do throws(SessionError) {
-          let relay = try await board.session.carry(
-            by: candidate.addresses,
-            relay: candidate.peer,
-            terms: terms
-          )
+          let relay = try await board.session.carry(by: candidate.addresses, relay: candidate.peer, terms: terms)
           if relay != former { await moved(to: relay, from: former, at: candidate.addresses) }
           return relay
         } catch {
@@ -97,29 +91,19 @@ struct RelayMove {
   /// The relay that the configuration names, or all announced relays that accept boards.
   private var relays: [(peer: PeerID?, addresses: [PeerAddress])] {
     switch carrier {
-    case .at(let address, let peer):
-      [(peer, [PeerAddress(host: address.host, port: address.port)])]
-    case .nearby:
-      discovery.nearby.relays.map { (PeerID(claimed: $0.announcement.peer), $0.addresses) }
+    case .at(let address, let peer): [(peer, [PeerAddress(host: address.host, port: address.port)])]
+    case .nearby: discovery.nearby.relays.map { (PeerID(claimed: $0.announcement.peer), $0.addresses) }
     }
   }
 
-  private nonisolated(nonsending) func moved(
-    to relay: PeerID,
-    from former: PeerID?,
-    at addresses: [PeerAddress]
-  ) async {
+  private nonisolated(nonsending) func moved(to relay: PeerID, from former: PeerID?, at addresses: [PeerAddress]) async
+  {
     defer { checkIsolation(#isolation) }
     // The relay gets its rights from the open board, so wait until the board is open.
     _ = await runtime.wait { runtime.call { $0.board != nil } }
     board.isCarried = true
     let link = addresses.first.flatMap { HostPort(host: $0.host, port: $0.port) }.map {
-      BoardLink(
-        address: $0,
-        board: board.session.id.text,
-        peer: relay.text,
-        code: board.code?.words ?? []
-      ).text
+      BoardLink(address: $0, board: board.session.id.text, peer: relay.text, code: board.code?.words ?? []).text
     }
     if former != nil {
       let address = addresses.first?.description ?? "that address"

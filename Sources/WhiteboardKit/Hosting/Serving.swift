@@ -12,16 +12,10 @@ final class Serving {
   let timedWork: TimedWork
   /// The event that describes how to join the board, including the current code.
   private(set) var ready: BoardEvent.Ready
-  /// The file that makes the open board visible to other programs of this user; nil if there is
-  /// none.
+  /// The file that makes the open board visible to other programs of this user; nil if there is none.
   private var openBoard: OpenBoardFile?
 
-  init(
-    _ active: ActiveBoard,
-    _ intake: SessionIntake,
-    _ timedWork: TimedWork,
-    _ ready: BoardEvent.Ready
-  ) {
+  init(_ active: ActiveBoard, _ intake: SessionIntake, _ timedWork: TimedWork, _ ready: BoardEvent.Ready) {
     self.active = active
     self.intake = intake
     self.timedWork = timedWork
@@ -52,19 +46,14 @@ final class Serving {
   /// Updates how others join the board, after the policy or the set of peers that admit newcomers changed.
   ///
   /// - Returns: The event that reports the change; nil if nothing changed.
-  func updateAdmission(
-    _ configuration: BoardConfiguration,
-    isAnnounced: Bool
-  ) -> BoardEvent.Admission? {
+  func updateAdmission(_ configuration: BoardConfiguration, isAnnounced: Bool) -> BoardEvent.Admission? {
     let former = BoardEvent.Admission(ready)
     let canAdmit = board.admitsNewcomers(configuration)
     ready.admit = board.admission.rawValue
     ready.code = board.code?.text
     ready.announced = isAnnounced
     ready.admitters = canAdmit || ready.addresses.isEmpty ? nil : board.admitters
-    ready.link =
-      canAdmit
-      ? board.link(at: ready.addresses.first, of: ready.peer, configuration) : ""
+    ready.link = canAdmit ? board.link(at: ready.addresses.first, of: ready.peer, configuration) : ""
     let new = BoardEvent.Admission(ready)
     guard new != former else { return nil }
     if openBoard != nil { showOpenBoard(configuration) }
@@ -74,8 +63,7 @@ final class Serving {
   /// Makes the board and its current code visible to other programs of this user.
   ///
   /// - Returns: Whether the file could be written.
-  @discardableResult
-  func showOpenBoard(_ configuration: BoardConfiguration) -> Bool {
+  @discardableResult func showOpenBoard(_ configuration: BoardConfiguration) -> Bool {
     // The previous file object holds the lock until the object is released.
     openBoard = nil
     openBoard = OpenBoardFile(
@@ -106,17 +94,13 @@ extension BoardSession {
   }
 
   /// Creates the event that describes how to join the board at the local peer.
-  nonisolated(nonsending) func ready(
-    _ configuration: BoardConfiguration,
-    _ transport: PeerTransport,
-    isAnnounced: Bool
-  ) async -> BoardEvent.Ready {
+  nonisolated(nonsending) func ready(_ configuration: BoardConfiguration, _ transport: PeerTransport, isAnnounced: Bool)
+    async -> BoardEvent.Ready
+  {
     var hosts: [String] = []
     if configuration.isListening {
       hosts = await transport.addresses()
-      if let listen = configuration.listen, !["0.0.0.0", "::"].contains(listen.host) {
-        hosts = [listen.host]
-      }
+      if let listen = configuration.listen, !["0.0.0.0", "::"].contains(listen.host) { hosts = [listen.host] }
       if hosts.isEmpty { hosts = ["127.0.0.1"] }
     }
     let addresses = hosts.compactMap { HostPort(host: $0, port: transport.port) }

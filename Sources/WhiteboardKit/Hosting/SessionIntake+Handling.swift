@@ -34,8 +34,7 @@ extension SessionIntake {
         )
       )
     case .resourceStarted(let info): board.transfers.resourceStarted(info)
-    case .resourceProgress(let id, let bytes, let size):
-      board.transfers.resourceProgressed(id, bytes, size)
+    case .resourceProgress(let id, let bytes, let size): board.transfers.resourceProgressed(id, bytes, size)
     case .resourceFinished(let info, let result): board.transfers.resourceFinished(info, result)
     case .streamOpened(let stream):
       runtime.spawn { sharedBoard in
@@ -48,11 +47,9 @@ extension SessionIntake {
     case .warning(let warning):
       var message = UntrustedText(warning.message).escaped()
       switch warning.code {
-      case SessionWarning.identityInUse:
-        message += " (`whiteboard-peer identity new` on one of the two computers)"
+      case SessionWarning.identityInUse: message += " (`whiteboard-peer identity new` on one of the two computers)"
       case SessionWarning.reachedThroughMember:
-        message +=
-          " `whiteboard-peer doctor` names the command for the firewall; --relay auto finds a relay."
+        message += " `whiteboard-peer doctor` names the command for the firewall; --relay auto finds a relay."
       default: break
       }
       runtime.emit(.warning(.init(code: warning.code, message: message)))
@@ -112,12 +109,8 @@ extension SessionIntake {
     switch reason {
     case .kicked(let words) where peer == session.hostPeer:
       isAboutUs = true
-      localRemoval.removed(
-        by: peer,
-        reason: UntrustedText(words.displayed(width: EventText.wordsLimit))
-      )
-    case .refused(let error) where error.code == .kicked:
-      localRemoval.reportRefusal(by: peer, because: error)
+      localRemoval.removed(by: peer, reason: UntrustedText(words.displayed(width: EventText.wordsLimit)))
+    case .refused(let error) where error.code == .kicked: localRemoval.reportRefusal(by: peer, because: error)
     default: break
     }
     if reason == .lost {

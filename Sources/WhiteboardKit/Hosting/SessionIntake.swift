@@ -3,8 +3,8 @@ import PeerSession
 
 /// Reads and handles the events of the session of an open board.
 ///
-/// The events of each member are handled in order. The members take turns, so that no member uses
-/// more than its share of processor time. Confined to the actor of its board.
+/// The events of each member are handled in order. The members take turns, so that no member uses more than its share
+/// of processor time. Confined to the actor of its board.
 final class SessionIntake {
   /// The processor time, in seconds, after which the intake lets other tasks of the board run.
   private static let workAtOnce = 0.005
@@ -49,8 +49,7 @@ final class SessionIntake {
       switch incoming.append(event, now: runtime.uptime) {
       case .pass: break
       case .stopReading(let peer): session.setReading(false, from: peer)
-      // A relayed member has no link of its own, so reading cannot stop. The member may also have
-      // left in the meantime.
+      // A relayed member has no link of its own, so reading cannot stop. The member may also have left in the meantime.
       case .disconnect(let peer): try? await session.disconnect(peer, because: .tooFast)
       }
       signalSource.yield()
@@ -115,22 +114,19 @@ final class SessionIntake {
     }
   }
 
-  /// Returns the processor time of `work`, in seconds, including an estimate for writing its
-  /// output.
+  /// Returns the processor time of `work`, in seconds, including an estimate for writing its output.
   private func measureWork(_ work: () -> Void) -> Double {
     let (start, bytes) = (SystemTime.processorTime, runtime.emittedBytes)
     work()
-    return SystemTime.processorTime - start + Double(runtime.emittedBytes - bytes)
-      * Self.workPerByte
+    return SystemTime.processorTime - start + Double(runtime.emittedBytes - bytes) * Self.workPerByte
   }
 
   // MARK: - The end
 
-  /// Waits until the events of the ended session are handled, so that none of them changes the
-  /// board later.
+  /// Waits until the events of the ended session are handled, so that none of them changes the board later.
   ///
-  /// - Parameter limit: The time at which the remaining events are dropped. Their changes are not
-  ///   lost, because other members have them.
+  /// - Parameter limit: The time at which the remaining events are dropped. Their changes are not lost, because other
+  ///   members have them.
   nonisolated(nonsending) func finish(before limit: ContinuousClock.Instant) async {
     defer { checkIsolation(#isolation) }
     guard !hasEnded else { return }

@@ -2,8 +2,7 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// The timed work on an open board: deadlines of the replica, slow peers, the board's file,
-/// browser links, and purges.
+/// The timed work on an open board: deadlines of the replica, slow peers, the board's file, browser links, and purges.
 ///
 /// Confined to the actor of its board.
 final class TimedWork {
@@ -47,9 +46,7 @@ final class TimedWork {
     if let deadline = board.persistence.nextDeadline { due = min(due, deadline) }
     if let deadline = board.replica.nextDeadline { due = min(due, runtime.instant(deadline)) }
     if let deadline = board.browsers.nextDeadline { due = min(due, deadline) }
-    if let deadline = board.outbox.nextDeadline(after: runtime.clock.now) {
-      due = min(due, deadline)
-    }
+    if let deadline = board.outbox.nextDeadline(after: runtime.clock.now) { due = min(due, deadline) }
     return due
   }
 
@@ -71,11 +68,7 @@ final class TimedWork {
     nextPurge = runtime.clock.now + Self.purgeInterval
     guard configuration.recordingFile == nil else { return }
     let replica = board.replica
-    let ids = deletionAges.purgeable(
-      on: replica.board,
-      at: runtime.now.uptime,
-      excluding: replica.board.objectsInUndo
-    )
+    let ids = deletionAges.purgeable(on: replica.board, at: runtime.now.uptime, excluding: replica.board.objectsInUndo)
     // The member with the lowest id purges for all members. If it is a viewer, its edit fails.
     guard replica.members.allSatisfy({ $0 > replica.board.member }), !ids.isEmpty else { return }
     _ = try? board.editor.edit { (board) throws(BoardError) in

@@ -12,8 +12,8 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
   package var boardName: String
   /// The local peer id.
   package var peer: String
-  /// The admission policy, if it is known: `ask`, `code`, `known` or `anyone`; `none` if the local peer
-  /// cannot admit newcomers.
+  /// The admission policy, if it is known: `ask`, `code`, `known` or `anyone`; `none` if the local peer cannot admit
+  /// newcomers.
   package var admit: String?
   /// The join code, if there is one.
   package var code: String?
@@ -92,10 +92,7 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
     let addresses = hosts.compactMap { HostPort(host: $0, port: port) }
     links =
       admit == Self.closed
-      ? []
-      : addresses.map {
-        BoardLink(address: $0, board: board, peer: peer, pass: pass, code: words).text
-      }
+      ? [] : addresses.map { BoardLink(address: $0, board: board, peer: peer, pass: pass, code: words).text }
   }
 
   /// Returns the invitation as text for the user; `link` formats a link.
@@ -106,8 +103,7 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
       lines.append("The board \(name) is open here.")
     } else {
       let word = boardName.contains { !$0.isLetter && !$0.isNumber && $0 != "-" }
-      let shown =
-        word ? "'\(UntrustedText(boardName).escaped().replacing("'", with: #"'\''"#))'" : boardName
+      let shown = word ? "'\(UntrustedText(boardName).escaped().replacing("'", with: #"'\''"#))'" : boardName
       lines.append("The board \(name) is not open here now. To open it for others:")
       lines.append("  whiteboard-peer host \(UntrustedText(shown).escaped())")
     }
@@ -116,8 +112,7 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
       let end = expires.map { UntrustedText($0).escaped() } ?? "the board is closed"
       let action = role == "viewer" ? "view" : "join"
       lines.append("Anyone with this link can \(action) the board in a browser until \(end).")
-    case Self.closed:
-      lines.append("You cannot admit people to this board. Ask its host to invite them.")
+    case Self.closed: lines.append("You cannot admit people to this board. Ask its host to invite them.")
     case "ask": lines.append("You will be asked to admit each peer.")
     case "known": lines.append("Only peers you trusted before can join (`whiteboard-peer peers`).")
     case "anyone": lines.append("Anyone who finds the board can join.")

@@ -9,8 +9,8 @@ import Musl
 
 /// A request to another program of the same user for an additional join code of an open board.
 ///
-/// The request is a file beside the ``OpenBoard`` file of that program, and the answer is a second
-/// file. Only the user can write these files, so the request needs no other authentication.
+/// The request is a file beside the ``OpenBoard`` file of that program, and the answer is a second file. Only the user
+/// can write these files, so the request needs no other authentication.
 package enum InvitationRequest {
   /// The answer to a request.
   package struct Answer: Codable, Equatable, Sendable {
@@ -36,8 +36,7 @@ package enum InvitationRequest {
   ///   - directory: The data directory of both programs.
   ///   - patience: The maximum time to wait.
   /// - Returns: The answer.
-  /// - Throws: ``WhiteboardError`` if the request could not be written, was refused, or was not
-  ///   answered in time.
+  /// - Throws: ``WhiteboardError`` if the request could not be written, was refused, or was not answered in time.
   package static func ask(
     _ terms: InvitationTerms,
     of board: OpenBoard,
@@ -50,10 +49,7 @@ package enum InvitationRequest {
       unlink(places.answer)
     }
     guard let bytes = try? JSONEncoder().encode(terms), write(bytes, to: places.question) else {
-      throw WhiteboardError(
-        .cannotCreate,
-        "cannot send the request to the program that has the board open"
-      )
+      throw WhiteboardError(.cannotCreate, "cannot send the request to the program that has the board open")
     }
     let clock = ContinuousClock()
     let end = clock.now + patience
@@ -78,9 +74,7 @@ package enum InvitationRequest {
   static nonisolated(nonsending) func serve(
     about board: String,
     inDataDirectory directory: String,
-    by invite:
-      nonisolated(nonsending) (InvitationTerms) async throws(CommandError) ->
-      BoardEvent.Invited
+    by invite: nonisolated(nonsending) (InvitationTerms) async throws(CommandError) -> BoardEvent.Invited
   ) async {
     defer { checkIsolation(#isolation) }
     let watch = DirectoryWatch(OpenBoardFile.directory(in: directory))
@@ -94,9 +88,7 @@ package enum InvitationRequest {
           answer.fingerprint = invited.fingerprint
           answer.role = invited.role
           answer.expires = invited.expires
-        } catch {
-          answer.refusal = error.message
-        }
+        } catch { answer.refusal = error.message }
         guard let bytes = try? JSONEncoder().encode(answer) else { continue }
         _ = write(bytes, to: Places(board, id, directory).answer)
       }
@@ -104,10 +96,9 @@ package enum InvitationRequest {
   }
 
   /// Reads and removes the pending requests for codes of a board.
-  private static func receive(
-    about board: String,
-    inDataDirectory directory: String
-  ) -> [(id: String, terms: InvitationTerms)] {
+  private static func receive(about board: String, inDataDirectory directory: String) -> [(
+    id: String, terms: InvitationTerms
+  )] {
     let prefix = "\(board)\(Places.question)"
     let folder = OpenBoardFile.directory(in: directory)
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -115,9 +106,9 @@ package enum InvitationRequest {
       let path = "\(folder)/\(name)"
       guard let bytes = try? FileReading.whole(path, limit: 4096) else { return nil }
       unlink(path)
-      guard let terms = try? JSONDecoder().decode(InvitationTerms.self, from: Data(bytes)),
-        terms.isValid
-      else { return nil }
+      guard let terms = try? JSONDecoder().decode(InvitationTerms.self, from: Data(bytes)), terms.isValid else {
+        return nil
+      }
       return (String(name.dropFirst(prefix.count)), terms)
     }
   }

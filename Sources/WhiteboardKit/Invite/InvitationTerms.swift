@@ -21,14 +21,8 @@ public struct InvitationTerms: Hashable, Codable, Sendable {
   ///   - isView: Whether the code or link admits viewers only.
   ///   - isForBrowsers: Whether to create a browser link instead of a code.
   ///   - isOnce: Whether the browser link admits only one guest.
-  ///   - seconds: The lifetime in seconds; nil for a code or link that is valid while the board is
-  ///     open.
-  public init(
-    isView: Bool = false,
-    isForBrowsers: Bool = false,
-    isOnce: Bool = false,
-    seconds: Int? = nil
-  ) {
+  ///   - seconds: The lifetime in seconds; nil for a code or link that is valid while the board is open.
+  public init(isView: Bool = false, isForBrowsers: Bool = false, isOnce: Bool = false, seconds: Int? = nil) {
     self.isView = isView
     self.isForBrowsers = isForBrowsers
     self.isOnce = isOnce
@@ -48,8 +42,7 @@ public struct InvitationTerms: Hashable, Codable, Sendable {
   /// Parses a lifetime: a number with the unit `s`, `m`, `h` or `d`.
   ///
   /// - Parameter text: The text, such as `90m`.
-  /// - Returns: The lifetime in seconds; nil if the text is malformed, or the lifetime exceeds
-  ///   ``maximumSeconds``.
+  /// - Returns: The lifetime in seconds; nil if the text is malformed, or the lifetime exceeds ``maximumSeconds``.
   public static func seconds(_ text: String) -> Int? {
     guard let unit = text.last, let number = Int(text.dropLast()), number > 0 else { return nil }
     let size: Int

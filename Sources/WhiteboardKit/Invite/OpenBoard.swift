@@ -9,9 +9,9 @@ import Musl
 
 /// The description of a board that a program has open, for other programs of the same user.
 ///
-/// It is stored in `open/BOARD-ID.json` in the data directory. Only the user can read the data
-/// directory. The program holds a lock on the file. When the program exits or crashes, the system
-/// releases the lock, so readers ignore a file without a lock.
+/// It is stored in `open/BOARD-ID.json` in the data directory. Only the user can read the data directory. The program
+/// holds a lock on the file. When the program exits or crashes, the system releases the lock, so readers ignore a file
+/// without a lock.
 package struct OpenBoard: Codable, Equatable, Sendable {
   /// The id of the board.
   package var board: String
@@ -36,9 +36,9 @@ package struct OpenBoard: Codable, Equatable, Sendable {
   package static func all(inDataDirectory directory: String) -> [OpenBoard] {
     let directory = OpenBoardFile.directory(in: directory)
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-    return names.filter { $0.hasSuffix(".json") }
-      .compactMap { OpenBoardFile.read("\(directory)/\($0)") }
-      .sorted { ($0.boardName, $0.board) < ($1.boardName, $1.board) }
+    return names.filter { $0.hasSuffix(".json") }.compactMap { OpenBoardFile.read("\(directory)/\($0)") }.sorted {
+      ($0.boardName, $0.board) < ($1.boardName, $1.board)
+    }
   }
 }
 
@@ -51,8 +51,7 @@ final class OpenBoardFile: Sendable {
 
   static func directory(in dataDirectory: String) -> String { dataDirectory + "/open" }
 
-  /// Creates and locks the file; returns nil if it cannot be written, or another program has the
-  /// board open.
+  /// Creates and locks the file; returns nil if it cannot be written, or another program has the board open.
   init?(_ board: OpenBoard, inDataDirectory dataDirectory: String) {
     let directory = Self.directory(in: dataDirectory)
     mkdir(directory, 0o700)
@@ -76,8 +75,8 @@ final class OpenBoardFile: Sendable {
     close(descriptor)
   }
 
-  // F_OFD_GETLK and F_OFD_SETLK of fcntl(2), the commands for open file description locks. Swift
-  // does not import these macros.
+  // F_OFD_GETLK and F_OFD_SETLK of fcntl(2), the commands for open file description locks. Swift does not import these
+  // macros.
   private static let (getLock, setLock): (Int32, Int32) = (36, 37)
 
   /// The exclusive lock on the whole file.

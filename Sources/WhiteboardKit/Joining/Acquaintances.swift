@@ -20,8 +20,7 @@ struct Acquaintances: Sendable {
     )
   }
 
-  /// Returns the rank of a peer that announces a board: the likelihood that the user means this
-  /// peer.
+  /// Returns the rank of a peer that announces a board: the likelihood that the user means this peer.
   func rank(of peer: PeerID, on board: SessionID) -> BrowserPreference.Rank {
     if peers.contains(peer) || members[board]?.contains(peer) ?? false { return .knownPeer }
     return boards.contains(board) ? .knownSession : .unknown

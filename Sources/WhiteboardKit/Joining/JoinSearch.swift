@@ -4,8 +4,8 @@ import PeerSession
 
 /// Decides which announced peers to ask for a board, in which order, and when to give up (DSC-27).
 ///
-/// The type performs no I/O, and uses no clock and no random numbers. It receives the announced
-/// peers and the result of each attempt, and returns the next step.
+/// The type performs no I/O, and uses no clock and no random numbers. It receives the announced peers and the result of
+/// each attempt, and returns the next step.
 struct JoinSearch: Sendable {
   /// One announced peer of one board.
   struct Candidate: Sendable, Equatable {
@@ -31,8 +31,7 @@ struct JoinSearch: Sendable {
     case one
     /// The known board; unless exactly one known board matches, the user chooses.
     case known
-    /// All matching boards in turn; only members of the intended board can prove that they know the
-    /// code.
+    /// All matching boards in turn; only members of the intended board can prove that they know the code.
     case all
   }
 
@@ -56,13 +55,12 @@ struct JoinSearch: Sendable {
 
   /// The maximum number of attempts with new peers or new addresses.
   static let maximumCandidates = 32
-  /// The maximum time for a peer to admit or refuse, not counting the time that a user needs to
-  /// answer.
+  /// The maximum time for a peer to admit or refuse, not counting the time that a user needs to answer.
   static let answerTimeout = Duration.seconds(3)
   /// The time to wait for further peers after all announced peers have refused.
   ///
-  /// It is short, because the user may have to enter a code. Announcements of other peers usually
-  /// arrive within a second.
+  /// It is short, because the user may have to enter a code. Announcements of other peers usually arrive within a
+  /// second.
   static let grace = Duration.seconds(2)
 
   private enum Outcome {
@@ -86,16 +84,14 @@ struct JoinSearch: Sendable {
   private var outcomes: [Candidate.ID: Outcome] = [:]
   private var starts: [Candidate.ID: Duration] = [:]
   private var attempts = 0
-  /// The time of the last refusal by an announced peer, not counting refusals by other peers at its
-  /// address.
+  /// The time of the last refusal by an announced peer, not counting refusals by other peers at its address.
   private var lastRefusal: Duration?
 
   /// Creates a search.
   ///
   /// - Parameters:
   ///   - boards: The boards that the search can try.
-  ///   - redialLimit: The maximum time for repeated attempts with a peer that is busy or does not
-  ///     answer.
+  ///   - redialLimit: The maximum time for repeated attempts with a peer that is busy or does not answer.
   ///   - deadline: The time at which to stop waiting for further peers if none has refused.
   init(_ boards: Boards, redialLimit: Duration, deadline: Duration) {
     self.boards = boards
@@ -105,15 +101,12 @@ struct JoinSearch: Sendable {
 
   /// The refusals, in the order in which the candidates were first asked.
   var refusals: [Refusal] {
-    asked.compactMap { candidate in
-      outcomes[candidate.id].map { Refusal(candidate: candidate, error: $0.error) }
-    }
+    asked.compactMap { candidate in outcomes[candidate.id].map { Refusal(candidate: candidate, error: $0.error) } }
   }
 
   /// Updates the announced peers.
   ///
-  /// - Parameter candidates: The announced peers that match the user's request, in order of
-  ///   appearance.
+  /// - Parameter candidates: The announced peers that match the user's request, in order of appearance.
   mutating func show(_ candidates: [Candidate]) { shown = candidates }
 
   /// Whether there is another candidate to ask next.
@@ -139,9 +132,7 @@ struct JoinSearch: Sendable {
       // Discovery may know a newer address.
       return (shown.first { $0.id == candidate.id } ?? candidate, due)
     }
-    if let next = waits.min(by: { $0.due < $1.due }) {
-      return next.due <= now ? .ask(next.0) : .wait(until: next.due)
-    }
+    if let next = waits.min(by: { $0.due < $1.due }) { return next.due <= now ? .ask(next.0) : .wait(until: next.due) }
     if isChoice { return .choose(meant) }
     let end = lastRefusal.map { min($0 + Self.grace, deadline) } ?? deadline
     return now < end ? .wait(until: end) : .giveUp
@@ -152,13 +143,12 @@ struct JoinSearch: Sendable {
   /// - Parameters:
   ///   - id: The candidate that was asked.
   ///   - error: The reason for the failure.
-  ///   - time: The time that a local or remote user took to answer a question during the attempt.
-  ///     The limits do not include this time.
+  ///   - time: The time that a local or remote user took to answer a question during the attempt. The limits do not
+  ///     include this time.
   ///   - now: The current time.
   ///   - jitter: The fraction of the maximum jitter to add before the next attempt, from 0 to 1.
   /// - Returns: Whether the candidate will be asked again.
-  @discardableResult
-  mutating func refused(
+  @discardableResult mutating func refused(
     by id: Candidate.ID,
     _ error: SessionError,
     afterAskingFor time: Duration = .zero,
@@ -183,27 +173,23 @@ struct JoinSearch: Sendable {
 
   /// The announced candidates that were not asked yet at their current addresses.
   ///
-  /// If only known boards may be tried and at least one board is known, candidates of unknown
-  /// boards are excluded.
+  /// If only known boards may be tried and at least one board is known, candidates of unknown boards are excluded.
   private var new: [Candidate] {
     guard attempts < Self.maximumCandidates else { return [] }
-    // Members are not asked if the host itself declined. Any peer can announce a board and decline, so
-    // the id of the board must name the host (MEM-14).
+    // Members are not asked if the host itself declined. Any peer can announce a board and decline, so the id of the
+    // board must name the host (MEM-14).
     let declined = outcomes.filter { id, outcome in
       guard case .refused(let error) = outcome else { return false }
       return error.code == .declined && id.board.names(id.peer)
     }
     let closed = Set(declined.keys.map(\.board))
-    let new = shown.filter {
-      !closed.contains($0.id.board) && (starts[$0.id] == nil || hasMoved($0))
-    }
+    let new = shown.filter { !closed.contains($0.id.board) && (starts[$0.id] == nil || hasMoved($0)) }
     let known = Set((shown + asked).filter { $0.rank != .unknown }.map(\.id.board))
-    return boards == .known && !known.isEmpty
-      ? new.filter { known.contains($0.id.board) } : new
+    return boards == .known && !known.isEmpty ? new.filter { known.contains($0.id.board) } : new
   }
 
-  /// Returns whether a peer with a different key answered at the candidate's addresses, and the
-  /// candidate now has new addresses.
+  /// Returns whether a peer with a different key answered at the candidate's addresses, and the candidate now has new
+  /// addresses.
   private func hasMoved(_ candidate: Candidate) -> Bool {
     guard case .refused(let error)? = outcomes[candidate.id], error.code == .wrongPeer,
       let former = asked.first(where: { $0.id == candidate.id })
@@ -217,8 +203,7 @@ struct JoinSearch: Sendable {
     }
   }
 
-  /// Returns the candidate to ask first: by rank, then by the fewest attempts at its address, then
-  /// by appearance.
+  /// Returns the candidate to ask first: by rank, then by the fewest attempts at its address, then by appearance.
   private func best(of candidates: [Candidate]) -> Candidate? {
     let places = asked.map { $0.addresses.first?.host }
     let ordered = candidates.enumerated().map { index, candidate in
@@ -230,17 +215,10 @@ struct JoinSearch: Sendable {
 
 extension JoinSearch.Refusal {
   /// The refusal as text for the user, such as `Ada (st4ksrqd) asks for a code`.
-  var words: String {
-    Self.words(error, by: candidate.id.peer, candidate.hostName, at: candidate.addresses.first)
-  }
+  var words: String { Self.words(error, by: candidate.id.peer, candidate.hostName, at: candidate.addresses.first) }
 
   /// Returns the refusal of a peer as text for the user.
-  static func words(
-    _ error: SessionError,
-    by peer: PeerID,
-    _ name: UntrustedText,
-    at address: PeerAddress?
-  ) -> String {
+  static func words(_ error: SessionError, by peer: PeerID, _ name: UntrustedText, at address: PeerAddress?) -> String {
     "\(EventText.person(name, peer.text)) \(predicate(error, address))"
   }
 

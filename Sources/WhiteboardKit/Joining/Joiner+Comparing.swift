@@ -2,22 +2,14 @@ import PeerSession
 
 /// The verification words that a user compares on both screens before the local peer joins.
 extension Joiner {
-  /// Asks the user to compare the verification words, if nothing else proves the identity of the
-  /// host.
+  /// Asks the user to compare the verification words, if nothing else proves the identity of the host.
   ///
   /// - Returns: Whether the words are the same.
-  static func compare(
-    _ verification: Verification,
-    timeout: Duration,
-    on sharedBoard: isolated SharedBoard
-  ) async -> Bool {
-    await sharedBoard.joiner?.compare(verification, timeout: timeout) ?? false
-  }
+  static func compare(_ verification: Verification, timeout: Duration, on sharedBoard: isolated SharedBoard) async
+    -> Bool
+  { await sharedBoard.joiner?.compare(verification, timeout: timeout) ?? false }
 
-  private nonisolated(nonsending) func compare(
-    _ verification: Verification,
-    timeout: Duration
-  ) async -> Bool {
+  private nonisolated(nonsending) func compare(_ verification: Verification, timeout: Duration) async -> Bool {
     defer { checkIsolation(#isolation) }
     guard runtime.ending == nil else { return false }
     let mustAnswer = verification.mustBeCompared
@@ -44,13 +36,7 @@ extension Joiner {
     )
     guard mustAnswer else { return true }
     return await withCheckedContinuation { continuation in
-      invitations.addComparison(
-        id,
-        with: verification.peer,
-        named: verification.name,
-        timeout: timeout,
-        continuation
-      )
+      invitations.addComparison(id, with: verification.peer, named: verification.name, timeout: timeout, continuation)
       runtime.spawn { sharedBoard in
         await sharedBoard.commandRunner.runDueCommands()
         sharedBoard.joiner?.endUnanswerableComparisons()
@@ -60,8 +46,7 @@ extension Joiner {
 
   /// Ends the pending questions about verification words if no further command can answer them.
   func endUnanswerableComparisons() {
-    guard runtime.call({ $0.commandRunner.buffer.isAtEndOrFull && !$0.commandRunner.hasDueCommand })
-    else { return }
+    guard runtime.call({ $0.commandRunner.buffer.isAtEndOrFull && !$0.commandRunner.hasDueCommand }) else { return }
     for id in invitations.comparisons {
       reportNoUser()
       invitations.answerComparison(id, isSame: false)

@@ -10,42 +10,28 @@ extension Joiner {
   ///   - request: The request that was refused.
   ///   - peer: The announced names of the peer.
   /// - Returns: ``WhiteboardError``, or the same error if it needs no explanation.
-  nonisolated(nonsending) func explain(
-    _ error: SessionError,
-    _ request: JoinRequest,
-    of peer: AskedPeer
-  ) async -> any Error {
+  nonisolated(nonsending) func explain(_ error: SessionError, _ request: JoinRequest, of peer: AskedPeer) async
+    -> any Error
+  {
     if let problem = attempt.problem { return problem }
     // An explanation can change the copy.
     reservation = nil
     switch error.code {
     case .kicked:
       var request = request
-      if let board = request.session {
-        request.membership = await copies.member(of: board)?.membership
-      }
+      if let board = request.session { request.membership = await copies.member(of: board)?.membership }
       return await localRemoval.explanation(of: error, request, peer.hostName)
     case .wrongCode where request.code == nil:
       // A stored code that was refused is not used again (ADM-3).
       if let board = request.session { await copies.removeCode(of: board) }
-      return WhiteboardError(
-        .notAllowed,
-        "The code of this board has changed\(WhiteboardError.codeAdvice)"
-      )
-    case .timedOut:
-      return timeout
+      return WhiteboardError(.notAllowed, "The code of this board has changed\(WhiteboardError.codeAdvice)")
+    case .timedOut: return timeout
     case .unreachable:
       guard let askedName = attempt.askedName else { return error }
       let name = EventText.shortName(askedName, "the host")
-      return WhiteboardError(
-        .unreachable,
-        "The connection with \(name) broke before \(name) admitted you. Join again."
-      )
+      return WhiteboardError(.unreachable, "The connection with \(name) broke before \(name) admitted you. Join again.")
     case .withdrawn where request.code == nil && runtime.ending == nil:
-      return WhiteboardError(
-        .notAllowed,
-        "This board requires a join code\(WhiteboardError.codeAdvice)"
-      )
+      return WhiteboardError(.notAllowed, "This board requires a join code\(WhiteboardError.codeAdvice)")
     case .notVerified where request.trust == .unverified:
       let advice = "Join by its link, or choose it by name from `whiteboard-peer nearby`"
       return WhiteboardError(
@@ -67,8 +53,7 @@ extension Joiner {
         .unreachable,
         "You host that board yourself. To join it as another peer, use a different --data-dir."
       )
-    default:
-      return error
+    default: return error
     }
   }
 
@@ -89,18 +74,13 @@ extension Joiner {
         "You did not confirm the verification words in time. To ask \(name) again, join again."
       )
     }
-    return WhiteboardError(
-      .timedOut,
-      "\(name) did not accept in time. Ask \(name) to accept, then join again."
-    )
+    return WhiteboardError(.timedOut, "\(name) did not accept in time. Ask \(name) to accept, then join again.")
   }
 
   /// Returns the error for a link whose peer did not answer, after announced peers refused.
-  func failure(
-    _ error: SessionError,
-    _ refusals: [(peer: PeerID, error: SessionError)],
-    hasCode: Bool
-  ) -> WhiteboardError {
+  func failure(_ error: SessionError, _ refusals: [(peer: PeerID, error: SessionError)], hasCode: Bool)
+    -> WhiteboardError
+  {
     let words = refusals.map { self.words($0.error, by: $0.peer) }
     var message = "\(error.message) Nearby, \(words.joined(separator: "; "))."
     if !hasCode, refusals.contains(where: { $0.error.code == .withdrawn }) {
@@ -113,18 +93,13 @@ extension Joiner {
   // MARK: - After a search
 
   /// Returns the error that explains why no announced peer admitted the local peer.
-  nonisolated(nonsending) func failure(
-    of search: JoinSearch,
-    _ name: String?,
-    _ timeout: Duration
-  ) async -> any Error {
+  nonisolated(nonsending) func failure(of search: JoinSearch, _ name: String?, _ timeout: Duration) async -> any Error {
     let refusals = search.refusals
     guard let first = refusals.first else { return notFound(name, timeout) }
     // All members report the same limit.
     let isFull = refusals.allSatisfy { $0.error.code == .full }
     let sure = refusals.first {
-      refusals.count == 1 || isFull
-        || $0.candidate.rank == .knownPeer && [.kicked, .wrongCode].contains($0.error.code)
+      refusals.count == 1 || isFull || $0.candidate.rank == .knownPeer && [.kicked, .wrongCode].contains($0.error.code)
     }
     if let sure, sure.error.code != .unreachable || attempt.askedName != nil {
       if refusals.count > 1 { attempt.problem = nil }
@@ -139,8 +114,8 @@ extension Joiner {
     }
     let codes = refusals.map { WhiteboardError($0.error).code }
     var message =
-      "No peer admitted you to \(first.candidate.boardName.quoted()): "
-      + refusals.map(\.words).joined(separator: "; ") + "."
+      "No peer admitted you to \(first.candidate.boardName.quoted()): " + refusals.map(\.words).joined(separator: "; ")
+      + "."
     if configuration.code == nil, refusals.contains(where: { $0.error.code == .withdrawn }) {
       message += " Join with a code\(WhiteboardError.codeAdvice)"
     }
@@ -153,9 +128,7 @@ extension Joiner {
     let wanted = name.map { "no board called \(UntrustedText($0).quoted())" } ?? "no board"
     var message = "\(wanted) was found nearby in \(seconds) s"
     if let own = discovery.ownBoard, boards.isEmpty, name.map({ $0 == own.raw }) ?? true {
-      message +=
-        " but this peer's own, \(own.quoted()); to join it as another peer, "
-        + "use a different --data-dir"
+      message += " but this peer's own, \(own.quoted()); to join it as another peer, " + "use a different --data-dir"
     } else if let problem = discovery.problem {
       message += ". \(problem.description)"
     } else if name != nil, !boards.isEmpty {

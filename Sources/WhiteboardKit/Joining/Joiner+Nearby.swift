@@ -4,19 +4,14 @@ import PeerSession
 
 /// Joining a board that is announced on this network; ``JoinSearch`` decides which peer is asked.
 extension Joiner {
-  /// Requests admission from the announced peers of a board in turn until one admits the local
-  /// peer.
+  /// Requests admission from the announced peers of a board in turn until one admits the local peer.
   ///
   /// - Parameters:
   ///   - name: The user's name for the board; nil for any board.
   ///   - timeout: The maximum time to wait for further peers.
   /// - Returns: The board.
-  /// - Throws: ``WhiteboardError`` if the board is not found, several boards match, or every peer
-  ///   refuses.
-  nonisolated(nonsending) func joinNearby(
-    _ name: String?,
-    timeout: Duration
-  ) async throws -> BoardSession {
+  /// - Throws: ``WhiteboardError`` if the board is not found, several boards match, or every peer refuses.
+  nonisolated(nonsending) func joinNearby(_ name: String?, timeout: Duration) async throws -> BoardSession {
     defer { checkIsolation(#isolation) }
     runtime.emit(.joining(.init(step: .searching, boardName: name.map { UntrustedText($0) })))
     var search = JoinSearch(
@@ -32,9 +27,9 @@ extension Joiner {
       search.show(shown.compactMap { candidate($0, name) })
       switch search.next(now: runtime.uptime) {
       case .ask(let candidate):
-        do {
-          return try await join(candidate, isAgain: retried.contains(candidate.id))
-        } catch let error as SessionError where error.code != .cancelled {
+        do { return try await join(candidate, isAgain: retried.contains(candidate.id)) } catch let error as SessionError
+          where error.code != .cancelled
+        {
           let isAskedAgain = search.refused(
             by: candidate.id,
             error,
@@ -43,19 +38,14 @@ extension Joiner {
             jitter: Double.random(in: 0...1)
           )
           report(JoinSearch.Refusal(candidate: candidate, error: error), hasNext: search.hasNext)
-          if isAskedAgain, retried.insert(candidate.id).inserted, !search.hasNext {
-            reportRetry(error)
-          }
+          if isAskedAgain, retried.insert(candidate.id).inserted, !search.hasNext { reportRetry(error) }
         }
       case .wait(let due):
-        let hasChanged = await runtime.wait(timeout: due - runtime.uptime) {
-          self.announcedPeers(name) != shown
-        }
-        // Wait a moment, because other peers are often found at the same time, and the order of
-        // attempts depends on all of them.
+        let hasChanged = await runtime.wait(timeout: due - runtime.uptime) { self.announcedPeers(name) != shown }
+        // Wait a moment, because other peers are often found at the same time, and the order of attempts depends on all
+        // of them.
         if hasChanged { _ = await runtime.wait(timeout: .milliseconds(200)) { false } }
-      case .choose(let boards):
-        throw choice(of: discovery.nearby.boards.filter { boards.contains($0.id) })
+      case .choose(let boards): throw choice(of: discovery.nearby.boards.filter { boards.contains($0.id) })
       case .giveUp: throw await failure(of: search, name, timeout)
       }
     }
@@ -63,10 +53,9 @@ extension Joiner {
     throw await failure(of: search, name, timeout)
   }
 
-  private nonisolated(nonsending) func join(
-    _ candidate: JoinSearch.Candidate,
-    isAgain: Bool
-  ) async throws -> BoardSession {
+  private nonisolated(nonsending) func join(_ candidate: JoinSearch.Candidate, isAgain: Bool) async throws
+    -> BoardSession
+  {
     defer { checkIsolation(#isolation) }
     questionStart = nil
     return try await ask(request(for: candidate), of: candidate.askedPeer, isAgain: isAgain)
@@ -88,9 +77,7 @@ extension Joiner {
   }
 
   /// The time that a user took to answer a question during the last attempt.
-  private var timeOfQuestion: Duration {
-    questionStart.map { runtime.clock.now - $0 } ?? .zero
-  }
+  private var timeOfQuestion: Duration { questionStart.map { runtime.clock.now - $0 } ?? .zero }
 
   /// Reports a refusal, after which the search asks another peer.
   private func report(_ refusal: JoinSearch.Refusal, hasNext: Bool) {
@@ -165,13 +152,9 @@ extension Joiner {
     )
   }
 
-  /// Passes the announced peers to an attempt to join by a link, after each change, until the board
-  /// is joined or closed.
-  nonisolated(nonsending) func follow(
-    _ announced: AnnouncedListeners,
-    _ board: SessionID?,
-    _ peer: PeerID?
-  ) async {
+  /// Passes the announced peers to an attempt to join by a link, after each change, until the board is joined or
+  /// closed.
+  nonisolated(nonsending) func follow(_ announced: AnnouncedListeners, _ board: SessionID?, _ peer: PeerID?) async {
     defer { checkIsolation(#isolation) }
     while runtime.ending == nil, runtime.call({ $0.joiner != nil }) {
       let (shown, problem) = (announcedPeers(of: board, or: peer), discovery.problem)
@@ -183,8 +166,7 @@ extension Joiner {
     }
   }
 
-  /// Returns the refusal of an announced peer that was asked because of a link, as text for the
-  /// user.
+  /// Returns the refusal of an announced peer that was asked because of a link, as text for the user.
   func words(_ error: SessionError, by peer: PeerID) -> String {
     let found = discovery.nearby.announcers { $0.peer.bytes == peer.bytes }.first
     let name = found?.announcement.hostName ?? UntrustedText("")

@@ -4,8 +4,8 @@ import WhiteboardDocument
 
 /// Finds the board that the user named, and requests admission from its peers.
 ///
-/// Reports each step, asks the user to compare words if necessary, and explains failures. Confined
-/// to the actor of its board.
+/// Reports each step, asks the user to compare words if necessary, and explains failures. Confined to the actor of its
+/// board.
 final class Joiner {
   /// The announced names of the peer that is asked to admit the local peer; may be empty.
   struct AskedPeer {
@@ -68,17 +68,15 @@ final class Joiner {
   ///   - target: The board.
   ///   - timeout: The maximum time to wait for the board's announcement.
   /// - Returns: The board, and whether it was found by its announcement.
-  /// - Throws: ``WhiteboardError`` or ``SessionError`` if no board or more than one is found, or no
-  ///   peer admits the local peer.
-  nonisolated(nonsending) func join(
-    _ target: JoinTarget,
-    timeout: Duration
-  ) async throws -> (BoardSession, isAnnounced: Bool) {
+  /// - Throws: ``WhiteboardError`` or ``SessionError`` if no board or more than one is found, or no peer admits the
+  ///   local peer.
+  nonisolated(nonsending) func join(_ target: JoinTarget, timeout: Duration) async throws -> (
+    BoardSession, isAnnounced: Bool
+  ) {
     defer { checkIsolation(#isolation) }
     switch target {
     case .link(let link): return (try await join(by: link), false)
-    case .address(let address):
-      return (try await join(at: PeerAddress(host: address.host, port: address.port)), false)
+    case .address(let address): return (try await join(at: PeerAddress(host: address.host, port: address.port)), false)
     case .nearby: return (try await joinNearby(nil, timeout: timeout), true)
     case .name(let name): return (try await joinNearby(name, timeout: timeout), true)
     }
@@ -88,11 +86,9 @@ final class Joiner {
 
   /// Joins the board at an address.
   ///
-  /// If a known board had a member at this address before, and the peer there still has that board,
-  /// joins that board. Otherwise, joins the peer's only board.
-  private nonisolated(nonsending) func join(
-    at address: PeerAddress
-  ) async throws -> BoardSession {
+  /// If a known board had a member at this address before, and the peer there still has that board, joins that board.
+  /// Otherwise, joins the peer's only board.
+  private nonisolated(nonsending) func join(at address: PeerAddress) async throws -> BoardSession {
     var request = JoinRequest(
       session: nil,
       addresses: [address],
@@ -102,9 +98,7 @@ final class Joiner {
     )
     for stored in await copies.members(at: address) {
       request.session = stored.board
-      do {
-        return try await joinDirectly(request)
-      } catch let error as SessionError where error.code == .noSuchSession {
+      do { return try await joinDirectly(request) } catch let error as SessionError where error.code == .noSuchSession {
         continue
       }
     }
@@ -112,8 +106,8 @@ final class Joiner {
     return try await joinDirectly(request)
   }
 
-  /// Joins the board at the address in a link, or at a peer that announces the board or has the
-  /// key in the link (DSC-28).
+  /// Joins the board at the address in a link, or at a peer that announces the board or has the key in the link
+  /// (DSC-28).
   private nonisolated(nonsending) func join(by link: BoardLink) async throws -> BoardSession {
     defer { checkIsolation(#isolation) }
     var request = try request(for: link)
@@ -122,52 +116,39 @@ final class Joiner {
       request.announced = announced
       let (board, peer) = (request.session, request.peer)
       update(announced, from: announcedPeers(of: board, or: peer))
-      runtime.spawn { sharedBoard in
-        await sharedBoard.joiner?.follow(announced, board, peer)
-      }
+      runtime.spawn { sharedBoard in await sharedBoard.joiner?.follow(announced, board, peer) }
     }
     return try await joinDirectly(request)
   }
 
-  /// Joins the board at a given address; if no peer answers there, throws an error that explains
-  /// what to do.
-  private nonisolated(nonsending) func joinDirectly(
-    _ request: JoinRequest
-  ) async throws -> BoardSession {
+  /// Joins the board at a given address; if no peer answers there, throws an error that explains what to do.
+  private nonisolated(nonsending) func joinDirectly(_ request: JoinRequest) async throws -> BoardSession {
     defer { checkIsolation(#isolation) }
-    do {
-      return try await ask(request, of: AskedPeer())
-    } catch let error as SessionError {
+    do { return try await ask(request, of: AskedPeer()) } catch let error as SessionError {
       let explanation = await explain(error, request, of: AskedPeer())
-      guard let error = explanation as? SessionError,
-        error.isDeparture || error.code == .wrongPeer
-      else { throw explanation }
+      guard let error = explanation as? SessionError, error.isDeparture || error.code == .wrongPeer else {
+        throw explanation
+      }
       if let refusals = request.announced?.refusals, !refusals.isEmpty {
         throw failure(error, refusals, hasCode: request.code != nil)
       }
       guard error.code == .unreachable else { throw error }
       let cause =
-        attempt.silentAddress.map {
-          "\($0) accepted the connection, but did not answer like a whiteboard."
-        } ?? error.message
+        attempt.silentAddress.map { "\($0) accepted the connection, but did not answer like a whiteboard." }
+        ?? error.message
       throw WhiteboardError(
         .unreachable,
         cause + " Check the address and that the board is open there; to find the cause, run "
-          + "`whiteboard-peer doctor` on that computer. `whiteboard-peer nearby` lists the boards on "
-          + "this network."
+          + "`whiteboard-peer doctor` on that computer. `whiteboard-peer nearby` lists the boards on " + "this network."
       )
     }
   }
 
   private func request(for link: BoardLink) throws -> JoinRequest {
-    guard let board = SessionID(text: link.board) else {
-      throw WhiteboardError(.usage, LinkError.badBoard.description)
-    }
+    guard let board = SessionID(text: link.board) else { throw WhiteboardError(.usage, LinkError.badBoard.description) }
     var code = configuration.code
     if !link.code.isEmpty {
-      do {
-        code = try JoinCode(words: link.code.joined(separator: "-"))
-      } catch {
+      do { code = try JoinCode(words: link.code.joined(separator: "-")) } catch {
         throw WhiteboardError(.usage, "the link's code is not a join code: \(error)")
       }
     }
@@ -203,27 +184,23 @@ final class Joiner {
   /// - Parameters:
   ///   - request: The request; the function adds the stored membership.
   ///   - peer: The announced names of the peer and the board.
-  ///   - isAgain: Whether this attempt repeats an earlier one with the same peer. Repeated attempts
-  ///     are not reported.
+  ///   - isAgain: Whether this attempt repeats an earlier one with the same peer. Repeated attempts are not reported.
   /// - Returns: The board.
   /// - Throws: ``SessionError`` if the peer does not admit the local peer.
-  nonisolated(nonsending) func ask(
-    _ request: JoinRequest,
-    of peer: AskedPeer,
-    isAgain: Bool = false
-  ) async throws -> BoardSession {
+  nonisolated(nonsending) func ask(_ request: JoinRequest, of peer: AskedPeer, isAgain: Bool = false) async throws
+    -> BoardSession
+  {
     defer { checkIsolation(#isolation) }
     var request = request
     if let board = request.session { try await reserve(board) }
-    let stored: StoredCopies.Member? =
-      if let board = request.session { await copies.member(of: board) } else { nil }
+    let stored: StoredCopies.Member? = if let board = request.session { await copies.member(of: board) } else { nil }
     request.membership = stored?.membership
     request.earlierCode = stored?.code
     if request.code == nil, let code = stored?.code {
       request.code = code
-      do {
-        return try await askOnce(request, of: peer, isAgain: isAgain)
-      } catch let error as SessionError where error.code == .notVerified {
+      do { return try await askOnce(request, of: peer, isAgain: isAgain) } catch let error as SessionError
+        where error.code == .notVerified
+      {
         // The board no longer admits peers by code.
         request.code = nil
       }
@@ -239,21 +216,17 @@ final class Joiner {
     reservation = (board, try await copies.reserve(board))
   }
 
-  private nonisolated(nonsending) func askOnce(
-    _ request: JoinRequest,
-    of peer: AskedPeer,
-    isAgain: Bool
-  ) async throws -> BoardSession {
+  private nonisolated(nonsending) func askOnce(_ request: JoinRequest, of peer: AskedPeer, isAgain: Bool) async throws
+    -> BoardSession
+  {
     defer { checkIsolation(#isolation) }
     var request = request
-    // All members of a board use the same code, so the local peer admits others by the code with
-    // which it joined.
+    // All members of a board use the same code, so the local peer admits others by the code with which it joined.
     request.followsHost = configuration.followsHost
     request.asksUser = runtime.call { $0.asksUser }
     request.admission =
       request.followsHost
-      ? request.code.map { .code($0) } ?? .known
-      : configuration.admissionPolicy(default: .known, code: request.code)
+      ? request.code.map { .code($0) } ?? .known : configuration.admissionPolicy(default: .known, code: request.code)
     if !isAgain {
       reportConnecting(request, peer)
       retryReason = nil
@@ -262,18 +235,14 @@ final class Joiner {
     attempt = Attempt()
     let (steps, stepSource) = AsyncStream<JoinStep>.makeStream()
     let id = request.peer
-    runtime.spawn { sharedBoard in
-      for await step in steps { sharedBoard.joiner?.report(step, id, peer) }
-    }
+    runtime.spawn { sharedBoard in for await step in steps { sharedBoard.joiner?.report(step, id, peer) } }
     defer { stepSource.finish() }
     let session: Session
     do {
       session = try await transport.join(
         request,
         progress: { stepSource.yield($0) },
-        verify: { [sharedBoard = runtime.sharedBoard] in
-          await Joiner.compare($0, timeout: timeout, on: sharedBoard)
-        }
+        verify: { [sharedBoard = runtime.sharedBoard] in await Joiner.compare($0, timeout: timeout, on: sharedBoard) }
       )
     } catch {
       attempt.endedUnconfirmed = !invitations.comparisons.isEmpty
@@ -285,17 +254,14 @@ final class Joiner {
     if session.name.isEmpty, !peer.boardName.isEmpty { await session.setName(name) }
     var policy = try await session.admissionPolicy()
     // If the host has already sent another code, the board reports it as a change.
-    if let code = request.code, case .code(let present) = policy, present != code {
-      policy = .known
-    }
+    if let code = request.code, case .code(let present) = policy, present != code { policy = .known }
     let board = BoardSession(session, name: name, policy: policy)
     if reservation?.board == session.id { board.reservation = reservation?.copy }
     reservation = nil
     return board
   }
 
-  /// Returns the announced name of a board, or else the name that its host sent; an id prefix if
-  /// both are unknown.
+  /// Returns the announced name of a board, or else the name that its host sent; an id prefix if both are unknown.
   private func name(of session: Session, announcedAs announced: UntrustedText) -> String {
     guard announced.isEmpty else { return announced.raw }
     return session.name.isEmpty ? session.id.short : session.name.raw
@@ -326,8 +292,7 @@ final class Joiner {
       boardName: peer.boardName.isEmpty ? nil : peer.boardName
     )
     switch step {
-    case .connecting(let address):
-      (joining.step, joining.address) = (.connecting, address.description)
+    case .connecting(let address): (joining.step, joining.address) = (.connecting, address.description)
     case .awaitingAnswer(let address):
       (joining.step, joining.address) = (.awaitingAnswer, address.description)
       attempt.silentAddress = address.description

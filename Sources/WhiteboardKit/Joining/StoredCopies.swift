@@ -25,9 +25,7 @@ struct StoredCopies: Sendable {
   private var library: BoardLibrary { configuration.library }
 
   /// Whether stored copies are used for joining.
-  private var isUsed: Bool {
-    configuration.remembersBoards && configuration.recordingFile == nil
-  }
+  private var isUsed: Bool { configuration.remembersBoards && configuration.recordingFile == nil }
 
   /// Returns the stored data for joining a board; nil if there is no copy.
   nonisolated(nonsending) func member(of board: SessionID) async -> Member? {
@@ -40,29 +38,20 @@ struct StoredCopies: Sendable {
   ///
   /// - Returns: The reservation; nil if there is no copy.
   /// - Throws: ``WhiteboardError`` if another program has the copy open.
-  nonisolated(nonsending) func reserve(
-    _ board: SessionID
-  ) async throws(WhiteboardError) -> BoardReservation? {
+  nonisolated(nonsending) func reserve(_ board: SessionID) async throws(WhiteboardError) -> BoardReservation? {
     defer { checkIsolation(#isolation) }
     guard isUsed else { return nil }
-    do throws(DocumentError) {
-      return try await library.reserve(board: board.bytes)
-    } catch {
+    do throws(DocumentError) { return try await library.reserve(board: board.bytes) } catch {
       // Other problems are reported when the copy is opened.
       guard error.code == .inUse else { return nil }
       throw WhiteboardError(error)
     }
   }
 
-  private nonisolated(nonsending) func member(
-    of board: SessionID,
-    inFile file: String
-  ) async -> Member? {
+  private nonisolated(nonsending) func member(of board: SessionID, inFile file: String) async -> Member? {
     defer { checkIsolation(#isolation) }
     let seal = library.seal(forFile: file)
-    guard let document = try? await BoardDocument.open(at: file, mode: .reading, seal: seal) else {
-      return nil
-    }
+    guard let document = try? await BoardDocument.open(at: file, mode: .reading, seal: seal) else { return nil }
     let stored = Member(
       board: board,
       membership: await document.membershipRecord(logger: configuration.logger),
@@ -74,17 +63,14 @@ struct StoredCopies: Sendable {
 
   /// Returns the stored data of the boards that had a member at an address, most recently changed first.
   ///
-  /// An address does not identify a board, but the board that is there now is probably one of these
-  /// boards.
+  /// An address does not identify a board, but the board that is there now is probably one of these boards.
   nonisolated(nonsending) func members(at address: PeerAddress) async -> [Member] {
     defer { checkIsolation(#isolation) }
     guard isUsed else { return [] }
     var found: [Member] = []
     for summary in (try? await library.list(by: .changed)) ?? [] {
-      guard found.count < Self.copiesLimit, let board = summary.board,
-        let id = SessionID(bytes: board),
-        let stored = await member(of: id, inFile: summary.path),
-        let record = stored.membership,
+      guard found.count < Self.copiesLimit, let board = summary.board, let id = SessionID(bytes: board),
+        let stored = await member(of: id, inFile: summary.path), let record = stored.membership,
         record.members.contains(where: { $0.addresses.contains(address) })
       else { continue }
       found.append(stored)
@@ -96,11 +82,7 @@ struct StoredCopies: Sendable {
   nonisolated(nonsending) func removeCode(of board: SessionID) async {
     defer { checkIsolation(#isolation) }
     guard let file = try? await library.file(of: board.bytes),
-      let document = try? await BoardDocument.open(
-        at: file,
-        mode: .writing,
-        seal: library.seal(forFile: file)
-      )
+      let document = try? await BoardDocument.open(at: file, mode: .writing, seal: library.seal(forFile: file))
     else { return }
     try? await document.forgetCode()
     try? await document.close()
@@ -108,8 +90,7 @@ struct StoredCopies: Sendable {
 
   /// Returns the known peers and, on request, the known boards.
   ///
-  /// - Parameter includesBoards: Whether to include the boards. If true, every stored copy is
-  ///   opened.
+  /// - Parameter includesBoards: Whether to include the boards. If true, every stored copy is opened.
   /// - Returns: The peers and boards.
   nonisolated(nonsending) func acquaintances(includesBoards: Bool) async -> Acquaintances {
     defer { checkIsolation(#isolation) }
@@ -137,12 +118,8 @@ extension BoardDocument {
   }
 
   /// Returns the stored join code; nil if there is none, or it is unreadable.
-  func joinCode() async -> JoinCode? {
-    (try? await code()).flatMap { try? JoinCode(words: $0) }
-  }
+  func joinCode() async -> JoinCode? { (try? await code()).flatMap { try? JoinCode(words: $0) } }
 
   /// Returns the stored removal of the local peer by the host; nil if there is none.
-  func hostRemoval() async -> Removal? {
-    (try? await removal()).flatMap { Removal(json: $0) }
-  }
+  func hostRemoval() async -> Removal? { (try? await removal()).flatMap { Removal(json: $0) } }
 }

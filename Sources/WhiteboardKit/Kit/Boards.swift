@@ -38,12 +38,11 @@ public struct Boards: Sendable {
     public var maximumMembers = 16
     /// Whether files from members are accepted; if not, they are declined.
     public var acceptsFiles = false
-    /// Reads a byte stream that a member opened with `Session.openStream(named:to:)`; if nil, the
-    /// bytes are discarded.
+    /// Reads a byte stream that a member opened with `Session.openStream(named:to:)`; if nil, the bytes are discarded.
     ///
-    /// The function is called once for each stream, and runs concurrently with all other tasks. If
-    /// the function returns before the stream has ended, the stream is reset. The function's task
-    /// is canceled when the program leaves the board.
+    /// The function is called once for each stream, and runs concurrently with all other tasks. If the function returns
+    /// before the stream has ended, the stream is reset. The function's task is canceled when the program leaves the
+    /// board.
     public var readStream: (@Sendable (PeerStream, SharedBoard) async -> Void)?
     /// The time after which a member whose link is broken is considered lost.
     public var lostAfter = Duration.seconds(60)
@@ -64,27 +63,26 @@ public struct Boards: Sendable {
     case anyone
     /// Peers that the given function accepts.
     ///
-    /// The function is called once for each request to join, and the requests do not wait for each
-    /// other. Before the function accepts a peer, the user should compare `words` with the words on
-    /// the other screen, unless the peer's key is already verified.
+    /// The function is called once for each request to join, and the requests do not wait for each other. Before the
+    /// function accepts a peer, the user should compare `words` with the words on the other screen, unless the peer's
+    /// key is already verified.
     case asking(@Sendable (Invitation) async -> InvitationAnswer)
   }
 
   /// Opens boards while `body` runs.
   ///
-  /// When `body` returns or throws, each open board sends an exit message to its members, and its
-  /// file is saved and closed. If members do not answer, closing takes at most 2 s.
+  /// When `body` returns or throws, each open board sends an exit message to its members, and its file is saved and
+  /// closed. If members do not answer, closing takes at most 2 s.
   ///
   /// - Parameters:
   ///   - identity: The key of the local member on all boards.
   ///   - name: The display name of the local member, at most 64 bytes; a longer name is truncated.
-  ///   - directory: The directory for boards, photos and received files. It is created if it does
-  ///     not exist. Each board in it can be open in only one process at a time.
+  ///   - directory: The directory for boards, photos and received files. It is created if it does not exist. Each board
+  ///     in it can be open in only one process at a time.
   ///   - options: The options of all boards.
   ///   - body: A function that uses the boards. They must not be used after it returns.
   /// - Returns: The result of `body`.
-  /// - Throws: ``WhiteboardError`` if the port or the directory cannot be used, and the error of
-  ///   `body`.
+  /// - Throws: ``WhiteboardError`` if the port or the directory cannot be used, and the error of `body`.
   public static func with<Result: Sendable>(
     identity: PeerIdentity,
     name: String,
@@ -119,11 +117,8 @@ public struct Boards: Sendable {
       template.transport = transport
       let boards = Boards(template: template, open: open)
       let result: Result
-      do {
-        result = try await body(boards)
-      } catch {
-        // The error of `body` is thrown instead of an error of `close`, because it came first and
-        // explains more.
+      do { result = try await body(boards) } catch {
+        // The error of `body` is thrown instead of an error of `close`, because it came first and explains more.
         try? await open.close()
         throw error
       }
@@ -137,13 +132,9 @@ public struct Boards: Sendable {
   /// - Parameters:
   ///   - link: The link, with the code or pass if the board requires one.
   ///   - limit: The maximum time for finding the board.
-  /// - Returns: The board, when its session is open; ``SharedBoard/caughtUp(within:)`` waits for
-  ///   its contents.
+  /// - Returns: The board, when its session is open; ``SharedBoard/caughtUp(within:)`` waits for its contents.
   /// - Throws: ``WhiteboardError`` if the host cannot be reached, or does not admit the local peer.
-  public func join(
-    _ link: BoardLink,
-    within limit: Duration = .seconds(30)
-  ) async throws -> SharedBoard {
+  public func join(_ link: BoardLink, within limit: Duration = .seconds(30)) async throws -> SharedBoard {
     try await start(.join(.link(link), patience: limit)) { _ in }
   }
 
@@ -154,21 +145,17 @@ public struct Boards: Sendable {
   ///   - code: The join code, if the board requires one.
   ///   - limit: The maximum time for finding the board.
   /// - Returns: The board, as for ``join(_:within:)``.
-  /// - Throws: ``WhiteboardError`` if no board or several boards match, the host cannot be reached,
-  ///   or it does not admit the local peer.
-  public func join(
-    named name: String,
-    code: JoinCode? = nil,
-    within limit: Duration = .seconds(30)
-  ) async throws -> SharedBoard {
-    try await start(.join(.name(name), patience: limit)) { $0.code = code }
-  }
+  /// - Throws: ``WhiteboardError`` if no board or several boards match, the host cannot be reached, or it does not
+  ///   admit the local peer.
+  public func join(named name: String, code: JoinCode? = nil, within limit: Duration = .seconds(30)) async throws
+    -> SharedBoard
+  { try await start(.join(.name(name), patience: limit)) { $0.code = code } }
 
   /// Hosts a board, and creates it if it does not exist.
   ///
   /// - Parameters:
-  ///   - name: The name of the board. If the directory has a board with this name, it is opened
-  ///     with its id and contents.
+  ///   - name: The name of the board. If the directory has a board with this name, it is opened with its id and
+  ///     contents.
   ///   - admission: The peers to admit.
   /// - Returns: The board, when its session is open; ``SharedBoard/link`` invites other peers.
   /// - Throws: ``WhiteboardError`` if the board's file cannot be opened.
@@ -187,10 +174,9 @@ public struct Boards: Sendable {
     }
   }
 
-  private func start(
-    _ part: BoardConfiguration.Part,
-    _ change: (inout BoardConfiguration) -> Void
-  ) async throws -> SharedBoard {
+  private func start(_ part: BoardConfiguration.Part, _ change: (inout BoardConfiguration) -> Void) async throws
+    -> SharedBoard
+  {
     var configuration = template
     configuration.part = part
     change(&configuration)
@@ -210,13 +196,11 @@ private actor OpenBoards {
 
   /// Runs a board, and waits until its session is open.
   ///
-  /// - Throws: The error of a board that was closed before its session was open, or
-  ///   `CancellationError`.
+  /// - Throws: The error of a board that was closed before its session was open, or `CancellationError`.
   func start(_ configuration: BoardConfiguration) async throws -> SharedBoard {
     guard !isClosed, !Task.isCancelled else { throw CancellationError() }
     let board = SharedBoard(configuration, input: nil, sink: NoEvents())
-    // `close` awaits this task, so that the board leaves its session properly even if the caller is
-    // canceled.
+    // `close` awaits this task, so that the board leaves its session properly even if the caller is canceled.
     let task = Task {
       try await board.run()
       // A board that failed stays in the list, so that `close` reports its error.
@@ -240,11 +224,9 @@ private actor OpenBoards {
 
   /// Returns the open board that has the given session; nil if there is none.
   func board(of session: SessionID) async -> SharedBoard? {
-    // If the program joins a board again while it is leaving that board, the list contains two
-    // entries. The later one is current.
-    for running in boards.reversed() where await running.board.session?.id == session {
-      return running.board
-    }
+    // If the program joins a board again while it is leaving that board, the list contains two entries. The later one
+    // is current.
+    for running in boards.reversed() where await running.board.session?.id == session { return running.board }
     return nil
   }
 
@@ -256,15 +238,12 @@ private actor OpenBoards {
     let boards = boards
     for running in boards { await running.board.requestEnd() }
     var failure: (any Error)?
-    for running in boards {
-      do { try await running.task.value } catch { failure = failure ?? error }
-    }
+    for running in boards { do { try await running.task.value } catch { failure = failure ?? error } }
     if let failure { throw failure }
   }
 }
 
-/// An event sink that ignores all events, for boards that report changes only through
-/// ``SharedBoard/changes``.
+/// An event sink that ignores all events, for boards that report changes only through ``SharedBoard/changes``.
 private struct NoEvents: EventSink {
   var contents: EventContents { [] }
 

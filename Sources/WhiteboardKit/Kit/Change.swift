@@ -49,8 +49,7 @@ extension SharedBoard {
     case joined(Member)
     /// A member left, or was lost because its link was broken for too long.
     ///
-    /// When the local member leaves, the sequence ends without reporting that the other members
-    /// left.
+    /// When the local member leaves, the sequence ends without reporting that the other members left.
     case left(Member)
     /// A member moved its pointer or its view.
     ///
@@ -64,20 +63,18 @@ extension SharedBoard {
     case caughtUp
     /// The reader was too slow, and the given number of changes was dropped.
     ///
-    /// Read the current state of the board, for example with ``SharedBoard/objects``. Later changes
-    /// follow.
+    /// Read the current state of the board, for example with ``SharedBoard/objects``. Later changes follow.
     case missed(Int)
   }
 
   /// The changes of the board from now on, in order, for one reader.
   ///
-  /// Each access to the property returns a sequence with its own buffer; any number of readers can
-  /// read at the same time. The sequence includes all changes made after the access, even those
-  /// made before the iteration begins. It ends when the board is closed or the reading task is
-  /// canceled.
+  /// Each access to the property returns a sequence with its own buffer; any number of readers can read at the same
+  /// time. The sequence includes all changes made after the access, even those made before the iteration begins. It
+  /// ends when the board is closed or the reading task is canceled.
   ///
-  /// The board never waits for a reader. The buffer holds 4,096 changes or 64 MiB. If the buffer is
-  /// full, its changes are dropped, and the reader gets ``Change/missed(_:)`` instead.
+  /// The board never waits for a reader. The buffer holds 4,096 changes or 64 MiB. If the buffer is full, its changes
+  /// are dropped, and the reader gets ``Change/missed(_:)`` instead.
   public nonisolated var changes: Changes { Changes(readers: readers) }
 
   /// An asynchronous sequence of the changes of a board; see ``SharedBoard/changes``.

@@ -39,19 +39,13 @@ final class ChangePublisher {
     case .chat(let line, let member): .chat(line, by: author(of: member))
     case .presence(let member, let presence): .presence(presence, of: self.member(member))
     case .data(let bytes, let member, let isReliable):
-      .message(
-        Array(bytes),
-        from: self.member(member),
-        mode: isReliable ? .reliable : .unreliable
-      )
+      .message(Array(bytes), from: self.member(member), mode: isReliable ? .reliable : .unreliable)
     default: nil
     }
   }
 
   /// Returns the public description of a member.
-  func member(_ peer: PeerID) -> SharedBoard.Member {
-    SharedBoard.Member(id: peer, name: members.chosenName(of: peer))
-  }
+  func member(_ peer: PeerID) -> SharedBoard.Member { SharedBoard.Member(id: peer, name: members.chosenName(of: peer)) }
 
   private func member(_ member: MemberID) -> SharedBoard.Member { self.member(PeerID(member)) }
 

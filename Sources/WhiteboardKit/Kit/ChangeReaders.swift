@@ -12,9 +12,7 @@ final class ChangeReaders: Sendable {
   /// A weak reference to a buffer.
   ///
   /// The buffer lives as long as its reader.
-  private struct Weak: Sendable {
-    weak var buffer: ChangeBuffer?
-  }
+  private struct Weak: Sendable { weak var buffer: ChangeBuffer? }
 
   private let state = NIOLockedValueBox(State())
 
@@ -34,9 +32,7 @@ final class ChangeReaders: Sendable {
   }
 
   /// Appends a change to every buffer.
-  func publish(_ change: SharedBoard.Change) {
-    for buffer in current { buffer.append(change) }
-  }
+  func publish(_ change: SharedBoard.Change) { for buffer in current { buffer.append(change) } }
 
   /// Ends the sequence of every reader after its buffered changes.
   func finish() {
@@ -46,9 +42,7 @@ final class ChangeReaders: Sendable {
 
   private var current: [ChangeBuffer] {
     state.withLockedValue { state in
-      if state.buffers.contains(where: { $0.buffer == nil }) {
-        state.buffers.removeAll { $0.buffer == nil }
-      }
+      if state.buffers.contains(where: { $0.buffer == nil }) { state.buffers.removeAll { $0.buffer == nil } }
       return state.buffers.compactMap(\.buffer)
     }
   }
@@ -58,8 +52,7 @@ final class ChangeReaders: Sendable {
 final class ChangeBuffer: Sendable {
   /// The maximum number of buffered changes.
   static let capacity = 4_096
-  /// The maximum size of the buffered changes, in bytes; a single larger change is dropped
-  /// immediately.
+  /// The maximum size of the buffered changes, in bytes; a single larger change is dropped immediately.
   static let byteCapacity = 64 << 20
 
   private struct State {

@@ -12,8 +12,7 @@ public enum NewObject: Hashable, Sendable {
   case photo(file: String, at: Point)
   /// A game of Wordle for all members.
   case wordle(at: Point)
-  /// A game of Connect Four against a member. If the member is nil, the first member that makes a
-  /// move is the opponent.
+  /// A game of Connect Four against a member. If the member is nil, the first member that makes a move is the opponent.
   case connectFour(at: Point, opponent: SharedBoard.Member? = nil)
 
   /// Returns the command that adds the object.
@@ -30,10 +29,8 @@ public enum NewObject: Hashable, Sendable {
         seconds: 0,
         alias: nil
       )
-    case .photo(let file, let place):
-      .photo(at: try BoardPoint(place), file: file, alias: nil)
-    case .wordle(let place):
-      .game(.wordle, at: try BoardPoint(place), opponent: nil, alias: nil)
+    case .photo(let file, let place): .photo(at: try BoardPoint(place), file: file, alias: nil)
+    case .wordle(let place): .game(.wordle, at: try BoardPoint(place), opponent: nil, alias: nil)
     case .connectFour(let place, let opponent):
       .game(.connectFour, at: try BoardPoint(place), opponent: opponent?.id.text, alias: nil)
     }

@@ -1,8 +1,7 @@
-/// A link by which other programs join a board:
-/// `whiteboard://HOST:PORT/BOARD?peer=PEER&pass=PASS#CODE`.
+/// A link by which other programs join a board: `whiteboard://HOST:PORT/BOARD?peer=PEER&pass=PASS#CODE`.
 ///
-/// The ``description`` omits the pass and the code, to keep them out of logs. ``text`` is the whole
-/// link, for output that only the user sees.
+/// The ``description`` omits the pass and the code, to keep them out of logs. ``text`` is the whole link, for output
+/// that only the user sees.
 public struct BoardLink: Equatable, Sendable, CustomStringConvertible {
   /// The address to connect to.
   public var address: HostPort
@@ -12,8 +11,8 @@ public struct BoardLink: Equatable, Sendable, CustomStringConvertible {
   ///
   /// Without it, only a code or verification words can prove the identity of that peer.
   public var peer: String?
-  /// The pass: 26 characters of base32, with which a peer can ask the host's user for admission
-  /// (HEL-9); nil if there is none.
+  /// The pass: 26 characters of base32, with which a peer can ask the host's user for admission (HEL-9); nil if there
+  /// is none.
   public var pass: String?
   /// The words of the join code; empty if the link has no code.
   public var code: [String]
@@ -31,13 +30,7 @@ public struct BoardLink: Equatable, Sendable, CustomStringConvertible {
   ///   - peer: The id of the peer at the address, if it is known.
   ///   - pass: The pass, if the host has one.
   ///   - code: The words of the join code; empty if the link has no code.
-  public init(
-    address: HostPort,
-    board: String,
-    peer: String?,
-    pass: String? = nil,
-    code: [String] = []
-  ) {
+  public init(address: HostPort, board: String, peer: String?, pass: String? = nil, code: [String] = []) {
     self.address = address
     self.board = board
     self.peer = peer
@@ -75,8 +68,7 @@ public struct BoardLink: Equatable, Sendable, CustomStringConvertible {
     }
     var words: [String] = []
     if let fragment, !fragment.isEmpty {
-      words = fragment.lowercased().split(separator: "-", omittingEmptySubsequences: false)
-        .map(String.init)
+      words = fragment.lowercased().split(separator: "-", omittingEmptySubsequences: false).map(String.init)
       guard words.count <= 8, words.allSatisfy(BoardLink.isCodeWord) else { throw .badCode }
     }
     self.init(address: address, board: board, peer: peer, pass: pass, code: words)
@@ -101,15 +93,11 @@ public struct BoardLink: Equatable, Sendable, CustomStringConvertible {
   ///
   /// - Parameter text: The string.
   /// - Returns: Whether the string begins with the scheme of links, even if the link is not valid.
-  public static func looksLikeLink(_ text: some StringProtocol) -> Bool {
-    afterScheme(text) != nil
-  }
+  public static func looksLikeLink(_ text: some StringProtocol) -> Bool { afterScheme(text) != nil }
 
   private static func afterScheme<Text: StringProtocol>(_ text: Text) -> Text.SubSequence? {
     let prefix = "\(scheme)://"
-    guard text.utf8.count >= prefix.utf8.count,
-      text.prefix(prefix.count).lowercased() == prefix
-    else { return nil }
+    guard text.utf8.count >= prefix.utf8.count, text.prefix(prefix.count).lowercased() == prefix else { return nil }
     return text.dropFirst(prefix.count)
   }
 
@@ -119,8 +107,7 @@ public struct BoardLink: Equatable, Sendable, CustomStringConvertible {
   }
 
   static func isBase32(_ text: String, count: Int) -> Bool {
-    text.utf8.count == count
-      && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x32...0x37).contains($0) }
+    text.utf8.count == count && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x32...0x37).contains($0) }
   }
 
   private static func isCodeWord(_ word: String) -> Bool {
@@ -188,10 +175,9 @@ public struct HostPort: Equatable, Hashable, Sendable, CustomStringConvertible {
   /// Outside of links, an IPv6 address without brackets is valid, too.
   ///
   /// - Parameters:
-  ///   - text: The string to parse. If it has no port, ``defaultPort`` is used. If it is malformed,
-  ///     the result is nil.
-  ///   - isInLink: Whether the string is part of a link, in which the scope of an IPv6 address
-  ///     follows `%25` instead of `%`.
+  ///   - text: The string to parse. If it has no port, ``defaultPort`` is used. If it is malformed, the result is nil.
+  ///   - isInLink: Whether the string is part of a link, in which the scope of an IPv6 address follows `%25` instead of
+  ///     `%`.
   public init?(_ text: some StringProtocol, isInLink: Bool = false) {
     guard text.utf8.count <= 320 else { return nil }
     let host: String
@@ -237,9 +223,7 @@ public struct HostPort: Equatable, Hashable, Sendable, CustomStringConvertible {
   public var isLoopback: Bool { HostPort.isLoopback(host) }
 
   /// The host and the port, separated by a colon; an IPv6 address is in brackets.
-  public var description: String {
-    host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-  }
+  public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
   /// The host and the port as in a link, where an IPv6 scope follows `%25`.
   fileprivate var textInLink: String {
@@ -251,23 +235,20 @@ public struct HostPort: Equatable, Hashable, Sendable, CustomStringConvertible {
     guard (1...253).contains(text.utf8.count) else { return false }
     if text.contains(":") {
       let (address, scope) =
-        if let percent = text.firstIndex(of: "%") {
-          (text[..<percent], text[percent...].dropFirst())
-        } else {
+        if let percent = text.firstIndex(of: "%") { (text[..<percent], text[percent...].dropFirst()) } else {
           (text[...], Substring("-"))
         }
       return (2...45).contains(address.utf8.count) && (1...32).contains(scope.utf8.count)
         && address.utf8.allSatisfy {
-          (0x30...0x3A).contains($0) || (0x61...0x66).contains($0) || (0x41...0x46).contains($0)
-            || $0 == 0x2E
+          (0x30...0x3A).contains($0) || (0x61...0x66).contains($0) || (0x41...0x46).contains($0) || $0 == 0x2E
         } && scope.utf8.allSatisfy(isNameByte)
     }
     return text.utf8.allSatisfy(isNameByte)
   }
 
   private static func isNameByte(_ byte: UInt8) -> Bool {
-    (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-      || byte == 0x2D || byte == 0x2E || byte == 0x5F
+    (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte == 0x2D
+      || byte == 0x2E || byte == 0x5F
   }
 }
 
@@ -275,8 +256,7 @@ public struct HostPort: Equatable, Hashable, Sendable, CustomStringConvertible {
 public enum JoinTarget: Equatable, Sendable {
   /// The only board nearby.
   case nearby
-  /// A board nearby, by its name, by its host's display name, or by an id prefix of the board or of
-  /// a peer.
+  /// A board nearby, by its name, by its host's display name, or by an id prefix of the board or of a peer.
   case name(String)
   /// A link.
   case link(BoardLink)
@@ -285,13 +265,13 @@ public enum JoinTarget: Equatable, Sendable {
 
   /// Parses the argument of a command that joins a board.
   ///
-  /// A link may have blanks, quotes or angle brackets around it, and the command `whiteboard-peer
-  /// join` before it. A string that has a port or is an IP address is treated as an address. To join a board whose
-  /// name looks like an address, use its id prefix.
+  /// A link may have blanks, quotes or angle brackets around it, and the command `whiteboard-peer join` before it. A
+  /// string that has a port or is an IP address is treated as an address. To join a board whose name looks like an
+  /// address, use its id prefix.
   ///
   /// - Parameter text: The argument; nil for ``nearby``.
-  /// - Throws: ``LinkError`` if the text is a malformed link, a link with a different scheme, or an
-  ///   address with an invalid port.
+  /// - Throws: ``LinkError`` if the text is a malformed link, a link with a different scheme, or an address with an
+  ///   invalid port.
   public init(_ text: String?) throws(LinkError) {
     // A link from a mail or a document often has blanks, quotes or angle brackets around it.
     let around: Set<Character> = ["<", ">", "\"", "'", "“", "”"]
@@ -309,9 +289,7 @@ public enum JoinTarget: Equatable, Sendable {
       self = .link(try BoardLink(link))
       return
     }
-    if text.hasPrefix("[") || text.contains(":") || JoinTarget.isAddress(text),
-      let address = HostPort(text)
-    {
+    if text.hasPrefix("[") || text.contains(":") || JoinTarget.isAddress(text), let address = HostPort(text) {
       self = .address(address)
       return
     }
@@ -334,9 +312,9 @@ public enum JoinTarget: Equatable, Sendable {
   }
 
   private static func hasScheme(_ text: String) -> Bool {
-    guard let colon = text.firstIndex(of: ":"), colon != text.startIndex,
-      text[colon...].hasPrefix("://")
-    else { return false }
+    guard let colon = text.firstIndex(of: ":"), colon != text.startIndex, text[colon...].hasPrefix("://") else {
+      return false
+    }
     return text[..<colon].utf8.allSatisfy {
       (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) || (0x2B...0x39).contains($0)
     }
@@ -344,14 +322,10 @@ public enum JoinTarget: Equatable, Sendable {
 
   /// Returns whether a string that is not a valid address looks like an address with a port.
   private static func hasBadPort(_ text: String) -> Bool {
-    if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
-      return text[..<end].contains(":")
-    }
+    if text.hasPrefix("["), let end = text.firstIndex(of: "]") { return text[..<end].contains(":") }
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-    guard parts.count == 2, HostPort(host: String(parts[0]), port: HostPort.defaultPort) != nil
-    else { return false }
-    return isAddress(String(parts[0]))
-      || !parts[1].isEmpty && parts[1].utf8.allSatisfy { (0x30...0x39).contains($0) }
+    guard parts.count == 2, HostPort(host: String(parts[0]), port: HostPort.defaultPort) != nil else { return false }
+    return isAddress(String(parts[0])) || !parts[1].isEmpty && parts[1].utf8.allSatisfy { (0x30...0x39).contains($0) }
   }
 
   private static func isAddress(_ text: String) -> Bool {

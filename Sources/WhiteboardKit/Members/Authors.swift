@@ -30,8 +30,7 @@ struct Authors {
     var names: [MemberID: String] = [:]
     for line in board.chat { names[line.author] = line.name }
     return Set(board.authors.values).sorted().map { member in
-      (members.name(of: member) ?? persistence.names[member.description])?.raw ?? names[member]
-        ?? member.shortText
+      (members.name(of: member) ?? persistence.names[member.description])?.raw ?? names[member] ?? member.shortText
     }
   }
 

@@ -29,10 +29,7 @@ final class HiddenAuthors {
   /// Hides an author or shows it again, and stores the change.
   ///
   /// - Throws: ``CommandError`` if too many authors are hidden, or the change cannot be stored.
-  nonisolated(nonsending) func set(
-    _ member: MemberID,
-    isHidden: Bool
-  ) async throws(CommandError) {
+  nonisolated(nonsending) func set(_ member: MemberID, isHidden: Bool) async throws(CommandError) {
     guard !isHidden || members.count < Self.limit else {
       throw CommandError(
         .refused,
@@ -42,9 +39,7 @@ final class HiddenAuthors {
     let before = members
     if isHidden { members.insert(member) } else { members.remove(member) }
     guard let settings else { return }
-    do throws(DocumentError) {
-      try await settings.store(hiddenAuthors: members)
-    } catch {
+    do throws(DocumentError) { try await settings.store(hiddenAuthors: members) } catch {
       if before.contains(member) { members.insert(member) } else { members.remove(member) }
       throw CommandError(error)
     }

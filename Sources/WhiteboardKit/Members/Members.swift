@@ -53,8 +53,7 @@ final class Members: Sequence {
   /// Adds a member, or replaces it if its process restarted.
   ///
   /// - Returns: Whether the member is new.
-  @discardableResult
-  func add(_ peer: PeerID, _ member: Member) -> Bool {
+  @discardableResult func add(_ peer: PeerID, _ member: Member) -> Bool {
     lost[peer] = nil
     hasMet = true
     return list.updateValue(member, forKey: peer) == nil

@@ -47,38 +47,22 @@ final class Profiles {
   ///
   /// - Throws: ``BoardError`` if the name is too long.
   func publish() throws(BoardError) {
-    active.perform(
-      try replica.setProfile(
-        name: members.ownName,
-        icon: members.ownIcon?.emoji ?? "",
-        now: runtime.now
-      )
-    )
+    active.perform(try replica.setProfile(name: members.ownName, icon: members.ownIcon?.emoji ?? "", now: runtime.now))
   }
 
   /// Changes the local user's display name and icon, and reports the profile.
-  nonisolated(nonsending) func changeOwn(
-    _ name: String?,
-    _ icon: IconChange?,
-    request: RequestMark?
-  ) async throws(CommandError) {
+  nonisolated(nonsending) func changeOwn(_ name: String?, _ icon: IconChange?, request: RequestMark?)
+    async throws(CommandError)
+  {
     if let settings {
-      do throws(DocumentError) {
-        try await settings.store(name: name, icon: icon)
-      } catch {
-        throw CommandError(error)
-      }
+      do throws(DocumentError) { try await settings.store(name: name, icon: icon) } catch { throw CommandError(error) }
     }
     if let name {
       members.ownName = name
       persistence.recordName(UntrustedText(name), of: replica.board.member.description)
     }
     if let icon { members.ownIcon = icon.icon }
-    do throws(BoardError) {
-      try publish()
-    } catch {
-      throw CommandError(error) { members.label(of: $0) }
-    }
+    do throws(BoardError) { try publish() } catch { throw CommandError(error) { members.label(of: $0) } }
     runtime.emit(
       .profile(
         .init(
@@ -93,19 +77,14 @@ final class Profiles {
 
   /// Handles a new display name and icon of a member, and reports them if they changed.
   ///
-  /// Commands still find the member by the name in its handshake. Otherwise, a later name change
-  /// could bypass the warning about changed keys.
+  /// Commands still find the member by the name in its handshake. Otherwise, a later name change could bypass the
+  /// warning about changed keys.
   func changed(_ member: MemberID, name: String, icon: String) {
     let peer = PeerID(member)
     let old = members.looks[peer] ?? Members.Look(name: members.name(of: peer), icon: nil)
-    let new = Members.Look(
-      name: UntrustedText(name),
-      icon: icon.isEmpty ? nil : UntrustedText(icon)
-    )
+    let new = Members.Look(name: UntrustedText(name), icon: icon.isEmpty ? nil : UntrustedText(icon))
     members.looks[peer] = new
     persistence.recordName(new.name, of: peer.text)
-    if old != new {
-      runtime.emit(.profile(.init(peer: peer.text, name: new.name, icon: new.icon)))
-    }
+    if old != new { runtime.emit(.profile(.init(peer: peer.text, name: new.name, icon: new.icon))) }
   }
 }

@@ -3,8 +3,7 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// Manages the admission to a board: creates join codes, replaces the board's code, and removes
-/// members.
+/// Manages the admission to a board: creates join codes, replaces the board's code, and removes members.
 ///
 /// Confined to the actor of its board.
 final class BoardAdmission {
@@ -49,15 +48,11 @@ final class BoardAdmission {
   ///   - request: The request id of the command.
   /// - Returns: The event that contains the code.
   /// - Throws: ``CommandError`` if no code can be created.
-  nonisolated(nonsending) func invite(
-    _ terms: InvitationTerms,
-    request: RequestMark?
-  ) async throws(CommandError) -> BoardEvent.Invited {
+  nonisolated(nonsending) func invite(_ terms: InvitationTerms, request: RequestMark?) async throws(CommandError)
+    -> BoardEvent.Invited
+  {
     guard isByCode else {
-      throw CommandError(
-        .refused,
-        "this board does not admit peers by code; host it with --admit code"
-      )
+      throw CommandError(.refused, "this board does not admit peers by code; host it with --admit code")
     }
     if terms.isView { try Self.checkMayInviteViewers(replica) }
     let code = JoinCode.random()
@@ -67,12 +62,8 @@ final class BoardAdmission {
         label: terms.isView ? Roles.viewLabel : nil,
         for: terms.seconds.map { .seconds($0) }
       )
-    } catch {
-      throw CommandError(error)
-    }
-    let end = terms.seconds.map {
-      Timestamp.text(milliseconds: SystemTime.milliseconds + UInt64($0) * 1000)
-    }
+    } catch { throw CommandError(error) }
+    let end = terms.seconds.map { Timestamp.text(milliseconds: SystemTime.milliseconds + UInt64($0) * 1000) }
     return BoardEvent.Invited(
       code: code.text,
       role: terms.isView ? "viewer" : replica.isOwned ? "editor" : nil,
@@ -92,15 +83,11 @@ final class BoardAdmission {
         "everyone who joins this board can edit it; view-only codes and links need a board that was created with --owned"
       )
     }
-    guard replica.mayGrant else {
-      throw CommandError(.viewer, "only the owner of the board can make view-only codes")
-    }
+    guard replica.mayGrant else { throw CommandError(.viewer, "only the owner of the board can make view-only codes") }
   }
 
   /// Returns the link to the board with the given code; empty if this peer does not listen.
-  private func link(with code: JoinCode) -> String {
-    runtime.call { $0.phase.serving?.link(code: code) ?? "" }
-  }
+  private func link(with code: JoinCode) -> String { runtime.call { $0.phase.serving?.link(code: code) ?? "" } }
 
   // MARK: - Removing members
 
@@ -109,12 +96,10 @@ final class BoardAdmission {
   /// - Parameters:
   ///   - target: The display name, id or id prefix of the peer.
   ///   - reason: The reason, which the peer and the other members can read; may be empty.
-  ///   - withAdmitted: Whether to also remove the members that the peer admitted, directly or
-  ///     through other members.
+  ///   - withAdmitted: Whether to also remove the members that the peer admitted, directly or through other members.
   ///   - keepsCode: Whether the join code of the board remains valid.
   ///   - request: The request id of the command.
-  /// - Returns: The event that contains the new join code; nil if the board has no code, or keeps
-  ///   it.
+  /// - Returns: The event that contains the new join code; nil if the board has no code, or keeps it.
   /// - Throws: ``CommandError`` if there is no such peer, or another peer is the host.
   nonisolated(nonsending) func kick(
     _ target: String,
@@ -135,9 +120,7 @@ final class BoardAdmission {
         try await board.session.kick(peer, reason: reason)
       }
       invited = isByCode && !keepsCode ? try await replaceCode(request: request) : nil
-    } catch {
-      throw CommandError(error)
-    }
+    } catch { throw CommandError(error) }
     if keepsCode {
       await browsers.links.keep(ofRemoved: removed)
     } else {
@@ -160,9 +143,9 @@ final class BoardAdmission {
   }
 
   /// Replaces the join code of the board, and stores the new one with the board.
-  private nonisolated(nonsending) func replaceCode(
-    request: RequestMark?
-  ) async throws(SessionError) -> BoardEvent.Invited {
+  private nonisolated(nonsending) func replaceCode(request: RequestMark?) async throws(SessionError)
+    -> BoardEvent.Invited
+  {
     defer { checkIsolation(#isolation) }
     let code = JoinCode.random()
     try await board.session.replaceCode(with: code)
@@ -172,11 +155,6 @@ final class BoardAdmission {
       let record = try await board.session.membershipRecord()
       await persistence.storeMembership(record, code: board.code)
     }
-    return BoardEvent.Invited(
-      code: code.text,
-      role: replica.isOwned ? "editor" : nil,
-      link: link,
-      request: request
-    )
+    return BoardEvent.Invited(code: code.text, role: replica.isOwned ? "editor" : nil, link: link, request: request)
   }
 }

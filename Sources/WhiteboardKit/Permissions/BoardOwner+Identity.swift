@@ -19,8 +19,7 @@ extension BoardOwner {
 extension SessionID {
   /// Returns a random id for a board without an owner, which names its host (MEM-14).
   ///
-  /// - Parameter host: The peer that creates the board; nil for an id that names no host, as in
-  ///   earlier releases.
+  /// - Parameter host: The peer that creates the board; nil for an id that names no host, as in earlier releases.
   /// - Returns: The id.
   package static func ofOpenBoard(hostedBy host: PeerID? = nil) -> SessionID {
     if let host { return .random(hostedBy: host) }
@@ -30,8 +29,7 @@ extension SessionID {
     }
   }
 
-  /// Returns the id of a new board that an identity owns, and the salt from which the id is
-  /// derived.
+  /// Returns the id of a new board that an identity owns, and the salt from which the id is derived.
   package static func ofBoard(ownedBy identity: PeerIdentity) -> (id: SessionID, salt: [UInt8]) {
     let owner = BoardOwner(identity: identity, salt: nil)
     return (owner.session, owner.salt)

@@ -92,14 +92,11 @@ final class Invitations {
   ///   - error: The reason why the request ended.
   func end(_ id: String, because error: SessionError) {
     let wasAccepted = accepted[id] != nil
-    guard let question = accepted.removeValue(forKey: id) ?? pending.removeValue(forKey: id) else {
-      return
-    }
+    guard let question = accepted.removeValue(forKey: id) ?? pending.removeValue(forKey: id) else { return }
     let label = question.label
     let sentence =
       switch error.code {
-      case .timedOut where wasAccepted:
-        "\(label) did not confirm the verification words in time, and did not join."
+      case .timedOut where wasAccepted: "\(label) did not confirm the verification words in time, and did not join."
       case .timedOut: "\(label) stopped waiting, because the time to answer has passed."
       case .withdrawn: "\(label) no longer asks to join."
       case .notVerified:
@@ -113,14 +110,7 @@ final class Invitations {
   private func end(_ question: Pending, _ id: String, _ sentence: String) {
     remember(question, id, sentence)
     runtime.emit(
-      .note(
-        .init(
-          code: BoardEvent.Remark.invitationEnded,
-          message: sentence,
-          peer: question.peer.text,
-          invitation: id
-        )
-      )
+      .note(.init(code: BoardEvent.Remark.invitationEnded, message: sentence, peer: question.peer.text, invitation: id))
     )
   }
 
@@ -129,9 +119,7 @@ final class Invitations {
 
   /// Closes all pending requests to join, because the session has ended.
   func endRequests() {
-    for (id, question) in pending.merging(accepted, uniquingKeysWith: { $1 }).sorted(by: {
-      $0.key < $1.key
-    }) {
+    for (id, question) in pending.merging(accepted, uniquingKeysWith: { $1 }).sorted(by: { $0.key < $1.key }) {
       guard case .incoming = question.question else { continue }
       end(id, because: SessionError(.sessionEnded, "this program left the board."))
     }
@@ -165,19 +153,12 @@ final class Invitations {
     timeout: Duration,
     _ continuation: CheckedContinuation<Bool, Never>
   ) {
-    pending[id] = Pending(
-      question: .outgoing(continuation),
-      peer: peer,
-      name: name,
-      end: runtime.clock.now + timeout
-    )
+    pending[id] = Pending(question: .outgoing(continuation), peer: peer, name: name, end: runtime.clock.now + timeout)
   }
 
   /// The ids of the pending questions about verification words.
   var comparisons: [String] {
-    pending.compactMap { id, question in
-      if case .outgoing = question.question { id } else { nil }
-    }
+    pending.compactMap { id, question in if case .outgoing = question.question { id } else { nil } }
   }
 
   /// Closes all questions about verification words, because the attempt to join ended.
@@ -195,9 +176,7 @@ final class Invitations {
 
   /// Answers a question about verification words, if it is still pending.
   func answerComparison(_ id: String, isSame: Bool) {
-    guard case .outgoing(let continuation)? = pending.removeValue(forKey: id)?.question else {
-      return
-    }
+    guard case .outgoing(let continuation)? = pending.removeValue(forKey: id)?.question else { return }
     continuation.resume(returning: isSame)
   }
 
@@ -230,13 +209,9 @@ final class Invitations {
       }
       return only
     }
-    do throws(CommandError) {
-      return try resolver.find(word, what: "invitation", missing: .noSuchInvitation)
-    } catch {
+    do throws(CommandError) { return try resolver.find(word, what: "invitation", missing: .noSuchInvitation) } catch {
       // The id prefix of the peer also identifies the question.
-      let matches = pending.filter {
-        word.utf8.count >= 4 && $0.value.peer.text.hasPrefix(word.lowercased())
-      }
+      let matches = pending.filter { word.utf8.count >= 4 && $0.value.peer.text.hasPrefix(word.lowercased()) }
       guard let only = matches.keys.first, matches.count == 1 else { throw error }
       return only
     }
@@ -249,33 +224,22 @@ final class Invitations {
   ///   - answer: The answer.
   ///   - isAlways: Whether to admit the peer without asking from now on.
   /// - Throws: ``CommandError`` if there is no such question, or the choice cannot be stored.
-  nonisolated(nonsending) func answer(
-    _ word: String,
-    with answer: InvitationAnswer,
-    isAlways: Bool = false
-  ) async throws(CommandError) {
+  nonisolated(nonsending) func answer(_ word: String, with answer: InvitationAnswer, isAlways: Bool = false)
+    async throws(CommandError)
+  {
     defer { checkIsolation(#isolation) }
     let id = try findOrExplain(word)
     guard let question = pending[id] else {
-      throw CommandError(
-        .noSuchInvitation,
-        "the request has ended, so there is nothing left to answer"
-      )
+      throw CommandError(.noSuchInvitation, "the request has ended, so there is nothing left to answer")
     }
     switch question.question {
     case .outgoing:
       guard !isAlways else {
-        throw CommandError(
-          .badArgument,
-          "`always` works only for a peer that asks to join this board"
-        )
+        throw CommandError(.badArgument, "`always` works only for a peer that asks to join this board")
       }
       if answer != .accept {
         runtime.call {
-          $0.joiner?.attempt.problem = WhiteboardError(
-            .notAllowed,
-            "The words are not the same on both screens."
-          )
+          $0.joiner?.attempt.problem = WhiteboardError(.notAllowed, "The words are not the same on both screens.")
         }
       }
       answerComparison(id, isSame: answer == .accept)
@@ -312,8 +276,7 @@ final class Invitations {
       .note(
         .init(
           code: BoardEvent.Remark.comparing,
-          message:
-            "\(question.label) joins as soon as its user has compared the verification words "
+          message: "\(question.label) joins as soon as its user has compared the verification words "
             + "(\(EventText.timeLeft(left)) left).",
           peer: question.peer.text,
           invitation: id,
@@ -324,9 +287,7 @@ final class Invitations {
   }
 
   private func findOrExplain(_ word: String) throws(CommandError) -> String {
-    do throws(CommandError) {
-      return try find(word)
-    } catch {
+    do throws(CommandError) { return try find(word) } catch {
       let match = ended.last {
         $0.id == word || $0.name.raw == word || word == "last"
           || (word.utf8.count >= 4 && $0.peer.text.hasPrefix(word.lowercased()))
@@ -341,14 +302,10 @@ final class Invitations {
     }
   }
 
-  private nonisolated(nonsending) func alwaysAdmit(
-    _ question: Pending,
-    _ session: Session?
-  ) async throws(CommandError) {
+  private nonisolated(nonsending) func alwaysAdmit(_ question: Pending, _ session: Session?) async throws(CommandError)
+  {
     defer { checkIsolation(#isolation) }
-    do {
-      try await session?.alwaysAdmit(question.peer, name: question.name.raw)
-    } catch {
+    do { try await session?.alwaysAdmit(question.peer, name: question.name.raw) } catch {
       throw CommandError(
         .notSaved,
         "\(question.label) is admitted now, but `always` was not stored, so you will be asked again: "

@@ -3,12 +3,10 @@ import PeerCore
 import PeerSession
 import WhiteboardDocument
 
-/// The removal of the local peer by the host, and the permission to continue using the local copy
-/// of the board.
+/// The removal of the local peer by the host, and the permission to continue using the local copy of the board.
 ///
-/// The host's decision is stored with the board. Only the session determines that the peer was
-/// removed. On an owned board, the revocation of its role may arrive earlier, later or never.
-/// Confined to the actor of its board.
+/// The host's decision is stored with the board. Only the session determines that the peer was removed. On an owned
+/// board, the revocation of its role may arrive earlier, later or never. Confined to the actor of its board.
 final class LocalRemoval {
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration
@@ -17,12 +15,7 @@ final class LocalRemoval {
   /// The host's decision; nil while the local peer is a member.
   private(set) var removal: Removal?
 
-  init(
-    _ runtime: BoardRuntime,
-    _ configuration: BoardConfiguration,
-    members: Members,
-    persistence: Persistence
-  ) {
+  init(_ runtime: BoardRuntime, _ configuration: BoardConfiguration, members: Members, persistence: Persistence) {
     self.runtime = runtime
     self.configuration = configuration
     self.members = members
@@ -31,8 +24,7 @@ final class LocalRemoval {
 
   // MARK: - The decision
 
-  /// Handles the host's decision that the local peer is no longer a member; ignores a repeated
-  /// decision.
+  /// Handles the host's decision that the local peer is no longer a member; ignores a repeated decision.
   ///
   /// - Parameters:
   ///   - host: The host.
@@ -65,8 +57,7 @@ final class LocalRemoval {
       .warning(
         .init(
           code: "removed-says",
-          message:
-            "\(members.label(of: member)) says that the host removed you from this board\(why). "
+          message: "\(members.label(of: member)) says that the host removed you from this board\(why). "
             + "That member no longer receives your changes.",
           peer: member.text
         )
@@ -80,8 +71,7 @@ final class LocalRemoval {
   private func description(of removal: Removal) -> BoardEvent.Removed {
     let copy =
       configuration.remembersBoards
-      ? "Your copy is kept."
-      : "Your copy is not saved (--ephemeral); `save-as FILE` saves it."
+      ? "Your copy is kept." : "Your copy is not saved (--ephemeral); `save-as FILE` saves it."
     return BoardEvent.Removed(
       peer: removal.by,
       name: removal.name,
@@ -130,10 +120,7 @@ final class LocalRemoval {
     if let event { runtime.emit(.removed(event)) }
     runtime.emit(
       .note(
-        .init(
-          code: "continued",
-          message: "This is your own copy now. The other members do not receive your changes."
-        )
+        .init(code: "continued", message: "This is your own copy now. The other members do not receive your changes.")
       )
     )
   }
@@ -156,33 +143,25 @@ final class LocalRemoval {
   private nonisolated(nonsending) func store() async {
     defer { checkIsolation(#isolation) }
     guard let document = persistence.document, configuration.recordingFile == nil else { return }
-    do throws(DocumentError) {
-      try await document.setRemoval(removal?.json)
-    } catch {
-      // When the board is next opened, the host refuses the local peer, which then learns of the
-      // decision again.
-      configuration.logger.warning(
-        "A removal was not stored.",
-        metadata: ["reason": "\(error.message)"]
-      )
+    do throws(DocumentError) { try await document.setRemoval(removal?.json) } catch {
+      // When the board is next opened, the host refuses the local peer, which then learns of the decision again.
+      configuration.logger.warning("A removal was not stored.", metadata: ["reason": "\(error.message)"])
     }
   }
 
   // MARK: - Refused joins
 
-  /// Explains that a join request was refused because the host had removed the local peer, and
-  /// stores the removal with the local copy.
+  /// Explains that a join request was refused because the host had removed the local peer, and stores the removal with
+  /// the local copy.
   ///
   /// - Parameters:
   ///   - error: The refusal.
   ///   - request: The request that was refused.
   ///   - hostName: The display name of the peer that refused; may be empty.
   /// - Returns: The error with which the program exits.
-  nonisolated(nonsending) func explanation(
-    of error: SessionError,
-    _ request: JoinRequest,
-    _ hostName: UntrustedText
-  ) async -> WhiteboardError {
+  nonisolated(nonsending) func explanation(of error: SessionError, _ request: JoinRequest, _ hostName: UntrustedText)
+    async -> WhiteboardError
+  {
     let record = request.membership
     // A member other than the host only repeats what it received.
     let speaksForHost =
@@ -198,9 +177,7 @@ final class LocalRemoval {
       ? hostName : record?.members.first { $0.peer == host }?.name ?? UntrustedText("")
     var removal = Removal(by: host?.text ?? "", name: name, reason: UntrustedText(error.remark))
     var copy: String?
-    if speaksForHost, let board = request.session, configuration.remembersBoards,
-      configuration.recordingFile == nil
-    {
+    if speaksForHost, let board = request.session, configuration.remembersBoards, configuration.recordingFile == nil {
       (removal, copy) = await store(removal, withCopyOf: board)
     }
     guard let copy else {
@@ -222,17 +199,12 @@ final class LocalRemoval {
   /// Stores a removal with the copy of a board that is not open.
   ///
   /// - Returns: The stored removal and the name of the board; nil if there is no copy.
-  private nonisolated(nonsending) func store(
-    _ removal: Removal,
-    withCopyOf board: SessionID
-  ) async -> (Removal, name: String?) {
+  private nonisolated(nonsending) func store(_ removal: Removal, withCopyOf board: SessionID) async -> (
+    Removal, name: String?
+  ) {
     let library = configuration.library
     guard let file = try? await library.file(of: board.bytes),
-      let document = try? await BoardDocument.open(
-        at: file,
-        mode: .writing,
-        seal: library.seal(forFile: file)
-      )
+      let document = try? await BoardDocument.open(at: file, mode: .writing, seal: library.seal(forFile: file))
     else { return (removal, nil) }
     let name = try? await document.name()
     var stored = removal

@@ -5,8 +5,7 @@ import WhiteboardSync
 
 /// Manages the roles of a board's members: grants and revokes rights, and reports changes.
 ///
-/// On a board without an owner, every member can edit, and the type does nothing. Confined to the
-/// actor of its board.
+/// On a board without an owner, every member can edit, and the type does nothing. Confined to the actor of its board.
 final class Roles {
   /// The label of the join codes that admit viewers.
   static let viewLabel = "view"
@@ -33,29 +32,25 @@ final class Roles {
 
   /// Makes the local member the owner of a new board, and reports the local role on an owned board.
   ///
-  /// - Parameter owner: The owner of the board that this program created; nil if it did not create
-  ///   the board.
+  /// - Parameter owner: The owner of the board that this program created; nil if it did not create the board.
   func begin(owner: BoardOwner?) {
     // The replica ignores the owner of any other board.
-    if let owner {
-      active.perform(replica.own(Grant(owner: owner), now: runtime.now).actions)
-    }
+    if let owner { active.perform(replica.own(Grant(owner: owner), now: runtime.now).actions) }
     if replica.isOwned { localRoleChanged(to: replica.role) }
     isKnown = replica.role.mayWrite
   }
 
   // MARK: - Grants
 
-  /// Grants a new peer the role for which it was admitted, if the local member is allowed to grant
-  /// it.
+  /// Grants a new peer the role for which it was admitted, if the local member is allowed to grant it.
   func admit(_ peer: Peer) {
     guard replica.mayGrant else { return }
     let member = MemberID(peer.id)
     switch peer.admission {
     case .here(let label): admit(member, for: label == Self.viewLabel ? nil : .editor)
     case .vouched(let admitter):
-      // A ticket contains the id of the admitter but no role. If the admitter is allowed to grant
-      // roles, it sends the role itself.
+      // A ticket contains the id of the admitter but no role. If the admitter is allowed to grant roles, it sends the
+      // role itself.
       if replica.mayGrant(MemberID(admitter)) { return }
       admit(member, for: nil)
     case nil: return
@@ -74,8 +69,7 @@ final class Roles {
 
   /// Changes the role of a member.
   ///
-  /// - Throws: ``CommandError`` if there is no such peer, or the local member is not allowed to
-  ///   change its role.
+  /// - Throws: ``CommandError`` if there is no such peer, or the local member is not allowed to change its role.
   func change(_ target: String, to role: BoardRole) throws(CommandError) {
     let member = MemberID(try members.find(target))
     guard replica.isOwned else {
@@ -84,20 +78,14 @@ final class Roles {
         "every member can edit this board; a board hosted with `whiteboard-peer host --owned` has roles"
       )
     }
-    guard replica.mayGrant else {
-      throw CommandError(.viewer, "only the owner of the board can change roles")
-    }
+    guard replica.mayGrant else { throw CommandError(.viewer, "only the owner of the board can change roles") }
     switch role {
     case .editor: admit(member, for: .editor, isAsked: true)
     case .viewer:
-      guard replica.role(of: member)?.mayWrite ?? false else {
-        return admit(member, for: nil, isAsked: true)
-      }
+      guard replica.role(of: member)?.mayWrite ?? false else { return admit(member, for: nil, isAsked: true) }
       let (isRevoked, actions) = replica.revoke(member, now: runtime.now)
       active.perform(actions)
-      guard isRevoked else {
-        throw CommandError(.refused, "only the owner of the board can revoke that role")
-      }
+      guard isRevoked else { throw CommandError(.refused, "only the owner of the board can revoke that role") }
     }
   }
 
@@ -105,8 +93,8 @@ final class Roles {
   ///
   /// - Parameters:
   ///   - peer: The member.
-  ///   - isGuest: Whether the member joined from a browser. The last revocations that the board has
-  ///     room for are reserved for other members.
+  ///   - isGuest: Whether the member joined from a browser. The last revocations that the board has room for are
+  ///     reserved for other members.
   /// - Returns: Whether the member has no rights now, or the local member cannot grant any.
   func revoke(_ peer: PeerID, isGuest: Bool = false) -> Bool {
     guard replica.mayGrant else { return true }

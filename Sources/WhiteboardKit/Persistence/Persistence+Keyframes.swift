@@ -62,9 +62,7 @@ extension Persistence {
   private nonisolated(nonsending) func stopKeyframeChecks(_ document: BoardDocument) async {
     defer { checkIsolation(#isolation) }
     guard await !document.hasEntriesSinceKeyframe else { return }
-    if !queue.isBehind, queue.loss == nil, queue.told == queue.recorded {
-      nextKeyframe = nil
-    }
+    if !queue.isBehind, queue.loss == nil, queue.told == queue.recorded { nextKeyframe = nil }
   }
 
   /// Stores the counts that board lists show, if the counts changed.
@@ -90,16 +88,11 @@ extension Persistence {
 
   /// Stores the current board as a named version.
   ///
-  /// A version contains all earlier log entries, so no entry may be appended while the version is
-  /// being stored.
+  /// A version contains all earlier log entries, so no entry may be appended while the version is being stored.
   nonisolated(nonsending) func checkpoint(_ name: String) async throws(DocumentError) {
     defer { checkIsolation(#isolation) }
-    while queue.isWriting {
-      guard await runtime.wait(until: { !self.queue.isWriting }) else { break }
-    }
-    guard let document, let replica, !queue.isWriting else {
-      throw DocumentError(.closed, "the board is closed")
-    }
+    while queue.isWriting { guard await runtime.wait(until: { !self.queue.isWriting }) else { break } }
+    guard let document, let replica, !queue.isWriting else { throw DocumentError(.closed, "the board is closed") }
     if queue.isBehind, let failure = queue.failure { throw failure }
     queue.isWriting = true
     defer {
@@ -148,8 +141,7 @@ extension Persistence {
         objects: snapshots.count,
         people: people,
         thumbnail: Thumbnail.svg(of: snapshots, background: background),
-        // An author's clock may be ahead. Without this limit, the board would stay at the top of
-        // board lists.
+        // An author's clock may be ahead. Without this limit, the board would stay at the top of board lists.
         changed: min(snapshots.map { Int64(clamping: $0.updatedAt) }.max() ?? time, time)
       )
       try await document.dropHistory(now: time)
@@ -157,13 +149,9 @@ extension Persistence {
       if queue.kept < work.mark {
         failed(error, work)
       } else {
-        // All changes are already in the log. The keyframe is retried, because the disk may have
-        // space for it later.
+        // All changes are already in the log. The keyframe is retried, because the disk may have space for it later.
         nextKeyframe = runtime.clock.now + .seconds(30)
-        configuration.logger.warning(
-          "A keyframe was not written.",
-          metadata: ["reason": "\(error.message)"]
-        )
+        configuration.logger.warning("A keyframe was not written.", metadata: ["reason": "\(error.message)"])
       }
     }
     sendAnswers()
@@ -175,24 +163,20 @@ extension Persistence {
   nonisolated(nonsending) func checkPresence() async {
     defer { checkIsolation(#isolation) }
     guard let document, !queue.isWriting, !queue.isBehind else { return }
-    do throws(DocumentError) {
-      try await document.checkPresence()
-    } catch {
+    do throws(DocumentError) { try await document.checkPresence() } catch {
       guard !queue.isWriting, !queue.isBehind, self.document != nil else { return }
       failed(error, queue.take())
       scheduleKeyframe()
     }
   }
 
-  /// Recreates a removed file, and writes the whole board; if the directory is missing, this is
-  /// retried later.
+  /// Recreates a removed file, and writes the whole board; if the directory is missing, this is retried later.
   private nonisolated(nonsending) func recreateFile(of document: BoardDocument) async {
     queue.isWriting = true
     do throws(DocumentError) {
       let new = try await document.reinstate()
       self.document = new
-      // Other directories may be missing too. If they cannot be created, the code that uses them
-      // reports the error.
+      // Other directories may be missing too. If they cannot be created, the code that uses them reports the error.
       try? configuration.createDirectories()
       await writeKeyframe(to: new)
     } catch {
@@ -228,17 +212,13 @@ extension Persistence {
     while queue.isWriting { await withCheckedContinuation { idleWaiter = $0 } }
     guard var document else { return }
     self.document = nil
-    if queue.failure?.code == .removed, let new = try? await document.reinstate() {
-      document = new
-    }
+    if queue.failure?.code == .removed, let new = try? await document.reinstate() { document = new }
     if queue.hasUnsavedWork, let new = try? await document.reopen() {
       document = new
       queue.obstacle = nil
     }
     queue.retryPhotos()
-    if !queue.isPaused, queue.isKeyframeDue || queue.isBehind {
-      await writeKeyframe(to: document)
-    }
+    if !queue.isPaused, queue.isKeyframeDue || queue.isBehind { await writeKeyframe(to: document) }
     if let record = unstoredMembership { await storeMembership(record, in: document) }
     // Write the entries that were recorded in the meantime.
     if !queue.isBehind {
@@ -257,16 +237,12 @@ extension Persistence {
       try await document.close(recordedUntil: isRecording ? BoardFile.now : nil)
     } catch {
       // Acknowledged entries are in the WAL file, and are read when the document is next opened.
-      configuration.logger.warning(
-        "Document was not closed cleanly.",
-        metadata: ["reason": "\(error.message)"]
-      )
+      configuration.logger.warning("Document was not closed cleanly.", metadata: ["reason": "\(error.message)"])
     }
     sendAnswers()
   }
 
-  /// Closes the board with the error that work was not saved, unless the board is already closing
-  /// with another error.
+  /// Closes the board with the error that work was not saved, unless the board is already closing with another error.
   private func endUnsaved(_ problem: SaveProblem) {
     if case .failed(let failure) = runtime.ending, failure.code != .no { return }
     runtime.replaceEnding(.failed(WhiteboardError(problem)))

@@ -8,8 +8,7 @@ extension Persistence {
 
   /// Reports the save state if it changed.
   ///
-  /// The screen receives every change. Other outputs receive only the start, the changes and the
-  /// end of a problem.
+  /// The screen receives every change. Other outputs receive only the start, the changes and the end of a problem.
   func reportState() {
     let state = queue.state
     guard state != reportedState else { return }
@@ -21,19 +20,13 @@ extension Persistence {
       let isNew = problem.cause != reportedProblem?.cause
       reportedProblem = problem
       runtime.emit(.saveState(.init(state)))
-      if isNew {
-        runtime.emit(.warning(.init(code: BoardEvent.Remark.notSaved, message: problem.message)))
-      }
+      if isNew { runtime.emit(.warning(.init(code: BoardEvent.Remark.notSaved, message: problem.message))) }
     case .saved:
       wasAskedBeforeEnding = false
       guard reportedProblem != nil else { return }
       reportedProblem = nil
       runtime.emit(.saveState(.init(state)))
-      runtime.emit(
-        .note(
-          .init(code: BoardEvent.Remark.savedAgain, message: "Everything is on disk again.")
-        )
-      )
+      runtime.emit(.note(.init(code: BoardEvent.Remark.savedAgain, message: "Everything is on disk again.")))
     case .saving, .off: break
     }
   }
@@ -45,8 +38,7 @@ extension Persistence {
     if queue.loss != nil { await checkKeyframe() }
     write()
     _ = await runtime.wait {
-      !self.queue.isWriting
-        && (self.queue.isBehind || self.queue.isClosed || self.queue.state != .saving)
+      !self.queue.isWriting && (self.queue.isBehind || self.queue.isClosed || self.queue.state != .saving)
     }
   }
 
@@ -66,8 +58,7 @@ extension Persistence {
 
   // MARK: - Recordings
 
-  /// Pauses recording until ``resumeRecording()``; the keyframe after the pause contains the
-  /// changes made in between.
+  /// Pauses recording until ``resumeRecording()``; the keyframe after the pause contains the changes made in between.
   ///
   /// - Throws: An error if earlier changes cannot be written; recording then continues.
   nonisolated(nonsending) func pauseRecording() async throws(DocumentError) {
@@ -89,8 +80,7 @@ extension Persistence {
   /// Adds a named marker at the current position of the recording.
   ///
   /// - Parameter name: The name, 1 to 128 bytes of UTF-8.
-  /// - Throws: `badName` if the name is too long or already in use, or another error if the marker
-  ///   cannot be written.
+  /// - Throws: `badName` if the name is too long or already in use, or another error if the marker cannot be written.
   nonisolated(nonsending) func addMarker(_ name: String) async throws(DocumentError) {
     defer { checkIsolation(#isolation) }
     guard let document else { throw DocumentError(.closed, "nothing is being recorded") }

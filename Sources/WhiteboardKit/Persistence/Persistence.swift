@@ -8,8 +8,8 @@ import WhiteboardSync
 
 /// The recording of a board in its file, and the answers that wait until their changes are on disk.
 ///
-/// Owns the open document and its queue. Changes are written in groups, concurrently with other
-/// work of the board. Confined to the actor of its board.
+/// Owns the open document and its queue. Changes are written in groups, concurrently with other work of the board.
+/// Confined to the actor of its board.
 final class Persistence {
   /// The functions through which persistence uses other components of the board.
   struct Environment {
@@ -22,9 +22,7 @@ final class Persistence {
   }
 
   /// The join code of a board that is hosted here.
-  struct HostedCode {
-    let code: JoinCode?
-  }
+  struct HostedCode { let code: JoinCode? }
 
   let runtime: BoardRuntime
   let configuration: BoardConfiguration
@@ -136,14 +134,10 @@ final class Persistence {
   /// Sends an answer when everything recorded so far is stored.
   ///
   /// - Parameters:
-  ///   - isAboutChanges: Whether the answer confirms that changes are stored. Other answers wait
-  ///     only to keep their position in the queue.
-  ///   - answer: A function that sends the answer; receives the error if the changes are not
-  ///     stored.
-  func whenStored(
-    isAboutChanges: Bool = true,
-    _ answer: @escaping (DocumentError?) -> Void
-  ) {
+  ///   - isAboutChanges: Whether the answer confirms that changes are stored. Other answers wait only to keep their
+  ///     position in the queue.
+  ///   - answer: A function that sends the answer; receives the error if the changes are not stored.
+  func whenStored(isAboutChanges: Bool = true, _ answer: @escaping (DocumentError?) -> Void) {
     guard !queue.isIdle else { return answer(nil) }
     queue.answer(isAboutChanges: isAboutChanges, answer)
     sendAnswers()
@@ -199,21 +193,18 @@ final class Persistence {
 
   /// Stores photos, and then the entries that refer to them.
   ///
-  /// If a photo cannot be stored, the other work continues: the entries remain valid, and other
-  /// members may have the photo.
-  nonisolated(nonsending) func store(
-    _ work: PersistenceQueue.Work,
-    in document: BoardDocument
-  ) async throws(DocumentError) {
+  /// If a photo cannot be stored, the other work continues: the entries remain valid, and other members may have the
+  /// photo.
+  nonisolated(nonsending) func store(_ work: PersistenceQueue.Work, in document: BoardDocument)
+    async throws(DocumentError)
+  {
     defer { checkIsolation(#isolation) }
     for photo in work.photos {
       do throws(DocumentError) {
         try await document.storeAsset(file: photo.path, sha256: photo.sha256)
         queue.didStore(photo)
         if let id = AssetID(photo.sha256) { environment.photoStored(id) }
-      } catch {
-        notStored(photo, error)
-      }
+      } catch { notStored(photo, error) }
     }
     try await document.append(work.entries)
   }
@@ -241,20 +232,16 @@ final class Persistence {
   nonisolated(nonsending) func storeAll() async throws(DocumentError) {
     let mark = queue.recorded
     write()
-    _ = await runtime.wait {
-      self.queue.kept >= mark || self.queue.isBehind || self.queue.isClosed
-    }
-    guard queue.kept >= mark else {
-      throw queue.failure ?? DocumentError(.closed, "the board is closed")
-    }
+    _ = await runtime.wait { self.queue.kept >= mark || self.queue.isBehind || self.queue.isClosed }
+    guard queue.kept >= mark else { throw queue.failure ?? DocumentError(.closed, "the board is closed") }
   }
 
   // MARK: - Membership
 
   /// Stores the membership and the join code with the board.
   ///
-  /// If that fails, the problem is reported, and the next write retries it. Until then, a restarted
-  /// program needs the code or a member's ticket to join.
+  /// If that fails, the problem is reported, and the next write retries it. Until then, a restarted program needs the
+  /// code or a member's ticket to join.
   nonisolated(nonsending) func storeMembership(_ record: MembershipRecord, code: JoinCode?) async {
     defer { checkIsolation(#isolation) }
     guard let document else { return }
@@ -262,10 +249,7 @@ final class Persistence {
     await storeMembership(record, in: document)
   }
 
-  nonisolated(nonsending) func storeMembership(
-    _ record: MembershipRecord,
-    in document: BoardDocument
-  ) async {
+  nonisolated(nonsending) func storeMembership(_ record: MembershipRecord, in document: BoardDocument) async {
     unstoredMembership = record
     do throws(DocumentError) {
       try await document.setMembership(record.json, code: lastCode?.text)
@@ -276,10 +260,7 @@ final class Persistence {
     } catch {
       queue.membershipFailure = error
       scheduleKeyframe()
-      configuration.logger.warning(
-        "Membership was not stored.",
-        metadata: ["reason": "\(error.message)"]
-      )
+      configuration.logger.warning("Membership was not stored.", metadata: ["reason": "\(error.message)"])
     }
     reportState()
   }
@@ -289,8 +270,7 @@ extension DocumentEntry {
   /// Creates the entry for a change of a replica.
   init(_ change: StoredChange, time: Int64) {
     switch change {
-    case .author(let record, let incarnation):
-      self = .author(record: record, incarnation: incarnation.rawValue)
+    case .author(let record, let incarnation): self = .author(record: record, incarnation: incarnation.rawValue)
     case .batch(let batch): self = .batch(bytes: batch.bytes, time: time)
     case .answer(let bytes): self = .answer(bytes: bytes, time: time)
     case .head(let bytes, let incarnation, let sequence):

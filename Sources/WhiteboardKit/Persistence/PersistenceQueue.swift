@@ -2,8 +2,8 @@ import WhiteboardDocument
 
 /// The entries and photos that must be written to the document, and the answers that wait for them.
 ///
-/// Each recorded item has a number. All items up to ``kept`` are stored and survive the end of the
-/// process. Answers to commands are sent in order, each when the items that it confirms are stored.
+/// Each recorded item has a number. All items up to ``kept`` are stored and survive the end of the process. Answers to
+/// commands are sent in order, each when the items that it confirms are stored.
 struct PersistenceQueue {
   /// A photo whose bytes are in a file, and must also be stored in the document.
   struct Photo: Hashable, Sendable {
@@ -34,8 +34,7 @@ struct PersistenceQueue {
   private var storing: Set<Photo> = []
   /// The photos that could not be stored, with the errors; storing them is retried.
   private(set) var missing: [Photo: DocumentError] = [:]
-  /// The photos that can never be stored, with the errors, because their files are missing or have
-  /// other contents.
+  /// The photos that can never be stored, with the errors, because their files are missing or have other contents.
   private var lost: [Photo: DocumentError] = [:]
   /// The error that prevented storing the membership; nil if it is stored.
   var membershipFailure: DocumentError?
@@ -57,8 +56,7 @@ struct PersistenceQueue {
   private(set) var changes = 0
   /// The number of recorded items that are stored.
   private(set) var kept = 0
-  /// Whether an entry could not be appended, so that a keyframe is needed to make the document
-  /// complete.
+  /// Whether an entry could not be appended, so that a keyframe is needed to make the document complete.
   private(set) var isBehind = false
   /// The time of the first change that the log lacks, in milliseconds since 1970.
   private(set) var behindSince: Int64?
@@ -129,8 +127,7 @@ struct PersistenceQueue {
   /// Records a photo to store.
   ///
   /// - Parameters:
-  ///   - photo: The photo. A photo that is already being stored is stored again, because its file
-  ///     may have changed.
+  ///   - photo: The photo. A photo that is already being stored is stored again, because its file may have changed.
   ///   - isAwaited: Whether the next answer confirms that the photo is stored.
   mutating func record(_ photo: Photo, isAwaited: Bool = false) {
     guard isOpen else { return }
@@ -145,8 +142,8 @@ struct PersistenceQueue {
 
   /// Removes and returns the items to write now.
   ///
-  /// If the document is incomplete, the caller must write a keyframe instead of the entries. The
-  /// caller must report the result for each photo.
+  /// If the document is incomplete, the caller must write a keyframe instead of the entries. The caller must report the
+  /// result for each photo.
   mutating func take() -> Work {
     defer {
       storing = Set(photos)
@@ -197,9 +194,7 @@ struct PersistenceQueue {
   }
 
   /// Retries the photos that could not be stored.
-  mutating func retryPhotos() {
-    photos += missing.keys.filter { !photos.contains($0) }
-  }
+  mutating func retryPhotos() { photos += missing.keys.filter { !photos.contains($0) } }
 
   /// Records that all items up to a number are stored.
   mutating func didKeep(upTo mark: Int) {
@@ -241,16 +236,11 @@ struct PersistenceQueue {
   /// Queues an answer until everything recorded so far is stored.
   ///
   /// - Parameters:
-  ///   - isAboutChanges: Whether the answer confirms that changes are stored. Other answers keep
-  ///     their position in the queue, but do not fail if storing fails.
+  ///   - isAboutChanges: Whether the answer confirms that changes are stored. Other answers keep their position in the
+  ///     queue, but do not fail if storing fails.
   ///   - tell: A function that sends the answer; receives the error if the changes are not stored.
-  mutating func answer(
-    isAboutChanges: Bool = true,
-    _ tell: @escaping (DocumentError?) -> Void
-  ) {
-    answers.append(
-      Answer(mark: isAboutChanges ? recorded : 0, photos: awaited, tell: tell)
-    )
+  mutating func answer(isAboutChanges: Bool = true, _ tell: @escaping (DocumentError?) -> Void) {
+    answers.append(Answer(mark: isAboutChanges ? recorded : 0, photos: awaited, tell: tell))
     awaited = []
   }
 
@@ -262,9 +252,7 @@ struct PersistenceQueue {
     let ready = failure == nil ? good : answers.count
     let told = answers.prefix(ready).map { answer in
       // All items before the failure are stored.
-      let outcome =
-        answer.mark > reached
-        ? failure : answer.photos.compactMap { missing[$0] ?? lost[$0] }.first
+      let outcome = answer.mark > reached ? failure : answer.photos.compactMap { missing[$0] ?? lost[$0] }.first
       return { answer.tell(outcome) }
     }
     answers.removeFirst(ready)
@@ -274,8 +262,7 @@ struct PersistenceQueue {
   /// Whether a new answer could be sent immediately.
   var isIdle: Bool { answers.isEmpty && awaited.isEmpty && recorded <= kept }
 
-  /// The error that prevents recorded work from being stored; nil if all work is stored or being
-  /// stored.
+  /// The error that prevents recorded work from being stored; nil if all work is stored or being stored.
   var loss: DocumentError? {
     if isBehind || recorded > kept, let failure { return failure }
     return missing.min { $0.key.path < $1.key.path }?.value ?? obstacle ?? membershipFailure
@@ -288,21 +275,16 @@ struct PersistenceQueue {
   var state: SaveState {
     guard isOpen, !isPaused else { return .off }
     if let loss {
-      // The copy is complete if no change of the board was recorded after the copy was started;
-      // other items do not matter.
+      // The copy is complete if no change of the board was recorded after the copy was started; other items do not
+      // matter.
       let isCopied = copy.map { $0.mark >= changed } ?? false
-      return .notSaved(
-        SaveProblem(loss, copy: isCopied ? copy?.path : nil, hasUnsavedWork: hasUnsavedWork)
-      )
+      return .notSaved(SaveProblem(loss, copy: isCopied ? copy?.path : nil, hasUnsavedWork: hasUnsavedWork))
     }
     return recorded > kept || !photos.isEmpty ? .saving : .saved
   }
 
   /// Whether the queue has room for more entries.
   ///
-  /// If writing fails, entries are discarded and a keyframe is written later, so callers need not
-  /// wait.
-  var hasRoom: Bool {
-    byteCount < Self.room.byteCount && answers.count < Self.room.answers
-  }
+  /// If writing fails, entries are discarded and a keyframe is written later, so callers need not wait.
+  var hasRoom: Bool { byteCount < Self.room.byteCount && answers.count < Self.room.answers }
 }

@@ -10,9 +10,7 @@ extension PhotoFiles {
   /// Reads a photo from a user's file, and stores it in the photo directory.
   ///
   /// - Returns: The reference for the board, and the upright size of the photo on the board.
-  nonisolated(nonsending) func importPhoto(_ file: String) async throws(CommandError) -> (
-    AssetReference, Size
-  ) {
+  nonisolated(nonsending) func importPhoto(_ file: String) async throws(CommandError) -> (AssetReference, Size) {
     defer { checkIsolation(#isolation) }
     let bytes = try await Self.readPhoto(file, configuration.photos)
     let reference: AssetReference
@@ -23,22 +21,13 @@ extension PhotoFiles {
     } catch {
       let shown = UntrustedText(file).quoted(limit: 256)
       switch error {
-      case .unknownFormat:
-        throw CommandError(.notAPhoto, "\(shown) is neither JPEG nor PNG")
-      case .malformed:
-        throw CommandError(.notAPhoto, "\(shown) is a damaged JPEG or PNG")
-      case .truncated:
-        throw CommandError(.notAPhoto, "\(shown) ends before its picture is complete")
+      case .unknownFormat: throw CommandError(.notAPhoto, "\(shown) is neither JPEG nor PNG")
+      case .malformed: throw CommandError(.notAPhoto, "\(shown) is a damaged JPEG or PNG")
+      case .truncated: throw CommandError(.notAPhoto, "\(shown) ends before its picture is complete")
       case .tooManyPixels:
-        throw CommandError(
-          .tooBig,
-          "\(shown) has too many pixels; at most \(BoardLimits.photoPixels) are allowed"
-        )
+        throw CommandError(.tooBig, "\(shown) has too many pixels; at most \(BoardLimits.photoPixels) are allowed")
       case .tooManyBytes:
-        throw CommandError(
-          .tooBig,
-          "\(shown) is empty, or has more than \(BoardLimits.photoBytes) bytes"
-        )
+        throw CommandError(.tooBig, "\(shown) is empty, or has more than \(BoardLimits.photoBytes) bytes")
       }
     }
     try store(bytes, reference)
@@ -46,15 +35,12 @@ extension PhotoFiles {
   }
 
   /// Reads a photo without blocking the board; converts WebP if the program supports it.
-  @concurrent private static func readPhoto(
-    _ file: String,
-    _ converter: (any PhotoConverter)?
-  ) async throws(CommandError) -> [UInt8] {
+  @concurrent private static func readPhoto(_ file: String, _ converter: (any PhotoConverter)?)
+    async throws(CommandError) -> [UInt8]
+  {
     let bytes = try FileReading.whole(file, limit: BoardLimits.photoBytes)
     guard let converter, PhotoHeader.isWebP(bytes) else { return bytes }
-    do throws(PhotoConversionError) {
-      return try converter.photo(ofWebP: bytes)
-    } catch {
+    do throws(PhotoConversionError) { return try converter.photo(ofWebP: bytes) } catch {
       throw CommandError(
         .notAPhoto,
         "\(UntrustedText(file).quoted(limit: 256)): \(UntrustedText(error.message).escaped())"
@@ -69,9 +55,7 @@ extension PhotoFiles {
     }
     let path = path(reference.id, reference.format)
     // Replaces an existing file, which may be damaged.
-    do throws(OutputFile.WriteError) {
-      try OutputFile.write(bytes, to: path, isReplacing: true)
-    } catch {
+    do throws(OutputFile.WriteError) { try OutputFile.write(bytes, to: path, isReplacing: true) } catch {
       throw CommandError(.fileUnwritable, "the photo is not on the board: \(error.message)")
     }
     add(reference.id, at: path)

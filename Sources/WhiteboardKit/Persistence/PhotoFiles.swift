@@ -7,9 +7,9 @@ import WhiteboardSync
 
 /// The files of photos.
 ///
-/// A program whose output contains the paths of photos keeps a file for each photo, in addition to
-/// the copy in the document. Other programs store photos only in the document, and write a file
-/// while a photo is read or sent. Confined to the actor of its board.
+/// A program whose output contains the paths of photos keeps a file for each photo, in addition to the copy in the
+/// document. Other programs store photos only in the document, and write a file while a photo is read or sent. Confined
+/// to the actor of its board.
 final class PhotoFiles {
   let runtime: BoardRuntime
   let configuration: BoardConfiguration
@@ -24,12 +24,7 @@ final class PhotoFiles {
   /// The number of readers of each photo's file.
   private var readers: [AssetID: Int] = [:]
 
-  init(
-    _ runtime: BoardRuntime,
-    _ configuration: BoardConfiguration,
-    members: Members,
-    persistence: Persistence
-  ) {
+  init(_ runtime: BoardRuntime, _ configuration: BoardConfiguration, members: Members, persistence: Persistence) {
     self.members = members
     self.runtime = runtime
     self.configuration = configuration
@@ -62,8 +57,7 @@ final class PhotoFiles {
 
   /// Returns the path of a photo's file; nil if there is no photo.
   ///
-  /// The file exists until ``close(_:)``. Each call needs a matching call of ``close(_:)``, even if
-  /// it returns nil.
+  /// The file exists until ``close(_:)``. Each call needs a matching call of ``close(_:)``, even if it returns nil.
   nonisolated(nonsending) func open(_ id: AssetID) async -> String? {
     readers[id, default: 0] += 1
     if let path = paths[id] { return path }
@@ -88,12 +82,11 @@ final class PhotoFiles {
     readers[id] = count - 1
   }
 
-  /// Removes a photo's file, if the document has the photo, the output does not contain its path,
-  /// and it is not being read.
+  /// Removes a photo's file, if the document has the photo, the output does not contain its path, and it is not being
+  /// read.
   func remove(_ id: AssetID) {
     guard !configuration.keepsPhotoFiles, persistence.document != nil, readers[id] == nil,
-      !persistence.queue.isWaiting(forPhoto: id.bytes),
-      let path = paths.removeValue(forKey: id)
+      !persistence.queue.isWaiting(forPhoto: id.bytes), let path = paths.removeValue(forKey: id)
     else { return }
     try? FileManager.default.removeItem(atPath: path)
   }
@@ -108,13 +101,9 @@ final class PhotoFiles {
 
   /// Makes the photos of a document available, and restores photos that the document lacks.
   ///
-  /// A photo whose row is missing or damaged is stored again from its file, if that file is intact.
-  /// The replica's actions are not performed, because they only report objects, and the board is
-  /// shown later.
-  nonisolated(nonsending) func restore(
-    from document: BoardDocument,
-    to replica: Replica
-  ) async {
+  /// A photo whose row is missing or damaged is stored again from its file, if that file is intact. The replica's
+  /// actions are not performed, because they only report objects, and the board is shown later.
+  nonisolated(nonsending) func restore(from document: BoardDocument, to replica: Replica) async {
     // If the list cannot be read, each photo is read instead.
     let stored = try? await document.assetIDs()
     // Includes the photos of deleted objects, since a deletion can be undone.
@@ -123,16 +112,14 @@ final class PhotoFiles {
       let path = path(asset.id, asset.format)
       let isStored = stored?.contains(asset.id.bytes) ?? true
       if isStored, !configuration.keepsPhotoFiles, document.damages.isEmpty {
-        // The photo is checked when it is read. The file may be left over from a program that was
-        // killed.
+        // The photo is checked when it is read. The file may be left over from a program that was killed.
         try? FileManager.default.removeItem(atPath: path)
         runtime.sink.boardChanged(.photo(asset.id))
         _ = replica.assetStored(asset.id, bytes: asset.byteCount, now: runtime.now)
         continue
       }
       if isIntact(asset, path) {
-        // If the document is damaged, the photo's row may be damaged too, so the photo is stored
-        // again.
+        // If the document is damaged, the photo's row may be damaged too, so the photo is stored again.
         if !isStored || !document.damages.isEmpty { await store(asset, at: path, in: document) }
       } else if isStored {
         guard await extract(asset, to: path, from: document) == nil else { continue }
@@ -160,15 +147,10 @@ final class PhotoFiles {
     reportLoss(asset.id, DocumentError(.damaged, "\(path) is damaged"))
   }
 
-  private nonisolated(nonsending) func store(
-    _ asset: AssetReference,
-    at path: String,
-    in document: BoardDocument
-  ) async {
+  private nonisolated(nonsending) func store(_ asset: AssetReference, at path: String, in document: BoardDocument) async
+  {
     defer { checkIsolation(#isolation) }
-    do throws(DocumentError) {
-      try await document.storeAsset(file: path, sha256: asset.id.bytes)
-    } catch {
+    do throws(DocumentError) { try await document.storeAsset(file: path, sha256: asset.id.bytes) } catch {
       // The next write retries this.
       persistence.recordPhoto(asset.id, at: path)
     }
@@ -176,18 +158,13 @@ final class PhotoFiles {
 
   /// Writes a photo of the document to a file; removes a damaged photo from the document.
   ///
-  /// - Returns: The error if the photo cannot be read or the file cannot be written; nil if the
-  ///   file was written.
-  private nonisolated(nonsending) func extract(
-    _ asset: AssetReference,
-    to path: String,
-    from document: BoardDocument
-  ) async -> DocumentError? {
+  /// - Returns: The error if the photo cannot be read or the file cannot be written; nil if the file was written.
+  private nonisolated(nonsending) func extract(_ asset: AssetReference, to path: String, from document: BoardDocument)
+    async -> DocumentError?
+  {
     do throws(DocumentError) {
       let bytes = try await document.asset(asset.id.bytes)
-      do {
-        try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
-      } catch {
+      do { try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic) } catch {
         throw DocumentError(.inputOutput, "\(path) cannot be written", cause: error)
       }
       return nil
@@ -206,8 +183,7 @@ final class PhotoFiles {
       .warning(
         .init(
           code: "photo-lost",
-          message: "The photo \(id) cannot be read from the disk and is requested from others: "
-            + error.message
+          message: "The photo \(id) cannot be read from the disk and is requested from others: " + error.message
         )
       )
     )

@@ -3,8 +3,8 @@ import WhiteboardDocument
 
 /// The save state: whether the work on a board is on disk.
 ///
-/// ``PersistenceQueue`` owns the value. All status lines, events, answers, exit messages and
-/// metrics about saving are derived from it.
+/// ``PersistenceQueue`` owns the value. All status lines, events, answers, exit messages and metrics about saving are
+/// derived from it.
 package enum SaveState: Hashable, Sendable {
   /// Saving is off at the user's request: the board is ephemeral, or its recording is paused.
   case off
@@ -16,9 +16,7 @@ package enum SaveState: Hashable, Sendable {
   case notSaved(SaveProblem)
 
   /// The problem; nil unless some work is not on disk.
-  package var problem: SaveProblem? {
-    if case .notSaved(let problem) = self { problem } else { nil }
-  }
+  package var problem: SaveProblem? { if case .notSaved(let problem) = self { problem } else { nil } }
 
   /// Whether exiting the program now would lose work that is in no file.
   package var wouldLoseWork: Bool { problem.map { $0.hasUnsavedWork && $0.copy == nil } ?? false }
@@ -75,8 +73,7 @@ package struct SaveProblem: Hashable, Sendable {
   package let copy: String?
   /// Whether the board was changed since it was last saved.
   ///
-  /// If the disk accepts no data, but the board was not changed since it was opened, the value is
-  /// false.
+  /// If the disk accepts no data, but the board was not changed since it was opened, the value is false.
   package let hasUnsavedWork: Bool
 
   /// Creates a problem from the error of a document.
@@ -106,8 +103,7 @@ package struct SaveProblem: Hashable, Sendable {
 
   /// The problem in one sentence: the cause, then the file, then the copy if there is one.
   package var sentence: String {
-    let rescued =
-      copy.map { " All work is saved in \(UntrustedText($0).quoted(limit: 256))." } ?? ""
+    let rescued = copy.map { " All work is saved in \(UntrustedText($0).quoted(limit: 256))." } ?? ""
     return "\(headline). \(UntrustedText(message).escaped()).\(rescued)"
   }
 }

@@ -4,8 +4,8 @@ import WhiteboardSync
 
 /// Reports changes of the board as events, and shows them on the screen.
 ///
-/// Owns the last reported objects, games and settings. Changes by hidden authors are not shown, and
-/// their events are marked. Confined to the actor of its board.
+/// Owns the last reported objects, games and settings. Changes by hidden authors are not shown, and their events are
+/// marked. Confined to the actor of its board.
 final class BoardReports {
   private let runtime: BoardRuntime
   private let replica: Replica
@@ -77,8 +77,7 @@ final class BoardReports {
     showOnScreen(.shown(snapshot, game))
     guard readsObjects else { return }
     guard let old else { return emitAdded(snapshot, by: member) }
-    let keys =
-      BoardEvent.ObjectDescription.changedKeys(old, snapshot) + (hasGameChanged ? ["game"] : [])
+    let keys = BoardEvent.ObjectDescription.changedKeys(old, snapshot) + (hasGameChanged ? ["game"] : [])
     guard !keys.isEmpty else { return }
     var object = description(snapshot)
     object.leaveOutKnown(from: old, changed: keys)
@@ -105,11 +104,7 @@ final class BoardReports {
     games[id] = nil
     showOnScreen(.removed(id))
     guard readsObjects else { return }
-    runtime.emit(
-      .objectRemoved(
-        .init(id: id.description, by: author(member), hidden: hiddenMark(id))
-      )
-    )
+    runtime.emit(.objectRemoved(.init(id: id.description, by: author(member), hidden: hiddenMark(id))))
   }
 
   private func emitAdded(_ snapshot: ObjectSnapshot, by member: MemberID?) {
@@ -131,27 +126,14 @@ final class BoardReports {
     if let snapshot = board.snapshot(id) { showOnScreen(.shown(snapshot, games[id])) }
     guard readsObjects else { return }
     runtime.emit(
-      .selected(
-        .init(
-          id: id.description,
-          peer: member?.description,
-          name: member.flatMap { members.name(of: $0) }
-        )
-      )
+      .selected(.init(id: id.description, peer: member?.description, name: member.flatMap { members.name(of: $0) }))
     )
   }
 
   /// Reports that the local user lost the selection of an object to another member.
   func selectionLost(_ id: ObjectID, to winner: MemberID) {
     runtime.emit(
-      .selected(
-        .init(
-          id: id.description,
-          peer: winner.description,
-          name: members.name(of: winner),
-          lostByUs: true
-        )
-      )
+      .selected(.init(id: id.description, peer: winner.description, name: members.name(of: winner), lostByUs: true))
     )
   }
 
@@ -188,9 +170,7 @@ final class BoardReports {
 
   /// Shows a change on the screen, unless its author is hidden.
   func showOnScreen(_ change: BoardChange) {
-    if !hiddenAuthors.isEmpty, let author = author(of: change), hiddenAuthors.contains(author) {
-      return
-    }
+    if !hiddenAuthors.isEmpty, let author = author(of: change), hiddenAuthors.contains(author) { return }
     runtime.sink.boardChanged(change)
   }
 
@@ -200,9 +180,7 @@ final class BoardReports {
   func setShown(_ isShown: Bool, author: MemberID) -> Int {
     let affected = objectsOfAuthor(author)
     for snapshot in affected {
-      runtime.sink.boardChanged(
-        isShown ? .shown(snapshot, games[snapshot.id]) : .removed(snapshot.id)
-      )
+      runtime.sink.boardChanged(isShown ? .shown(snapshot, games[snapshot.id]) : .removed(snapshot.id))
     }
     if !isShown { runtime.sink.boardChanged(.presence(author, Presence())) }
     if board.chat.contains(where: { $0.author == author }) { emitChat(request: nil) }

@@ -5,8 +5,7 @@ import WhiteboardSync
 ///
 /// `member` is the name of the member with its id prefix, safe to display.
 extension BoardEvent.Remark {
-  /// Returns the warning that the boards of a member and of the local peer differ although both
-  /// have the same changes.
+  /// Returns the warning that the boards of a member and of the local peer differ although both have the same changes.
   static func diverged(from member: String) -> Self {
     Self(
       code: "diverged",
@@ -58,8 +57,7 @@ extension BoardEvent.Remark {
     if ids.count > 4 { names += ", …" }
     let end =
       author == nil
-      ? "Purged objects cannot be restored."
-      : "Restore \(ids.count == 1 ? "it" : "them") with `undelete`."
+      ? "Purged objects cannot be restored." : "Restore \(ids.count == 1 ? "it" : "them") with `undelete`."
     return Self(
       code: "deleted-meanwhile",
       message: "Before your changes arrived, \(author ?? "another member") "
@@ -69,9 +67,6 @@ extension BoardEvent.Remark {
 
   /// Returns the warning that a member broke the rules of the board.
   static func violation(by member: String, _ error: ReplicaError) -> Self {
-    Self(
-      code: error.code,
-      message: "\(member) sent data that breaks the rules of the board, and was disconnected."
-    )
+    Self(code: error.code, message: "\(member) sent data that breaks the rules of the board, and was disconnected.")
   }
 }

@@ -18,8 +18,7 @@ extension BoardEvent.Remark {
     )
   }
 
-  /// Creates a warning if the document was last written at a time ahead of the local clock;
-  /// otherwise returns nil.
+  /// Creates a warning if the document was last written at a time ahead of the local clock; otherwise returns nil.
   ///
   /// Either the clock was wrong at that time, or it has been set back since then.
   ///
@@ -28,9 +27,8 @@ extension BoardEvent.Remark {
   ///   - member: The local member.
   ///   - now: The local time, in milliseconds since 1970.
   init?(clockBehind content: DocumentContent, of member: MemberID, now: Int64) {
-    guard
-      let last = content.entries.reversed().lazy.compactMap(\.time).first
-        ?? content.keyframe?.time, last > now, last - now > Int64(BoardLimits.clockDifference)
+    guard let last = content.entries.reversed().lazy.compactMap(\.time).first ?? content.keyframe?.time, last > now,
+      last - now > Int64(BoardLimits.clockDifference)
     else { return nil }
     self.init(
       code: "clock-off",
@@ -60,8 +58,7 @@ enum ClockText {
     let side = report.difference < 0 ? "behind" : "ahead of"
     switch (report.finding, name) {
     case (.isOff, nil):
-      return
-        "The clock of this computer is \(difference) \(side) the clocks of most other members. "
+      return "The clock of this computer is \(difference) \(side) the clocks of most other members. "
         + "Set the clock, or what you write will show wrong times."
     case (.isOff, let name?):
       return "The clock of \(name) is \(difference) \(side) the clocks of most other members. "
@@ -70,23 +67,18 @@ enum ClockText {
       let other = name ?? "another member"
       return "The clock of \(other) is \(difference) \(side) the clock of this computer. "
         + "Check the date and time on both computers."
-    case (.isRight, nil):
-      return "The clock of this computer agrees with the others again."
-    case (.isRight, let name?):
-      return "The clock of \(name) agrees with the others again."
+    case (.isRight, nil): return "The clock of this computer agrees with the others again."
+    case (.isRight, let name?): return "The clock of \(name) agrees with the others again."
     }
   }
 
   /// Returns the warning that the clock is behind the time at which the board was last saved.
   static func setBack(now: Int64, lastSaved: Int64) -> String {
     let (here, then) = (
-      Timestamp.text(milliseconds: UInt64(clamping: now)),
-      Timestamp.text(milliseconds: UInt64(clamping: lastSaved))
+      Timestamp.text(milliseconds: UInt64(clamping: now)), Timestamp.text(milliseconds: UInt64(clamping: lastSaved))
     )
-    return
-      "The clock of this computer says \(here), \(duration((lastSaved - now).magnitude)) before "
-      + "this board was last saved (\(then)). The clock was ahead then, or is behind now. "
-      + "Check the date and time."
+    return "The clock of this computer says \(here), \(duration((lastSaved - now).magnitude)) before "
+      + "this board was last saved (\(then)). The clock was ahead then, or is behind now. " + "Check the date and time."
   }
 
   /// Formats a duration, such as `20 years`, in the largest unit that fits at least twice.

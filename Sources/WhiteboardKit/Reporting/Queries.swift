@@ -50,9 +50,9 @@ final class Queries {
   func emitObject(_ reference: ObjectReference, request: RequestMark?) throws(CommandError) {
     let id = try editor.resolve(reference)
     let snapshot = board.snapshot(id)
-    guard
-      let object = snapshot.map({ reports.description($0) }) ?? reports.description(ofGroup: id)
-    else { throw editor.absence(of: id, as: .present) }
+    guard let object = snapshot.map({ reports.description($0) }) ?? reports.description(ofGroup: id) else {
+      throw editor.absence(of: id, as: .present)
+    }
     runtime.emit(.object(.init(id: object.id, object: object, request: request)))
   }
 
@@ -69,11 +69,7 @@ final class Queries {
 
   /// Emits the digest of the board.
   func emitDigest(request: RequestMark?) {
-    runtime.emit(
-      .digest(
-        .init(digest: replica.digest.hex, objects: board.objectIDs.count, request: request)
-      )
-    )
+    runtime.emit(.digest(.init(digest: replica.digest.hex, objects: board.objectIDs.count, request: request)))
   }
 
   /// Emits the connected members, with the peers that admitted them.
@@ -134,10 +130,7 @@ extension Board {
       switch area {
       case .point(let point): objects(at: Point(point))
       case .rectangle(let corner, let opposite, let isInside):
-        objects(
-          in: Rectangle(Point(corner), Point(opposite)),
-          mode: isInside ? .inside : .touching
-        )
+        objects(in: Rectangle(Point(corner), Point(opposite)), mode: isInside ? .inside : .touching)
       }
     return ids.compactMap { snapshot($0) }
   }

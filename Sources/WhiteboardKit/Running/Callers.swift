@@ -37,17 +37,11 @@ extension CommandError {
   /// The error for a command after the board was closed.
   static let closed = CommandError(.ending, "the board is closed")
   /// The error for a command whose caller was canceled; the command itself may still run.
-  static let callerCanceled = CommandError(
-    .cancelled,
-    "the task that waited for the command was canceled"
-  )
+  static let callerCanceled = CommandError(.cancelled, "the task that waited for the command was canceled")
 
   /// Creates the error for a command whose changes are on the board but not on disk.
   init(unsaved failure: DocumentError) {
     let problem = SaveProblem(failure)
-    self.init(
-      .notSaved,
-      "\(problem.headline). The change is on the board, but not on disk: \(problem.message)"
-    )
+    self.init(.notSaved, "\(problem.headline). The change is on the board, but not on disk: \(problem.message)")
   }
 }

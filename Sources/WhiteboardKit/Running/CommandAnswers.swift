@@ -6,8 +6,7 @@ import WhiteboardSync
 ///
 /// Each answer waits for all earlier answers, and until the changes that it confirms are on disk.
 ///
-/// Owns the first failure of a script, and the callers that wait for results. Confined to the actor
-/// of its board.
+/// Owns the first failure of a script, and the callers that wait for results. Confined to the actor of its board.
 final class CommandAnswers {
   private let runtime: BoardRuntime
   private let script: BoardConfiguration.Script
@@ -16,11 +15,7 @@ final class CommandAnswers {
   private(set) var firstFailure: WhiteboardError?
   private var callers = Callers()
 
-  init(
-    _ runtime: BoardRuntime,
-    _ script: BoardConfiguration.Script,
-    persistence: Persistence
-  ) {
+  init(_ runtime: BoardRuntime, _ script: BoardConfiguration.Script, persistence: Persistence) {
     self.runtime = runtime
     self.script = script
     self.persistence = persistence
@@ -37,9 +32,7 @@ final class CommandAnswers {
   }
 
   /// Resumes a caller with an outcome, if it still waits.
-  func answer(_ caller: Int, with outcome: Callers.Outcome) {
-    callers.answer(caller, with: outcome)
-  }
+  func answer(_ caller: Int, with outcome: Callers.Outcome) { callers.answer(caller, with: outcome) }
 
   /// Resumes all callers with an error, because the board is closed.
   func close() { callers.close() }
@@ -65,13 +58,7 @@ final class CommandAnswers {
       persistence.whenStored { _ in self.callers.answer(caller, with: .failure(error)) }
       return
     }
-    fail(
-      error.answering(
-        verb: request.command.name.rawValue,
-        request: request.request,
-        line: request.line
-      )
-    )
+    fail(error.answering(verb: request.command.name.rawValue, request: request.request, line: request.line))
   }
 
   /// Emits a failure; the first failure ends a script that does not continue after failures.
@@ -90,18 +77,14 @@ final class CommandAnswers {
     if report.undelivered.isEmpty, let caller = request.caller {
       callers.answer(caller, with: .success(CommandOutcome()))
     } else if report.undelivered.isEmpty {
-      runtime.emit(
-        .done(.init(verb: request.command.name, request: request.request))
-      )
+      runtime.emit(.done(.init(verb: request.command.name, request: request.request)))
     } else {
       fail(CommandError(report), answering: request)
     }
   }
 
   /// Emits a note after all earlier answers.
-  func note(_ remark: BoardEvent.Remark) {
-    persistence.whenStored { _ in self.runtime.emit(.note(remark)) }
-  }
+  func note(_ remark: BoardEvent.Remark) { persistence.whenStored { _ in self.runtime.emit(.note(remark)) } }
 }
 
 extension BoardEvent.Done {
@@ -119,9 +102,7 @@ extension BoardEvent.Done {
       step: outcome.step,
       skipped: outcome.skipped,
       left: outcome.left,
-      skippedSteps: outcome.skippedSteps?.map {
-        BoardEvent.PassedStep(step: $0.label, reason: $0.reason.rawValue)
-      },
+      skippedSteps: outcome.skippedSteps?.map { BoardEvent.PassedStep(step: $0.label, reason: $0.reason.rawValue) },
       synced: outcome.sync?.synced,
       notSynced: outcome.sync.flatMap { $0.notSynced.isEmpty ? nil : $0.notSynced }
     )
@@ -133,8 +114,7 @@ extension WhiteboardError {
   package init(_ error: CommandError) {
     let code: Code =
       switch error.code {
-      case .syntax, .lineTooLong, .unknownCommand, .missingArgument, .badArgument, .unknownArgument:
-        .badData
+      case .syntax, .lineTooLong, .unknownCommand, .missingArgument, .badArgument, .unknownArgument: .badData
       case .notSynced: .timedOut
       default: .no
       }
@@ -169,10 +149,6 @@ extension CommandError {
     let missing = report.undelivered.map { "\(EventText.person($0.name, $0.peer)) (\($0.reason))" }
     let count = report.delivered.count
     let others = count == 0 ? "" : "; delivered to \(count) other\(count == 1 ? "" : "s")"
-    self.init(
-      .undelivered,
-      "not delivered to \(missing.joined(separator: ", "))\(others)",
-      delivery: report
-    )
+    self.init(.undelivered, "not delivered to \(missing.joined(separator: ", "))\(others)", delivery: report)
   }
 }

@@ -1,9 +1,8 @@
 /// The commands that were read and have not run yet, in order.
 ///
-/// `accept`, `decline` and `cancel` refer to a request, an offer or a transfer. Such a command runs
-/// immediately if its request, offer or transfer is pending, even while another command waits.
-/// Otherwise, it runs in order. The meaning of a script therefore does not depend on how fast it is
-/// read.
+/// `accept`, `decline` and `cancel` refer to a request, an offer or a transfer. Such a command runs immediately if its
+/// request, offer or transfer is pending, even while another command waits. Otherwise, it runs in order. The meaning of
+/// a script therefore does not depend on how fast it is read.
 struct CommandQueue: Sendable {
   private var entries: [CommandInput] = []
   private var head = 0
@@ -15,9 +14,7 @@ struct CommandQueue: Sendable {
   var isFull: Bool { entries.count - head >= CommandQueue.capacity }
 
   /// Adds a command at the end.
-  mutating func append(_ entry: CommandInput) {
-    entries.append(entry)
-  }
+  mutating func append(_ entry: CommandInput) { entries.append(entry) }
 
   /// Removes the first command.
   mutating func popFirst() -> CommandInput? {
@@ -34,24 +31,19 @@ struct CommandQueue: Sendable {
 
   /// Removes the first command, if `isDue` returns true for it.
   mutating func popFirst(where isDue: (Command) -> Bool) -> CommandRequest? {
-    guard head < entries.count, case .request(let request) = entries[head], isDue(request.command)
-    else { return nil }
+    guard head < entries.count, case .request(let request) = entries[head], isDue(request.command) else { return nil }
     _ = popFirst()
     return request
   }
 
   /// Removes the first of the commands for which `isDue` returns true.
   ///
-  /// - Parameter isDue: Whether a command can run now; also receives whether the command is the
-  ///   first in the queue.
+  /// - Parameter isDue: Whether a command can run now; also receives whether the command is the first in the queue.
   /// - Returns: The command; nil if none can run.
   /// - Complexity: O(*n*), where *n* is the number of queued commands.
-  mutating func popAny(
-    where isDue: (_ command: Command, _ isFirst: Bool) -> Bool
-  ) -> CommandRequest? {
+  mutating func popAny(where isDue: (_ command: Command, _ isFirst: Bool) -> Bool) -> CommandRequest? {
     for index in head..<entries.count {
-      guard case .request(let request) = entries[index], isDue(request.command, index == head)
-      else { continue }
+      guard case .request(let request) = entries[index], isDue(request.command, index == head) else { continue }
       entries.remove(at: index)
       return request
     }

@@ -6,10 +6,9 @@ extension CommandRunner {
   ///
   /// - Returns: The contents of the answer; for `synced`, the members.
   /// - Throws: ``CommandError`` if the condition did not hold in time.
-  nonisolated(nonsending) func wait(
-    for condition: WaitCondition,
-    timeout: Duration?
-  ) async throws(CommandError) -> CommandOutcome {
+  nonisolated(nonsending) func wait(for condition: WaitCondition, timeout: Duration?) async throws(CommandError)
+    -> CommandOutcome
+  {
     let board = try board
     var outcome = CommandOutcome()
     var problem = "the condition was not met in time"
@@ -36,9 +35,7 @@ extension CommandRunner {
       problem = isAlone ? "not synced: \(report.problem)" : report.problem
     }
     guard isMet else {
-      throw runtime.ending == nil
-        ? CommandError(.timedOut, problem)
-        : CommandError(.ending, "the program ends")
+      throw runtime.ending == nil ? CommandError(.timedOut, problem) : CommandError(.ending, "the program ends")
     }
     return outcome
   }

@@ -2,11 +2,9 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// Reads the commands of the input and runs them in order, until the input ends or the board
-/// closes.
+/// Reads the commands of the input and runs them in order, until the input ends or the board closes.
 ///
-/// Owns the queued commands, and applies the rules for the end of a script. Confined to the actor
-/// of its board.
+/// Owns the queued commands, and applies the rules for the end of a script. Confined to the actor of its board.
 final class CommandRunner {
   let runtime: BoardRuntime
   let configuration: BoardConfiguration
@@ -69,9 +67,7 @@ final class CommandRunner {
   nonisolated(nonsending) func readCommands(from input: any CommandSource) async {
     while runtime.ending == nil {
       let next: CommandInput?
-      do throws(InputError) {
-        next = try await input.nextInput()
-      } catch {
+      do throws(InputError) { next = try await input.nextInput() } catch {
         return runtime.end(.failed(WhiteboardError(.inputOutput, "the input cannot be read")))
       }
       guard let next else { break }
@@ -93,11 +89,8 @@ final class CommandRunner {
     defer { checkIsolation(#isolation) }
     while runtime.ending == nil,
       let request = runtime.call({ $0.joiner != nil })
-        ? buffer.popAny(where: { isDueWhileJoining($0, isFirst: $1) })
-        : buffer.popFirst(where: { isDue($0) })
-    {
-      await run(request)
-    }
+        ? buffer.popAny(where: { isDueWhileJoining($0, isFirst: $1) }) : buffer.popFirst(where: { isDue($0) })
+    { await run(request) }
   }
 
   /// Returns whether a command can run while the local peer joins a board.
@@ -105,8 +98,7 @@ final class CommandRunner {
   /// A user's `quit` runs immediately. In a script, `quit` runs after the commands before it.
   private func isDueWhileJoining(_ command: Command, isFirst: Bool) -> Bool {
     switch command {
-    case .quit, .quitAnyway, .leave:
-      configuration.isTyped || (isFirst && configuration.script == .none)
+    case .quit, .quitAnyway, .leave: configuration.isTyped || (isFirst && configuration.script == .none)
     default: isDue(command)
     }
   }
@@ -119,18 +111,13 @@ final class CommandRunner {
     switch command {
     case .accept(let target, _), .decline(let target, _):
       (try? invitations.find(target)) != nil || fileOffer(target) != nil
-    case .cancel(let target, _):
-      (try? transfers.transfer(target)) != nil
-    default:
-      false
+    case .cancel(let target, _): (try? transfers.transfer(target)) != nil
+    default: false
     }
   }
 
-  /// Returns the offered file that an argument of `accept` or `decline` names; nil if it names a
-  /// request to join.
-  func fileOffer(_ word: String) -> TransferID? {
-    (try? invitations.find(word)) == nil ? transfers.offer(word) : nil
-  }
+  /// Returns the offered file that an argument of `accept` or `decline` names; nil if it names a request to join.
+  func fileOffer(_ word: String) -> TransferID? { (try? invitations.find(word)) == nil ? transfers.offer(word) : nil }
 
   // MARK: - Running
 
@@ -163,9 +150,7 @@ final class CommandRunner {
   nonisolated(nonsending) func run(_ request: CommandRequest) async {
     do throws(CommandError) {
       if let outcome = try await outcome(of: request) { answers.succeed(request, outcome) }
-    } catch {
-      answers.fail(error, answering: request)
-    }
+    } catch { answers.fail(error, answering: request) }
     runtime.changed()
   }
 
@@ -179,9 +164,7 @@ final class CommandRunner {
       do throws(CommandError) {
         let transfers = try await body(sharedBoard)
         sharedBoard.answers.succeed(request, CommandOutcome(transfers: transfers))
-      } catch {
-        sharedBoard.answers.fail(error, answering: request)
-      }
+      } catch { sharedBoard.answers.fail(error, answering: request) }
       sharedBoard.commandRunner.concurrentCommands -= 1
       sharedBoard.runtime.changed()
     }
@@ -223,9 +206,7 @@ final class CommandRunner {
     defer { checkIsolation(#isolation) }
     guard case .run = configuration.script else {
       // No other command can follow, so the board closes as soon as no work would be lost.
-      if isQuitRefused, await runtime.wait(until: { !self.persistence.state.wouldLoseWork }) {
-        runtime.end(.asked)
-      }
+      if isQuitRefused, await runtime.wait(until: { !self.persistence.state.wouldLoseWork }) { runtime.end(.asked) }
       return
     }
     // A script without commands also waits for the board.
@@ -236,25 +217,15 @@ final class CommandRunner {
     runtime.end(answers.firstFailure.map { .failed($0) } ?? ending)
   }
 
-  /// Waits until every member has all changes of a script; returns the reason with which the script
-  /// ends.
-  private nonisolated(nonsending) func endOfScript(
-    on board: ActiveBoard
-  ) async -> BoardRuntime.Ending {
+  /// Waits until every member has all changes of a script; returns the reason with which the script ends.
+  private nonisolated(nonsending) func endOfScript(on board: ActiveBoard) async -> BoardRuntime.Ending {
     // Lost members are removed after `lostAfter`, so this wait ends.
-    let report = await board.convergence.wait(
-      .everybody,
-      timeout: configuration.lostAfter + .seconds(60)
-    )
+    let report = await board.convergence.wait(.everybody, timeout: configuration.lostAfter + .seconds(60))
     guard report.isComplete else {
-      return .failed(
-        WhiteboardError(.timedOut, "some changes have not reached every member: \(report.problem)")
-      )
+      return .failed(WhiteboardError(.timedOut, "some changes have not reached every member: \(report.problem)"))
     }
     guard report.synced.isEmpty, board.convergence.hasUnsharedChanges else {
-      if !report.notSynced.isEmpty {
-        answers.note(.init(code: "not-synced", message: report.problem))
-      }
+      if !report.notSynced.isEmpty { answers.note(.init(code: "not-synced", message: report.problem)) }
       return .asked
     }
     let message = "the changes have not reached any other member: \(report.problem)"

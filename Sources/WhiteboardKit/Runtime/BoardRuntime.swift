@@ -1,8 +1,7 @@
 import Whiteboard
 import WhiteboardSync
 
-/// The services that the components of a board share: events, conditions, tasks, time and
-/// termination.
+/// The services that the components of a board share: events, conditions, tasks, time and termination.
 ///
 /// Confined to the actor of its board; each component holds a reference to it.
 final class BoardRuntime {
@@ -61,11 +60,9 @@ final class BoardRuntime {
 
   /// Calls a function of the board from one of its components.
   ///
-  /// The components run on the board's actor. They use this function because a closure that
-  /// captures the board would keep it alive.
-  func call<Result: Sendable>(_ body: (isolated SharedBoard) -> Result) -> Result {
-    sharedBoard.assumeIsolated(body)
-  }
+  /// The components run on the board's actor. They use this function because a closure that captures the board would
+  /// keep it alive.
+  func call<Result: Sendable>(_ body: (isolated SharedBoard) -> Result) -> Result { sharedBoard.assumeIsolated(body) }
 
   // MARK: - Jobs
 
@@ -85,9 +82,7 @@ final class BoardRuntime {
   }
 
   /// Replaces the reason why the board closes; does nothing while the board is running.
-  func replaceEnding(_ reason: Ending) {
-    if ending != nil { ending = reason }
-  }
+  func replaceEnding(_ reason: Ending) { if ending != nil { ending = reason } }
 
   /// Resumes every waiter of the runtime and the board.
   ///
@@ -129,8 +124,7 @@ final class BoardRuntime {
     deliver()
   }
 
-  /// The approximate number of bytes of all events so far, not counting events that were merged
-  /// into a pending event.
+  /// The approximate number of bytes of all events so far, not counting events that were merged into a pending event.
   var emittedBytes: Int { pump.appendedBytes }
 
   private func deliver() {
@@ -140,11 +134,7 @@ final class BoardRuntime {
     // This task ends when the sink has accepted the events or failed; `flush` waits for that.
     Task {
       var failure: OutputError?
-      do throws(OutputError) {
-        try await sink.write(events)
-      } catch {
-        failure = error
-      }
+      do throws(OutputError) { try await sink.write(events) } catch { failure = error }
       await sharedBoard.delivered(failure)
     }
   }
@@ -153,10 +143,7 @@ final class BoardRuntime {
   func delivered(_ failure: OutputError?) {
     for waiter in pump.end(failure) { waiter.resume() }
     if let failure {
-      end(
-        failure.isReaderGone
-          ? .asked : .failed(WhiteboardError(.inputOutput, "the output cannot be written"))
-      )
+      end(failure.isReaderGone ? .asked : .failed(WhiteboardError(.inputOutput, "the output cannot be written")))
     }
     deliver()
   }
@@ -192,8 +179,7 @@ final class BoardRuntime {
   ///   - timeout: The maximum wait; nil for no limit.
   ///   - endsWhenCanceled: Whether the wait ends when the task is canceled.
   ///   - holds: The condition; checked now and after each ``changed()``.
-  /// - Returns: True if the condition held; false if the wait timed out or was canceled, or the
-  ///   board closes.
+  /// - Returns: True if the condition held; false if the wait timed out or was canceled, or the board closes.
   nonisolated(nonsending) func wait(
     timeout: Duration? = nil,
     endsWhenCanceled: Bool = false,
@@ -223,23 +209,19 @@ final class BoardRuntime {
     }
   }
 
-  /// Checks the conditions every second while there are any, so that a change of state without
-  /// ``changed()`` delays a waiter, but does not block it forever.
+  /// Checks the conditions every second while there are any, so that a change of state without ``changed()`` delays a
+  /// waiter, but does not block it forever.
   private func watch() {
     guard !isWatching else { return }
     isWatching = true
     spawn { [clock] sharedBoard in
       let runtime = sharedBoard.runtime
-      while !runtime.conditions.isEmpty, (try? await clock.sleep(for: .seconds(1))) != nil {
-        runtime.changed()
-      }
+      while !runtime.conditions.isEmpty, (try? await clock.sleep(for: .seconds(1))) != nil { runtime.changed() }
       runtime.isWatching = false
     }
   }
 
-  private func giveUp(_ condition: Int) {
-    conditions.removeValue(forKey: condition)?.resume(false)
-  }
+  private func giveUp(_ condition: Int) { conditions.removeValue(forKey: condition)?.resume(false) }
 
   // MARK: - Time
 
@@ -249,14 +231,10 @@ final class BoardRuntime {
   /// The time since the runtime was created.
   var uptime: Duration { clock.now - start }
 
-  private func milliseconds(_ duration: Duration) -> UInt64 {
-    UInt64(duration / .milliseconds(1))
-  }
+  private func milliseconds(_ duration: Duration) -> UInt64 { UInt64(duration / .milliseconds(1)) }
 
   /// Returns the first instant at which the uptime of ``now`` reaches a value in milliseconds.
-  func instant(_ uptime: UInt64) -> ContinuousClock.Instant {
-    start + .milliseconds(Int64(clamping: uptime) - 1)
-  }
+  func instant(_ uptime: UInt64) -> ContinuousClock.Instant { start + .milliseconds(Int64(clamping: uptime) - 1) }
 
   /// Sleeps until the given instant, or until ``wake(by:)`` or ``wakeNow()`` ends the sleep.
   nonisolated(nonsending) func sleep(until due: ContinuousClock.Instant) async {

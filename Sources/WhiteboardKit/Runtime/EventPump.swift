@@ -2,9 +2,8 @@
 ///
 /// Confined to the board's actor; waiting for the sink happens outside of the actor.
 ///
-/// If the sink is slow, an event about an object replaces the pending event of the same author
-/// about the same object. So at most one state of an object is pending for each author, however
-/// often it changes.
+/// If the sink is slow, an event about an object replaces the pending event of the same author about the same object.
+/// So at most one state of an object is pending for each author, however often it changes.
 struct EventPump {
   private var pending: [BoardEvent] = []
   private(set) var pendingBytes = 0
@@ -12,8 +11,7 @@ struct EventPump {
   ///
   /// It exceeds twice the capacity only if one of the events is large.
   private var tellingBytes = 0
-  /// The approximate number of bytes of all events so far, not counting events that were merged
-  /// into a pending event.
+  /// The approximate number of bytes of all events so far, not counting events that were merged into a pending event.
   private(set) var appendedBytes = 0
   /// For each object, the index of its pending event that a later event may replace.
   private var replaceable: [String: Int] = [:]
@@ -23,8 +21,7 @@ struct EventPump {
 
   /// The number of pending events at which the board waits for the sink.
   static let capacity = 1_024
-  /// The approximate number of pending bytes of variable-size content at which the board waits for
-  /// the sink.
+  /// The approximate number of pending bytes of variable-size content at which the board waits for the sink.
   static let byteCapacity = 1024 * 1024
   /// The number of pending events at which merging of events about the same object starts.
   static let backlog = 64
@@ -52,8 +49,8 @@ struct EventPump {
       }
       replaceable[id] = pending.count
     case .selection(let id): replaceable[id] = nil
-    // An answer or a message may refer to the current state of an object, so later events must not
-    // replace earlier ones.
+    // An answer or a message may refer to the current state of an object, so later events must not replace earlier
+    // ones.
     case .other: replaceable = [:]
     }
     let weight = event.weight
@@ -62,9 +59,7 @@ struct EventPump {
     appendedBytes += weight
   }
 
-  private var isBehind: Bool {
-    pending.count >= EventPump.backlog || pendingBytes >= EventPump.byteBacklog
-  }
+  private var isBehind: Bool { pending.count >= EventPump.backlog || pendingBytes >= EventPump.byteBacklog }
 
   /// Removes and returns all pending events; nil if there are none, or the sink is still receiving.
   mutating func begin() -> [BoardEvent]? {
@@ -91,9 +86,7 @@ struct EventPump {
   }
 
   /// Adds a waiter, which is resumed when the sink has accepted the current events.
-  mutating func wait(_ continuation: CheckedContinuation<Void, Never>) {
-    waiters.append(continuation)
-  }
+  mutating func wait(_ continuation: CheckedContinuation<Void, Never>) { waiters.append(continuation) }
 }
 
 extension BoardEvent {
@@ -118,8 +111,7 @@ extension BoardEvent {
     }
   }
 
-  /// Returns one event that replaces this one and a later one about the same object; nil if that is
-  /// not possible.
+  /// Returns one event that replaces this one and a later one about the same object; nil if that is not possible.
   fileprivate func followed(by later: BoardEvent) -> BoardEvent? {
     switch (self, later) {
     case (.objectAdded(var event), .objectChanged(var later)) where event.by == later.by:
@@ -130,8 +122,7 @@ extension BoardEvent {
       later.object.join(event.object, changed: later.changed)
       later.changed = event.changed + later.changed.filter { !event.changed.contains($0) }
       return .objectChanged(later)
-    case (.objectChanged(let event), .objectRemoved(let removed)) where event.by == removed.by:
-      return later
+    case (.objectChanged(let event), .objectRemoved(let removed)) where event.by == removed.by: return later
     default: return nil
     }
   }

@@ -18,8 +18,8 @@ package protocol EventSink: Sendable {
 
   /// Receives a change of the board when it happens, before its event.
   ///
-  /// The function does not wait: a slow receiver stores only the latest state of each object. The
-  /// default implementation does nothing.
+  /// The function does not wait: a slow receiver stores only the latest state of each object. The default
+  /// implementation does nothing.
   func boardChanged(_ change: BoardChange)
 }
 

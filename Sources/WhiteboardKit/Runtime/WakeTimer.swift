@@ -21,7 +21,5 @@ struct WakeTimer {
   }
 
   /// Fires the timer now if it would fire after the given time.
-  func wake(by due: ContinuousClock.Instant) {
-    if let until, due < until { sleeper?.cancel() }
-  }
+  func wake(by due: ContinuousClock.Instant) { if let until, due < until { sleeper?.cancel() } }
 }

@@ -3,8 +3,7 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// Sends application messages, answers `send` when the recipients have confirmed them, and reports
-/// incoming messages.
+/// Sends application messages, answers `send` when the recipients have confirmed them, and reports incoming messages.
 ///
 /// Confined to the actor of its board.
 final class ApplicationMessages {
@@ -43,16 +42,12 @@ final class ApplicationMessages {
 
   // MARK: - Sending
 
-  /// Returns the members that the arguments of a command name; all members if there are no
-  /// arguments.
+  /// Returns the members that the arguments of a command name; all members if there are no arguments.
   ///
   /// - Throws: ``CommandError`` if an argument names no member, or no member is connected.
   func recipients(_ words: [String]) throws(CommandError) -> [PeerID] {
     guard !members.isEmpty else {
-      throw CommandError(
-        .notConnected,
-        "no other member is connected; `wait peers=1` waits for one"
-      )
+      throw CommandError(.notConnected, "no other member is connected; `wait peers=1` waits for one")
     }
     guard !words.isEmpty else { return members.ids }
     var peers: [PeerID] = []
@@ -73,24 +68,14 @@ final class ApplicationMessages {
           + "this message can be sent without --unreliable"
       )
     }
-    active.perform(
-      replica.sendData(
-        bytes,
-        to: peers.map { MemberID($0) },
-        isReliable: false,
-        now: runtime.now
-      )
-    )
+    active.perform(replica.sendData(bytes, to: peers.map { MemberID($0) }, isReliable: false, now: runtime.now))
   }
 
   /// Queues a message, and returns before the recipients confirm it, so later commands can run.
-  nonisolated(nonsending) func send(
-    _ bytes: [UInt8],
-    to words: [String],
-    answering request: CommandRequest
-  ) async throws(CommandError) {
-    // Later commands wait too, so that the number of messages to a slow peer is bounded and no
-    // message is dropped.
+  nonisolated(nonsending) func send(_ bytes: [UInt8], to words: [String], answering request: CommandRequest)
+    async throws(CommandError)
+  {
+    // Later commands wait too, so that the number of messages to a slow peer is bounded and no message is dropped.
     _ = await runtime.wait { self.deliveries.hasRoom }
     guard runtime.ending == nil else { throw CommandError(.ending, "the program ends") }
     let peers = try recipients(words)
@@ -107,8 +92,7 @@ final class ApplicationMessages {
   /// Records that the session accepted a message, and requests confirmations from its recipients.
   func accepted(_ number: Int, _ receipt: SendReceipt) {
     for peer in deliveries.taken(number, receipt) {
-      runtime.spawn { sharedBoard in await sharedBoard.board?.messages.awaitConfirmations(by: peer)
-      }
+      runtime.spawn { sharedBoard in await sharedBoard.board?.messages.awaitConfirmations(by: peer) }
     }
   }
 
@@ -116,11 +100,8 @@ final class ApplicationMessages {
     defer { checkIsolation(#isolation) }
     // Confirmations come in order, so one request covers all messages accepted so far.
     while let (number, receipt) = deliveries.lastTaken(for: peer) {
-      do throws(SessionError) {
-        try await session.confirmation(of: receipt, by: peer)
-      } catch {
-        // The peer left, or the board was closed. The next event of the session reports that the
-        // peer left.
+      do throws(SessionError) { try await session.confirmation(of: receipt, by: peer) } catch {
+        // The peer left, or the board was closed. The next event of the session reports that the peer left.
         return
       }
       answer(deliveries.confirmed(upTo: number, by: peer))
@@ -132,23 +113,17 @@ final class ApplicationMessages {
   /// - Parameters:
   ///   - peer: The peer.
   ///   - reason: The reason why the peer left, in one word.
-  ///   - report: A function that emits the event that the peer left, before the answers. It
-  ///     receives the number of unconfirmed messages.
+  ///   - report: A function that emits the event that the peer left, before the answers. It receives the number of
+  ///     unconfirmed messages.
   func endDeliveries(to peer: PeerID, reason: String, _ report: (Int) -> Void = { _ in }) {
-    let (ended, undelivered) = deliveries.left(
-      peer,
-      name: members.name(of: peer),
-      reason: reason
-    )
+    let (ended, undelivered) = deliveries.left(peer, name: members.name(of: peer), reason: reason)
     report(undelivered)
     answer(ended)
   }
 
   /// Waits until all messages are confirmed, or until `limit`; then ends the remaining deliveries.
   nonisolated(nonsending) func finish(before limit: ContinuousClock.Instant) async {
-    while runtime.clock.now < limit, !deliveries.isEmpty {
-      try? await runtime.clock.sleep(for: .milliseconds(5))
-    }
+    while runtime.clock.now < limit, !deliveries.isEmpty { try? await runtime.clock.sleep(for: .milliseconds(5)) }
     for peer in deliveries.peers { endDeliveries(to: peer, reason: "ending") }
   }
 

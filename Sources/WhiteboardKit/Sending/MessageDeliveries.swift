@@ -3,8 +3,8 @@ import PeerSession
 
 /// The unanswered messages of `send`, and their delivery to each recipient.
 ///
-/// A message is answered once, when every recipient has confirmed it or can no longer confirm it.
-/// This type performs no I/O and is confined to the board's actor.
+/// A message is answered once, when every recipient has confirmed it or can no longer confirm it. This type performs no
+/// I/O and is confined to the board's actor.
 struct MessageDeliveries {
   /// The result for a message.
   struct Answer {
@@ -39,9 +39,7 @@ struct MessageDeliveries {
   static let capacity = (messages: 16_384, bytes: SendQueue.patience)
 
   /// Whether one more message may be sent now.
-  var hasRoom: Bool {
-    messages.count < Self.capacity.messages && byteCount < Self.capacity.bytes
-  }
+  var hasRoom: Bool { messages.count < Self.capacity.messages && byteCount < Self.capacity.bytes }
 
   /// Whether all messages are answered.
   var isEmpty: Bool { messages.isEmpty }
@@ -66,8 +64,7 @@ struct MessageDeliveries {
   /// - Parameters:
   ///   - number: The number of the message.
   ///   - receipt: The receipt of the message.
-  /// - Returns: The recipients without a pending confirmation request; the caller must send one to
-  ///   each.
+  /// - Returns: The recipients without a pending confirmation request; the caller must send one to each.
   mutating func taken(_ number: Int, _ receipt: SendReceipt) -> [PeerID] {
     var unasked: [PeerID] = []
     for peer in receipt.peers {
@@ -85,11 +82,10 @@ struct MessageDeliveries {
     return unasked
   }
 
-  /// Returns the last message that the session accepted for a recipient, if the recipient has not
-  /// confirmed it.
+  /// Returns the last message that the session accepted for a recipient, if the recipient has not confirmed it.
   ///
-  /// If the result is nil, the recipient has no pending confirmation request until the session
-  /// accepts another message for it.
+  /// If the result is nil, the recipient has no pending confirmation request until the session accepts another message
+  /// for it.
   mutating func lastTaken(for peer: PeerID) -> (number: Int, receipt: SendReceipt)? {
     guard let recipient = recipients[peer], recipient.taken > 0,
       let receipt = recipient.messages[recipient.taken - 1].receipt
@@ -110,9 +106,7 @@ struct MessageDeliveries {
     recipient.messages.removeFirst(count)
     recipient.taken = max(0, recipient.taken - count)
     recipients[peer] = recipient
-    return confirmed.compactMap { number in
-      settle(number) { $0.delivered.append(peer.text) }
-    }
+    return confirmed.compactMap { number in settle(number) { $0.delivered.append(peer.text) } }
   }
 
   /// Ends the deliveries to a recipient that left.
@@ -121,13 +115,9 @@ struct MessageDeliveries {
   ///   - peer: The recipient.
   ///   - name: The recipient's display name.
   ///   - reason: The reason why the recipient left, in one word.
-  /// - Returns: The answers to messages that wait for no other recipient, and the number of
-  ///   messages that the recipient did not confirm.
-  mutating func left(
-    _ peer: PeerID,
-    name: UntrustedText,
-    reason: String
-  ) -> (answers: [Answer], undelivered: Int) {
+  /// - Returns: The answers to messages that wait for no other recipient, and the number of messages that the recipient
+  ///   did not confirm.
+  mutating func left(_ peer: PeerID, name: UntrustedText, reason: String) -> (answers: [Answer], undelivered: Int) {
     guard let recipient = recipients.removeValue(forKey: peer) else { return ([], 0) }
     var answers: [Answer] = []
     var undelivered = 0
@@ -149,10 +139,7 @@ struct MessageDeliveries {
   /// The recipients with unconfirmed messages, ordered by id.
   var peers: [PeerID] { recipients.filter { !$0.value.messages.isEmpty }.keys.sorted() }
 
-  private mutating func settle(
-    _ number: Int,
-    _ note: (inout DeliveryReport) -> Void
-  ) -> Answer? {
+  private mutating func settle(_ number: Int, _ note: (inout DeliveryReport) -> Void) -> Answer? {
     guard var message = messages[number] else { return nil }
     note(&message.report)
     message.open -= 1

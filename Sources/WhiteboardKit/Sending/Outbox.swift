@@ -3,8 +3,8 @@ import PeerSession
 
 /// The messages and datagrams that the session has not accepted yet.
 ///
-/// Each route has one queue, so that a slow peer delays only the members that are reached through
-/// it. Confined to the actor of its board.
+/// Each route has one queue, so that a slow peer delays only the members that are reached through it. Confined to the
+/// actor of its board.
 final class Outbox {
   private struct Datagram: Sendable {
     let bytes: [UInt8]
@@ -53,15 +53,12 @@ final class Outbox {
       lastNumber += 1
       let number = lastNumber
       queues[route] = SendQueue(number: number)
-      runtime.spawn { sharedBoard in
-        await sharedBoard.outbox.sendMessages(by: route, number, session)
-      }
+      runtime.spawn { sharedBoard in await sharedBoard.outbox.sendMessages(by: route, number, session) }
     }
     queues[route]?.enter(peer.id, joining: peer.joinGeneration)
   }
 
-  /// Removes a peer that left; its queue remains if other members are reached through the same
-  /// peer.
+  /// Removes a peer that left; its queue remains if other members are reached through the same peer.
   func leave(_ peer: PeerID) {
     guard let route = routes.removeValue(forKey: peer) else { return }
     guard let queue = queues[route], queue.isLast(peer) else {
@@ -78,8 +75,7 @@ final class Outbox {
     datagramSource.finish()
   }
 
-  /// Disconnects the connected peers that accept data too slowly (MSG-5); they may reconnect and
-  /// catch up.
+  /// Disconnects the connected peers that accept data too slowly (MSG-5); they may reconnect and catch up.
   func dropSlowPeers(of session: Session, where isReached: (PeerID) -> Bool) {
     for (route, queue) in queues where isReached(route) && queue.isTooSlow {
       queues[route]?.close()
@@ -91,9 +87,7 @@ final class Outbox {
   // MARK: - State
 
   /// Returns the load of the route to a member.
-  func load(to peer: PeerID) -> SendQueue.Load {
-    routes[peer].flatMap { queues[$0]?.load } ?? .light
-  }
+  func load(to peer: PeerID) -> SendQueue.Load { routes[peer].flatMap { queues[$0]?.load } ?? .light }
 
   /// Whether no message waits on the route to a member.
   func isEmpty(to peer: PeerID) -> Bool { routes[peer].flatMap { queues[$0]?.isEmpty } ?? true }
@@ -109,9 +103,7 @@ final class Outbox {
   nonisolated(nonsending) func room() async {
     defer { checkIsolation(#isolation) }
     _ = await runtime.wait {
-      self.queues.values.allSatisfy {
-        $0.load == .light || $0.isStalled(for: SendQueue.standstill)
-      }
+      self.queues.values.allSatisfy { $0.load == .light || $0.isStalled(for: SendQueue.standstill) }
     }
   }
 
@@ -132,21 +124,14 @@ final class Outbox {
   }
 
   /// Sends the messages of a queue through the session until the queue is closed.
-  private nonisolated(nonsending) func sendMessages(
-    by route: PeerID,
-    _ number: Int,
-    _ session: Session
-  ) async {
+  private nonisolated(nonsending) func sendMessages(by route: PeerID, _ number: Int, _ session: Session) async {
     while let message = await nextMessage(by: route, number) {
       do throws(SessionError) {
         let receipt = try await session.send(message.bytes, to: message.joinings)
         if let number = message.number { handleReceipt(number, receipt) }
       } catch {
         // All recipients left, or the session ended. The event that reports it ends the deliveries.
-        logger.debug(
-          "A message was not accepted.",
-          metadata: ["peer": "\(route.short)", "code": "\(error.code)"]
-        )
+        logger.debug("A message was not accepted.", metadata: ["peer": "\(route.short)", "code": "\(error.code)"])
       }
       handleSent()
       guard queues[route]?.number == number else { return }
@@ -157,10 +142,7 @@ final class Outbox {
     }
   }
 
-  private nonisolated(nonsending) func nextMessage(
-    by route: PeerID,
-    _ number: Int
-  ) async -> SendQueue.Message? {
+  private nonisolated(nonsending) func nextMessage(by route: PeerID, _ number: Int) async -> SendQueue.Message? {
     defer { checkIsolation(#isolation) }
     return await withCheckedContinuation { continuation in
       guard queues[route]?.number == number else {
@@ -183,10 +165,7 @@ final class Outbox {
   /// - Parameters:
   ///   - session: The session.
   ///   - isReached: Returns whether a peer is connected now; other peers get no datagrams.
-  nonisolated(nonsending) func sendDatagrams(
-    by session: Session,
-    where isReached: (PeerID) -> Bool
-  ) async {
+  nonisolated(nonsending) func sendDatagrams(by session: Session, where isReached: (PeerID) -> Bool) async {
     defer { checkIsolation(#isolation) }
     for await datagram in datagrams {
       let peers = datagram.peers.filter(isReached)

@@ -2,15 +2,13 @@ import PeerSession
 
 /// The messages of one route that the session's outbox has not accepted yet.
 ///
-/// Each route has one queue, so that a peer whose outbox is full delays only the members that are
-/// reached through it. A message to several members of the route is queued once. Confined to the
-/// board's actor.
+/// Each route has one queue, so that a peer whose outbox is full delays only the members that are reached through it. A
+/// message to several members of the route is queued once. Confined to the board's actor.
 struct SendQueue {
   /// A message with its recipients.
   struct Message: Sendable {
     let bytes: [UInt8]
-    /// The recipients with their join generations, without those that joined again after the
-    /// message was queued.
+    /// The recipients with their join generations, without those that joined again after the message was queued.
     let joinings: [PeerID: UInt64]
     /// The number of the message, if its recipients must confirm it.
     let number: Int?
@@ -53,8 +51,7 @@ struct SendQueue {
   static let standstill = Duration.seconds(5)
   /// The time after which a connected peer that accepts data too slowly is disconnected (MSG-5).
   static let tooSlow = Duration.seconds(30)
-  /// The number of bytes that a peer must accept within a time limit; otherwise it is considered
-  /// stalled.
+  /// The number of bytes that a peer must accept within a time limit; otherwise it is considered stalled.
   static let pace = 256 * 1024
   /// The number of queued bytes at which the peer is disconnected, however fast it accepts data.
   static let limit = 128 * 1024 * 1024
@@ -73,21 +70,15 @@ struct SendQueue {
   }
 
   /// The load of the queue, derived from the number of queued bytes.
-  var load: Load {
-    byteCount >= SendQueue.limit ? .excessive : byteCount >= SendQueue.patience ? .heavy : .light
-  }
+  var load: Load { byteCount >= SendQueue.limit ? .excessive : byteCount >= SendQueue.patience ? .heavy : .light }
 
   /// Whether the peer accepts data so slowly that it must be disconnected.
   var isTooSlow: Bool { load == .excessive || isStalled(for: SendQueue.tooSlow) }
 
-  /// Returns whether the load is at least heavy, and the peer accepted too few bytes in the given
-  /// time.
-  func isStalled(for duration: Duration) -> Bool {
-    load > .light && ContinuousClock.now - movedAt >= duration
-  }
+  /// Returns whether the load is at least heavy, and the peer accepted too few bytes in the given time.
+  func isStalled(for duration: Duration) -> Bool { load > .light && ContinuousClock.now - movedAt >= duration }
 
-  /// Returns the next time at which the queue is considered stalled, or its peer too slow; nil if
-  /// few bytes are queued.
+  /// Returns the next time at which the queue is considered stalled, or its peer too slow; nil if few bytes are queued.
   func nextDeadline(after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
     guard load > .light else { return nil }
     return [SendQueue.standstill, SendQueue.tooSlow].lazy.map { movedAt + $0 }.first { $0 > now }
@@ -99,9 +90,7 @@ struct SendQueue {
   // MARK: - Members on this route
 
   /// Adds a member; it can receive the messages that are queued from now on.
-  mutating func enter(_ peer: PeerID, joining: UInt64) {
-    entries[peer] = Entry(joining: joining, first: queued)
-  }
+  mutating func enter(_ peer: PeerID, joining: UInt64) { entries[peer] = Entry(joining: joining, first: queued) }
 
   /// Removes a member from the route; no more messages are sent to it.
   mutating func leave(_ peer: PeerID) { entries[peer] = nil }
@@ -116,11 +105,7 @@ struct SendQueue {
     guard !isClosed else { return }
     // Most messages go to all members, so consecutive messages share one list of recipients.
     let last = items.last?.recipients
-    let item = Item(
-      bytes: bytes,
-      recipients: last == recipients ? last ?? recipients : recipients,
-      number: number
-    )
+    let item = Item(bytes: bytes, recipients: last == recipients ? last ?? recipients : recipients, number: number)
     guard let message = message(item, at: queued) else { return }
     if byteCount == 0 { restart() }
     byteCount += bytes.count
@@ -133,8 +118,7 @@ struct SendQueue {
     }
   }
 
-  /// Passes the next message to the sender, as soon as there is one; passes nil if the queue is
-  /// closed.
+  /// Passes the next message to the sender, as soon as there is one; passes nil if the queue is closed.
   mutating func dequeue(_ continuation: CheckedContinuation<Message?, Never>) {
     while head < items.count {
       let item = items[head]
@@ -152,11 +136,7 @@ struct SendQueue {
       // All recipients of the message have left.
       byteCount -= item.bytes.count
     }
-    if isClosed {
-      continuation.resume(returning: nil)
-    } else {
-      waiter = continuation
-    }
+    if isClosed { continuation.resume(returning: nil) } else { waiter = continuation }
   }
 
   /// Returns the message of an item; nil if all recipients of the message left.

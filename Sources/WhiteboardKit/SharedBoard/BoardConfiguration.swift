@@ -48,8 +48,8 @@ package struct BoardConfiguration: Sendable {
   package enum Script: Sendable, Equatable {
     /// The board runs until it is requested to close.
     case none
-    /// The board closes when all members have received its changes. After a failed command, it closes
-    /// immediately or, if `keepsGoing` is true, at the end of the input.
+    /// The board closes when all members have received its changes. After a failed command, it closes immediately or,
+    /// if `keepsGoing` is true, at the end of the input.
     case run(keepsGoing: Bool)
   }
 
@@ -106,15 +106,13 @@ package struct BoardConfiguration: Sendable {
   /// Whether to use the members, the join code, a removal and the browser links in a board's file that another computer
   /// or program wrote (REC-20).
   package var trustsFile = false
-  /// The file that records a joined board without changing it; nil to save the board in the data
-  /// directory.
+  /// The file that records a joined board without changing it; nil to save the board in the data directory.
   package var recordingFile: String?
   /// The part of the session's traffic that the board's file records; nil for none.
   package var recordedTraffic: TrafficScope?
   /// The transport that several boards of a process share; nil if the board has its own.
   ///
-  /// The owner of the transport must let the session's board decide about resources; see
-  /// ``SharedBoard/wants(_:)``.
+  /// The owner of the transport must let the session's board decide about resources; see ``SharedBoard/wants(_:)``.
   package var transport: PeerTransport?
   /// The session of another host that this program relays; nil if there is none.
   package var carriage: RelayHosting?
@@ -130,8 +128,7 @@ package struct BoardConfiguration: Sendable {
   package var isRelay = false
   /// Whether each photo also has a file outside the board, for events that contain its path.
   ///
-  /// If false, a photo is stored only in the board's file, and has a file of its own only while it
-  /// is read or sent.
+  /// If false, a photo is stored only in the board's file, and has a file of its own only while it is read or sent.
   package var keepsPhotoFiles = true
   /// Whether other peers can connect to this one.
   package var isListening = true
@@ -139,16 +136,14 @@ package struct BoardConfiguration: Sendable {
   package var listen: PeerAddress?
   /// The only network interface to use; nil for all.
   package var interface: String?
-  /// Whether to announce the board, if it is hosted, or was found nearby and this peer can admit
-  /// others.
+  /// Whether to announce the board, if it is hosted, or was found nearby and this peer can admit others.
   package var isAnnounced = true
   /// The admission policy; nil means the default.
   ///
-  /// The default is `code` for a host. A member admits peers as the host does, as far as the host lets
-  /// it (MEM-17).
+  /// The default is `code` for a host. A member admits peers as the host does, as far as the host lets it (MEM-17).
   package var admission: Admission?
-  /// Whether the members of a hosted board may admit newcomers too, if the host's user is asked; nil
-  /// means that they may unless the board has an owner (TCK-6).
+  /// Whether the members of a hosted board may admit newcomers too, if the host's user is asked; nil means that they
+  /// may unless the board has an owner (TCK-6).
   package var membersAdmit: Bool?
   /// The join code; a host that needs a code and has none creates one.
   package var code: JoinCode?
@@ -194,13 +189,7 @@ package struct BoardConfiguration: Sendable {
   package var logger: Logger
 
   /// Creates a configuration with the defaults.
-  package init(
-    part: Part,
-    displayName: String,
-    identity: PeerIdentity,
-    dataDirectory: String,
-    logger: Logger
-  ) {
+  package init(part: Part, displayName: String, identity: PeerIdentity, dataDirectory: String, logger: Logger) {
     self.part = part
     self.displayName = PlainText.line(displayName)
     self.identity = identity
@@ -258,10 +247,7 @@ package struct BoardConfiguration: Sendable {
   ///
   /// - Throws: ``WhiteboardError`` that names the directory and the reason.
   func createDirectories() throws(WhiteboardError) {
-    for directory in [
-      dataDirectory, inboxDirectory, assetsDirectory,
-      boardsDirectory, answersDirectory,
-    ] {
+    for directory in [dataDirectory, inboxDirectory, assetsDirectory, boardsDirectory, answersDirectory] {
       do {
         try FileManager.default.createDirectory(
           atPath: directory,
@@ -271,8 +257,7 @@ package struct BoardConfiguration: Sendable {
       } catch {
         throw WhiteboardError(
           .cannotCreate,
-          "the directory \(directory) cannot be created: "
-            + DiskSurvey.creationFailure(of: directory)
+          "the directory \(directory) cannot be created: " + DiskSurvey.creationFailure(of: directory)
         )
       }
     }

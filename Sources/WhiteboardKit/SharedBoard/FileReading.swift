@@ -23,11 +23,7 @@ package final class FileReading: Sendable {
     guard descriptor >= 0 else { throw FileReading.unreadable(file, errno) }
   }
 
-  deinit {
-    if descriptor >= 0 {
-      close(descriptor)
-    }
-  }
+  deinit { if descriptor >= 0 { close(descriptor) } }
 
   /// Reads the next bytes, at most `count`; returns nil at the end of the file.
   ///
@@ -57,10 +53,7 @@ package final class FileReading: Sendable {
     var status = stat()
     guard stat(file, &status) == 0 else { throw unreadable(file, errno) }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw CommandError(
-        .fileUnreadable,
-        "\(UntrustedText(file).quoted(limit: 256)) is not a regular file"
-      )
+      throw CommandError(.fileUnreadable, "\(UntrustedText(file).quoted(limit: 256)) is not a regular file")
     }
     guard access(file, R_OK) == 0 else { throw unreadable(file, errno) }
   }
@@ -72,8 +65,7 @@ package final class FileReading: Sendable {
     return Int(status.st_size)
   }
 
-  /// Renames a local file, and replaces an existing file of that name; returns whether this
-  /// succeeded.
+  /// Renames a local file, and replaces an existing file of that name; returns whether this succeeded.
   static func move(_ file: String, over name: String) -> Bool { rename(file, name) == 0 }
 
   /// Reads a whole file.
@@ -94,11 +86,7 @@ package final class FileReading: Sendable {
     try whole(STDIN_FILENO, "standard input", limit: limit)
   }
 
-  private static func whole(
-    _ descriptor: Int32,
-    _ file: String,
-    limit: Int
-  ) throws(CommandError) -> [UInt8] {
+  private static func whole(_ descriptor: Int32, _ file: String, limit: Int) throws(CommandError) -> [UInt8] {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 256 * 1024)
     while true {
@@ -106,10 +94,7 @@ package final class FileReading: Sendable {
       guard got >= 0 else { throw unreadable(file, errno) }
       guard got > 0 else { return bytes }
       guard bytes.count + got <= limit else {
-        throw CommandError(
-          .tooBig,
-          "\(UntrustedText(file).quoted(limit: 256)) has more than \(limit) bytes"
-        )
+        throw CommandError(.tooBig, "\(UntrustedText(file).quoted(limit: 256)) has more than \(limit) bytes")
       }
       bytes.append(contentsOf: piece.prefix(got))
     }

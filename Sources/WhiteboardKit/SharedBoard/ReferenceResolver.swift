@@ -20,11 +20,10 @@ struct ReferenceResolver<Value: Sendable>: Sendable {
     entries.append(Entry(id: id, names: names, value: value))
   }
 
-  /// Returns the target that a word names: by its id, by a unique id prefix, or by a unique name,
-  /// in this order.
+  /// Returns the target that a word names: by its id, by a unique id prefix, or by a unique name, in this order.
   ///
-  /// Ids have precedence over names. Otherwise a member could choose another member's id as its
-  /// name, and receive messages for that member.
+  /// Ids have precedence over names. Otherwise a member could choose another member's id as its name, and receive
+  /// messages for that member.
   ///
   /// - Parameters:
   ///   - word: The word of the command.
@@ -32,20 +31,12 @@ struct ReferenceResolver<Value: Sendable>: Sendable {
   ///   - missing: The error code if no target matches.
   /// - Returns: The target.
   /// - Throws: ``CommandError`` with the code `ambiguous` if several targets match, or `missing` if none does.
-  func find(
-    _ word: String,
-    what: String,
-    missing: CommandError.Code
-  ) throws(CommandError) -> Value {
+  func find(_ word: String, what: String, missing: CommandError.Code) throws(CommandError) -> Value {
     let lower = word.lowercased()
-    if let exact = entries.first(where: { $0.id == lower }) {
-      return exact.value
-    }
+    if let exact = entries.first(where: { $0.id == lower }) { return exact.value }
     if word.utf8.count >= Self.shortestPrefix {
       let starts = entries.filter { $0.id.hasPrefix(lower) }
-      if starts.count == 1 {
-        return starts[0].value
-      }
+      if starts.count == 1 { return starts[0].value }
       guard starts.isEmpty else {
         throw CommandError(
           .ambiguous,
@@ -55,9 +46,7 @@ struct ReferenceResolver<Value: Sendable>: Sendable {
     }
     for isSame in [{ $0 == word }, { $0.lowercased() == lower }] as [(String) -> Bool] {
       let named = entries.filter { $0.names.contains { isSame($0.raw) } }
-      if named.count == 1 {
-        return named[0].value
-      }
+      if named.count == 1 { return named[0].value }
       guard named.isEmpty else {
         throw CommandError(
           .ambiguous,

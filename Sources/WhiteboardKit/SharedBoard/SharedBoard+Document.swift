@@ -7,8 +7,8 @@ import WhiteboardSync
 extension SharedBoard {
   /// Opens the file of a board, unless it is already open, and restores the board from it.
   ///
-  /// - Throws: ``WhiteboardError`` if the file cannot be opened for writing or cannot be read; the
-  ///   file is then unchanged.
+  /// - Throws: ``WhiteboardError`` if the file cannot be opened for writing or cannot be read; the file is then
+  ///   unchanged.
   func openDocument(of board: BoardSession, _ replica: Replica) async throws(WhiteboardError) {
     guard configuration.remembersBoards else { return }
     do throws(DocumentError) {
@@ -23,30 +23,19 @@ extension SharedBoard {
       }
       persistence.begin()
       if document.hasForeignFacts {
-        emit(
-          .warning(.init(code: "foreign-file", message: BoardFile.foreignFactsText(document.path)))
-        )
+        emit(.warning(.init(code: "foreign-file", message: BoardFile.foreignFactsText(document.path))))
       }
-      for damage in document.damages {
-        emit(.warning(.init(code: "document-damaged", message: damage)))
-      }
+      for damage in document.damages { emit(.warning(.init(code: "document-damaged", message: damage))) }
       let content = try await document.load()
       if content.keyframe == nil, content.entries.isEmpty { await warnOfUnreadableFiles() }
-      if let warning = BoardEvent.Remark(
-        clockBehind: content,
-        of: replica.board.member,
-        now: BoardFile.now
-      ) {
+      if let warning = BoardEvent.Remark(clockBehind: content, of: replica.board.member, now: BoardFile.now) {
         emit(.warning(warning))
       }
       try await restore(content, to: replica, from: document)
-    } catch {
-      throw WhiteboardError(error)
-    }
+    } catch { throw WhiteboardError(error) }
   }
 
-  /// Opens the local copy of a joined board; creates the copy or the recording if it does not
-  /// exist.
+  /// Opens the local copy of a joined board; creates the copy or the recording if it does not exist.
   private func openCopy(of board: BoardSession) async throws(DocumentError) -> BoardDocument {
     let session = board.session
     let name = board.name.isEmpty ? "board" : board.name
@@ -81,8 +70,7 @@ extension SharedBoard {
 
   /// Warns the user about unreadable files when a new board was created.
   ///
-  /// The board may already exist in an unreadable file, because such a file cannot be found by its
-  /// name or id.
+  /// The board may already exist in an unreadable file, because such a file cannot be found by its name or id.
   private func warnOfUnreadableFiles() async {
     let files = (try? await configuration.library.unreadable()) ?? []
     guard let first = files.first else { return }
@@ -90,8 +78,7 @@ extension SharedBoard {
       .warning(
         .init(
           code: "unreadable-boards",
-          message:
-            "The board gets a new file. It may already be saved in a file that cannot be read: \(first)"
+          message: "The board gets a new file. It may already be saved in a file that cannot be read: \(first)"
             + (files.count == 1 ? "" : " and \(files.count - 1) more")
             + ". To see the reason, run: whiteboard-peer boards"
         )
@@ -99,11 +86,9 @@ extension SharedBoard {
     )
   }
 
-  private func restore(
-    _ content: DocumentContent,
-    to replica: Replica,
-    from document: BoardDocument
-  ) async throws(DocumentError) {
+  private func restore(_ content: DocumentContent, to replica: Replica, from document: BoardDocument)
+    async throws(DocumentError)
+  {
     for note in content.notes + (try content.restore(to: replica, from: document, now: now)) {
       emit(.warning(.init(code: "document-damaged", message: note)))
     }

@@ -50,11 +50,7 @@ extension SharedBoard {
   }
 
   /// Creates the open board and the components that work on it.
-  func makeActiveBoard(
-    _ board: BoardSession,
-    _ replica: Replica,
-    _ transport: PeerTransport
-  ) -> ActiveBoard {
+  func makeActiveBoard(_ board: BoardSession, _ replica: Replica, _ transport: PeerTransport) -> ActiveBoard {
     ActiveBoard(
       runtime,
       configuration,
@@ -74,13 +70,6 @@ extension SharedBoard {
 
   /// Creates the component that owns resources and streams.
   func makeTransfers() -> Transfers {
-    Transfers(
-      runtime,
-      configuration,
-      members: members,
-      persistence: persistence,
-      photos: photos,
-      publisher: publisher
-    )
+    Transfers(runtime, configuration, members: members, persistence: persistence, photos: photos, publisher: publisher)
   }
 }

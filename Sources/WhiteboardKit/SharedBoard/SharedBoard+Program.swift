@@ -6,14 +6,12 @@ import WhiteboardSync
 
 /// Functions for programs and for the transport.
 extension SharedBoard {
-  /// Returns whether the local peer requested the resource that a peer offers: an answer (SYN-13)
-  /// or an asset (SYN-37).
+  /// Returns whether the local peer requested the resource that a peer offers: an answer (SYN-13) or an asset (SYN-37).
   package func isRequested(_ info: ResourceInfo) -> Bool { transfers.isRequested(info) }
 
   /// Decides about a resource that the local peer did not request (SYN-13, SYN-37, RES-8).
   ///
-  /// If the configuration requires it, the function asks the user and waits for the answer, until
-  /// its task is canceled.
+  /// If the configuration requires it, the function asks the user and waits for the answer, until its task is canceled.
   ///
   /// - Returns: Whether to accept the resource.
   package func wants(_ info: ResourceInfo) async -> Bool { await transfers.wants(info) }
@@ -32,17 +30,11 @@ extension SharedBoard {
 
   /// Deletes old history, and frees its disk space; the board remains usable.
   ///
-  /// - Parameter days: The number of days of history to retain; nil for the setting in the board's
-  ///   file.
-  /// - Throws: ``WhiteboardError`` if the disk has too little free space; the history is then
-  ///   unchanged.
+  /// - Parameter days: The number of days of history to retain; nil for the setting in the board's file.
+  /// - Throws: ``WhiteboardError`` if the disk has too little free space; the history is then unchanged.
   package func compactDocument(keeping days: Int? = nil) async throws(WhiteboardError) {
-    guard let document = persistence.document else {
-      throw WhiteboardError(.timedOut, "the board is not open")
-    }
-    do throws(DocumentError) {
-      try await document.compact(now: BoardFile.now, keeping: days)
-    } catch {
+    guard let document = persistence.document else { throw WhiteboardError(.timedOut, "the board is not open") }
+    do throws(DocumentError) { try await document.compact(now: BoardFile.now, keeping: days) } catch {
       throw WhiteboardError(error)
     }
   }
@@ -54,8 +46,8 @@ extension SharedBoard {
 
   /// Returns the path of a photo's file; nil if there is no photo.
   ///
-  /// The file exists until ``closePhoto(_:)``. Each call needs a matching call of
-  /// ``closePhoto(_:)``, even if it returns nil.
+  /// The file exists until ``closePhoto(_:)``. Each call needs a matching call of ``closePhoto(_:)``, even if it
+  /// returns nil.
   package func openPhoto(_ id: AssetID) async -> String? { await photos.open(id) }
 
   /// Releases a photo's file; call it once for each ``openPhoto(_:)``.
@@ -66,34 +58,24 @@ extension SharedBoard {
   /// Whether recording is paused.
   package var isRecordingPaused: Bool { persistence.queue.isPaused }
 
-  /// Pauses recording until ``resumeRecording()``; the keyframe after the pause contains the
-  /// changes made in between.
+  /// Pauses recording until ``resumeRecording()``; the keyframe after the pause contains the changes made in between.
   ///
   /// - Throws: An error if earlier changes cannot be written; recording then continues.
-  package func pauseRecording() async throws(DocumentError) {
-    try await persistence.pauseRecording()
-  }
+  package func pauseRecording() async throws(DocumentError) { try await persistence.pauseRecording() }
 
   /// Resumes recording with a keyframe of the current board.
   ///
   /// - Throws: An error if the keyframe cannot be written; writing it is retried later.
-  package func resumeRecording() async throws(DocumentError) {
-    try await persistence.resumeRecording()
-  }
+  package func resumeRecording() async throws(DocumentError) { try await persistence.resumeRecording() }
 
   /// Adds a named marker at the current position of the recording.
   ///
   /// - Parameter name: The name, 1 to 128 bytes of UTF-8.
-  /// - Throws: `badName` if the name is too long or already in use, or another error if the marker
-  ///   cannot be written.
-  package func markRecording(_ name: String) async throws(DocumentError) {
-    try await persistence.addMarker(name)
-  }
+  /// - Throws: `badName` if the name is too long or already in use, or another error if the marker cannot be written.
+  package func markRecording(_ name: String) async throws(DocumentError) { try await persistence.addMarker(name) }
 
   /// The display names of the connected members.
-  package var presentNames: [UntrustedText] {
-    members.ids.compactMap { members[$0]?.name }
-  }
+  package var presentNames: [UntrustedText] { members.ids.compactMap { members[$0]?.name } }
 
   /// The number of recorded changes of the board.
   package var recordedChanges: Int { persistence.queue.changes }
@@ -108,14 +90,10 @@ extension SharedBoard {
   package func invite(_ terms: InvitationTerms) async throws(CommandError) -> BoardEvent.Invited {
     guard let board else { throw CommandError(.notConnected, "the board is not open") }
     guard terms.isValid else {
-      throw CommandError(
-        .refused,
-        "a code or link is valid for at least one second and at most 30 days"
-      )
+      throw CommandError(.refused, "a code or link is valid for at least one second and at most 30 days")
     }
     return terms.isForBrowsers
-      ? try await board.browsers.invite(terms, request: nil)
-      : try await board.admission.invite(terms, request: nil)
+      ? try await board.browsers.invite(terms, request: nil) : try await board.admission.invite(terms, request: nil)
   }
 
   /// Revokes all browser links, and removes the members that joined with them.
@@ -126,8 +104,8 @@ extension SharedBoard {
   /// - Parameters:
   ///   - target: The display name, id or id prefix of the member.
   ///   - role: The new role.
-  /// - Throws: ``CommandError`` if there is no such member, or the local member is not allowed to
-  ///   change the member's role.
+  /// - Throws: ``CommandError`` if there is no such member, or the local member is not allowed to change the member's
+  ///   role.
   package func changeRole(of target: String, to role: BoardRole) throws(CommandError) {
     guard let board else { throw CommandError(.notConnected, "no other member is connected") }
     try board.roles.change(target, to: role)
@@ -138,18 +116,13 @@ extension SharedBoard {
   /// - Parameters:
   ///   - target: The display name, id or id prefix of the peer.
   ///   - reason: The reason, which the peer and the other members can read; may be empty.
-  ///   - withAdmitted: Whether to also remove the members that the peer admitted, directly or
-  ///     through other members.
+  ///   - withAdmitted: Whether to also remove the members that the peer admitted, directly or through other members.
   ///   - keepsCode: Whether the join code of the board remains valid.
-  /// - Returns: The event that contains the new join code; nil if the board has no code, or keeps
-  ///   it.
+  /// - Returns: The event that contains the new join code; nil if the board has no code, or keeps it.
   /// - Throws: ``CommandError`` if there is no such peer, or another peer is the host.
-  package func kick(
-    _ target: String,
-    reason: String,
-    withAdmitted: Bool = false,
-    keepsCode: Bool = false
-  ) async throws(CommandError) -> BoardEvent.Invited? {
+  package func kick(_ target: String, reason: String, withAdmitted: Bool = false, keepsCode: Bool = false)
+    async throws(CommandError) -> BoardEvent.Invited?
+  {
     guard let board else { throw CommandError(.notConnected, "no other member is connected") }
     return try await board.admission.kick(
       target,
@@ -183,9 +156,7 @@ extension TransportConfiguration {
   /// Lets the boards that use the transport decide about the resources that peers offer.
   ///
   /// - Parameter board: Returns the board of a session; nil if there is none.
-  package mutating func askBoards(
-    _ board: @escaping @Sendable (SessionID) async -> SharedBoard?
-  ) {
+  package mutating func askBoards(_ board: @escaping @Sendable (SessionID) async -> SharedBoard?) {
     isRequestedResource = { await board($0)?.isRequested($1) ?? false }
     wantsResource = { await board($0)?.wants($1) ?? false }
     isTemporaryResource = { ResourceContent(named: $0.raw).isAnswer }

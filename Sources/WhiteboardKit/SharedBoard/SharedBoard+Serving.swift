@@ -13,17 +13,9 @@ extension SharedBoard {
   func serve() async throws(WhiteboardError) {
     try configuration.createDirectories()
     try await readPersonalSettings()
-    do {
-      if let shared = configuration.transport {
-        try await serve(shared)
-      } else {
-        try await serveAlone()
-      }
-    } catch let error as WhiteboardError {
-      throw error
-    } catch let error as SessionError {
-      throw WhiteboardError(error)
-    } catch {
+    do { if let shared = configuration.transport { try await serve(shared) } else { try await serveAlone() } } catch let
+      error as WhiteboardError
+    { throw error } catch let error as SessionError { throw WhiteboardError(error) } catch {
       throw WhiteboardError(.internal, "the program cannot keep the board open: \(error)")
     }
   }
@@ -34,9 +26,7 @@ extension SharedBoard {
     // The transport may have truncated a long name.
     members.ownName = transportConfiguration.displayName
     transportConfiguration.askBoards { [weak self] _ in self }
-    let body: @Sendable (PeerTransport) async throws -> Void = { transport in
-      try await self.serve(transport)
-    }
+    let body: @Sendable (PeerTransport) async throws -> Void = { transport in try await self.serve(transport) }
     try await PeerTransport.withTransport(transportConfiguration, body)
   }
 
@@ -45,9 +35,7 @@ extension SharedBoard {
     do throws(DocumentError) {
       members.ownIcon = try await settings.icon
       try await hiddenAuthors.load()
-    } catch {
-      throw WhiteboardError(error)
-    }
+    } catch { throw WhiteboardError(error) }
   }
 
   private func serve(_ transport: PeerTransport) async throws {
@@ -71,28 +59,15 @@ extension SharedBoard {
 
   // MARK: - Beginning
 
-  /// Hosts or joins the board, and announces it; returns early if the board is closed before it is
-  /// joined.
+  /// Hosts or joins the board, and announces it; returns early if the board is closed before it is joined.
   ///
   /// - Throws: ``WhiteboardError`` or ``SessionError``.
   private func begin(_ transport: PeerTransport) async throws {
     let copies = StoredCopies(configuration)
     if configuration.isGuest {
-      phase = .joining(
-        Joiner(
-          runtime,
-          configuration,
-          discovery,
-          copies,
-          localRemoval,
-          invitations,
-          transport
-        )
-      )
+      phase = .joining(Joiner(runtime, configuration, discovery, copies, localRemoval, invitations, transport))
     }
-    if let input {
-      spawn { sharedBoard in await sharedBoard.commandRunner.readCommands(from: input) }
-    }
+    if let input { spawn { sharedBoard in await sharedBoard.commandRunner.readCommands(from: input) } }
     let known = await copies.acquaintances(includesBoards: configuration.isSearching)
     joiner?.known = known
     discovery.browse(own: transport.peerID, preferring: known)
@@ -109,11 +84,7 @@ extension SharedBoard {
   }
 
   private func host(_ choice: BoardHost.Choice, _ transport: PeerTransport) async throws {
-    let host = BoardHost(
-      configuration: configuration,
-      persistence: persistence,
-      asksUser: asksUser
-    )
+    let host = BoardHost(configuration: configuration, persistence: persistence, asksUser: asksUser)
     let board = try await host.host(choice, orMaking: newBoard(), transport)
     if let document = persistence.document { await localRemoval.load(from: document) }
     phase = .opening(board)
@@ -121,19 +92,15 @@ extension SharedBoard {
     if localRemoval.removal == nil { discovery.announce(board, transport) }
   }
 
-  private func join(
-    _ target: JoinTarget,
-    timeout: Duration,
-    _ transport: PeerTransport
-  ) async throws {
+  private func join(_ target: JoinTarget, timeout: Duration, _ transport: PeerTransport) async throws {
     // Join in a separate task, which is awaited below, so that it can be canceled.
     let joining = Task {
       guard let joiner else { return }
       let (board, isAnnounced) = try await joiner.join(target, timeout: timeout)
       phase = .opening(board)
       runtime.changed()
-      // A joined board that was found by its announcement is announced here too, so that others can
-      // find it after its host has left (DSC-23).
+      // A joined board that was found by its announcement is announced here too, so that others can find it after its
+      // host has left (DSC-23).
       guard isAnnounced else { return }
       announceLater = { [discovery] board in discovery.announce(board, transport) }
       if board.admitsNewcomers(configuration) { announceIfNeeded(board) }
@@ -143,17 +110,11 @@ extension SharedBoard {
       _ = await sharedBoard.wait { sharedBoard.joiner == nil }
       if sharedBoard.ending != nil { joining.cancel() }
     }
-    do {
-      try await joining.value
-    } catch {
-      if ending == nil { throw error }
-    }
+    do { try await joining.value } catch { if ending == nil { throw error } }
   }
 
   /// Announces a joined board, if it is not announced yet.
-  private func announceIfNeeded(_ board: BoardSession) {
-    announceLater.take()?(board)
-  }
+  private func announceIfNeeded(_ board: BoardSession) { announceLater.take()?(board) }
 
   // MARK: - Admission
 
@@ -185,8 +146,7 @@ extension SharedBoard {
 
   /// Reports how the local peer admits newcomers now, if that changed.
   func admissionChanged() {
-    guard case .serving(let serving) = phase, ending == nil,
-      serving.board.session.endReason == nil,
+    guard case .serving(let serving) = phase, ending == nil, serving.board.session.endReason == nil,
       let event = serving.updateAdmission(configuration, isAnnounced: discovery.isAnnounced)
     else { return }
     emit(.admission(event))
@@ -224,9 +184,7 @@ extension SharedBoard {
       now: now
     )
     photos.begin(replica, of: session.id)
-    do throws(WhiteboardError) {
-      try await openDocument(of: board, replica)
-    } catch {
+    do throws(WhiteboardError) { try await openDocument(of: board, replica) } catch {
       await session.leave()
       await persistence.close()
       throw error
@@ -248,10 +206,7 @@ extension SharedBoard {
       discovery: discovery
     )
     if configuration.isHosting(session) {
-      session.shareAdmission(
-        sharesCode: !id.isOwned,
-        givesRight: configuration.membersAdmit ?? !id.isOwned
-      )
+      session.shareAdmission(sharesCode: !id.isOwned, givesRight: configuration.membersAdmit ?? !id.isOwned)
     }
     let timedWork = TimedWork(runtime, configuration, active)
     let serving = Serving(active, intake, timedWork, ready)
@@ -270,9 +225,7 @@ extension SharedBoard {
   /// Reports the open board to the user, and to other programs of the same user.
   private func report(_ serving: Serving) {
     // Other programs can find the board as soon as the user learns that it is open.
-    let isShown =
-      configuration.remembersBoards && configuration.isListening
-      && serving.showOpenBoard(configuration)
+    let isShown = configuration.remembersBoards && configuration.isListening && serving.showOpenBoard(configuration)
     serving.setAnnounced(discovery.isAnnounced)
     emit(.ready(serving.ready))
     discovery.readyReported()
@@ -285,8 +238,8 @@ extension SharedBoard {
     } else if !configuration.isRelay {
       let (board, directory) = (serving.ready.board, configuration.dataDirectory)
       spawn { sharedBoard in
-        await InvitationRequest.serve(about: board, inDataDirectory: directory) {
-          terms throws(CommandError) in try await sharedBoard.invite(terms)
+        await InvitationRequest.serve(about: board, inDataDirectory: directory) { terms throws(CommandError) in
+          try await sharedBoard.invite(terms)
         }
       }
     }
@@ -297,13 +250,9 @@ extension SharedBoard {
     spawn { sharedBoard in await sharedBoard.runIntake(of: session) }
     spawn { sharedBoard in await sharedBoard.storeMembership(of: session) }
     spawn { sharedBoard in await sharedBoard.followAdmission(of: session) }
-    spawn { sharedBoard in
-      await sharedBoard.outbox.sendDatagrams(by: session) { sharedBoard.members.isReached($0) }
-    }
+    spawn { sharedBoard in await sharedBoard.outbox.sendDatagrams(by: session) { sharedBoard.members.isReached($0) } }
     spawn { sharedBoard in await sharedBoard.serving?.timedWork.performWhenDue() }
-    spawn { sharedBoard in
-      if let board = sharedBoard.board { await sharedBoard.commandRunner.runCommands(on: board) }
-    }
+    spawn { sharedBoard in if let board = sharedBoard.board { await sharedBoard.commandRunner.runCommands(on: board) } }
   }
 
   /// Reads and handles the events of a session until the session ends.
@@ -311,8 +260,7 @@ extension SharedBoard {
     await configuration.beforeSessionEvents?(self)
     spawn { sharedBoard in await sharedBoard.serving?.intake.readEvents() }
     await serving?.intake.handleEvents()
-    // After a removal, the user may still view the board, but further commands of a script would
-    // reach no member.
+    // After a removal, the user may still view the board, but further commands of a script would reach no member.
     if case .run = configuration.script, let reason = session.endReason, reason.code == .kicked {
       let message = localRemoval.event?.message ?? reason.message
       end(.failed(WhiteboardError(.notAllowed, message, isRemoval: true)))
@@ -323,17 +271,14 @@ extension SharedBoard {
   private func storeMembership(of session: Session) async {
     guard !configuration.isOffline else { return }
     for await record in session.membership where configuration.recordingFile == nil {
-      if session.hostPeer != session.localPeer {
-        await board?.browsers.removed(record.removed, request: nil)
-      }
+      if session.hostPeer != session.localPeer { await board?.browsers.removed(record.removed, request: nil) }
       await persistence.storeMembership(record, code: phase.board?.code)
     }
   }
 
   // MARK: - Leaving
 
-  /// Deselects all objects, gives members a moment to receive pending messages, and leaves the
-  /// session.
+  /// Deselects all objects, gives members a moment to receive pending messages, and leaves the session.
   private func leave(_ serving: Serving) async {
     phase = .leaving(serving)
     serving.hideOpenBoard()
@@ -364,12 +309,10 @@ extension WhiteboardError {
   package init(_ error: SessionError) {
     let code: Code =
       switch error.code {
-      case .wrongCode, .lockedOut, .declined, .notKnown, .notVerified, .wrongPeer, .kicked,
-        .withdrawn, .full:
+      case .wrongCode, .lockedOut, .declined, .notKnown, .notVerified, .wrongPeer, .kicked, .withdrawn, .full:
         .notAllowed
       case .timedOut, .busy: .timedOut
-      case .unreachable, .noSuchSession, .peerLost, .notConnected, .left, .shuttingDown,
-        .disconnected, .selfDialled:
+      case .unreachable, .noSuchSession, .peerLost, .notConnected, .left, .shuttingDown, .disconnected, .selfDialled:
         .unreachable
       case .versionMismatch, .protocolError: .protocol
       case .system: .system

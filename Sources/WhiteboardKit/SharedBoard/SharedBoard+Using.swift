@@ -46,13 +46,12 @@ extension SharedBoard {
   /// Adds an object, as one undo step.
   ///
   /// - Parameter object: The object.
-  /// - Returns: The id of the object. When the function returns, the object is queued for all
-  ///   members. If boards are saved, the object is also on disk.
-  /// - Throws: ``CommandError``, for example `badArgument` for a point outside the board, `viewer`
-  ///   if the local member is not allowed to edit, `notSaved` if the object is on the board but not
-  ///   on disk, or `ending` if the board is closed.
-  @discardableResult
-  public func add(_ object: NewObject) async throws(CommandError) -> ObjectID {
+  /// - Returns: The id of the object. When the function returns, the object is queued for all members. If boards are
+  ///   saved, the object is also on disk.
+  /// - Throws: ``CommandError``, for example `badArgument` for a point outside the board, `viewer` if the local member
+  ///   is not allowed to edit, `notSaved` if the object is on the board but not on disk, or `ending` if the board is
+  ///   closed.
+  @discardableResult public func add(_ object: NewObject) async throws(CommandError) -> ObjectID {
     guard let id = try await perform(object.command()).id else {
       throw CommandError(.internal, "the new object has no id")
     }
@@ -61,19 +60,17 @@ extension SharedBoard {
 
   /// Edits the board, as one undo step.
   ///
-  /// `body` runs in the isolation of the board and sees its own edits; no other edit happens in
-  /// between. If it throws, none of its edits are made.
+  /// `body` runs in the isolation of the board and sees its own edits; no other edit happens in between. If it throws,
+  /// none of its edits are made.
   ///
   /// - Parameter body: A function that edits the board. It blocks the board while it runs.
-  /// - Returns: The result of `body`. When the function returns, the edits are queued for all
-  ///   members. If boards are saved, the edits are also on disk.
-  /// - Throws: The error of `body`, which is a `BoardError` if the board refuses an edit; or
-  ///   ``CommandError``: `removed`, `notSaved` if the edits are on the board but not on disk, or
-  ///   `ending` if the board is closed.
-  @discardableResult
-  public func edit<Result: Sendable>(
-    _ body: @Sendable (Board) throws -> Result
-  ) async throws -> Result {
+  /// - Returns: The result of `body`. When the function returns, the edits are queued for all members. If boards are
+  ///   saved, the edits are also on disk.
+  /// - Throws: The error of `body`, which is a `BoardError` if the board refuses an edit; or ``CommandError``:
+  ///   `removed`, `notSaved` if the edits are on the board but not on disk, or `ending` if the board is closed.
+  @discardableResult public func edit<Result: Sendable>(_ body: @Sendable (Board) throws -> Result) async throws
+    -> Result
+  {
     await room()
     guard ending == nil, let board else { throw CommandError.closed }
     await board.roles.waitForRole()
@@ -90,10 +87,9 @@ extension SharedBoard {
   ///
   /// - Parameter command: The command.
   /// - Returns: The result, when the command has finished and its changes are saved on disk.
-  /// - Throws: ``CommandError`` if the command failed; `ending` if the board was closed before it
-  ///   finished; `cancelled` if the task was canceled, but the command may still run.
-  @discardableResult
-  public func perform(_ command: Command) async throws(CommandError) -> CommandOutcome {
+  /// - Throws: ``CommandError`` if the command failed; `ending` if the board was closed before it finished; `cancelled`
+  ///   if the task was canceled, but the command may still run.
+  @discardableResult public func perform(_ command: Command) async throws(CommandError) -> CommandOutcome {
     let command = try command.checked()
     await room()
     guard ending == nil, let board else { throw .closed }
@@ -119,24 +115,20 @@ extension SharedBoard {
   ///
   /// - Parameter text: The text of the line.
   /// - Throws: ``CommandError``, as for ``add(_:)``.
-  public func say(_ text: String) async throws(CommandError) {
-    try await perform(.say(words: text))
-  }
+  public func say(_ text: String) async throws(CommandError) { try await perform(.say(words: text)) }
 
   /// Undoes the latest step of the local member.
   ///
-  /// - Returns: The outcome: the undone step, and the changes that were not reverted because other
-  ///   members changed the same objects later.
+  /// - Returns: The outcome: the undone step, and the changes that were not reverted because other members changed the
+  ///   same objects later.
   /// - Throws: ``CommandError`` with `nothingToUndo`, or an error as for ``add(_:)``.
-  @discardableResult
-  public func undo() async throws(CommandError) -> CommandOutcome { try await perform(.undo) }
+  @discardableResult public func undo() async throws(CommandError) -> CommandOutcome { try await perform(.undo) }
 
   /// Redoes the step that was undone last.
   ///
   /// - Returns: The outcome: the redone step, and the changes that could not be redone.
   /// - Throws: ``CommandError`` with `nothingToRedo`, or an error as for ``add(_:)``.
-  @discardableResult
-  public func redo() async throws(CommandError) -> CommandOutcome { try await perform(.redo) }
+  @discardableResult public func redo() async throws(CommandError) -> CommandOutcome { try await perform(.redo) }
 
   // MARK: - Messages
 
@@ -145,39 +137,31 @@ extension SharedBoard {
   /// Use the ``session`` for resources and streams.
   ///
   /// - Parameters:
-  ///   - bytes: The message. It must be smaller than 16 MiB if it is reliable, or smaller than 64
-  ///     KiB if it is not.
+  ///   - bytes: The message. It must be smaller than 16 MiB if it is reliable, or smaller than 64 KiB if it is not.
   ///   - recipients: The recipients; empty for all connected members.
-  ///   - mode: The delivery mode. A reliable message arrives exactly once and in order, even if a
-  ///     link breaks and is restored. An unreliable message is sent once and may be lost.
-  /// - Throws: ``CommandError`` with `notConnected` or `noSuchPeer` if a recipient is not
-  ///   connected, `tooBig` if the message is too long, or `undelivered` if a recipient left before
-  ///   it confirmed a reliable message.
-  public func send(
-    _ bytes: [UInt8],
-    to recipients: [Member] = [],
-    mode: SendMode = .reliable
-  ) async throws(CommandError) {
+  ///   - mode: The delivery mode. A reliable message arrives exactly once and in order, even if a link breaks and is
+  ///     restored. An unreliable message is sent once and may be lost.
+  /// - Throws: ``CommandError`` with `notConnected` or `noSuchPeer` if a recipient is not connected, `tooBig` if the
+  ///   message is too long, or `undelivered` if a recipient left before it confirmed a reliable message.
+  public func send(_ bytes: [UInt8], to recipients: [Member] = [], mode: SendMode = .reliable)
+    async throws(CommandError)
+  {
     let isUnreliable = if case .unreliable = mode { true } else { false }
-    try await perform(
-      .send(bytes: bytes, to: recipients.map(\.id.text), isUnreliable: isUnreliable)
-    )
+    try await perform(.send(bytes: bytes, to: recipients.map(\.id.text), isUnreliable: isUnreliable))
   }
 
   // MARK: - Waiting
 
-  /// Waits until the local board has everything that another member has; returns immediately if the
-  /// board is hosted here.
+  /// Waits until the local board has everything that another member has; returns immediately if the board is hosted
+  /// here.
   ///
   /// - Parameter limit: The maximum wait.
-  /// - Throws: ``CommandError`` with `notSynced` if the board did not arrive in time, `ending`, or
-  ///   `cancelled` if the task was canceled.
+  /// - Throws: ``CommandError`` with `notSynced` if the board did not arrive in time, `ending`, or `cancelled` if the
+  ///   task was canceled.
   public func caughtUp(within limit: Duration = .seconds(30)) async throws(CommandError) {
     guard configuration.isGuest else { return }
     guard let catchUp = board?.catchUp else { throw .closed }
-    if await runtime.wait(timeout: limit, endsWhenCanceled: true, until: { catchUp.hasBoard }) {
-      return
-    }
+    if await runtime.wait(timeout: limit, endsWhenCanceled: true, until: { catchUp.hasBoard }) { return }
     guard ending == nil else { throw .closed }
     guard !Task.isCancelled else { throw .callerCanceled }
     throw CommandError(.notSynced, catchUp.absence(after: limit))
@@ -186,8 +170,8 @@ extension SharedBoard {
   /// Waits until at least one member is connected, and all connected members have the same board.
   ///
   /// - Parameter limit: The maximum wait, at most one day; nil means one day.
-  /// - Throws: ``CommandError`` with `timedOut`, whose message names the members with other boards,
-  ///   or `ending` if the board is closed.
+  /// - Throws: ``CommandError`` with `timedOut`, whose message names the members with other boards, or `ending` if the
+  ///   board is closed.
   public func synced(within limit: Duration? = nil) async throws(CommandError) {
     let seconds = limit.map { min($0 / .seconds(1), CommandLimits.maximumSeconds) }
     try await perform(.wait(.synced, timeout: seconds))
@@ -200,8 +184,8 @@ extension SharedBoard {
 
   /// Leaves the board: sends an exit message to the members, and closes the file.
   ///
-  /// If members do not answer, leaving takes at most 2 s. ``changes`` then ends, and commands fail
-  /// with `ending`. ``Boards/with(identity:name:directory:options:_:)`` leaves all boards.
+  /// If members do not answer, leaving takes at most 2 s. ``changes`` then ends, and commands fail with `ending`.
+  /// ``Boards/with(identity:name:directory:options:_:)`` leaves all boards.
   public func leave() async {
     requestEnd()
     await life?.value

@@ -8,11 +8,10 @@ import WhiteboardSync
 
 /// A board that is open in this program: a peer session, a replica of the board, and its file.
 ///
-/// Programs open boards with ``Boards``. The programs of this package create a board with a
-/// `CommandSource` and an `EventSink`. The board runs the commands of the source in order, and
-/// answers each with exactly one `done` or `error`. The sink receives all events in order. A slow
-/// sink slows the board down: the board reads its session and its input no faster than the sink
-/// accepts events.
+/// Programs open boards with ``Boards``. The programs of this package create a board with a `CommandSource` and an
+/// `EventSink`. The board runs the commands of the source in order, and answers each with exactly one `done` or
+/// `error`. The sink receives all events in order. A slow sink slows the board down: the board reads its session and
+/// its input no faster than the sink accepts events.
 public actor SharedBoard {
   let configuration: BoardConfiguration
   let input: (any CommandSource)?
@@ -28,29 +27,15 @@ public actor SharedBoard {
   /// The board's file.
   private(set) lazy var persistence = makePersistence()
   /// The files of photos.
-  private(set) lazy var photos = PhotoFiles(
-    runtime,
-    configuration,
-    members: members,
-    persistence: persistence
-  )
+  private(set) lazy var photos = PhotoFiles(runtime, configuration, members: members, persistence: persistence)
   /// Resources and streams.
   private(set) lazy var transfers = makeTransfers()
   /// The removal of the local peer by the host.
-  private(set) lazy var localRemoval = LocalRemoval(
-    runtime,
-    configuration,
-    members: members,
-    persistence: persistence
-  )
+  private(set) lazy var localRemoval = LocalRemoval(runtime, configuration, members: members, persistence: persistence)
   /// The pending requests to join, and the other questions to the user.
   private(set) lazy var invitations = Invitations(runtime, configuration)
   /// The answers to commands.
-  private(set) lazy var answers = CommandAnswers(
-    runtime,
-    configuration.script,
-    persistence: persistence
-  )
+  private(set) lazy var answers = CommandAnswers(runtime, configuration.script, persistence: persistence)
   /// The component that reads and runs commands.
   private(set) lazy var commandRunner = makeCommandRunner()
   /// The boards nearby, and the announcement of the local one.
@@ -78,16 +63,9 @@ public actor SharedBoard {
   ///   - configuration: The configuration.
   ///   - input: The source of commands; nil for none.
   ///   - sink: The receiver of events.
-  package init(
-    _ configuration: BoardConfiguration,
-    input: (any CommandSource)?,
-    sink: any EventSink
-  ) {
+  package init(_ configuration: BoardConfiguration, input: (any CommandSource)?, sink: any EventSink) {
     self.configuration = configuration
-    members = Members(
-      localPeer: configuration.identity.peerID,
-      ownName: configuration.displayName
-    )
+    members = Members(localPeer: configuration.identity.peerID, ownName: configuration.displayName)
     hiddenAuthors = HiddenAuthors(configuration.personalSettings)
     publisher = ChangePublisher(members, localPeer: configuration.identity.peerID)
     readers = publisher.readers
@@ -99,14 +77,13 @@ public actor SharedBoard {
   ///
   /// It can be called only once.
   ///
-  /// The function leaves the session properly and emits every event before it returns. Canceling
-  /// the task requests that the board close.
+  /// The function leaves the session properly and emits every event before it returns. Canceling the task requests that
+  /// the board close.
   ///
-  /// - Throws: ``WhiteboardError`` if the board cannot be opened, cannot continue, or its script
-  ///   failed.
+  /// - Throws: ``WhiteboardError`` if the board cannot be opened, cannot continue, or its script failed.
   package func run() async throws(WhiteboardError) {
-    // A separate task, which is awaited below but not canceled with the caller: a closing board
-    // must still leave the session and write the file.
+    // A separate task, which is awaited below but not canceled with the caller: a closing board must still leave the
+    // session and write the file.
     let running = Task { await self.live() }
     life = running
     await withCancellation {
@@ -116,17 +93,13 @@ public actor SharedBoard {
       Task { await self.end(.asked) }
     }
     await runtime.flush()
-    if case .failed(let error)? = ending {
-      throw error
-    }
+    if case .failed(let error)? = ending { throw error }
   }
 
   private func live() async {
     await withDiscardingTaskGroup { group in
       group.addTask { await self.main() }
-      for await job in runtime.jobs {
-        group.addTask { await job(self) }
-      }
+      for await job in runtime.jobs { group.addTask { await job(self) } }
       // The board is closing, so cancel the remaining jobs.
       group.cancelAll()
     }
@@ -136,8 +109,8 @@ public actor SharedBoard {
   ///
   /// ``run()`` returns when the board is closed.
   ///
-  /// - Parameter untilNextStart: Whether the program will serve the board again when it is next
-  ///   started, so that the members try to reconnect.
+  /// - Parameter untilNextStart: Whether the program will serve the board again when it is next started, so that the
+  ///   members try to reconnect.
   package func requestEnd(untilNextStart: Bool = false) {
     if ending == nil { comesBack = untilNextStart }
     end(.asked)
@@ -147,11 +120,7 @@ public actor SharedBoard {
   func spawn(_ job: @escaping BoardRuntime.Job) { runtime.spawn(job) }
 
   private func main() async {
-    do throws(WhiteboardError) {
-      try await serve()
-    } catch {
-      end(.failed(error))
-    }
+    do throws(WhiteboardError) { try await serve() } catch { end(.failed(error)) }
     runtime.finish()
     runtime.finishJobs()
     readers.finish()
@@ -160,15 +129,13 @@ public actor SharedBoard {
   // MARK: - The board
 
   /// The component that finds and joins the board; nil unless the board is being joined.
-  var joiner: Joiner? {
-    if case .joining(let joiner) = phase { joiner } else { nil }
-  }
+  var joiner: Joiner? { if case .joining(let joiner) = phase { joiner } else { nil } }
 
   /// The state of the board in use; nil before it is open.
   var serving: Serving? { phase.serving }
 
-  /// The peer session of the board, for resources, streams and the states of peers; nil before the
-  /// board is hosted or joined.
+  /// The peer session of the board, for resources, streams and the states of peers; nil before the board is hosted or
+  /// joined.
   ///
   /// The board itself consumes the events of the session.
   public var session: Session? { phase.board?.session }
@@ -185,12 +152,9 @@ public actor SharedBoard {
     return input != nil && configuration.script == .none
   }
 
-  /// Returns the id for a new board; if the configuration requires it, an id that the local user
-  /// owns.
+  /// Returns the id for a new board; if the configuration requires it, an id that the local user owns.
   func newBoard() -> SessionID {
-    guard configuration.isOwned else {
-      return .ofOpenBoard(hostedBy: configuration.identity.peerID)
-    }
+    guard configuration.isOwned else { return .ofOpenBoard(hostedBy: configuration.identity.peerID) }
     let owner = BoardOwner(identity: configuration.identity, salt: configuration.salt)
     self.owner = owner
     return owner.session

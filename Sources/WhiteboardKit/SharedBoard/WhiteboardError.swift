@@ -6,8 +6,7 @@ public struct WhiteboardError: Error, Equatable, Sendable {
   public let message: String
   /// The reason why some of the work was not saved, if the error is about saving.
   package let problem: SaveProblem?
-  /// Whether the host removed the local peer from the board, so that the program can only open its
-  /// own copy.
+  /// Whether the host removed the local peer from the board, so that the program can only open its own copy.
   public let isRemoval: Bool
 
   /// The advice at the end of the message about a missing code.

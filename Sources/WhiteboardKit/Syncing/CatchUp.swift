@@ -49,9 +49,7 @@ final class CatchUp {
   ///
   /// - Parameter requirement: The requirement.
   /// - Returns: The error that prevents the command from running; nil if it can run.
-  nonisolated(nonsending) func hold(for requirement: CommandRules.Requirement) async
-    -> CommandError?
-  {
+  nonisolated(nonsending) func hold(for requirement: CommandRules.Requirement) async -> CommandError? {
     guard holdsCommands else { return nil }
     if !isMet(requirement) {
       let clock = runtime.clock
@@ -68,9 +66,7 @@ final class CatchUp {
     }
     // If the board has arrived once, later commands need not wait, even if all members leave.
     if requirement == .board,
-      let member = replica.members.first(where: {
-        replica.hasSameContext(as: $0) && hasArrived(from: $0)
-      })
+      let member = replica.members.first(where: { replica.hasSameContext(as: $0) && hasArrived(from: $0) })
     {
       caughtUp(with: member)
     }
@@ -85,13 +81,7 @@ final class CatchUp {
     guard configuration.isGuest else { return }
     let peer = PeerID(member)
     runtime.emit(
-      .caughtUp(
-        .init(
-          peer: peer.text,
-          name: members.name(of: peer),
-          objects: replica.board.objectIDs.count
-        )
-      )
+      .caughtUp(.init(peer: peer.text, name: members.name(of: peer), objects: replica.board.objectIDs.count))
     )
   }
 
@@ -106,15 +96,14 @@ final class CatchUp {
   /// Whether the local replica has everything that at least one member had when it answered.
   var hasBoard: Bool {
     // A viewer does not answer requests, but an equal context proves that no change is missing.
-    isCaughtUp
-      || replica.members.contains { replica.hasSameContext(as: $0) && hasArrived(from: $0) }
+    isCaughtUp || replica.members.contains { replica.hasSameContext(as: $0) && hasArrived(from: $0) }
   }
 
   /// Returns whether the board of a member is treated as the whole board.
   ///
-  /// A member that has just joined also has an empty board. Only the host and relays know whether
-  /// the board itself is empty. If none of them is connected after a third of the time limit, an
-  /// empty board of any member counts: the host may have left.
+  /// A member that has just joined also has an empty board. Only the host and relays know whether the board itself is
+  /// empty. If none of them is connected after a third of the time limit, an empty board of any member counts: the host
+  /// may have left.
   private func hasArrived(from member: MemberID) -> Bool {
     guard holdsCommands, replica.board.state.context == replica.board.written else { return true }
     let knowing = session.peers().map(\.peer).filter { $0.isRelay || $0.id == session.hostPeer }
@@ -130,8 +119,7 @@ final class CatchUp {
       names.isEmpty
       ? "no member is connected after \(seconds) s"
       : "\(names.joined(separator: ", ")) did not send the board within \(seconds) s, or does not have it yet"
-    return
-      "the board has not arrived yet: \(cause). Try again, wait longer (--sync-timeout SECONDS), "
+    return "the board has not arrived yet: \(cause). Try again, wait longer (--sync-timeout SECONDS), "
       + "or use the copy on this computer (--offline)"
   }
 }
@@ -149,7 +137,5 @@ extension BoardEvent.Remark {
 
 extension BoardConfiguration {
   /// Whether the local peer joins another peer's board.
-  var isGuest: Bool {
-    if case .join = part { true } else { false }
-  }
+  var isGuest: Bool { if case .join = part { true } else { false } }
 }

@@ -50,8 +50,7 @@ final class Convergence {
   /// - Parameters:
   ///   - scope: The members to wait for.
   ///   - timeout: The maximum wait; nil for no limit.
-  /// - Returns: The members that are synced, the other members, and whether the condition held in
-  ///   time.
+  /// - Returns: The members that are synced, the other members, and whether the condition held in time.
   nonisolated(nonsending) func wait(_ scope: SyncScope, timeout: Duration?) async -> SyncReport {
     let clock = runtime.clock
     let deadline = clock.now + (timeout ?? .seconds(Int64(CommandLimits.maximumSeconds)))
@@ -60,10 +59,8 @@ final class Convergence {
     repeat {
       // The wait is repeated, because only a longer silence shows that a member has no board.
       let moment = min(deadline - clock.now, .milliseconds(500))
-      // The condition may have become false before this task continued, for example because a link
-      // broke.
-      guard await runtime.wait(timeout: moment, until: { self.isSettled(scope) }), isSettled(scope)
-      else { continue }
+      // The condition may have become false before this task continued, for example because a link broke.
+      guard await runtime.wait(timeout: moment, until: { self.isSettled(scope) }), isSettled(scope) else { continue }
       let asked = compared(scope)
       let written = replica.board.written
       if asked.isEmpty { return report(scope, isComplete: true) }
@@ -75,9 +72,7 @@ final class Convergence {
       }
       // A member is leaving, or the session ended. The wait continues until an event reports that.
       let rest = deadline - clock.now
-      _ = await runtime.wait(timeout: rest) {
-        !self.isSettled(scope) || self.compared(scope) != asked
-      }
+      _ = await runtime.wait(timeout: rest) { !self.isSettled(scope) || self.compared(scope) != asked }
     } while runtime.ending == nil && clock.now < deadline
     return report(scope, isComplete: false)
   }
@@ -85,10 +80,7 @@ final class Convergence {
   /// Waits until peers have acknowledged all earlier messages.
   ///
   /// Acknowledgements come in order, so the acknowledgement of an empty message covers all earlier ones.
-  nonisolated(nonsending) func isConfirmed(
-    by peers: [PeerID],
-    within limit: Duration
-  ) async -> Bool {
+  nonisolated(nonsending) func isConfirmed(by peers: [PeerID], within limit: Duration) async -> Bool {
     defer { checkIsolation(#isolation) }
     return await firstOf(within: limit) { [session] in
       (try? await session.sendConfirmed(Self.emptyMessage, to: peers)) != nil
@@ -112,16 +104,15 @@ final class Convergence {
 
   /// Returns the members that a wait compares, ordered by id.
   private func compared(_ scope: SyncScope) -> [PeerID] {
-    members.filter { (scope == .everybody || $0.value.isReached) && !isWithoutBoard($0.key) }
-      .map(\.key)
+    members.filter { (scope == .everybody || $0.value.isReached) && !isWithoutBoard($0.key) }.map(\.key)
   }
 
   /// Returns whether no local work is pending, and each compared member is synced.
   private func isSettled(_ scope: SyncScope) -> Bool {
     // Ignore application messages, because their recipients may be offline for a long time.
-    guard !runtime.call({ $0.commandRunner.hasConcurrentCommands }),
-      scope == .connected || messages.isEmpty
-    else { return false }
+    guard !runtime.call({ $0.commandRunner.hasConcurrentCommands }), scope == .connected || messages.isEmpty else {
+      return false
+    }
     let peers = compared(scope)
     guard scope == .everybody || !peers.isEmpty else { return false }
     let ids = peers.map { MemberID($0) }
@@ -139,8 +130,7 @@ final class Convergence {
     }
   }
 
-  /// Returns whether a member has been connected for some time and never introduced itself as an
-  /// author.
+  /// Returns whether a member has been connected for some time and never introduced itself as an author.
   private func isWithoutBoard(_ peer: PeerID) -> Bool {
     guard let member = members[peer] else { return false }
     return !replica.hasIntroducedItself(MemberID(peer))

@@ -8,8 +8,8 @@ import Musl
 
 /// A private file from which a transfer sends a catch-up answer.
 ///
-/// The file is locked while the transfer needs it, and then removed. If the process dies, the
-/// system releases the lock, so the next process can remove the file.
+/// The file is locked while the transfer needs it, and then removed. If the process dies, the system releases the lock,
+/// so the next process can remove the file.
 final class AnswerFile: Sendable {
   /// The path of the file.
   let path: String
@@ -20,9 +20,9 @@ final class AnswerFile: Sendable {
     path = "\(directory)/\(TransferID.random().text)"
     descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { return nil }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0,
-      FileWriting.writeAll(bytes, to: descriptor) == nil
-    else { return nil }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, FileWriting.writeAll(bytes, to: descriptor) == nil else {
+      return nil
+    }
   }
 
   deinit {

@@ -26,7 +26,5 @@ enum ResourceContent {
   }
 
   /// Whether the resource is a catch-up answer.
-  var isAnswer: Bool {
-    if case .answer = self { true } else { false }
-  }
+  var isAnswer: Bool { if case .answer = self { true } else { false } }
 }

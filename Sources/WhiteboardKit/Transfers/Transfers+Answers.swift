@@ -13,11 +13,7 @@ extension Transfers {
   }
 
   /// Passes a received answer to the replica, or reports the failure of its transfer.
-  func answerFinished(
-    request: UInt64,
-    from peer: PeerID,
-    _ result: Result<ReceivedResource, SessionError>
-  ) {
+  func answerFinished(request: UInt64, from peer: PeerID, _ result: Result<ReceivedResource, SessionError>) {
     guard let active else { return }
     let member = MemberID(peer)
     var bytes: [UInt8]?
@@ -27,9 +23,7 @@ extension Transfers {
     }
     let replica = active.replica
     if let bytes {
-      active.perform(
-        replica.receivedAnswer(bytes, request: request, from: member, now: runtime.now)
-      )
+      active.perform(replica.receivedAnswer(bytes, request: request, from: member, now: runtime.now))
     } else {
       active.perform(replica.answerFailed(request: request, from: member, now: runtime.now))
     }
@@ -40,20 +34,14 @@ extension Transfers {
     guard let request = name.request else { return }
     guard let active else { return }
     guard let file = AnswerFile(bytes, inDirectory: configuration.answersDirectory) else {
-      active.perform(
-        active.replica.answerSent(request: request, to: member, now: runtime.now)
-      )
+      active.perform(active.replica.answerSent(request: request, to: member, now: runtime.now))
       return
     }
     let session = active.session
     runtime.spawn { sharedBoard in
       do throws(SessionError) {
-        _ = try await session.sendResource(
-          atPath: file.path,
-          named: name.name,
-          to: PeerID(member),
-          isRequested: true
-        ).result()
+        _ = try await session.sendResource(atPath: file.path, named: name.name, to: PeerID(member), isRequested: true)
+          .result()
       } catch {
         // The member requests the answer again, from this peer or another.
         sharedBoard.configuration.logger.debug(

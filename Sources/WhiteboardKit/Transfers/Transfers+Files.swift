@@ -7,11 +7,9 @@ extension Transfers {
   // MARK: - Sending files
 
   /// Sends a file to the given peers, and waits until each has received it.
-  nonisolated(nonsending) func sendResource(
-    _ file: String,
-    named name: String,
-    to peers: [PeerID]
-  ) async throws(CommandError) -> [String] {
+  nonisolated(nonsending) func sendResource(_ file: String, named name: String, to peers: [PeerID])
+    async throws(CommandError) -> [String]
+  {
     guard let session else { throw CommandError(.notConnected, "no other member is connected") }
     try FileReading.check(file)
     var started: [ResourceTransfer] = []
@@ -27,21 +25,13 @@ extension Transfers {
           peer: peer
         )
         started.append(transfer)
-      } catch {
-        throw CommandError(error)
-      }
+      } catch { throw CommandError(error) }
     }
     var failure: CommandError?
     for transfer in started {
-      do throws(SessionError) {
-        _ = try await transfer.result()
-      } catch {
-        failure = failure ?? CommandError(error)
-      }
+      do throws(SessionError) { _ = try await transfer.result() } catch { failure = failure ?? CommandError(error) }
     }
-    if let failure {
-      throw failure
-    }
+    if let failure { throw failure }
     return started.map(\.id.text)
   }
 
@@ -50,18 +40,13 @@ extension Transfers {
   /// If a file cannot be sent, the others are sent nevertheless.
   ///
   /// - Throws: ``CommandError`` about the first file that was not sent.
-  nonisolated(nonsending) func sendFiles(
-    _ paths: [String],
-    to peers: [PeerID]
-  ) async throws(CommandError) -> [String] {
+  nonisolated(nonsending) func sendFiles(_ paths: [String], to peers: [PeerID]) async throws(CommandError) -> [String] {
     defer { checkIsolation(#isolation) }
     let files = try await NamedFile.files(at: paths)
     var transfers: [String] = []
     var failures: [CommandError] = []
     for file in files {
-      do throws(CommandError) {
-        transfers += try await sendResource(file.path, named: file.name, to: peers)
-      } catch {
+      do throws(CommandError) { transfers += try await sendResource(file.path, named: file.name, to: peers) } catch {
         failures.append(error)
       }
     }
@@ -73,19 +58,14 @@ extension Transfers {
     )
   }
 
-  /// Sends a file to each of the given peers through a separate stream, and waits until each peer
-  /// has read it.
-  nonisolated(nonsending) func sendStream(
-    _ file: String,
-    named name: String,
-    to peers: [PeerID]
-  ) async throws(CommandError) -> [String] {
+  /// Sends a file to each of the given peers through a separate stream, and waits until each peer has read it.
+  nonisolated(nonsending) func sendStream(_ file: String, named name: String, to peers: [PeerID])
+    async throws(CommandError) -> [String]
+  {
     guard let session else { throw CommandError(.notConnected, "no other member is connected") }
     try FileReading.check(file)
     var ids: [String] = []
-    for peer in peers {
-      ids.append(try await sendStream(file, named: name, to: peer, session))
-    }
+    for peer in peers { ids.append(try await sendStream(file, named: name, to: peer, session)) }
     return ids
   }
 
@@ -96,22 +76,13 @@ extension Transfers {
     _ session: Session
   ) async throws(CommandError) -> String {
     let stream: PeerStream
-    do throws(SessionError) {
-      stream = try await session.openStream(named: name, to: peer)
-    } catch {
+    do throws(SessionError) { stream = try await session.openStream(named: name, to: peer) } catch {
       throw CommandError(error)
     }
     let id = stream.id.text
     let shownName = UntrustedText(name)
-    pending[stream.id] = PendingTransfer(
-      kind: .stream(stream),
-      name: shownName,
-      direction: .outgoing,
-      peer: peer
-    )
-    runtime.emit(
-      .streamOpened(.init(stream: id, direction: .outgoing, peer: peer.text, name: shownName))
-    )
+    pending[stream.id] = PendingTransfer(kind: .stream(stream), name: shownName, direction: .outgoing, peer: peer)
+    runtime.emit(.streamOpened(.init(stream: id, direction: .outgoing, peer: peer.text, name: shownName)))
     var size: UInt64 = 0
     var failure: CommandError?
     do {
@@ -123,14 +94,10 @@ extension Transfers {
       try await stream.finish()
       // The peer closes its direction of the stream after it has read all of the file.
       for try await _ in stream.inbound {}
-    } catch let error as SessionError {
-      failure = CommandError(error)
-    } catch let error as CommandError {
+    } catch let error as SessionError { failure = CommandError(error) } catch let error as CommandError {
       stream.reset(code: 0)
       failure = error
-    } catch {
-      failure = CommandError(.internal, "the stream failed")
-    }
+    } catch { failure = CommandError(.internal, "the stream failed") }
     pending[stream.id] = nil
     runtime.emit(
       .streamClosed(
@@ -145,24 +112,16 @@ extension Transfers {
         )
       )
     )
-    if let failure {
-      throw failure
-    }
+    if let failure { throw failure }
     return id
   }
 
-  /// Reports the bytes of a stream that a peer opened; reads no faster than the sink accepts the
-  /// events.
+  /// Reports the bytes of a stream that a peer opened; reads no faster than the sink accepts the events.
   nonisolated(nonsending) func readStream(_ stream: PeerStream) async {
     let id = stream.id.text
     let peer = stream.peer.text
     let name = stream.name
-    pending[stream.id] = PendingTransfer(
-      kind: .stream(stream),
-      name: name,
-      direction: .incoming,
-      peer: stream.peer
-    )
+    pending[stream.id] = PendingTransfer(kind: .stream(stream), name: name, direction: .incoming, peer: stream.peer)
     runtime.emit(.streamOpened(.init(stream: id, direction: .incoming, peer: peer, name: name)))
     var offset: UInt64 = 0
     var end = BoardEvent.StreamClosed(
@@ -179,19 +138,14 @@ extension Transfers {
         while runtime.sink.contents.contains(.data), !rest.isEmpty {
           let piece = Array(rest.prefix(BoardEvent.StreamData.maximumLength))
           rest = rest.dropFirst(piece.count)
-          runtime.emit(
-            .streamData(
-              .init(stream: id, peer: peer, offset: offset, base64: Base64Text(piece))
-            )
-          )
+          runtime.emit(.streamData(.init(stream: id, peer: peer, offset: offset, base64: Base64Text(piece))))
           offset += UInt64(piece.count)
         }
         await runtime.room()
       }
       try await stream.finish()
     } catch {
-      end.outcome =
-        error.code == .reset || error.code == .cancelled ? .cancelled : .failed
+      end.outcome = error.code == .reset || error.code == .cancelled ? .cancelled : .failed
       end.message = UntrustedText(error.message)
     }
     end.size = offset

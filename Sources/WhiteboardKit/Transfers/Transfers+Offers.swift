@@ -10,15 +10,14 @@ extension Transfers {
     case over
   }
 
-  /// The maximum number of accepted files that are remembered until they arrive, so that the user
-  /// is not asked again when a transfer resumes.
+  /// The maximum number of accepted files that are remembered until they arrive, so that the user is not asked again
+  /// when a transfer resumes.
   private static let acceptedLimit = 256
 
   /// Decides about a resource that the local peer did not request (SYN-13, SYN-37, RES-8).
   ///
-  /// A catch-up answer or a photo is refused. Any other resource is a file for the user. If the
-  /// configuration requires it, the function asks the user and waits for the answer, until its task
-  /// is canceled.
+  /// A catch-up answer or a photo is refused. Any other resource is a file for the user. If the configuration requires
+  /// it, the function asks the user and waits for the answer, until its task is canceled.
   ///
   /// - Parameter info: The resource.
   /// - Returns: Whether to accept the resource.
@@ -27,14 +26,11 @@ extension Transfers {
     guard case .file = ResourceContent(named: info.name.raw) else { return false }
     if acceptedFiles[info.id] == info.peer { return true }
     if configuration.fileSenders == .trusted, !(await isTrusted(info.peer)) {
-      runtime.emit(
-        .note(.init(code: BoardEvent.Remark.fileRefused, message: distrust(of: info)))
-      )
+      runtime.emit(.note(.init(code: BoardEvent.Remark.fileRefused, message: distrust(of: info))))
       return false
     }
     switch configuration.files {
-    case .accept:
-      return true
+    case .accept: return true
     case .refuse:
       runtime.emit(.note(.init(code: BoardEvent.Remark.fileRefused, message: refusal(of: info))))
       return false
@@ -57,8 +53,7 @@ extension Transfers {
 
   private func attempt(of info: ResourceInfo) -> String {
     let sender = members.label(of: info.peer)
-    return
-      "\(sender) wanted to send \(info.name.quoted(limit: 80)) (\(ByteCount.text(info.size)))."
+    return "\(sender) wanted to send \(info.name.quoted(limit: 80)) (\(ByteCount.text(info.size)))."
   }
 
   private nonisolated(nonsending) func isTrusted(_ peer: PeerID) async -> Bool {
@@ -72,16 +67,9 @@ extension Transfers {
     let sharedBoard = runtime.sharedBoard
     return await withCancellation {
       await withCheckedContinuation { decision in
-        guard runtime.ending == nil, !Task.isCancelled else {
-          return decision.resume(returning: false)
-        }
+        guard runtime.ending == nil, !Task.isCancelled else { return decision.resume(returning: false) }
         endOffer(info.id, .over)
-        offers[info.id] = FileOffer(
-          info: info,
-          number: number,
-          offeredAt: runtime.clock.now,
-          decision: decision
-        )
+        offers[info.id] = FileOffer(info: info, number: number, offeredAt: runtime.clock.now, decision: decision)
         runtime.emit(
           .resourceOffered(
             .init(
@@ -133,14 +121,11 @@ extension Transfers {
   }
 
   /// Closes all offers, because the board is closing.
-  func endFileOffers() {
-    for id in offers.keys.sorted(by: { $0.text < $1.text }) { endOffer(id, .over) }
-  }
+  func endFileOffers() { for id in offers.keys.sorted(by: { $0.text < $1.text }) { endOffer(id, .over) } }
 
   /// Finds the offered file that an argument of `accept` or `decline` names.
   ///
-  /// - Parameter word: The id of the transfer or an id prefix, the name of the file, or the name of
-  ///   its sender.
+  /// - Parameter word: The id of the transfer or an id prefix, the name of the file, or the name of its sender.
   /// - Returns: The transfer; nil if no transfer or more than one matches.
   func offer(_ word: String) -> TransferID? {
     if word == "last", offers.count == 1 { return offers.keys.first }
@@ -158,31 +143,22 @@ extension Transfers {
   /// - Parameters:
   ///   - id: The transfer.
   ///   - isAccepted: Whether the user accepts the file.
-  ///   - isAlways: Whether the command contains `always`, which is valid for peers but not for
-  ///     files.
+  ///   - isAlways: Whether the command contains `always`, which is valid for peers but not for files.
   /// - Throws: ``CommandError`` if `isAlways` is true.
-  func answerOffer(_ id: TransferID, isAccepted: Bool, isAlways: Bool = false) throws(CommandError)
-  {
+  func answerOffer(_ id: TransferID, isAccepted: Bool, isAlways: Bool = false) throws(CommandError) {
     guard !isAlways else {
-      throw CommandError(
-        .badArgument,
-        "`always` works only for a peer that asks to join this board"
-      )
+      throw CommandError(.badArgument, "`always` works only for a peer that asks to join this board")
     }
     guard isAccepted else { return endOffer(id, .declined) }
     offers.removeValue(forKey: id)?.decision.resume(returning: true)
   }
 
-  /// Throws an error if an argument of `accept` or `decline` can only mean a file whose offer has
-  /// ended.
+  /// Throws an error if an argument of `accept` or `decline` can only mean a file whose offer has ended.
   ///
   /// - Parameter word: The argument.
   /// - Throws: ``CommandError`` `noSuchTransfer`.
   func checkNotEnded(_ word: String) throws(CommandError) {
     guard TransferID(text: word) != nil else { return }
-    throw CommandError(
-      .noSuchTransfer,
-      "the file is no longer offered, so there is nothing left to answer"
-    )
+    throw CommandError(.noSuchTransfer, "the file is no longer offered, so there is nothing left to answer")
   }
 }

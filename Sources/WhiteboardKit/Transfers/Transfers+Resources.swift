@@ -12,8 +12,7 @@ import WhiteboardSync
 extension Transfers {
   // MARK: - The events of resources
 
-  /// Returns whether the local peer requested the offered resource: an answer (SYN-13) or an asset
-  /// (SYN-37).
+  /// Returns whether the local peer requested the offered resource: an answer (SYN-13) or an asset (SYN-37).
   func isRequested(_ info: ResourceInfo) -> Bool {
     switch ResourceContent(named: info.name.raw) {
     case .answer(let name, _): return wantsAnswer(name, info)
@@ -67,17 +66,13 @@ extension Transfers {
     guard let replica = active?.replica else { return }
     let member = MemberID(peer)
     switch content {
-    case .answer(_, let request):
-      replica.answerProgressed(request: request, from: member, now: runtime.now)
+    case .answer(_, let request): replica.answerProgressed(request: request, from: member, now: runtime.now)
     case .asset(let asset): replica.assetProgressed(asset, now: runtime.now)
     case .file: break
     }
   }
 
-  func resourceFinished(
-    _ info: ResourceInfo,
-    _ result: Result<ReceivedResource, SessionError>
-  ) {
+  func resourceFinished(_ info: ResourceInfo, _ result: Result<ReceivedResource, SessionError>) {
     let known = pending.removeValue(forKey: info.id)
     // A transfer can end without having started.
     let content = known?.content ?? ResourceContent(named: info.name.raw)
@@ -99,8 +94,7 @@ extension Transfers {
       event.size = UInt64(clamping: resource.size)
       event.sha256 = Hexadecimal.encode(resource.sha256)
     case .failure(let error):
-      event.outcome =
-        error.code == .transferCancelled || error.code == .cancelled ? .cancelled : .failed
+      event.outcome = error.code == .transferCancelled || error.code == .cancelled ? .cancelled : .failed
       event.message = UntrustedText(error.message)
     }
     sentPaths[info.id] = nil
@@ -116,11 +110,8 @@ extension Transfers {
   }
 
   /// Reports a file that a member sent; if the user chose a folder, saves the file there first.
-  private func fileArrived(
-    _ resource: ReceivedResource,
-    from info: ResourceInfo,
-    _ event: BoardEvent.ResourceFinished
-  ) {
+  private func fileArrived(_ resource: ReceivedResource, from info: ResourceInfo, _ event: BoardEvent.ResourceFinished)
+  {
     guard let folder = configuration.saveDirectory, let path = resource.path else {
       runtime.emit(.resourceFinished(event))
       publisher.publish(.resource(resource, from: publisher.member(info.peer)))
@@ -132,9 +123,7 @@ extension Transfers {
         resource.path = try await NamedFile.save(path, named: info.name, in: folder)
         event.path = resource.path
       } catch {
-        sharedBoard.runtime.emit(
-          .warning(.init(code: BoardEvent.Remark.fileNotSaved, message: error.message))
-        )
+        sharedBoard.runtime.emit(.warning(.init(code: BoardEvent.Remark.fileNotSaved, message: error.message)))
       }
       sharedBoard.runtime.emit(.resourceFinished(event))
       let publisher = sharedBoard.transfers.publisher
@@ -146,9 +135,7 @@ extension Transfers {
 
   /// Returns whether the replica requested this photo from the peer, and has room for it.
   private func wantsAsset(_ id: AssetID, _ info: ResourceInfo) -> Bool {
-    guard let active, active.replica.isAsking(forAsset: id, from: MemberID(info.peer)) else {
-      return false
-    }
+    guard let active, active.replica.isAsking(forAsset: id, from: MemberID(info.peer)) else { return false }
     guard active.replica.hasRoom(forPhoto: id, bytes: info.size) else {
       active.perform(active.replica.leaveOutPhoto(id, now: runtime.now))
       return false
@@ -165,9 +152,7 @@ extension Transfers {
   ) {
     var event = event
     let member = MemberID(peer)
-    guard let active, case let references = active.replica.expectedAsset(id, from: member),
-      !references.isEmpty
-    else {
+    guard let active, case let references = active.replica.expectedAsset(id, from: member), !references.isEmpty else {
       // The photo arrived before it could be refused.
       if case .success(let resource) = result, let path = resource.path {
         try? FileManager.default.removeItem(atPath: path)
@@ -201,13 +186,10 @@ extension Transfers {
     }
   }
 
-  /// Moves a received photo to the photo directory if its header matches an object of the board;
-  /// returns its path.
+  /// Moves a received photo to the photo directory if its header matches an object of the board; returns its path.
   private func storeAsset(_ references: Set<AssetReference>, from path: String) -> String? {
-    guard !references.isEmpty,
-      let bytes = try? FileReading.whole(path, limit: BoardLimits.photoBytes),
-      let header = try? PhotoHeader(reading: bytes),
-      let reference = references.first(where: { $0.hasHeader(header) })
+    guard !references.isEmpty, let bytes = try? FileReading.whole(path, limit: BoardLimits.photoBytes),
+      let header = try? PhotoHeader(reading: bytes), let reference = references.first(where: { $0.hasHeader(header) })
     else { return nil }
     let kept = photos.path(reference.id, header.format)
     // Replaces an existing file, which may be damaged.
@@ -221,9 +203,7 @@ extension Transfers {
       if let path { await sharedBoard.transfers.sendAsset(id, name, at: path, to: member) }
       sharedBoard.photos.close(id)
       guard let board = sharedBoard.board else { return }
-      if path == nil {
-        board.perform(board.replica.assetUnavailable(id, to: member, now: sharedBoard.now))
-      }
+      if path == nil { board.perform(board.replica.assetUnavailable(id, to: member, now: sharedBoard.now)) }
       board.perform(board.replica.assetSent(id, to: member, now: sharedBoard.now))
     }
   }
@@ -238,28 +218,17 @@ extension Transfers {
     guard let session else { return }
     let peer = PeerID(member)
     do throws(SessionError) {
-      let transfer = try session.sendResource(
-        atPath: path,
-        named: name.name,
-        to: peer,
-        isRequested: true
-      )
+      let transfer = try session.sendResource(atPath: path, named: name.name, to: peer, isRequested: true)
       sentPaths[transfer.id] = path
       _ = try await transfer.result()
     } catch {
-      // The session reports the end of the transfer. The member requests the photo again, here or
-      // from another peer.
-      configuration.logger.debug(
-        "A photo was not sent.",
-        metadata: ["peer": "\(peer.short)", "code": "\(error.code)"]
-      )
+      // The session reports the end of the transfer. The member requests the photo again, here or from another peer.
+      configuration.logger.debug("A photo was not sent.", metadata: ["peer": "\(peer.short)", "code": "\(error.code)"])
     }
   }
 }
 
 extension Direction {
   /// Creates the direction of an event from the direction of a transfer.
-  init(_ direction: ResourceInfo.Direction) {
-    self = direction == .incoming ? .incoming : .outgoing
-  }
+  init(_ direction: ResourceInfo.Direction) { self = direction == .incoming ? .incoming : .outgoing }
 }

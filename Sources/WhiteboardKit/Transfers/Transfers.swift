@@ -20,9 +20,7 @@ final class Transfers {
     let peer: PeerID
 
     /// The contents of a resource; nil for a stream.
-    var content: ResourceContent? {
-      if case .resource(_, let content) = kind { content } else { nil }
-    }
+    var content: ResourceContent? { if case .resource(_, let content) = kind { content } else { nil } }
 
     /// Whether the transfer is a catch-up answer, which is not reported to the user.
     var isAnswer: Bool { content?.isAnswer ?? false }
@@ -94,9 +92,7 @@ final class Transfers {
   func cancel(_ word: String, reason: String) throws(CommandError) {
     switch try transfer(word).kind {
     case .resource(let id, _):
-      do throws(SessionError) {
-        try session?.cancelResource(id, reason: reason)
-      } catch {
+      do throws(SessionError) { try session?.cancelResource(id, reason: reason) } catch {
         throw CommandError(.noSuchTransfer, "the transfer has already ended")
       }
     case .stream(let stream): stream.reset(code: 0)

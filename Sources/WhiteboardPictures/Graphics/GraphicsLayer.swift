@@ -84,9 +84,7 @@ package struct GraphicsLayer: Sendable {
   ///
   /// Its ``TerminalPhoto`` must be created for this size.
   package func pixels(of placement: GraphicsPlacement) -> (width: Int, height: Int) {
-    (
-      min(placement.box.width, 1 << 15) * cellWidth, min(placement.box.height, 1 << 15) * cellHeight
-    )
+    (min(placement.box.width, 1 << 15) * cellWidth, min(placement.box.height, 1 << 15) * cellHeight)
   }
 
   /// Returns whether a photo can be shown as pixels.
@@ -137,11 +135,8 @@ package struct GraphicsLayer: Sendable {
   private mutating func updateKitty(to wanted: [(GraphicsPlacement, TerminalPhoto)]) -> [UInt8] {
     var bytes: [UInt8] = []
     let objects = Set(wanted.map(\.0.object))
-    for (id, old) in shown.sorted(by: { $0.value.number < $1.value.number })
-    where !objects.contains(id) {
-      if let image = images[old.placement.asset] {
-        bytes += KittyCommands.remove(image.number, old.number)
-      }
+    for (id, old) in shown.sorted(by: { $0.value.number < $1.value.number }) where !objects.contains(id) {
+      if let image = images[old.placement.asset] { bytes += KittyCommands.remove(image.number, old.number) }
       shown[id] = nil
     }
     let layers = layers(of: wanted.map(\.0.object))
@@ -153,20 +148,11 @@ package struct GraphicsLayer: Sendable {
       bytes += KittyCommands.place(
         image,
         number,
-        part: PixelArea(
-          of: (photo.pixels.width, photo.pixels.height),
-          showing: placement.visible,
-          in: placement.box
-        ),
+        part: PixelArea(of: (photo.pixels.width, photo.pixels.height), showing: placement.visible, in: placement.box),
         in: placement.visible,
         z: layer
       )
-      shown[placement.object] = Shown(
-        placement: placement,
-        photo: Version(photo),
-        number: number,
-        layer: layer
-      )
+      shown[placement.object] = Shown(placement: placement, photo: Version(photo), number: number, layer: layer)
     }
     forgetOldImages(&bytes)
     return bytes
@@ -180,11 +166,7 @@ package struct GraphicsLayer: Sendable {
   /// Returns the number of a photo.
   ///
   /// If the terminal does not have the photo in this size, sends it first.
-  private mutating func image(
-    _ asset: AssetID,
-    _ photo: TerminalPhoto,
-    _ bytes: inout [UInt8]
-  ) -> Int {
+  private mutating func image(_ asset: AssetID, _ photo: TerminalPhoto, _ bytes: inout [UInt8]) -> Int {
     if var known = images[asset], known.photo == Version(photo) {
       known.lastShown = updates
       images[asset] = known
@@ -208,14 +190,14 @@ package struct GraphicsLayer: Sendable {
       last = max(last + 1, shown[id]?.layer ?? Self.lowestLayer)
       return last
     }
-    return last <= Self.highestLayer
-      ? layers : objects.indices.map { min(Self.lowestLayer + $0, Self.highestLayer) }
+    return last <= Self.highestLayer ? layers : objects.indices.map { min(Self.lowestLayer + $0, Self.highestLayer) }
   }
 
   private mutating func forgetOldImages(_ bytes: inout [UInt8]) {
     let inView = Set(shown.values.map(\.placement.asset))
-    let hidden = images.filter { !inView.contains($0.key) }
-      .sorted { ($0.value.lastShown, $0.value.number) < ($1.value.lastShown, $1.value.number) }
+    let hidden = images.filter { !inView.contains($0.key) }.sorted {
+      ($0.value.lastShown, $0.value.number) < ($1.value.lastShown, $1.value.number)
+    }
     for (asset, image) in hidden.dropLast(Self.keptImages) {
       bytes += KittyCommands.forget(image.number)
       images[asset] = nil
@@ -224,18 +206,12 @@ package struct GraphicsLayer: Sendable {
 
   // MARK: - Sixel
 
-  private mutating func updateSixel(
-    to wanted: [(GraphicsPlacement, TerminalPhoto)],
-    _ repainted: [CellArea]
-  ) -> Update {
+  private mutating func updateSixel(to wanted: [(GraphicsPlacement, TerminalPhoto)], _ repainted: [CellArea]) -> Update
+  {
     var update = Update()
-    let kept = Dictionary(
-      wanted.map { ($0.0.object, $0) },
-      uniquingKeysWith: { first, _ in first }
-    )
+    let kept = Dictionary(wanted.map { ($0.0.object, $0) }, uniquingKeysWith: { first, _ in first })
     var dirty = repainted.filter { !$0.isEmpty }
-    for (id, old) in shown.sorted(by: { $0.value.number < $1.value.number })
-    where kept[id]?.0 != old.placement {
+    for (id, old) in shown.sorted(by: { $0.value.number < $1.value.number }) where kept[id]?.0 != old.placement {
       update.bytes += TerminalPlace.erased(old.placement.visible)
       update.overwritten.append(old.placement.visible)
       dirty.append(old.placement.visible)
@@ -275,26 +251,14 @@ package struct GraphicsLayer: Sendable {
   /// Sixels come in rows of six pixels. If the photo continues in the next row of cells, the sixels extend into that
   /// row. In the last row of the photo, up to five pixels stay blank.
   /// - Returns: The cells that were drawn; nil if no sixels could be encoded.
-  private func draw(
-    _ placement: GraphicsPlacement,
-    _ photo: TerminalPhoto,
-    _ area: CellArea,
-    _ bytes: inout [UInt8]
-  ) -> CellArea? {
+  private func draw(_ placement: GraphicsPlacement, _ photo: TerminalPhoto, _ area: CellArea, _ bytes: inout [UInt8])
+    -> CellArea?
+  {
     let rest = placement.visible.rows.upperBound - area.rows.upperBound
     var rows = area.height
     while rows * cellHeight % 6 != 0, rows < area.height + min(rest, 6) { rows += 1 }
-    let drawn = CellArea(
-      x: area.columns.lowerBound,
-      y: area.rows.lowerBound,
-      width: area.width,
-      height: rows
-    )
-    let part = PixelArea(
-      of: (photo.pixels.width, photo.pixels.height),
-      showing: drawn,
-      in: placement.box
-    )
+    let drawn = CellArea(x: area.columns.lowerBound, y: area.rows.lowerBound, width: area.width, height: rows)
+    let part = PixelArea(of: (photo.pixels.width, photo.pixels.height), showing: drawn, in: placement.box)
     guard
       let sixels = SixelPicture.encode(
         photo.pixels,
@@ -337,23 +301,15 @@ package struct GraphicsPlacement: Hashable, Sendable {
   ///   - snapshot: The object.
   ///   - viewport: The part of the board that is shown.
   ///   - origin: The screen cell of the viewport's first cell.
-  package init?(
-    _ snapshot: ObjectSnapshot,
-    in viewport: Viewport,
-    at origin: (x: Int, y: Int) = (0, 0)
-  ) {
-    guard snapshot.kind == .photo, snapshot.angle == 0, let asset = snapshot.asset?.id else {
-      return nil
-    }
+  package init?(_ snapshot: ObjectSnapshot, in viewport: Viewport, at origin: (x: Int, y: Int) = (0, 0)) {
+    guard snapshot.kind == .photo, snapshot.angle == 0, let asset = snapshot.asset?.id else { return nil }
     // Round to the nearest edges of cells, instead of covering all cells that the photo touches.
     let whole = viewport.rectangle
     let half = Point(
       x: (whole.greatest.x - whole.least.x) / Double(viewport.columns) / 2,
       y: (whole.greatest.y - whole.least.y) / Double(viewport.rows) / 2
     )
-    func edge(_ place: Point) -> (x: Int, y: Int) {
-      viewport.cell(of: Point(x: place.x + half.x, y: place.y + half.y))
-    }
+    func edge(_ place: Point) -> (x: Int, y: Int) { viewport.cell(of: Point(x: place.x + half.x, y: place.y + half.y)) }
     let (least, greatest) = (edge(snapshot.bounds.least), edge(snapshot.bounds.greatest))
     self.init(
       object: snapshot.id,
@@ -364,12 +320,7 @@ package struct GraphicsPlacement: Hashable, Sendable {
         width: max(greatest.x - least.x, 1),
         height: max(greatest.y - least.y, 1)
       ),
-      within: CellArea(
-        x: origin.x,
-        y: origin.y,
-        width: viewport.columns,
-        height: viewport.rows
-      )
+      within: CellArea(x: origin.x, y: origin.y, width: viewport.columns, height: viewport.rows)
     )
   }
 }

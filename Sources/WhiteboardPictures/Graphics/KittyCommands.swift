@@ -2,8 +2,7 @@ import WhiteboardRendering
 
 /// The commands of the kitty graphics protocol.
 ///
-/// All commands contain `q=2`, so that the terminal sends no reply. The program would read a reply
-/// as typed text.
+/// All commands contain `q=2`, so that the terminal sends no reply. The program would read a reply as typed text.
 package enum KittyCommands {
   /// The maximum number of bytes in one chunk of a photo.
   static let chunk = 4096
@@ -26,13 +25,7 @@ package enum KittyCommands {
   /// Returns the command that shows a part of a photo in some cells, or moves it to these cells.
   ///
   /// The cursor stays at the first of these cells.
-  static func place(
-    _ image: Int,
-    _ placement: Int,
-    part: PixelArea,
-    in area: CellArea,
-    z: Int
-  ) -> [UInt8] {
+  static func place(_ image: Int, _ placement: Int, part: PixelArea, in area: CellArea, z: Int) -> [UInt8] {
     let keys =
       "a=p,i=\(image),p=\(placement),x=\(part.x),y=\(part.y),w=\(part.width),h=\(part.height),"
       + "c=\(area.width),r=\(area.height),z=\(z),C=1,q=2"
@@ -48,9 +41,7 @@ package enum KittyCommands {
   }
 
   /// Returns the command that removes all placements of a photo and deletes its data.
-  static func forget(_ image: Int) -> [UInt8] {
-    Array("\u{1B}_Ga=d,d=I,i=\(image),q=2\u{1B}\\".utf8)
-  }
+  static func forget(_ image: Int) -> [UInt8] { Array("\u{1B}_Ga=d,d=I,i=\(image),q=2\u{1B}\\".utf8) }
 }
 
 /// Commands that move the cursor of a terminal and erase cells.
@@ -62,8 +53,6 @@ enum TerminalPlace {
   static func erased(_ area: CellArea) -> [UInt8] {
     guard !area.isEmpty else { return [] }
     return Array("\u{1B}[0m".utf8)
-      + area.rows.flatMap { row in
-        moved(to: area.columns.lowerBound, row) + Array("\u{1B}[\(area.width)X".utf8)
-      }
+      + area.rows.flatMap { row in moved(to: area.columns.lowerBound, row) + Array("\u{1B}[\(area.width)X".utf8) }
   }
 }

@@ -7,16 +7,10 @@ enum SixelPicture {
   /// The size in bytes above which a picture is encoded again with only sixteen colors.
   static let byteBudget = 512 << 10
 
-  /// Encodes a part of a photo, scaled to a size in screen pixels; nil if there is not enough
-  /// memory.
+  /// Encodes a part of a photo, scaled to a size in screen pixels; nil if there is not enough memory.
   ///
   /// The height `down` must be at least 6, and is cut to a multiple of 6, the height of a sixel.
-  static func encode(
-    _ photo: PhotoPixels,
-    part: PixelArea,
-    across: Int,
-    down: Int
-  ) -> [UInt8]? {
+  static func encode(_ photo: PhotoPixels, part: PixelArea, across: Int, down: Int) -> [UInt8]? {
     guard across > 0, down >= 6 else { return nil }
     // Set the opacity. Without it, the library would treat all pixels as transparent.
     var pixels: [UInt32] = []
@@ -30,13 +24,9 @@ enum SixelPicture {
     return encode(pixels, part, across, down, hasFewColors: true)
   }
 
-  private static func encode(
-    _ pixels: [UInt32],
-    _ part: PixelArea,
-    _ across: Int,
-    _ down: Int,
-    hasFewColors: Bool
-  ) -> [UInt8]? {
+  private static func encode(_ pixels: [UInt32], _ part: PixelArea, _ across: Int, _ down: Int, hasFewColors: Bool)
+    -> [UInt8]?
+  {
     var count = 0
     let text = whiteboard_sixels(
       pixels,

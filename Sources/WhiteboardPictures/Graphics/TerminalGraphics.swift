@@ -41,18 +41,11 @@ package struct TerminalPhoto: Hashable, Sendable {
   ///   - paper: The color under transparent parts, `0xRRGGBB`.
   ///   - graphics: The protocol of the terminal.
   /// - Throws: ``PictureError`` if the file cannot be shown.
-  package init(
-    of bytes: [UInt8],
-    within width: Int,
-    _ height: Int,
-    on paper: UInt32,
-    for graphics: TerminalGraphics
-  ) throws(PictureError) {
+  package init(of bytes: [UInt8], within width: Int, _ height: Int, on paper: UInt32, for graphics: TerminalGraphics)
+    throws(PictureError)
+  {
     let most = Self.within(width, height)
-    try self.init(
-      try PhotoDecoder.pixels(of: bytes, within: most.width, most.height, on: paper),
-      for: graphics
-    )
+    try self.init(try PhotoDecoder.pixels(of: bytes, within: most.width, most.height, on: paper), for: graphics)
   }
 
   private static func within(_ width: Int, _ height: Int) -> (width: Int, height: Int) {
@@ -81,15 +74,9 @@ struct PixelArea: Hashable, Sendable {
     (y, height) = Self.part(area.rows, of: box.rows, in: size.height)
   }
 
-  private static func part(
-    _ shown: Range<Int>,
-    of whole: Range<Int>,
-    in pixels: Int
-  ) -> (first: Int, count: Int) {
+  private static func part(_ shown: Range<Int>, of whole: Range<Int>, in pixels: Int) -> (first: Int, count: Int) {
     let each = Double(pixels) / Double(max(whole.count, 1))
-    func pixel(_ cell: Int) -> Int {
-      min(max(Int((Double(cell - whole.lowerBound) * each).rounded()), 0), pixels)
-    }
+    func pixel(_ cell: Int) -> Int { min(max(Int((Double(cell - whole.lowerBound) * each).rounded()), 0), pixels) }
     let first = min(pixel(shown.lowerBound), pixels - 1)
     return (first, max(pixel(shown.upperBound) - first, 1))
   }

@@ -10,19 +10,13 @@ package struct CairoPages: PageWriter {
 
   /// Returns the picture as a PNG with `scale` pixels for each board unit.
   package func png(_ picture: BoardPicture, scale: Double) throws(ExportError) -> [UInt8] {
-    do throws(PicturePageError) {
-      return try PicturePage.png(picture, scale: scale)
-    } catch {
+    do throws(PicturePageError) { return try PicturePage.png(picture, scale: scale) } catch {
       throw .page(error.description)
     }
   }
 
   /// Returns the picture as a PDF with one page.
   package func pdf(_ picture: BoardPicture) throws(ExportError) -> [UInt8] {
-    do throws(PicturePageError) {
-      return try PicturePage.pdf(picture)
-    } catch {
-      throw .page(error.description)
-    }
+    do throws(PicturePageError) { return try PicturePage.pdf(picture) } catch { throw .page(error.description) }
   }
 }

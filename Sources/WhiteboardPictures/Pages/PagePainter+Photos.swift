@@ -9,9 +9,7 @@ extension PagePainter {
   /// Draws a photo in its box, or a gray box with a note if the photo cannot be shown.
   func draw(_ photo: PagePhoto, of snapshot: ObjectSnapshot) {
     guard let (image, orientation) = image(photo, snapshot) else {
-      for mark in BoardPicture.placeholder("photo: cannot be shown", snapshot.size) {
-        drawInside(mark, of: snapshot)
-      }
+      for mark in BoardPicture.placeholder("photo: cannot be shown", snapshot.size) { drawInside(mark, of: snapshot) }
       return
     }
     guard snapshot.size.width > 0, snapshot.size.height > 0 else { return }
@@ -35,10 +33,7 @@ extension PagePainter {
   }
 
   /// Returns the picture to draw, and the orientation of its pixels; nil if it cannot be decoded.
-  private func image(
-    _ photo: PagePhoto,
-    _ snapshot: ObjectSnapshot
-  ) -> (CairoImage, PhotoOrientation)? {
+  private func image(_ photo: PagePhoto, _ snapshot: ObjectSnapshot) -> (CairoImage, PhotoOrientation)? {
     let (bytes, asset) = (photo.file, photo.asset.id)
     switch try? PictureFormat(of: bytes) {
     case .png:
@@ -46,9 +41,7 @@ extension PagePainter {
       if isPDF { image.attach(Array(asset.description.utf8), as: CAIRO_MIME_TYPE_UNIQUE_ID) }
       return (image, .upright)
     case .jpeg:
-      if isPDF, let image = embedded(bytes, asset) {
-        return (image, photo.orientation)
-      }
+      if isPDF, let image = embedded(bytes, asset) { return (image, photo.orientation) }
       fallthrough
     case .webP:
       func most(_ side: Double) -> Int {
@@ -67,9 +60,7 @@ extension PagePainter {
 
   /// Returns a JPEG that is embedded in the PDF unchanged; nil if that is not possible.
   private func embedded(_ bytes: [UInt8], _ asset: AssetID) -> CairoImage? {
-    guard (try? PhotoDecoder.header(bytes)) != nil, let library = tjInitDecompress() else {
-      return nil
-    }
+    guard (try? PhotoDecoder.header(bytes)) != nil, let library = tjInitDecompress() else { return nil }
     defer { tjDestroy(library) }
     guard let info = try? PhotoDecoder.jpegInfo(bytes, library), !info.isCMYK,
       // The pixels are never accessed, so they take no memory.
@@ -89,9 +80,7 @@ extension CairoImage {
     let stride = Int(cairo_image_surface_get_stride(surface)) / 4
     data.withMemoryRebound(to: UInt32.self, capacity: stride * height) { start in
       for row in 0..<height {
-        for column in 0..<width {
-          start[row * stride + column] = photo.pixels[row * width + column]
-        }
+        for column in 0..<width { start[row * stride + column] = photo.pixels[row * width + column] }
       }
     }
     cairo_surface_mark_dirty(surface)
@@ -100,8 +89,7 @@ extension CairoImage {
   /// Attaches another encoding of the picture.
   ///
   /// In a PDF, cairo writes this encoding instead of the pixels.
-  @discardableResult
-  func attach(_ bytes: [UInt8], as type: String) -> Bool {
+  @discardableResult func attach(_ bytes: [UInt8], as type: String) -> Bool {
     guard let copy = malloc(max(bytes.count, 1)) else { return false }
     copy.copyMemory(from: bytes, byteCount: bytes.count)
     let status = cairo_surface_set_mime_data(

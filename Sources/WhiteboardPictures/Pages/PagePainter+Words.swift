@@ -34,9 +34,6 @@ extension PagePainter {
     var extents = cairo_text_extents_t()
     cairo_text_extents(page, "0", &extents)
     guard extents.x_advance > 0 else { return }
-    cairo_set_font_size(
-      page,
-      BoardPicture.fontSize * BoardPicture.letter.width / extents.x_advance
-    )
+    cairo_set_font_size(page, BoardPicture.fontSize * BoardPicture.letter.width / extents.x_advance)
   }
 }

@@ -16,12 +16,7 @@ struct PageStroke {
   ///   - snapshot: The drawing.
   ///   - region: The part of the board that the page shows.
   ///   - scale: The number of pixels for each board unit.
-  init(
-    _ lines: [PageLine],
-    of snapshot: ObjectSnapshot,
-    _ region: Rectangle,
-    _ scale: Double
-  ) {
+  init(_ lines: [PageLine], of snapshot: ObjectSnapshot, _ region: Rectangle, _ scale: Double) {
     self.lines = lines.map { $0.shown(by: snapshot) }
     let margin = 1_000_000 / scale
     room = Rectangle(
@@ -76,9 +71,7 @@ struct PageStroke {
 
   /// Adds a piece to the path, or the part of it that is within range.
   private func add(_ piece: InkCurve.Piece, from start: Point, on page: OpaquePointer) {
-    if case .curve(let control, let end) = piece, room.holds(start), room.holds(control),
-      room.holds(end)
-    {
+    if case .curve(let control, let end) = piece, room.holds(start), room.holds(control), room.holds(end) {
       // Convert the quadratic curve to a cubic curve.
       func towards(_ place: Point) -> Point {
         Point(x: (place.x + 2 * control.x) / 3, y: (place.y + 2 * control.y) / 3)
@@ -97,9 +90,7 @@ extension PageLine {
   /// Returns the line in board coordinates, given the object that it belongs to.
   fileprivate func shown(by snapshot: ObjectSnapshot) -> PageLine {
     let rotation = snapshot.rotation
-    func shown(_ offset: Point) -> Point {
-      snapshot.shown(offset, sine: rotation.sine, cosine: rotation.cosine)
-    }
+    func shown(_ offset: Point) -> Point { snapshot.shown(offset, sine: rotation.sine, cosine: rotation.cosine) }
     return PageLine(
       width: width * snapshot.scale,
       start: shown(start),
@@ -118,14 +109,12 @@ extension Rectangle {
     (least.x...greatest.x).contains(place.x) && (least.y...greatest.y).contains(place.y)
   }
 
-  /// Returns the part of a line inside the rectangle (algorithm of Liang and Barsky); nil if there
-  /// is none.
+  /// Returns the part of a line inside the rectangle (algorithm of Liang and Barsky); nil if there is none.
   fileprivate func part(from start: Point, to end: Point) -> (Point, Point)? {
     let (dx, dy) = (end.x - start.x, end.y - start.y)
     var (first, last) = (0.0, 1.0)
     for (slope, room) in [
-      (-dx, start.x - least.x), (dx, greatest.x - start.x),
-      (-dy, start.y - least.y), (dy, greatest.y - start.y),
+      (-dx, start.x - least.x), (dx, greatest.x - start.x), (-dy, start.y - least.y), (dy, greatest.y - start.y),
     ] {
       if slope == 0 {
         if room < 0 { return nil }

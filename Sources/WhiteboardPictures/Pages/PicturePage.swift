@@ -9,9 +9,9 @@ import WhiteboardRendering
 /// the same places as on a terminal at 100 % zoom. Photos are rotated and scaled; missing photos are gray boxes. Games
 /// look like their panels on a terminal. The part of a stroke that is not committed yet is not on the page.
 ///
-/// Words are drawn with cairo's simple text interface, in the system's `monospace` font. Letters
-/// that this font lacks are shown as boxes, Arabic letters are not joined, and letters larger than
-/// 8,000 pixels are left out. In a PDF, words stay text, and a JPEG is embedded unchanged.
+/// Words are drawn with cairo's simple text interface, in the system's `monospace` font. Letters that this font lacks
+/// are shown as boxes, Arabic letters are not joined, and letters larger than 8,000 pixels are left out. In a PDF,
+/// words stay text, and a JPEG is embedded unchanged.
 package enum PicturePage {
   /// The maximum number of pixels of a PNG.
   package static let pixelLimit = BoardLimits.photoPixels
@@ -25,31 +25,21 @@ package enum PicturePage {
   /// Returns the page as a PNG with `scale` pixels for each board unit.
   ///
   /// Time and memory are proportional to the number of pixels. Call this function off the main loop.
-  package static func png(
-    _ picture: BoardPicture,
-    scale: Double
-  ) throws(PicturePageError) -> [UInt8] {
+  package static func png(_ picture: BoardPicture, scale: Double) throws(PicturePageError) -> [UInt8] {
     let (width, height) = try size(picture)
     guard scale.isFinite, scale > 0 else { throw .scale(scale) }
     let across = max((width * scale).rounded(.up), 1)
     let down = max((height * scale).rounded(.up), 1)
     let longest = Double(sideLimit)
     guard across * down <= Double(pixelLimit), across <= longest, down <= longest else {
-      let fitting = min(
-        (Double(pixelLimit) / (width * height)).squareRoot(),
-        longest / max(width, height)
-      )
+      let fitting = min((Double(pixelLimit) / (width * height)).squareRoot(), longest / max(width, height))
       throw .tooLarge(width: across, height: down, fitting: fitting)
     }
-    guard let image = CairoImage(width: Int(across), height: Int(down), hasOpacity: true) else {
-      throw .outOfMemory
-    }
+    guard let image = CairoImage(width: Int(across), height: Int(down), hasOpacity: true) else { throw .outOfMemory }
     try draw(picture, on: image.surface, scale: scale, isPDF: false)
     let sink = ByteSink()
     try check(
-      withExtendedLifetime(image) {
-        cairo_surface_write_to_png_stream(image.surface, ByteSink.write, sink.closure)
-      }
+      withExtendedLifetime(image) { cairo_surface_write_to_png_stream(image.surface, ByteSink.write, sink.closure) }
     )
     return sink.bytes
   }
@@ -76,9 +66,7 @@ package enum PicturePage {
     return sink.bytes
   }
 
-  private static func size(
-    _ picture: BoardPicture
-  ) throws(PicturePageError) -> (width: Double, height: Double) {
+  private static func size(_ picture: BoardPicture) throws(PicturePageError) -> (width: Double, height: Double) {
     let region = picture.region
     let width = region.greatest.x - region.least.x
     let height = region.greatest.y - region.least.y
@@ -86,12 +74,9 @@ package enum PicturePage {
     return (width, height)
   }
 
-  private static func draw(
-    _ picture: BoardPicture,
-    on surface: OpaquePointer,
-    scale: Double,
-    isPDF: Bool
-  ) throws(PicturePageError) {
+  private static func draw(_ picture: BoardPicture, on surface: OpaquePointer, scale: Double, isPDF: Bool)
+    throws(PicturePageError)
+  {
     guard let page = cairo_create(surface) else { throw .outOfMemory }
     defer { cairo_destroy(page) }
     try PagePainter(picture, on: page, scale: scale, isPDF: isPDF).paint()
@@ -125,19 +110,13 @@ package enum PicturePageError: Error, Hashable, Sendable, CustomStringConvertibl
     case .scale(let scale): return "the scale \(scale) is not valid; use a number above 0"
     case .tooLarge(let width, let height, let fitting):
       let floor = (fitting * 1000).rounded(.down) / 1000
-      let advice =
-        floor > 0 ? "use a scale of at most \(floor), or a smaller region" : "use a smaller region"
-      return
-        "the picture would be \(Self.whole(width)) by \(Self.whole(height)) pixels, but the "
-        + "limit is \(PicturePage.pixelLimit / 1_000_000) million, and \(PicturePage.sideLimit) on a side; "
-        + advice
-    case .outOfMemory:
-      return "there is not enough memory for a picture of this size; use a smaller scale"
+      let advice = floor > 0 ? "use a scale of at most \(floor), or a smaller region" : "use a smaller region"
+      return "the picture would be \(Self.whole(width)) by \(Self.whole(height)) pixels, but the "
+        + "limit is \(PicturePage.pixelLimit / 1_000_000) million, and \(PicturePage.sideLimit) on a side; " + advice
+    case .outOfMemory: return "there is not enough memory for a picture of this size; use a smaller scale"
     case .cairo(let words): return "the picture cannot be drawn: \(words)"
     }
   }
 
-  private static func whole(_ value: Double) -> String {
-    Int(exactly: value.rounded()).map { "\($0)" } ?? "\(value)"
-  }
+  private static func whole(_ value: Double) -> String { Int(exactly: value.rounded()).map { "\($0)" } ?? "\(value)" }
 }

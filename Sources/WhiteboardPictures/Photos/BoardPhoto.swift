@@ -10,8 +10,7 @@ package enum BoardPhoto {
 
   /// Returns a file that a board accepts, for any file that can be decoded.
   ///
-  /// A JPEG or a PNG stays unchanged. A WebP becomes a PNG if it is lossless or transparent,
-  /// otherwise a JPEG.
+  /// A JPEG or a PNG stays unchanged. A WebP becomes a PNG if it is lossless or transparent, otherwise a JPEG.
   ///
   /// - Complexity: O(*n*) time and memory for a WebP, where *n* is the number of its pixels. Call this function off the
   ///   main loop.
@@ -24,20 +23,15 @@ package enum BoardPhoto {
     let pixels = try PhotoDecoder.webPPixels(bytes, in: size)
     var features = WebPBitstreamFeatures()
     let isLossy =
-      WebPGetFeatures(bytes, bytes.count, &features) == VP8_STATUS_OK && features.format == 1
-      && features.has_alpha == 0
+      WebPGetFeatures(bytes, bytes.count, &features) == VP8_STATUS_OK && features.format == 1 && features.has_alpha == 0
     let file =
       isLossy
-      ? try jpeg(pixels, size)
-      : try PNGFile.encode(pixels, width: size.width, height: size.height, hasOpacity: true)
+      ? try jpeg(pixels, size) : try PNGFile.encode(pixels, width: size.width, height: size.height, hasOpacity: true)
     guard file.count <= BoardLimits.photoBytes else { throw .photo(.tooManyBytes) }
     return file
   }
 
-  private static func jpeg(
-    _ pixels: [UInt32],
-    _ size: (width: Int, height: Int)
-  ) throws(PictureError) -> [UInt8] {
+  private static func jpeg(_ pixels: [UInt32], _ size: (width: Int, height: Int)) throws(PictureError) -> [UInt8] {
     guard let library = tjInitCompress() else { throw .outOfMemory }
     defer { tjDestroy(library) }
     var file: UnsafeMutablePointer<UInt8>?

@@ -11,12 +11,7 @@ enum PNGFile {
   /// Returns the PNG file of some pixels.
   ///
   /// If `hasOpacity` is true, the colors must be premultiplied.
-  static func encode(
-    _ pixels: [UInt32],
-    width: Int,
-    height: Int,
-    hasOpacity: Bool
-  ) throws(PictureError) -> [UInt8] {
+  static func encode(_ pixels: [UInt32], width: Int, height: Int, hasOpacity: Bool) throws(PictureError) -> [UInt8] {
     let sink = ByteSink()
     var pixels = pixels
     let status = pixels.withUnsafeMutableBytes { buffer in
@@ -30,9 +25,7 @@ enum PNGFile {
       defer { cairo_surface_destroy(surface) }
       return cairo_surface_write_to_png_stream(surface, ByteSink.write, sink.closure)
     }
-    guard status == CAIRO_STATUS_SUCCESS else {
-      throw .undecodable(String(cString: cairo_status_to_string(status)))
-    }
+    guard status == CAIRO_STATUS_SUCCESS else { throw .undecodable(String(cString: cairo_status_to_string(status))) }
     return sink.bytes
   }
 }
@@ -48,13 +41,13 @@ final class ByteSink {
   var closure: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
   /// A callback through which cairo appends bytes to the sink to which `closure` points.
-  static let write:
-    @convention(c) (
-      UnsafeMutableRawPointer?, UnsafePointer<UInt8>?, UInt32
-    ) -> cairo_status_t = { closure, start, count in
-      guard let closure, let start else { return CAIRO_STATUS_WRITE_ERROR }
-      let sink = Unmanaged<ByteSink>.fromOpaque(closure).takeUnretainedValue()
-      sink.bytes.append(contentsOf: UnsafeBufferPointer(start: start, count: Int(count)))
-      return CAIRO_STATUS_SUCCESS
-    }
+  static let write: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<UInt8>?, UInt32) -> cairo_status_t = {
+    closure,
+    start,
+    count in
+    guard let closure, let start else { return CAIRO_STATUS_WRITE_ERROR }
+    let sink = Unmanaged<ByteSink>.fromOpaque(closure).takeUnretainedValue()
+    sink.bytes.append(contentsOf: UnsafeBufferPointer(start: start, count: Int(count)))
+    return CAIRO_STATUS_SUCCESS
+  }
 }

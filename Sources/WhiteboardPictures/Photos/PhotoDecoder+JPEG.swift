@@ -14,12 +14,9 @@ extension PhotoDecoder {
 
   /// Decodes a JPEG to upright pixels that fit into `limit`.
   ///
-  /// If data inside the picture is damaged, the damage is visible in the result, as in other
-  /// programs. If the file is truncated, an error is thrown.
-  static func jpeg(
-    _ bytes: [UInt8],
-    within limit: (width: Int, height: Int)
-  ) throws(PictureError) -> PhotoPixels {
+  /// If data inside the picture is damaged, the damage is visible in the result, as in other programs. If the file is
+  /// truncated, an error is thrown.
+  static func jpeg(_ bytes: [UInt8], within limit: (width: Int, height: Int)) throws(PictureError) -> PhotoPixels {
     _ = try header(bytes)
     let orientation = PhotoHeader.orientation(of: bytes)
     let limit = orientation.isSideways ? (limit.height, limit.width) : limit
@@ -49,33 +46,18 @@ extension PhotoDecoder {
     }
     if failed, tjGetErrorCode(library) != TJERR_WARNING.rawValue { throw problem(library) }
     if info.isCMYK { pixels = pixels.map(color) } else { pixels = pixels.map { $0 & 0xFF_FFFF } }
-    return PhotoPixels(width: size.width, height: size.height, pixels: pixels)
-      .averaged(to: wanted.width, wanted.height)
+    return PhotoPixels(width: size.width, height: size.height, pixels: pixels).averaged(to: wanted.width, wanted.height)
       .upright(orientation)
   }
 
   /// Reads the header with the library, and checks the size against the limits.
-  static func jpegInfo(
-    _ bytes: [UInt8],
-    _ library: tjhandle
-  ) throws(PictureError) -> JPEGInfo {
+  static func jpegInfo(_ bytes: [UInt8], _ library: tjhandle) throws(PictureError) -> JPEGInfo {
     var (width, height, sampling, space): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
     guard
-      tjDecompressHeader3(
-        library,
-        bytes,
-        UInt(bytes.count),
-        &width,
-        &height,
-        &sampling,
-        &space
-      ) == 0 || tjGetErrorCode(library) == TJERR_WARNING.rawValue
+      tjDecompressHeader3(library, bytes, UInt(bytes.count), &width, &height, &sampling, &space) == 0
+        || tjGetErrorCode(library) == TJERR_WARNING.rawValue
     else { throw problem(library) }
-    do {
-      _ = try PhotoHeader(format: .jpeg, width: Int(width), height: Int(height))
-    } catch {
-      throw .photo(error)
-    }
+    do { _ = try PhotoHeader(format: .jpeg, width: Int(width), height: Int(height)) } catch { throw .photo(error) }
     return JPEGInfo(
       width: Int(width),
       height: Int(height),
@@ -83,15 +65,11 @@ extension PhotoDecoder {
     )
   }
 
-  /// The option that limits the number of scans: a small file with very many scans would take
-  /// minutes.
+  /// The option that limits the number of scans: a small file with very many scans would take minutes.
   private static let flags = TJFLAG_LIMITSCANS
 
   /// Returns the smallest size, in eighths of the full size, that is at least `wanted`.
-  private static func scaled(
-    _ info: JPEGInfo,
-    toHold wanted: (width: Int, height: Int)
-  ) -> (width: Int, height: Int) {
+  private static func scaled(_ info: JPEGInfo, toHold wanted: (width: Int, height: Int)) -> (width: Int, height: Int) {
     for eighths in 1..<8 {
       let (width, height) = ((info.width * eighths + 7) / 8, (info.height * eighths + 7) / 8)
       if width >= wanted.width, height >= wanted.height { return (width, height) }

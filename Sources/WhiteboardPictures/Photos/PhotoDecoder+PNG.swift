@@ -4,11 +4,9 @@ import WhiteboardRendering
 
 extension PhotoDecoder {
   /// Decodes a PNG to pixels that fit into `limit`, on a background of the color `paper`.
-  static func png(
-    _ bytes: [UInt8],
-    within limit: (width: Int, height: Int),
-    on paper: UInt32
-  ) throws(PictureError) -> PhotoPixels {
+  static func png(_ bytes: [UInt8], within limit: (width: Int, height: Int), on paper: UInt32) throws(PictureError)
+    -> PhotoPixels
+  {
     let image = try CairoImage(png: bytes)
     let wanted = PhotoPixels.size(of: (image.width, image.height), within: limit)
     guard let pixels = image.averaged(to: wanted) else { throw .outOfMemory }
@@ -74,12 +72,11 @@ final class CairoImage {
       // The library returns this status if the data is damaged, and also if there is not enough memory.
       throw .undecodable("its data is damaged, or there is not enough memory for it")
     }
-    guard status == CAIRO_STATUS_SUCCESS else {
-      throw .undecodable(String(cString: cairo_status_to_string(status)))
-    }
+    guard status == CAIRO_STATUS_SUCCESS else { throw .undecodable(String(cString: cairo_status_to_string(status))) }
     let format = cairo_image_surface_get_format(surface)
-    guard format == CAIRO_FORMAT_ARGB32 || format == CAIRO_FORMAT_RGB24, width > 0, height > 0
-    else { throw .undecodable("its pixel format is not supported") }
+    guard format == CAIRO_FORMAT_ARGB32 || format == CAIRO_FORMAT_RGB24, width > 0, height > 0 else {
+      throw .undecodable("its pixel format is not supported")
+    }
   }
 
   /// Takes ownership of a cairo surface.

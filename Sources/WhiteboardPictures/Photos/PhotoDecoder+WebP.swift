@@ -4,21 +4,16 @@ import WhiteboardRendering
 
 extension PhotoDecoder {
   /// Decodes a WebP to pixels that fit into `limit`, on a background of the color `paper`.
-  static func webP(
-    _ bytes: [UInt8],
-    within limit: (width: Int, height: Int),
-    on paper: UInt32
-  ) throws(PictureError) -> PhotoPixels {
+  static func webP(_ bytes: [UInt8], within limit: (width: Int, height: Int), on paper: UInt32) throws(PictureError)
+    -> PhotoPixels
+  {
     let size = PhotoPixels.size(of: try webPSize(bytes), within: limit)
     let pixels = try webPPixels(bytes, in: size)
     return PhotoPixels(width: size.width, height: size.height, pixels: laid(pixels, on: paper))
   }
 
   /// Decodes a WebP to exactly `size` pixels, with premultiplied colors.
-  static func webPPixels(
-    _ bytes: [UInt8],
-    in size: (width: Int, height: Int)
-  ) throws(PictureError) -> [UInt32] {
+  static func webPPixels(_ bytes: [UInt8], in size: (width: Int, height: Int)) throws(PictureError) -> [UInt32] {
     let natural = try webPSize(bytes)
     let count = size.width * size.height
     var config = WebPDecoderConfig()
@@ -34,8 +29,7 @@ extension PhotoDecoder {
     let pixels = [UInt32](unsafeUninitializedCapacity: count) { buffer, filled in
       buffer.initialize(repeating: 0)
       filled = count
-      config.output.u.RGBA.rgba = UnsafeMutableRawPointer(buffer.baseAddress)?
-        .assumingMemoryBound(to: UInt8.self)
+      config.output.u.RGBA.rgba = UnsafeMutableRawPointer(buffer.baseAddress)?.assumingMemoryBound(to: UInt8.self)
       status = WebPDecode(bytes, bytes.count, &config)
       WebPFreeDecBuffer(&config.output)
     }
@@ -49,9 +43,7 @@ extension PhotoDecoder {
     try check(WebPGetFeatures(bytes, bytes.count, &features))
     guard features.has_animation == 0 else { throw .isAnimated }
     let (width, height) = (Int(features.width), Int(features.height))
-    guard width > 0, height > 0, width * height <= BoardLimits.photoPixels else {
-      throw .photo(.tooManyPixels)
-    }
+    guard width > 0, height > 0, width * height <= BoardLimits.photoPixels else { throw .photo(.tooManyPixels) }
     return (width, height)
   }
 

@@ -19,12 +19,9 @@ package enum PhotoDecoder {
   /// - Returns: The pixels; never more than the photo has.
   /// - Throws: ``PictureError`` if the file cannot be decoded.
   /// - Complexity: O(*n*), where *n* is the number of pixels of the photo. Call this function off the main loop.
-  package static func pixels(
-    of bytes: [UInt8],
-    within width: Int,
-    _ height: Int,
-    on paper: UInt32 = 0xFFFFFF
-  ) throws(PictureError) -> PhotoPixels {
+  package static func pixels(of bytes: [UInt8], within width: Int, _ height: Int, on paper: UInt32 = 0xFFFFFF)
+    throws(PictureError) -> PhotoPixels
+  {
     let limit = (width: max(width, 1), height: max(height, 1))
     switch try PictureFormat(of: bytes) {
     case .jpeg: return try jpeg(bytes, within: limit)
@@ -43,9 +40,7 @@ enum PictureFormat: Hashable, Sendable {
   /// Determines the format of a file.
   /// - Throws: `PictureError.photo` if the file has another format, is empty, or is too large.
   init(of bytes: [UInt8]) throws(PictureError) {
-    guard !bytes.isEmpty, bytes.count <= BoardLimits.photoBytes else {
-      throw .photo(.tooManyBytes)
-    }
+    guard !bytes.isEmpty, bytes.count <= BoardLimits.photoBytes else { throw .photo(.tooManyBytes) }
     if bytes.starts(with: [0xFF, 0xD8]) {
       self = .jpeg
     } else if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) {
@@ -89,11 +84,7 @@ package struct PhotoSize: Hashable, Sendable {
 extension PhotoDecoder {
   /// Reads the header of a JPEG or PNG, and checks that the file is complete.
   static func header(_ bytes: [UInt8]) throws(PictureError) -> PhotoHeader {
-    do {
-      return try PhotoHeader(ofWhole: bytes)
-    } catch {
-      throw .photo(error)
-    }
+    do { return try PhotoHeader(ofWhole: bytes) } catch { throw .photo(error) }
   }
 
   /// Returns premultiplied pixels on a background of the color `paper`.

@@ -18,8 +18,7 @@ package enum PictureError: Error, Hashable, Sendable, CustomStringConvertible {
     case .photo(.truncated): "the file is cut off before the end of its picture"
     case .photo(.tooManyPixels):
       "the picture has no pixels, or more than \(BoardLimits.photoPixels / 1_000_000) million"
-    case .photo(.tooManyBytes):
-      "the file is empty, or larger than \(BoardLimits.photoBytes >> 20) MiB"
+    case .photo(.tooManyBytes): "the file is empty, or larger than \(BoardLimits.photoBytes >> 20) MiB"
     case .isAnimated: "this is an animated picture; only still pictures can be shown"
     case .undecodable(let words): "the picture cannot be decoded: \(words)"
     case .outOfMemory: "there is not enough memory for this picture"

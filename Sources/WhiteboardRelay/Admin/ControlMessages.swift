@@ -72,9 +72,7 @@ package struct ControlRequest: Codable, Equatable, Sendable {
   ///
   /// - Throws: ``WhiteboardError`` if the line is not a valid request.
   init(line: [UInt8]) throws(WhiteboardError) {
-    do {
-      self = try JSONDecoder().decode(ControlRequest.self, from: Data(line))
-    } catch {
+    do { self = try JSONDecoder().decode(ControlRequest.self, from: Data(line)) } catch {
       throw WhiteboardError(
         .usage,
         "a request must be a JSON object with one of these commands: "
@@ -164,8 +162,7 @@ package enum ControlLine: Sendable {
     case .person(let report): EventLine.json("person", report)
     case .invitation(let report): EventLine.json("invitation", report)
     case .done: EventLine.json("done", Nothing())
-    case .error(let code, let message):
-      EventLine.json("error", Failure(code: code, message: message))
+    case .error(let code, let message): EventLine.json("error", Failure(code: code, message: message))
     }
   }
 

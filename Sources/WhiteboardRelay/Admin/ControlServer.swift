@@ -32,18 +32,13 @@ package struct ControlServer: Sendable {
 
   /// Answers one request on each connection until the task is canceled.
   ///
-  /// - Parameter answer: A closure that returns the answer to a request; its last line is `done` or
-  ///   `error`.
-  package func run(
-    _ answer: @escaping @Sendable (ControlRequest) async -> [ControlLine]
-  ) async {
+  /// - Parameter answer: A closure that returns the answer to a request; its last line is `done` or `error`.
+  package func run(_ answer: @escaping @Sendable (ControlRequest) async -> [ControlLine]) async {
     let socket = socket
     let (connections, source) = AsyncStream.makeStream(of: UnixSocket.self)
     let queue = DispatchQueue(label: "whiteboard.control")
     let readiness = DispatchSource.makeReadSource(fileDescriptor: socket.descriptor, queue: queue)
-    readiness.setEventHandler {
-      if let connection = socket.accept() { source.yield(connection) }
-    }
+    readiness.setEventHandler { if let connection = socket.accept() { source.yield(connection) } }
     readiness.activate()
     await withTaskGroup(of: Void.self) { group in
       var running = 0
@@ -61,19 +56,15 @@ package struct ControlServer: Sendable {
     unlink(path)
   }
 
-  private static func serve(
-    _ connection: UnixSocket,
-    _ answer: @Sendable (ControlRequest) async -> [ControlLine]
-  ) async {
+  private static func serve(_ connection: UnixSocket, _ answer: @Sendable (ControlRequest) async -> [ControlLine]) async
+  {
     connection.limitWaits(seconds: patience)
     let lines: [ControlLine]
     do {
       let reader = try LineReader(descriptor: connection.descriptor, limit: 65_536)
       guard case .line(let line)? = try await reader.nextLine() else { return }
       lines = await answer(try ControlRequest(line: line))
-    } catch let error as WhiteboardError {
-      lines = [.error(code: error.code.rawValue, message: error.message)]
-    } catch {
+    } catch let error as WhiteboardError { lines = [.error(code: error.code.rawValue, message: error.message)] } catch {
       return
     }
     let writer = LineWriter(descriptor: connection.descriptor)
@@ -91,12 +82,8 @@ package enum ControlClient {
   ///   - request: The request.
   ///   - path: The path of the relay's control socket.
   /// - Returns: The lines of the answer, without the final `done`.
-  /// - Throws: ``WhiteboardError`` if the relay cannot be reached, or if it could not execute the
-  ///   request.
-  package static func ask(
-    _ request: ControlRequest,
-    at path: String
-  ) async throws(WhiteboardError) -> [ControlLine] {
+  /// - Throws: ``WhiteboardError`` if the relay cannot be reached, or if it could not execute the request.
+  package static func ask(_ request: ControlRequest, at path: String) async throws(WhiteboardError) -> [ControlLine] {
     let socket = try UnixSocket.connect(to: path)
     var lines: [ControlLine] = []
     do {
@@ -113,9 +100,7 @@ package enum ControlClient {
         case nil: continue
         }
       }
-    } catch let error as WhiteboardError {
-      throw error
-    } catch {
+    } catch let error as WhiteboardError { throw error } catch {
       throw WhiteboardError(.inputOutput, "the relay's answer cannot be read: \(error)")
     }
     throw WhiteboardError(.unreachable, "the relay stopped before it answered")

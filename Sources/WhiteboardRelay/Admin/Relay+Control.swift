@@ -9,9 +9,7 @@ extension Relay {
   /// - Parameter request: The request.
   /// - Returns: The lines of the answer; the last line is `done` or `error`.
   package func answer(_ request: ControlRequest) async -> [ControlLine] {
-    do throws(WhiteboardError) {
-      return try await carryOut(request) + [.done]
-    } catch {
+    do throws(WhiteboardError) { return try await carryOut(request) + [.done] } catch {
       return [.error(code: error.code.rawValue, message: error.message)]
     }
   }
@@ -45,10 +43,7 @@ extension Relay {
     let admission: BoardConfiguration.Admission
     if let word = request.admit {
       guard let meant = BoardConfiguration.Admission(rawValue: word) else {
-        throw WhiteboardError(
-          .usage,
-          "a relay cannot ask a user; set `admit` to `code`, `known` or `anyone`"
-        )
+        throw WhiteboardError(.usage, "a relay cannot ask a user; set `admit` to `code`, `known` or `anyone`")
       }
       admission = meant
     } else {
@@ -56,11 +51,7 @@ extension Relay {
     }
     var code: JoinCode?
     if let words = request.code {
-      do throws(JoinCodeError) {
-        code = try JoinCode(words: words)
-      } catch {
-        throw WhiteboardError(.usage, "\(error)")
-      }
+      do throws(JoinCodeError) { code = try JoinCode(words: words) } catch { throw WhiteboardError(.usage, "\(error)") }
     }
     return try await createBoard(
       name: request.name ?? "",
@@ -76,9 +67,7 @@ extension Relay {
     }
     var compacted: [BoardReport] = []
     for entry in request.board == nil ? register.entries : [try board(request)] {
-      guard let served = entry.id.flatMap({ boards[$0] }), case .serving = served.state else {
-        continue
-      }
+      guard let served = entry.id.flatMap({ boards[$0] }), case .serving = served.state else { continue }
       try await served.sharedBoard.compactDocument(keeping: request.days)
       compacted.append(report(entry))
     }
@@ -100,21 +89,16 @@ extension Relay {
         role: invited.role,
         expires: invited.expires
       )
-    } catch {
-      throw WhiteboardError(.notAllowed, error.message)
-    }
+    } catch { throw WhiteboardError(.notAllowed, error.message) }
   }
 
-  private func changeRole(_ request: ControlRequest) async throws(WhiteboardError) -> [ControlLine]
-  {
+  private func changeRole(_ request: ControlRequest) async throws(WhiteboardError) -> [ControlLine] {
     let entry = try board(request)
     guard let role = request.role.flatMap(BoardRole.init) else {
       throw WhiteboardError(.usage, "the role must be editor or viewer")
     }
     let sharedBoard = try served(entry)
-    do throws(CommandError) {
-      try await sharedBoard.changeRole(of: request.peer ?? "", to: role)
-    } catch {
+    do throws(CommandError) { try await sharedBoard.changeRole(of: request.peer ?? "", to: role) } catch {
       throw WhiteboardError(.no, error.message)
     }
     return []
@@ -131,9 +115,7 @@ extension Relay {
         withAdmitted: request.withAdmitted ?? false,
         keepsCode: request.keepCode ?? false
       )
-    } catch {
-      throw WhiteboardError(.no, error.message)
-    }
+    } catch { throw WhiteboardError(.no, error.message) }
     guard let invited else { return [] }
     // Store the code in the register, because the relay opens the board with that code after a restart.
     entry = try board(request)
@@ -157,10 +139,7 @@ extension Relay {
 
   private func served(_ entry: BoardRegister.Entry) throws(WhiteboardError) -> SharedBoard {
     guard let served = entry.id.flatMap({ boards[$0] }), case .serving = served.state else {
-      throw WhiteboardError(
-        .timedOut,
-        "the board is not served now; `whiteboard-relay boards` shows the reason"
-      )
+      throw WhiteboardError(.timedOut, "the board is not served now; `whiteboard-relay boards` shows the reason")
     }
     return served.sharedBoard
   }
@@ -183,9 +162,7 @@ extension Relay {
       peer: configuration.identity.peerID.text,
       addresses: hosts.compactMap { HostPort(host: $0, port: port)?.description },
       boards: register.entries.count,
-      failed: boards.values.count {
-        if case .failed = $0.state { true } else { false }
-      },
+      failed: boards.values.count { if case .failed = $0.state { true } else { false } },
       unsaved: boards.values.count { $0.unsaved != nil },
       people: Set(boards.values.flatMap { $0.people.keys }).count,
       uptime: Int((ContinuousClock().now - started) / .seconds(1))
@@ -195,12 +172,7 @@ extension Relay {
   private func people() -> [PersonReport] {
     register.entries.flatMap { entry in
       (entry.id.flatMap { boards[$0]?.people } ?? [:]).sorted { $0.key < $1.key }.map {
-        PersonReport(
-          board: entry.board,
-          boardName: UntrustedText(entry.name),
-          peer: $0.key,
-          name: $0.value
-        )
+        PersonReport(board: entry.board, boardName: UntrustedText(entry.name), peer: $0.key, name: $0.value)
       }
     }
   }

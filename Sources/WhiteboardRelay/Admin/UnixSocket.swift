@@ -17,8 +17,7 @@ final class UnixSocket: Sendable {
 
   /// Connects to the relay that listens at a path.
   ///
-  /// - Throws: ``WhiteboardError`` if no process listens there, or if this user is not allowed to
-  ///   connect.
+  /// - Throws: ``WhiteboardError`` if no process listens there, or if this user is not allowed to connect.
   static func connect(to path: String) throws(WhiteboardError) -> UnixSocket {
     let socket = try make()
     guard (try withAddress(path) { Glibc.connect(socket.descriptor, $0, $1) }) == 0 else {
@@ -47,15 +46,9 @@ final class UnixSocket: Sendable {
     unlink(path)
     let socket = try make()
     // Set the permissions before `bind`, so that the file never has other permissions.
-    guard fchmod(socket.descriptor, 0o600) == 0,
-      (try withAddress(path) { bind(socket.descriptor, $0, $1) }) == 0,
+    guard fchmod(socket.descriptor, 0o600) == 0, (try withAddress(path) { bind(socket.descriptor, $0, $1) }) == 0,
       Glibc.listen(socket.descriptor, 16) == 0
-    else {
-      throw WhiteboardError(
-        .cannotCreate,
-        "the control socket \(path) cannot be created: \(words(errno))"
-      )
-    }
+    else { throw WhiteboardError(.cannotCreate, "the control socket \(path) cannot be created: \(words(errno))") }
     return socket
   }
 
@@ -78,18 +71,15 @@ final class UnixSocket: Sendable {
   private static func make() throws(WhiteboardError) -> UnixSocket {
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     let descriptor = socket(AF_UNIX, kind, 0)
-    guard descriptor >= 0 else {
-      throw WhiteboardError(.system, "a socket cannot be created: \(words(errno))")
-    }
+    guard descriptor >= 0 else { throw WhiteboardError(.system, "a socket cannot be created: \(words(errno))") }
     return UnixSocket(descriptor)
   }
 
   private static func words(_ number: Int32) -> String { SystemError.words(for: number) }
 
-  private static func withAddress(
-    _ path: String,
-    _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
-  ) throws(WhiteboardError) -> Int32 {
+  private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32)
+    throws(WhiteboardError) -> Int32
+  {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let bytes = Array(path.utf8)
@@ -98,9 +88,7 @@ final class UnixSocket: Sendable {
     }
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
     return withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
     }
   }
 }

@@ -8,13 +8,12 @@ enum BoardRefusal: Equatable {
   case noBoards
   /// The relay already has the maximum number of boards; the value is that maximum.
   case full(Int)
-  /// The relay has room only for the operator and the allowed peers; the value is the number of
-  /// boards that are reserved for them.
+  /// The relay has room only for the operator and the allowed peers; the value is the number of boards that are
+  /// reserved for them.
   case reserved(Int)
   /// The relay already has the maximum number of boards from the host; the value is that maximum.
   case host(Int)
-  /// The relay already has the maximum number of boards from hosts at the same address; the value
-  /// is that maximum.
+  /// The relay already has the maximum number of boards from hosts at the same address; the value is that maximum.
   case address(Int)
 
   /// The short message to the host, which states the limit and the remedy.
@@ -24,11 +23,9 @@ enum BoardRefusal: Equatable {
     case .noBoards: "The relay accepts no boards of other peers."
     case .full(let count): "The relay has \(count) boards and accepts no more."
     case .reserved(let count):
-      "The relay reserves its last \(count) places for boards of its operator (reserved-boards). "
-        + Self.remedy
+      "The relay reserves its last \(count) places for boards of its operator (reserved-boards). " + Self.remedy
     case .host(let count):
-      "The relay has \(count) boards of this peer and accepts no more (max-boards-per-host). "
-        + Self.remedy
+      "The relay has \(count) boards of this peer and accepts no more (max-boards-per-host). " + Self.remedy
     case .address(let count):
       "The relay has \(count) boards of peers at this address and accepts no more "
         + "(max-boards-per-address). \(Self.remedy)"
@@ -50,11 +47,8 @@ enum BoardRefusal: Equatable {
 }
 
 extension RelayConfiguration.Limits {
-  /// The number of boards at which the relay stops accepting boards from hosts that are not on the
-  /// allow list.
-  var boardsForStrangers: Int {
-    max(maximumBoards - (reservedBoards ?? maximumBoards / 10), 0)
-  }
+  /// The number of boards at which the relay stops accepting boards from hosts that are not on the allow list.
+  var boardsForStrangers: Int { max(maximumBoards - (reservedBoards ?? maximumBoards / 10), 0) }
 
   /// Returns the reason why the relay does not accept another board from a host.
   ///
@@ -63,11 +57,7 @@ extension RelayConfiguration.Limits {
   ///   - address: The part of the host's address to which the limit on boards applies.
   ///   - entries: The boards of the relay.
   /// - Returns: The reason, or `nil` if the board is accepted.
-  func refusal(
-    of host: PeerID,
-    at address: String,
-    among entries: [BoardRegister.Entry]
-  ) -> BoardRefusal? {
+  func refusal(of host: PeerID, at address: String, among entries: [BoardRegister.Entry]) -> BoardRefusal? {
     switch boards {
     case .none: return .noBoards
     case .allowList where !allowed.contains(host): return .notAllowed
@@ -75,9 +65,7 @@ extension RelayConfiguration.Limits {
     }
     guard entries.count < maximumBoards else { return .full(maximumBoards) }
     guard !allowed.contains(host) else { return nil }
-    guard entries.count < boardsForStrangers else {
-      return .reserved(maximumBoards - boardsForStrangers)
-    }
+    guard entries.count < boardsForStrangers else { return .reserved(maximumBoards - boardsForStrangers) }
     let carriages = entries.compactMap(\.carriage)
     guard carriages.count(where: { $0.host == host.text }) < maximumBoardsPerHost else {
       return .host(maximumBoardsPerHost)
@@ -102,8 +90,7 @@ extension RelayConfiguration.Limits {
     }
   }
 
-  /// Returns whether the host of a board is a stranger: a peer that is not on the operator's list
-  /// of allowed peers.
+  /// Returns whether the host of a board is a stranger: a peer that is not on the operator's list of allowed peers.
   private func isStranger(_ carriage: BoardRegister.RelayHosting) -> Bool {
     PeerID(text: carriage.host).map { !allowed.contains($0) } ?? true
   }

@@ -4,8 +4,7 @@ import WhiteboardKit
 
 /// The list of boards that a relay serves, stored in `relay.json` in its data directory.
 ///
-/// The content of each board is stored in its document. The register contains the data that only
-/// the relay needs.
+/// The content of each board is stored in its document. The register contains the data that only the relay needs.
 package struct BoardRegister: Sendable {
   /// The register entry of a board that the relay serves.
   package struct Entry: Codable, Equatable, Sendable {
@@ -40,8 +39,7 @@ package struct BoardRegister: Sendable {
     package var key: Data
     /// The host's signature, in base64.
     package var signature: Data
-    /// The part of the host's address to which the limit on boards applies; `nil` in files from
-    /// earlier versions.
+    /// The part of the host's address to which the limit on boards applies; `nil` in files from earlier versions.
     package var address: String?
 
     /// Creates the data from a host's grant.
@@ -81,9 +79,7 @@ package struct BoardRegister: Sendable {
         throw WhiteboardError(.badData, "a newer version of this program wrote \(file.path)")
       }
       entries = form.boards
-    } catch let error as WhiteboardError {
-      throw error
-    } catch let error as PrivateFile.Failure {
+    } catch let error as WhiteboardError { throw error } catch let error as PrivateFile.Failure {
       throw WhiteboardError(.inputOutput, "\(error)")
     } catch {
       throw WhiteboardError(
@@ -99,22 +95,17 @@ package struct BoardRegister: Sendable {
 
   /// Returns the entry of the board that an operator names.
   ///
-  /// - Parameter meant: The name of the board, its id, or at least the first four characters of its
-  ///   id.
+  /// - Parameter meant: The name of the board, its id, or at least the first four characters of its id.
   /// - Returns: The entry.
   /// - Throws: ``WhiteboardError`` if no board matches, or more than one.
   package func entry(_ meant: String) throws(WhiteboardError) -> Entry {
     guard !meant.isEmpty else { throw WhiteboardError(.usage, "give the name or id of a board") }
     let named = entries.filter { $0.name == meant }
-    // Require four characters, so that the short name of a deleted board does not match another
-    // board's id by accident.
+    // Require four characters, so that the short name of a deleted board does not match another board's id by accident.
     let begun = meant.utf8.count < 4 ? [] : entries.filter { $0.board.hasPrefix(meant) }
     let found = named.isEmpty ? begun : named
     guard let first = found.first else {
-      throw WhiteboardError(
-        .noInput,
-        "there is no such board; `whiteboard-relay boards` lists them"
-      )
+      throw WhiteboardError(.noInput, "there is no such board; `whiteboard-relay boards` lists them")
     }
     guard found.count == 1 else {
       let ids = found.map { String($0.board.prefix(8)) }.joined(separator: ", ")
@@ -156,9 +147,7 @@ package struct BoardRegister: Sendable {
     do {
       // The file contains join codes, so it must be private from the moment it is created.
       try file.replace(Array(encoder.encode(Form(boards: changed))))
-    } catch {
-      throw WhiteboardError(.inputOutput, "the list of boards cannot be saved: \(error)")
-    }
+    } catch { throw WhiteboardError(.inputOutput, "the list of boards cannot be saved: \(error)") }
     entries = changed
   }
 }

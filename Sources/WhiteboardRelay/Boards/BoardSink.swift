@@ -1,7 +1,7 @@
 import WhiteboardKit
 
-/// Receives the events of one board, and passes on only those that the relay needs: joins, leaves,
-/// browser links and problems.
+/// Receives the events of one board, and passes on only those that the relay needs: joins, leaves, browser links and
+/// problems.
 struct BoardSink: EventSink {
   let take: @Sendable (BoardEvent) async -> Void
 

@@ -14,11 +14,11 @@ extension Relay {
   ///   - name: The name of the board.
   ///   - admission: The admission policy. `ask` is not allowed, because a relay has no user.
   ///   - code: The join code; `nil` means to create a random code.
-  ///   - isOwned: Whether the relay owns the board and decides which peers can edit it. Otherwise,
-  ///     every admitted peer can edit it.
+  ///   - isOwned: Whether the relay owns the board and decides which peers can edit it. Otherwise, every admitted peer
+  ///     can edit it.
   /// - Returns: The report on the new board.
-  /// - Throws: ``WhiteboardError`` if an argument is invalid, if there are too many boards, or if
-  ///   the list of boards cannot be saved.
+  /// - Throws: ``WhiteboardError`` if an argument is invalid, if there are too many boards, or if the list of boards
+  ///   cannot be saved.
   package func createBoard(
     name: String,
     admission: BoardConfiguration.Admission = .code,
@@ -29,14 +29,9 @@ extension Relay {
       throw WhiteboardError(.usage, "the name of a board must have 1 to 128 bytes")
     }
     guard admission != .ask else {
-      throw WhiteboardError(
-        .usage,
-        "a relay cannot ask a user; set `admit` to `code`, `known` or `anyone`"
-      )
+      throw WhiteboardError(.usage, "a relay cannot ask a user; set `admit` to `code`, `known` or `anyone`")
     }
-    guard !isEnding else {
-      throw WhiteboardError(.unreachable, "the relay is shutting down; try again when it runs")
-    }
+    guard !isEnding else { throw WhiteboardError(.unreachable, "the relay is shutting down; try again when it runs") }
     guard register.entries.count < limits.maximumBoards else {
       throw WhiteboardError(
         .notAllowed,
@@ -44,9 +39,7 @@ extension Relay {
       )
     }
     let (id, salt): (SessionID, [UInt8]?) =
-      if isOwned {
-        SessionID.ofBoard(ownedBy: configuration.identity)
-      } else {
+      if isOwned { SessionID.ofBoard(ownedBy: configuration.identity) } else {
         (.ofOpenBoard(hostedBy: configuration.identity.peerID), nil)
       }
     let now = BoardFile.now
@@ -113,10 +106,7 @@ extension Relay {
       if let problem = boards[id]?.problem { throw problem }
       boards[id] = nil
     } catch {
-      logger.error(
-        "Board could not be served.",
-        metadata: ["board": "\(id.short)", "reason": "\(error.message)"]
-      )
+      logger.error("Board could not be served.", metadata: ["board": "\(id.short)", "reason": "\(error.message)"])
       boards[id]?.state = .failed(error)
     }
     boardsChanged()
@@ -151,10 +141,7 @@ extension Relay {
         metadata: ["board": "\(id.short)", "what": "\(remark.message)"]
       )
     case .warning(let remark):
-      logger.warning(
-        "\(remark.code)",
-        metadata: ["board": "\(id.short)", "what": "\(remark.message)"]
-      )
+      logger.warning("\(remark.code)", metadata: ["board": "\(id.short)", "what": "\(remark.message)"])
     case .saveState(let saving): board.unsaved = saving.shown.problem
     default: break
     }
@@ -173,9 +160,7 @@ extension Relay {
   }
 
   /// Waits until a board is served or has failed.
-  private func settled(_ id: SessionID) async {
-    while case .opening? = boards[id]?.state { await untilBoardsChange() }
-  }
+  private func settled(_ id: SessionID) async { while case .opening? = boards[id]?.state { await untilBoardsChange() } }
 
   /// Returns a report on a board.
   ///
@@ -216,10 +201,7 @@ extension Relay {
   ///
   /// - Returns: The report on the board.
   /// - Throws: ``WhiteboardError`` if the list of boards cannot be saved.
-  func pin(
-    _ entry: BoardRegister.Entry,
-    _ isPinned: Bool
-  ) throws(WhiteboardError) -> BoardReport {
+  func pin(_ entry: BoardRegister.Entry, _ isPinned: Bool) throws(WhiteboardError) -> BoardReport {
     var entry = entry
     entry.isPinned = isPinned
     try register.set(entry)
@@ -230,19 +212,14 @@ extension Relay {
   ///
   /// The members keep their copies of the board.
   ///
-  /// - Throws: ``WhiteboardError`` if the list of boards cannot be saved or the file cannot be
-  ///   deleted.
+  /// - Throws: ``WhiteboardError`` if the list of boards cannot be saved or the file cannot be deleted.
   func delete(_ entry: BoardRegister.Entry) async throws(WhiteboardError) {
     guard let id = entry.id else { return }
     try register.remove(id)
     if let board = boards[id] {
       await board.sharedBoard.requestEnd()
       while boards[id] != nil {
-        if case .failed? = boards[id]?.state {
-          boards[id] = nil
-        } else {
-          await untilBoardsChange()
-        }
+        if case .failed? = boards[id]?.state { boards[id] = nil } else { await untilBoardsChange() }
       }
     }
     try await removeDocument(of: id)
@@ -255,12 +232,8 @@ extension Relay {
       for summary in try await library.list() where summary.board == id.bytes {
         // A board that could not be opened may still have other SQLite files, such as a WAL file.
         for path in ["-wal", "-shm", "-journal", ""].map({ summary.path + $0 })
-        where FileManager.default.fileExists(atPath: path) {
-          try FileManager.default.removeItem(atPath: path)
-        }
+        where FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
       }
-    } catch {
-      throw WhiteboardError(.inputOutput, "the file of the board cannot be deleted: \(error)")
-    }
+    } catch { throw WhiteboardError(.inputOutput, "the file of the board cannot be deleted: \(error)") }
   }
 }

@@ -19,19 +19,12 @@ extension Relay {
       if entry.carriage?.address == nil { entry.carriage?.address = request.addressBlock }
       return note(entry)
     }
-    let refusal = limits.refusal(
-      of: request.host,
-      at: request.addressBlock,
-      among: register.entries
-    )
+    let refusal = limits.refusal(of: request.host, at: request.addressBlock, among: register.entries)
     if let refusal {
       metrics.refused(board: refusal)
       logger.notice(
         "Board not accepted.",
-        metadata: [
-          "board": "\(request.session.short)", "peer": "\(request.host.text)",
-          "reason": "\(refusal.reason)",
-        ]
+        metadata: ["board": "\(request.session.short)", "peer": "\(request.host.text)", "reason": "\(refusal.reason)"]
       )
       return .refuse(reason: refusal.reason)
     }
@@ -69,9 +62,7 @@ extension Relay {
     }
     logger.notice(
       "Board accepted.",
-      metadata: [
-        "board": "\(carried.request.session.short)", "peer": "\(carried.request.host.short)",
-      ]
+      metadata: ["board": "\(carried.request.session.short)", "peer": "\(carried.request.host.short)"]
     )
     open(entry, carried.session)
   }
@@ -81,16 +72,11 @@ extension Relay {
     guard limits.boards != .none, let discovery = configuration.discovery, let transport,
       let port = UInt16(exactly: transport.port)
     else { return }
-    let advertisement = Advertisement(
-      port: port,
-      announcement: .ofRelay(transport.peerID, named: configuration.name)
-    )
+    let advertisement = Advertisement(port: port, announcement: .ofRelay(transport.peerID, named: configuration.name))
     let isOver = ending
     spawn { relay in
       await discovery.advertise(advertisement) { advertising in
-        relay.spawn { relay in
-          for await event in advertising.events { relay.log(event) }
-        }
+        relay.spawn { relay in for await event in advertising.events { relay.log(event) } }
         for await _ in isOver {}
       }
     }
@@ -99,8 +85,7 @@ extension Relay {
   private func log(_ event: AdvertiserEvent) {
     switch event {
     case .announced: logger.info("Relay announced.")
-    case .unavailable(let problem):
-      logger.warning("Relay not announced.", metadata: ["reason": "\(problem)"])
+    case .unavailable(let problem): logger.warning("Relay not announced.", metadata: ["reason": "\(problem)"])
     case .renamed, .available: break
     }
   }

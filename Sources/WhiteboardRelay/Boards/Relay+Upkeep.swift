@@ -10,11 +10,7 @@ extension Relay {
     let clock = ContinuousClock()
     var rounds = 0
     while !isEnding {
-      do {
-        try await clock.sleep(for: .seconds(10))
-      } catch {
-        return
-      }
+      do { try await clock.sleep(for: .seconds(10)) } catch { return }
       await count()
       rounds += 1
       guard rounds % 6 == 0 else { continue }
@@ -26,8 +22,7 @@ extension Relay {
 
   /// Applies new limits, for example after the settings are reloaded.
   ///
-  /// Existing boards remain even if they exceed the new limits, except for boards whose files are
-  /// too large.
+  /// Existing boards remain even if they exceed the new limits, except for boards whose files are too large.
   package func reload(_ limits: RelayConfiguration.Limits) async {
     self.limits = limits
     logger.notice("Settings reloaded.")
@@ -41,17 +36,13 @@ extension Relay {
     await boundSizes()
   }
 
-  /// Updates the metrics with the number of messages that were refused or relayed since the last
-  /// call.
+  /// Updates the metrics with the number of messages that were refused or relayed since the last call.
   func count() async {
     for (id, board) in boards {
       let now = await board.sharedBoard.refusals
       let passed = await board.sharedBoard.relayTally()
       guard let before = boards[id] else { continue }
-      metrics.refused(
-        viewer: now.viewer - before.refused.viewer,
-        revoked: now.revoked - before.refused.revoked
-      )
+      metrics.refused(viewer: now.viewer - before.refused.viewer, revoked: now.revoked - before.refused.revoked)
       metrics.passed(since: before.passed, passed)
       boards[id]?.refused = (now.viewer, now.revoked)
       boards[id]?.passed = passed
@@ -71,11 +62,7 @@ extension Relay {
       changed.append(entry)
     }
     guard !changed.isEmpty else { return }
-    do throws(WhiteboardError) {
-      try register.set(changed)
-    } catch {
-      logger.error("\(error.message)")
-    }
+    do throws(WhiteboardError) { try register.set(changed) } catch { logger.error("\(error.message)") }
   }
 
   /// Removes the boards that no peer has visited for longer than the limits allow.
@@ -83,16 +70,11 @@ extension Relay {
   /// - Parameter now: The current time, in milliseconds since 1970.
   func removeForgotten(now: Int64) async {
     for entry in register.entries {
-      guard let days = limits.retention(of: entry), let id = entry.id,
-        boards[id]?.people.isEmpty ?? true, now - entry.visited > Int64(days) * 86_400_000
+      guard let days = limits.retention(of: entry), let id = entry.id, boards[id]?.people.isEmpty ?? true,
+        now - entry.visited > Int64(days) * 86_400_000
       else { continue }
-      logger.notice(
-        "Board removed because no peer visited it.",
-        metadata: ["board": "\(id.short)", "days": "\(days)"]
-      )
-      do throws(WhiteboardError) {
-        try await delete(entry)
-      } catch {
+      logger.notice("Board removed because no peer visited it.", metadata: ["board": "\(id.short)", "days": "\(days)"])
+      do throws(WhiteboardError) { try await delete(entry) } catch {
         logger.error("\(error.message)", metadata: ["board": "\(id.short)"])
       }
     }
@@ -102,9 +84,7 @@ extension Relay {
   func boundSizes() async {
     let limit = limits.maximumBoardMegabytes << 20
     for (id, board) in boards {
-      guard case .serving = board.state, let size = await board.sharedBoard.documentSize,
-        size > limit
-      else { continue }
+      guard case .serving = board.state, let size = await board.sharedBoard.documentSize, size > limit else { continue }
       // If compaction fails, the file remains too large. The code below handles this case.
       try? await board.sharedBoard.compactDocument(keeping: 0)
       let left = await board.sharedBoard.documentSize ?? 0

@@ -21,8 +21,8 @@ package struct FirewallProfile: Hashable, Sendable {
 
   /// The profile for firewalld.
   ///
-  /// Save it as `/etc/firewalld/services/whiteboard-relay.xml`, then run `firewall-cmd --reload`
-  /// and `firewall-cmd --permanent --add-service=whiteboard-relay`.
+  /// Save it as `/etc/firewalld/services/whiteboard-relay.xml`, then run `firewall-cmd --reload` and `firewall-cmd
+  /// --permanent --add-service=whiteboard-relay`.
   package var firewalld: String {
     """
     <?xml version="1.0" encoding="utf-8"?>

@@ -1,7 +1,7 @@
 /// The systemd unit of the relay, with notifications, a watchdog, and a sandbox.
 ///
-/// The relay stores its files in ``stateDirectory``. systemd creates that directory, and also
-/// creates a user that exists only while the service runs.
+/// The relay stores its files in ``stateDirectory``. systemd creates that directory, and also creates a user that
+/// exists only while the service runs.
 package struct SystemdUnit: Hashable, Sendable {
   /// The reason why a command cannot be written into a unit.
   package struct CommandError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -18,8 +18,7 @@ package struct SystemdUnit: Hashable, Sendable {
   /// The directory for the service's configuration.
   package static let configurationDirectory = "/etc/whiteboard-relay"
 
-  /// The memory limit above which the kernel stops the service, in systemd syntax, such as `1G`,
-  /// `512M` or `infinity`.
+  /// The memory limit above which the kernel stops the service, in systemd syntax, such as `1G`, `512M` or `infinity`.
   package var maximumMemory = "1G"
   /// The maximum number of file descriptors of the service, for connections and boards.
   package var maximumOpenFiles = 8_192
@@ -30,8 +29,7 @@ package struct SystemdUnit: Hashable, Sendable {
 
   /// Creates the unit for a service that runs a command.
   ///
-  /// - Throws: ``CommandError`` if the executable is not an absolute path, or a word contains a
-  ///   control character.
+  /// - Throws: ``CommandError`` if the executable is not an absolute path, or a word contains a control character.
   package init(executable: String, arguments: [String] = []) throws(CommandError) {
     guard executable.hasPrefix("/") else {
       throw CommandError(description: "the path of the executable must be absolute")
@@ -41,8 +39,7 @@ package struct SystemdUnit: Hashable, Sendable {
       throw CommandError(description: "a unit must not contain control characters")
     }
     // systemd expands `$` in arguments, but not in the path of the executable.
-    let words =
-      [Self.quoted(executable)] + arguments.map { Self.quoted($0).replacing("$", with: "$$") }
+    let words = [Self.quoted(executable)] + arguments.map { Self.quoted($0).replacing("$", with: "$$") }
     command = words.joined(separator: " ")
   }
 
@@ -129,8 +126,7 @@ package struct SystemdUnit: Hashable, Sendable {
     """
   }
 
-  /// Returns a word in the syntax of systemd.service(5): quoted if necessary, and with escaped
-  /// specifiers.
+  /// Returns a word in the syntax of systemd.service(5): quoted if necessary, and with escaped specifiers.
   private static func quoted(_ word: String) -> String {
     let word = word.replacing("%", with: "%%")
     let isPlain = !word.isEmpty && word != ";" && !word.contains { " \"'\\".contains($0) }

@@ -22,17 +22,12 @@ package struct RelayBound: Encodable, Sendable {
   ///   - limits: The operator's limits for boards.
   ///   - passing: The operator's limits for members.
   /// - Returns: One element for each limit.
-  package static func all(
-    _ limits: RelayConfiguration.Limits,
-    _ passing: RelayLimits
-  ) -> [RelayBound] {
+  package static func all(_ limits: RelayConfiguration.Limits, _ passing: RelayLimits) -> [RelayBound] {
     let isOpen = limits.boards == .any
     let retention =
       switch limits.retention {
       case .auto:
-        isOpen
-          ? "\(BoardRetention.daysOfStrangers) days if a peer that is not in `allow` created the board"
-          : "kept"
+        isOpen ? "\(BoardRetention.daysOfStrangers) days if a peer that is not in `allow` created the board" : "kept"
       case .never: "kept"
       case .days(let days): "\(days) days"
       }
@@ -50,26 +45,14 @@ package struct RelayBound: Encodable, Sendable {
       ),
       RelayBound(
         "boards of all peers that are not in `allow`",
-        isOpen
-          ? "accepted while there are fewer than \(limits.boardsForStrangers) boards"
-          : "none are accepted",
+        isOpen ? "accepted while there are fewer than \(limits.boardsForStrangers) boards" : "none are accepted",
         "\(limits.maximumBoards - limits.boardsForStrangers) boards are reserved for the operator and allowed peers"
-      ),
-      RelayBound(
-        "peers on a board",
-        "\(limits.maximumPeople)",
-        "further peers are refused (full)"
-      ),
+      ), RelayBound("peers on a board", "\(limits.maximumPeople)", "further peers are refused (full)"),
       RelayBound(
         "size of a board's file",
         "\(limits.maximumBoardMegabytes) MB",
         "the board's history is deleted; if that is not enough, the board is no longer served"
-      ),
-      RelayBound(
-        "time without a visitor to a board",
-        retention,
-        "the board is removed, unless it is pinned"
-      ),
+      ), RelayBound("time without a visitor to a board", retention, "the board is removed, unless it is pinned"),
       RelayBound(
         "message copies made for a member",
         "\(passing.rate.copies) a second",
@@ -84,12 +67,7 @@ package struct RelayBound: Encodable, Sendable {
         "data that waits for a member",
         "\(passing.queuedBytes >> 20) MB",
         "the member is disconnected from the others, and catches up with a snapshot (overrun)"
-      ),
-      RelayBound(
-        "time without an acknowledgement from a member",
-        "30 s",
-        "the member is disconnected (too-slow)"
-      ),
+      ), RelayBound("time without an acknowledgement from a member", "30 s", "the member is disconnected (too-slow)"),
       RelayBound(
         "connections before admission",
         "\(Limits.pendingConnectionsPerAddress) from an address, \(Limits.pendingConnections) in total",
@@ -99,18 +77,9 @@ package struct RelayBound: Encodable, Sendable {
         "wrong codes",
         "\(Limits.wrongProofs) from an address or a key",
         "the address and the key are locked out for 60 s"
-      ),
-      RelayBound(
-        "bulk links of a member",
-        "\(Limits.bulkLinks)",
-        "further links are closed (busy)"
-      ),
+      ), RelayBound("bulk links of a member", "\(Limits.bulkLinks)", "further links are closed (busy)"),
       RelayBound("streams of a member", "\(Limits.streams)", "further streams are refused (busy)"),
-      RelayBound(
-        "transfers of a member",
-        "\(Limits.resources)",
-        "further transfers wait"
-      ),
+      RelayBound("transfers of a member", "\(Limits.resources)", "further transfers wait"),
       RelayBound("tunnels of a board", "\(Limits.tunnels)", "further tunnels are closed (busy)"),
     ]
   }

@@ -9,8 +9,7 @@ package enum BoardsTaken: String, CaseIterable, Sendable {
   case any
   /// Only boards from the allowed peers are accepted.
   case allowList = "allow-list"
-  /// No boards from other hosts are accepted. The relay serves only the boards that were created on
-  /// it.
+  /// No boards from other hosts are accepted. The relay serves only the boards that were created on it.
   case none
 }
 
@@ -58,11 +57,7 @@ extension SettingKey<Logger.Level> {
 
 extension SettingKey<LogStyle> {
   /// The format of log lines.
-  package static let logFormat = SettingKey(
-    "log-format",
-    "The format of log lines",
-    standard: .value("auto")
-  )
+  package static let logFormat = SettingKey("log-format", "The format of log lines", standard: .value("auto"))
 }
 
 extension SettingKey<[PeerID]> {
@@ -102,19 +97,12 @@ extension SettingKey<HealthPlace> {
     "The address that serves /healthz, /readyz and /metrics",
     allowed: "ADDR:PORT, or none",
     standard: .value("127.0.0.1:26274")
-  ) { text throws(SettingFault) in
-    text == "none" ? .nowhere : .at(try PeerAddress(listening: text))
-  }
+  ) { text throws(SettingFault) in text == "none" ? .nowhere : .at(try PeerAddress(listening: text)) }
 }
 
 extension SettingKey<Int> {
   /// The maximum number of boards.
-  package static let maximumBoards = count(
-    "max-boards",
-    "The maximum number of boards",
-    in: 1...10_000,
-    standard: 100
-  )
+  package static let maximumBoards = count("max-boards", "The maximum number of boards", in: 1...10_000, standard: 100)
   /// The maximum number of boards from each host that is not on the allow list.
   package static let maximumBoardsPerHost = count(
     "max-boards-per-host",
@@ -129,8 +117,7 @@ extension SettingKey<Int> {
     in: 1...10_000,
     standard: 16
   )
-  /// The number of boards, out of the maximum, that are reserved for the operator and the hosts on
-  /// the allow list.
+  /// The number of boards, out of the maximum, that are reserved for the operator and the hosts on the allow list.
   package static let reservedBoards = SettingKey(
     "reserved-boards",
     "The number of boards that are reserved for the operator and allowed peers, if boards = any",
@@ -174,12 +161,9 @@ extension SettingKey<Int> {
     standard: RelayLimits().queuedBytes >> 20
   )
 
-  private static func count(
-    _ name: String,
-    _ summary: String,
-    in range: ClosedRange<Int>,
-    standard: Int
-  ) -> SettingKey<Int> {
+  private static func count(_ name: String, _ summary: String, in range: ClosedRange<Int>, standard: Int) -> SettingKey<
+    Int
+  > {
     SettingKey(
       name,
       summary,
@@ -189,9 +173,7 @@ extension SettingKey<Int> {
     )
   }
 
-  private static func number(
-    in range: ClosedRange<Int>
-  ) -> @Sendable (String) throws(SettingFault) -> Int {
+  private static func number(in range: ClosedRange<Int>) -> @Sendable (String) throws(SettingFault) -> Int {
     { text throws(SettingFault) in
       guard let number = Int(text), range.contains(number) else { throw SettingFault() }
       return number
@@ -201,8 +183,8 @@ extension SettingKey<Int> {
 
 /// How long an unpinned board is kept without a visitor.
 package enum BoardRetention: Equatable, Sendable {
-  /// If the host of a board is not on the allow list, the board is kept for ``daysOfStrangers``
-  /// days. Every other board is kept forever.
+  /// If the host of a board is not on the allow list, the board is kept for ``daysOfStrangers`` days. Every other board
+  /// is kept forever.
   case auto
   /// Every board is kept forever.
   case never
@@ -235,16 +217,13 @@ extension SettingKey<BoardRetention> {
 extension SettingEntry {
   /// The settings of a relay.
   package static let ofRelay: [SettingEntry] = [
-    SettingKey.relayName.entry, SettingKey.dataDirectory.entry, SettingKey.listen.entry,
-    SettingKey.interface.entry, SettingKey.announce.entry, SettingKey.http.entry,
-    SettingKey.boards.entry, SettingKey.allow.entry, SettingKey.maximumBoards.entry,
-    SettingKey.maximumBoardsPerHost.entry, SettingKey.maximumBoardsPerAddress.entry,
-    SettingKey.reservedBoards.entry, SettingKey.maximumPeople.entry,
-    SettingKey.maximumBoardMegabytes.entry,
-    SettingKey.maximumCopies.entry, SettingKey.maximumCopiedMegabytes.entry,
-    SettingKey.maximumWaitingMegabytes.entry, SettingKey.retain.entry, SettingKey.lostAfter.entry,
-    SettingKey.web.entry, SettingKey.webPort.entry, SettingKey.webCertificate.entry,
-    SettingKey.webKey.entry, SettingKey.relayLogLevel.entry,
+    SettingKey.relayName.entry, SettingKey.dataDirectory.entry, SettingKey.listen.entry, SettingKey.interface.entry,
+    SettingKey.announce.entry, SettingKey.http.entry, SettingKey.boards.entry, SettingKey.allow.entry,
+    SettingKey.maximumBoards.entry, SettingKey.maximumBoardsPerHost.entry, SettingKey.maximumBoardsPerAddress.entry,
+    SettingKey.reservedBoards.entry, SettingKey.maximumPeople.entry, SettingKey.maximumBoardMegabytes.entry,
+    SettingKey.maximumCopies.entry, SettingKey.maximumCopiedMegabytes.entry, SettingKey.maximumWaitingMegabytes.entry,
+    SettingKey.retain.entry, SettingKey.lostAfter.entry, SettingKey.web.entry, SettingKey.webPort.entry,
+    SettingKey.webCertificate.entry, SettingKey.webKey.entry, SettingKey.relayLogLevel.entry,
     SettingKey.logFormat.entry,
   ]
 }

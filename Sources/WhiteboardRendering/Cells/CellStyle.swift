@@ -38,11 +38,8 @@ package struct CellStyle: Hashable, Sendable {
   /// Creates a style.
   ///
   /// Without arguments, it is the terminal's default style.
-  package init(
-    _ foreground: CellColor = .terminal,
-    on background: CellColor = .terminal,
-    _ attributes: Attributes = []
-  ) {
+  package init(_ foreground: CellColor = .terminal, on background: CellColor = .terminal, _ attributes: Attributes = [])
+  {
     self.foreground = foreground
     self.background = background
     self.attributes = attributes

@@ -18,16 +18,12 @@ package enum CharacterWidth {
     }
     if isEmoji { return 2 }
     // Spacing marks, as in the scripts of India, need a column of their own.
-    let marks = character.unicodeScalars.dropFirst().count {
-      $0.properties.generalCategory == .spacingMark
-    }
+    let marks = character.unicodeScalars.dropFirst().count { $0.properties.generalCategory == .spacingMark }
     return min(width + marks, 2)
   }
 
   /// Returns the number of columns of a string.
-  package static func columns(_ text: some StringProtocol) -> Int {
-    text.reduce(0) { $0 + columns($1) }
-  }
+  package static func columns(_ text: some StringProtocol) -> Int { text.reduce(0) { $0 + columns($1) } }
 
   private static func columns(_ scalar: Unicode.Scalar) -> Int {
     switch scalar.properties.generalCategory {

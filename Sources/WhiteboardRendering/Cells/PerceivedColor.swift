@@ -12,15 +12,9 @@ struct PerceivedColor: Hashable, Sendable {
     let red = Self.linear[Int(rgb >> 16 & 0xFF)]
     let green = Self.linear[Int(rgb >> 8 & 0xFF)]
     let blue = Self.linear[Int(rgb & 0xFF)]
-    let long = Self.cubeRoot(
-      0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue
-    )
-    let medium = Self.cubeRoot(
-      0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue
-    )
-    let short = Self.cubeRoot(
-      0.0883024619 * red + 0.2817188376 * green + 0.6299787005 * blue
-    )
+    let long = Self.cubeRoot(0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue)
+    let medium = Self.cubeRoot(0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue)
+    let short = Self.cubeRoot(0.0883024619 * red + 0.2817188376 * green + 0.6299787005 * blue)
     lightness = 0.2104542553 * long + 0.7936177850 * medium - 0.0040720468 * short
     a = 1.9779984951 * long - 2.4285922050 * medium + 0.4505937099 * short
     b = 0.0259040371 * long + 0.7827717662 * medium - 0.8086757660 * short

@@ -79,12 +79,11 @@ package struct Screen: Hashable, Sendable {
 
   /// Writes text at a position, clipped to an area.
   ///
-  /// A wide character that does not fit completely is omitted. If the style has the terminal's
-  /// background, the cells keep their background.
+  /// A wide character that does not fit completely is omitted. If the style has the terminal's background, the cells
+  /// keep their background.
   ///
   /// - Returns: The column after the text.
-  @discardableResult
-  package mutating func put(
+  @discardableResult package mutating func put(
     _ text: some StringProtocol,
     x: Int,
     y: Int,
@@ -139,8 +138,7 @@ package struct Screen: Hashable, Sendable {
 
   /// Copies the cells of another screen to a position, clipped to this screen.
   package mutating func copy(_ other: Screen, to origin: (x: Int, y: Int)) {
-    let target = CellArea(x: origin.x, y: origin.y, width: other.width, height: other.height)
-      .clamped(to: area)
+    let target = CellArea(x: origin.x, y: origin.y, width: other.width, height: other.height).clamped(to: area)
     let isPlain = other.clusters.isEmpty
     for y in target.rows {
       tear(target.columns, y)
@@ -154,9 +152,7 @@ package struct Screen: Hashable, Sendable {
       }
       for x in target.columns {
         var cell = other[x - origin.x, y - origin.y]
-        if let index = cell.glyph.clusterIndex {
-          cell.glyph = glyph(Character(other.clusters[index]))
-        }
+        if let index = cell.glyph.clusterIndex { cell.glyph = glyph(Character(other.clusters[index])) }
         self[x, y] = cell
       }
     }
@@ -169,27 +165,15 @@ package struct Screen: Hashable, Sendable {
   }
 
   /// Draws a frame along the edge of an area, clipped to another area.
-  package mutating func frame(
-    _ area: CellArea,
-    _ style: CellStyle,
-    isASCII: Bool,
-    in clip: CellArea? = nil
-  ) {
+  package mutating func frame(_ area: CellArea, _ style: CellStyle, isASCII: Bool, in clip: CellArea? = nil) {
     guard area.width >= 2, area.height >= 2 else { return }
-    let signs: [Character] =
-      isASCII ? ["+", "+", "+", "+", "-", "|"] : ["┌", "┐", "└", "┘", "─", "│"]
+    let signs: [Character] = isASCII ? ["+", "+", "+", "+", "-", "|"] : ["┌", "┐", "└", "┘", "─", "│"]
     let (left, right) = (area.columns.lowerBound, area.columns.upperBound - 1)
     let (top, bottom) = (area.rows.lowerBound, area.rows.upperBound - 1)
-    for x in left...right {
-      for y in [top, bottom] { put(String(signs[4]), x: x, y: y, style, in: clip) }
-    }
-    for y in top...bottom {
-      for x in [left, right] { put(String(signs[5]), x: x, y: y, style, in: clip) }
-    }
+    for x in left...right { for y in [top, bottom] { put(String(signs[4]), x: x, y: y, style, in: clip) } }
+    for y in top...bottom { for x in [left, right] { put(String(signs[5]), x: x, y: y, style, in: clip) } }
     let corners = [(left, top), (right, top), (left, bottom), (right, bottom)]
-    for (sign, corner) in zip(signs, corners) {
-      put(String(sign), x: corner.0, y: corner.1, style, in: clip)
-    }
+    for (sign, corner) in zip(signs, corners) { put(String(sign), x: corner.0, y: corner.1, style, in: clip) }
   }
 }
 
@@ -220,23 +204,15 @@ package struct CellArea: Hashable, Sendable {
   }
 
   /// Returns whether the two areas overlap.
-  func touches(_ other: CellArea) -> Bool {
-    columns.overlaps(other.columns) && rows.overlaps(other.rows)
-  }
+  func touches(_ other: CellArea) -> Bool { columns.overlaps(other.columns) && rows.overlaps(other.rows) }
 
   /// Returns the smallest area that contains both areas.
   package func union(_ other: CellArea) -> CellArea {
     if isEmpty { return other }
     if other.isEmpty { return self }
     return CellArea(
-      columns: min(
-        columns.lowerBound,
-        other.columns.lowerBound
-      )..<max(columns.upperBound, other.columns.upperBound),
-      rows: min(
-        rows.lowerBound,
-        other.rows.lowerBound
-      )..<max(rows.upperBound, other.rows.upperBound)
+      columns: min(columns.lowerBound, other.columns.lowerBound)..<max(columns.upperBound, other.columns.upperBound),
+      rows: min(rows.lowerBound, other.rows.lowerBound)..<max(rows.upperBound, other.rows.upperBound)
     )
   }
 

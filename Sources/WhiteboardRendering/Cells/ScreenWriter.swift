@@ -39,14 +39,13 @@ package struct ScreenWriter: Sendable {
     let columns: Range<Int>
   }
 
-  /// The maximum number of runs to sort by style; if there are more, they are written in screen
-  /// order.
+  /// The maximum number of runs to sort by style; if there are more, they are written in screen order.
   private static let sortLimit = 32
 
   /// Returns the runs in an order with few changes of style.
   ///
-  /// Moving the cursor needs fewer bytes than setting a color. Styles with fewer attributes come
-  /// first, because adding an attribute needs fewer bytes than removing one.
+  /// Moving the cursor needs fewer bytes than setting a color. Styles with fewer attributes come first, because adding
+  /// an attribute needs fewer bytes than removing one.
   ///
   /// - Returns: The runs, split and sorted by style; nil if they must be written in screen order. This is the case if
   ///   there are too many, or if terminals disagree about the cursor position after a glyph. The cells that such a
@@ -72,9 +71,7 @@ package struct ScreenWriter: Sendable {
       }
     }
     let indices = groups.indices.sorted { one, other in
-      let attributes = (
-        groups[one].style.attributes.rawValue, groups[other].style.attributes.rawValue
-      )
+      let attributes = (groups[one].style.attributes.rawValue, groups[other].style.attributes.rawValue)
       return attributes.0 == attributes.1 ? one < other : attributes.0 < attributes.1
     }
     return indices.flatMap { groups[$0].runs }
@@ -99,11 +96,9 @@ package struct ScreenWriter: Sendable {
       while end < new.width, end - last < Self.gap || end < last {
         if end < last || differs(end, y, old, new) {
           last = max(last, end + 1)
-          // A terminal that draws the parts of a cluster separately overwrites the cells after it,
-          // so write these cells again.
-          if let index = new[end, y].glyph.clusterIndex {
-            last = max(last, end + reach(new.clusters[index]))
-          }
+          // A terminal that draws the parts of a cluster separately overwrites the cells after it, so write these cells
+          // again.
+          if let index = new[end, y].glyph.clusterIndex { last = max(last, end + reach(new.clusters[index])) }
         }
         end += 1
       }
@@ -124,8 +119,7 @@ package struct ScreenWriter: Sendable {
     let (before, after) = (old[x, y], new[x, y])
     guard before == after else { return true }
     // The screens have different cluster tables, so compare the text of the glyphs.
-    return after.glyph.clusterIndex != nil
-      && old.text(of: before.glyph) != new.text(of: after.glyph)
+    return after.glyph.clusterIndex != nil && old.text(of: before.glyph) != new.text(of: after.glyph)
   }
 
   private func write(_ run: Run, _ screen: Screen, _ output: inout WriterOutput) {

@@ -35,9 +35,7 @@ package enum TextLines {
     }
     guard lines.count > limit else { return lines }
     lines.removeLast(lines.count - limit)
-    if let last = lines.popLast() {
-      lines.append(cut(last + "…", columns: columns))
-    }
+    if let last = lines.popLast() { lines.append(cut(last + "…", columns: columns)) }
     return lines
   }
 

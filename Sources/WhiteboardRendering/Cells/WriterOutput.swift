@@ -8,8 +8,7 @@ struct WriterOutput {
   private var trust = Trust.sure
   /// The current style, as the caller requested it.
   ///
-  /// `told` is the same style as sent to the terminal: if the terminal has a palette, its colors
-  /// are palette indices.
+  /// `told` is the same style as sent to the terminal: if the terminal has a palette, its colors are palette indices.
   private var style = CellStyle.plain
   private var told = CellStyle.plain
   private var indices: [UInt32: UInt8] = [:]
@@ -20,8 +19,7 @@ struct WriterOutput {
     case sure
     /// The cursor is probably at the expected position.
     ///
-    /// If it is not, only the current run of letters is affected, because the cursor is positioned
-    /// again after the run.
+    /// If it is not, only the current run of letters is affected, because the cursor is positioned again after the run.
     case inRun
     /// Terminals disagree about the cursor position.
     case none
@@ -44,15 +42,11 @@ struct WriterOutput {
 
   /// Moves the cursor to the position at which a glyph will be written.
   mutating func move(to x: Int, _ y: Int, before glyph: Glyph) {
-    guard let cursor, trust == .sure || (trust == .inRun && Self.trust(glyph) == .inRun) else {
-      return jump(to: x, y)
-    }
+    guard let cursor, trust == .sure || (trust == .inRun && Self.trust(glyph) == .inRun) else { return jump(to: x, y) }
     let (across, down) = (x - cursor.x, y - cursor.y)
     guard across != 0 || down != 0 else { return }
     let step = Self.length(across) + Self.length(down)
-    guard trust == .sure, step < 4 + Self.digitCount(x + 1) + Self.digitCount(y + 1) else {
-      return jump(to: x, y)
-    }
+    guard trust == .sure, step < 4 + Self.digitCount(x + 1) + Self.digitCount(y + 1) else { return jump(to: x, y) }
     go(down, "B", "A")
     go(across, "C", "D")
     self.cursor = (x, y)
@@ -83,9 +77,7 @@ struct WriterOutput {
     }
   }
 
-  private static func digitCount(_ value: Int) -> Int {
-    value < 10 ? 1 : value < 100 ? 2 : value < 1000 ? 3 : 4
-  }
+  private static func digitCount(_ value: Int) -> Int { value < 10 ? 1 : value < 100 ? 2 : value < 1000 ? 3 : 4 }
 
   // MARK: - Glyphs
 
@@ -139,11 +131,7 @@ struct WriterOutput {
     if wanted.background != told.background { color(wanted.background, 40) }
     told = wanted
     // Replace the last separator by `m`. A sequence without numbers resets the style.
-    if bytes.count > first {
-      bytes[bytes.count - 1] = UInt8(ascii: "m")
-    } else {
-      text("m")
-    }
+    if bytes.count > first { bytes[bytes.count - 1] = UInt8(ascii: "m") } else { text("m") }
   }
 
   private mutating func attributes(_ wanted: CellStyle) {
@@ -202,8 +190,7 @@ struct WriterOutput {
     guard let value = color.rgb else { return code(base + 9) }
     switch depth {
     case .none: break
-    case .sixteen:
-      code(value < 8 ? base + Int(value) : base + 52 + Int(value))
+    case .sixteen: code(value < 8 ? base + Int(value) : base + 52 + Int(value))
     case .palette:
       code(base + 8)
       code(5)

@@ -19,9 +19,7 @@ extension BoardPicture {
   }
 
   /// Returns the number of columns of the longest line.
-  package static func columns(_ lines: [String]) -> Int {
-    lines.reduce(0) { max($0, CharacterWidth.columns($1)) }
-  }
+  package static func columns(_ lines: [String]) -> Int { lines.reduce(0) { max($0, CharacterWidth.columns($1)) } }
 
   /// Returns the size, in board units, of text with the given numbers of columns and rows.
   static func size(columns: Int, rows: Int) -> Size {
@@ -56,10 +54,7 @@ extension BoardCanvas.Item {
     let y = rotation.sine.magnitude * width + rotation.cosine.magnitude * height
     let center = snapshot.centerPosition
     return snapshot.bounds.union(
-      Rectangle(
-        Point(x: center.x - x, y: center.y - y),
-        Point(x: center.x + x, y: center.y + y)
-      )
+      Rectangle(Point(x: center.x - x, y: center.y - y), Point(x: center.x + x, y: center.y + y))
     )
   }
 }

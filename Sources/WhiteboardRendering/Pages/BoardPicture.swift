@@ -36,9 +36,7 @@ package struct BoardPicture: Sendable {
   ///
   /// Returns nil if there are no objects.
   package static func region(around items: [BoardCanvas.Item], margin: Double = 20) -> Rectangle? {
-    let whole = items.reduce(Rectangle?.none) { whole, item in
-      whole?.union(item.pageBounds) ?? item.pageBounds
-    }
+    let whole = items.reduce(Rectangle?.none) { whole, item in whole?.union(item.pageBounds) ?? item.pageBounds }
     return whole.map { whole in
       Rectangle(
         Point(x: whole.least.x - margin, y: whole.least.y - margin),

@@ -14,8 +14,7 @@ package struct PageColor: Hashable, Sendable {
 
 /// The colors of a page: those of the board, adapted to be visible on the background.
 package struct PageInk: Hashable, Sendable {
-  /// The color `0xRRGGBB` for objects without a color: black on a light background, white on a dark
-  /// one.
+  /// The color `0xRRGGBB` for objects without a color: black on a light background, white on a dark one.
   package let plain: UInt32
   private let paper: UInt32
 

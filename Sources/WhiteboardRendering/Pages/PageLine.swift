@@ -18,8 +18,7 @@ package struct PageLine: Hashable, Sendable {
 
   /// Returns the visible parts of a drawing as lines around its center, without scale and rotation.
   ///
-  /// A part whose pen pressure is constant or unknown is one line. Otherwise it is several
-  /// consecutive lines.
+  /// A part whose pen pressure is constant or unknown is one line. Otherwise it is several consecutive lines.
   static func lines(of snapshot: ObjectSnapshot, width: Double) -> [PageLine] {
     snapshot.inkLines.flatMap { line -> [PageLine] in
       guard let curve = InkCurve(line.points) else { return [] }
@@ -30,16 +29,10 @@ package struct PageLine: Hashable, Sendable {
       repeat {
         let level = level(line.pressures, curve.targets, first)
         let end =
-          (first..<curve.pieces.count)
-          .first { Self.level(line.pressures, curve.targets, $0) != level } ?? curve.pieces.count
+          (first..<curve.pieces.count).first { Self.level(line.pressures, curve.targets, $0) != level }
+          ?? curve.pieces.count
         let pieces = Array(curve.pieces[first..<end])
-        lines.append(
-          PageLine(
-            width: width * InkCurve.breadth(atPressure: level),
-            start: start,
-            pieces: pieces
-          )
-        )
+        lines.append(PageLine(width: width * InkCurve.breadth(atPressure: level), start: start, pieces: pieces))
         start = pieces.last?.end ?? start
         first = end
       } while first < curve.pieces.count

@@ -128,8 +128,7 @@ extension BoardPicture {
       let width = snapshot.lineWidth ?? ObjectDefaults.lineWidth
       let lines = PageLine.lines(of: snapshot, width: max(width, leastWidth / snapshot.scale))
       return lines.isEmpty ? [] : [.ink(lines, ink.color(snapshot.color))]
-    case .text:
-      return Self.words(snapshot, ink.color(snapshot.color))
+    case .text: return Self.words(snapshot, ink.color(snapshot.color))
     case .photo:
       guard let asset = snapshot.asset, let file = photo(asset.id) else {
         return Self.placeholder("photo: not here", snapshot.size)
@@ -137,20 +136,13 @@ extension BoardPicture {
       let orientation = PhotoHeader.orientation(of: file)
       let box = Self.box(snapshot.size)
       return [.photo(PagePhoto(asset: asset, file: file, orientation: orientation, box: box))]
-    case .game:
-      return item.game.map {
-        panel(GamePanel.label($0, isASCII: false, naming: name), ink)
-      } ?? []
-    default:
-      return Self.placeholder("?", snapshot.size)
+    case .game: return item.game.map { panel(GamePanel.label($0, isASCII: false, naming: name), ink) } ?? []
+    default: return Self.placeholder("?", snapshot.size)
     }
   }
 
   private static func box(_ size: Size) -> Rectangle {
-    Rectangle(
-      Point(x: -size.width / 2, y: -size.height / 2),
-      Point(x: size.width / 2, y: size.height / 2)
-    )
+    Rectangle(Point(x: -size.width / 2, y: -size.height / 2), Point(x: size.width / 2, y: size.height / 2))
   }
 
   /// Returns the marks of a text object, with the same lines as on a terminal.
@@ -159,8 +151,7 @@ extension BoardPicture {
     let left = -Double(columns(lines)) * letter.width / 2
     let top = -Double(lines.count) * letter.height / 2
     return lines.enumerated().compactMap { row, line in
-      PageWords(line, Point(x: left, y: top + Double(row) * letter.height), color)
-        .map { .words($0) }
+      PageWords(line, Point(x: left, y: top + Double(row) * letter.height), color).map { .words($0) }
     }
   }
 
@@ -169,11 +160,7 @@ extension BoardPicture {
     let ground = PageMark.box(box(size), fill: PageColor(rgb: 0x444444), border: nil)
     let room = Double(CharacterWidth.columns(words)) * letter.width
     guard room <= size.width, size.height >= letter.height,
-      let words = PageWords(
-        words,
-        Point(x: -room / 2, y: -letter.height / 2),
-        PageColor(rgb: 0xFFFFFF)
-      )
+      let words = PageWords(words, Point(x: -room / 2, y: -letter.height / 2), PageColor(rgb: 0xFFFFFF))
     else { return [ground] }
     return [ground, .words(words)]
   }
@@ -196,15 +183,13 @@ extension BoardPicture {
       for span in line {
         let end = x + Double(CharacterWidth.columns(span.text)) * Self.letter.width
         if let ground = span.style.background.rgb {
-          let area = Rectangle(
-            Point(x: x, y: y + 0.5),
-            Point(x: end, y: y + Self.letter.height - 0.5)
-          )
+          let area = Rectangle(Point(x: x, y: y + 0.5), Point(x: end, y: y + Self.letter.height - 0.5))
           marks.append(.box(area, fill: PageColor(rgb: ground), border: nil))
         }
         let isBold = span.style.attributes.contains(.bold)
-        PageWords(span.text, Point(x: x, y: y), Self.color(span.style, ink), isBold: isBold)
-          .map { marks.append(.words($0)) }
+        PageWords(span.text, Point(x: x, y: y), Self.color(span.style, ink), isBold: isBold).map {
+          marks.append(.words($0))
+        }
         x = end
       }
     }

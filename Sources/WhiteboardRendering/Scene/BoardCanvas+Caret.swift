@@ -9,8 +9,7 @@ extension BoardCanvas {
   ///   - scalars: The number of Unicode scalars before the caret.
   /// - Returns: The cell, which can be outside the view.
   package func caret(in id: ObjectID, after scalars: Int) -> (x: Int, y: Int)? {
-    guard let item = items[id], let text = item.snapshot.text,
-      let placed = order.first(where: { $0.id == id })?.label
+    guard let item = items[id], let text = item.snapshot.text, let placed = order.first(where: { $0.id == id })?.label
     else { return nil }
     let lines = placed.label.lines
     // Lines are consecutive parts of the text. Only spaces and line feeds between them are left out.
@@ -28,8 +27,7 @@ extension BoardCanvas {
         // Trailing spaces are not shown, but a caret after them must be at the right column.
         let blanks = max(0, inLine - words.count)
         return (
-          placed.area.columns.lowerBound + CharacterWidth.columns(before) + blanks,
-          placed.area.rows.lowerBound + row
+          placed.area.columns.lowerBound + CharacterWidth.columns(before) + blanks, placed.area.rows.lowerBound + row
         )
       }
       rest = rest.dropFirst(words.count)

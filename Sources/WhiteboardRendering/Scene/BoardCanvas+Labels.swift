@@ -2,9 +2,8 @@ import Whiteboard
 
 /// The labels of objects.
 ///
-/// A terminal has letters of one size and one direction. Therefore text is wrapped to the width of
-/// its box, bold if it is large, and dim if it is small. Rotated text is shown upright around its
-/// center, followed by its angle.
+/// A terminal has letters of one size and one direction. Therefore text is wrapped to the width of its box, bold if it
+/// is large, and dim if it is small. Rotated text is shown upright around its center, followed by its angle.
 extension BoardCanvas {
   /// Returns the label of an object; nil if it has none.
   func label(_ item: Item) -> Label? {
@@ -12,11 +11,7 @@ extension BoardCanvas {
     switch snapshot.kind {
     case .text: return textLabel(snapshot)
     case .game:
-      return item.game.map { game in
-        GamePanel.label(game, isASCII: dotStyle == .ascii) {
-          names[$0] ?? $0.shortText
-        }
-      }
+      return item.game.map { game in GamePanel.label(game, isASCII: dotStyle == .ascii) { names[$0] ?? $0.shortText } }
     case .drawing, .photo: return nil
     default: return Label(lines: [[.init("[?]")]])
     }
@@ -38,10 +33,7 @@ extension BoardCanvas {
     if snapshot.scale <= Self.dimScale { style.attributes.insert(.dim) }
     let lines = TextLines.wrapped(text, columns: max(columns, 4), limit: 200)
     // If the board is zoomed out, truncate the text, so that it does not cover everything.
-    let rows = max(
-      1,
-      Int(400 * snapshot.scale * viewport.scale / Double(DotGrid.fine.down))
-    )
+    let rows = max(1, Int(400 * snapshot.scale * viewport.scale / Double(DotGrid.fine.down)))
     var label = Label(lines: lines.prefix(rows).map { [.init($0, style)] })
     if let angle = angle(snapshot), let last = label.lines.indices.last {
       label.lines[last].append(.init(angle, CellStyle(style.foreground, on: .terminal, .dim)))

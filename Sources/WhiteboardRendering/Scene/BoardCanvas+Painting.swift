@@ -30,9 +30,7 @@ extension BoardCanvas {
       for x in area.columns {
         let under = ground[x, y]
         // A cell with text shows no lines, so that the text stays readable.
-        screen[x, y] =
-          isBare(under)
-          ? dotStyle.cell(dots, x, y, on: under.style.background) ?? under : under
+        screen[x, y] = isBare(under) ? dotStyle.cell(dots, x, y, on: under.style.background) ?? under : under
       }
     }
     // The cells come from `ground`, so copy its cluster table too.
@@ -48,9 +46,7 @@ extension BoardCanvas {
   }
 
   /// The cell that shows a crossing of the grid.
-  private var gridCell: Cell {
-    Cell(Glyph(dotStyle == .ascii ? "." : "·"), CellStyle(.terminal, on: .terminal, .dim))
-  }
+  private var gridCell: Cell { Cell(Glyph(dotStyle == .ascii ? "." : "·"), CellStyle(.terminal, on: .terminal, .dim)) }
 
   /// The minimum distance between crossings of the grid, in dots.
   private static let leastGrid = 8.0
@@ -114,12 +110,7 @@ extension BoardCanvas {
     return work
   }
 
-  private mutating func draw(
-    _ points: [InkPoint],
-    _ placement: InkPlacement,
-    _ pen: DotPen,
-    _ area: DotArea
-  ) -> Int {
+  private mutating func draw(_ points: [InkPoint], _ placement: InkPlacement, _ pen: DotPen, _ area: DotArea) -> Int {
     dots.draw(
       placement.path(points),
       isBend: { InkTurn.isBend(at: $0, of: points.count) { points[$0].point } },
@@ -145,12 +136,7 @@ extension BoardCanvas {
       }
       let points = line.points
       return work
-        + dots.draw(
-          path,
-          isBend: { InkTurn.isBend(at: $0, of: points.count) { points[$0] } },
-          pen,
-          within: area
-        )
+        + dots.draw(path, isBend: { InkTurn.isBend(at: $0, of: points.count) { points[$0] } }, pen, within: area)
     }
   }
 }
@@ -165,8 +151,7 @@ extension BoardCanvas {
   /// The areas of the photos that the terminal shows as pixels.
   private var pixelAreas: [CellArea] {
     order.compactMap { place in
-      guard let snapshot = items[place.id]?.snapshot, let asset = snapshot.asset,
-        shownAsPixels.contains(asset.id)
+      guard let snapshot = items[place.id]?.snapshot, let asset = snapshot.asset, shownAsPixels.contains(asset.id)
       else { return nil }
       return wholeArea(snapshot)
     }

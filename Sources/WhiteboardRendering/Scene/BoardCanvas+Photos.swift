@@ -4,9 +4,7 @@ import Whiteboard
 extension BoardCanvas {
   /// Returns the cells closest to a photo's box, at least one; they may be outside the view.
   func wholeArea(_ snapshot: ObjectSnapshot) -> CellArea {
-    let (least, greatest) = (
-      viewport.dot(of: snapshot.bounds.least), viewport.dot(of: snapshot.bounds.greatest)
-    )
+    let (least, greatest) = (viewport.dot(of: snapshot.bounds.least), viewport.dot(of: snapshot.bounds.greatest))
     func cells(_ from: Double, _ to: Double, _ dots: Int) -> Range<Int> {
       func whole(_ value: Double) -> Int { Int(min(max(value, -1e6), 1e6)) }
       let first = whole((from / Double(dots)).rounded())
@@ -36,23 +34,15 @@ extension BoardCanvas {
   }
 
   /// Draws two pixels per cell, one above the other.
-  private mutating func draw(
-    _ pixels: PhotoPixels,
-    of snapshot: ObjectSnapshot,
-    in area: CellArea
-  ) {
+  private mutating func draw(_ pixels: PhotoPixels, of snapshot: ObjectSnapshot, in area: CellArea) {
     let box = viewport.area(of: snapshot.bounds).clamped(to: area)
     let rotation = snapshot.rotation
     let width = max(snapshot.size.width * snapshot.scale, 1)
     let height = max(snapshot.size.height * snapshot.scale, 1)
     func color(_ x: Int, _ y: Int, _ dotsDown: Double) -> CellColor? {
       let (across, down) = (Double(DotGrid.fine.across), Double(DotGrid.fine.down))
-      let place = viewport.place(
-        atDot: Point(x: (Double(x) + 0.5) * across, y: Double(y) * down + dotsDown)
-      )
-      let (dx, dy) = (
-        place.x - snapshot.centerPosition.x, place.y - snapshot.centerPosition.y
-      )
+      let place = viewport.place(atDot: Point(x: (Double(x) + 0.5) * across, y: Double(y) * down + dotsDown))
+      let (dx, dy) = (place.x - snapshot.centerPosition.x, place.y - snapshot.centerPosition.y)
       let right = (dx * rotation.cosine + dy * rotation.sine) / width + 0.5
       let below = (dy * rotation.cosine - dx * rotation.sine) / height + 0.5
       guard (0..<1).contains(right), (0..<1).contains(below) else { return nil }
@@ -65,8 +55,7 @@ extension BoardCanvas {
         case (let upper?, let lower?):
           cell =
             dotStyle == .ascii
-            ? Cell(.space, CellStyle(.terminal, on: upper))
-            : Cell(.upperHalf, CellStyle(upper, on: lower))
+            ? Cell(.space, CellStyle(.terminal, on: upper)) : Cell(.upperHalf, CellStyle(upper, on: lower))
         case (let upper?, nil):
           guard dotStyle != .ascii else { continue }
           cell = Cell(.upperHalf, CellStyle(upper))
@@ -92,11 +81,7 @@ extension BoardCanvas {
     let style = CellStyle(.terminal, on: .terminal, .dim)
     ground.frame(whole, style, isASCII: dotStyle == .ascii, in: box)
     let inner = whole.inset(by: whole.width > 4 && whole.height > 2 ? 1 : 0)
-    let words = TextLines.wrapped(
-      caption(snapshot),
-      columns: inner.width,
-      limit: max(inner.height, 1)
-    )
+    let words = TextLines.wrapped(caption(snapshot), columns: inner.width, limit: max(inner.height, 1))
     let top = inner.rows.lowerBound + (inner.height - words.count) / 2
     for (row, line) in words.enumerated() {
       let left = inner.columns.lowerBound + (inner.width - CharacterWidth.columns(line)) / 2

@@ -30,22 +30,15 @@ extension BoardCanvas {
     }
   }
 
-  /// Returns the part of the board that the text of an object covers; nil if the object has no
-  /// text.
+  /// Returns the part of the board that the text of an object covers; nil if the object has no text.
   ///
   /// The rectangle connects the centers of the outermost cells.
   package func words(of id: ObjectID) -> Rectangle? {
     guard let area = place(of: id)?.label?.area, !area.isEmpty else { return nil }
     let (columns, rows) = (area.columns, area.rows)
     return Rectangle(
-      viewport.place(
-        atColumn: Double(columns.lowerBound) + 0.5,
-        row: Double(rows.lowerBound) + 0.5
-      ),
-      viewport.place(
-        atColumn: Double(columns.upperBound) - 0.5,
-        row: Double(rows.upperBound) - 0.5
-      )
+      viewport.place(atColumn: Double(columns.lowerBound) + 0.5, row: Double(rows.lowerBound) + 0.5),
+      viewport.place(atColumn: Double(columns.upperBound) - 0.5, row: Double(rows.upperBound) - 0.5)
     )
   }
 
@@ -101,14 +94,12 @@ extension BoardCanvas {
 
   /// Returns the area by which a stroke grew; nil if anything else about the stroke changed.
   func growth(from old: Item, to new: Item) -> CellArea? {
-    guard let before = old.snapshot.ink, let after = new.snapshot.ink, !before.isEmpty,
-      old.parts == nil, new.parts == nil,
-      after.count >= before.count, new.snapshot.scale == 1, new.snapshot.angle == 0,
-      old.snapshot.scale == 1, old.snapshot.angle == 0,
-      old.snapshot.erased == new.snapshot.erased, old.snapshot.zIndex == new.snapshot.zIndex,
-      old.snapshot.color == new.snapshot.color, old.snapshot.lineWidth == new.snapshot.lineWidth,
-      old.inkCenter == old.snapshot.centerPosition, new.inkCenter == new.snapshot.centerPosition,
-      after.starts(with: before)
+    guard let before = old.snapshot.ink, let after = new.snapshot.ink, !before.isEmpty, old.parts == nil,
+      new.parts == nil, after.count >= before.count, new.snapshot.scale == 1, new.snapshot.angle == 0,
+      old.snapshot.scale == 1, old.snapshot.angle == 0, old.snapshot.erased == new.snapshot.erased,
+      old.snapshot.zIndex == new.snapshot.zIndex, old.snapshot.color == new.snapshot.color,
+      old.snapshot.lineWidth == new.snapshot.lineWidth, old.inkCenter == old.snapshot.centerPosition,
+      new.inkCenter == new.snapshot.centerPosition, after.starts(with: before)
     else { return nil }
     let drawn = after[max(before.count - Self.reach, 0)...]
     let previews = [area(ofPreview: old), area(ofPreview: new)].compactMap(\.self)

@@ -4,9 +4,8 @@ import Whiteboard
 ///
 /// Only the areas that changed are repainted.
 ///
-/// The caller passes changed objects to ``set(_:)``, and ``paint()`` updates ``screen``. The cost
-/// depends on the changes and not on the size of the board: for example, only the new part of a
-/// growing stroke is painted.
+/// The caller passes changed objects to ``set(_:)``, and ``paint()`` updates ``screen``. The cost depends on the
+/// changes and not on the size of the board: for example, only the new part of a growing stroke is painted.
 package struct BoardCanvas: Sendable {
   /// An object as the canvas shows it.
   package struct Item: Sendable {
@@ -47,31 +46,20 @@ package struct BoardCanvas: Sendable {
   /// The background of the terminal.
   ///
   /// Line colors are adapted to be visible on it, unless the board has a background of its own.
-  package var paper = Paper.unknown {
-    didSet { if paper != oldValue { placeAll() } }
-  }
+  package var paper = Paper.unknown { didSet { if paper != oldValue { placeAll() } } }
   /// The background `0xRRGGBB` of the board; nil for that of the terminal.
-  package var background: UInt32? {
-    didSet { if background != oldValue { placeAll() } }
-  }
+  package var background: UInt32? { didSet { if background != oldValue { placeAll() } } }
   /// The spacing of the board's grid, in board units; nil without a grid.
-  package var grid: Double? {
-    didSet { if grid != oldValue { spoilAll() } }
-  }
+  package var grid: Double? { didSet { if grid != oldValue { spoilAll() } } }
   /// Whether the terminal has no colors.
   ///
   /// Without colors, gaps distinguish the lines.
-  package var isMonochrome = false {
-    didSet { if isMonochrome != oldValue { placeAll() } }
-  }
+  package var isMonochrome = false { didSet { if isMonochrome != oldValue { placeAll() } } }
   /// The photos that the terminal shows as pixels.
   ///
-  /// Their cells are left blank so that the pixels are visible. Objects drawn above a photo still
-  /// cover it.
+  /// Their cells are left blank so that the pixels are visible. Objects drawn above a photo still cover it.
   package var shownAsPixels: Set<AssetID> = [] {
-    didSet {
-      for asset in shownAsPixels.symmetricDifference(oldValue) { spoil(photo: asset) }
-    }
+    didSet { for asset in shownAsPixels.symmetricDifference(oldValue) { spoil(photo: asset) } }
   }
 
   var dots: DotLayer
@@ -187,8 +175,7 @@ package struct BoardCanvas: Sendable {
   ///
   /// The points are in their original position. `start` is the index of the first of these points in the stroke.
   package mutating func preview(_ points: [InkPoint], from start: Int, of id: ObjectID) {
-    guard var item = items[id], let ink = item.snapshot.ink, start <= ink.count + item.preview.count
-    else { return }
+    guard var item = items[id], let ink = item.snapshot.ink, start <= ink.count + item.preview.count else { return }
     let old = item
     var drawn = Array(item.preview.prefix(max(0, start - ink.count)))
     drawn += points.dropFirst(max(0, ink.count - start))
@@ -297,8 +284,9 @@ package struct BoardCanvas: Sendable {
   }
 
   private func isBehind(_ one: ObjectID, _ other: ObjectID) -> Bool {
-    guard let first = items[one]?.snapshot.zIndex, let second = items[other]?.snapshot.zIndex
-    else { return one < other }
+    guard let first = items[one]?.snapshot.zIndex, let second = items[other]?.snapshot.zIndex else {
+      return one < other
+    }
     return first == second ? one < other : first.lexicographicallyPrecedes(second)
   }
 
@@ -335,8 +323,7 @@ package struct BoardCanvas: Sendable {
   ///
   /// - Parameter work: The maximum work, in dots. A single object can exceed it.
   /// - Returns: The painted areas.
-  @discardableResult
-  package mutating func paint(_ work: Int = .max) -> [CellArea] {
+  @discardableResult package mutating func paint(_ work: Int = .max) -> [CellArea] {
     var work = work
     placeRest(&work)
     var painted: [CellArea] = []

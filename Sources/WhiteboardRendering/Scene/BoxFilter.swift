@@ -4,8 +4,8 @@
 package enum BoxFilter {
   /// Returns the picture scaled to `across` by `down` pixels.
   ///
-  /// The four bytes of a pixel are averaged separately, so the colors of a picture with
-  /// transparency must be premultiplied. If a picture is enlarged, pixels are repeated.
+  /// The four bytes of a pixel are averaged separately, so the colors of a picture with transparency must be
+  /// premultiplied. If a picture is enlarged, pixels are repeated.
   ///
   /// - Parameters:
   ///   - pixels: The pixels, row by row.
@@ -17,14 +17,9 @@ package enum BoxFilter {
   /// - Returns: The pixels of the result, row by row, without gaps.
   /// - Complexity: O(`width` times `height`).
   /// - Precondition: All numbers are positive and `pixels` contains `height` rows.
-  package static func averaged(
-    _ pixels: Span<UInt32>,
-    stride: Int,
-    width: Int,
-    height: Int,
-    across: Int,
-    down: Int
-  ) -> [UInt32] {
+  package static func averaged(_ pixels: Span<UInt32>, stride: Int, width: Int, height: Int, across: Int, down: Int)
+    -> [UInt32]
+  {
     precondition(width > 0 && height > 0 && across > 0 && down > 0 && stride >= width)
     precondition((height - 1) * stride + width <= pixels.count)
     let columns = (0..<across).map { range($0, of: across, in: width) }
@@ -49,8 +44,9 @@ package enum BoxFilter {
         let count = UInt64(rows.count * column.count)
         let half = count / 2
         result.append(
-          UInt32((sums.0 + half) / count) << 24 | UInt32((sums.1 + half) / count) << 16
-            | UInt32((sums.2 + half) / count) << 8 | UInt32((sums.3 + half) / count)
+          UInt32((sums.0 + half) / count) << 24 | UInt32((sums.1 + half) / count) << 16 | UInt32(
+            (sums.2 + half) / count
+          ) << 8 | UInt32((sums.3 + half) / count)
         )
       }
     }
@@ -65,8 +61,7 @@ package enum BoxFilter {
 }
 
 extension PhotoPixels {
-  /// Returns the photo reduced to at most this size with the same aspect ratio; it is never
-  /// enlarged.
+  /// Returns the photo reduced to at most this size with the same aspect ratio; it is never enlarged.
   package func averaged(within width: Int, _ height: Int) -> PhotoPixels {
     let size = Self.size(of: (self.width, self.height), within: (width, height))
     guard size != (self.width, self.height) else { return self }
@@ -90,10 +85,9 @@ extension PhotoPixels {
   }
 
   /// Returns the largest size with the picture's aspect ratio that fits into `limit` and does not enlarge the picture.
-  package static func size(
-    of picture: (width: Int, height: Int),
-    within limit: (width: Int, height: Int)
-  ) -> (width: Int, height: Int) {
+  package static func size(of picture: (width: Int, height: Int), within limit: (width: Int, height: Int)) -> (
+    width: Int, height: Int
+  ) {
     let (width, height) = (max(picture.width, 1), max(picture.height, 1))
     let share = min(Double(limit.width) / Double(width), Double(limit.height) / Double(height), 1)
     return (

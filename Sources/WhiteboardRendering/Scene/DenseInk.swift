@@ -2,8 +2,8 @@ import Whiteboard
 
 /// A rule that leaves out the parts of a stroke that are on top of much other ink of the same stroke.
 ///
-/// A stroke can cross its own box tens of thousands of times, and would then stop a program that draws it. Such a stroke
-/// looks the same without the parts that add nothing visible. Nearly all strokes are drawn completely.
+/// A stroke can cross its own box tens of thousands of times, and would then stop a program that draws it. Such a
+/// stroke looks the same without the parts that add nothing visible. Nearly all strokes are drawn completely.
 enum DenseInk {
   /// The amount of ink above which parts are left out, as a multiple of the area that the ink covers.
   static let limit = 8.0
@@ -84,8 +84,7 @@ enum DenseInk {
       var full = 0
       places.removeAll(keepingCapacity: true)
       for _ in 0..<count {
-        let place =
-          min(max(Int(y), 0), divisions - 1) * divisions + min(max(Int(x), 0), divisions - 1)
+        let place = min(max(Int(y), 0), divisions - 1) * divisions + min(max(Int(x), 0), divisions - 1)
         if lengths[place] > room { full += 1 }
         places.append(place)
         x += stepX

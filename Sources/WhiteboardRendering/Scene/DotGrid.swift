@@ -39,11 +39,7 @@ struct DotArea: Sendable {
   /// Returns the part of a line that is in the area or at most `margin` dots outside it.
   ///
   /// The result is a range of fractions of the line's length (Liang–Barsky), or nil if no part is.
-  func shares(
-    from start: DotPoint,
-    to end: DotPoint,
-    margin: Int
-  ) -> (first: Double, last: Double)? {
+  func shares(from start: DotPoint, to end: DotPoint, margin: Int) -> (first: Double, last: Double)? {
     let (dx, dy) = (end.x - start.x, end.y - start.y)
     guard dx.isFinite, dy.isFinite else { return nil }
     var (first, last) = (0.0, 1.0)
@@ -54,8 +50,7 @@ struct DotArea: Sendable {
       return first <= last
     }
     guard cut(-dx, start.x - Double(columns.lowerBound - margin)),
-      cut(dx, Double(columns.upperBound + margin) - start.x),
-      cut(-dy, start.y - Double(rows.lowerBound - margin)),
+      cut(dx, Double(columns.upperBound + margin) - start.x), cut(-dy, start.y - Double(rows.lowerBound - margin)),
       cut(dy, Double(rows.upperBound + margin) - start.y)
     else { return nil }
     return (first, last)

@@ -1,7 +1,6 @@
 /// A layer with the dots of lines.
 ///
-/// Each dot has its own color. A cell shows the most frequent color of its dots, or a color for
-/// each half.
+/// Each dot has its own color. A cell shows the most frequent color of its dots, or a color for each half.
 struct DotLayer: Sendable {
   /// The number of dots per cell.
   let grid: DotGrid
@@ -12,9 +11,7 @@ struct DotLayer: Sendable {
   /// Returns the value that stores a color in a dot.
   static func dot(_ color: CellColor) -> UInt32 { color.rgb.map { 0xFF00_0000 | $0 } ?? 1 }
 
-  private static func color(_ dot: UInt32) -> CellColor {
-    dot == 1 ? .terminal : CellColor(rgb: dot)
-  }
+  private static func color(_ dot: UInt32) -> CellColor { dot == 1 ? .terminal : CellColor(rgb: dot) }
 
   init(columns: Int, rows: Int, grid: DotGrid) {
     self.grid = grid
@@ -26,9 +23,7 @@ struct DotLayer: Sendable {
   mutating func clear(_ area: CellArea) {
     let (area, width) = (DotArea(area, grid), width)
     var dots = dots.mutableSpan
-    for y in area.rows {
-      for x in area.columns { dots[y * width + x] = 0 }
-    }
+    for y in area.rows { for x in area.columns { dots[y * width + x] = 0 } }
   }
 
   /// Draws along a path with a pen, clipped to an area of dots.
@@ -36,12 +31,8 @@ struct DotLayer: Sendable {
   /// `isBend` returns whether the line bends at the point with an index (``InkTurn``).
   ///
   /// - Returns: The work, in dots.
-  mutating func draw(
-    _ path: some Sequence<DotPoint>,
-    isBend: (Int) -> Bool,
-    _ pen: DotPen,
-    within area: DotArea
-  ) -> Int {
+  mutating func draw(_ path: some Sequence<DotPoint>, isBend: (Int) -> Bool, _ pen: DotPen, within area: DotArea) -> Int
+  {
     var stroke = DotStroke(pen, width: width, within: area)
     var dots = dots.mutableSpan
     stroke.draw(path, isBend: isBend, on: &dots)
@@ -50,8 +41,7 @@ struct DotLayer: Sendable {
 
   // MARK: - Cells
 
-  /// Returns the dots of a cell as a braille mask, and their most frequent color; nil if none is
-  /// set.
+  /// Returns the dots of a cell as a braille mask, and their most frequent color; nil if none is set.
   ///
   /// - Precondition: The grid is ``DotGrid/fine``.
   func cell(_ x: Int, _ y: Int) -> (mask: UInt8, color: CellColor)? {
@@ -89,9 +79,7 @@ struct DotLayer: Sendable {
     return best
   }
 
-  private func dot(_ x: Int, _ y: Int, _ place: Int) -> UInt32 {
-    dots[(y * 4 + place / 2) * width + x * 2 + place % 2]
-  }
+  private func dot(_ x: Int, _ y: Int, _ place: Int) -> UInt32 { dots[(y * 4 + place / 2) * width + x * 2 + place % 2] }
 
   /// Returns the colors of a cell's upper and lower half.
   ///

@@ -19,9 +19,7 @@ struct PenBreadth: Sendable {
   private static let limit = 256.0
 
   /// The width at a pen pressure; 0 means that the pressure is unknown.
-  subscript(pressure: UInt8) -> Int {
-    style.breadth(dots * InkCurve.breadth(atPressure: pressure), limit: Self.limit)
-  }
+  subscript(pressure: UInt8) -> Int { style.breadth(dots * InkCurve.breadth(atPressure: pressure), limit: Self.limit) }
 }
 
 /// The gaps that distinguish lines if there are no colors.
@@ -34,9 +32,7 @@ struct Dashes: Hashable, Sendable {
   static let none = Dashes(bits: 1, count: 1)
 
   /// Returns whether the line is drawn at this distance from its start, in dots.
-  func isDrawn(at distance: Double) -> Bool {
-    bits >> UInt32(Int(min(distance, 1e9)) % count) & 1 == 1
-  }
+  func isDrawn(at distance: Double) -> Bool { bits >> UInt32(Int(min(distance, 1e9)) % count) & 1 == 1 }
 }
 
 /// The tip of a pen: the dots of a disc.
@@ -45,10 +41,9 @@ struct Nib: Sendable {
   let breadth: Int
   /// The offset to add to a coordinate; truncating the sum gives the first dot of the nib.
   ///
-  /// Points are often exactly between dots, because a mouse reports cells. The added quarter of a
-  /// dot, or half a dot for a nib of even width, avoids a single protruding dot at the end of a
-  /// round shape. The large constant makes every coordinate in view positive, so that truncation
-  /// rounds down.
+  /// Points are often exactly between dots, because a mouse reports cells. The added quarter of a dot, or half a dot
+  /// for a nib of even width, avoids a single protruding dot at the end of a round shape. The large constant makes
+  /// every coordinate in view positive, so that truncation rounds down.
   let bias: Double
   /// The columns of each row, for a nib wider than two dots.
   let rows: [Range<Int>]

@@ -32,18 +32,14 @@ struct DotStroke {
 
   /// Draws along a path.
   ///
-  /// If long segments meet at a bend (``InkCurve``), they are joined by a curve between their
-  /// midpoints, as in a fast hand-drawn line. Corners and close points are drawn unchanged.
+  /// If long segments meet at a bend (``InkCurve``), they are joined by a curve between their midpoints, as in a fast
+  /// hand-drawn line. Corners and close points are drawn unchanged.
   ///
   /// - Parameters:
   ///   - path: The points of the line.
   ///   - isBend: A function that returns whether the line bends at the point with an index.
   ///   - dots: The dots of the layer.
-  mutating func draw(
-    _ path: some Sequence<DotPoint>,
-    isBend: (Int) -> Bool,
-    on dots: inout MutableSpan<UInt32>
-  ) {
+  mutating func draw(_ path: some Sequence<DotPoint>, isBend: (Int) -> Bool, on dots: inout MutableSpan<UInt32>) {
     var points = path.makeIterator()
     guard var here = points.next() else { return }
     begin(here, on: &dots)
@@ -90,21 +86,14 @@ struct DotStroke {
 
   // MARK: - Curves and lines
 
-  /// Draws a quadratic curve from the current position to `end`, with `corner` as the control
-  /// point.
-  private mutating func curve(
-    around corner: DotPoint,
-    to end: DotPoint,
-    on dots: inout MutableSpan<UInt32>
-  ) {
+  /// Draws a quadratic curve from the current position to `end`, with `corner` as the control point.
+  private mutating func curve(around corner: DotPoint, to end: DotPoint, on dots: inout MutableSpan<UInt32>) {
     let start = place
     let length = max((end.x - start.x).magnitude, (end.y - start.y).magnitude)
     let count = Int(min(max(length / 2, 2), 32))
     for step in 1...count {
       let share = Double(step) / Double(count)
-      let (first, both, last) = (
-        (1 - share) * (1 - share), 2 * share * (1 - share), share * share
-      )
+      let (first, both, last) = ((1 - share) * (1 - share), 2 * share * (1 - share), share * share)
       line(
         to: DotPoint(
           x: first * start.x + both * corner.x + last * end.x,
@@ -117,12 +106,7 @@ struct DotStroke {
   }
 
   /// Moves to a position less than one dot away.
-  @inline(__always)
-  private mutating func step(
-    to end: DotPoint,
-    _ length: Double,
-    on dots: inout MutableSpan<UInt32>
-  ) {
+  @inline(__always) private mutating func step(to end: DotPoint, _ length: Double, on dots: inout MutableSpan<UInt32>) {
     if end.pressure != pressure { press(harder: end.pressure) }
     travelled += length
     place = end
@@ -136,16 +120,11 @@ struct DotStroke {
     longLine(to: end, length, on: &dots)
   }
 
-  private mutating func longLine(
-    to end: DotPoint,
-    _ length: Double,
-    on dots: inout MutableSpan<UInt32>
-  ) {
+  private mutating func longLine(to end: DotPoint, _ length: Double, on dots: inout MutableSpan<UInt32>) {
     let (start, begun) = (place, travelled)
     place = end
     travelled += length
-    guard let (first, last) = area.shares(from: start, to: end, margin: nib.breadth + 1)
-    else { return }
+    guard let (first, last) = area.shares(from: start, to: end, margin: nib.breadth + 1) else { return }
     let count = (length / nib.spacing).rounded(.up)
     let (dx, dy) = ((end.x - start.x) / count, (end.y - start.y) / count)
     let from = Int((first * count).rounded(.down))
@@ -160,8 +139,7 @@ struct DotStroke {
 
   // MARK: - Dots
 
-  @inline(__always)
-  private mutating func press(_ x: Double, _ y: Double, on dots: inout MutableSpan<UInt32>) {
+  @inline(__always) private mutating func press(_ x: Double, _ y: Double, on dots: inout MutableSpan<UInt32>) {
     let column = Int(x + nib.bias) &- Nib.origin
     let row = Int(y + nib.bias) &- Nib.origin
     guard column != self.column || row != self.row else { return }
@@ -183,17 +161,12 @@ struct DotStroke {
   }
 
   /// Draws the part of the nib that is in the area.
-  private func pressWhole(
-    _ column: Int,
-    _ row: Int,
-    isInside: Bool,
-    on dots: inout MutableSpan<UInt32>
-  ) {
+  private func pressWhole(_ column: Int, _ row: Int, isInside: Bool, on dots: inout MutableSpan<UInt32>) {
     let breadth = nib.breadth
     guard
       isInside
-        || column < area.columns.upperBound && column + breadth > area.columns.lowerBound
-          && row < area.rows.upperBound && row + breadth > area.rows.lowerBound
+        || column < area.columns.upperBound && column + breadth > area.columns.lowerBound && row < area.rows.upperBound
+          && row + breadth > area.rows.lowerBound
     else { return }
     for line in 0..<breadth where isInside || area.rows.contains(row + line) {
       let reach = breadth > 2 ? nib.rows[line] : 0..<breadth

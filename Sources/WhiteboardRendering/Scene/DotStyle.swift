@@ -10,8 +10,7 @@ package enum DotStyle: String, Hashable, Sendable, CaseIterable {
   /// The dots per cell of this style.
   var grid: DotGrid { self == .half ? .halves : .fine }
 
-  /// Returns the width of a line in dots of this style's grid; `dots` is its width in ``Viewport``
-  /// dots.
+  /// Returns the width of a line in dots of this style's grid; `dots` is its width in ``Viewport`` dots.
   ///
   /// Braille dots do not touch, so a line of one dot looks faint. Braille therefore widens thin lines to up to two
   /// dots. If the board is zoomed out, thin lines stay one dot wide, because wider lines would merge. ASCII draws lines
@@ -42,8 +41,7 @@ package enum DotStyle: String, Hashable, Sendable, CaseIterable {
         // If one half has the terminal's default text color, draw that half as the character. The default text color
         // cannot be used as a background color.
         return upper == .terminal
-          ? Cell(Glyph("▀"), CellStyle(upper, on: lower))
-          : Cell(Glyph("▄"), CellStyle(lower, on: upper))
+          ? Cell(Glyph("▀"), CellStyle(upper, on: lower)) : Cell(Glyph("▄"), CellStyle(lower, on: upper))
       case (let upper?, nil): return Cell(Glyph("▀"), CellStyle(upper, on: background))
       case (nil, let lower?): return Cell(Glyph("▄"), CellStyle(lower, on: background))
       case (nil, nil): return nil
@@ -62,8 +60,7 @@ enum DotSign {
   private static func choose(_ mask: UInt8) -> Unicode.Scalar {
     let left = rows(mask, [0x01, 0x02, 0x04, 0x40])
     let right = rows(mask, [0x08, 0x10, 0x20, 0x80])
-    guard let leftTop = left.first, let leftEnd = left.last, let rightTop = right.first,
-      let rightEnd = right.last
+    guard let leftTop = left.first, let leftEnd = left.last, let rightTop = right.first, let rightEnd = right.last
     else { return upright(left + right) }
     if mask.nonzeroBitCount >= 7 { return "#" }
     let (top, end) = (min(leftTop, rightTop), max(leftEnd, rightEnd))
@@ -83,7 +80,5 @@ enum DotSign {
     return end <= 1 ? "'" : "."
   }
 
-  private static func rows(_ mask: UInt8, _ bits: [UInt8]) -> [Int] {
-    bits.indices.filter { mask & bits[$0] != 0 }
-  }
+  private static func rows(_ mask: UInt8, _ bits: [UInt8]) -> [Int] { bits.indices.filter { mask & bits[$0] != 0 } }
 }

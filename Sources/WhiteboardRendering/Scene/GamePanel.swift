@@ -9,19 +9,12 @@ package enum GamePanel {
   ///   - isASCII: Whether to use only ASCII characters.
   ///   - name: A function that returns the display name of a member.
   /// - Returns: The panel.
-  package static func label(
-    _ view: GameView,
-    isASCII: Bool,
-    naming name: (MemberID) -> String
-  ) -> Label {
+  package static func label(_ view: GameView, isASCII: Bool, naming name: (MemberID) -> String) -> Label {
     switch view.detail {
     case .wordle(let wordle): self.wordle(wordle, view, naming: name)
     case .connectFour(let game): connectFour(game, isASCII: isASCII, naming: name)
     case .notJudged:
-      Label(lines: [
-        [.init("game: ", strong), .init(view.name, strong)],
-        [.init("not judged here", quiet)],
-      ])
+      Label(lines: [[.init("game: ", strong), .init(view.name, strong)], [.init("not judged here", quiet)]])
     }
   }
 
@@ -30,18 +23,12 @@ package enum GamePanel {
   private static let black = CellColor(rgb: 0)
   private static let white = CellColor(rgb: 0xFFFFFF)
 
-  private static func wordle(
-    _ wordle: WordleView,
-    _ view: GameView,
-    naming name: (MemberID) -> String
-  ) -> Label {
+  private static func wordle(_ wordle: WordleView, _ view: GameView, naming name: (MemberID) -> String) -> Label {
     var label = Label()
     label.lines.append([.init("WORDLE  \(wordle.rows.count)/\(Wordle.tries)", strong)])
     for row in wordle.rows {
       let letters = Array(row.word?.uppercased() ?? "?????")
-      label.lines.append(
-        zip(letters, row.marks).map { letter, mark in .init(tile(letter, mark), style(mark)) }
-      )
+      label.lines.append(zip(letters, row.marks).map { letter, mark in .init(tile(letter, mark), style(mark)) })
     }
     for _ in wordle.rows.count..<max(Wordle.tries, wordle.rows.count) {
       label.lines.append([.init(" _  _  _  _  _ ", quiet)])
@@ -49,10 +36,8 @@ package enum GamePanel {
     for player in wordle.players where player.member != wordle.member {
       let how =
         player.hasWon
-        ? "\(player.rows.count)/\(Wordle.tries)"
-        : player.isDone ? "X/\(Wordle.tries)" : "\(player.rows.count)…"
-      label.lines.append([.init("\(TextLines.cut(name(player.member), columns: 12)) \(how)", quiet)]
-      )
+        ? "\(player.rows.count)/\(Wordle.tries)" : player.isDone ? "X/\(Wordle.tries)" : "\(player.rows.count)…"
+      label.lines.append([.init("\(TextLines.cut(name(player.member), columns: 12)) \(how)", quiet)])
     }
     for (place, winner) in view.winners.prefix(3).enumerated() {
       let who = TextLines.cut(name(winner.member), columns: 12)
@@ -81,11 +66,7 @@ package enum GamePanel {
     }
   }
 
-  private static func connectFour(
-    _ game: ConnectFourView,
-    isASCII: Bool,
-    naming name: (MemberID) -> String
-  ) -> Label {
+  private static func connectFour(_ game: ConnectFourView, isASCII: Bool, naming name: (MemberID) -> String) -> Label {
     var label = Label()
     let signs: [Character: (text: String, style: CellStyle)] = [
       "R": (isASCII ? " R" : " ●", CellStyle(CellColor(rgb: 0xE5484D), on: .terminal, .bold)),
@@ -99,13 +80,10 @@ package enum GamePanel {
         }
       )
     }
-    label.lines.append([
-      .init((1...ConnectFour.columns).map { " \($0)" }.joined(), quiet)
-    ])
+    label.lines.append([.init((1...ConnectFour.columns).map { " \($0)" }.joined(), quiet)])
     let status: String =
       switch game.outcome {
-      case .playing:
-        game.turn.map { turn(of: $0, game, naming: name) } ?? "a seat is free"
+      case .playing: game.turn.map { turn(of: $0, game, naming: name) } ?? "a seat is free"
       case .won(let member): "\(TextLines.cut(name(member), columns: 12)) won"
       case .drawn: "a draw"
       case .resigned(let member): "\(TextLines.cut(name(member), columns: 12)) gave up"
@@ -117,11 +95,7 @@ package enum GamePanel {
   /// Returns whose turn it is.
   ///
   /// It is `Your turn` only if `name` returns `you` for the local member, as on the member's own screen.
-  private static func turn(
-    of member: MemberID,
-    _ game: ConnectFourView,
-    naming name: (MemberID) -> String
-  ) -> String {
+  private static func turn(of member: MemberID, _ game: ConnectFourView, naming name: (MemberID) -> String) -> String {
     let player = name(member)
     if member == game.member, player == "you" { return "Your turn" }
     return "\(TextLines.cut(player, columns: 12))'s turn"

@@ -70,9 +70,7 @@ enum InkColor {
   ///
   /// Each sixth of the color wheel has its own pattern.
   static func dashes(_ rgba: UInt32?) -> Dashes {
-    guard let rgba, case let rgb = rgba >> 8, PerceivedColor(rgb).chroma >= 0.04 else {
-      return .none
-    }
+    guard let rgba, case let rgb = rgba >> 8, PerceivedColor(rgb).chroma >= 0.04 else { return .none }
     let (red, green, blue) = (rgb >> 16 & 0xFF, rgb >> 8 & 0xFF, rgb & 0xFF)
     return switch (red >= green, green >= blue, blue >= red) {
     case (true, true, _): Dashes(bits: 0xFF, count: 12)

@@ -91,16 +91,15 @@ enum InkTurn: Hashable, Sendable {
 
   /// Returns whether a line bends at a point; otherwise it has a corner there.
   ///
-  /// Steps that alternate in direction are a line drawn by hand in cells, and are smoothed. Steps in the same direction,
-  /// as in a small rectangle, and a single step are corners that were drawn.
+  /// Steps that alternate in direction are a line drawn by hand in cells, and are smoothed. Steps in the same
+  /// direction, as in a small rectangle, and a single step are corners that were drawn.
   ///
   /// - Parameters:
   ///   - index: The index of the point; it is not that of the first or the last point.
   ///   - count: The number of points of the line.
   ///   - point: A function that returns a point in the object's own board units.
   /// - Returns: Whether the line bends.
-  @inline(__always)
-  static func isBend(at index: Int, of count: Int, point: (Int) -> Point) -> Bool {
+  @inline(__always) static func isBend(at index: Int, of count: Int, point: (Int) -> Point) -> Bool {
     switch InkTurn(at: index, point) {
     case .bend: true
     case .corner, .step(_, isShort: false): false
@@ -108,19 +107,13 @@ enum InkTurn: Hashable, Sendable {
     }
   }
 
-  private static func isStaircase(
-    _ isClockwise: Bool,
-    at index: Int,
-    of count: Int,
-    _ point: (Int) -> Point
-  ) -> Bool {
+  private static func isStaircase(_ isClockwise: Bool, at index: Int, of count: Int, _ point: (Int) -> Point) -> Bool {
     var hasOthers = false
     for direction in [-1, 1] {
       var last = isClockwise
       for distance in 1...window {
         let place = index + direction * distance
-        guard place > 0, place < count - 1, case .step(let next, _) = InkTurn(at: place, point)
-        else { break }
+        guard place > 0, place < count - 1, case .step(let next, _) = InkTurn(at: place, point) else { break }
         if next == last { return false }
         (last, hasOthers) = (next, true)
       }
@@ -128,8 +121,7 @@ enum InkTurn: Hashable, Sendable {
     return hasOthers
   }
 
-  @inline(__always)
-  private init(at index: Int, _ point: (Int) -> Point) {
+  @inline(__always) private init(at index: Int, _ point: (Int) -> Point) {
     let (before, here, after) = (point(index - 1), point(index), point(index + 1))
     let (x, y) = (here.x - before.x, here.y - before.y)
     let (nextX, nextY) = (after.x - here.x, after.y - here.y)

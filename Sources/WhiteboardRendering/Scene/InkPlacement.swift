@@ -21,14 +21,8 @@ struct InkPlacement {
       return
     }
     let origin = viewport.dot(of: snapshot.centerPosition)
-    x = (
-      cosine * unit, -sine * unit,
-      origin.x * grid.factor - cosine * center.x + sine * center.y
-    )
-    y = (
-      sine * unit, cosine * unit,
-      origin.y * grid.factor - sine * center.x - cosine * center.y
-    )
+    x = (cosine * unit, -sine * unit, origin.x * grid.factor - cosine * center.x + sine * center.y)
+    y = (sine * unit, cosine * unit, origin.y * grid.factor - sine * center.x - cosine * center.y)
   }
 
   /// Returns the dots for the points of a stroke, in order.
@@ -41,20 +35,14 @@ struct InkPlacement {
     fileprivate let placement: InkPlacement
     fileprivate var points: IndexingIterator<[InkPoint]>
 
-    @inline(__always)
-    mutating func next() -> DotPoint? {
+    @inline(__always) mutating func next() -> DotPoint? {
       guard let point = points.next() else { return nil }
       return placement.dot(point)
     }
   }
 
-  @inline(__always)
-  func dot(_ point: InkPoint) -> DotPoint {
+  @inline(__always) func dot(_ point: InkPoint) -> DotPoint {
     let (right, down) = (Double(point.x), Double(point.y))
-    return DotPoint(
-      x: x.0 * right + x.1 * down + x.2,
-      y: y.0 * right + y.1 * down + y.2,
-      pressure: point.pressure
-    )
+    return DotPoint(x: x.0 * right + x.1 * down + x.2, y: y.0 * right + y.1 * down + y.2, pressure: point.pressure)
   }
 }

@@ -21,17 +21,13 @@ package struct Label: Hashable, Sendable {
   /// The number of lines.
   package var height: Int { lines.count }
 
-  static func columns(_ line: [Span]) -> Int {
-    line.reduce(0) { $0 + CharacterWidth.columns($1.text) }
-  }
+  static func columns(_ line: [Span]) -> Int { line.reduce(0) { $0 + CharacterWidth.columns($1.text) } }
 
   /// Draws the label from its top left corner, clipped to an area.
   func draw(on screen: inout Screen, at origin: (x: Int, y: Int), in area: CellArea) {
     for (row, line) in lines.enumerated() {
       var column = origin.x
-      for span in line {
-        column = screen.put(span.text, x: column, y: origin.y + row, span.style, in: area)
-      }
+      for span in line { column = screen.put(span.text, x: column, y: origin.y + row, span.style, in: area) }
     }
   }
 }
@@ -50,12 +46,7 @@ struct PlacedLabel: Sendable {
   /// Centers the label on a cell.
   mutating func move(to center: (x: Int, y: Int)) {
     let (width, height) = (area.width, area.height)
-    area = CellArea(
-      x: center.x - width / 2,
-      y: center.y - height / 2,
-      width: width,
-      height: height
-    )
+    area = CellArea(x: center.x - width / 2, y: center.y - height / 2, width: width, height: height)
   }
 
   /// Draws the part of the label that is in an area.

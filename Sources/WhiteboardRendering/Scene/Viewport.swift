@@ -31,9 +31,7 @@ package struct Viewport: Hashable, Sendable {
   /// The zoom factor; 1 means 100 %.
   package var zoom: Double {
     get { scale / Self.unitScale }
-    set {
-      scale = min(max(newValue, Self.zooms.lowerBound), Self.zooms.upperBound) * Self.unitScale
-    }
+    set { scale = min(max(newValue, Self.zooms.lowerBound), Self.zooms.upperBound) * Self.unitScale }
   }
 
   /// Converts a board position to dots from the top left of the view, without rounding.
@@ -46,20 +44,12 @@ package struct Viewport: Hashable, Sendable {
 
   /// Converts dots from the top left of the view to a board position.
   package func place(atDot dot: Point) -> Point {
-    Point(
-      x: center.x + (dot.x - Double(dotWidth) / 2) / scale,
-      y: center.y + (dot.y - Double(dotHeight) / 2) / scale
-    )
+    Point(x: center.x + (dot.x - Double(dotWidth) / 2) / scale, y: center.y + (dot.y - Double(dotHeight) / 2) / scale)
   }
 
   /// Converts a column and row, counted from the top left, to a board position.
   package func place(atColumn column: Double, row: Double) -> Point {
-    place(
-      atDot: Point(
-        x: column * Double(DotGrid.fine.across),
-        y: row * Double(DotGrid.fine.down)
-      )
-    )
+    place(atDot: Point(x: column * Double(DotGrid.fine.across), y: row * Double(DotGrid.fine.down)))
   }
 
   /// The width of a cell in board units; its height is twice the width.
@@ -68,25 +58,21 @@ package struct Viewport: Hashable, Sendable {
   /// Returns the cell that shows a board position; it may be outside the view.
   package func cell(of place: Point) -> (x: Int, y: Int) {
     let dot = dot(of: place)
-    return (
-      Self.whole(dot.x / Double(DotGrid.fine.across)), Self.whole(dot.y / Double(DotGrid.fine.down))
-    )
+    return (Self.whole(dot.x / Double(DotGrid.fine.across)), Self.whole(dot.y / Double(DotGrid.fine.down)))
   }
 
   /// Returns the cells in view that a rectangle of the board touches.
   package func area(of rectangle: Rectangle) -> CellArea {
     let least = cell(of: rectangle.least)
     let greatest = cell(of: rectangle.greatest)
-    return CellArea(columns: least.x..<greatest.x + 1, rows: least.y..<greatest.y + 1)
-      .clamped(to: CellArea(x: 0, y: 0, width: columns, height: rows))
+    return CellArea(columns: least.x..<greatest.x + 1, rows: least.y..<greatest.y + 1).clamped(
+      to: CellArea(x: 0, y: 0, width: columns, height: rows)
+    )
   }
 
   /// The visible part of the board.
   package var rectangle: Rectangle {
-    Rectangle(
-      place(atDot: Point(x: 0, y: 0)),
-      place(atDot: Point(x: Double(dotWidth), y: Double(dotHeight)))
-    )
+    Rectangle(place(atDot: Point(x: 0, y: 0)), place(atDot: Point(x: Double(dotWidth), y: Double(dotHeight))))
   }
 
   /// Multiplies the zoom by a factor and keeps a board position at the same place in the view.
@@ -94,19 +80,13 @@ package struct Viewport: Hashable, Sendable {
     let before = scale
     zoom *= factor
     let ratio = before / scale
-    center = Point(
-      x: place.x + (center.x - place.x) * ratio,
-      y: place.y + (center.y - place.y) * ratio
-    )
+    center = Point(x: place.x + (center.x - place.x) * ratio, y: place.y + (center.y - place.y) * ratio)
   }
 
   /// Moves the view by a number of dots.
   package mutating func pan(byDots x: Double, _ y: Double) {
     let limit = BoardLimits.coordinate
-    center = Point(
-      x: min(max(center.x + x / scale, -limit), limit),
-      y: min(max(center.y + y / scale, -limit), limit)
-    )
+    center = Point(x: min(max(center.x + x / scale, -limit), limit), y: min(max(center.y + y / scale, -limit), limit))
   }
 
   /// Shows a whole rectangle with some margin, at a zoom of at most 2.
@@ -124,9 +104,6 @@ package struct Viewport: Hashable, Sendable {
     center = rectangle.center
   }
 
-  /// Rounds a number down, and limits the result to ±1,000,000, which is more than any screen
-  /// needs.
-  private static func whole(_ value: Double) -> Int {
-    Int(min(max(value.rounded(.down), -1e6), 1e6))
-  }
+  /// Rounds a number down, and limits the result to ±1,000,000, which is more than any screen needs.
+  private static func whole(_ value: Double) -> Int { Int(min(max(value.rounded(.down), -1e6), 1e6)) }
 }

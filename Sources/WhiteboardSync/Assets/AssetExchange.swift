@@ -52,15 +52,9 @@ struct AssetExchange {
   func reference(of id: AssetID) -> AssetReference? { wants[id]?.reference }
 
   /// Whether an asset is being requested, or can be requested from another member.
-  var isBusy: Bool {
-    wants.values.contains { $0.asking != nil || !members.subtracting($0.tried).isEmpty }
-  }
+  var isBusy: Bool { wants.values.contains { $0.asking != nil || !members.subtracting($0.tried).isEmpty } }
 
-  mutating func want(
-    _ reference: AssetReference,
-    preferring member: MemberID?,
-    now: UInt64
-  ) -> [Effect] {
+  mutating func want(_ reference: AssetReference, preferring member: MemberID?, now: UInt64) -> [Effect] {
     guard wants[reference.id] == nil else { return [] }
     if wants.count >= Self.most {
       hasOverflowed = true
@@ -91,9 +85,7 @@ struct AssetExchange {
     return advance(now)
   }
 
-  mutating func progressed(_ id: AssetID, now: UInt64) {
-    wants[id]?.deadline = now + Self.patience
-  }
+  mutating func progressed(_ id: AssetID, now: UInt64) { wants[id]?.deadline = now + Self.patience }
 
   mutating func arrived(_ id: AssetID, now: UInt64) -> [Effect] {
     guard wants.removeValue(forKey: id) != nil else { return [] }
@@ -110,9 +102,7 @@ struct AssetExchange {
   ///
   /// Returns false if there is no such asset.
   private mutating func makeRoom() -> Bool {
-    let place = order.firstIndex { id in
-      wants[id].map { $0.asking == nil && !$0.tried.isEmpty } ?? true
-    }
+    let place = order.firstIndex { id in wants[id].map { $0.asking == nil && !$0.tried.isEmpty } ?? true }
     guard let place else { return false }
     wants[order.remove(at: place)] = nil
     return true
@@ -121,11 +111,7 @@ struct AssetExchange {
   mutating func tick(_ now: UInt64) -> [Effect] {
     for id in order {
       guard let want = wants[id], now >= want.deadline else { continue }
-      if want.asking != nil {
-        giveUp(id, now)
-      } else if members.isSubset(of: want.tried) {
-        wants[id]?.tried = []
-      }
+      if want.asking != nil { giveUp(id, now) } else if members.isSubset(of: want.tried) { wants[id]?.tried = [] }
     }
     return advance(now)
   }
@@ -143,11 +129,8 @@ struct AssetExchange {
     var active = asked.values.reduce(0, +)
     for id in order where active < Self.parallel {
       guard let want = wants[id], want.asking == nil else { continue }
-      let open = members.subtracting(want.tried).filter {
-        asked[$0, default: 0] < Self.parallelOfMember
-      }
-      guard let next = want.preferred.flatMap({ open.contains($0) ? $0 : nil }) ?? open.min()
-      else { continue }
+      let open = members.subtracting(want.tried).filter { asked[$0, default: 0] < Self.parallelOfMember }
+      guard let next = want.preferred.flatMap({ open.contains($0) ? $0 : nil }) ?? open.min() else { continue }
       wants[id]?.asking = next
       wants[id]?.deadline = now + Self.patience
       active += 1

@@ -24,15 +24,12 @@ struct PhotoBudget {
   }
 
   /// Stops counting the photos that no object shows.
-  mutating func removeAll(except shown: Set<AssetID>) {
-    for id in photos.keys where !shown.contains(id) { remove(id) }
-  }
+  mutating func removeAll(except shown: Set<AssetID>) { for id in photos.keys where !shown.contains(id) { remove(id) } }
 
   /// Returns whether a photo of an author can be requested without exceeding a limit.
   func hasRoom(for bytes: Int64, of author: MemberID?) -> Bool {
     let authors = author.flatMap { ofAuthor[$0] } ?? 0
-    return authors + bytes <= BoardLimits.photoBytesPerAuthor
-      && total + bytes <= BoardLimits.photoBytesOfBoard
+    return authors + bytes <= BoardLimits.photoBytesPerAuthor && total + bytes <= BoardLimits.photoBytesOfBoard
   }
 
   private mutating func remove(_ id: AssetID) {

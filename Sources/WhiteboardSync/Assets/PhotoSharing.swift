@@ -1,7 +1,7 @@
 import Whiteboard
 
-/// The exchange of photo bytes: decides which photos to request from which member, and which to send (SYN-35 to
-/// SYN-37, BRD-38).
+/// The exchange of photo bytes: decides which photos to request from which member, and which to send (SYN-35 to SYN-37,
+/// BRD-38).
 final class PhotoSharing {
   /// The interval in milliseconds at which photos that exceeded the budget are checked again.
   private static let checkInterval: UInt64 = 60_000
@@ -31,12 +31,7 @@ final class PhotoSharing {
   // MARK: - Requesting
 
   /// Requests a photo whose object was added or changed, if its bytes are missing and within the budget.
-  func request(
-    _ asset: AssetReference,
-    of object: ObjectID,
-    preferring member: MemberID?,
-    _ now: Moment
-  ) {
+  func request(_ asset: AssetReference, of object: ObjectID, preferring member: MemberID?, _ now: Moment) {
     if objects[asset.id] == nil { objects[asset.id] = object }
     guard !board.assets.contains(asset.id) else { return }
     if hasRoom(for: asset.id, bytes: asset.byteCount) {
@@ -54,8 +49,7 @@ final class PhotoSharing {
     leavesOutPhotos = false
     budget.removeAll(except: Set(board.state.records.compactMap { $0.1.asset?.id }))
     for id in board.objectIDs {
-      guard let record = board.state.record(id), record.kind == .photo, let asset = record.asset
-      else { continue }
+      guard let record = board.state.record(id), record.kind == .photo, let asset = record.asset else { continue }
       request(asset, of: id, preferring: nil, now)
     }
   }
@@ -72,9 +66,7 @@ final class PhotoSharing {
   func requireRoom(for photo: AssetReference) throws(BoardError) {
     var seen: [AssetID: Int64] = [photo.id: Int64(photo.byteCount)]
     for (id, record) in board.state.records {
-      guard let asset = record.asset, board.member(of: id.dot.incarnation) == board.member else {
-        continue
-      }
+      guard let asset = record.asset, board.member(of: id.dot.incarnation) == board.member else { continue }
       seen[asset.id] = Int64(asset.byteCount)
     }
     guard seen.values.reduce(0, +) <= BoardLimits.photoBytesPerAuthor else { throw .photosUsed }
@@ -92,14 +84,10 @@ final class PhotoSharing {
     actions.append(.photosLeftOut(author))
   }
 
-  private func author(of id: AssetID) -> MemberID? {
-    objects[id].flatMap { board.member(of: $0.dot.incarnation) }
-  }
+  private func author(of id: AssetID) -> MemberID? { objects[id].flatMap { board.member(of: $0.dot.incarnation) } }
 
   /// Returns whether an asset was requested from this member.
-  func isRequesting(_ id: AssetID, from member: MemberID) -> Bool {
-    exchange.isAsking(id, from: member)
-  }
+  func isRequesting(_ id: AssetID, from member: MemberID) -> Bool { exchange.isAsking(id, from: member) }
 
   /// Returns the properties of an asset, as stated by the board's objects; empty if the asset was not requested from
   /// this member.
@@ -146,20 +134,15 @@ final class PhotoSharing {
 
   /// Requests an asset whose stored bytes are damaged or missing.
   func lost(_ id: AssetID, _ now: Moment) {
-    guard board.assets.remove(id) != nil, let object = objects[id], let asset = reference(of: id)
-    else { return }
+    guard board.assets.remove(id) != nil, let object = objects[id], let asset = reference(of: id) else { return }
     request(asset, of: object, preferring: nil, now)
   }
 
   /// Returns the properties of an asset, as stated by one of the objects that show it.
   func reference(of id: AssetID) -> AssetReference? {
-    if let asset = objects[id].flatMap({ board.state.record($0)?.asset }), asset.id == id {
-      return asset
-    }
+    if let asset = objects[id].flatMap({ board.state.record($0)?.asset }), asset.id == id { return asset }
     // The first object was purged, so look for another one.
-    guard let (object, record) = board.state.records.first(where: { $0.1.asset?.id == id }) else {
-      return nil
-    }
+    guard let (object, record) = board.state.records.first(where: { $0.1.asset?.id == id }) else { return nil }
     objects[id] = object
     return record.asset
   }
@@ -188,9 +171,7 @@ final class PhotoSharing {
   // MARK: - Members
 
   /// Requests missing assets from a member that has joined.
-  func memberJoined(_ member: MemberID, _ now: Moment) {
-    perform(exchange.memberJoined(member, now: now.uptime))
-  }
+  func memberJoined(_ member: MemberID, _ now: Moment) { perform(exchange.memberJoined(member, now: now.uptime)) }
 
   /// Removes a member that has left.
   func memberLeft(_ member: MemberID, _ now: Moment) {

@@ -73,8 +73,8 @@ public struct ResourceDTO: Hashable, Sendable {
   public init(name: String) throws(ResourceDTOError) {
     guard name.utf8.count <= Self.byteLimit else { throw .tooLong }
     guard let fields = try? JSONReader.read(Array(name.utf8), depthLimit: Self.depthLimit),
-      let id = fields["id"]?.string, let type = fields["type"]?.string.flatMap(Kind.init),
-      !id.isEmpty, id.utf8.count <= Self.idLimit
+      let id = fields["id"]?.string, let type = fields["type"]?.string.flatMap(Kind.init), !id.isEmpty,
+      id.utf8.count <= Self.idLimit
     else { throw .malformed }
     self.id = id
     self.type = type
@@ -87,10 +87,9 @@ public struct ResourceDTO: Hashable, Sendable {
   }
 
   /// Returns a field, or nil if it is missing or null; throws an error if its value is not valid.
-  private static func optional<Value>(
-    _ field: JSONTree?,
-    _ value: (JSONTree) -> Value?
-  ) throws(ResourceDTOError) -> Value? {
+  private static func optional<Value>(_ field: JSONTree?, _ value: (JSONTree) -> Value?) throws(ResourceDTOError)
+    -> Value?
+  {
     guard let field else { return nil }
     guard let value = value(field) else { throw .malformed }
     return value

@@ -38,8 +38,8 @@ public final class Author {
   ///   - key: The key of the author.
   ///   - role: The requested role. On an owned board, the author is a viewer until it has a grant.
   ///   - grant: The grant of the role on an owned board; nil if it is unknown.
-  ///   - random: Generates nonces. They must be unpredictable, because a peer that knows an incarnation before
-  ///     its introduction can claim its dots (BRD-25).
+  ///   - random: Generates nonces. They must be unpredictable, because a peer that knows an incarnation before its
+  ///     introduction can claim its dots (BRD-25).
   public convenience init(
     board: BoardID,
     key: some AuthorKey,
@@ -72,13 +72,7 @@ public final class Author {
     self.init(board, Signer(publicKey: publicKey), role, grant) { random.next() }
   }
 
-  private init(
-    _ board: BoardID,
-    _ signer: Signer,
-    _ role: Role,
-    _ grant: Grant?,
-    _ random: @escaping () -> UInt64
-  ) {
+  private init(_ board: BoardID, _ signer: Signer, _ role: Role, _ grant: Grant?, _ random: @escaping () -> UInt64) {
     self.board = board
     self.signer = signer
     wanted = role
@@ -99,15 +93,9 @@ public final class Author {
         let bits = random()
         return (0..<8).map { UInt8(truncatingIfNeeded: bits >> (8 * $0)) }
       }
-      guard
-        let record = AuthorRecord.make(
-          board: board,
-          nonce: nonce,
-          role: role,
-          grant: grant,
-          &signer
-        )
-      else { continue }
+      guard let record = AuthorRecord.make(board: board, nonce: nonce, role: role, grant: grant, &signer) else {
+        continue
+      }
       let incarnation = record.value.incarnation
       records[incarnation] = record.value
       unsigned[incarnation] = record.request
@@ -119,9 +107,7 @@ public final class Author {
   ///
   /// Its signature may still be missing.
   package func record(of incarnation: Incarnation) -> AuthorRecord {
-    guard let record = records[incarnation] else {
-      preconditionFailure("every local incarnation has a record")
-    }
+    guard let record = records[incarnation] else { preconditionFailure("every local incarnation has a record") }
     return record
   }
 
@@ -152,11 +138,7 @@ public final class Author {
   func signHead(of chain: BatchChain) -> Signed<SignedHead> {
     let signature = signer.sign(SignedHead.text(of: chain, on: board))
     return Signed(
-      value: SignedHead(
-        sequence: chain.sequence,
-        hash: chain.hash,
-        signature: signature.value
-      ),
+      value: SignedHead(sequence: chain.sequence, hash: chain.hash, signature: signature.value),
       request: signature.request
     )
   }
@@ -178,9 +160,7 @@ public final class Author {
   ///   belongs to something else.
   func didSign(_ id: SigningID, _ signature: [UInt8]) -> (wasPending: Bool, AuthorRecord?) {
     guard signer.didSign(id) else { return (false, nil) }
-    guard let incarnation = unsigned.first(where: { $0.value == id })?.key else {
-      return (true, nil)
-    }
+    guard let incarnation = unsigned.first(where: { $0.value == id })?.key else { return (true, nil) }
     unsigned[incarnation] = nil
     records[incarnation]?.fill(signature)
     return (true, records[incarnation])
@@ -203,10 +183,7 @@ public final class Author {
   func makeGrant(_ rights: Rights, to holder: [UInt8], serial: UInt64) -> Signed<Grant>? {
     guard let grant, mayGrant else { return nil }
     let certificate = Certificate.make(for: holder, rights, serial: serial, on: board, &signer)
-    return Signed(
-      value: Grant(grant.owner, grant.certificates + [certificate.value]),
-      request: certificate.request
-    )
+    return Signed(value: Grant(grant.owner, grant.certificates + [certificate.value]), request: certificate.request)
   }
 
   /// Creates a grant of rights to the owner of a key, signed with the local key.
@@ -217,11 +194,9 @@ public final class Author {
   /// Creates a revocation of a member's rights.
   ///
   /// The signature at its end may be missing.
-  func makeRevocation(
-    of member: MemberID,
-    through serial: UInt64,
-    counting counted: [Incarnation: UInt64]
-  ) -> Signed<Revocation>? {
+  func makeRevocation(of member: MemberID, through serial: UInt64, counting counted: [Incarnation: UInt64]) -> Signed<
+    Revocation
+  >? {
     guard let grant, mayGrant else { return nil }
     return Revocation.make(of: member, through: serial, counting: counted, grant, &signer)
   }

@@ -71,19 +71,14 @@ public struct AuthorRecord: Hashable, Sendable {
   ///   - key: The key of the author.
   init?(board: BoardID, nonce: [UInt8], role: Role, grant: Grant? = nil, key: some AuthorKey) {
     var signer = Signer(key)
-    guard let record = Self.make(board: board, nonce: nonce, role: role, grant: grant, &signer)
-    else { return nil }
+    guard let record = Self.make(board: board, nonce: nonce, role: role, grant: grant, &signer) else { return nil }
     self = record.value
   }
 
   /// Creates a record, and signs it or requests the signature; nil if the incarnation would be 0.
-  static func make(
-    board: BoardID,
-    nonce: [UInt8],
-    role: Role,
-    grant: Grant?,
-    _ signer: inout Signer
-  ) -> Signed<AuthorRecord>? {
+  static func make(board: BoardID, nonce: [UInt8], role: Role, grant: Grant?, _ signer: inout Signer) -> Signed<
+    AuthorRecord
+  >? {
     precondition(signer.publicKey.count == keyBytes, "a public key has 65 bytes")
     var body = board.bytes + nonce + signer.publicKey + [role.rawValue]
     if board.isOwned {
@@ -159,9 +154,7 @@ public struct AuthorRecord: Hashable, Sendable {
     signature = try reader.take(Self.signatureBytes)
     granterSignature = granter == nil ? nil : try reader.take(Self.signatureBytes)
     try reader.finish()
-    guard let incarnation = Incarnation(exactly: Self.number(of: body)) else {
-      throw .reserved("incarnation")
-    }
+    guard let incarnation = Incarnation(exactly: Self.number(of: body)) else { throw .reserved("incarnation") }
     self.board = board
     self.role = role
     self.incarnation = incarnation
@@ -169,12 +162,9 @@ public struct AuthorRecord: Hashable, Sendable {
     member = MemberID(publicKey: key)
   }
 
-  private static func granted(
-    _ role: Role,
-    to key: [UInt8],
-    on board: BoardID,
-    _ reader: inout ByteReader
-  ) throws(CodecError) -> (granter: [UInt8]?, grant: Grant?) {
+  private static func granted(_ role: Role, to key: [UInt8], on board: BoardID, _ reader: inout ByteReader)
+    throws(CodecError) -> (granter: [UInt8]?, grant: Grant?)
+  {
     if board.isOwned { return (nil, role.mayWrite ? try Grant(for: key, &reader) : nil) }
     switch try reader.byte() {
     case 0: return (nil, nil)
@@ -184,27 +174,18 @@ public struct AuthorRecord: Hashable, Sendable {
   }
 
   /// Throws an error if the record is for another board, or if a signature in it is not valid.
-  package func verify(
-    board: BoardID,
-    with verifier: some SignatureVerifier
-  ) throws(ReplicaError) {
+  package func verify(board: BoardID, with verifier: some SignatureVerifier) throws(ReplicaError) {
     guard self.board == board else { throw .wrongBoard }
     guard verifier.isKey(key), granter.map(verifier.isKey) ?? true else { throw .wrongKey }
     if let grant {
       try grant.verify(board: board, with: verifier)
       guard let rights = grant.rights(of: key), rights.allow(role) else { throw .notGranted }
     }
-    let signed = bytes.prefix(
-      bytes.count - Self.signatureBytes * (granterSignature == nil ? 1 : 2)
-    )
-    guard verifier.isValid(signature, of: Self.domain + signed, by: key) else {
-      throw .wrongSignature
-    }
+    let signed = bytes.prefix(bytes.count - Self.signatureBytes * (granterSignature == nil ? 1 : 2))
+    guard verifier.isValid(signature, of: Self.domain + signed, by: key) else { throw .wrongSignature }
     if let granter, let granterSignature {
       let granted = Self.grantDomain + board.bytes + nonce + key + [role.rawValue]
-      guard verifier.isValid(granterSignature, of: granted, by: granter) else {
-        throw .wrongSignature
-      }
+      guard verifier.isValid(granterSignature, of: granted, by: granter) else { throw .wrongSignature }
     }
   }
 }

@@ -81,9 +81,7 @@ final class AuthorRegistry {
   func removeUnused(except own: Incarnation) {
     additions = [:]
     for incarnation in records.keys
-    where incarnation != own && !board.state.context.contains(incarnation)
-      && board.state.limits[incarnation] == nil
-    {
+    where incarnation != own && !board.state.context.contains(incarnation) && board.state.limits[incarnation] == nil {
       records[incarnation] = nil
       board.authors[incarnation] = nil
     }
@@ -108,32 +106,26 @@ final class AuthorRegistry {
         guard seen.contains(record.incarnation) else { return false }
       }
       let theirs = context[record.incarnation]
-      return isRepair || theirs.ranges.isEmpty
-        || !theirs.isSuperset(of: seen[record.incarnation])
+      return isRepair || theirs.ranges.isEmpty || !theirs.isSuperset(of: seen[record.incarnation])
     }
   }
 
   private func sorted(where isIncluded: (AuthorRecord) -> Bool) -> ArraySlice<AuthorRecord> {
-    records.values.filter(isIncluded).sorted { $0.incarnation < $1.incarnation }
-      .prefix(Answer.recordLimit)
+    records.values.filter(isIncluded).sorted { $0.incarnation < $1.incarnation }.prefix(Answer.recordLimit)
   }
 
   // MARK: - Receiving
 
   /// Returns the records that a batch would add to the registry.
   ///
-  /// - Throws: `noAuthor` if the batch purges an object of an incarnation without a record, and
-  ///   `boardFull` if there is no room for one of the records.
-  func newRecords(
-    for batch: Batch,
-    from link: LinkChainVerifier
-  ) throws(ReceiveError) -> [AuthorRecord] {
+  /// - Throws: `noAuthor` if the batch purges an object of an incarnation without a record, and `boardFull` if there is
+  ///   no room for one of the records.
+  func newRecords(for batch: Batch, from link: LinkChainVerifier) throws(ReceiveError) -> [AuthorRecord] {
     var new: [AuthorRecord] = []
     if records[batch.author] == nil, let record = link.record { new.append(record) }
     for operation in batch.operations where operation.property.isPurge {
       let incarnation = operation.object.dot.incarnation
-      guard incarnation != batch.author, records[incarnation] == nil,
-        !board.state.context.contains(incarnation),
+      guard incarnation != batch.author, records[incarnation] == nil, !board.state.context.contains(incarnation),
         !new.contains(where: { $0.incarnation == incarnation })
       else { continue }
       guard let record = link.recordAhead(of: incarnation) else { throw .violation(.noAuthor) }
@@ -147,18 +139,14 @@ final class AuthorRegistry {
   ///
   /// The caller checks signatures later.
   ///
-  /// - Throws: `unrecorded` if one of the incarnations has no record, `boardFull` if there is no room for the
-  ///   record of one of them.
+  /// - Throws: `unrecorded` if one of the incarnations has no record, `boardFull` if there is no room for the record of
+  ///   one of them.
   func requireRecords(in answer: Answer) throws(ReceiveError) {
     let context = board.state.context
-    let new = answer.difference.context.incarnations.filter {
-      !context.contains($0) && records[$0] == nil
-    }
+    let new = answer.difference.context.incarnations.filter { !context.contains($0) && records[$0] == nil }
     guard !new.isEmpty else { return }
     var brought: [Incarnation: AuthorRecord] = [:]
-    for record in answer.records where brought[record.incarnation] == nil {
-      brought[record.incarnation] = record
-    }
+    for record in answer.records where brought[record.incarnation] == nil { brought[record.incarnation] = record }
     let found = new.compactMap { brought[$0] }
     guard found.count == new.count else { throw .unrecorded }
     try receiving { () throws(BoardError) in try requireRoom(for: found) }
@@ -179,13 +167,9 @@ final class AuthorRegistry {
     for (incarnation, record) in records where added[record.member] != nil {
       if context.contains(incarnation) { counts[record.member, default: 0] += 1 }
     }
-    guard counts.values.allSatisfy({ $0 <= BoardLimits.incarnationsPerAuthor }) else {
-      throw .boardFull
-    }
+    guard counts.values.allSatisfy({ $0 <= BoardLimits.incarnationsPerAuthor }) else { throw .boardFull }
     let total = context.incarnationCount + new.count
-    let limit =
-      context.isEmpty
-      ? BoardLimits.incarnationsOfStrangersAtFirst : BoardLimits.incarnationsOfStrangers
+    let limit = context.isEmpty ? BoardLimits.incarnationsOfStrangersAtFirst : BoardLimits.incarnationsOfStrangers
     guard isBatch || total > limit else { return }
     for (member, count) in counts where member != board.member {
       guard peers[member] != nil else {
@@ -194,8 +178,7 @@ final class AuthorRegistry {
       }
       guard total <= BoardLimits.incarnationsOfMembers else { throw .boardFull }
       let free = BoardLimits.incarnationsOfMembers - (total - count)
-      let isNew =
-        additions[member, default: 0] + added[member, default: 0] <= BoardLimits.incarnationsPerRun
+      let isNew = additions[member, default: 0] + added[member, default: 0] <= BoardLimits.incarnationsPerRun
       guard isNew || count <= free / BoardLimits.incarnationShare else { throw .boardFull }
     }
   }

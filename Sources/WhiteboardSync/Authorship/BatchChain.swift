@@ -6,8 +6,7 @@ import Whiteboard
 ///
 /// The next batch extends the chain.
 ///
-/// Each hash covers the previous one. A signature of the last hash therefore covers every batch. Implements
-/// AUT-6.
+/// Each hash covers the previous one. A signature of the last hash therefore covers every batch. Implements AUT-6.
 public struct BatchChain: Hashable, Sendable {
   private static let domain = Array("whiteboard-chain-1\n".utf8)
 
@@ -52,14 +51,10 @@ public struct BatchChain: Hashable, Sendable {
     // One call of `update` is faster than two. The buffer has room for both parts, and no pointer escapes the closure.
     withUnsafeTemporaryAllocation(byteCount: hashed.count + batch.count, alignment: 1) { bytes in
       hashed.withUnsafeBytes { bytes.copyMemory(from: $0) }
-      batch.withUnsafeBytes {
-        UnsafeMutableRawBufferPointer(rebasing: bytes[hashed.count...]).copyMemory(from: $0)
-      }
+      batch.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: bytes[hashed.count...]).copyMemory(from: $0) }
       next.update(bufferPointer: UnsafeRawBufferPointer(bytes))
     }
-    next.finalize().withUnsafeBytes { digest in
-      hashed.withUnsafeMutableBytes { $0.copyMemory(from: digest) }
-    }
+    next.finalize().withUnsafeBytes { digest in hashed.withUnsafeMutableBytes { $0.copyMemory(from: digest) } }
     sequence = last
   }
 }

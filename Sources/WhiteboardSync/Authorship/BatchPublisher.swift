@@ -68,9 +68,9 @@ final class BatchPublisher {
     guard !peers.isEmpty else { return }
     for operation in batch.operations where operation.property.isPurge {
       let incarnation = operation.object.dot.incarnation
-      guard incarnation != batch.author, !sentAhead.contains(incarnation),
-        let record = registry[incarnation]
-      else { continue }
+      guard incarnation != batch.author, !sentAhead.contains(incarnation), let record = registry[incarnation] else {
+        continue
+      }
       sentAhead.insert(incarnation)
       actions.queue(.record(record.bytes), to: peers.members, lacking: author.gaps(in: record))
     }
@@ -79,9 +79,7 @@ final class BatchPublisher {
   // MARK: - Incarnations
 
   /// Switches to a new incarnation, and introduces it to all members (BRD-25).
-  func introduceIncarnation(_ incarnation: Incarnation) {
-    continueChain(BatchChain(incarnation))
-  }
+  func introduceIncarnation(_ incarnation: Incarnation) { continueChain(BatchChain(incarnation)) }
 
   private func continueChain(_ next: BatchChain) {
     if chain.sequence == 0 { registry.removeUnusedOwn(chain.incarnation) }
@@ -97,14 +95,8 @@ final class BatchPublisher {
   ///   - record: The record of its incarnation. The record contains the key of this author.
   ///   - earlier: The chain head that another replica of this author reached under that incarnation; nil if there is
   ///     none.
-  func continueChain(
-    of batch: Batch,
-    under record: AuthorRecord,
-    after earlier: BatchChain?
-  ) {
-    guard chain.incarnation != batch.author || chain.sequence + 1 != batch.firstSequence else {
-      return
-    }
+  func continueChain(of batch: Batch, under record: AuthorRecord, after earlier: BatchChain?) {
+    guard chain.incarnation != batch.author || chain.sequence + 1 != batch.firstSequence else { return }
     author.adopt(record)
     let before = batch.firstSequence - 1
     if let earlier, earlier.incarnation == batch.author, earlier.sequence == before {
@@ -149,9 +141,7 @@ final class BatchPublisher {
   // MARK: - Heads
 
   /// The time when the next head is due; nil if there are no batches since the last head.
-  var nextDeadline: UInt64? {
-    isBehindBoard ? 0 : heads.nextDeadline(chain, peers.headInterval)
-  }
+  var nextDeadline: UInt64? { isBehindBoard ? 0 : heads.nextDeadline(chain, peers.headInterval) }
 
   /// Signs and sends the head of the chain if there are new batches, at most once in each interval.
   func sendHeadIfDue(_ now: Moment) {
@@ -224,11 +214,7 @@ struct OwnHeads {
   }
 
   /// Returns the signed head of the chain, and records that it is being sent.
-  mutating func nextHead(
-    of chain: BatchChain,
-    by author: Author,
-    now: UInt64
-  ) -> Signed<SignedHead> {
+  mutating func nextHead(of chain: BatchChain, by author: Author, now: UInt64) -> Signed<SignedHead> {
     sent = chain
     sentAt = now
     isFirst = false

@@ -32,15 +32,13 @@ final class ClaimCheck {
     self.publisher = publisher
   }
 
-  /// Returns the last sequence number of each current incarnation: the local one, and those of the connected
-  /// members.
+  /// Returns the last sequence number of each current incarnation: the local one, and those of the connected members.
   func lastWritten(_ now: Moment) -> [Incarnation: UInt64] {
     var last = [publisher.chain.incarnation: publisher.chain.sequence]
     for peer in peers.states where !peer.isClosed && now.uptime < peer.silenceDeadline {
       guard let head = peer.link.head else { continue }
       // A waiting batch has not been applied.
-      last[head.incarnation] =
-        peer.inbox.earlyBatch.map { $0.batch.firstSequence - 1 } ?? head.sequence
+      last[head.incarnation] = peer.inbox.earlyBatch.map { $0.batch.firstSequence - 1 } ?? head.sequence
     }
     return last
   }
@@ -49,31 +47,25 @@ final class ClaimCheck {
   ///
   /// If a claim was only early, the change arrives on the author's own link. A member's claims about itself are
   /// accepted, because the member signed the answer.
-  func removingContradictedClaims(
-    from difference: Difference,
-    by member: MemberID,
-    _ now: Moment
-  ) -> Difference {
+  func removingContradictedClaims(from difference: Difference, by member: MemberID, _ now: Moment) -> Difference {
     let (own, local) = (peers[member]?.link.head?.incarnation, publisher.chain.incarnation)
     let written = lastWritten(now)
-    doubts = doubts.filter { incarnation, doubt in
-      written[incarnation].map { $0 < doubt.sequence } ?? false
-    }
+    doubts = doubts.filter { incarnation, doubt in written[incarnation].map { $0 < doubt.sequence } ?? false }
     let contradicted = written.filter { incarnation, last in
-      guard incarnation != own, let claimed = difference.context.last(of: incarnation),
-        claimed > last
-      else { return false }
+      guard incarnation != own, let claimed = difference.context.last(of: incarnation), claimed > last else {
+        return false
+      }
       if incarnation == local { return true }
-      // The claim may be true, because an author can send changes to other members and not to this replica. So
-      // the claim is ignored only for a limited time.
+      // The claim may be true, because an author can send changes to other members and not to this replica. So the
+      // claim is ignored only for a limited time.
       let doubt = doubts[incarnation] ?? Doubt(since: now.uptime, sequence: claimed)
       doubts[incarnation] = doubt
       return now.uptime < doubt.since + Self.doubtTimeout
     }
     guard !contradicted.isEmpty else { return difference }
     if contradicted.keys.contains(local), now.uptime >= nextRenewal {
-      // Other members may have accepted the claim while this replica was not connected to them. With a new
-      // incarnation, accepting the claim does no harm.
+      // Other members may have accepted the claim while this replica was not connected to them. With a new incarnation,
+      // accepting the claim does no harm.
       nextRenewal = now.uptime + Self.renewalInterval
       board.beginIncarnation()
     }
@@ -86,9 +78,9 @@ final class ClaimCheck {
     let last = lastWritten(now)
     return batch.operations.contains { operation in
       let dot = operation.object.dot
-      guard operation.property.isPurge, dot.incarnation != batch.author,
-        let last = last[dot.incarnation]
-      else { return false }
+      guard operation.property.isPurge, dot.incarnation != batch.author, let last = last[dot.incarnation] else {
+        return false
+      }
       return dot.sequence > last
     }
   }

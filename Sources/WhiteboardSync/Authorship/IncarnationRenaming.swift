@@ -2,8 +2,8 @@ import Whiteboard
 
 /// A renaming of the incarnations in the changes of a board.
 ///
-/// The order of incarnations decides between simultaneous writes, and orders letters that were typed at the
-/// same place. A renaming that keeps this order changes nothing else on the board.
+/// The order of incarnations decides between simultaneous writes, and orders letters that were typed at the same place.
+/// A renaming that keeps this order changes nothing else on the board.
 package struct IncarnationRenaming {
   private let renamed: (Incarnation) -> Incarnation
 
@@ -29,11 +29,9 @@ package struct IncarnationRenaming {
 
   /// Returns a batch with renamed incarnations, new values and a new time.
   /// - Throws: `CodecError` if these values do not form a batch.
-  package func batch(
-    _ batch: Batch,
-    _ time: HybridTime,
-    _ changed: (Property, Value) -> Value
-  ) throws(CodecError) -> Batch {
+  package func batch(_ batch: Batch, _ time: HybridTime, _ changed: (Property, Value) -> Value) throws(CodecError)
+    -> Batch
+  {
     try Batch(
       author: renamed(batch.author),
       firstSequence: batch.firstSequence,
@@ -58,10 +56,9 @@ package struct IncarnationRenaming {
   }
 
   /// Returns a difference with renamed incarnations, new values and new times.
-  package func difference(
-    _ difference: Difference,
-    _ changed: (Property, Value, HybridTime) -> (Value, HybridTime)
-  ) -> Difference {
+  package func difference(_ difference: Difference, _ changed: (Property, Value, HybridTime) -> (Value, HybridTime))
+    -> Difference
+  {
     var result = Difference(context: dots(difference.context))
     result.living = dots(difference.living)
     result.entries = difference.entries.map { entry in

@@ -20,10 +20,7 @@ final class LinkChainVerifier {
 
   /// Handles a verified introduction of an incarnation.
   /// - Throws: `brokenChain` if the introduction contradicts earlier messages on the link.
-  func introduce(
-    _ record: AuthorRecord,
-    _ head: SignedHead
-  ) throws(ReplicaError) {
+  func introduce(_ record: AuthorRecord, _ head: SignedHead) throws(ReplicaError) {
     let next = BatchChain(record.incarnation, sequence: head.sequence, hash: head.hash)
     if head.sequence == 0, next != BatchChain(record.incarnation) { throw .brokenChain }
     if let chain { ended[chain.incarnation] = chain }
@@ -52,24 +49,19 @@ final class LinkChainVerifier {
   func forgetAhead(_ incarnation: Incarnation) { ahead[incarnation] = nil }
 
   /// The current author's incarnation, and the sequence number of its last operation on the link.
-  var head: (incarnation: Incarnation, sequence: UInt64)? {
-    chain.map { ($0.incarnation, $0.sequence) }
-  }
+  var head: (incarnation: Incarnation, sequence: UInt64)? { chain.map { ($0.incarnation, $0.sequence) } }
 
   /// The role of the member; nil until it has introduced itself.
   var role: Role? { record.map { isRevoked ? .viewer : $0.role } }
 
-  /// Throws `noAuthor` if the member has not introduced itself, and `viewer` if the member has no right to
-  /// write.
+  /// Throws `noAuthor` if the member has not introduced itself, and `viewer` if the member has no right to write.
   func requireWriter() throws(ReplicaError) {
     guard let role = record?.role else { throw .noAuthor }
     guard role.mayWrite else { throw .viewer }
   }
 
   /// Adds the next batch, given in its full form, to the chain.
-  func append(_ batch: [UInt8], through last: UInt64) {
-    chain?.append(batch, through: last)
-  }
+  func append(_ batch: [UInt8], through last: UInt64) { chain?.append(batch, through: last) }
 
   /// Throws an error if a head does not match the current chain, or if its signature is not valid.
   func check(_ head: SignedHead, with verifier: some SignatureVerifier) throws(ReplicaError) {

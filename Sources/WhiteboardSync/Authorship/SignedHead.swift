@@ -54,17 +54,10 @@ package struct SignedHead: Hashable, Sendable {
   }
 
   /// Throws an error if the author of a record did not sign this head.
-  func verify(
-    by record: AuthorRecord,
-    with verifier: some SignatureVerifier
-  ) throws(ReplicaError) {
+  func verify(by record: AuthorRecord, with verifier: some SignatureVerifier) throws(ReplicaError) {
     let chain = BatchChain(record.incarnation, sequence: sequence, hash: hash)
-    guard
-      verifier.isValid(
-        signature,
-        of: Self.text(of: chain, on: record.board),
-        by: record.key
-      )
-    else { throw .wrongSignature }
+    guard verifier.isValid(signature, of: Self.text(of: chain, on: record.board), by: record.key) else {
+      throw .wrongSignature
+    }
   }
 }

@@ -73,9 +73,7 @@ final class AnswerSender {
   /// Pauses or resumes answers to a member.
   ///
   /// Answers pause while too many bytes are queued for the member.
-  func setBacklogged(_ member: MemberID, _ isBacklogged: Bool) {
-    peers[member]?.isBacklogged = isBacklogged
-  }
+  func setBacklogged(_ member: MemberID, _ isBacklogged: Bool) { peers[member]?.isBacklogged = isBacklogged }
 
   /// Whether requests can be answered now.
   ///

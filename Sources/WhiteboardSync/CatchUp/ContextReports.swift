@@ -33,13 +33,7 @@ final class ContextReports {
   /// The time until which differences between boards are not reported, because a revocation caused them.
   private var differencesExpectedUntil: UInt64 = 0
 
-  init(
-    _ board: Board,
-    _ peers: PeerTable,
-    _ actions: ActionQueue,
-    _ requests: RequestQueue,
-    now: UInt64
-  ) {
+  init(_ board: Board, _ peers: PeerTable, _ actions: ActionQueue, _ requests: RequestQueue, now: UInt64) {
     self.board = board
     self.peers = peers
     self.actions = actions
@@ -72,8 +66,9 @@ final class ContextReports {
   /// The hash of the local context.
   var currentContextHash: UInt64 {
     if let contextHash { return contextHash }
-    let hash = Bytes32.sha256(ContextCoding.encode(board.state.context)).bytes
-      .prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    let hash = Bytes32.sha256(ContextCoding.encode(board.state.context)).bytes.prefix(8).reduce(UInt64(0)) {
+      $0 << 8 | UInt64($1)
+    }
     contextHash = hash
     return hash
   }
@@ -88,8 +83,7 @@ final class ContextReports {
   /// Schedules the first comparison after the first member has joined.
   func firstMemberJoined(_ now: Moment) { nextComparison = now.uptime + Self.interval }
 
-  /// Schedules a comparison after a member has left, because its last changes may have reached only some
-  /// members.
+  /// Schedules a comparison after a member has left, because its last changes may have reached only some members.
   func memberLeft(_ now: Moment) {
     nextComparison = min(nextComparison, now.uptime + Self.departureDelay)
     reportToAll(by: now.uptime + peers.reportDelay)
@@ -117,8 +111,8 @@ final class ContextReports {
 
   private func mayBeAsked(_ member: MemberID, _ now: Moment) -> Bool {
     guard let peer = peers[member], let theirs = peer.contextHash else { return false }
-    return theirs != currentContextHash && peer.mayBeAsked && peer.requestInFlight == nil
-      && !requests.contains(member) && now.uptime >= peer.askAgain
+    return theirs != currentContextHash && peer.mayBeAsked && peer.requestInFlight == nil && !requests.contains(member)
+      && now.uptime >= peer.askAgain
   }
 
   /// Expects boards to differ for a while, because a revocation arrived, or a new member may lack a revocation.
@@ -138,9 +132,7 @@ final class ContextReports {
     let buckets = divergenceCheck.diverged(from: report.sums, board.state)
     peers[member]?.agreed = buckets == 0 ? (report.contextHash, board.state.revision) : nil
     guard buckets != 0, let peer = peers[member], peer.mayRepair(now.uptime) else { return }
-    if now.uptime >= differencesExpectedUntil {
-      actions.append(.diverged(member, buckets: buckets))
-    }
+    if now.uptime >= differencesExpectedUntil { actions.append(.diverged(member, buckets: buckets)) }
     peer.repair(buckets, now.uptime)
     guard peer.mayBeAsked else { return }
     requests.insert(member)
@@ -149,17 +141,15 @@ final class ContextReports {
   // MARK: - Reports
 
   /// Schedules a report of new changes to all members.
-  func reportSoonToAll(_ now: Moment) {
-    reportToAll(by: now.uptime + min(10 * peers.reportDelay, Self.interval))
-  }
+  func reportSoonToAll(_ now: Moment) { reportToAll(by: now.uptime + min(10 * peers.reportDelay, Self.interval)) }
 
   /// Schedules a report to all members at `time` or earlier.
   func reportToAll(by time: UInt64) { reportToAllDue = min(reportToAllDue ?? time, time) }
 
   /// Sends all scheduled reports if one of them is due.
   ///
-  /// Members that need no individual report receive the same bytes. Reports that are due soon are sent at the
-  /// same time.
+  /// Members that need no individual report receive the same bytes. Reports that are due soon are sent at the same
+  /// time.
   func sendReports(_ now: Moment) {
     let isToAll = reportToAllDue.map { now.uptime >= $0 } ?? false
     guard isToAll || peers.states.contains(where: { $0.isReportDue(now.uptime) }) else { return }
@@ -170,9 +160,7 @@ final class ContextReports {
       if isProvingEquality, hasSameContext(as: member) { sendSums(to: member, now) }
       guard let due = peer.removeReport(evenIfNone: isToAll) else { continue }
       // Bucket sums are useful only to members with the same context.
-      if due.isWithSums, peer.contextHash == currentContextHash {
-        peer.sumsSentFor = currentContextHash
-      }
+      if due.isWithSums, peer.contextHash == currentContextHash { peer.sumsSentFor = currentContextHash }
       if due.applied > 0 {
         actions.queue(report(applied: due.applied, isWithSums: due.isWithSums), to: member)
       } else if due.isWithSums {
@@ -207,9 +195,7 @@ final class ContextReports {
   func proveEquality(_ isWanted: Bool, _ now: Moment) {
     isProvingEquality = isWanted
     guard isWanted else { return }
-    for member in peers.members where peers[member]?.contextHash == currentContextHash {
-      sendSums(to: member, now)
-    }
+    for member in peers.members where peers[member]?.contextHash == currentContextHash { sendSums(to: member, now) }
   }
 
   /// Returns whether a member reported the same context and bucket sums that this replica has now (SYN-44).

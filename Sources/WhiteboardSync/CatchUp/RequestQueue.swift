@@ -2,8 +2,8 @@ import Whiteboard
 
 /// A queue of the members that the replica will ask for missing changes (SYN-11).
 ///
-/// The replica asks one member at a time, so that members do not all send the same answer. If an answer takes
-/// too long, the replica asks the next member without waiting for it.
+/// The replica asks one member at a time, so that members do not all send the same answer. If an answer takes too long,
+/// the replica asks the next member without waiting for it.
 final class RequestQueue {
   private let board: Board
   private let peers: PeerTable
@@ -23,9 +23,7 @@ final class RequestQueue {
   func append(_ members: some Sequence<MemberID>) { waiting += members }
 
   /// Adds a member at the end of the queue, unless it is already in the queue.
-  func insert(_ member: MemberID) {
-    if !waiting.contains(member) { waiting.append(member) }
-  }
+  func insert(_ member: MemberID) { if !waiting.contains(member) { waiting.append(member) } }
 
   /// Removes a member that can no longer be asked.
   func remove(_ member: MemberID) { waiting.removeAll { $0 == member } }
@@ -34,21 +32,13 @@ final class RequestQueue {
   ///
   /// Members that are silent are asked last: their links have probably broken.
   func sendNext(_ now: Moment) {
-    guard !waiting.isEmpty,
-      peers.states.allSatisfy({ $0.requestInFlight == nil || $0.isSlow(now.uptime) }),
-      let next = firstWaiting(where: { now.uptime < $0.silenceDeadline })
-        ?? firstWaiting(where: { _ in true })
+    guard !waiting.isEmpty, peers.states.allSatisfy({ $0.requestInFlight == nil || $0.isSlow(now.uptime) }),
+      let next = firstWaiting(where: { now.uptime < $0.silenceDeadline }) ?? firstWaiting(where: { _ in true })
     else { return }
     let member = waiting.remove(at: next)
     guard let request = peers[member]?.beginRequest(now.uptime) else { return }
     actions.queue(
-      .request(
-        CatchUpRequest(
-          number: request.number,
-          buckets: request.buckets,
-          context: board.state.context
-        )
-      ),
+      .request(CatchUpRequest(number: request.number, buckets: request.buckets, context: board.state.context)),
       to: member
     )
   }

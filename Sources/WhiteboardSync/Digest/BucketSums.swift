@@ -39,12 +39,7 @@ public enum BucketSums {
   }
 
   /// Returns the hash of one cell.
-  package static func hash(
-    of cell: Cell,
-    at property: Property,
-    of id: ObjectID,
-    from start: BucketHash
-  ) -> UInt64 {
+  package static func hash(of cell: Cell, at property: Property, of id: ObjectID, from start: BucketHash) -> UInt64 {
     var hash = start
     hash.combine(id.dot)
     hash.combine(UInt64(property.number))

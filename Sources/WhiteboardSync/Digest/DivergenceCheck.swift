@@ -24,8 +24,7 @@ struct DivergenceCheck {
   /// These are the buckets whose sums differ from those of a replica with an equal context.
   mutating func diverged(from others: [UInt64], _ state: BoardState) -> UInt16 {
     var buckets: UInt16 = 0
-    for (bucket, (mine, theirs)) in zip(sums(of: state), others).enumerated()
-    where mine != theirs {
+    for (bucket, (mine, theirs)) in zip(sums(of: state), others).enumerated() where mine != theirs {
       buckets |= 1 << UInt16(bucket)
     }
     return buckets

@@ -28,9 +28,7 @@ package struct Answer {
     _ difference: Difference,
     by author: Author,
     as incarnation: Incarnation
-  ) -> [UInt8] {
-    make(records, difference, by: author, as: incarnation).complete
-  }
+  ) -> [UInt8] { make(records, difference, by: author, as: incarnation).complete }
 
   /// Returns the bytes of an answer.
   ///
@@ -68,19 +66,12 @@ package struct Answer {
   }
 
   /// Throws an error if the author of `record` did not sign this answer.
-  func verify(
-    by record: AuthorRecord,
-    with verifier: some SignatureVerifier
-  ) throws(ReplicaError) {
+  func verify(by record: AuthorRecord, with verifier: some SignatureVerifier) throws(ReplicaError) {
     let text = Self.text(of: content, as: incarnation, on: record.board)
     guard verifier.isValid(signature, of: text, by: record.key) else { throw .wrongSignature }
   }
 
-  private static func text(
-    of content: ArraySlice<UInt8>,
-    as incarnation: Incarnation,
-    on board: BoardID
-  ) -> [UInt8] {
+  private static func text(of content: ArraySlice<UInt8>, as incarnation: Incarnation, on board: BoardID) -> [UInt8] {
     var text = ByteWriter()
     text.raw(domain)
     text.raw(board.bytes)
@@ -147,9 +138,7 @@ struct KeptState {
     for _ in 0..<count {
       let length = try reader.count(upTo: AuthorRecord.byteLimit, "record")
       let record = try AuthorRecord(try reader.take(length))
-      if let last = records.last, record.incarnation <= last.incarnation {
-        throw .notCanonical("records")
-      }
+      if let last = records.last, record.incarnation <= last.incarnation { throw .notCanonical("records") }
       records.append(record)
     }
     return records

@@ -7,17 +7,15 @@ public enum BatchCoding {
 
   /// Decodes a batch.
   /// - Throws: `CodecError` unless the bytes are the canonical encoding of a legal batch.
-  public static func decode(_ bytes: [UInt8]) throws(CodecError) -> Batch {
-    try EncodedBatch(decoding: bytes).batch
-  }
+  public static func decode(_ bytes: [UInt8]) throws(CodecError) -> Batch { try EncodedBatch(decoding: bytes).batch }
 }
 
 /// A batch together with its full form.
 ///
 /// Documents store the full form, and the hashes of chains cover it (AUT-6).
 ///
-/// The operations have the same bytes in the full form and in the link form. Only the headers differ, so the
-/// operations are encoded once for all links.
+/// The operations have the same bytes in the full form and in the link form. Only the headers differ, so the operations
+/// are encoded once for all links.
 public struct EncodedBatch: Hashable, Sendable {
   /// The batch.
   public let batch: Batch
@@ -31,9 +29,7 @@ public struct EncodedBatch: Hashable, Sendable {
   /// Encodes a batch.
   public init(_ batch: Batch) {
     var encoder = OperationEncoder(batch)
-    for (index, operation) in batch.operations.enumerated() {
-      encoder.write(operation, as: batch.dot(at: index))
-    }
+    for (index, operation) in batch.operations.enumerated() { encoder.write(operation, as: batch.dot(at: index)) }
     self.init(batch, encoder.others, encoder.writer.bytes[...])
   }
 
@@ -55,14 +51,7 @@ public struct EncodedBatch: Hashable, Sendable {
     operationsOffset = reader.position
     self.bytes = bytes
     self.others = others
-    batch = try OperationDecoder.batch(
-      author: author,
-      first: first,
-      time: time,
-      count: count,
-      others: others,
-      &reader
-    )
+    batch = try OperationDecoder.batch(author: author, first: first, time: time, count: count, others: others, &reader)
   }
 
   /// Returns the author of a batch; nil if the bytes are not a batch.
@@ -74,8 +63,7 @@ public struct EncodedBatch: Hashable, Sendable {
   /// Creates a batch from its encoded operations.
   init(_ batch: Batch, _ others: [Incarnation], _ operations: ArraySlice<UInt8>) {
     let numbers: [4 of UInt64] = [
-      batch.firstSequence, batch.time.rawValue, UInt64(batch.operations.count),
-      UInt64(others.count),
+      batch.firstSequence, batch.time.rawValue, UInt64(batch.operations.count), UInt64(others.count),
     ]
     var heading = 0
     // The capacity suffices: a varint has at most 10 bytes, and an incarnation has 8.

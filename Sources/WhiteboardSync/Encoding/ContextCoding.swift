@@ -43,15 +43,8 @@ public enum ContextCoding {
     // The lowest number at which the next range may start. It leaves a gap, so that ranges do not touch.
     var least: UInt64 = 1
     for range in ranges.ranges {
-      let entry = Entry(
-        gap: range.lowerBound - least,
-        more: range.upperBound - range.lowerBound
-      )
-      if let last = runs.last, last.entry == entry {
-        runs[runs.count - 1].count += 1
-      } else {
-        runs.append((entry, 1))
-      }
+      let entry = Entry(gap: range.lowerBound - least, more: range.upperBound - range.lowerBound)
+      if let last = runs.last, last.entry == entry { runs[runs.count - 1].count += 1 } else { runs.append((entry, 1)) }
       least = range.upperBound + 2
     }
     writer.count(runs.count)
@@ -77,10 +70,9 @@ public enum ContextCoding {
   }
 
   /// Decodes the ranges of one incarnation, at most `limit`.
-  private static func readRanges(
-    _ reader: inout ByteReader,
-    upTo limit: Int
-  ) throws(CodecError) -> [ClosedRange<UInt64>] {
+  private static func readRanges(_ reader: inout ByteReader, upTo limit: Int) throws(CodecError) -> [ClosedRange<
+    UInt64
+  >] {
     let count = try reader.count(upTo: BoardLimits.ranges, "ranges")
     guard count >= 1 else { throw .notCanonical("ranges") }
     var ranges: [ClosedRange<UInt64>] = []
@@ -93,14 +85,10 @@ public enum ContextCoding {
       guard entry != last else { throw .notCanonical("ranges") }
       last = entry
       var repeats: UInt64 = 1
-      if tagged & 1 == 1 {
-        repeats = 2 + (try reader.varint(upTo: UInt64(BoardLimits.ranges), "ranges"))
-      }
+      if tagged & 1 == 1 { repeats = 2 + (try reader.varint(upTo: UInt64(BoardLimits.ranges), "ranges")) }
       // A few bytes can encode very many ranges, so check the limit before creating any.
       guard repeats <= UInt64(limit - ranges.count) else { throw .overLimit("ranges") }
-      guard entry.span <= (BoardLimits.sequence + 2 - least) / repeats else {
-        throw .overLimit("sequence")
-      }
+      guard entry.span <= (BoardLimits.sequence + 2 - least) / repeats else { throw .overLimit("sequence") }
       for _ in 0..<repeats {
         let first = least + entry.gap
         ranges.append(first...(first + entry.more))

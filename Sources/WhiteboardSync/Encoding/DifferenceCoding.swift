@@ -123,14 +123,10 @@ public enum DifferenceCoding {
       milliseconds = cell.time.milliseconds
     }
 
-    mutating func read(
-      _ reader: inout ByteReader
-    ) throws(CodecError) -> (sequence: UInt64, time: HybridTime) {
+    mutating func read(_ reader: inout ByteReader) throws(CodecError) -> (sequence: UInt64, time: HybridTime) {
       sequence = try ValueCoding.sequence(after: sequence, &reader)
       let (sum, overflow) = Int64(milliseconds).addingReportingOverflow(try reader.zigzag())
-      guard !overflow, sum >= 0, sum <= Int64(BoardLimits.time >> 16) else {
-        throw .overLimit("time")
-      }
+      guard !overflow, sum >= 0, sum <= Int64(BoardLimits.time >> 16) else { throw .overLimit("time") }
       milliseconds = UInt64(sum)
       let counter = try reader.varint(upTo: 0xFFFF, "counter")
       return (sequence, HybridTime(milliseconds << 16 | counter))
@@ -143,10 +139,7 @@ public enum DifferenceCoding {
 
     init(authors: Int) { lasts = Array(repeating: LastCell(), count: authors) }
 
-    mutating func next(
-      _ table: inout Table,
-      _ reader: inout ByteReader
-    ) throws(CodecError) -> PropertyCell {
+    mutating func next(_ table: inout Table, _ reader: inout ByteReader) throws(CodecError) -> PropertyCell {
       let tag = try reader.varint()
       let (number, qualification) = try ValueCoding.qualification(of: tag >> 3)
       let property: Property =
@@ -158,9 +151,7 @@ public enum DifferenceCoding {
       let author = try table.index(&reader)
       let (sequence, time) = try lasts[author].read(&reader)
       let shape = UInt8(tag & 7)
-      let value: Value =
-        shape == 6
-        ? .dot(try table.dot(&reader)) : try ValueCoding.read(shape: shape, &reader, &pair)
+      let value: Value = shape == 6 ? .dot(try table.dot(&reader)) : try ValueCoding.read(shape: shape, &reader, &pair)
       let dot = Dot(table.incarnations[author], sequence)
       return PropertyCell(property, Cell(value: value, time: time, dot: dot))
     }
@@ -171,8 +162,8 @@ public enum DifferenceCoding {
     private var isUsed: [Bool]
 
     init(_ reader: inout ByteReader) throws(CodecError) {
-      // Do not apply the limit on incarnations in a set: missing objects, qualifiers and values can refer to
-      // any number of other incarnations. The number of bytes limits the count.
+      // Do not apply the limit on incarnations in a set: missing objects, qualifiers and values can refer to any number
+      // of other incarnations. The number of bytes limits the count.
       let named = try reader.varint()
       guard named <= UInt64(reader.remaining / 8) else { throw .truncated }
       let count = Int(named)
@@ -202,8 +193,6 @@ public enum DifferenceCoding {
       return Dot(incarnation, try reader.sequence())
     }
 
-    func finish() throws(CodecError) {
-      guard isUsed.allSatisfy({ $0 }) else { throw .notCanonical("incarnations") }
-    }
+    func finish() throws(CodecError) { guard isUsed.allSatisfy({ $0 }) else { throw .notCanonical("incarnations") } }
   }
 }

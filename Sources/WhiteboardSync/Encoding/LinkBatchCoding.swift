@@ -23,9 +23,7 @@ public struct LinkBatchWriter: Sendable {
   /// Returns whether there is room for the incarnations that a batch refers to.
   ///
   /// If not, send an author message first.
-  func hasNames(for batch: EncodedBatch) -> Bool {
-    aliases.count + batch.others.count <= LinkBatchReader.aliasLimit
-  }
+  func hasNames(for batch: EncodedBatch) -> Bool { aliases.count + batch.others.count <= LinkBatchReader.aliasLimit }
 
   /// Returns the content of the message for the next batch, without the message kind.
   public mutating func encode(_ batch: EncodedBatch) -> [UInt8] {
@@ -81,17 +79,11 @@ public struct LinkBatchReader: Sendable {
   /// Decodes the next batch from a message whose content begins at `offset`.
   /// - Throws: `CodecError` unless the bytes are the canonical encoding of a legal batch, and an author message
   ///   preceded them.
-  public mutating func decode(
-    _ bytes: [UInt8],
-    from offset: Int
-  ) throws(CodecError) -> EncodedBatch {
+  public mutating func decode(_ bytes: [UInt8], from offset: Int) throws(CodecError) -> EncodedBatch {
     guard let author else { throw .inconsistent("no author") }
     var reader = ByteReader(bytes, from: offset)
     let time = try time(&reader)
-    let tagged = try reader.varint(
-      upTo: UInt64(BoardLimits.operationsPerBatch) << 1 | 1,
-      "operations"
-    )
+    let tagged = try reader.varint(upTo: UInt64(BoardLimits.operationsPerBatch) << 1 | 1, "operations")
     let count = Int(tagged >> 1)
     guard count >= 1 else { throw .overLimit("operations") }
     guard count <= reader.remaining else { throw .truncated }
@@ -114,9 +106,7 @@ public struct LinkBatchReader: Sendable {
 
   private mutating func time(_ reader: inout ByteReader) throws(CodecError) -> HybridTime {
     let (sum, overflow) = Int64(milliseconds).addingReportingOverflow(try reader.zigzag())
-    guard !overflow, sum >= 0, sum <= Int64(BoardLimits.time >> 16) else {
-      throw .overLimit("time")
-    }
+    guard !overflow, sum >= 0, sum <= Int64(BoardLimits.time >> 16) else { throw .overLimit("time") }
     milliseconds = UInt64(sum)
     return HybridTime(milliseconds << 16 | (try reader.varint(upTo: 0xFFFF, "counter")))
   }

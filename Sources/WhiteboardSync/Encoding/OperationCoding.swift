@@ -63,9 +63,7 @@ struct OperationEncoder {
   private mutating func number(of object: ObjectID, as dot: Dot) -> UInt64 {
     guard object.dot != dot else { return 0 }
     let index = UInt64(table.index(of: object.dot.incarnation))
-    let difference = ValueCoding.zigzag(
-      Int64(object.dot.sequence) - Int64(context.object?.dot.sequence ?? 0)
-    )
+    let difference = ValueCoding.zigzag(Int64(object.dot.sequence) - Int64(context.object?.dot.sequence ?? 0))
     return 1 + difference * UInt64(table.incarnations.count) + index
   }
 
@@ -124,15 +122,11 @@ struct OperationDecoder {
     guard !others.isEmpty else { return }
     let isDistinct =
       others.count <= IncarnationTable.few
-      ? others.indices.allSatisfy { !others[..<$0].contains(others[$0]) }
-      : Set(others).count == others.count
+      ? others.indices.allSatisfy { !others[..<$0].contains(others[$0]) } : Set(others).count == others.count
     guard isDistinct, !others.contains(author) else { throw .notCanonical("incarnations") }
   }
 
-  private mutating func operation(
-    _ dot: Dot,
-    _ reader: inout ByteReader
-  ) throws(CodecError) -> Operation {
+  private mutating func operation(_ dot: Dot, _ reader: inout ByteReader) throws(CodecError) -> Operation {
     let head = try reader.varint()
     let object = try object(head, dot, &reader)
     let (number, qualification) = try ValueCoding.qualification(of: context.tag >> 3)
@@ -144,18 +138,12 @@ struct OperationDecoder {
       }
     let shape = UInt8(truncatingIfNeeded: context.tag & 7)
     let value: Value =
-      shape == 6
-      ? .dot(try self.dot(own: dot, &reader))
-      : try ValueCoding.read(shape: shape, &reader, &context.pair)
+      shape == 6 ? .dot(try self.dot(own: dot, &reader)) : try ValueCoding.read(shape: shape, &reader, &context.pair)
     return Operation(object, property, value)
   }
 
   /// Decodes the object of an operation, and stores the tag of the operation in the context.
-  private mutating func object(
-    _ head: UInt64,
-    _ own: Dot,
-    _ reader: inout ByteReader
-  ) throws(CodecError) -> ObjectID {
+  private mutating func object(_ head: UInt64, _ own: Dot, _ reader: inout ByteReader) throws(CodecError) -> ObjectID {
     let last = context.object
     let object: ObjectID
     if head & 1 == 0 {
@@ -177,26 +165,17 @@ struct OperationDecoder {
     return object
   }
 
-  private mutating func object(
-    numbered reference: UInt64,
-    _ own: Dot
-  ) throws(CodecError) -> ObjectID {
+  private mutating func object(numbered reference: UInt64, _ own: Dot) throws(CodecError) -> ObjectID {
     guard reference > 0 else { return ObjectID(own) }
     let (difference, index) = (reference - 1).quotientAndRemainder(dividingBy: incarnations)
     let incarnation = try incarnation(index)
-    let sequence = try ValueCoding.sequence(
-      ValueCoding.unzigzag(difference),
-      after: context.object?.dot.sequence ?? 0
-    )
+    let sequence = try ValueCoding.sequence(ValueCoding.unzigzag(difference), after: context.object?.dot.sequence ?? 0)
     let dot = Dot(incarnation, sequence)
     guard dot != own else { throw .notCanonical("object") }
     return ObjectID(dot)
   }
 
-  private mutating func dot(
-    own: Dot,
-    _ reader: inout ByteReader
-  ) throws(CodecError) -> Dot {
+  private mutating func dot(own: Dot, _ reader: inout ByteReader) throws(CodecError) -> Dot {
     let reference = try reader.varint()
     guard reference > 0 else { return own }
     let incarnation = try incarnation(reference - 1)

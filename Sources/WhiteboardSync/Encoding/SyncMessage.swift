@@ -174,15 +174,9 @@ package struct MemberProfile: Hashable, Sendable {
     // Ignore further bytes, because later versions may add fields.
   }
 
-  private static func text(
-    upTo limit: Int,
-    _ what: String,
-    _ reader: inout ByteReader
-  ) throws(CodecError) -> String {
+  private static func text(upTo limit: Int, _ what: String, _ reader: inout ByteReader) throws(CodecError) -> String {
     let length = try reader.count(upTo: limit, what)
-    guard let text = String(validating: try reader.take(length), as: UTF8.self) else {
-      throw .notText
-    }
+    guard let text = String(validating: try reader.take(length), as: UTF8.self) else { throw .notText }
     return text
   }
 }
@@ -259,8 +253,8 @@ package struct ReplicaReport: Hashable, Sendable {
 ///
 /// Implements SYN-30 to SYN-34.
 package enum SyncDatagram: Hashable, Sendable {
-  /// The presence of the sender. `counter` increases with each datagram. `wall` is the time of the sender's
-  /// wall clock, if it is included.
+  /// The presence of the sender. `counter` increases with each datagram. `wall` is the time of the sender's wall clock,
+  /// if it is included.
   case presence(counter: UInt64, Presence, wall: UInt64? = nil)
   /// Points of a stroke that might not be committed yet.
   case preview(stroke: ObjectID, first: Int, points: [InkPoint])

@@ -11,9 +11,7 @@ struct IncarnationTable {
 
   /// Returns the index of an incarnation, and adds the incarnation if it is new.
   mutating func index(of incarnation: Incarnation) -> Int {
-    let known =
-      incarnations.count <= Self.few
-      ? incarnations.firstIndex(of: incarnation) : indices[incarnation]
+    let known = incarnations.count <= Self.few ? incarnations.firstIndex(of: incarnation) : indices[incarnation]
     if let known { return known }
     incarnations.append(incarnation)
     if incarnations.count == Self.few + 1 {
@@ -55,10 +53,7 @@ struct LastPair {
     return .pair(x, y)
   }
 
-  private static func next(
-    _ last: Int32,
-    _ reader: inout ByteReader
-  ) throws(CodecError) -> Int32 {
+  private static func next(_ last: Int32, _ reader: inout ByteReader) throws(CodecError) -> Int32 {
     let (sum, overflow) = Int64(last).addingReportingOverflow(try reader.zigzag())
     guard !overflow, let number = Int32(exactly: sum) else { throw .overLimit("pair") }
     return number
@@ -68,11 +63,7 @@ struct LastPair {
 /// The binary format of values in batches and answers.
 enum ValueCoding {
   /// Decodes a value of any shape except a dot.
-  static func read(
-    shape: UInt8,
-    _ reader: inout ByteReader,
-    _ pair: inout LastPair
-  ) throws(CodecError) -> Value {
+  static func read(shape: UInt8, _ reader: inout ByteReader, _ pair: inout LastPair) throws(CodecError) -> Value {
     switch shape {
     case 0: return .none
     case 1: return .unsigned(try reader.varint())
@@ -83,9 +74,7 @@ enum ValueCoding {
       return .bytes(try reader.take(count))
     case 5:
       let count = try reader.count(upTo: BoardLimits.valueBytes, "value")
-      guard let text = String(validating: try reader.take(count), as: UTF8.self) else {
-        throw .notText
-      }
+      guard let text = String(validating: try reader.take(count), as: UTF8.self) else { throw .notText }
       return .text(text)
     default: throw .reserved("shape")
     }
@@ -108,38 +97,25 @@ enum ValueCoding {
   }
 
   /// Returns the kind of qualifier that follows a property number.
-  static func qualification(
-    of number: UInt64
-  ) throws(CodecError) -> (number: UInt16, Property.Qualification) {
+  static func qualification(of number: UInt64) throws(CodecError) -> (number: UInt16, Property.Qualification) {
     guard number <= UInt64(BoardLimits.property) else { throw .overLimit("property") }
-    guard let qualification = Property.qualification(of: UInt16(number)) else {
-      throw .reserved("property \(number)")
-    }
+    guard let qualification = Property.qualification(of: UInt16(number)) else { throw .reserved("property \(number)") }
     return (UInt16(number), qualification)
   }
 
   /// Encodes a sequence number as the difference from the last one.
-  static func sequence(
-    after last: UInt64,
-    _ reader: inout ByteReader
-  ) throws(CodecError) -> UInt64 {
+  static func sequence(after last: UInt64, _ reader: inout ByteReader) throws(CodecError) -> UInt64 {
     try sequence(try reader.zigzag(), after: last)
   }
 
   /// Decodes a sequence number from its difference from the last one.
   static func sequence(_ difference: Int64, after last: UInt64) throws(CodecError) -> UInt64 {
     let (sum, overflow) = Int64(last).addingReportingOverflow(difference)
-    guard !overflow, sum >= 1, sum <= Int64(BoardLimits.sequence) else {
-      throw .overLimit("sequence")
-    }
+    guard !overflow, sum >= 1, sum <= Int64(BoardLimits.sequence) else { throw .overLimit("sequence") }
     return UInt64(sum)
   }
 
-  static func zigzag(_ number: Int64) -> UInt64 {
-    UInt64(bitPattern: (number << 1) ^ (number >> 63))
-  }
+  static func zigzag(_ number: Int64) -> UInt64 { UInt64(bitPattern: (number << 1) ^ (number >> 63)) }
 
-  static func unzigzag(_ number: UInt64) -> Int64 {
-    Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
-  }
+  static func unzigzag(_ number: UInt64) -> Int64 { Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1) }
 }

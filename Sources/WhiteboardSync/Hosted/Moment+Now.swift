@@ -7,11 +7,9 @@
 extension Moment {
   /// Returns the current readings of the system's clocks.
   ///
-  /// The uptime does not include the time in which the system is suspended. If the wall clock shows a time
-  /// before 1970, `wall` is zero.
-  public static func now() -> Moment {
-    Moment(wall: read(CLOCK_REALTIME), uptime: read(CLOCK_MONOTONIC))
-  }
+  /// The uptime does not include the time in which the system is suspended. If the wall clock shows a time before 1970,
+  /// `wall` is zero.
+  public static func now() -> Moment { Moment(wall: read(CLOCK_REALTIME), uptime: read(CLOCK_MONOTONIC)) }
 
   private static func read(_ clock: clockid_t) -> UInt64 {
     var time = timespec()

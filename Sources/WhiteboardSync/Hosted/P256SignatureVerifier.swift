@@ -30,13 +30,8 @@ extension Replica {
   /// - Parameters:
   ///   - author: The local author.
   ///   - now: The time.
-  ///   - verifier: Verifies signatures immediately; nil if the owner verifies them (see
-  ///     ``ReplicaAction/verify(_:)``).
-  public convenience init(
-    author: Author,
-    now: Moment,
-    verifier: (any SignatureVerifier)? = P256SignatureVerifier()
-  ) {
+  ///   - verifier: Verifies signatures immediately; nil if the owner verifies them (see ``ReplicaAction/verify(_:)``).
+  public convenience init(author: Author, now: Moment, verifier: (any SignatureVerifier)? = P256SignatureVerifier()) {
     self.init(author: author, now: now, localVerifier: verifier.map { LocalVerifier($0) })
   }
 }

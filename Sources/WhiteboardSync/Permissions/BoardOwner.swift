@@ -3,8 +3,8 @@ import Whiteboard
 
 /// The owner of a board.
 ///
-/// The id of the board is computed from the owner's key and the salt, so that every member can verify the
-/// owner. Implements AUT-9.
+/// The id of the board is computed from the owner's key and the salt, so that every member can verify the owner.
+/// Implements AUT-9.
 public struct BoardOwner: Hashable, Sendable {
   /// The number of bytes in the salt.
   public static let saltBytes = 8
@@ -46,9 +46,9 @@ public struct BoardOwner: Hashable, Sendable {
   /// The id of the board.
   public var board: BoardID {
     let hash = Bytes32.sha256(Self.domain + salt + key).bytes
-    guard
-      let board = BoardID(bytes: Self.prefix + hash.prefix(BoardID.byteCount - Self.prefix.count))
-    else { preconditionFailure("a board id has 16 bytes") }
+    guard let board = BoardID(bytes: Self.prefix + hash.prefix(BoardID.byteCount - Self.prefix.count)) else {
+      preconditionFailure("a board id has 16 bytes")
+    }
     return board
   }
 

@@ -66,18 +66,11 @@ public struct Certificate: Hashable, Sendable {
   }
 
   /// Creates a certificate, and signs it or requests the signature.
-  static func make(
-    for holder: [UInt8],
-    _ rights: Rights,
-    serial: UInt64,
-    on board: BoardID,
-    _ signer: inout Signer
-  ) -> Signed<Certificate> {
+  static func make(for holder: [UInt8], _ rights: Rights, serial: UInt64, on board: BoardID, _ signer: inout Signer)
+    -> Signed<Certificate>
+  {
     let signature = signer.sign(text(holder, rights, serial, board))
-    return Signed(
-      value: Certificate(holder, rights, serial, signature.value),
-      request: signature.request
-    )
+    return Signed(value: Certificate(holder, rights, serial, signature.value), request: signature.request)
   }
 
   /// Decodes a certificate for a known holder.
@@ -102,12 +95,7 @@ public struct Certificate: Hashable, Sendable {
     verifier.isValid(signature, of: Self.text(holder, rights, serial, board), by: issuer)
   }
 
-  private static func text(
-    _ holder: [UInt8],
-    _ rights: Rights,
-    _ serial: UInt64,
-    _ board: BoardID
-  ) -> [UInt8] {
+  private static func text(_ holder: [UInt8], _ rights: Rights, _ serial: UInt64, _ board: BoardID) -> [UInt8] {
     var text = ByteWriter()
     text.raw(domain)
     text.raw(board.bytes)

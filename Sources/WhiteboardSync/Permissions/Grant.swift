@@ -2,8 +2,8 @@ import Whiteboard
 
 /// The chain of certificates from the owner of a board to a member.
 ///
-/// The owner's own grant has no certificates. The first certificate is signed by the owner. A second
-/// certificate is signed by the holder of the first. Implements AUT-11.
+/// The owner's own grant has no certificates. The first certificate is signed by the owner. A second certificate is
+/// signed by the holder of the first. Implements AUT-11.
 public struct Grant: Hashable, Sendable {
   /// The maximum number of certificates in a grant.
   static let certificateLimit = 2
@@ -24,11 +24,7 @@ public struct Grant: Hashable, Sendable {
   }
 
   /// Decodes the grant of a known holder.
-  init(
-    for holder: [UInt8],
-    upTo limit: Int = certificateLimit,
-    _ reader: inout ByteReader
-  ) throws(CodecError) {
+  init(for holder: [UInt8], upTo limit: Int = certificateLimit, _ reader: inout ByteReader) throws(CodecError) {
     owner = try BoardOwner(&reader)
     let count = Int(try reader.byte())
     guard count <= limit else { throw .reserved("certificates") }
@@ -74,16 +70,12 @@ public struct Grant: Hashable, Sendable {
 
   /// Throws an error if the grant is for another board, or if a certificate in it is not valid.
   func verify(board: BoardID, with verifier: some SignatureVerifier) throws(ReplicaError) {
-    guard verifier.isKey(owner.key), certificates.allSatisfy({ verifier.isKey($0.holder) }) else {
-      throw .wrongKey
-    }
+    guard verifier.isKey(owner.key), certificates.allSatisfy({ verifier.isKey($0.holder) }) else { throw .wrongKey }
     guard owner.board == board else { throw .notOwner }
     var issuer = (key: owner.key, rights: Rights.owner)
     for (index, certificate) in certificates.enumerated() {
       // Only the owner can give the right to grant. Other issuers can only make members editors.
-      guard issuer.rights.mayGrant,
-        index == 0 || certificate.rights == .editor
-      else { throw .notGranted }
+      guard issuer.rights.mayGrant, index == 0 || certificate.rights == .editor else { throw .notGranted }
       guard certificate.isSigned(by: issuer.key, on: board, verifier) else { throw .wrongSignature }
       issuer = (certificate.holder, certificate.rights)
     }

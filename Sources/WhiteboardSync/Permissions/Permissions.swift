@@ -66,8 +66,7 @@ final class Permissions {
   /// Returns whether a member may make other members editors, according to the record that this replica has.
   func mayGrant(_ member: MemberID) -> Bool {
     author.grant?.owner.member == member
-      || peers[member]?.link.record?.certificates.contains { $0.holder == member && $0.mayGrant }
-        ?? false
+      || peers[member]?.link.record?.certificates.contains { $0.holder == member && $0.mayGrant } ?? false
   }
 
   /// The owner of an owned board, as far as a grant or a record shows it; nil on an open board.
@@ -91,8 +90,8 @@ final class Permissions {
   /// - Parameters:
   ///   - member: The member.
   ///   - rights: The rights; nil for a viewer.
-  ///   - isChosen: Whether a user chose these rights. If not, the rights do not replace chosen ones. A member
-  ///     whose rights were revoked becomes a viewer, so that it does not regain them by joining again.
+  ///   - isChosen: Whether a user chose these rights. If not, the rights do not replace chosen ones. A member whose
+  ///     rights were revoked becomes a viewer, so that it does not regain them by joining again.
   ///   - now: The time.
   func admit(_ member: MemberID, for rights: Rights?, isChosen: Bool, _ now: Moment) {
     if isChosen {
@@ -108,20 +107,16 @@ final class Permissions {
   /// Returns whether the local author may revoke the rights of a member, and there is room for the revocation.
   func mayRevoke(_ member: MemberID, isGuest: Bool) -> Bool {
     guard author.mayGrant, let owner = author.grant?.owner else { return false }
-    return owner.member != member && member != author.member
-      && revocations.hasRoom(forGuest: isGuest)
+    return owner.member != member && member != author.member && revocations.hasRoom(forGuest: isGuest)
   }
 
   /// Returns whether a certificate of a member is known, or the member was admitted with rights.
   func knowsRights(of member: MemberID) -> Bool {
-    admissions[member]?.rights != nil
-      || knownRecords.contains { $0.certificates.contains { $0.holder == member } }
+    admissions[member]?.rights != nil || knownRecords.contains { $0.certificates.contains { $0.holder == member } }
   }
 
   /// The records of all known authors and of the connected members.
-  private var knownRecords: [AuthorRecord] {
-    Array(registry.all) + peers.states.compactMap { $0.link.record }
-  }
+  private var knownRecords: [AuthorRecord] { Array(registry.all) + peers.states.compactMap { $0.link.record } }
 
   /// Revokes the rights of a member.
   ///
@@ -141,10 +136,7 @@ final class Permissions {
       counted = Dictionary(uniqueKeysWithValues: kept.map { ($0.key, $0.value) })
     }
     admissions[member] = Admission(rights: nil, isChosen: true)
-    guard let revocation = author.makeRevocation(of: member, through: serial, counting: counted)
-    else {
-      return false
-    }
+    guard let revocation = author.makeRevocation(of: member, through: serial, counting: counted) else { return false }
     if let request = revocation.request {
       unsignedRevocations[request] = revocation.value
       return true
@@ -172,16 +164,14 @@ final class Permissions {
   ///
   /// A viewer receives a grant without rights. A member that already has the rights receives nothing.
   func sendGrant(to member: MemberID, _ now: Moment) {
-    guard author.mayGrant, let admission = admissions[member], let peer = peers[member],
-      let record = peer.link.record, peer.granted != record.incarnation, let grant = author.grant,
+    guard author.mayGrant, let admission = admissions[member], let peer = peers[member], let record = peer.link.record,
+      peer.granted != record.incarnation, let grant = author.grant,
       // A pending revocation would also cover a grant that is made now.
       !unsignedRevocations.values.contains(where: { $0.member == member })
     else { return }
     peer.granted = record.incarnation
     guard let rights = admission.rights else {
-      if peer.link.role == .viewer {
-        actions.queue(.grant(Grant(owner: grant.owner).bytes), to: member)
-      }
+      if peer.link.role == .viewer { actions.queue(.grant(Grant(owner: grant.owner).bytes), to: member) }
       return
     }
     if let role = peer.link.role, role.mayWrite, rights.allow(.relay) == (role == .relay) { return }
@@ -196,9 +186,7 @@ final class Permissions {
   /// Returns whether a grant is the owner's grant for this board, and the local author is the owner.
   ///
   /// The id of a board determines its owner.
-  func isOwners(_ grant: Grant) -> Bool {
-    grant.owner.board == author.board && author.rights(in: grant) == .owner
-  }
+  func isOwners(_ grant: Grant) -> Bool { grant.owner.board == author.board && author.rights(in: grant) == .owner }
 
   /// Makes the local author the owner of the board.
   ///
@@ -209,22 +197,14 @@ final class Permissions {
   func checkGrant(_ bytes: [UInt8]) throws(ReplicaError) -> Grant {
     guard isOwned else { throw .malformed(.reserved("kind")) }
     let grant: Grant
-    do {
-      grant = try Grant(for: author.publicKey, bytes)
-    } catch {
-      throw .malformed(error)
-    }
+    do { grant = try Grant(for: author.publicKey, bytes) } catch { throw .malformed(error) }
     try grant.verify(board: author.board, with: verifier)
     return grant
   }
 
   /// Handles a checked grant for the local author.
   func receive(_ grant: Grant, _ now: Moment) {
-    if isBetter(grant) {
-      storeAndAdopt(grant, now)
-    } else {
-      actions.append(.role(author.role))
-    }
+    if isBetter(grant) { storeAndAdopt(grant, now) } else { actions.append(.role(author.role)) }
   }
 
   /// Returns whether a grant gives the local author better rights than the current grant.
@@ -256,22 +236,14 @@ final class Permissions {
   func checkRevocation(_ bytes: [UInt8]) throws(ReplicaError) -> Revocation {
     guard isOwned else { throw .malformed(.reserved("kind")) }
     let revocation: Revocation
-    do {
-      revocation = try Revocation(bytes)
-    } catch {
-      throw .malformed(error)
-    }
+    do { revocation = try Revocation(bytes) } catch { throw .malformed(error) }
     // A known revocation was already verified.
-    if !revocations.contains(revocation) {
-      try revocation.verify(board: author.board, with: verifier)
-    }
+    if !revocations.contains(revocation) { try revocation.verify(board: author.board, with: verifier) }
     return revocation
   }
 
   /// Handles a checked revocation that a member sent.
-  func receive(_ revocation: Revocation, from member: MemberID, _ now: Moment) {
-    insert(revocation, from: member, now)
-  }
+  func receive(_ revocation: Revocation, from member: MemberID, _ now: Moment) { insert(revocation, from: member, now) }
 
   /// Applies and stores a revocation, and forwards it to all other connected members.
   private func insert(_ revocation: Revocation, from member: MemberID?, _ now: Moment) {
@@ -283,9 +255,7 @@ final class Permissions {
     reports.expectDifferences(now)
     limitBoard()
     for member in peers.members { updateRole(of: member) }
-    if let grant = author.grant, revocations.takeBack(grant) {
-      adopt(Grant(owner: grant.owner), now)
-    }
+    if let grant = author.grant, revocations.takeBack(grant) { adopt(Grant(owner: grant.owner), now) }
   }
 
   /// Sends all revocations to a new member.
@@ -314,9 +284,7 @@ final class Permissions {
 
   /// Returns whether a batch from a link is accepted, and counts a refusal.
   func admitsBatch(_ batch: Batch, from link: LinkChainVerifier) -> Bool {
-    guard !revocations.isEmpty, let record = link.record,
-      let limit = revocations.limit(of: record)
-    else { return true }
+    guard !revocations.isEmpty, let record = link.record, let limit = revocations.limit(of: record) else { return true }
     if board.state.limits[record.incarnation] != limit { limitBoard() }
     if batch.firstSequence <= limit { return true }
     // The author might not have received the revocation yet, so this is not a protocol violation.
@@ -324,8 +292,7 @@ final class Permissions {
     return false
   }
 
-  /// Removes revoked changes from the board: those by all known incarnations, and those by the authors in
-  /// `more`.
+  /// Removes revoked changes from the board: those by all known incarnations, and those by the authors in `more`.
   func limitBoard(for more: some Sequence<AuthorRecord> = EmptyCollection()) {
     guard !revocations.isEmpty else { return }
     var limits: [Incarnation: UInt64] = [:]
@@ -350,16 +317,12 @@ final class Permissions {
     actions.append(.memberRole(member, role))
   }
 
-  private func store(_ kind: UInt8, _ bytes: [UInt8]) {
-    actions.record(.answer([kind] + bytes))
-  }
+  private func store(_ kind: UInt8, _ bytes: [UInt8]) { actions.record(.answer([kind] + bytes)) }
 
   // MARK: - Restoring
 
   /// Restores a revocation from a document.
-  func restore(_ revocation: Revocation) {
-    if revocations.insert(revocation) { limitBoard() }
-  }
+  func restore(_ revocation: Revocation) { if revocations.insert(revocation) { limitBoard() } }
 
   /// Restores a grant from a document, if the grant is valid and for the local author.
   ///
@@ -393,16 +356,12 @@ final class Permissions {
   }
 
   /// Returns whether a grant is for this board, and all its certificates are valid.
-  private func isValid(_ grant: Grant) -> Bool {
-    (try? grant.verify(board: author.board, with: verifier)) != nil
-  }
+  private func isValid(_ grant: Grant) -> Bool { (try? grant.verify(board: author.board, with: verifier)) != nil }
 
   /// Sets the local role according to the restored grant and revocations.
   func applyRestoredRole() {
     guard isOwned else { return }
-    if let grant = author.grant, revocations.takeBack(grant) {
-      author.adopt(Grant(owner: grant.owner))
-    }
+    if let grant = author.grant, revocations.takeBack(grant) { author.adopt(Grant(owner: grant.owner)) }
     guard board.isReadOnly == author.role.mayWrite else { return }
     board.beginIncarnation()
     board.isReadOnly = !author.role.mayWrite

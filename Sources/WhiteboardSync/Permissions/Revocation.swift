@@ -119,26 +119,20 @@ public struct Revocation: Hashable, Sendable {
   /// Whether the owner of the board signed the revocation.
   var isOwners: Bool { grant.certificates.isEmpty }
 
-  /// Throws an error if the revocation is for another board, or if its issuer is not allowed to revoke these
-  /// rights.
+  /// Throws an error if the revocation is for another board, or if its issuer is not allowed to revoke these rights.
   func verify(board: BoardID, with verifier: some SignatureVerifier) throws(ReplicaError) {
     guard self.board == board else { throw .wrongBoard }
     guard verifier.isKey(issuer) else { throw .wrongKey }
     try grant.verify(board: board, with: verifier)
-    guard grant.rights(of: issuer)?.mayGrant ?? false, member != grant.owner.member else {
-      throw .notGranted
-    }
-    guard verifier.isValid(signature, of: Self.domain + body, by: issuer) else {
-      throw .wrongSignature
-    }
+    guard grant.rights(of: issuer)?.mayGrant ?? false, member != grant.owner.member else { throw .notGranted }
+    guard verifier.isValid(signature, of: Self.domain + body, by: issuer) else { throw .wrongSignature }
   }
 
   /// Returns whether a certificate is revoked.
   ///
   /// Only the owner can revoke a certificate that gives the right to grant.
   func takesBack(_ certificate: HeldCertificate) -> Bool {
-    certificate.holder == member && certificate.serial <= serial
-      && (isOwners || !certificate.mayGrant)
+    certificate.holder == member && certificate.serial <= serial && (isOwners || !certificate.mayGrant)
   }
 }
 

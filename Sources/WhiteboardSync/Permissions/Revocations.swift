@@ -27,11 +27,9 @@ struct Revocations {
   /// Whether there is no room for another revocation.
   var isFull: Bool { all.count >= room }
 
-  /// Returns whether there is room for a revocation by the local member; a quarter of the room is
-  /// reserved for members that are not guests.
-  func hasRoom(forGuest isGuest: Bool) -> Bool {
-    all.count < (isGuest ? room / 4 * 3 : room)
-  }
+  /// Returns whether there is room for a revocation by the local member; a quarter of the room is reserved for members
+  /// that are not guests.
+  func hasRoom(forGuest isGuest: Bool) -> Bool { all.count < (isGuest ? room / 4 * 3 : room) }
 
   /// Returns whether an equal revocation is known.
   func contains(_ revocation: Revocation) -> Bool { known.contains(.sha256(revocation.body)) }

@@ -20,8 +20,8 @@ public struct ClockReport: Hashable, Sendable {
   public let finding: Finding
   /// The time by which the clock is ahead, in milliseconds; negative if it is behind.
   ///
-  /// The clock is compared with the majority of the clocks. If there is no majority (``Finding/differs``), it
-  /// is compared with the local clock.
+  /// The clock is compared with the majority of the clocks. If there is no majority (``Finding/differs``), it is
+  /// compared with the local clock.
   public let difference: Int64
 
   /// Creates a report from its parts.
@@ -34,9 +34,8 @@ public struct ClockReport: Hashable, Sendable {
 
 /// A measurement of how far a member's wall clock is ahead of the local wall clock.
 ///
-/// Each sample is the wall-clock time in a datagram minus the local monotonic time when the datagram arrives.
-/// The delay of a datagram makes a sample too low. The greatest of the last samples is therefore the most
-/// accurate one.
+/// Each sample is the wall-clock time in a datagram minus the local monotonic time when the datagram arrives. The delay
+/// of a datagram makes a sample too low. The greatest of the last samples is therefore the most accurate one.
 struct ClockSamples {
   /// The minimum interval between two samples, in milliseconds.
   static let interval: UInt64 = 900
@@ -66,8 +65,7 @@ struct ClockSamples {
     return true
   }
 
-  /// Returns the milliseconds by which the clock is ahead of the local wall clock; nil if there are too few
-  /// samples.
+  /// Returns the milliseconds by which the clock is ahead of the local wall clock; nil if there are too few samples.
   func difference(_ now: Moment) -> Int64? {
     guard samples.count >= Self.least, let ahead = samples.max() else { return nil }
     return ahead - (Int64(clamping: now.wall) - Int64(clamping: now.uptime))
@@ -90,8 +88,8 @@ struct ClockComparison {
   init(own: MemberID) { self.own = own }
 
   /// Compares all clocks.
-  /// - Parameter differences: For each other member, the number of milliseconds by which its clock is ahead of
-  ///   the local clock.
+  /// - Parameter differences: For each other member, the number of milliseconds by which its clock is ahead of the
+  ///   local clock.
   /// - Returns: The new reports, in ascending order of member.
   mutating func judge(_ differences: [MemberID: Int64]) -> [ClockReport] {
     guard !differences.isEmpty else { return [] }

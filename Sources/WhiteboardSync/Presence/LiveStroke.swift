@@ -44,9 +44,7 @@ struct LiveStroke {
   ///
   /// A preview contains the last pending points, including those that were already previewed.
   mutating func preview(_ now: UInt64) -> (first: Int, points: [InkPoint])? {
-    guard previewed < count, !pending.isEmpty, now >= lastPreview + Self.previewInterval else {
-      return nil
-    }
+    guard previewed < count, !pending.isEmpty, now >= lastPreview + Self.previewInterval else { return nil }
     lastPreview = now
     previewed = count
     let points = Array(pending.suffix(BoardLimits.pointsPerPreview))

@@ -14,8 +14,8 @@ public struct Presence: Hashable, Sendable {
     public var center: Point { middle.point }
 
     /// Creates a view.
-    /// - Throws: `BoardError.outOfRange` if its center is outside the board, or its width or height is less than 1
-    ///   or more than `BoardLimits.viewExtent`.
+    /// - Throws: `BoardError.outOfRange` if its center is outside the board, or its width or height is less than 1 or
+    ///   more than `BoardLimits.viewExtent`.
     public init(center: Point, width: Int, height: Int) throws(BoardError) {
       let extents = 1...BoardLimits.viewExtent
       guard extents.contains(width), extents.contains(height) else { throw .outOfRange("view") }
@@ -74,9 +74,7 @@ extension Presence {
     if let wall { writer.varint(min(wall, Self.latestWall)) }
   }
 
-  static func read(
-    _ reader: inout ByteReader
-  ) throws(CodecError) -> (presence: Presence, wall: UInt64?) {
+  static func read(_ reader: inout ByteReader) throws(CodecError) -> (presence: Presence, wall: UInt64?) {
     var pointer: InkPoint?
     switch try reader.byte() {
     case 0: break
@@ -85,8 +83,7 @@ extension Presence {
     }
     let flags = try reader.remaining == 0 ? 0 : reader.byte()
     let view = try flags & viewFlag == 0 ? nil : View(&reader)
-    let wall =
-      try flags & clockFlag == 0 ? nil : reader.varint(upTo: latestWall, "presence")
+    let wall = try flags & clockFlag == 0 ? nil : reader.varint(upTo: latestWall, "presence")
     // Ignore further bytes, because later versions may add fields and flags.
     let presence = Presence(pointer: pointer, isLaser: flags & laserFlag != 0, view: view)
     return (presence, wall)

@@ -10,8 +10,8 @@ final class PresenceTracker {
   private let actions: ActionQueue
   private var own = PresenceState()
   private var clocks: ClockComparison
-  /// The time until which the set of present members stays the same if nothing arrives; nil if the set must be
-  /// computed again.
+  /// The time until which the set of present members stays the same if nothing arrives; nil if the set must be computed
+  /// again.
   private var presentUntil: UInt64?
 
   init(_ board: Board, _ peers: PeerTable, _ changes: ChangeReporter, _ actions: ActionQueue) {
@@ -60,18 +60,11 @@ final class PresenceTracker {
     if !board.presentMembers.contains(member) { membersChanged() }
   }
 
-  /// Requests that the set of present members be computed again, because a member joined, left or introduced
-  /// itself.
+  /// Requests that the set of present members be computed again, because a member joined, left or introduced itself.
   func membersChanged() { presentUntil = nil }
 
   /// Handles a datagram with the presence of a member.
-  func receive(
-    _ presence: Presence,
-    counter: UInt64,
-    wall: UInt64?,
-    from member: MemberID,
-    _ now: Moment
-  ) {
+  func receive(_ presence: Presence, counter: UInt64, wall: UInt64?, from member: MemberID, _ now: Moment) {
     guard let peer = peers[member] else { return }
     if peer.presenceCounter.map({ counter > $0 }) ?? true {
       let isNew = peer.presenceCounter == nil || peer.presence != presence
@@ -84,13 +77,11 @@ final class PresenceTracker {
 
   private func receiveClock(_ wall: UInt64, _ counter: UInt64, of peer: PeerState, _ now: Moment) {
     // A datagram that arrives out of order was delayed, so its wall-clock time is too old.
-    guard peer.presenceCounter == counter, peer.clock.note(wall: wall, at: now.uptime) else {
-      return
-    }
+    guard peer.presenceCounter == counter, peer.clock.note(wall: wall, at: now.uptime) else { return }
     var differences: [MemberID: Int64] = [:]
     for (member, peer) in peers.entries { differences[member] = peer.clock.difference(now) }
-    // Wait for samples of a member that has just joined, because they may change the majority. After the
-    // timeout, the comparison continues without them.
+    // Wait for samples of a member that has just joined, because they may change the majority. After the timeout, the
+    // comparison continues without them.
     let isEarly = peers.entries.contains {
       differences[$0.key] == nil && now.uptime < $0.value.joinedAt + ClockSamples.timeout
     }
@@ -155,9 +146,7 @@ struct PresenceState {
   func nextDeadline(among members: Int) -> UInt64 {
     guard lastSent > 0 else { return 0 }
     let (least, most) =
-      hasChanged
-      ? (Self.changeInterval, Self.longestChangeInterval)
-      : (Self.idleInterval, Self.longestIdleInterval)
+      hasChanged ? (Self.changeInterval, Self.longestChangeInterval) : (Self.idleInterval, Self.longestIdleInterval)
     return lastSent + min(least * UInt64(max(members, 8)) / 8, most)
   }
 

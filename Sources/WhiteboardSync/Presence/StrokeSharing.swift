@@ -48,18 +48,13 @@ final class StrokeSharing {
   func discardAll() { strokes = [:] }
 
   /// Previews and commits the pending points of all local strokes, if they are due.
-  func advanceAll(_ now: Moment) {
-    for id in strokes.keys.sorted() { advance(id, now) }
-  }
+  func advanceAll(_ now: Moment) { for id in strokes.keys.sorted() { advance(id, now) } }
 
   /// Previews and commits the pending points of a local stroke, if they are due.
   func advance(_ id: ObjectID, _ now: Moment) {
     guard var stroke = strokes[id] else { return }
     if let preview = stroke.preview(now.uptime) {
-      actions.queue(
-        .preview(stroke: id, first: preview.first, points: preview.points),
-        to: peers.members
-      )
+      actions.queue(.preview(stroke: id, first: preview.first, points: preview.points), to: peers.members)
     }
     if stroke.isCommitDue(now.uptime) {
       do {
@@ -89,27 +84,18 @@ final class StrokeSharing {
   // MARK: - Strokes of members
 
   /// Handles a preview of a stroke that a member is drawing.
-  func receivePreview(
-    of stroke: ObjectID,
-    first: Int,
-    _ points: [InkPoint],
-    from member: MemberID
-  ) {
+  func receivePreview(of stroke: ObjectID, first: Int, _ points: [InkPoint], from member: MemberID) {
     // Accept previews only from the author of a stroke, and only until the stroke is finished or purged.
     guard stroke.dot.incarnation == peers[member]?.link.record?.incarnation else { return }
     let isVisible = board.state.isVisible(stroke)
     var committed = 0
     if isVisible {
-      guard let record = board.state.record(stroke), record.kind == .drawing,
-        !record.isFinished
-      else { return }
+      guard let record = board.state.record(stroke), record.kind == .drawing, !record.isFinished else { return }
       committed = record.points.count
     } else {
       guard !board.state.context.contains(stroke.dot) else { return }
     }
-    guard
-      tails.received(stroke, first: first, points, from: member, committed: committed), isVisible
-    else { return }
+    guard tails.received(stroke, first: first, points, from: member, committed: committed), isVisible else { return }
     reportTail(of: stroke, committed: committed, member)
   }
 
@@ -127,17 +113,13 @@ final class StrokeSharing {
   func memberLeft(_ member: MemberID) {
     for stroke in tails.memberLeft(member) {
       guard let ink = board.snapshot(stroke)?.ink else { continue }
-      actions.append(
-        .preview(StrokePreview(stroke: stroke, member: member, first: ink.count, points: []))
-      )
+      actions.append(.preview(StrokePreview(stroke: stroke, member: member, first: ink.count, points: [])))
     }
   }
 
   private func reportTail(of stroke: ObjectID, committed: Int, _ member: MemberID) {
     let tail = tails.tail(of: stroke, committed: committed)
     guard !tail.isEmpty else { return }
-    actions.append(
-      .preview(StrokePreview(stroke: stroke, member: member, first: committed, points: tail))
-    )
+    actions.append(.preview(StrokePreview(stroke: stroke, member: member, first: committed, points: tail)))
   }
 }

@@ -2,8 +2,8 @@ import Whiteboard
 
 /// The previewed points of other members' strokes that are not committed yet.
 ///
-/// Each committed point replaces the previewed point at the same index. The visible part of a stroke never
-/// shrinks (SYN-32).
+/// Each committed point replaces the previewed point at the same index. The visible part of a stroke never shrinks
+/// (SYN-32).
 struct StrokeTails {
   private static let strokesPerMember = 32
   private static let points = 1024
@@ -17,24 +17,19 @@ struct StrokeTails {
 
   /// Adds previewed points.
   /// - Returns: Whether more points are visible after the first `committed` points.
-  mutating func received(
-    _ stroke: ObjectID,
-    first: Int,
-    _ points: [InkPoint],
-    from member: MemberID,
-    committed: Int
-  ) -> Bool {
-    guard
-      tails[stroke] != nil
-        || tails.values.lazy.filter({ $0.member == member }).count < Self.strokesPerMember
-    else { return false }
+  mutating func received(_ stroke: ObjectID, first: Int, _ points: [InkPoint], from member: MemberID, committed: Int)
+    -> Bool
+  {
+    guard tails[stroke] != nil || tails.values.lazy.filter({ $0.member == member }).count < Self.strokesPerMember else {
+      return false
+    }
     let before = tail(of: stroke, committed: committed).count
     var tail = tails[stroke] ?? Tail(member: member)
     for (offset, point) in points.enumerated() {
       let index = first + offset
       guard index >= committed, index < committed + Self.points else { continue }
-      // If several previews contain a point, the first preview is used, so that visible points do not move
-      // until they are committed.
+      // If several previews contain a point, the first preview is used, so that visible points do not move until they
+      // are committed.
       if tail.points[index] == nil { tail.points[index] = point }
     }
     tails[stroke] = tail

@@ -45,11 +45,7 @@ final class ActionQueue {
 
   /// Adds an action at the end.
   func append(_ action: ReplicaAction) {
-    if waiting.isEmpty {
-      ready.append(action)
-    } else {
-      waiting.append(Waiting(action: action, gaps: []))
-    }
+    if waiting.isEmpty { ready.append(action) } else { waiting.append(Waiting(action: action, gaps: [])) }
   }
 
   /// Adds an action whose bytes may lack signatures.
@@ -76,9 +72,7 @@ final class ActionQueue {
   }
 
   /// Adds an action that stores a change in the document.
-  func record(_ change: StoredChange, lacking gaps: [SignatureGap] = []) {
-    append(.record(change), lacking: gaps)
-  }
+  func record(_ change: StoredChange, lacking gaps: [SignatureGap] = []) { append(.record(change), lacking: gaps) }
 
   /// Adds a request to the owner that does not wait behind other actions.
   func request(_ action: ReplicaAction) { ready.append(action) }
@@ -86,9 +80,7 @@ final class ActionQueue {
   /// Fills in a signature, and releases the actions that are now complete.
   func didSign(_ id: SigningID, _ signature: [UInt8]) {
     for index in waiting.indices {
-      for gap in waiting[index].gaps where gap.request == id {
-        waiting[index].action.fill(gap, with: signature)
-      }
+      for gap in waiting[index].gaps where gap.request == id { waiting[index].action.fill(gap, with: signature) }
       waiting[index].gaps.removeAll { $0.request == id }
     }
     release()
@@ -123,10 +115,8 @@ extension ReplicaAction {
     }
     switch self {
     case .send(let bytes, let members): self = .send(filled(bytes), to: members)
-    case .sendAnswer(let bytes, let name, let member):
-      self = .sendAnswer(filled(bytes), name, to: member)
-    case .record(.author(let bytes, let incarnation)):
-      self = .record(.author(filled(bytes), incarnation))
+    case .sendAnswer(let bytes, let name, let member): self = .sendAnswer(filled(bytes), name, to: member)
+    case .record(.author(let bytes, let incarnation)): self = .record(.author(filled(bytes), incarnation))
     case .record(.head(let bytes, let incarnation, let sequence)):
       self = .record(.head(filled(bytes), incarnation, sequence: sequence))
     case .record(.answer(let bytes)): self = .record(.answer(filled(bytes)))

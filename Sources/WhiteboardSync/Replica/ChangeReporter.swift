@@ -37,9 +37,7 @@ final class ChangeReporter {
 
   /// Reports the holders that have changed, for all selected objects.
   func reportSelections() {
-    for id in board.objectIDs where board.state.record(id)?.selection != nil {
-      reportSelection(of: id)
-    }
+    for id in board.objectIDs where board.state.record(id)?.selection != nil { reportSelection(of: id) }
   }
 
   /// Discards the changes of a restored board, but processes its photos and the local selections.
@@ -48,9 +46,7 @@ final class ChangeReporter {
     for id in board.objectIDs {
       let record = board.state.record(id)
       // Create snapshots only of photos, because a snapshot costs more than restoring the object.
-      if record?.kind == .photo, let photo = board.snapshot(id) {
-        updateSharing(of: photo, from: nil, now)
-      }
+      if record?.kind == .photo, let photo = board.snapshot(id) { updateSharing(of: photo, from: nil, now) }
       if record?.selection != nil, board.holder(of: id) == board.member {
         ownSelections.insert(id)
         reportedHolders[id] = board.member
@@ -78,17 +74,14 @@ final class ChangeReporter {
       ownSelections.remove(id)
       reportedHolders[id] = nil
       actions.append(.objectRemoved(id, from: member))
-    case .selected(let id):
-      reportSelection(of: id)
+    case .selected(let id): reportSelection(of: id)
     }
   }
 
   /// Updates the preview of a stroke, or requests a photo.
   private func updateSharing(of snapshot: ObjectSnapshot, from member: MemberID?, _ now: Moment) {
     strokes.strokeChanged(snapshot, from: member)
-    if let asset = snapshot.asset {
-      photos.request(asset, of: snapshot.id, preferring: member, now)
-    }
+    if let asset = snapshot.asset { photos.request(asset, of: snapshot.id, preferring: member, now) }
   }
 
   /// Reports the holder of an object, if it has changed.

@@ -2,9 +2,9 @@ import Whiteboard
 
 /// The changes of very large objects that have not been reported yet.
 ///
-/// A report contains a snapshot of the whole object. If an object has thousands of cells, reporting each small
-/// batch would cost as much as reporting the whole object. So changes of large objects are reported one at a
-/// time, and each report contains the latest state of one object.
+/// A report contains a snapshot of the whole object. If an object has thousands of cells, reporting each small batch
+/// would cost as much as reporting the whole object. So changes of large objects are reported one at a time, and each
+/// report contains the latest state of one object.
 struct DeferredChanges {
   /// The time between two deferred reports, in milliseconds.
   static let interval: UInt64 = 250
@@ -19,11 +19,7 @@ struct DeferredChanges {
 
   /// Adds a change if it must not be reported now.
   /// - Returns: Whether the change was added or dropped. If not, the caller reports it now.
-  mutating func append(
-    _ change: ObjectChange,
-    of state: BoardState,
-    from member: MemberID?
-  ) -> Bool {
+  mutating func append(_ change: ObjectChange, of state: BoardState, from member: MemberID?) -> Bool {
     switch change {
     case .selected: return false
     case .removed(let id):
@@ -34,9 +30,9 @@ struct DeferredChanges {
       return false
     case .added(let id), .changed(let id):
       if changes[id] != nil { return true }
-      guard let record = state.record(id),
-        record.count > Self.cells || record.valueBytes > Self.bytes
-      else { return false }
+      guard let record = state.record(id), record.count > Self.cells || record.valueBytes > Self.bytes else {
+        return false
+      }
       changes[id] = (change, member)
       order.append(id)
       return true

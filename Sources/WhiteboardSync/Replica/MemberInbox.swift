@@ -10,8 +10,7 @@ struct MemberInbox {
   private enum First {
     /// The bytes of a message whose signatures are being verified.
     case unverified([UInt8], VerificationState)
-    /// A batch that purges an object too early, and the time when it arrived. It is already part of the link's
-    /// chain.
+    /// A batch that purges an object too early, and the time when it arrived. It is already part of the link's chain.
     case early(EncodedBatch, since: UInt64)
   }
 
@@ -50,9 +49,7 @@ struct MemberInbox {
   }
 
   /// Returns whether the early batch has waited for too long, or too many bytes wait behind it.
-  func isOverdue(_ now: UInt64) -> Bool {
-    byteCount >= Self.earlyByteLimit || deadline.map { now >= $0 } ?? false
-  }
+  func isOverdue(_ now: UInt64) -> Bool { byteCount >= Self.earlyByteLimit || deadline.map { now >= $0 } ?? false }
 
   // MARK: - Adding
 
@@ -81,10 +78,7 @@ struct MemberInbox {
   ///
   /// If all its results are known, removes the message.
   /// - Returns: The message and all its results; nil if the message is still waiting.
-  mutating func didVerify(
-    _ id: VerificationID,
-    isValid: Bool
-  ) -> (message: [UInt8], verification: VerificationState)? {
+  mutating func didVerify(_ id: VerificationID, isValid: Bool) -> (message: [UInt8], verification: VerificationState)? {
     guard case .unverified(let message, var verification) = first else { return nil }
     // Clear the property, so that `verification` has one reference and is not copied.
     first = nil
@@ -96,9 +90,7 @@ struct MemberInbox {
   }
 
   /// Removes the early batch, which the caller handles now.
-  mutating func removeEarlyBatch() {
-    if case .early = first { first = nil }
-  }
+  mutating func removeEarlyBatch() { if case .early = first { first = nil } }
 
   /// Removes and returns the next message; nil if the first message still waits or there is none.
   mutating func removeNext() -> [UInt8]? {

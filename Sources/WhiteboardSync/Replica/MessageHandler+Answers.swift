@@ -5,12 +5,11 @@ import Whiteboard
 extension MessageHandler {
   /// Returns whether a resource that a member offers is the answer that the replica expects from it (SYN-13).
   func expectsAnswer(_ name: ResourceDTO, from member: MemberID) -> Bool {
-    guard let peer = replica.peers[member], let request = peer.requestInFlight,
-      peer.unverifiedAnswer == nil
-    else { return false }
+    guard let peer = replica.peers[member], let request = peer.requestInFlight, peer.unverifiedAnswer == nil else {
+      return false
+    }
     return name.type == .whiteboard && !name.isDeleted && name.request == request
-      && name.id == replica.author.board.description
-      && name.byteCount.map { $0 <= Answer.byteLimit } ?? false
+      && name.id == replica.author.board.description && name.byteCount.map { $0 <= Answer.byteLimit } ?? false
   }
 
   /// Handles the answer to the request in flight.
@@ -26,8 +25,8 @@ extension MessageHandler {
     guard let peer = replica.peers[member], peer.requestInFlight == request else { return }
     do throws(ReceiveError) {
       var verification = verification
-      let checked = try replica.verifier.check(&verification, for: member) {
-        () throws(ReceiveError) -> CheckedAnswer in try checkAnswer(bytes, from: member)
+      let checked = try replica.verifier.check(&verification, for: member) { () throws(ReceiveError) -> CheckedAnswer in
+        try checkAnswer(bytes, from: member)
       }
       guard let checked else {
         peer.unverifiedAnswer = UnverifiedAnswer(bytes: bytes, verification: verification)
@@ -57,14 +56,8 @@ extension MessageHandler {
     replica.publishChanges(from: member, now)
   }
 
-  func handleNothingLacking(
-    _ number: UInt64,
-    from member: MemberID,
-    _ now: Moment
-  ) throws(ReplicaError) {
-    guard let peer = replica.peers[member], number <= peer.lastRequest else {
-      throw .unrequestedAnswer
-    }
+  func handleNothingLacking(_ number: UInt64, from member: MemberID, _ now: Moment) throws(ReplicaError) {
+    guard let peer = replica.peers[member], number <= peer.lastRequest else { throw .unrequestedAnswer }
     guard number == peer.requestInFlight else { return }
     peer.endRequest()
     didApplyAnswer(to: number, of: member, now)
@@ -78,8 +71,8 @@ extension MessageHandler {
 
   /// Handles an answer whose signatures were being verified, if all results are known.
   func handleVerifiedAnswer(of member: MemberID, _ now: Moment) {
-    guard let peer = replica.peers[member], let request = peer.requestInFlight,
-      let answer = peer.unverifiedAnswer, !answer.verification.isPending
+    guard let peer = replica.peers[member], let request = peer.requestInFlight, let answer = peer.unverifiedAnswer,
+      !answer.verification.isPending
     else { return }
     peer.unverifiedAnswer = nil
     handleAnswer(answer.bytes, to: request, from: member, answer.verification, now)
@@ -89,17 +82,11 @@ extension MessageHandler {
 
   /// Checks an answer completely before any of it is merged.
   /// - Throws: ``ReceiveError``.
-  private func checkAnswer(
-    _ bytes: [UInt8],
-    from member: MemberID
-  ) throws(ReceiveError) -> CheckedAnswer {
+  private func checkAnswer(_ bytes: [UInt8], from member: MemberID) throws(ReceiveError) -> CheckedAnswer {
     let answer = try receiving { () throws(CodecError) in try Answer(bytes) }
     let record =
-      answer.records.first { $0.incarnation == answer.incarnation }
-      ?? replica.registry[answer.incarnation]
-      ?? replica.peers[member]?.link.record.flatMap {
-        $0.incarnation == answer.incarnation ? $0 : nil
-      }
+      answer.records.first { $0.incarnation == answer.incarnation } ?? replica.registry[answer.incarnation]
+      ?? replica.peers[member]?.link.record.flatMap { $0.incarnation == answer.incarnation ? $0 : nil }
     guard let record else { throw .violation(.noAuthor) }
     try receiving { () throws(ReplicaError) in
       try record.verify(board: replica.author.board, with: replica.verifier)
@@ -112,13 +99,12 @@ extension MessageHandler {
     try replica.registry.requireRecords(in: answer)
     var known = replica.registry.incarnations
     for record in answer.records where replica.registry[record.incarnation]?.bytes != record.bytes {
-      try receiving { () throws(ReplicaError) in
-        try record.verify(board: replica.author.board, with: replica.verifier)
+      try receiving { () throws(ReplicaError) in try record.verify(board: replica.author.board, with: replica.verifier)
       }
       known.insert(record.incarnation)
     }
-    // The author of a move affects the game, so the author must be proven by a record. On an owned board, only
-    // changes of authors with a record are valid.
+    // The author of a move affects the game, so the author must be proven by a record. On an owned board, only changes
+    // of authors with a record are valid.
     for entry in answer.difference.entries {
       for new in entry.cells where replica.permissions.isOwned || new.property.isMove {
         guard known.contains(new.cell.dot.incarnation) else { throw .violation(.noAuthor) }
@@ -138,23 +124,16 @@ extension MessageHandler {
   ///   - now: The time.
   /// - Returns: Whether the answer was merged; false if it was ignored because its author's rights were revoked.
   /// - Throws: `boardFull` if there is no room for the answer.
-  private func mergeAnswer(
-    _ answer: CheckedAnswer,
-    repairing buckets: UInt16,
-    from member: MemberID,
-    _ now: Moment
-  ) throws(ReceiveError) -> Bool {
+  private func mergeAnswer(_ answer: CheckedAnswer, repairing buckets: UInt16, from member: MemberID, _ now: Moment)
+    throws(ReceiveError) -> Bool
+  {
     guard replica.permissions.admitsAnswer(by: answer.author) else { return false }
     let merging = AnswerMerging(repairing: buckets, by: replica.author.role)
     let (records, claimed) = (answer.records, answer.difference)
     let accepted = replica.claims.removingContradictedClaims(from: claimed, by: member, now)
     var authors: [Incarnation: MemberID] = [:]
     for record in records { authors[record.incarnation] = record.member }
-    let difference = replica.board.withinShares(
-      accepted,
-      comparesAll: merging.comparesAll,
-      and: authors
-    )
+    let difference = replica.board.withinShares(accepted, comparesAll: merging.comparesAll, and: authors)
     if difference.context != accepted.context {
       // The rest of the answer is merged, so that one author cannot keep the changes of others away. Asking again soon
       // would only bring the same changes.
@@ -164,33 +143,23 @@ extension MessageHandler {
     let (revision, known) = (replica.board.state.revision, replica.registry.count)
     // Keep the records of incarnations that have a dot in the local context or in the answer's context.
     let seen = records.filter { record in
-      difference.context.contains(record.incarnation)
-        || replica.board.state.context.contains(record.incarnation)
+      difference.context.contains(record.incarnation) || replica.board.state.context.contains(record.incarnation)
     }
     replica.permissions.limitBoard(for: seen)
     let changed = replica.board.shownObjects(changedOutside: claimed)
     try receiving { () throws(BoardError) in
-      try replica.board.receive(
-        difference,
-        comparesAll: merging.comparesAll,
-        replacing: merging.replacing
-      )
+      try replica.board.receive(difference, comparesAll: merging.comparesAll, replacing: merging.replacing)
     }
     for record in seen { replica.registry.insert(record) }
     if replica.registry.count != known { replica.board.noteSelections(in: difference) }
     if replica.board.state.revision != revision || replica.registry.count != known {
-      // If a part of the answer was left out, the document must not contain that part either. The local author
-      // signs the stored part.
+      // If a part of the answer was left out, the document must not contain that part either. The local author signs
+      // the stored part.
       let isWhole = difference.context == claimed.context
       let stored =
         isWhole
         ? Signed(value: answer.bytes, request: nil)
-        : Answer.make(
-          records,
-          difference,
-          by: replica.author,
-          as: replica.publisher.chain.incarnation
-        )
+        : Answer.make(records, difference, by: replica.author, as: replica.publisher.chain.incarnation)
       replica.actions.record(.answer(merging.bytes + stored.value), lacking: stored.gaps)
     }
     for (author, ids) in replica.board.deletions(of: changed) {

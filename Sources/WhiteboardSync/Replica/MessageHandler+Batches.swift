@@ -3,10 +3,7 @@ import Whiteboard
 /// Checks and applies the changes that members send: records, batches and heads (AUT-4 to AUT-8).
 extension MessageHandler {
   /// Checks the introduction of an incarnation, and returns its record.
-  func check(
-    _ message: AuthorMessage,
-    from member: MemberID
-  ) throws(ReplicaError) -> AuthorRecord {
+  func check(_ message: AuthorMessage, from member: MemberID) throws(ReplicaError) -> AuthorRecord {
     let record = try AuthorRecord.read(message.record)
     // A known record was already verified.
     if replica.registry[record.incarnation]?.bytes != record.bytes {
@@ -18,11 +15,7 @@ extension MessageHandler {
   }
 
   /// Handles a checked introduction of an incarnation.
-  func handleIntroduction(
-    _ record: AuthorRecord,
-    _ head: SignedHead,
-    from member: MemberID
-  ) throws(ReplicaError) {
+  func handleIntroduction(_ record: AuthorRecord, _ head: SignedHead, from member: MemberID) throws(ReplicaError) {
     guard let peer = replica.peers[member] else { return }
     try peer.link.introduce(record, head)
     peer.reader.beginAuthor(record.incarnation, lastSequence: head.sequence)
@@ -34,17 +27,10 @@ extension MessageHandler {
   ///
   /// If the batch is early, it waits, and later messages of the same member wait behind it.
   /// - Throws: ``ReceiveError``; `boardFull` is not a protocol violation of the member.
-  func handleBatch(
-    _ bytes: [UInt8],
-    at offset: Int,
-    from member: MemberID,
-    _ now: Moment
-  ) throws(ReceiveError) {
+  func handleBatch(_ bytes: [UInt8], at offset: Int, from member: MemberID, _ now: Moment) throws(ReceiveError) {
     guard let peer = replica.peers[member] else { return }
     try receiving { () throws(ReplicaError) in try peer.link.requireWriter() }
-    let encoded = try receiving { () throws(CodecError) in
-      try peer.reader.decode(bytes, from: offset)
-    }
+    let encoded = try receiving { () throws(CodecError) in try peer.reader.decode(bytes, from: offset) }
     // The batch is part of the chain even if the board has no room for it.
     peer.link.append(encoded.bytes, through: encoded.batch.sequences.upperBound)
     if replica.claims.isEarly(encoded.batch, now) {
@@ -93,8 +79,7 @@ extension MessageHandler {
   /// Stores the checked head of a member's chain.
   func handleHead(_ head: SignedHead, from member: MemberID) {
     // Batches that did not fit or were revoked were not stored, so their head is not needed.
-    guard let incarnation = replica.peers[member]?.link.record?.incarnation,
-      replica.registry[incarnation] != nil,
+    guard let incarnation = replica.peers[member]?.link.record?.incarnation, replica.registry[incarnation] != nil,
       replica.board.state.limits[incarnation].map({ head.sequence <= $0 }) ?? true
     else { return }
     replica.actions.record(StoredChange(head, of: incarnation))
@@ -120,10 +105,6 @@ extension MessageHandler {
 extension AuthorRecord {
   /// Decodes a record that a member sent.
   static func read(_ bytes: [UInt8]) throws(ReplicaError) -> AuthorRecord {
-    do {
-      return try AuthorRecord(bytes)
-    } catch {
-      throw .malformed(error)
-    }
+    do { return try AuthorRecord(bytes) } catch { throw .malformed(error) }
   }
 }

@@ -12,9 +12,7 @@ struct MessageHandler {
   func accept(_ message: [UInt8], from member: MemberID, _ now: Moment) {
     guard let peer = replica.peers[member] else { return }
     if peer.inbox.isWaiting {
-      if !peer.inbox.append(message) {
-        close(member, for: .malformed(.overLimit("unverified messages")))
-      }
+      if !peer.inbox.append(message) { close(member, for: .malformed(.overLimit("unverified messages"))) }
       replica.publishChanges(from: member, now)
     } else {
       handleMessage(message, from: member, VerificationState(), now)
@@ -32,12 +30,8 @@ struct MessageHandler {
   /// Handles a message of a member that has no earlier messages waiting.
   ///
   /// If its signatures are not verified yet, the message waits.
-  private func handleMessage(
-    _ bytes: [UInt8],
-    from member: MemberID,
-    _ verification: VerificationState,
-    _ now: Moment
-  ) {
+  private func handleMessage(_ bytes: [UInt8], from member: MemberID, _ verification: VerificationState, _ now: Moment)
+  {
     handling(of: member, now) { () throws(ReceiveError) in
       if bytes.first == SyncMessage.batchKind {
         // Decode batches in place, because most messages are batches.
@@ -45,13 +39,11 @@ struct MessageHandler {
       } else if bytes.first == SyncMessage.applicationKind {
         // Do not copy the message, because it can be large.
         replica.actions.append(.data(bytes.dropFirst(), from: member, isReliable: true))
-      } else if let message = try receiving({ () throws(CodecError) in
-        try SyncMessage.decode(bytes)
-      }) {
+      } else if let message = try receiving({ () throws(CodecError) in try SyncMessage.decode(bytes) }) {
         var verification = verification
         let checked = try receiving { () throws(ReplicaError) in
-          try replica.verifier.check(&verification, for: member) {
-            () throws(ReplicaError) -> CheckedMessage in try check(message, from: member)
+          try replica.verifier.check(&verification, for: member) { () throws(ReplicaError) -> CheckedMessage in
+            try check(message, from: member)
           }
         }
         guard let checked else {
@@ -66,14 +58,8 @@ struct MessageHandler {
   }
 
   /// Runs `body`, and handles an error from it as a fault in a member's message.
-  private func handling(
-    of member: MemberID,
-    _ now: Moment,
-    _ body: () throws(ReceiveError) -> Void
-  ) {
-    do throws(ReceiveError) {
-      try body()
-    } catch {
+  private func handling(of member: MemberID, _ now: Moment, _ body: () throws(ReceiveError) -> Void) {
+    do throws(ReceiveError) { try body() } catch {
       switch error {
       case .violation(let error):
         if error == .viewer { replica.permissions.viewerWasRefused() }
@@ -101,62 +87,43 @@ struct MessageHandler {
   /// Checks the signatures in a message, and whether the member may send it.
   ///
   /// The check has no side effects.
-  private func check(
-    _ message: SyncMessage,
-    from member: MemberID
-  ) throws(ReplicaError) -> CheckedMessage {
+  private func check(_ message: SyncMessage, from member: MemberID) throws(ReplicaError) -> CheckedMessage {
     switch message {
     case .author(let message): return .author(try check(message, from: member), message.head)
     case .head(let head):
       try check(head, from: member)
       return .head(head)
     case .grant(let bytes): return .grant(try replica.permissions.checkGrant(bytes))
-    case .revocation(let bytes):
-      return .revocation(try replica.permissions.checkRevocation(bytes))
+    case .revocation(let bytes): return .revocation(try replica.permissions.checkRevocation(bytes))
     case .record(let bytes): return .record(try checkRecord(bytes))
     default: return .unsigned(message)
     }
   }
 
-  private func handleChecked(
-    _ message: CheckedMessage,
-    from member: MemberID,
-    _ now: Moment
-  ) throws(ReceiveError) {
+  private func handleChecked(_ message: CheckedMessage, from member: MemberID, _ now: Moment) throws(ReceiveError) {
     switch message {
     case .author(let record, let head):
-      try receiving { () throws(ReplicaError) in
-        try handleIntroduction(record, head, from: member)
-      }
+      try receiving { () throws(ReplicaError) in try handleIntroduction(record, head, from: member) }
       memberIntroducedItself(member, now)
     case .head(let head): handleHead(head, from: member)
     case .grant(let grant): replica.permissions.receive(grant, now)
     case .revocation(let revocation): replica.permissions.receive(revocation, from: member, now)
-    case .record(let record):
-      try receiving { () throws(ReplicaError) in try handleRecordAhead(record, from: member) }
+    case .record(let record): try receiving { () throws(ReplicaError) in try handleRecordAhead(record, from: member) }
     case .unsigned(let message): try handleUnsigned(message, from: member, now)
     }
   }
 
-  private func handleUnsigned(
-    _ message: SyncMessage,
-    from member: MemberID,
-    _ now: Moment
-  ) throws(ReceiveError) {
+  private func handleUnsigned(_ message: SyncMessage, from member: MemberID, _ now: Moment) throws(ReceiveError) {
     switch message {
     case .batch(let bytes): try handleBatch(bytes, at: 0, from: member, now)
     case .request(let request): replica.answerSender.receive(request, from: member, now)
     case .nothingLacking(let number):
-      try receiving { () throws(ReplicaError) in
-        try handleNothingLacking(number, from: member, now)
-      }
+      try receiving { () throws(ReplicaError) in try handleNothingLacking(number, from: member, now) }
     case .state(let report): replica.reports.receive(report, from: member, now)
     case .assetRequest(let id): replica.photos.serve(id, to: member)
     case .assetUnavailable(let id): replica.photos.unavailable(id, from: member, now)
-    case .profile(let profile):
-      replica.actions.append(.profile(member, name: profile.name, icon: profile.icon))
-    case .application(let bytes):
-      replica.actions.append(.data(bytes[...], from: member, isReliable: true))
+    case .profile(let profile): replica.actions.append(.profile(member, name: profile.name, icon: profile.icon))
+    case .application(let bytes): replica.actions.append(.data(bytes[...], from: member, isReliable: true))
     case .author, .head, .grant, .revocation, .record:
       preconditionFailure("signed messages are handled after their signatures are checked")
     }
@@ -167,9 +134,7 @@ struct MessageHandler {
     replica.permissions.updateRole(of: member)
     replica.permissions.sendGrant(to: member, now)
     // Do not ask a viewer. An editor can become a viewer under another incarnation.
-    guard let peer = replica.peers[member], peer.mayBeAsked, !peer.isAsked,
-      now.uptime >= peer.askAgain
-    else { return }
+    guard let peer = replica.peers[member], peer.mayBeAsked, !peer.isAsked, now.uptime >= peer.askAgain else { return }
     replica.requests.insert(member)
   }
 
@@ -183,13 +148,10 @@ struct MessageHandler {
         replica.presence.receive(shown, counter: counter, wall: wall, from: member, now)
       case .preview(let stroke, let first, let points)?:
         replica.strokes.receivePreview(of: stroke, first: first, points, from: member)
-      case .application(let bytes)?:
-        replica.actions.append(.data(bytes[...], from: member, isReliable: false))
+      case .application(let bytes)?: replica.actions.append(.data(bytes[...], from: member, isReliable: false))
       case nil: break
       }
-    } catch {
-      close(member, for: .malformed(error))
-    }
+    } catch { close(member, for: .malformed(error)) }
     replica.publishChanges(from: member, now)
   }
 

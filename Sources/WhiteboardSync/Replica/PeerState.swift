@@ -32,8 +32,7 @@ final class PeerState {
   var lastHeard: UInt64
   /// The hash of the member's context in its last report.
   var contextHash: UInt64?
-  /// The context hash and the local revision for which the bucket sums of both replicas were last equal
-  /// (SYN-44).
+  /// The context hash and the local revision for which the bucket sums of both replicas were last equal (SYN-44).
   var agreed: (contextHash: UInt64, revision: UInt64)?
   /// The hash of the context for which bucket sums were last sent to the member.
   var sumsSentFor: UInt64?
@@ -90,8 +89,8 @@ final class PeerState {
   /// The time when the member has been silent for so long that its selections no longer hold objects.
   var silenceDeadline: UInt64 { lastHeard + Self.silenceTimeout }
 
-  /// Returns the time when work for this member is due: sending a report or an answer, giving up a request, or
-  /// handling an early batch.
+  /// Returns the time when work for this member is due: sending a report or an answer, giving up a request, or handling
+  /// an early batch.
   /// - Parameter mayAnswer: Whether requests can be answered now.
   /// - Returns: The earliest time; nil if no work is due.
   func nextDeadline(mayAnswer: Bool) -> UInt64? {
@@ -140,9 +139,7 @@ final class PeerState {
   }
 
   /// Whether an answer of the member was applied, or the member is a viewer, which does not answer.
-  var isCaughtUp: Bool {
-    link.role.map { !$0.mayWrite || applied > 0 } ?? false
-  }
+  var isCaughtUp: Bool { link.role.map { !$0.mayWrite || applied > 0 } ?? false }
 
   /// Begins the next request.
   func beginRequest(_ now: UInt64) -> (number: UInt64, buckets: UInt16) {
@@ -177,8 +174,7 @@ final class PeerState {
   /// Returns whether other members are asked too, because the member's answer takes too long.
   func isSlow(_ now: UInt64) -> Bool { slowDeadline.map { now >= $0 } ?? false }
 
-  /// The time when the request in flight is given up if its answer makes no progress; nil if there is no such
-  /// request.
+  /// The time when the request in flight is given up if its answer makes no progress; nil if there is no such request.
   var giveUpDeadline: UInt64? {
     // An answer that is being verified has already arrived.
     guard requestInFlight != nil, unverifiedAnswer == nil else { return nil }

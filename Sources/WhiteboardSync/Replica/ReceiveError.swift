@@ -12,28 +12,16 @@ enum ReceiveError: Error {
 
 /// An error that is the reason of a ``ReceiveError``.
 ///
-/// Functions that throw errors of several types convert them, because Embedded Swift has no
-/// untyped errors.
-protocol ReceiveReason: Error {
-  var receiveError: ReceiveError { get }
-}
+/// Functions that throw errors of several types convert them, because Embedded Swift has no untyped errors.
+protocol ReceiveReason: Error { var receiveError: ReceiveError { get } }
 
-extension ReplicaError: ReceiveReason {
-  var receiveError: ReceiveError { .violation(self) }
-}
+extension ReplicaError: ReceiveReason { var receiveError: ReceiveError { .violation(self) } }
 
-extension CodecError: ReceiveReason {
-  var receiveError: ReceiveError { .violation(.malformed(self)) }
-}
+extension CodecError: ReceiveReason { var receiveError: ReceiveError { .violation(.malformed(self)) } }
 
-extension BoardError: ReceiveReason {
-  var receiveError: ReceiveError { .boardFull }
-}
+extension BoardError: ReceiveReason { var receiveError: ReceiveError { .boardFull } }
 
 /// Calls a function, and converts its error.
-@inline(__always)
-func receiving<Result, Failure: ReceiveReason>(
-  _ body: () throws(Failure) -> Result
-) throws(ReceiveError) -> Result {
-  do throws(Failure) { return try body() } catch { throw error.receiveError }
-}
+@inline(__always) func receiving<Result, Failure: ReceiveReason>(_ body: () throws(Failure) -> Result)
+  throws(ReceiveError) -> Result
+{ do throws(Failure) { return try body() } catch { throw error.receiveError } }

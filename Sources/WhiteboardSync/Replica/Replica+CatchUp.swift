@@ -18,11 +18,7 @@ extension Replica {
   /// Records that an answer did not arrive.
   ///
   /// The member is asked again after the other members.
-  public func answerFailed(
-    request: UInt64,
-    from member: MemberID,
-    now: Moment
-  ) -> [ReplicaAction] {
+  public func answerFailed(request: UInt64, from member: MemberID, now: Moment) -> [ReplicaAction] {
     guard peers[member]?.requestInFlight == request else { return [] }
     begin(now)
     requests.retry(member)
@@ -33,15 +29,8 @@ extension Replica {
   /// Handles an expected answer after all its bytes have arrived.
   ///
   /// The answer is applied completely or not at all. An answer to a request that was given up is ignored.
-  public func receivedAnswer(
-    _ bytes: [UInt8],
-    request: UInt64,
-    from member: MemberID,
-    now: Moment
-  ) -> [ReplicaAction] {
-    guard let peer = peers[member], peer.requestInFlight == request,
-      peer.unverifiedAnswer == nil
-    else { return [] }
+  public func receivedAnswer(_ bytes: [UInt8], request: UInt64, from member: MemberID, now: Moment) -> [ReplicaAction] {
+    guard let peer = peers[member], peer.requestInFlight == request, peer.unverifiedAnswer == nil else { return [] }
     presence.heard(member, now)
     begin(now)
     messages.handleAnswer(bytes, to: request, from: member, VerificationState(), now)
@@ -80,16 +69,12 @@ extension Replica {
   public func isEqual(to member: MemberID) -> Bool { reports.isEqual(to: member) }
 
   /// Returns whether a member reported the same context that this replica has now.
-  public func hasSameContext(as member: MemberID) -> Bool {
-    reports.hasSameContext(as: member)
-  }
+  public func hasSameContext(as member: MemberID) -> Bool { reports.hasSameContext(as: member) }
 
   /// Returns whether a member introduced itself as an author of this board (AUT-4).
   ///
   /// A member that does not introduce itself, such as another program in the session, has no board to compare.
-  public func hasIntroducedItself(_ member: MemberID) -> Bool {
-    peers[member]?.link.role != nil
-  }
+  public func hasIntroducedItself(_ member: MemberID) -> Bool { peers[member]?.link.role != nil }
 
   /// Returns whether photos are being received, or are being sent to one of these members.
   public func isExchangingAssets(with members: [MemberID]) -> Bool {
@@ -98,18 +83,16 @@ extension Replica {
 
   /// Returns whether this replica and every member have the same changes and assets.
   public func isSynced(now: Moment) -> Bool {
-    !isAwaitingSignature && members.allSatisfy { isSynced(with: $0, now: now) }
-      && !photos.isReceiving && !photos.isSending
+    !isAwaitingSignature && members.allSatisfy { isSynced(with: $0, now: now) } && !photos.isReceiving
+      && !photos.isSending
   }
 
   /// Returns whether this replica and a member have the same changes.
   ///
-  /// Normally, both contexts must be equal. While the board changes without a pause, contexts are rarely equal.
-  /// In that case, it is enough that catch-up is complete in both directions, because later changes are on
-  /// their way.
+  /// Normally, both contexts must be equal. While the board changes without a pause, contexts are rarely equal. In that
+  /// case, it is enough that catch-up is complete in both directions, because later changes are on their way.
   public func isSynced(with member: MemberID, now: Moment) -> Bool {
-    guard !isAwaitingSignature, let peer = peers[member], !peer.inbox.isVerifying,
-      peer.isCaughtUp,
+    guard !isAwaitingSignature, let peer = peers[member], !peer.inbox.isVerifying, peer.isCaughtUp,
       peer.hasCaughtUp || !author.role.mayWrite
     else { return false }
     return peer.contextHash == reports.currentContextHash || reports.isBusy(now)

@@ -14,9 +14,7 @@ extension Replica {
   }
 
   /// Handles a datagram.
-  public func receivedDatagram(_ bytes: [UInt8], from member: MemberID, now: Moment)
-    -> [ReplicaAction]
-  {
+  public func receivedDatagram(_ bytes: [UInt8], from member: MemberID, now: Moment) -> [ReplicaAction] {
     guard peers[member]?.isClosed == false else { return [] }
     presence.heard(member, now)
     begin(now)

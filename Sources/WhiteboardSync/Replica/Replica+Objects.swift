@@ -5,11 +5,9 @@ extension Replica {
   // MARK: - Strokes
 
   /// Begins a stroke whose points are sent while it is being drawn.
-  public func beginStroke(
-    lineWidth: Double = 5,
-    color: UInt32? = nil,
-    now: Moment
-  ) throws(BoardError) -> (id: ObjectID, actions: [ReplicaAction]) {
+  public func beginStroke(lineWidth: Double = 5, color: UInt32? = nil, now: Moment) throws(BoardError) -> (
+    id: ObjectID, actions: [ReplicaAction]
+  ) {
     let (id, actions) = try change(now: now) { (board) throws(BoardError) in
       try board.beginDrawing(lineWidth: lineWidth, color: color)
     }
@@ -21,11 +19,7 @@ extension Replica {
   ///
   /// They are previewed immediately, and committed every 250 ms or 128 points.
   /// - Throws: `unknownObject` if the stroke is not being drawn by this replica, `outOfRange`, `tooLong`.
-  public func extendStroke(
-    _ id: ObjectID,
-    with points: [Point],
-    now: Moment
-  ) throws(BoardError) -> [ReplicaAction] {
+  public func extendStroke(_ id: ObjectID, with points: [Point], now: Moment) throws(BoardError) -> [ReplicaAction] {
     var ink: [InkPoint] = []
     for point in points { ink.append(try InkPoint(point)) }
     return try extendStroke(id, withInk: ink, now: now)
@@ -33,11 +27,7 @@ extension Replica {
 
   /// Adds points with the pressure of a pen to a stroke, as ``extendStroke(_:with:now:)`` does.
   /// - Throws: `unknownObject` if the stroke is not being drawn by this replica, `tooLong`.
-  public func extendStroke(
-    _ id: ObjectID,
-    withInk ink: [InkPoint],
-    now: Moment
-  ) throws(BoardError) -> [ReplicaAction] {
+  public func extendStroke(_ id: ObjectID, withInk ink: [InkPoint], now: Moment) throws(BoardError) -> [ReplicaAction] {
     try strokes.extend(id, with: ink)
     begin(now)
     strokes.advance(id, now)
@@ -45,8 +35,8 @@ extension Replica {
   }
 
   /// Commits the remaining points of a stroke, and finishes it.
-  /// - Throws: `unknownObject` if the stroke is not being drawn by this replica, `empty` if it has no points.
-  ///   In that case, the stroke can be continued.
+  /// - Throws: `unknownObject` if the stroke is not being drawn by this replica, `empty` if it has no points. In that
+  ///   case, the stroke can be continued.
   public func endStroke(_ id: ObjectID, now: Moment) throws(BoardError) -> [ReplicaAction] {
     let stroke = try strokes.finishableStroke(id)
     let (_, actions) = try change(now: now) { (board) throws(BoardError) in
@@ -95,9 +85,7 @@ extension Replica {
   public func reference(of id: AssetID) -> AssetReference? { photos.reference(of: id) }
 
   /// Returns whether an asset was requested from this member.
-  public func isAsking(forAsset id: AssetID, from member: MemberID) -> Bool {
-    photos.isRequesting(id, from: member)
-  }
+  public func isAsking(forAsset id: AssetID, from member: MemberID) -> Bool { photos.isRequesting(id, from: member) }
 
   /// Returns the properties of an asset, as stated by the board's objects.
   ///
@@ -108,8 +96,7 @@ extension Replica {
     photos.expectedAsset(id, from: member)
   }
 
-  /// Records that a part of a requested asset arrived, so that the replica waits longer before it asks another
-  /// member.
+  /// Records that a part of a requested asset arrived, so that the replica waits longer before it asks another member.
   public func assetProgressed(_ id: AssetID, now: Moment) { photos.progressed(id, now) }
 
   /// Requests an asset from the next member, because it did not arrive or had the wrong properties.
@@ -136,9 +123,7 @@ extension Replica {
   /// Returns whether a photo of this size is within the budget of its author and of the board.
   ///
   /// The result is always true for a local photo.
-  public func hasRoom(forPhoto id: AssetID, bytes: Int) -> Bool {
-    photos.hasRoom(for: id, bytes: bytes)
-  }
+  public func hasRoom(forPhoto id: AssetID, bytes: Int) -> Bool { photos.hasRoom(for: id, bytes: bytes) }
 
   /// Stops requesting a photo that a member offers, because there is no room to store it.
   public func leaveOutPhoto(_ id: AssetID, now: Moment) -> [ReplicaAction] {
@@ -152,7 +137,5 @@ extension Replica {
   /// Deleted photos are included until they are purged.
   /// - Throws: `photosUsed`.
   /// - Complexity: O(*n*), where *n* is the number of objects.
-  package func requireRoom(for photo: AssetReference) throws(BoardError) {
-    try photos.requireRoom(for: photo)
-  }
+  package func requireRoom(for photo: AssetReference) throws(BoardError) { try photos.requireRoom(for: photo) }
 }

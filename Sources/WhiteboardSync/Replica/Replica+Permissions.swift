@@ -8,8 +8,8 @@ extension Replica {
   /// Whether the board has an owner that decides which members may write.
   public var isOwned: Bool { permissions.isOwned }
 
-  /// The owner of an owned board; nil on an open board, or as long as no grant or record has arrived that
-  /// contains the owner's key.
+  /// The owner of an owned board; nil on an open board, or as long as no grant or record has arrived that contains the
+  /// owner's key.
   public var owner: MemberID? { permissions.owner }
 
   /// Whether the local member may make other members editors.
@@ -35,12 +35,7 @@ extension Replica {
   ///     rights were revoked becomes a viewer, so that it does not regain them by joining again.
   ///   - now: The time.
   /// - Returns: The actions.
-  public func admit(
-    _ member: MemberID,
-    for rights: Rights?,
-    isAsked: Bool = false,
-    now: Moment
-  ) -> [ReplicaAction] {
+  public func admit(_ member: MemberID, for rights: Rights?, isAsked: Bool = false, now: Moment) -> [ReplicaAction] {
     guard mayGrant, member != author.member else { return [] }
     begin(now)
     permissions.admit(member, for: rights, isChosen: isAsked, now)
@@ -54,15 +49,13 @@ extension Replica {
   /// grant. A board has room for 4,096 revocations.
   /// - Parameters:
   ///   - member: The member.
-  ///   - isGuest: Whether the member joined from a browser. A quarter of the room for revocations is reserved for
-  ///     other members, because guests with many keys could use up all of it.
+  ///   - isGuest: Whether the member joined from a browser. A quarter of the room for revocations is reserved for other
+  ///     members, because guests with many keys could use up all of it.
   ///   - now: The time.
   /// - Returns: Whether the rights were revoked, and the actions.
-  public func revoke(
-    _ member: MemberID,
-    isGuest: Bool = false,
-    now: Moment
-  ) -> (isRevoked: Bool, actions: [ReplicaAction]) {
+  public func revoke(_ member: MemberID, isGuest: Bool = false, now: Moment) -> (
+    isRevoked: Bool, actions: [ReplicaAction]
+  ) {
     guard permissions.mayRevoke(member, isGuest: isGuest) else { return (false, []) }
     begin(now)
     let isRevoked = permissions.revoke(member, now)
@@ -74,8 +67,8 @@ extension Replica {
 
   /// Makes the local member the owner of the board.
   ///
-  /// - Returns: Whether the local member is the owner, and the actions. The local member is not the owner if
-  ///   the id of the board belongs to a different key.
+  /// - Returns: Whether the local member is the owner, and the actions. The local member is not the owner if the id of
+  ///   the board belongs to a different key.
   public func own(_ grant: Grant, now: Moment) -> (isOwner: Bool, actions: [ReplicaAction]) {
     guard permissions.isOwners(grant) else { return (false, []) }
     guard permissions.isBetter(grant) else { return (true, []) }

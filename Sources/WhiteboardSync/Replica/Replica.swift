@@ -3,13 +3,13 @@ import Whiteboard
 
 /// A replica of a board, which decides what to send to which member, and when.
 ///
-/// A replica does no I/O. Its owner passes in events together with the current time, and performs the actions
-/// that each input returns, in order. The owner also calls ``tick(now:)`` at the time ``nextDeadline``. A
-/// replica is not `Sendable`; it has one owner. While a member is joined, its messages must arrive in order and
-/// exactly once. If a link is permanently lost, its member is treated as having left, and must join again.
+/// A replica does no I/O. Its owner passes in events together with the current time, and performs the actions that each
+/// input returns, in order. The owner also calls ``tick(now:)`` at the time ``nextDeadline``. A replica is not
+/// `Sendable`; it has one owner. While a member is joined, its messages must arrive in order and exactly once. If a
+/// link is permanently lost, its member is treated as having left, and must join again.
 ///
-/// If an input throws an error, actions that became due before the error are returned by the next input. The
-/// deadline is then 0, so that the owner calls ``tick(now:)``.
+/// If an input throws an error, actions that became due before the error are returned by the next input. The deadline
+/// is then 0, so that the owner calls ``tick(now:)``.
 ///
 /// Each part of the replica owns its state. `MessageHandler` handles the messages of members.
 public final class Replica {
@@ -45,11 +45,7 @@ public final class Replica {
   ///   - now: The time.
   ///   - localVerifier: Verifies signatures immediately; nil if the owner verifies them (see
   ///     ``ReplicaAction/verify(_:)``).
-  package init(
-    author: Author,
-    now: Moment,
-    localVerifier: LocalVerifier?
-  ) {
+  package init(author: Author, now: Moment, localVerifier: LocalVerifier?) {
     self.author = author
     verifier = ReplicaVerifier(localVerifier, actions)
     board = Board(
@@ -68,18 +64,7 @@ public final class Replica {
     photos = PhotoSharing(board, actions)
     changes = ChangeReporter(board, strokes, photos, actions)
     presence = PresenceTracker(board, peers, changes, actions)
-    permissions = Permissions(
-      board,
-      author,
-      verifier,
-      peers,
-      registry,
-      publisher,
-      reports,
-      requests,
-      strokes,
-      actions
-    )
+    permissions = Permissions(board, author, verifier, peers, registry, publisher, reports, requests, strokes, actions)
     answerSender = AnswerSender(board, author, peers, registry, publisher, actions)
   }
 
@@ -114,9 +99,7 @@ public final class Replica {
   }
 
   /// Removes and returns the actions that do not wait for a signature, in order.
-  func removeActions() -> [ReplicaAction] {
-    actions.removeReady() + author.removeSigningRequests().map { .sign($0) }
-  }
+  func removeActions() -> [ReplicaAction] { actions.removeReady() + author.removeSigningRequests().map { .sign($0) } }
 
   /// The digest of the board.
   public var digest: Bytes32 { BoardDigest.digest(of: board.state) }
@@ -130,10 +113,9 @@ public final class Replica {
   ///
   /// - Returns: The value that `body` returns, and the actions.
   /// - Throws: The error of `body`. In that case, no edit is applied.
-  public func change<Value, Failure: Error>(
-    now: Moment,
-    _ body: (Board) throws(Failure) -> Value
-  ) throws(Failure) -> (value: Value, actions: [ReplicaAction]) {
+  public func change<Value, Failure: Error>(now: Moment, _ body: (Board) throws(Failure) -> Value) throws(Failure) -> (
+    value: Value, actions: [ReplicaAction]
+  ) {
     begin(now)
     let value = try board.gesture { () throws(Failure) in try body(board) }
     return (value, finish(now))
@@ -142,17 +124,12 @@ public final class Replica {
   /// Applies local edits that can form several batches or none, such as an undo.
   ///
   /// - Returns: The result of `body`, and the actions. Edits that `body` made before an error remain.
-  public func step<Value, Failure: Error>(
-    now: Moment,
-    _ body: (Board) throws(Failure) -> Value
-  ) -> (result: Result<Value, Failure>, actions: [ReplicaAction]) {
+  public func step<Value, Failure: Error>(now: Moment, _ body: (Board) throws(Failure) -> Value) -> (
+    result: Result<Value, Failure>, actions: [ReplicaAction]
+  ) {
     begin(now)
     let result: Result<Value, Failure>
-    do throws(Failure) {
-      result = .success(try body(board))
-    } catch {
-      result = .failure(error)
-    }
+    do throws(Failure) { result = .success(try body(board)) } catch { result = .failure(error) }
     return (result, finish(now))
   }
 
@@ -163,12 +140,9 @@ public final class Replica {
   ///   - isReliable: Whether to send a message or a datagram.
   ///   - now: The time.
   /// - Returns: The actions.
-  public func sendData(
-    _ bytes: [UInt8],
-    to members: [MemberID]? = nil,
-    isReliable: Bool,
-    now: Moment
-  ) -> [ReplicaAction] {
+  public func sendData(_ bytes: [UInt8], to members: [MemberID]? = nil, isReliable: Bool, now: Moment)
+    -> [ReplicaAction]
+  {
     begin(now)
     let recipients = members ?? self.members
     if isReliable {
@@ -199,12 +173,9 @@ public final class Replica {
   ///   - now: The time.
   /// - Returns: The actions.
   /// - Throws: `boardFull`. In that case, nothing is written.
-  package func reenact(
-    _ batch: Batch,
-    under record: AuthorRecord,
-    after earlier: BatchChain?,
-    now: Moment
-  ) throws(BoardError) -> [ReplicaAction] {
+  package func reenact(_ batch: Batch, under record: AuthorRecord, after earlier: BatchChain?, now: Moment)
+    throws(BoardError) -> [ReplicaAction]
+  {
     begin(now)
     publisher.continueChain(of: batch, under: record, after: earlier)
     try board.reenact(batch)
@@ -305,11 +276,7 @@ extension Replica {
 
   /// Sets the local display name and icon, and sends them to present and future members.
   /// - Throws: `tooLong`.
-  public func setProfile(
-    name: String,
-    icon: String,
-    now: Moment
-  ) throws(BoardError) -> [ReplicaAction] {
+  public func setProfile(name: String, icon: String, now: Moment) throws(BoardError) -> [ReplicaAction] {
     guard name.utf8.count <= BoardLimits.nameBytes else { throw .tooLong("name") }
     guard icon.utf8.count <= MemberProfile.iconBytes else { throw .tooLong("icon") }
     let profile = MemberProfile(name: name, icon: icon)

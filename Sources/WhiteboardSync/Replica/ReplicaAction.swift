@@ -65,8 +65,8 @@ public enum ReplicaError: Error, Hashable, Sendable {
 public enum ReplicaAction: Hashable, Sendable {
   /// Sign these bytes with the key of the author, then call ``Replica/signed(_:signature:now:)``.
   ///
-  /// Only an author without a local key requests signatures. The action that lacks the signature waits, and so
-  /// do all later actions. If the owner cannot sign, it must restore the replica from its document.
+  /// Only an author without a local key requests signatures. The action that lacks the signature waits, and so do all
+  /// later actions. If the owner cannot sign, it must restore the replica from its document.
   case sign(SigningRequest)
   /// Check this key or signature, then call ``Replica/verified(_:isValid:now:)``.
   ///

@@ -19,9 +19,7 @@ struct BoardCopy {
   /// - Throws: `boardFull` if more incarnations wrote on the board than one author may have.
   init(of original: BoardState, by author: Author) throws(BoardError) {
     var found = original.difference(since: Context())
-    for index in found.entries.indices {
-      found.entries[index].cells.removeAll(where: { $0.property.isMove })
-    }
+    for index in found.entries.indices { found.entries[index].cells.removeAll(where: { $0.property.isMove }) }
     let created = found.living
     found.entries.removeAll { $0.cells.isEmpty || !created.contains($0.object.dot) }
     found.living = DotSet(ascending: found.entries.map { $0.object.dot })

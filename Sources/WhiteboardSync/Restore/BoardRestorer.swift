@@ -11,11 +11,7 @@ struct BoardRestorer {
   ///   - now: The time.
   ///   - isWhole: Whether these are the last changes.
   /// - Throws: ``RestoreError``. Changes before the invalid change stay on the board.
-  func restore(
-    _ changes: some Sequence<StoredChange>,
-    _ now: Moment,
-    isWhole: Bool
-  ) throws(RestoreError) {
+  func restore(_ changes: some Sequence<StoredChange>, _ now: Moment, isWhole: Bool) throws(RestoreError) {
     defer { if isWhole { finish(now) } }
     for change in changes { try restore(change) }
   }
@@ -33,8 +29,7 @@ struct BoardRestorer {
 
   private func restore(_ change: StoredChange) throws(RestoreError) {
     switch change {
-    case .author(let bytes, _):
-      try restore(RestoreError.decoding { () throws(CodecError) in try AuthorRecord(bytes) })
+    case .author(let bytes, _): try restore(RestoreError.decoding { () throws(CodecError) in try AuthorRecord(bytes) })
     case .batch(let encoded):
       try RestoreError.merging { () throws(BoardError) in try replica.board.receive(encoded.batch) }
     case .answer(let bytes): try restoreAnswer(bytes)
@@ -42,9 +37,7 @@ struct BoardRestorer {
       let state = try RestoreError.decoding { () throws(CodecError) in try KeptState(bytes) }
       for record in state.records { try restore(record) }
       for revocation in state.revocations { try restore(revocation) }
-      try RestoreError.merging { () throws(BoardError) in
-        try replica.board.receive(state.difference)
-      }
+      try RestoreError.merging { () throws(BoardError) in try replica.board.receive(state.difference) }
       if let grant = state.grant { replica.permissions.restore(grant) }
     case .head: break
     }
@@ -54,33 +47,23 @@ struct BoardRestorer {
     let content = Array(bytes.dropFirst())
     switch bytes.first {
     case AnswerMerging.grant:
-      let grant = try RestoreError.decoding { () throws(CodecError) in
-        try Grant(for: replica.author.publicKey, content)
+      let grant = try RestoreError.decoding { () throws(CodecError) in try Grant(for: replica.author.publicKey, content)
       }
       replica.permissions.restore(grant)
     case AnswerMerging.revocation:
       try restore(RestoreError.decoding { () throws(CodecError) in try Revocation(content) })
     default:
-      let (merging, answer) = try RestoreError.decoding { () throws(CodecError) in
-        try AnswerMerging.decode(bytes)
-      }
+      let (merging, answer) = try RestoreError.decoding { () throws(CodecError) in try AnswerMerging.decode(bytes) }
       for record in answer.records { try restore(record) }
       try RestoreError.merging { () throws(BoardError) in
-        try replica.board.receive(
-          answer.difference,
-          comparesAll: merging.comparesAll,
-          replacing: merging.replacing
-        )
+        try replica.board.receive(answer.difference, comparesAll: merging.comparesAll, replacing: merging.replacing)
       }
     }
   }
 
   private func restore(_ record: AuthorRecord) throws(RestoreError) {
     guard record.board == replica.author.board else { throw .wrongBoard }
-    guard replica.registry[record.incarnation] == nil, replica.registry.count <= Answer.recordLimit
-    else {
-      return
-    }
+    guard replica.registry[record.incarnation] == nil, replica.registry.count <= Answer.recordLimit else { return }
     replica.registry.insert(record)
     replica.permissions.limitBoard(for: [record])
   }

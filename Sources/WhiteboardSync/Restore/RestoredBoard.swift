@@ -35,12 +35,9 @@ public struct RestoredBoard: Sendable {
   /// - Throws: ``RestoreError``. In that case, the change was not applied.
   public mutating func apply(_ change: StoredChange) throws(RestoreError) {
     switch change {
-    case .author(let bytes, _):
-      try take(RestoreError.decoding { () throws(CodecError) in try AuthorRecord(bytes) })
+    case .author(let bytes, _): try take(RestoreError.decoding { () throws(CodecError) in try AuthorRecord(bytes) })
     case .batch(let encoded):
-      try RestoreError.merging { () throws(BoardError) in
-        try state.apply(encoded.batch, changes: &changes)
-      }
+      try RestoreError.merging { () throws(BoardError) in try state.apply(encoded.batch, changes: &changes) }
     case .answer(let bytes): try apply(answer: bytes)
     case .keyframe(let bytes):
       let kept = try RestoreError.decoding { () throws(CodecError) in try KeptState(bytes) }
@@ -72,47 +69,30 @@ public struct RestoredBoard: Sendable {
   /// Returns the whole content as an anonymous keyframe, with renamed incarnations and without author records.
   /// - Parameters:
   ///   - renaming: Renames the incarnations.
-  ///   - changed: Returns the new value and time of a property. The times of one property must keep their
-  ///     order.
+  ///   - changed: Returns the new value and time of a property. The times of one property must keep their order.
   /// - Returns: The keyframe.
   package func keyframe(
     _ renaming: IncarnationRenaming,
     mapping changed: (Property, Value, HybridTime) -> (Value, HybridTime)
-  ) -> [UInt8] {
-    KeptState.encode([], renaming.difference(state.difference(since: Context()), changed))
-  }
+  ) -> [UInt8] { KeptState.encode([], renaming.difference(state.difference(since: Context()), changed)) }
 
   private mutating func apply(answer bytes: [UInt8]) throws(RestoreError) {
     let content = Array(bytes.dropFirst())
     switch bytes.first {
     case AnswerMerging.grant: break
-    case AnswerMerging.revocation:
-      try take(RestoreError.decoding { () throws(CodecError) in try Revocation(content) })
+    case AnswerMerging.revocation: try take(RestoreError.decoding { () throws(CodecError) in try Revocation(content) })
     default:
-      let (merging, answer) = try RestoreError.decoding { () throws(CodecError) in
-        try AnswerMerging.decode(bytes)
-      }
+      let (merging, answer) = try RestoreError.decoding { () throws(CodecError) in try AnswerMerging.decode(bytes) }
       for record in answer.records { try take(record) }
-      try merge(
-        answer.difference,
-        comparingAll: merging.comparesAll,
-        replacing: merging.replacing
-      )
+      try merge(answer.difference, comparingAll: merging.comparesAll, replacing: merging.replacing)
     }
   }
 
-  private mutating func merge(
-    _ difference: Difference,
-    comparingAll: Bool = false,
-    replacing: UInt16 = 0
-  ) throws(RestoreError) {
+  private mutating func merge(_ difference: Difference, comparingAll: Bool = false, replacing: UInt16 = 0)
+    throws(RestoreError)
+  {
     try RestoreError.merging { () throws(BoardError) in
-      try state.merge(
-        difference,
-        comparingAll: comparingAll,
-        replacing: replacing,
-        changes: &changes
-      )
+      try state.merge(difference, comparingAll: comparingAll, replacing: replacing, changes: &changes)
     }
   }
 

@@ -36,9 +36,7 @@ public enum RestoreError: Error, Hashable, Sendable {
 
 extension RestoreError {
   /// Calls a function that decodes, and converts its error.
-  static func decoding<Result>(
-    _ body: () throws(CodecError) -> Result
-  ) throws(RestoreError) -> Result {
+  static func decoding<Result>(_ body: () throws(CodecError) -> Result) throws(RestoreError) -> Result {
     do throws(CodecError) { return try body() } catch { throw .damaged(error) }
   }
 

@@ -46,11 +46,9 @@ extension Replica {
 
   /// Returns whether messages or an answer of a member wait for the verification of signatures.
   ///
-  /// During that time, the owner should not read from the member: if more than 16 MiB of messages wait, the
-  /// link is closed.
-  public func isAwaitingVerification(from member: MemberID) -> Bool {
-    peers[member]?.isAwaitingVerification ?? false
-  }
+  /// During that time, the owner should not read from the member: if more than 16 MiB of messages wait, the link is
+  /// closed.
+  public func isAwaitingVerification(from member: MemberID) -> Bool { peers[member]?.isAwaitingVerification ?? false }
 
   /// Accepts the result of a check that ``ReplicaAction/verify(_:)`` requested.
   ///

@@ -1,9 +1,7 @@
 import Whiteboard
 
 /// The id of a signature that the owner of a replica must create.
-public struct SigningID: Hashable, Sendable {
-  let number: UInt64
-}
+public struct SigningID: Hashable, Sendable { let number: UInt64 }
 
 /// Bytes that the owner of a replica must sign with the key of the author.
 ///
@@ -69,10 +67,7 @@ struct Signer {
     let id = SigningID(number: lastNumber)
     newRequests.append(SigningRequest(id: id, bytes: bytes))
     pending.insert(id)
-    return Signed(
-      value: [UInt8](repeating: 0, count: AuthorRecord.signatureBytes),
-      request: id
-    )
+    return Signed(value: [UInt8](repeating: 0, count: AuthorRecord.signatureBytes), request: id)
   }
 
   /// Whether any requested signature is missing.

@@ -80,8 +80,8 @@ final class ReplicaVerifier: SignatureVerifier {
   ///   - verification: The results so far. Missing results are requested.
   ///   - member: The member.
   ///   - body: The check, which must have no side effects.
-  /// - Returns: The result of the check; nil if results are missing. The check must then run again when they
-  ///   have arrived.
+  /// - Returns: The result of the check; nil if results are missing. The check must then run again when they have
+  ///   arrived.
   /// - Throws: The error that `body` throws.
   func check<Checked, Failure: Error>(
     _ verification: inout VerificationState,
@@ -92,11 +92,7 @@ final class ReplicaVerifier: SignatureVerifier {
     results = verification.results
     defer { (results, missing) = ([:], []) }
     let result: Result<Checked, Failure>
-    do throws(Failure) {
-      result = .success(try body())
-    } catch {
-      result = .failure(error)
-    }
+    do throws(Failure) { result = .success(try body()) } catch { result = .failure(error) }
     guard !missing.isEmpty else { return try result.get() }
     for subject in missing {
       lastNumber += 1

@@ -39,11 +39,7 @@ extension PendingRequests {
   ///
   /// If the command is invalid, returns the effect that shows why.
   mutating func issue(_ command: () throws(CommandError) -> Command) -> [BoardEffect] {
-    do throws(CommandError) {
-      return [.command(try request(try command()))]
-    } catch {
-      return [.problem(error.message)]
-    }
+    do throws(CommandError) { return [.command(try request(try command()))] } catch { return [.problem(error.message)] }
   }
 
   /// Returns the effect that sends a command and awaits its answer.

@@ -29,10 +29,7 @@ struct BoardScene: Sendable {
   ///
   /// - Returns: Whether the local user has selected the object, and whether the object is a game in which it has just
   ///   become the local user's turn.
-  mutating func setObject(
-    _ snapshot: ObjectSnapshot,
-    _ game: GameView?
-  ) -> (isSelected: Bool, isNewTurn: Bool) {
+  mutating func setObject(_ snapshot: ObjectSnapshot, _ game: GameView?) -> (isSelected: Bool, isNewTurn: Bool) {
     let id = snapshot.id
     let isTurn = isOurTurn(in: game)
     let isNewTurn = isTurn && !ourTurns.contains(id)
@@ -119,30 +116,21 @@ struct BoardScene: Sendable {
   /// Returns the place for a new photo or game: the given one, or if a photo or a game is there, one beside it.
   func freePlace(near place: Point) -> Point {
     let taken = canvas.objects.compactMap { id -> Rectangle? in
-      guard let snapshot = snapshot(id), snapshot.kind == .photo || snapshot.kind == .game else {
-        return nil
-      }
+      guard let snapshot = snapshot(id), snapshot.kind == .photo || snapshot.kind == .game else { return nil }
       return canvas.words(of: id).map { $0.union(snapshot.bounds) } ?? snapshot.bounds
     }
-    func cover(of place: Point) -> Rectangle? {
-      taken.first { $0.contains(Rectangle(place, place)) }
-    }
+    func cover(of place: Point) -> Rectangle? { taken.first { $0.contains(Rectangle(place, place)) } }
     guard let first = cover(of: place) else { return place }
     let (wide, high) = (
-      first.greatest.x - first.least.x + 2 * tolerance,
-      first.greatest.y - first.least.y + 2 * tolerance
+      first.greatest.x - first.least.x + 2 * tolerance, first.greatest.y - first.least.y + 2 * tolerance
     )
     let ring = [(1.0, 0.0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)]
     for (x, y) in ring {
       let beside = Point(x: place.x + x * wide, y: place.y + y * high)
-      if cover(of: beside) == nil, viewport.rectangle.contains(Rectangle(beside, beside)) {
-        return beside
-      }
+      if cover(of: beside) == nil, viewport.rectangle.contains(Rectangle(beside, beside)) { return beside }
     }
     var beside = place
-    while let next = cover(of: beside) {
-      beside = Point(x: next.greatest.x + wide / 2 + tolerance, y: beside.y)
-    }
+    while let next = cover(of: beside) { beside = Point(x: next.greatest.x + wide / 2 + tolerance, y: beside.y) }
     return beside
   }
 
@@ -161,9 +149,7 @@ struct BoardScene: Sendable {
   var selectionFrame: SelectionFrame? { frame(of: selectedSnapshots) }
 
   /// Returns the frame around an object.
-  func frame(of id: ObjectID) -> SelectionFrame? {
-    snapshot(id).flatMap { frame(of: [$0]) }
-  }
+  func frame(of id: ObjectID) -> SelectionFrame? { snapshot(id).flatMap { frame(of: [$0]) } }
 
   private func frame(of snapshots: [ObjectSnapshot]) -> SelectionFrame? {
     SelectionFrame(snapshots, in: viewport) { canvas.words(of: $0) }
@@ -178,9 +164,7 @@ struct BoardScene: Sendable {
     }
     let view = viewport.rectangle
     let others = canvas.objects.compactMap { id -> Rectangle? in
-      guard !selection.contains(id), let bounds = snapshot(id)?.bounds, view.touches(bounds) else {
-        return nil
-      }
+      guard !selection.contains(id), let bounds = snapshot(id)?.bounds, view.touches(bounds) else { return nil }
       return bounds
     }
     return Snapping(
@@ -198,8 +182,7 @@ struct BoardScene: Sendable {
   func degrees(_ frame: SelectionFrame, to place: Point, isSnapping: Bool) -> Double {
     let by = frame.degrees(to: place)
     guard isSnapping else { return by }
-    // The angle of a single object becomes a multiple of 15°; several objects are rotated by a
-    // multiple of 15°.
+    // The angle of a single object becomes a multiple of 15°; several objects are rotated by a multiple of 15°.
     let before = (onlySelected?.angle ?? 0) * 180 / .pi
     return ((before + by) / 15).rounded() * 15 - before
   }
@@ -210,8 +193,7 @@ struct BoardScene: Sendable {
   ///
   /// - Parameters:
   ///   - area: The cells that show the board.
-  ///   - covered: The cells under a box. On some terminals, a box does not cover the pixels of a
-  ///     photo.
+  ///   - covered: The cells under a box. On some terminals, a box does not cover the pixels of a photo.
   /// - Returns: The photos, and which of them must be drawn in cells.
   func photosInView(_ area: CellArea, covered: CellArea?) -> PhotosInView {
     let origin = (x: area.columns.lowerBound, y: area.rows.lowerBound)
@@ -226,18 +208,11 @@ struct BoardScene: Sendable {
         continue
       }
       // The pixels must not cover the rows and columns around the board.
-      guard
-        let inside = GraphicsPlacement(
-          object: id,
-          asset: asset.id,
-          box: placement.box,
-          within: area
-        )
-      else { continue }
-      photos.upright.append(inside)
-      if let covered, !covered.clamped(to: inside.visible).isEmpty {
-        photos.byCells.insert(asset.id)
+      guard let inside = GraphicsPlacement(object: id, asset: asset.id, box: placement.box, within: area) else {
+        continue
       }
+      photos.upright.append(inside)
+      if let covered, !covered.clamped(to: inside.visible).isEmpty { photos.byCells.insert(asset.id) }
     }
     return photos
   }

@@ -41,11 +41,7 @@ extension Workspace {
   /// Turns snapping on or off.
   mutating func toggleSnapping() -> [BoardEffect] {
     toolbox.isSnapping.toggle()
-    return [
-      .message(
-        toolbox.isSnapping ? "snapping is on: moved objects snap to others" : "snapping is off"
-      )
-    ]
+    return [.message(toolbox.isSnapping ? "snapping is on: moved objects snap to others" : "snapping is off")]
   }
 
   // MARK: - Selection
@@ -84,9 +80,7 @@ extension Workspace {
   }
 
   /// Rotates the selection clockwise.
-  mutating func rotate(by degrees: Double) -> [BoardEffect] {
-    toolbox.transforms.rotate(by: degrees, scene, &requests)
-  }
+  mutating func rotate(by degrees: Double) -> [BoardEffect] { toolbox.transforms.rotate(by: degrees, scene, &requests) }
 
   /// Scales the selection.
   mutating func scale(byPercent percent: Double) -> [BoardEffect] {
@@ -94,9 +88,7 @@ extension Workspace {
   }
 
   /// Selects the object before or after the selection, and shows it.
-  mutating func goToNeighbor(_ step: Int) -> [BoardEffect] {
-    scene.neighbor(step).map { go(to: $0) } ?? []
-  }
+  mutating func goToNeighbor(_ step: Int) -> [BoardEffect] { scene.neighbor(step).map { go(to: $0) } ?? [] }
 
   /// Edits the selected text object, or asks for a move in the selected game.
   mutating func editSelection() -> [BoardEffect] {
@@ -122,9 +114,7 @@ extension Workspace {
     if toolbox.isKeyboardPen { return movePen(by: step) }
     guard scene.selection.isEmpty else {
       let selected = scene.selectedReferences
-      return requests.issue { () throws(CommandError) in
-        .move(selected, .by(try BoardPoint(rounding: step)))
-      }
+      return requests.issue { () throws(CommandError) in .move(selected, .by(try BoardPoint(rounding: step))) }
     }
     let cells = isWide ? 16 : 4
     return moveView { $0.pan(byDots: Double(dx * cells * 2), Double(dy * cells * 4)) }
@@ -140,9 +130,7 @@ extension Workspace {
   mutating func pasteObjects() -> [BoardEffect] {
     let place = target
     requestToSelect = requests.nextID
-    return requests.issue { () throws(CommandError) in
-      .paste(at: try BoardPoint(rounding: place))
-    }
+    return requests.issue { () throws(CommandError) in .paste(at: try BoardPoint(rounding: place)) }
   }
 
   /// Asks for a move in a game of this kind, and begins a new game first if there is none.
@@ -156,8 +144,9 @@ extension Workspace {
     }
     guard let new, case .command = beginning.first else { return beginning }
     let isInView = scene.viewport.rectangle.contains(Rectangle(place, place))
-    return beginning + (isInView ? [] : moveView { $0.center = place })
-      + [.openPrompt(.move(.alias(new), isWordle: game == .wordle))]
+    return beginning + (isInView ? [] : moveView { $0.center = place }) + [
+      .openPrompt(.move(.alias(new), isWordle: game == .wordle))
+    ]
   }
 
   private func prompt(forMoveIn id: ObjectID) -> BoardEffect {

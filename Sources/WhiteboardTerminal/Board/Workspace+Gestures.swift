@@ -7,12 +7,8 @@ extension Workspace {
   // MARK: - Press
 
   /// Handles the press of a mouse button on the board.
-  mutating func press(
-    _ button: MouseEvent.Button,
-    _ event: MouseEvent,
-    at place: Point,
-    now: Duration
-  ) -> [BoardEffect] {
+  mutating func press(_ button: MouseEvent.Button, _ event: MouseEvent, at place: Point, now: Duration) -> [BoardEffect]
+  {
     // The release that ends the previous gesture may have been lost.
     let before = endEditing()
     switch button {
@@ -32,19 +28,16 @@ extension Workspace {
     toolbox.gesture == nil ? pressTool(at: target, now: now) : endGesture()
   }
 
-  private mutating func pressTool(
-    at place: Point,
-    _ modifiers: InputEvent.Modifiers = [],
-    now: Duration
-  ) -> [BoardEffect] {
+  private mutating func pressTool(at place: Point, _ modifiers: InputEvent.Modifiers = [], now: Duration)
+    -> [BoardEffect]
+  {
     switch toolbox.tool {
     case .pen: return pressPen(at: place)
-    case .line, .rectangle, .ellipse, .arrow:
-      toolbox.gesture = .shape(toolbox.tool, from: place, to: place)
+    case .line, .rectangle, .ellipse, .arrow: toolbox.gesture = .shape(toolbox.tool, from: place, to: place)
     case .text:
-      guard let id = scene.object(at: place), let snapshot = scene.snapshot(id),
-        snapshot.kind == .text
-      else { return [.typeText(at: place)] }
+      guard let id = scene.object(at: place), let snapshot = scene.snapshot(id), snapshot.kind == .text else {
+        return [.typeText(at: place)]
+      }
       return [.typeIn(snapshot)]
     case .eraser: toolbox.gesture = .erase([place])
     case .remover:
@@ -142,19 +135,15 @@ extension Workspace {
         let points = try BoardPoint.rounding(path.prefix(Toolbox.erasePointLimit))
         return .erase(points: points, radius: radius)
       }
-    case .remove(let ids):
-      return ids.isEmpty ? [] : requests.issue(.delete(ids.map { .id($0) }))
+    case .remove(let ids): return ids.isEmpty ? [] : requests.issue(.delete(ids.map { .id($0) }))
     case .band(let from, let to): return select(scene.objects(inside: Rectangle(from, to)))
     case .move(let from, let to):
       let offset = scene.snapping(from: from, to: to, isSnapping: toolbox.isSnapping).offset
       guard offset.x != 0 || offset.y != 0, !scene.selection.isEmpty else { return [] }
       let selected = scene.selectedReferences
-      return requests.issue { () throws(CommandError) in
-        .move(selected, .by(try BoardPoint(rounding: offset)))
-      }
+      return requests.issue { () throws(CommandError) in .move(selected, .by(try BoardPoint(rounding: offset))) }
     case .resize(let resize): return toolbox.transforms.resize(resize, scene, &requests)
-    case .rotate(let frame, let to):
-      return rotate(by: scene.degrees(frame, to: to, isSnapping: toolbox.isSnapping))
+    case .rotate(let frame, let to): return rotate(by: scene.degrees(frame, to: to, isSnapping: toolbox.isSnapping))
     case .pan, nil: return []
     }
   }

@@ -21,11 +21,7 @@ extension Workspace {
   }
 
   /// Selects the object at a point, or grabs a handle or the selection itself.
-  mutating func pressSelection(
-    at place: Point,
-    _ modifiers: InputEvent.Modifiers,
-    now: Duration
-  ) -> [BoardEffect] {
+  mutating func pressSelection(at place: Point, _ modifiers: InputEvent.Modifiers, now: Duration) -> [BoardEffect] {
     requestToSelect = nil
     if let frame = scene.selectionFrame, let handle = frame.handle(at: place) {
       switch handle {
@@ -41,8 +37,7 @@ extension Workspace {
       toolbox.gesture = .band(from: place, to: place)
       return scene.selection.isEmpty || isExtending ? [] : requests.issue(.deselect)
     }
-    if toolbox.isDoubleClick(at: place, tolerance: scene.tolerance, now: now),
-      let snapshot = scene.snapshot(id),
+    if toolbox.isDoubleClick(at: place, tolerance: scene.tolerance, now: now), let snapshot = scene.snapshot(id),
       snapshot.kind == .text
     {
       return [.typeIn(snapshot)]
@@ -63,9 +58,7 @@ extension Workspace {
 
   /// Opens the menu for the clicked object, as soon as that object is selected.
   mutating func requestMenu(_ cell: Menu.Cell, at place: Point) -> [BoardEffect] {
-    guard let id = scene.object(at: place), !scene.selection.contains(id) else {
-      return [.openMenu(at: cell)]
-    }
+    guard let id = scene.object(at: place), !scene.selection.contains(id) else { return [.openMenu(at: cell)] }
     pendingMenu = cell
     return select([id])
   }
@@ -74,9 +67,7 @@ extension Workspace {
   func menu(at cell: Menu.Cell?) -> Menu {
     let snapshots = scene.selectedSnapshots
     let only = snapshots.count == 1 ? snapshots[0].kind : nil
-    let items =
-      snapshots.isEmpty
-      ? Menu.ofBoard : Menu.ofSelection(hasText: only == .text, hasGame: only == .game)
+    let items = snapshots.isEmpty ? Menu.ofBoard : Menu.ofSelection(hasText: only == .text, hasGame: only == .game)
     return Menu(items, at: cell)
   }
 }

@@ -21,16 +21,15 @@ extension Workspace {
 
   /// Stores the id of the object that a request created, if the request began the stroke.
   mutating func nameStroke(_ id: ObjectID, begunBy request: Int64) {
-    guard case .stroke(var stroke)? = toolbox.gesture, stroke.request == request, stroke.id == nil
-    else { return }
+    guard case .stroke(var stroke)? = toolbox.gesture, stroke.request == request, stroke.id == nil else { return }
     stroke.id = id
     toolbox.gesture = .stroke(stroke)
   }
 
   /// Shows all points of the stroke immediately, even those that are not on the board yet.
   mutating func previewStroke() {
-    guard case .stroke(let stroke)? = toolbox.gesture, let id = stroke.id,
-      let count = scene.snapshot(id)?.ink?.count, stroke.points.count > count
+    guard case .stroke(let stroke)? = toolbox.gesture, let id = stroke.id, let count = scene.snapshot(id)?.ink?.count,
+      stroke.points.count > count
     else { return }
     let rest = stroke.points[count...].compactMap { try? InkPoint($0) }
     scene.canvas.preview(rest, from: count, of: id)

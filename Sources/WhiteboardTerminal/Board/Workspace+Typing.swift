@@ -35,14 +35,12 @@ extension Workspace {
     guard let content = pasted.content else { return [] }
     guard case .text = content else {
       let place = scene.freePlace(near: target)
-      return requests.issue { () throws(CommandError) in
-        content.command(at: try BoardPoint(rounding: place))
-      }
+      return requests.issue { () throws(CommandError) in content.command(at: try BoardPoint(rounding: place)) }
     }
     let place = target
-    return requests.issue { () throws(CommandError) in
-      content.command(at: try BoardPoint(rounding: place))
-    } + [.message("added the pasted text to the board")]
+    return requests.issue { () throws(CommandError) in content.command(at: try BoardPoint(rounding: place)) } + [
+      .message("added the pasted text to the board")
+    ]
   }
 
   /// Sends the text typed since the last call.

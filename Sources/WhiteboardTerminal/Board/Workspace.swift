@@ -58,12 +58,7 @@ struct Workspace: Sendable {
   }
 
   /// Zooms with Ctrl, and scrolls without it.
-  mutating func scroll(
-    _ dx: Int,
-    _ dy: Int,
-    _ modifiers: InputEvent.Modifiers,
-    at place: Point
-  ) -> [BoardEffect] {
+  mutating func scroll(_ dx: Int, _ dy: Int, _ modifiers: InputEvent.Modifiers, at place: Point) -> [BoardEffect] {
     moveView {
       if modifiers.contains(.control) {
         $0.zoom(by: dy < 0 ? 1.25 : 0.8, around: place)
@@ -104,12 +99,9 @@ struct Workspace: Sendable {
   ///   - id: The object that the command created, if any.
   ///   - ids: The objects that the command created or changed, if it accepts several.
   /// - Returns: The effects that follow the command.
-  @discardableResult
-  mutating func finish(
-    _ request: Int64,
-    created id: ObjectID?,
-    all ids: [ObjectID]? = nil
-  ) -> [BoardEffect] {
+  @discardableResult mutating func finish(_ request: Int64, created id: ObjectID?, all ids: [ObjectID]? = nil)
+    -> [BoardEffect]
+  {
     requests.finish(request)
     typing?.finish(request, created: id)
     settleTyping()

@@ -14,8 +14,7 @@ extension BoardClient {
     case .color(let index): return apply(workspace.chooseColor(index))
     case .thinner: return apply(workspace.changeWidth(by: -1))
     case .broader: return apply(workspace.changeWidth(by: 1))
-    case .arrow(let dx, let dy, let isWide):
-      return apply(workspace.move(dx, dy, isWide: isWide))
+    case .arrow(let dx, let dy, let isWide): return apply(workspace.move(dx, dy, isWide: isWide))
     case .zoomIn: return apply(workspace.zoom(by: 1.25))
     case .zoomOut: return apply(workspace.zoom(by: 0.8))
     case .actualSize: return apply(workspace.zoom(by: 1 / workspace.scene.viewport.zoom))
@@ -121,10 +120,7 @@ extension BoardClient {
     case .fit:
       if workspace.scene.canvas.bounds == nil { say("the board is empty") }
       return apply(workspace.showEverything())
-    case .zoom(let factor):
-      return apply(
-        workspace.moveView { $0.zoom(by: factor / $0.zoom, around: $0.center) }
-      )
+    case .zoom(let factor): return apply(workspace.moveView { $0.zoom(by: factor / $0.zoom, around: $0.center) })
     case .dotStyle(let style):
       layout.isASCII = style == .ascii
       workspace.scene.canvas.show(style)

@@ -6,9 +6,7 @@ extension BoardClient {
   /// Applies the effects of a part of the client.
   ///
   /// - Returns: The actions that the owner of the client must perform.
-  mutating func apply(_ effects: [BoardEffect]) -> [Action] {
-    effects.flatMap { apply($0) }
-  }
+  mutating func apply(_ effects: [BoardEffect]) -> [Action] { effects.flatMap { apply($0) } }
 
   private mutating func apply(_ effect: BoardEffect) -> [Action] {
     switch effect {
@@ -18,8 +16,7 @@ extension BoardClient {
     case .selectionRequired:
       let key = keys.key(for: .tool(.select)) ?? "select"
       say("select an object first: press \(key) and click it, or press Tab")
-    case .turnBegan:
-      say("Your turn in Connect Four: \(keys.key(for: .connectFour) ?? ":play") plays")
+    case .turnBegan: say("Your turn in Connect Four: \(keys.key(for: .connectFour) ?? ":play") plays")
     case .chatReceived(let author, let text): announce(text, by: author)
     case .viewMoved: stopFollowing()
     case .stopFollowing: session.members.stopFollowing()
@@ -37,9 +34,7 @@ extension BoardClient {
   }
 
   /// Sends a command and awaits its answer.
-  mutating func send(_ command: Command) -> [Action] {
-    apply(workspace.requests.issue(command))
-  }
+  mutating func send(_ command: Command) -> [Action] { apply(workspace.requests.issue(command)) }
 
   /// Shows a chat line as a message if no chat is visible.
   private mutating func announce(_ text: UntrustedText, by author: UntrustedText) {

@@ -22,10 +22,8 @@ extension BoardClient {
       _ = apply(workspace.showObject(snapshot, game))
       if case .wordle(let view)? = game?.detail, view.answer != nil { prompt.endGame(snapshot.id) }
     case .removed(let id): _ = apply(workspace.remove(id))
-    case .preview(let preview):
-      workspace.scene.canvas.preview(preview.points, from: preview.first, of: preview.stroke)
-    case .presence(let member, let presence):
-      session.members.show(presence, of: member, now: now)
+    case .preview(let preview): workspace.scene.canvas.preview(preview.points, from: preview.first, of: preview.stroke)
+    case .presence(let member, let presence): session.members.show(presence, of: member, now: now)
     case .photo: break
     case .saving(let state): saveStatus.state = state
     }
@@ -44,9 +42,7 @@ extension BoardClient {
   }
 
   /// Sets the background color of the terminal; nil if it is unknown.
-  package mutating func setBackground(_ background: UInt32?) {
-    workspace.scene.canvas.paper = Paper(background)
-  }
+  package mutating func setBackground(_ background: UInt32?) { workspace.scene.canvas.paper = Paper(background) }
 
   // MARK: - Events
 
@@ -90,18 +86,14 @@ extension BoardClient {
 
   private mutating func show(_ settings: BoardEvent.SettingsDescription) {
     workspace.scene.canvas.grid = settings.grid.flatMap { $0 > 0 ? $0 : nil }
-    workspace.scene.canvas.background = settings.background.flatMap { ColorText.rgba(of: $0) }.map {
-      $0 >> 8
-    }
+    workspace.scene.canvas.background = settings.background.flatMap { ColorText.rgba(of: $0) }.map { $0 >> 8 }
     session.board.title = settings.title
   }
 
   private mutating func show(_ warning: BoardEvent.Remark) {
     // No message is needed, because the screen shows this problem for as long as it lasts.
     if warning.code == BoardEvent.Remark.notSaved { return }
-    if warning.code == BoardEvent.Remark.discoveryUnavailable {
-      session.board.isDiscoveryUnavailable = true
-    }
+    if warning.code == BoardEvent.Remark.discoveryUnavailable { session.board.isDiscoveryUnavailable = true }
     messages.showProblem(warning.message, at: now)
   }
 

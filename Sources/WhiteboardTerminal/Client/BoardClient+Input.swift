@@ -7,9 +7,7 @@ extension BoardClient {
   /// Handles an input at a time on the client's clock.
   package mutating func handleInput(_ event: InputEvent, now: Duration) -> [Action] {
     self.now = now
-    if case .key(let key, let modifiers) = event, isSuspending(key, modifiers) {
-      return [.suspend]
-    }
+    if case .key(let key, let modifiers) = event, isSuspending(key, modifiers) { return [.suspend] }
     if session.connection != nil {
       guard case .key(let key, let modifiers) = event else { return [] }
       if let answer = session.questions.answer(key) { return send(answer) }
@@ -41,9 +39,7 @@ extension BoardClient {
 
   /// Returns whether a key opens a line for text.
   func opensText(_ event: InputEvent) -> Bool {
-    guard case .key(let key, let modifiers) = event, overlay == nil || isChatOpen else {
-      return false
-    }
+    guard case .key(let key, let modifiers) = event, overlay == nil || isChatOpen else { return false }
     return switch keys.command(key, modifiers) {
     case .chat, .command, .photo, .export, .game, .connectFour: true
     default: false
@@ -52,10 +48,7 @@ extension BoardClient {
 
   // MARK: - Keys
 
-  private mutating func handleKey(
-    _ key: InputEvent.Key,
-    _ modifiers: InputEvent.Modifiers
-  ) -> [Action] {
+  private mutating func handleKey(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> [Action] {
     if let answer = session.removal.answer(key, modifiers, now: now) { return perform(answer) }
     if prompt.isOpen { return edit(key, modifiers) }
     if workspace.typing != nil { return apply(workspace.type(key, modifiers)) }
@@ -79,18 +72,12 @@ extension BoardClient {
   }
 
   /// Edits the line in the prompt.
-  private mutating func edit(
-    _ key: InputEvent.Key,
-    _ modifiers: InputEvent.Modifiers
-  ) -> [Action] {
+  private mutating func edit(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> [Action] {
     let (members, scene) = (session.members, workspace.scene)
     let outcome = prompt.handle(
       key,
       modifiers,
-      Prompt.Names(
-        members: members.all.values.map(\.name.displayed),
-        objects: scene.canvas.objects
-      )
+      Prompt.Names(members: members.all.values.map(\.name.displayed), objects: scene.canvas.objects)
     )
     return perform(outcome)
   }
@@ -144,19 +131,13 @@ extension BoardClient {
 
   private mutating func handleMouse(_ event: MouseEvent) -> [Action] {
     let isOnBoard = layout.board.contains(x: event.x, y: event.y)
-    let place = layout.place(
-      atColumn: event.column,
-      row: event.row,
-      in: workspace.scene.viewport
-    )
+    let place = layout.place(atColumn: event.column, row: event.row, in: workspace.scene.viewport)
     if isOnBoard { workspace.toolbox.pointer = place }
     switch event.kind {
     case .press(let button):
       if let overlay { return perform(overlay.press(atX: event.x, y: event.y, in: layout)) }
       if messages.close(atX: event.x, y: event.y, in: layout, isTyping: prompt.isOpen) { return [] }
-      return isOnBoard
-        ? apply(workspace.press(button, event, at: place, now: now))
-        : pressOutside(button, event)
+      return isOnBoard ? apply(workspace.press(button, event, at: place, now: now)) : pressOutside(button, event)
     case .drag: return apply(workspace.drag(event, to: place))
     case .release: return apply(workspace.endGesture())
     case .move: return []
@@ -171,9 +152,7 @@ extension BoardClient {
 
   /// Handles a click outside the board, which chooses a tool or a color.
   private mutating func pressOutside(_ button: MouseEvent.Button, _ event: MouseEvent) -> [Action] {
-    guard button == .left,
-      let command = titleBar.toolButtons.command(atX: event.x, y: event.y)
-    else { return [] }
+    guard button == .left, let command = titleBar.toolButtons.command(atX: event.x, y: event.y) else { return [] }
     return apply(workspace.endEditing()) + perform(command)
   }
 }

@@ -51,13 +51,7 @@ package struct BoardClient: Sendable {
   /// The time within which a second Ctrl+C leaves the board.
   private static let interruptTime = Duration.seconds(2)
 
-  package init(
-    columns: Int,
-    rows: Int,
-    dotStyle: DotStyle,
-    keys: KeyMap = .standard,
-    hasColors: Bool = true
-  ) {
+  package init(columns: Int, rows: Int, dotStyle: DotStyle, keys: KeyMap = .standard, hasColors: Bool = true) {
     self.keys = keys
     layout = ScreenLayout(columns: columns, rows: rows, isASCII: dotStyle == .ascii)
     let viewport = Viewport(center: Point(x: 0, y: 0), columns: 1, rows: 1)
@@ -86,9 +80,7 @@ package struct BoardClient: Sendable {
     fitBoard()
   }
 
-  mutating func fitBoard() {
-    workspace.scene.canvas.show(layout.fitted(workspace.scene.viewport))
-  }
+  mutating func fitBoard() { workspace.scene.canvas.show(layout.fitted(workspace.scene.viewport)) }
 
   // MARK: - Screen
 
@@ -147,11 +139,7 @@ package struct BoardClient: Sendable {
   package mutating func beginFrame(now: Duration) -> [Action] {
     self.now = now
     // While the program is connecting, messages are not visible, so they must not expire.
-    if session.connection == nil {
-      messages.expire(at: now, in: layout)
-    } else {
-      messages.postpone(to: now)
-    }
+    if session.connection == nil { messages.expire(at: now, in: layout) } else { messages.postpone(to: now) }
     if let since = interruptedAt, now - since > Self.interruptTime { interruptedAt = nil }
     showFollowedView()
     if overlay == .unsavedQuestion, saveStatus.isQuestionObsolete {
@@ -169,9 +157,7 @@ package struct BoardClient: Sendable {
   }
 
   /// Shows that an action of the user failed, until a later action succeeds.
-  mutating func showFailure(_ text: String) {
-    messages.showProblem(text, before: workspace.requests.nextID, at: now)
-  }
+  mutating func showFailure(_ text: String) { messages.showProblem(text, before: workspace.requests.nextID, at: now) }
 
   // MARK: - Following
 
@@ -216,18 +202,13 @@ package struct BoardClient: Sendable {
   /// Leaves the board after a request to end the program.
   ///
   /// If the user is already being asked about unsaved work, leaves immediately.
-  package mutating func leaveAtRequest() -> [Action] {
-    overlay == .unsavedQuestion ? [.quit] : leave()
-  }
+  package mutating func leaveAtRequest() -> [Action] { overlay == .unsavedQuestion ? [.quit] : leave() }
 
   /// Leaves the board at the second Ctrl+C.
   mutating func interrupt() -> [Action] {
     if let since = interruptedAt, now - since <= Self.interruptTime { return leave() }
     interruptedAt = now
-    say(
-      "Press Ctrl+C again to leave the board"
-        + (saveStatus.isSaved ? "; all changes are saved" : "")
-    )
+    say("Press Ctrl+C again to leave the board" + (saveStatus.isSaved ? "; all changes are saved" : ""))
     return apply(workspace.endGesture())
   }
 }

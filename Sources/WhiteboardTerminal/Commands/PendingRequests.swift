@@ -32,7 +32,5 @@ extension RequestMark {
   /// The id as a number; nil if it is a word.
   ///
   /// The client's own request ids are always numbers.
-  var number: Int64? {
-    if case .number(let number) = self { number } else { nil }
-  }
+  var number: Int64? { if case .number(let number) = self { number } else { nil } }
 }

@@ -26,8 +26,7 @@ enum FileCompletion {
       let file = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
         String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
       }
-      guard let file, file != ".", file != "..", file.hasPrefix(name),
-        !file.hasPrefix(".") || name.hasPrefix(".")
+      guard let file, file != ".", file != "..", file.hasPrefix(name), !file.hasPrefix(".") || name.hasPrefix(".")
       else { continue }
       let isDirectory = entry.pointee.d_type == UInt8(DT_DIR)
       paths.append(folder + file + (isDirectory ? "/" : ""))

@@ -29,9 +29,7 @@ struct PhotoDisplay {
     let height: Int
 
     /// Returns whether a photo decoded at this size is sharp enough to be shown at another size.
-    func suffices(for other: Size) -> Bool {
-      width * 3 / 2 >= other.width && height * 3 / 2 >= other.height
-    }
+    func suffices(for other: Size) -> Bool { width * 3 / 2 >= other.width && height * 3 / 2 >= other.height }
   }
 
   /// The result of reading a photo.
@@ -53,8 +51,7 @@ struct PhotoDisplay {
   private var layer: GraphicsLayer?
 
   /// Sets the graphics protocol of the terminal and the size of its cells.
-  mutating func configure(_ graphics: TerminalFeatures.Graphics, _ cell: TerminalFeatures.CellSize?)
-  {
+  mutating func configure(_ graphics: TerminalFeatures.Graphics, _ cell: TerminalFeatures.CellSize?) {
     let graphicsProtocol: TerminalGraphics? =
       switch graphics {
       case .none: nil
@@ -65,11 +62,7 @@ struct PhotoDisplay {
       layer = nil
       return
     }
-    let next = GraphicsLayer(
-      graphicsProtocol,
-      cellWidth: Int(cell.width),
-      cellHeight: Int(cell.height)
-    )
+    let next = GraphicsLayer(graphicsProtocol, cellWidth: Int(cell.width), cellHeight: Int(cell.height))
     if let layer, layer.graphics == graphicsProtocol, layer.cellWidth == next.cellWidth,
       layer.cellHeight == next.cellHeight
     {
@@ -92,9 +85,9 @@ struct PhotoDisplay {
     return placements.compactMap { placement in
       let pixels = layer.pixels(of: placement)
       let size = Size(width: pixels.width, height: pixels.height)
-      guard available.contains(placement.asset),
-        !(requestedSizes[placement.asset]?.suffices(for: size) ?? false)
-      else { return nil }
+      guard available.contains(placement.asset), !(requestedSizes[placement.asset]?.suffices(for: size) ?? false) else {
+        return nil
+      }
       requestedSizes[placement.asset] = size
       return Request(asset: placement.asset, size: size, graphics: layer.graphics)
     }
@@ -120,11 +113,9 @@ struct PhotoDisplay {
   }
 
   /// Returns the bytes that show photos at their places, and the cells that must be written again.
-  mutating func update(
-    to placements: [GraphicsPlacement],
-    repainted: [CellArea],
-    isCleared: Bool
-  ) -> GraphicsLayer.Update? {
+  mutating func update(to placements: [GraphicsPlacement], repainted: [CellArea], isCleared: Bool) -> GraphicsLayer
+    .Update?
+  {
     // When the terminal clears the screen, it removes the photos.
     if isCleared { layer?.reset() }
     let photos = photos
@@ -141,12 +132,8 @@ extension PhotoDisplay.Request {
       return graphics == nil ? .cells(nil) : .pixels(nil)
     }
     guard let graphics else {
-      return .cells(
-        try? PhotoDecoder.pixels(of: bytes, within: size.width, size.height, on: background)
-      )
+      return .cells(try? PhotoDecoder.pixels(of: bytes, within: size.width, size.height, on: background))
     }
-    return .pixels(
-      try? TerminalPhoto(of: bytes, within: size.width, size.height, on: background, for: graphics)
-    )
+    return .pixels(try? TerminalPhoto(of: bytes, within: size.width, size.height, on: background, for: graphics))
   }
 }

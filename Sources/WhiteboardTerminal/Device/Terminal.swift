@@ -42,13 +42,9 @@ package final class Terminal: @unchecked Sendable {
   /// - Parameters:
   ///   - mouse: The mouse reporting mode.
   ///   - exitMessage: The exit message after a crash.
-  ///   - path: The file that receives standard error until the terminal is restored; its contents
-  ///     are shown after a crash.
-  package init?(
-    mouse: TerminalSettings.Mouse = .auto,
-    exitMessage: String,
-    log path: String
-  ) {
+  ///   - path: The file that receives standard error until the terminal is restored; its contents are shown after a
+  ///     crash.
+  package init?(mouse: TerminalSettings.Mouse = .auto, exitMessage: String, log path: String) {
     enter = TerminalFeatures.enter(mouse)
     input = STDIN_FILENO
     output = STDOUT_FILENO
@@ -60,9 +56,7 @@ package final class Terminal: @unchecked Sendable {
     if log >= 0 { dup2(log, STDERR_FILENO) }
     let queue = DispatchQueue(label: "whiteboard.terminal")
     let source = DispatchSource.makeReadSource(fileDescriptor: input, queue: queue)
-    let waiting = TerminalEvents(on: queue) { isReading in
-      if isReading { source.resume() } else { source.suspend() }
-    }
+    let waiting = TerminalEvents(on: queue) { isReading in if isReading { source.resume() } else { source.suspend() } }
     (self.source, self.waiting, events) = (source, waiting, waiting.stream)
     signal(SIGWINCH, SIG_IGN)
     sizeSource = DispatchSource.makeSignalSource(signal: SIGWINCH, queue: queue)
@@ -89,22 +83,9 @@ package final class Terminal: @unchecked Sendable {
     leave()
   }
 
-  private static func arm(
-    _ output: Int32,
-    _ exitMessage: String,
-    log: Int32,
-    errors: Int32
-  ) -> Bool {
+  private static func arm(_ output: Int32, _ exitMessage: String, log: Int32, errors: Int32) -> Bool {
     let leave = TerminalFeatures.leave
-    return terminal_guard_arm(
-      output,
-      leave,
-      leave.utf8.count,
-      exitMessage,
-      exitMessage.utf8.count,
-      log,
-      errors
-    ) == 0
+    return terminal_guard_arm(output, leave, leave.utf8.count, exitMessage, exitMessage.utf8.count, log, errors) == 0
   }
 
   /// The numbers of columns and rows; 80 x 24 if they are unknown.
@@ -115,9 +96,7 @@ package final class Terminal: @unchecked Sendable {
 
   /// The size of a cell in pixels; nil if the kernel does not know it.
   package var cellSize: TerminalFeatures.CellSize? {
-    guard let window, window.ws_xpixel >= window.ws_col, window.ws_ypixel >= window.ws_row else {
-      return nil
-    }
+    guard let window, window.ws_xpixel >= window.ws_col, window.ws_ypixel >= window.ws_row else { return nil }
     return TerminalFeatures.CellSize(
       width: Double(window.ws_xpixel) / Double(window.ws_col),
       height: Double(window.ws_ypixel) / Double(window.ws_row)
@@ -126,9 +105,7 @@ package final class Terminal: @unchecked Sendable {
 
   private var window: winsize? {
     var size = winsize()
-    guard ioctl(output, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
-      return nil
-    }
+    guard ioctl(output, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
     return size
   }
 
@@ -155,8 +132,7 @@ package final class Terminal: @unchecked Sendable {
   }
 
   /// The message if the program cannot be suspended.
-  package static let cannotSuspend =
-    "Cannot suspend: this program was not started from a shell that could continue it."
+  package static let cannotSuspend = "Cannot suspend: this program was not started from a shell that could continue it."
 
   /// Suspends the program until the user continues it.
   ///

@@ -16,11 +16,7 @@ package struct TerminalCheck: Sendable {
   ///   - reading: The state of the machine.
   ///   - settings: The user's settings for the terminal.
   ///   - size: The numbers of columns and rows; nil if standard input or output is not a terminal.
-  package init(
-    _ reading: SystemReading,
-    _ settings: TerminalSettings,
-    size: (columns: Int, rows: Int)?
-  ) {
+  package init(_ reading: SystemReading, _ settings: TerminalSettings, size: (columns: Int, rows: Int)?) {
     self.reading = reading
     self.settings = settings
     self.size = size
@@ -68,11 +64,7 @@ package struct TerminalCheck: Sendable {
     Doctor.Finding(check: "terminal", verdict: .note, seen: seen, advice: advice)
   }
 
-  private func seen(
-    _ features: TerminalFeatures,
-    _ term: String,
-    _ size: (columns: Int, rows: Int)
-  ) -> String {
+  private func seen(_ features: TerminalFeatures, _ term: String, _ size: (columns: Int, rows: Int)) -> String {
     let chosen = features.applying(settings)
     let colors =
       switch chosen.depth {
@@ -89,9 +81,7 @@ package struct TerminalCheck: Sendable {
 
   private var isInMultiplexer: Bool { reading.environment("TMUX") != nil }
 
-  private func isOff(_ answer: String) -> Bool {
-    answer.split(whereSeparator: \.isWhitespace).first == "off"
-  }
+  private func isOff(_ answer: String) -> Bool { answer.split(whereSeparator: \.isWhitespace).first == "off" }
 
   /// The graphics protocol that the environment suggests.
   ///
@@ -99,8 +89,8 @@ package struct TerminalCheck: Sendable {
   private var graphics: String? {
     let term = reading.environment("TERM") ?? ""
     let program = reading.environment("TERM_PROGRAM") ?? ""
-    if term.contains("kitty") || reading.environment("KITTY_WINDOW_ID") != nil
-      || program == "ghostty" || program == "WezTerm" || term.contains("ghostty")
+    if term.contains("kitty") || reading.environment("KITTY_WINDOW_ID") != nil || program == "ghostty"
+      || program == "WezTerm" || term.contains("ghostty")
     {
       return "kitty"
     }

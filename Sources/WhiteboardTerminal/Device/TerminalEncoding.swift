@@ -56,8 +56,8 @@ package enum TerminalEncoding: Hashable, Sendable {
 
   /// The similar ASCII characters of the characters that this program uses.
   private static let substitutes: [Character: String] = [
-    "…": ".", "–": "-", "—": "-", "●": "*", "■": "#", "↻": "@", "←": "<", "→": ">", "↑": "^",
-    "↓": "v", "°": "o", "“": "\"", "”": "\"", "‘": "'", "’": "'", "·": ".", "×": "x",
+    "…": ".", "–": "-", "—": "-", "●": "*", "■": "#", "↻": "@", "←": "<", "→": ">", "↑": "^", "↓": "v", "°": "o",
+    "“": "\"", "”": "\"", "‘": "'", "’": "'", "·": ".", "×": "x",
   ]
 }
 

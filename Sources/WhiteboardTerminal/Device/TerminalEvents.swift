@@ -2,8 +2,8 @@ import Dispatch
 
 /// The events of a terminal that wait for their reader, in order.
 ///
-/// No event is dropped. While ``limit`` events wait, the terminal is not read, so that the kernel
-/// makes the program at its other end wait.
+/// No event is dropped. While ``limit`` events wait, the terminal is not read, so that the kernel makes the program at
+/// its other end wait.
 // `@unchecked Sendable` is safe because all variables are confined to the queue.
 final class TerminalEvents: @unchecked Sendable {
   /// The number of waiting events at which reading stops.
@@ -20,8 +20,8 @@ final class TerminalEvents: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - queue: The serial queue on which the owner adds events.
-  ///   - setReading: A function that stops or continues to read the terminal. It is called on the
-  ///     queue, alternately with false and true.
+  ///   - setReading: A function that stops or continues to read the terminal. It is called on the queue, alternately
+  ///     with false and true.
   init(on queue: DispatchQueue, setReading: @escaping (Bool) -> Void) {
     self.queue = queue
     self.setReading = setReading

@@ -57,8 +57,7 @@ package struct TerminalFeatures: Hashable, Sendable {
     } else {
       depth = .sixteen
     }
-    let locale =
-      ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { environment($0) }.first { !$0.isEmpty } ?? ""
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { environment($0) }.first { !$0.isEmpty } ?? ""
     encoding = TerminalEncoding(locale: locale)
     let isUTF8 = locale.lowercased().replacing("-", with: "").contains("utf8")
     // The Linux console has only 512 characters, without braille.
@@ -73,8 +72,7 @@ package struct TerminalFeatures: Hashable, Sendable {
   ///
   /// A terminal ignores unknown queries. Every terminal answers the last one.
   static let questions =
-    "\u{1B}[?1016$p\u{1B}[16t\u{1B}]11;?\u{1B}\\"
-    + "\u{1B}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\\u{1B}[c"
+    "\u{1B}[?1016$p\u{1B}[16t\u{1B}]11;?\u{1B}\\" + "\u{1B}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\\u{1B}[c"
 
   private static let finerMouse = "\u{1B}[?1016h\u{1B}[?1016$p"
 
@@ -86,14 +84,12 @@ package struct TerminalFeatures: Hashable, Sendable {
     case .mode(1016, 2) where settings.mouse == .auto && cellSize != nil:
       // Positions are in pixels as soon as the terminal confirms the mode.
       return Self.finerMouse
-    case .mode(1016, 1) where settings.mouse == .auto || settings.mouse == .pixel:
-      hasPixelMouse = cellSize != nil
+    case .mode(1016, 1) where settings.mouse == .auto || settings.mouse == .pixel: hasPixelMouse = cellSize != nil
     case .cellSize(let height, let width) where height > 0 && width > 0:
       cellSize = cellSize ?? CellSize(width: Double(width), height: Double(height))
     case .background(let rgb): background = rgb
     case .graphics(true) where settings.graphics == .auto: graphics = .kitty
-    case .attributes(let numbers)
-    where numbers.contains(4) && settings.graphics == .auto && graphics == .none:
+    case .attributes(let numbers) where numbers.contains(4) && settings.graphics == .auto && graphics == .none:
       graphics = .sixel
     default: break
     }

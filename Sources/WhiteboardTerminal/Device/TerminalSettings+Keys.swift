@@ -3,11 +3,7 @@ import WhiteboardKit
 
 extension SettingKey<TerminalSettings.Graphics> {
   /// The way in which photos are shown.
-  package static let graphics = SettingKey(
-    "graphics",
-    "How photos are shown",
-    standard: .value("auto")
-  )
+  package static let graphics = SettingKey("graphics", "How photos are shown", standard: .value("auto"))
 }
 
 extension SettingKey<TerminalSettings.Pen> {
@@ -32,18 +28,14 @@ extension SettingKey<TerminalSettings.Color> {
 
 extension SettingKey<Bool> {
   /// Whether movement is shown, such as the trail of a laser pointer.
-  package static let motion = SettingKey(
-    "motion",
-    "Show movement",
-    standard: true
-  )
+  package static let motion = SettingKey("motion", "Show movement", standard: true)
 }
 
 extension SettingEntry {
   /// The settings of the terminal.
   package static let ofTerminal: [SettingEntry] = [
-    SettingKey.graphics.entry, SettingKey.pen.entry, SettingKey.mouse.entry,
-    SettingKey.color.entry, SettingKey.motion.entry,
+    SettingKey.graphics.entry, SettingKey.pen.entry, SettingKey.mouse.entry, SettingKey.color.entry,
+    SettingKey.motion.entry,
   ]
 }
 

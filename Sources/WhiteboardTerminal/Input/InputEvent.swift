@@ -42,9 +42,7 @@ package struct MouseEvent: Hashable, Sendable {
   }
 
   /// A button.
-  package enum Button: Hashable, Sendable {
-    case left, middle, right
-  }
+  package enum Button: Hashable, Sendable { case left, middle, right }
 
   /// The kind of event.
   package let kind: Kind
@@ -60,24 +58,10 @@ package struct MouseEvent: Hashable, Sendable {
   package let row: Double
 
   package init(_ kind: Kind, x: Int, y: Int, modifiers: InputEvent.Modifiers = []) {
-    self.init(
-      kind,
-      x: x,
-      y: y,
-      column: Double(x) + 0.5,
-      row: Double(y) + 0.5,
-      modifiers: modifiers
-    )
+    self.init(kind, x: x, y: y, column: Double(x) + 0.5, row: Double(y) + 0.5, modifiers: modifiers)
   }
 
-  private init(
-    _ kind: Kind,
-    x: Int,
-    y: Int,
-    column: Double,
-    row: Double,
-    modifiers: InputEvent.Modifiers
-  ) {
+  private init(_ kind: Kind, x: Int, y: Int, column: Double, row: Double, modifiers: InputEvent.Modifiers) {
     (self.kind, self.x, self.y) = (kind, x, y)
     (self.column, self.row, self.modifiers) = (column, row, modifiers)
   }
@@ -85,14 +69,7 @@ package struct MouseEvent: Hashable, Sendable {
   /// Converts an event in pixels to cells of the given size.
   func inCells(width: Double, height: Double) -> MouseEvent {
     let (column, row) = ((Double(x) + 0.5) / width, (Double(y) + 0.5) / height)
-    return MouseEvent(
-      kind,
-      x: Int(column),
-      y: Int(row),
-      column: column,
-      row: row,
-      modifiers: modifiers
-    )
+    return MouseEvent(kind, x: Int(column), y: Int(row), column: column, row: row, modifiers: modifiers)
   }
 }
 

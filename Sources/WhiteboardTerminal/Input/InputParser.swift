@@ -56,8 +56,7 @@ package struct InputParser: Sendable {
       guard pending.count > Self.sequenceLimit else { return }
       pending = []
       isSkipping = true
-    case .nothing:
-      pending = []
+    case .nothing: pending = []
     case .cutOff(let count, let event):
       let next = pending.suffix(count)
       pending = []
@@ -123,8 +122,7 @@ package struct InputParser: Sendable {
     case UInt8(ascii: "O"):
       guard bytes.count > 2 else { return .more }
       return key(final: bytes[2], []).map { .event($0) } ?? .nothing
-    case UInt8(ascii: "]"), UInt8(ascii: "P"), UInt8(ascii: "_"), UInt8(ascii: "^"):
-      return string(bytes)
+    case UInt8(ascii: "]"), UInt8(ascii: "P"), UInt8(ascii: "_"), UInt8(ascii: "^"): return string(bytes)
     case 0x1B:
       // The first of two Escape bytes is the Escape key.
       return .cutOff(by: 1, .key(.escape, []))
@@ -192,14 +190,12 @@ package struct InputParser: Sendable {
     guard let numbers = numbers(body) else { return .nothing }
     switch (mark, intermediate, last) {
     case (UInt8(ascii: "<"), nil, UInt8(ascii: "M")), (UInt8(ascii: "<"), nil, UInt8(ascii: "m")):
-      return mouse(numbers, isRelease: last == UInt8(ascii: "m")).map { .event(.mouse($0)) }
-        ?? .nothing
+      return mouse(numbers, isRelease: last == UInt8(ascii: "m")).map { .event(.mouse($0)) } ?? .nothing
     case (UInt8(ascii: "?"), UInt8(ascii: "$"), UInt8(ascii: "y")):
       guard numbers.count == 2 else { return .nothing }
       return .event(.reply(.mode(numbers[0], numbers[1])))
     case (UInt8(ascii: "?"), nil, UInt8(ascii: "c")): return .event(.reply(.attributes(numbers)))
-    case (UInt8(ascii: "?"), nil, UInt8(ascii: "u")):
-      return .event(.reply(.keyboard(numbers.first ?? 0)))
+    case (UInt8(ascii: "?"), nil, UInt8(ascii: "u")): return .event(.reply(.keyboard(numbers.first ?? 0)))
     case (nil, nil, UInt8(ascii: "t")): return size(numbers)
     case (nil, nil, UInt8(ascii: "I")): return .event(.focus(true))
     case (nil, nil, UInt8(ascii: "O")): return .event(.focus(false))
@@ -233,10 +229,9 @@ package struct InputParser: Sendable {
 
   private static func key(final: UInt8, _ modifiers: InputEvent.Modifiers) -> InputEvent? {
     let keys: [UInt8: InputEvent.Key] = [
-      UInt8(ascii: "A"): .up, UInt8(ascii: "B"): .down, UInt8(ascii: "C"): .right,
-      UInt8(ascii: "D"): .left, UInt8(ascii: "H"): .home, UInt8(ascii: "F"): .end,
-      UInt8(ascii: "P"): .function(1), UInt8(ascii: "Q"): .function(2),
-      UInt8(ascii: "R"): .function(3), UInt8(ascii: "S"): .function(4),
+      UInt8(ascii: "A"): .up, UInt8(ascii: "B"): .down, UInt8(ascii: "C"): .right, UInt8(ascii: "D"): .left,
+      UInt8(ascii: "H"): .home, UInt8(ascii: "F"): .end, UInt8(ascii: "P"): .function(1),
+      UInt8(ascii: "Q"): .function(2), UInt8(ascii: "R"): .function(3), UInt8(ascii: "S"): .function(4),
       UInt8(ascii: "M"): .enter,
     ]
     return keys[final].map { .key($0, modifiers) }
@@ -246,10 +241,9 @@ package struct InputParser: Sendable {
     guard let first = numbers.first else { return .nothing }
     if first == 200 { return .paste }
     let keys: [Int: InputEvent.Key] = [
-      1: .home, 2: .insert, 3: .delete, 4: .end, 5: .pageUp, 6: .pageDown, 7: .home, 8: .end,
-      11: .function(1), 12: .function(2), 13: .function(3), 14: .function(4), 15: .function(5),
-      17: .function(6), 18: .function(7), 19: .function(8), 20: .function(9), 21: .function(10),
-      23: .function(11), 24: .function(12),
+      1: .home, 2: .insert, 3: .delete, 4: .end, 5: .pageUp, 6: .pageDown, 7: .home, 8: .end, 11: .function(1),
+      12: .function(2), 13: .function(3), 14: .function(4), 15: .function(5), 17: .function(6), 18: .function(7),
+      19: .function(8), 20: .function(9), 21: .function(10), 23: .function(11), 24: .function(12),
     ]
     guard let key = keys[first] else { return .nothing }
     return .event(.key(key, modifiers(numbers.count > 1 ? numbers[1] : 1)))
@@ -266,9 +260,9 @@ package struct InputParser: Sendable {
     case 8, 127: return .event(.key(.backspace, modifiers))
     case 57344...63743: return keypad[code].map { .event(.key($0, modifiers)) } ?? .nothing
     default:
-      guard let scalar = Unicode.Scalar(UInt32(code)),
-        scalar.properties.generalCategory != .control
-      else { return .nothing }
+      guard let scalar = Unicode.Scalar(UInt32(code)), scalar.properties.generalCategory != .control else {
+        return .nothing
+      }
       var character = Character(scalar)
       if modifiers.contains(.shift), let upper = String(character).uppercased().first {
         if upper != character { modifiers.remove(.shift) }
@@ -283,9 +277,9 @@ package struct InputParser: Sendable {
     57399: .character("0"), 57400: .character("1"), 57401: .character("2"), 57402: .character("3"),
     57403: .character("4"), 57404: .character("5"), 57405: .character("6"), 57406: .character("7"),
     57407: .character("8"), 57408: .character("9"), 57409: .character("."), 57410: .character("/"),
-    57411: .character("*"), 57412: .character("-"), 57413: .character("+"), 57414: .enter,
-    57415: .character("="), 57417: .left, 57418: .right, 57419: .up, 57420: .down, 57421: .pageUp,
-    57422: .pageDown, 57423: .home, 57424: .end, 57425: .insert, 57426: .delete,
+    57411: .character("*"), 57412: .character("-"), 57413: .character("+"), 57414: .enter, 57415: .character("="),
+    57417: .left, 57418: .right, 57419: .up, 57420: .down, 57421: .pageUp, 57422: .pageDown, 57423: .home, 57424: .end,
+    57425: .insert, 57426: .delete,
   ]
 
   /// Parses `ESC [ M` and three bytes, the format of old terminals.
@@ -294,10 +288,7 @@ package struct InputParser: Sendable {
     let (code, x, y) = (Int(bytes[3]) - 32, Int(bytes[4]) - 32, Int(bytes[5]) - 32)
     // The format does not tell which button was released.
     let isRelease = code & 0x43 == 3 && code & 32 == 0
-    return mouse([isRelease ? code & ~3 : code, x, y], isRelease: isRelease).map {
-      .event(.mouse($0))
-    }
-      ?? .nothing
+    return mouse([isRelease ? code & ~3 : code, x, y], isRelease: isRelease).map { .event(.mouse($0)) } ?? .nothing
   }
 
   private static func mouse(_ numbers: [Int], isRelease: Bool) -> MouseEvent? {
@@ -314,9 +305,7 @@ package struct InputParser: Sendable {
       kind = .scroll(dx: step.0, dy: step.1)
     } else {
       let buttons: [MouseEvent.Button] = [.left, .middle, .right]
-      guard code & 3 < 3 else {
-        return code & 32 != 0 ? .init(.move, x: x, y: y, modifiers: modifiers) : nil
-      }
+      guard code & 3 < 3 else { return code & 32 != 0 ? .init(.move, x: x, y: y, modifiers: modifiers) : nil }
       let button = buttons[code & 3]
       kind = isRelease ? .release(button) : code & 32 != 0 ? .drag(button) : .press(button)
     }
@@ -363,9 +352,7 @@ package struct InputParser: Sendable {
     guard parts.count == 3 else { return nil }
     var rgb: UInt32 = 0
     for part in parts {
-      guard (1...4).contains(part.utf8.count), let value = UInt32(part, radix: 16) else {
-        return nil
-      }
+      guard (1...4).contains(part.utf8.count), let value = UInt32(part, radix: 16) else { return nil }
       let maximum = UInt32(1) << (4 * UInt32(part.utf8.count)) - 1
       rgb = rgb << 8 | value * 255 / maximum
     }

@@ -31,11 +31,7 @@ struct PasteRecognizer: Sendable {
   ///   - context: The part of the screen that receives the next key.
   ///   - opensText: Whether a key opens a line for text, such as the chat.
   /// - Returns: The events to handle now.
-  mutating func feed(
-    _ events: [InputEvent],
-    in context: Context,
-    opensText: (InputEvent) -> Bool
-  ) -> [InputEvent] {
+  mutating func feed(_ events: [InputEvent], in context: Context, opensText: (InputEvent) -> Bool) -> [InputEvent] {
     if isWaiting {
       // Only text can continue a paste.
       guard events.allSatisfy({ Self.letter($0) != nil }) else { return finish() + events }
@@ -53,11 +49,7 @@ struct PasteRecognizer: Sendable {
     return burst.isEmpty ? [] : [.paste(String(burst.compactMap(Self.letter)))]
   }
 
-  private static func isPaste(
-    _ events: [InputEvent],
-    in context: Context,
-    opensText: (InputEvent) -> Bool
-  ) -> Bool {
+  private static func isPaste(_ events: [InputEvent], in context: Context, opensText: (InputEvent) -> Bool) -> Bool {
     let letters = events.compactMap(letter)
     guard letters.count == events.count, let first = events.first else { return false }
     let lines = letters.split(separator: "\n", omittingEmptySubsequences: false)

@@ -37,13 +37,7 @@ package struct KeyMap: Hashable, Sendable {
     /// The other commands that the help line includes.
     let others: [String]
 
-    init(
-      _ name: String,
-      _ keys: [String],
-      _ command: Command,
-      _ help: String = "",
-      and others: [String] = []
-    ) {
+    init(_ name: String, _ keys: [String], _ command: Command, _ help: String = "", and others: [String] = []) {
       self.name = name
       self.keys = keys
       self.command = command
@@ -80,8 +74,7 @@ package struct KeyMap: Hashable, Sendable {
         let nearest = Spelling.nearest(to: change.command, in: names)
         throw WhiteboardError(
           .badConfiguration,
-          "\(change.place): there is no command \(change.command); "
-            + (nearest.map { "did you mean \($0)? " } ?? "")
+          "\(change.place): there is no command \(change.command); " + (nearest.map { "did you mean \($0)? " } ?? "")
             + "the commands are \(names.joined(separator: ", "))"
         )
       }
@@ -92,19 +85,14 @@ package struct KeyMap: Hashable, Sendable {
             + "optionally with ctrl+ or alt+ before it"
         )
       }
-      for other in bindings.indices {
-        bindings[other].keys.removeAll { other == index || change.keys.contains($0) }
-      }
+      for other in bindings.indices { bindings[other].keys.removeAll { other == index || change.keys.contains($0) } }
       bindings[index].keys = change.keys
     }
     self.init(bindings: bindings)
   }
 
   /// Returns the command of a key; nil if the key has none.
-  package func command(
-    _ key: InputEvent.Key,
-    _ modifiers: InputEvent.Modifiers
-  ) -> Command? {
+  package func command(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Command? {
     table[Self.name(key, modifiers)]
   }
 
@@ -132,15 +120,14 @@ package struct KeyMap: Hashable, Sendable {
 
   private static let keyNames =
     [
-      "space", "enter", "tab", "shift+tab", "escape", "backspace", "delete", "insert", "up", "down",
-      "left", "right", "home", "end", "pageUp", "pageDown",
+      "space", "enter", "tab", "shift+tab", "escape", "backspace", "delete", "insert", "up", "down", "left", "right",
+      "home", "end", "pageUp", "pageDown",
     ] + (1...12).map { "f\($0)" }
 
   private static var keyNameList: String { keyNames.joined(separator: ", ") }
 
   private static func isKey(_ name: String) -> Bool {
-    for modifier in ["ctrl+", "alt+"] where name.hasPrefix(modifier) && name.count > modifier.count
-    {
+    for modifier in ["ctrl+", "alt+"] where name.hasPrefix(modifier) && name.count > modifier.count {
       return isKey(String(name.dropFirst(modifier.count)))
     }
     return name.count == 1 || keyNames.contains(name)
@@ -149,10 +136,8 @@ package struct KeyMap: Hashable, Sendable {
   private static let arrows = ["left": "←", "right": "→", "up": "↑", "down": "↓"]
 
   private static func label(_ name: String) -> String {
-    for modifier in ["ctrl+", "alt+", "shift+"]
-    where name.hasPrefix(modifier) && name.count > modifier.count {
-      return modifier.prefix(1).uppercased() + modifier.dropFirst()
-        + label(String(name.dropFirst(modifier.count)))
+    for modifier in ["ctrl+", "alt+", "shift+"] where name.hasPrefix(modifier) && name.count > modifier.count {
+      return modifier.prefix(1).uppercased() + modifier.dropFirst() + label(String(name.dropFirst(modifier.count)))
     }
     if let arrow = arrows[name] { return arrow }
     return name.count == 1 ? name : name.prefix(1).uppercased() + name.dropFirst()
@@ -161,9 +146,7 @@ package struct KeyMap: Hashable, Sendable {
   // MARK: - The table
 
   private static let standardBindings: [Binding] =
-    Tool.allCases.map { tool in
-      Binding(tool.name, [String(tool.key)], .tool(tool), "\(tool.rawValue): \(tool.hint)")
-    }
+    Tool.allCases.map { tool in Binding(tool.name, [String(tool.key)], .tool(tool), "\(tool.rawValue): \(tool.hint)") }
     + Pens.colors.indices.map { index in
       Binding(
         "color-\(index)",
@@ -172,8 +155,7 @@ package struct KeyMap: Hashable, Sendable {
         index == 0 ? "the color" : "",
         and: index == 0 ? Pens.colors.indices.dropFirst().map { "color-\($0)" } : []
       )
-    }
-    + [
+    } + [
       Binding("thinner", ["{"], .thinner, "choose a thinner or a broader pen", and: ["broader"]),
       Binding("broader", ["}"], .broader),
       Binding(
@@ -182,8 +164,7 @@ package struct KeyMap: Hashable, Sendable {
         .arrow(dx: -1, dy: 0, isWide: false),
         "move the board or the selected objects; Ctrl moves them farther",
         and: ["right", "up", "down"]
-      ),
-      Binding("right", ["right"], .arrow(dx: 1, dy: 0, isWide: false)),
+      ), Binding("right", ["right"], .arrow(dx: 1, dy: 0, isWide: false)),
       Binding("up", ["up"], .arrow(dx: 0, dy: -1, isWide: false)),
       Binding("down", ["down"], .arrow(dx: 0, dy: 1, isWide: false)),
       Binding("far-left", ["ctrl+left"], .arrow(dx: -1, dy: 0, isWide: true)),
@@ -191,17 +172,10 @@ package struct KeyMap: Hashable, Sendable {
       Binding("far-up", ["ctrl+up"], .arrow(dx: 0, dy: -1, isWide: true)),
       Binding("far-down", ["ctrl+down"], .arrow(dx: 0, dy: 1, isWide: true)),
       Binding("zoom-in", ["+"], .zoomIn, "zoom in or out; Ctrl+wheel zooms too", and: ["zoom-out"]),
-      Binding("zoom-out", ["-"], .zoomOut),
-      Binding("fit", ["="], .fit, "show everything"),
+      Binding("zoom-out", ["-"], .zoomOut), Binding("fit", ["="], .fit, "show everything"),
       Binding("actual-size", ["z"], .actualSize, "show the board at its actual size"),
       Binding("follow", ["f"], .follow, "follow a member: show what they see"),
-      Binding(
-        "undo",
-        ["u"],
-        .undo,
-        "undo your last step, or redo it",
-        and: ["redo"]
-      ),
+      Binding("undo", ["u"], .undo, "undo your last step, or redo it", and: ["redo"]),
       Binding("redo", ["U", "ctrl+y"], .redo),
       Binding("next", ["tab"], .next, "go to the next or the previous object", and: ["previous"]),
       Binding("previous", ["shift+tab"], .previous),
@@ -215,18 +189,10 @@ package struct KeyMap: Hashable, Sendable {
         ["y"],
         .copy,
         "copy the selection, to paste it on any board; if nothing is selected, copy the board's link"
-      ),
-      Binding("paste", ["V", "ctrl+v"], .paste, "paste the copied objects here"),
+      ), Binding("paste", ["V", "ctrl+v"], .paste, "paste the copied objects here"),
       Binding("group", ["g"], .group, "group or ungroup the selection", and: ["ungroup"]),
-      Binding("ungroup", ["G"], .ungroup),
-      Binding("lock", ["L"], .lock, "lock or unlock the selection"),
-      Binding(
-        "front",
-        ["]"],
-        .raise,
-        "move the selection to the front or to the back",
-        and: ["back"]
-      ),
+      Binding("ungroup", ["G"], .ungroup), Binding("lock", ["L"], .lock, "lock or unlock the selection"),
+      Binding("front", ["]"], .raise, "move the selection to the front or to the back", and: ["back"]),
       Binding("back", ["["], .lower),
       Binding(
         "turn-right",
@@ -234,23 +200,15 @@ package struct KeyMap: Hashable, Sendable {
         .turn(degrees: 15),
         "rotate the selection by 15°, clockwise or counterclockwise",
         and: ["turn-left"]
-      ),
-      Binding("turn-left", [","], .turn(degrees: -15)),
+      ), Binding("turn-left", [","], .turn(degrees: -15)),
       Binding(
         "turn-a-bit-right",
         [">"],
         .turn(degrees: 1),
         "rotate the selection by 1°, clockwise or counterclockwise",
         and: ["turn-a-bit-left"]
-      ),
-      Binding("turn-a-bit-left", ["<"], .turn(degrees: -1)),
-      Binding(
-        "larger",
-        ["S"],
-        .scale(percent: 110),
-        "make the selection larger or smaller",
-        and: ["smaller"]
-      ),
+      ), Binding("turn-a-bit-left", ["<"], .turn(degrees: -1)),
+      Binding("larger", ["S"], .scale(percent: 110), "make the selection larger or smaller", and: ["smaller"]),
       Binding("smaller", ["s"], .scale(percent: 100 / 1.1)),
       Binding("snap", ["'"], .snap, "turn snapping to other objects on or off"),
       Binding(
@@ -258,15 +216,9 @@ package struct KeyMap: Hashable, Sendable {
         [";"],
         .keyboardPen,
         "use the tool with the keyboard: arrows move, Space presses and releases"
-      ),
-      Binding("photo", ["I"], .photo, "add a photo from a file"),
+      ), Binding("photo", ["I"], .photo, "add a photo from a file"),
       Binding("game", ["w"], .game, "play the board's Wordle game, or start one"),
-      Binding(
-        "connect-four",
-        ["W"],
-        .connectFour,
-        "play the board's Connect Four game, or start one"
-      ),
+      Binding("connect-four", ["W"], .connectFour, "play the board's Connect Four game, or start one"),
       Binding("chat", ["c", "/"], .chat, "write a chat message"),
       Binding("read-chat", ["C"], .readChat, "read the chat"),
       Binding(
@@ -274,36 +226,18 @@ package struct KeyMap: Hashable, Sendable {
         ["X"],
         .export,
         "export the board to a file: PNG, SVG, PDF and others; `force` after the name overwrites it"
-      ),
-      Binding(
-        "command",
-        [":"],
-        .command,
-        "type any board command, as in scripts; Tab completes it"
-      ),
-      Binding(
-        "menu",
-        ["space"],
-        .menu,
-        "open a menu of commands; the right mouse button opens it too"
-      ),
+      ), Binding("command", [":"], .command, "type any board command, as in scripts; Tab completes it"),
+      Binding("menu", ["space"], .menu, "open a menu of commands; the right mouse button opens it too"),
       Binding("invite", ["J"], .invite, "show how others can join"),
       Binding("panel", ["P"], .panel, "show or hide the list of people and the chat"),
-      Binding("redraw", ["ctrl+l"], .redraw, "redraw the screen"),
-      Binding("save", ["ctrl+s"], .saved),
+      Binding("redraw", ["ctrl+l"], .redraw, "redraw the screen"), Binding("save", ["ctrl+s"], .saved),
       Binding("help", ["?", "f1"], .help, "show all keys"),
       Binding(
         "suspend",
         ["ctrl+z"],
         .suspend,
         "suspend the program until fg; meanwhile, others see you as unreachable"
-      ),
-      Binding(
-        "quit",
-        ["q"],
-        .quit,
-        "leave the board (asks if work is unsaved); Ctrl+C twice leaves too"
-      ),
+      ), Binding("quit", ["q"], .quit, "leave the board (asks if work is unsaved); Ctrl+C twice leaves too"),
       Binding("interrupt", ["ctrl+c"], .interrupt),
     ]
 
@@ -332,8 +266,7 @@ package struct KeyMap: Hashable, Sendable {
         guard !includedInOthers.contains(binding.name) else { continue }
         let entry = [binding] + bindings.filter { binding.others.contains($0.name) }
         // A few commands have no line in the help. Their names describe them.
-        let action =
-          binding.help.isEmpty ? binding.name.replacing("-", with: " ") : binding.help
+        let action = binding.help.isEmpty ? binding.name.replacing("-", with: " ") : binding.help
         lines.append("  \(entry.flatMap(\.keys).map(Self.label).joined(separator: ", "))")
         lines.append("      \(action)")
         lines.append("      Name: \(entry.map(\.name).joined(separator: ", ")).")

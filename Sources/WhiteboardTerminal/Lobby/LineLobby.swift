@@ -21,11 +21,9 @@ package struct LineLobby: Sendable {
   private var targetThatNeedsCode: String?
 
   private static let help = [
-    "Type the number of a board to open it, or one of these commands:",
-    "  new [NAME]      open a new board",
+    "Type the number of a board to open it, or one of these commands:", "  new [NAME]      open a new board",
     "  join LINK       join a board by its link, its name or HOST:PORT",
-    "  own NUMBER      open your own copy of a board nearby",
-    "  list            list the boards again",
+    "  own NUMBER      open your own copy of a board nearby", "  list            list the boards again",
     "  quit            leave",
   ]
 
@@ -97,9 +95,7 @@ package struct LineLobby: Sendable {
       return .choice(.host(copy.path))
     default:
       guard let row = row(first), rest.isEmpty else {
-        return .lines(
-          ["! there is no board or command \(UntrustedText(line.trimmed).quoted())"] + Self.help
-        )
+        return .lines(["! there is no board or command \(UntrustedText(line.trimmed).quoted())"] + Self.help)
       }
       return .choice(choice(of: row))
     }
@@ -111,8 +107,7 @@ package struct LineLobby: Sendable {
 
   private func choice(of row: LobbyBoards.Row) -> LobbyClient.Choice {
     switch row {
-    case .nearby(let id):
-      boards.copy(of: id).map { .rejoin(board: id, path: $0.path) } ?? .join(target: id, code: nil)
+    case .nearby(let id): boards.copy(of: id).map { .rejoin(board: id, path: $0.path) } ?? .join(target: id, code: nil)
     case .own(let board): .host(board.path)
     }
   }
@@ -126,14 +121,10 @@ package struct LineLobby: Sendable {
   package mutating func fail(_ error: WhiteboardError, _ choice: LobbyClient.Choice) -> [String] {
     targetThatNeedsCode = choice.targetThatNeedsCode(after: error)
     var message = error.message
-    guard targetThatNeedsCode != nil else {
-      return ["! \(UntrustedText(message).escaped())"] + list()
-    }
+    guard targetThatNeedsCode != nil else { return ["! \(UntrustedText(message).escaped())"] + list() }
     if message.hasSuffix(WhiteboardError.codeAdvice) {
       message = "\(message.dropLast(WhiteboardError.codeAdvice.count))."
     }
-    return [
-      "! \(UntrustedText(message).escaped())", "Type the join code (four words), or cancel:",
-    ]
+    return ["! \(UntrustedText(message).escaped())", "Type the join code (four words), or cancel:"]
   }
 }

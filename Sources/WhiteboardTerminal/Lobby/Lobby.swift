@@ -14,8 +14,7 @@ package struct Lobby: Sendable {
   /// A function that returns the boards that are stored on this computer.
   package let boards: @Sendable () async -> [LobbyClient.OwnBoard]
   /// A function that returns the configuration of the board for a choice; nil if the choice is to quit.
-  package let configuration:
-    @Sendable (LobbyClient.Choice) async throws(WhiteboardError) -> BoardConfiguration?
+  package let configuration: @Sendable (LobbyClient.Choice) async throws(WhiteboardError) -> BoardConfiguration?
 
   package init(
     discovery: any Discovery,
@@ -23,9 +22,7 @@ package struct Lobby: Sendable {
     suggestion: String,
     hasCode: Bool,
     boards: @escaping @Sendable () async -> [LobbyClient.OwnBoard],
-    configuration:
-      @escaping @Sendable (LobbyClient.Choice) async throws(WhiteboardError)
-      -> BoardConfiguration?
+    configuration: @escaping @Sendable (LobbyClient.Choice) async throws(WhiteboardError) -> BoardConfiguration?
   ) {
     self.discovery = discovery
     self.isReachable = isReachable
@@ -41,9 +38,7 @@ extension LobbyClient.Choice {
   func targetThatNeedsCode(after error: WhiteboardError) -> String? {
     switch self {
     case _ where error.isRemoval: nil
-    case .join(let target, let code)
-    where error.code == .notAllowed || (code != nil && error.code == .usage):
-      target
+    case .join(let target, let code) where error.code == .notAllowed || (code != nil && error.code == .usage): target
     case .rejoin(let board, _) where error.code == .notAllowed: board
     default: nil
     }

@@ -28,9 +28,7 @@ struct LobbyBoards: Sendable {
   /// The boards on this network.
   ///
   /// A board that does not answer is listed with the user's own boards if there is a copy.
-  private var shownNearby: [String] {
-    nearby.keys.filter { !unreachable.contains($0) || copy(of: $0) == nil }
-  }
+  private var shownNearby: [String] { nearby.keys.filter { !unreachable.contains($0) || copy(of: $0) == nil } }
 
   /// The number of boards on this network.
   var nearbyCount: Int { shownNearby.count }
@@ -41,8 +39,7 @@ struct LobbyBoards: Sendable {
   /// The boards on this network, sorted by name, followed by the user's other boards.
   var list: [Row] {
     let nearby = shownNearby
-    return nearby.sorted { (name(of: $0), $0) < (name(of: $1), $1) }
-      .map { .nearby($0) }
+    return nearby.sorted { (name(of: $0), $0) < (name(of: $1), $1) }.map { .nearby($0) }
       + own.filter { $0.board.map { !nearby.contains($0) } ?? true }.map { .own($0) }
   }
 
@@ -54,9 +51,7 @@ struct LobbyBoards: Sendable {
   mutating func found(_ board: BoardEvent.FoundBoard) -> Bool {
     // A relay announces no board of its own.
     guard let id = board.board else { return false }
-    if nearby[id, default: [:]].updateValue(board, forKey: board.peer) == nil {
-      unreachable.remove(id)
-    }
+    if nearby[id, default: [:]].updateValue(board, forKey: board.peer) == nil { unreachable.remove(id) }
     return true
   }
 
@@ -68,9 +63,7 @@ struct LobbyBoards: Sendable {
 
   /// The addresses of the announced boards, by board id.
   var addresses: [String: [String]] {
-    nearby.mapValues { peers in
-      peers.values.sorted { $0.peer < $1.peer }.flatMap { $0.addresses.prefix(2) }
-    }
+    nearby.mapValues { peers in peers.values.sorted { $0.peer < $1.peer }.flatMap { $0.addresses.prefix(2) } }
   }
 
   /// Updates whether a peer of an announced board answers.
@@ -91,15 +84,11 @@ struct LobbyBoards: Sendable {
 
   /// Returns the announcement of a board that states the most participants.
   private func announcement(of board: String) -> BoardEvent.FoundBoard? {
-    nearby[board]?.values.max {
-      ($0.participants ?? 0, $1.peer) < ($1.participants ?? 0, $0.peer)
-    }
+    nearby[board]?.values.max { ($0.participants ?? 0, $1.peer) < ($1.participants ?? 0, $0.peer) }
   }
 
   /// Returns whether every announcement of a board states that a join code is required.
-  func requiresCode(_ board: String) -> Bool {
-    nearby[board]?.values.allSatisfy { $0.admit == "code" } ?? false
-  }
+  func requiresCode(_ board: String) -> Bool { nearby[board]?.values.allSatisfy { $0.admit == "code" } ?? false }
 
   /// Returns the local copy of a board.
   func copy(of board: String) -> LobbyClient.OwnBoard? { own.first { $0.board == board } }
@@ -130,8 +119,7 @@ struct LobbyBoards: Sendable {
       guard let board = announcement(of: id) else { return "" }
       let people =
         unreachable.contains(id)
-        ? "does not answer"
-        : board.participants.map { $0 == 1 ? "1 person" : "\($0) people" } ?? ""
+        ? "does not answer" : board.participants.map { $0 == 1 ? "1 person" : "\($0) people" } ?? ""
       let name = name(of: id)
       let names = announcers(id)
       let announcerNames = EventText.listed(names)
@@ -140,19 +128,16 @@ struct LobbyBoards: Sendable {
         let are = names.count == 1 ? "is" : "are"
         return "\(name)  yours, \(announcerNames) \(are) on it  \(people)".trimmed
       }
-      return [name, announcerNames, people, board.addresses.first ?? "", admission].filter {
-        !$0.isEmpty
-      }
-      .joined(separator: "  ")
-    case .own(let board):
-      return "\(UntrustedText(board.title ?? board.name))  \(board.about)"
+      return [name, announcerNames, people, board.addresses.first ?? "", admission].filter { !$0.isEmpty }.joined(
+        separator: "  "
+      )
+    case .own(let board): return "\(UntrustedText(board.title ?? board.name))  \(board.about)"
     }
   }
 
   /// The descriptions of the admission modes.
   private static let admissionTexts = [
-    "anyone": "open to all", "ask": "asks first", "code": "join code required",
-    "known": "known people only",
+    "anyone": "open to all", "ask": "asks first", "code": "join code required", "known": "known people only",
   ]
 }
 
@@ -168,13 +153,7 @@ extension LobbyClient {
     let title: String?
 
     /// Creates an entry with the board's name, title, file and id, and a short description.
-    package init(
-      name: String,
-      path: String,
-      about: String,
-      board: String? = nil,
-      title: String? = nil
-    ) {
+    package init(name: String, path: String, about: String, board: String? = nil, title: String? = nil) {
       self.board = board
       self.title = title
       self.name = name

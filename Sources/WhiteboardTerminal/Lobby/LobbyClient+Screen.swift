@@ -76,18 +76,10 @@ extension LobbyClient {
       ]
     }
     let seconds = Int(now / .seconds(1))
-    guard seconds >= 5 else {
-      return [
-        Line(text: " looking for boards…  n new board  a join by link", style: .plain)
-      ]
-    }
+    guard seconds >= 5 else { return [Line(text: " looking for boards…  n new board  a join by link", style: .plain)] }
     return [
       Line(text: " no board was found on this network in \(seconds) s", style: .plain),
-      Line(
-        text:
-          " n new board  a join by link; to find the cause: whiteboard-peer doctor",
-        style: .plain
-      ),
+      Line(text: " n new board  a join by link; to find the cause: whiteboard-peer doctor", style: .plain),
     ]
   }
 
@@ -120,13 +112,7 @@ extension LobbyClient {
     guard let editor else {
       let isOwn =
         boards.list.indices.contains(chosen)
-        && {
-          if case .nearby(let id) = boards.list[chosen] {
-            boards.copy(of: id) != nil
-          } else {
-            false
-          }
-        }()
+        && { if case .nearby(let id) = boards.list[chosen] { boards.copy(of: id) != nil } else { false } }()
       let ownCopy = isOwn ? "  o own copy" : ""
       let hints = " Enter open\(ownCopy)  n new board  N named board  a join by link  q leave"
       screen.put(hints, x: 0, y: rows - 1, CellStyle.bar, in: bottom)

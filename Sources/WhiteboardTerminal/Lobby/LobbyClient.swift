@@ -33,8 +33,7 @@ package struct LobbyClient: Sendable {
   private var purpose = Purpose.name
   /// The last error.
   private(set) var failure: String?
-  /// The reason why the last changes of the previous board were not saved; nil once a board is
-  /// opened.
+  /// The reason why the last changes of the previous board were not saved; nil once a board is opened.
   package var problem: SaveProblem?
   /// The reason why discovery does not work.
   private(set) var discoveryProblem: String?
@@ -80,9 +79,7 @@ package struct LobbyClient: Sendable {
   package var addresses: [String: [String]] { boards.addresses }
 
   /// Updates whether a peer of an announced board answers.
-  package mutating func answered(_ isReachable: Bool, board: String) {
-    update { $0.answered(isReachable, board) }
-  }
+  package mutating func answered(_ isReachable: Bool, board: String) { update { $0.answered(isReachable, board) } }
 
   /// Changes the list; a row that the user highlighted stays highlighted.
   private mutating func update<Result>(_ change: (inout LobbyBoards) -> Result) -> Result {
@@ -160,10 +157,7 @@ package struct LobbyClient: Sendable {
   /// Sets the time since the program began.
   package mutating func beginFrame(now: Duration) { self.now = now }
 
-  private mutating func handleKey(
-    _ key: InputEvent.Key,
-    _ modifiers: InputEvent.Modifiers
-  ) -> Choice? {
+  private mutating func handleKey(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Choice? {
     if editor != nil { return type(key, modifiers) }
     failure = nil
     switch KeyMap.name(key, modifiers) {
@@ -183,8 +177,7 @@ package struct LobbyClient: Sendable {
     case "N":
       purpose = .name
       editor = LineEditor(label: "name of the new board: ", text: suggestion)
-    case "a":
-      openAddress()
+    case "a": openAddress()
     case "q", "ctrl+c", "ctrl+d", "escape": return .quit
     default: break
     }
@@ -199,10 +192,7 @@ package struct LobbyClient: Sendable {
     hasChosen = true
   }
 
-  private mutating func type(
-    _ key: InputEvent.Key,
-    _ modifiers: InputEvent.Modifiers
-  ) -> Choice? {
+  private mutating func type(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Choice? {
     guard let outcome = editor?.handle(key, modifiers) else { return nil }
     switch outcome {
     case .typing, .complete: return nil

@@ -13,9 +13,7 @@ struct ChatLog: Hashable, Sendable {
     let text: UntrustedText
 
     /// The style of the line: remarks are dimmed, and other lines have their author's color.
-    var style: CellStyle {
-      author.map { CellStyle(CellColor(rgb: Pens.color(of: $0))) } ?? .quiet
-    }
+    var style: CellStyle { author.map { CellStyle(CellColor(rgb: Pens.color(of: $0))) } ?? .quiet }
 
     /// The author's name and a colon before the text; empty for a remark.
     var authorPrefix: String { name.isEmpty ? "" : "\(name): " }

@@ -47,10 +47,7 @@ struct ConnectionAttempt: Hashable, Sendable {
   }
 
   /// Returns the action of a key that cancels the attempt or redraws the screen; nil for all other keys.
-  static func action(
-    _ key: InputEvent.Key,
-    _ modifiers: InputEvent.Modifiers
-  ) -> BoardClient.Action? {
+  static func action(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> BoardClient.Action? {
     switch KeyMap.name(key, modifiers) {
     case "escape", "q", "ctrl+c", "ctrl+d": .quit
     case "ctrl+l": .redraw
@@ -69,15 +66,10 @@ struct ConnectionAttempt: Hashable, Sendable {
     case .provingCode: step = "Checking the join code."
     case .awaitingAcceptance: step = "Waiting for \(name) to accept."
     }
-    var lines = [
-      target.isEmpty ? "Connecting to a board nearby" : "Connecting to \(target)", "", step,
-    ]
+    var lines = [target.isEmpty ? "Connecting to a board nearby" : "Connecting to \(target)", "", step]
     lines += addresses.suffix(Self.addressLimit).map { "  \(UntrustedText($0).escaped(limit: 64))" }
     if let words {
-      lines += [
-        "", "Both screens must show these words:", "",
-        "  \(UntrustedText(words).escaped(limit: 128))",
-      ]
+      lines += ["", "Both screens must show these words:", "", "  \(UntrustedText(words).escaped(limit: 128))"]
     }
     let left = end.map { "   \(EventText.timeLeft($0 - now)) left to accept" } ?? ""
     lines += ["", "\(Int((now - since) / .seconds(1))) s\(left)   Esc or q cancels"]

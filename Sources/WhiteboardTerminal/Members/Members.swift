@@ -70,9 +70,7 @@ struct Members: Sendable {
   /// - Returns: Whether the member is new; false if it returned through another route.
   mutating func join(_ id: MemberID, name: UntrustedText, now: Duration) -> Bool {
     all[id] = Member(name: name, state: .connected)
-    if let presence = earlyPresences.removeValue(forKey: id) {
-      all[id]?.show(presence, now: now)
-    }
+    if let presence = earlyPresences.removeValue(forKey: id) { all[id]?.show(presence, now: now) }
     return rerouted.remove(id) == nil
   }
 
@@ -122,9 +120,7 @@ struct Members: Sendable {
   ///
   /// The member receives the change later.
   mutating func countWaitingChange() {
-    for (id, member) in all where member.silentSince != nil {
-      all[id]?.waitingChanges += 1
-    }
+    for (id, member) in all where member.silentSince != nil { all[id]?.waitingChanges += 1 }
   }
 
   // MARK: - Following
@@ -186,9 +182,9 @@ struct Members: Sendable {
   func missing(from board: String, ownID: MemberID?) -> [String] {
     let found = announcers[board] ?? [:]
     let present = all.keys.map(\.description) + (ownID.map { [$0.description] } ?? [])
-    return found.filter { peer, _ in !present.contains { $0.hasPrefix(peer) } }
-      .sorted { ($0.value, $0.key) < ($1.value, $1.key) }
-      .map { EventText.shortName($0.value, $0.key) }
+    return found.filter { peer, _ in !present.contains { $0.hasPrefix(peer) } }.sorted {
+      ($0.value, $0.key) < ($1.value, $1.key)
+    }.map { EventText.shortName($0.value, $0.key) }
   }
 
   // MARK: - Time
@@ -199,8 +195,7 @@ struct Members: Sendable {
   /// Returns whether a member's pointer or connection state must be redrawn as time passes.
   func isTicking(at now: Duration) -> Bool {
     all.values.contains { member in
-      member.silentSince != nil
-        || member.presence.cursor != nil && now - member.movedAt <= Self.pointerRest.gone
+      member.silentSince != nil || member.presence.cursor != nil && now - member.movedAt <= Self.pointerRest.gone
     }
   }
 }

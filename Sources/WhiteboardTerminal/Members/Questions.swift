@@ -54,15 +54,13 @@ struct Questions: Sendable {
     guard let invitation = invitations.first else {
       guard let offer = fileOffers.first, letter == "y" || letter == "n" else { return nil }
       fileOffers.removeFirst()
-      return letter == "y"
-        ? .accept(target: offer.transfer) : .decline(target: offer.transfer, reason: nil)
+      return letter == "y" ? .accept(target: offer.transfer) : .decline(target: offer.transfer, reason: nil)
     }
     let answer: Command
     switch letter {
     case "y": answer = .accept(target: invitation.id)
     // Only the upper-case letter answers, because `a` is the key of the arrow tool.
-    case "A" where invitation.direction == .incoming:
-      answer = .accept(target: invitation.id, isAlways: true)
+    case "A" where invitation.direction == .incoming: answer = .accept(target: invitation.id, isAlways: true)
     case "n": answer = .decline(target: invitation.id, reason: nil)
     default: return nil
     }
@@ -85,8 +83,7 @@ struct Questions: Sendable {
     var lines = [isIncoming ? "\(name) asks to join." : "Joining \(name)."]
     if isIncoming, invitation.known == true {
       lines += ["You already know this peer's key."]
-      lines +=
-        invitation.words.map { ["To compare words anyway:", "", "  \($0)"] } ?? []
+      lines += invitation.words.map { ["To compare words anyway:", "", "  \($0)"] } ?? []
       lines += [""]
     } else if let words = invitation.words {
       lines += ["Both screens must show these words:", "", "  \(words)", ""]
@@ -94,9 +91,7 @@ struct Questions: Sendable {
     if let warning = invitation.warning { lines.append(UntrustedText(warning).escaped(limit: 200)) }
     let left = ends[invitation.id].map { EventText.timeLeft($0 - now) }
     lines.append(
-      isIncoming
-        ? "y yes   A always admit \(EventText.shortName(invitation.name, name))   n no"
-        : "y yes   n no"
+      isIncoming ? "y yes   A always admit \(EventText.shortName(invitation.name, name))   n no" : "y yes   n no"
     )
     if let left { lines.append("\(left) left to answer") }
     return lines

@@ -18,8 +18,7 @@ struct RemovalState: Sendable {
   /// The time when the box appeared; nil while it is not shown.
   private(set) var shownSince: Duration?
 
-  /// The time for which keys are ignored after the box appeared, because the user typed them before seeing
-  /// the box.
+  /// The time for which keys are ignored after the box appeared, because the user typed them before seeing the box.
   private static let pause = Duration.seconds(1)
 
   /// Shows a removal.
@@ -31,16 +30,10 @@ struct RemovalState: Sendable {
   }
 
   /// Clears the removal if the member that joined is the host: the host has admitted the local member again.
-  mutating func joined(_ peer: String) {
-    if peer == removal?.peer { (removal, shownSince) = (nil, nil) }
-  }
+  mutating func joined(_ peer: String) { if peer == removal?.peer { (removal, shownSince) = (nil, nil) } }
 
   /// Handles a key; returns nil if the box is not shown.
-  mutating func answer(
-    _ key: InputEvent.Key,
-    _ modifiers: InputEvent.Modifiers,
-    now: Duration
-  ) -> Answer? {
+  mutating func answer(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers, now: Duration) -> Answer? {
     guard let removal, let shownSince else { return nil }
     switch KeyMap.name(key, modifiers) {
     case "ctrl+l": return .redraw
@@ -63,8 +56,7 @@ struct RemovalState: Sendable {
       ? ["The board is read-only until you decide.", "", "c      continue with your own copy"]
       : ["The board stays read-only, because the host owns it.", ""]
     let lines =
-      [UntrustedText(removal.message).escaped(limit: 1_000)] + choice
-      + ["Enter  only view the board", "q      leave"]
+      [UntrustedText(removal.message).escaped(limit: 1_000)] + choice + ["Enter  only view the board", "q      leave"]
     Dialog(lines).draw(on: &screen, layout)
   }
 

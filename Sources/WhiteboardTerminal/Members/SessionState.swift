@@ -71,8 +71,7 @@ struct SessionState: Sendable {
         let route = peer.throughName.map { " through \($0)" } ?? ""
         chat.remark("\(peer.name) joined\(route)")
       }
-    case .left(let peer):
-      if let remark = members.leave(peer) { chat.remark(remark) }
+    case .left(let peer): if let remark = members.leave(peer) { chat.remark(remark) }
     case .removed(let removed): return remove(removed, now: now)
     case .admission(let admission): show(admission)
     case .carried(let relay):
@@ -84,10 +83,8 @@ struct SessionState: Sendable {
       if !web.isOn { board.webLink = nil }
       board.webFingerprint = web.isSelfMade == true ? web.fingerprint : nil
       chat.remark(web.isOn ? "browsers can join the board" : "browsers cannot join the board")
-    case .invited(let invited):
-      if invited.code == nil, invited.isForEveryone { board.webLink = invited.link }
-    case .role(let role):
-      if let line = EventText.line(.role(role)) { chat.remark(line) }
+    case .invited(let invited): if invited.code == nil, invited.isForEveryone { board.webLink = invited.link }
+    case .role(let role): if let line = EventText.line(.role(role)) { chat.remark(line) }
     case .chat(let line):
       append(line)
       return [.chatReceived(author: line.name, text: line.text)]

@@ -87,13 +87,9 @@ enum Answer {
   ///   - done: The answer to the command.
   ///   - typed: The command, if the user typed it in the prompt.
   ///   - keys: The keys that the message names.
-  /// - Returns: The message; nil for a command of a key or of the mouse whose effect the user follows on the screen, such
-  ///   as a movement.
-  static func message(
-    _ done: BoardEvent.Done,
-    typed: Command?,
-    _ keys: KeyMap
-  ) -> String? {
+  /// - Returns: The message; nil for a command of a key or of the mouse whose effect the user follows on the screen,
+  ///   such as a movement.
+  static func message(_ done: BoardEvent.Done, typed: Command?, _ keys: KeyMap) -> String? {
     if let message = message(done, keys) { return message }
     guard done.changed != false else { return "nothing changed" }
     let objects = EventText.count(done.ids?.count ?? 1, "object")
@@ -118,20 +114,13 @@ enum Answer {
   }
 
   /// Returns the message for a typed command that has no key.
-  private static func effect(
-    of command: Command,
-    _ done: BoardEvent.Done,
-    _ objects: String
-  ) -> String? {
+  private static func effect(of command: Command, _ done: BoardEvent.Done, _ objects: String) -> String? {
     switch command {
     case .set(.title(let title)):
-      return title.isEmpty
-        ? "the board has no title" : "the title is \(UntrustedText(title).quoted())"
-    case .set(.background(let color)):
-      return "the background is \(color.map(ColorText.text) ?? "the default")"
+      return title.isEmpty ? "the board has no title" : "the title is \(UntrustedText(title).quoted())"
+    case .set(.background(let color)): return "the background is \(color.map(ColorText.text) ?? "the default")"
     case .set(.grid(let spacing)):
-      return spacing == 0
-        ? "the grid is off" : "the grid is \(DecimalText.hundredths(spacing)) units wide"
+      return spacing == 0 ? "the grid is off" : "the grid is \(DecimalText.hundredths(spacing)) units wide"
     case .set(.language(let tag)): return "the language of games is \(UntrustedText(tag).quoted())"
     case .text: return "added the text"
     case .stroke: return "added the line"
@@ -153,10 +142,8 @@ enum Answer {
   /// Returns the message that a command always has; nil if there is none.
   private static func message(_ done: BoardEvent.Done, _ keys: KeyMap) -> String? {
     switch done.verb {
-    case .undo:
-      return EventText.steps(done, hint: keys.key(for: .redo).map { "Press \($0) to redo." })
-    case .redo:
-      return EventText.steps(done, hint: keys.key(for: .undo).map { "Press \($0) to undo." })
+    case .undo: return EventText.steps(done, hint: keys.key(for: .redo).map { "Press \($0) to redo." })
+    case .redo: return EventText.steps(done, hint: keys.key(for: .undo).map { "Press \($0) to undo." })
     case .play: return "played"
     case .copy:
       let paste = keys.key(for: .paste) ?? ":paste"

@@ -35,18 +35,14 @@ struct InvitationBox {
 
   /// Returns the lines of the box.
   ///
-  /// - Parameter isShort: Whether to leave out how others join with whiteboard-peer if they can also
-  ///   join in a browser.
+  /// - Parameter isShort: Whether to leave out how others join with whiteboard-peer if they can also join in a browser.
   /// - Returns: The lines, which are not wrapped yet.
   private func lines(isShort: Bool) -> [String] {
-    if let link {
-      return ["\(link.terms):", link.link, ""] + Self.lines(link.fingerprint)
-    }
+    if let link { return ["\(link.terms):", link.link, ""] + Self.lines(link.fingerprint) }
     if let admitters = board.admitters { return [EventText.admittersLine(admitters)] }
     guard !board.link.isEmpty else {
       return [
-        "This copy is offline: other peers cannot join it.", "",
-        "To invite them, open the board without --offline.",
+        "This copy is offline: other peers cannot join it.", "", "To invite them, open the board without --offline.",
       ]
     }
     var lines: [String] = []
@@ -54,8 +50,7 @@ struct InvitationBox {
       lines += ["On this network, whiteboard-peer lists \(board.name).", ""]
     }
     if let link = board.webLink {
-      lines +=
-        ["In a browser, for example on a phone:", link, ""] + Self.lines(board.webFingerprint)
+      lines += ["In a browser, for example on a phone:", link, ""] + Self.lines(board.webFingerprint)
     } else {
       lines += ["To let browsers join, the host types :web on", ""]
     }
@@ -63,10 +58,7 @@ struct InvitationBox {
     guard !isShort || board.webLink == nil else { return lines }
     let isLocal = (try? BoardLink(board.link))?.address.isLoopback ?? false
     let place = isLocal ? "On this computer" : "Anywhere else"
-    lines += [
-      board.webLink == nil ? "\(place):" : "With whiteboard-peer:",
-      "whiteboard-peer join '\(board.link)'",
-    ]
+    lines += [board.webLink == nil ? "\(place):" : "With whiteboard-peer:", "whiteboard-peer join '\(board.link)'"]
     return lines
   }
 
@@ -84,8 +76,7 @@ struct InvitationBox {
 
   /// Returns a panel that scrolls if the box does not fit on the screen, because the link must be readable in full.
   func panel(in layout: ScreenLayout) -> Panel? {
-    guard qrCode(in: layout) == nil,
-      Dialog.wrapped(lines, columns: max(layout.columns - 6, 8)).count + 2 > layout.rows
+    guard qrCode(in: layout) == nil, Dialog.wrapped(lines, columns: max(layout.columns - 6, 8)).count + 2 > layout.rows
     else { return nil }
     return Panel("Invite", .lines(lines))
   }
@@ -98,9 +89,7 @@ struct InvitationBox {
     let codeWidth = code.first?.count ?? 0
     let room = layout.columns - codeWidth - 7
     var text = Dialog.wrapped(lines, columns: min(room, 44))
-    if text.count + 2 > layout.rows {
-      text = Dialog.wrapped(lines(isShort: true), columns: min(room, 44))
-    }
+    if text.count + 2 > layout.rows { text = Dialog.wrapped(lines(isShort: true), columns: min(room, 44)) }
     let width = text.map { CharacterWidth.columns($0) }.max() ?? 0
     let rest = (text.count..<max(text.count, code.count)).map { _ in "" }
     let dialog = Dialog(text + rest, leastWidth: width + 1 + codeWidth)
@@ -121,11 +110,8 @@ struct InvitationBox {
   private func qrCode(in layout: ScreenLayout) -> [String]? {
     guard !layout.isASCII, link != nil || !board.link.isEmpty && board.admitters == nil,
       // Without colors, the characters draw the light modules of the QR code, because most terminals are dark.
-      let code = try? QRSymbol(link?.link ?? board.webLink ?? board.link).lines(
-        isInverted: isMonochrome
-      ),
-      let first = code.first,
-      code.count + 2 <= layout.rows, layout.columns - first.count - 7 >= 24
+      let code = try? QRSymbol(link?.link ?? board.webLink ?? board.link).lines(isInverted: isMonochrome),
+      let first = code.first, code.count + 2 <= layout.rows, layout.columns - first.count - 7 >= 24
     else { return nil }
     return code
   }

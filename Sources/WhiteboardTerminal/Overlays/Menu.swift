@@ -57,15 +57,12 @@ struct Menu: Hashable, Sendable {
     [Tool.pen, .text, .select, .eraser, .line, .rectangle, .ellipse, .arrow].map {
       Item(command: .tool($0), words: $0.rawValue)
     } + [
-      Item(command: .undo, words: "undo"), Item(command: .redo, words: "redo"),
-      Item(command: .paste, words: "paste"), Item(command: .photo, words: "photo from a file"),
-      Item(command: .export, words: "export to a file"), Item(command: .game, words: "Wordle"),
-      Item(command: .connectFour, words: "Connect Four"),
-      Item(command: .fit, words: "show everything"),
-      Item(command: .follow, words: "follow a person"), Item(command: .invite, words: "invite"),
-      Item(command: .chat, words: "write a message"),
-      Item(command: .readChat, words: "read the chat"),
-      Item(command: .command, words: "any command"), Item(command: .help, words: "all keys"),
-      Item(command: .quit, words: "leave"),
+      Item(command: .undo, words: "undo"), Item(command: .redo, words: "redo"), Item(command: .paste, words: "paste"),
+      Item(command: .photo, words: "photo from a file"), Item(command: .export, words: "export to a file"),
+      Item(command: .game, words: "Wordle"), Item(command: .connectFour, words: "Connect Four"),
+      Item(command: .fit, words: "show everything"), Item(command: .follow, words: "follow a person"),
+      Item(command: .invite, words: "invite"), Item(command: .chat, words: "write a message"),
+      Item(command: .readChat, words: "read the chat"), Item(command: .command, words: "any command"),
+      Item(command: .help, words: "all keys"), Item(command: .quit, words: "leave"),
     ]
 }

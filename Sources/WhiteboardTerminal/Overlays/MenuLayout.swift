@@ -2,8 +2,8 @@ import WhiteboardRendering
 
 /// The positions of the items of a menu.
 ///
-/// The items are in as many columns as they need. If there is no room for so many columns, one column
-/// shows them page by page.
+/// The items are in as many columns as they need. If there is no room for so many columns, one column shows them page
+/// by page.
 struct MenuLayout: Hashable, Sendable {
   /// The menu with its frame.
   let area: CellArea

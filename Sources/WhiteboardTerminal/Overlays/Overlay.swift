@@ -34,9 +34,7 @@ enum Overlay: Hashable, Sendable {
   }
 
   /// Whether the overlay is the chat.
-  var isChat: Bool {
-    if case .panel(let panel) = self { panel.content == .chat } else { false }
-  }
+  var isChat: Bool { if case .panel(let panel) = self { panel.content == .chat } else { false } }
 
   /// Whether the overlay only shows information, so that a question may close it.
   var isInformation: Bool {
@@ -88,8 +86,7 @@ extension Overlay {
   func press(atX x: Int, y: Int, in layout: ScreenLayout) -> Outcome {
     switch self {
     case .panel: return layout.panel.contains(x: x, y: y) ? .none : .close
-    case .menu(let menu):
-      return Self.pick(menu.item(atX: x, y: y, in: layout).map { menu.items[$0].command })
+    case .menu(let menu): return Self.pick(menu.item(atX: x, y: y, in: layout).map { menu.items[$0].command })
     case .invitation, .unsavedQuestion: return .close
     }
   }
@@ -107,7 +104,5 @@ extension Overlay {
     }
   }
 
-  private static func pick(_ command: KeyMap.Command?) -> Outcome {
-    command.map { .perform($0) } ?? .close
-  }
+  private static func pick(_ command: KeyMap.Command?) -> Outcome { command.map { .perform($0) } ?? .close }
 }

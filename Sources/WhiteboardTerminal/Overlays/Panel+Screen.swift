@@ -3,24 +3,14 @@ import WhiteboardRendering
 /// Drawing a panel.
 extension Panel {
   /// Lays the panel out for the screen, and draws it.
-  mutating func draw(
-    on screen: inout Screen,
-    _ layout: ScreenLayout,
-    _ keys: KeyMap,
-    _ chat: ChatLog
-  ) {
+  mutating func draw(on screen: inout Screen, _ layout: ScreenLayout, _ keys: KeyMap, _ chat: ChatLog) {
     let area = layout.panel
     let hasFrame = area.height >= 3 && area.width >= 4
     let inner = hasFrame ? area.inset(by: 1) : area
     let width = max(hasFrame ? inner.width - 2 : inner.width, 1)
     let version = content == .chat ? chat.version : 0
     let isKnown = isLaidOut(columns: width, version: version)
-    layOut(
-      isKnown ? nil : rows(columns: width, keys, chat),
-      columns: width,
-      version: version,
-      height: inner.height
-    )
+    layOut(isKnown ? nil : rows(columns: width, keys, chat), columns: width, version: version, height: inner.height)
     screen.fill(area, with: .init(.space, .bar))
     let left = inner.columns.lowerBound + (hasFrame ? 1 : 0)
     for (row, parts) in visible.enumerated() {
@@ -45,12 +35,7 @@ extension Panel {
   }
 
   /// Draws the frame with the title, the position and the keys.
-  private func drawFrame(
-    on screen: inout Screen,
-    _ area: CellArea,
-    _ keys: KeyMap,
-    isASCII: Bool
-  ) {
+  private func drawFrame(on screen: inout Screen, _ area: CellArea, _ keys: KeyMap, isASCII: Bool) {
     screen.frame(area, .bar, isASCII: isASCII)
     let (top, bottom) = (area.rows.lowerBound, area.rows.upperBound - 1)
     let (left, width) = (area.columns.lowerBound, area.width - 2)
@@ -72,8 +57,8 @@ extension Panel {
     let reply = content == .chat ? "\(keys.key(for: .chat) ?? "Enter") reply  " : ""
     let arrows = isASCII ? "arrows" : "↑↓"
     return [
-      " \(arrows) PgUp PgDn Home End scroll  \(reply)Esc closes ",
-      " \(arrows) PgUp PgDn  \(reply)Esc closes ", " \(reply)Esc closes ",
+      " \(arrows) PgUp PgDn Home End scroll  \(reply)Esc closes ", " \(arrows) PgUp PgDn  \(reply)Esc closes ",
+      " \(reply)Esc closes ",
     ]
   }
 }

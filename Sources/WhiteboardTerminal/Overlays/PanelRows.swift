@@ -12,13 +12,10 @@ struct PanelRows {
 
   /// Returns the lines of the chat in the colors of their authors.
   func rows(of chat: ChatLog) -> [Panel.Row] {
-    guard !chat.lines.isEmpty else {
-      return [[Panel.Part(text: "No messages yet.", style: .quiet)]]
-    }
+    guard !chat.lines.isEmpty else { return [[Panel.Part(text: "No messages yet.", style: .quiet)]] }
     return chat.lines.flatMap { line in
       let text = line.text.raw.lines.map { UntrustedText($0).escaped(limit: 8_192) }
-      return (line.authorPrefix + text.joined(separator: "\n  ")).lines
-        .flatMap { rows(of: $0, line.style) }
+      return (line.authorPrefix + text.joined(separator: "\n  ")).lines.flatMap { rows(of: $0, line.style) }
     }
   }
 
@@ -33,9 +30,7 @@ struct PanelRows {
     let words = String(line.drop { $0 == " " })
     let indent = blanks + (columns > 20 ? "  " : "")
     let room = max(columns - indent.count, 1)
-    return TextLines.wrapped(words, columns: room, limit: 1_000).enumerated().map {
-      ($0 == 0 ? blanks : indent) + $1
-    }
+    return TextLines.wrapped(words, columns: room, limit: 1_000).enumerated().map { ($0 == 0 ? blanks : indent) + $1 }
   }
 
   // MARK: - Keys
@@ -55,16 +50,12 @@ struct PanelRows {
     return isWide ? beside(blocks, width) : Array(blocks.joined().dropLast())
   }
 
-  private func rows(
-    of text: String,
-    keys: String,
-    _ keyWidth: Int,
-    _ width: Int
-  ) -> [Panel.Row] {
+  private func rows(of text: String, keys: String, _ keyWidth: Int, _ width: Int) -> [Panel.Row] {
     let lines = TextLines.wrapped(text, columns: max(width - keyWidth - 4, 1), limit: 20)
     return lines.enumerated().map { row, line in
-      (row == 0 ? [Panel.Part(column: 2, text: keys, style: .strong)] : [])
-        + [Panel.Part(column: keyWidth + 4, text: line, style: .plain)]
+      (row == 0 ? [Panel.Part(column: 2, text: keys, style: .strong)] : []) + [
+        Panel.Part(column: keyWidth + 4, text: line, style: .plain)
+      ]
     }
   }
 
@@ -74,11 +65,7 @@ struct PanelRows {
     var left: [Panel.Row] = []
     var right: [Panel.Row] = []
     for block in blocks {
-      if right.isEmpty, left.count + block.count / 2 <= half {
-        left += block
-      } else {
-        right += block
-      }
+      if right.isEmpty, left.count + block.count / 2 <= half { left += block } else { right += block }
     }
     return (0..<max(left.count, right.count)).map { row in
       (row < left.count ? left[row] : [])

@@ -54,18 +54,12 @@ struct SaveStatus: Sendable {
 
   private func question(hasMembers: Bool) -> [String] {
     guard let problem else {
-      return [
-        "Saving. The program quits when everything is saved.", "", "x quit now   Esc stay",
-      ]
+      return ["Saving. The program quits when everything is saved.", "", "x quit now   Esc stay"]
     }
     let loss =
       hasMembers
-      ? "Quitting now loses the last changes here; other members have them."
-      : "Quitting now loses the last changes."
-    return [
-      problem.headline, loss, "", "r try again", "s save a copy elsewhere", "x quit anyway",
-      "Esc stay",
-    ]
+      ? "Quitting now loses the last changes here; other members have them." : "Quitting now loses the last changes."
+    return [problem.headline, loss, "", "r try again", "s save a copy elsewhere", "x quit anyway", "Esc stay"]
   }
 
   /// Draws the warning about unsaved work over the first row.
@@ -75,12 +69,8 @@ struct SaveStatus: Sendable {
     guard let problem else { return }
     let headline = " \(problem.headline) "
     let advice =
-      problem.copy.map {
-        [" all of it is in \(UntrustedText($0).escaped(limit: 128)) ", " copied "]
-      }
-      ?? [
-        " :save-as FILE saves a copy elsewhere; the program tries again by itself ",
-        " :save-as FILE saves a copy ",
+      problem.copy.map { [" all of it is in \(UntrustedText($0).escaped(limit: 128)) ", " copied "] } ?? [
+        " :save-as FILE saves a copy elsewhere; the program tries again by itself ", " :save-as FILE saves a copy ",
       ]
     let room = layout.columns - CharacterWidth.columns(titleEnd) - 2
     let isBeside = layout.rows >= 4 && CharacterWidth.columns(headline) <= room

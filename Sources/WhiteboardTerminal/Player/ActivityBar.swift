@@ -13,9 +13,7 @@ struct ActivityBar: Sendable {
     duration = recording.duration
     let length = max(recording.duration, 1)
     var counts = [Int](repeating: 0, count: Self.intervals)
-    for time in recording.times {
-      counts[min(Int(time * Int64(Self.intervals) / length), Self.intervals - 1)] += 1
-    }
+    for time in recording.times { counts[min(Int(time * Int64(Self.intervals) / length), Self.intervals - 1)] += 1 }
     self.counts = counts
     markers = recording.markers.map(\.elapsed)
   }

@@ -40,13 +40,7 @@ package struct Asciicast {
     header.add("timestamp", json: "\((recording.start ?? 0) / 1000)")
     header.add("title", string: recording.history.name)
     try write(header.text + "\n")
-    var client = PlayerClient(
-      recording,
-      photos: photos,
-      columns: columns,
-      rows: rows,
-      dotStyle: .braille
-    )
+    var client = PlayerClient(recording, photos: photos, columns: columns, rows: rows, dotStyle: .braille)
     client.skipsIdle = skipsIdle
     client.setSpeed(speed)
     client.seek(to: from)

@@ -15,9 +15,7 @@ extension PlayerClient {
     canvas.setBackground(of: &screen, in: canvas.screen.area)
     putChat(&screen)
     if showsKeys { putKeys(&screen) }
-    if rows >= 3 {
-      activity.draw(on: &screen, row: rows - 2, position: position, isASCII: isASCII)
-    }
+    if rows >= 3 { activity.draw(on: &screen, row: rows - 2, position: position, isASCII: isASCII) }
     if rows >= 2 { putStatus(&screen) }
     return screen
   }
@@ -33,10 +31,7 @@ extension PlayerClient {
     if followsChanges { words.append("following") }
     if skipsIdle { words.append("no pauses") }
     if let loop {
-      words.append(
-        "loop \(Recording.text(loop.from))"
-          + (loop.to.map { " to \(Recording.text($0))" } ?? " to ]")
-      )
+      words.append("loop \(Recording.text(loop.from))" + (loop.to.map { " to \(Recording.text($0))" } ?? " to ]"))
     }
     if !recording.history.damages.isEmpty { words.append("DAMAGED") }
     if let notice, elapsed - notice.since < Self.messageTime { words.append(notice.text) }
@@ -46,8 +41,7 @@ extension PlayerClient {
     style.attributes = .dim
     // As many hints as fit. The key ? shows all keys.
     let arrows = isASCII ? ["arrows seek, speed"] : ["↑↓ speed", "←→ seek"]
-    let keys =
-      ["q leave", "? keys", "space"] + arrows + [",. step", "i pauses", "n marker", "p person"]
+    let keys = ["q leave", "? keys", "space"] + arrows + [",. step", "i pauses", "n marker", "p person"]
     var hint = ""
     for key in keys where end + hint.count + key.count + 3 <= columns { hint += "   " + key }
     screen.put(hint, x: end, y: rows - 1, style)
@@ -57,9 +51,7 @@ extension PlayerClient {
   private func putPointers(_ screen: inout Screen) {
     let area = CellArea(x: 0, y: 0, width: columns, height: max(rows - 2, 1))
     for (member, presence) in recording.presence.shown(at: Int64(position)) {
-      guard shownAuthor == nil || shownAuthor == member, let place = presence.cursor else {
-        continue
-      }
+      guard shownAuthor == nil || shownAuthor == member, let place = presence.cursor else { continue }
       let cell = canvas.viewport.cell(of: place)
       guard area.contains(x: cell.x, y: cell.y) else { continue }
       let color = CellColor(rgb: Pens.color(of: member))
@@ -76,11 +68,7 @@ extension PlayerClient {
     guard rows >= 4, let chatLine, elapsed - chatLine.since < Self.messageTime else { return }
     let area = CellArea(x: 0, y: rows - 3, width: columns, height: 1)
     let author = UntrustedText(chatLine.line.name ?? name(of: chatLine.line.author))
-    let style = CellStyle(
-      CellColor(rgb: Pens.color(of: chatLine.line.author)),
-      on: .terminal,
-      .reversed
-    )
+    let style = CellStyle(CellColor(rgb: Pens.color(of: chatLine.line.author)), on: .terminal, .reversed)
     let x = screen.put(" \(author) ", x: 0, y: rows - 3, style, in: area)
     let words = UntrustedText(chatLine.line.text).escaped(limit: 256)
     screen.put(" \(words) ", x: x, y: rows - 3, CellStyle.plain, in: area)
@@ -101,17 +89,13 @@ extension PlayerClient {
 
   /// The help text of the keys.
   package static let keys = [
-    "space            play and pause",
-    "up, down         faster or slower, from 0.1x to 64x",
+    "space            play and pause", "up, down         faster or slower, from 0.1x to 64x",
     "left, right      go back or forward 5 seconds; with Shift, a minute",
-    ", .              go back or forward one step",
-    "0 to 9           go to 0% to 90%; Home: the start; End: the end",
-    "n N              go to the next or the previous marker",
-    "i                skip pauses",
+    ", .              go back or forward one step", "0 to 9           go to 0% to 90%; Home: the start; End: the end",
+    "n N              go to the next or the previous marker", "i                skip pauses",
     "[ ] \\            set the start and the end of a loop; end the loop",
     "p f              show only one member's objects; follow the changes",
-    "h j k l z        move the view, show everything; the wheel zooms",
-    "?                show all keys",
+    "h j k l z        move the view, show everything; the wheel zooms", "?                show all keys",
     "q, Escape        leave",
   ]
 }

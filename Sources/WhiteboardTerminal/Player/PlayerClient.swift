@@ -25,9 +25,7 @@ package struct PlayerClient: Sendable {
   /// Whether the screen changes as time passes, without input.
   package var isMoving: Bool {
     isPlaying
-      || [chatLine?.since, notice?.since].contains { since in
-        since.map { elapsed - $0 < Self.messageTime } ?? false
-      }
+      || [chatLine?.since, notice?.since].contains { since in since.map { elapsed - $0 < Self.messageTime } ?? false }
   }
 
   private(set) var playback: Playback
@@ -105,8 +103,7 @@ package struct PlayerClient: Sendable {
 
   /// Sets the speed to the nearest of ``speeds``.
   package mutating func setSpeed(_ speed: Double) {
-    self.speed =
-      Self.speeds.indices.min { abs(Self.speeds[$0] - speed) < abs(Self.speeds[$1] - speed) } ?? 3
+    self.speed = Self.speeds.indices.min { abs(Self.speeds[$0] - speed) < abs(Self.speeds[$1] - speed) } ?? 3
   }
 
   /// Advances the player by a duration.
@@ -133,9 +130,7 @@ package struct PlayerClient: Sendable {
     let reached = recording.place(at: here)
     let step = reached < recording.count ? recording.times[reached] : recording.duration
     let next = min(step, recording.presence.nextTurn(after: here) ?? step)
-    if Double(next) - position > Double(Self.idleLimit) {
-      position = Double(next - Self.idleRest)
-    }
+    if Double(next) - position > Double(Self.idleLimit) { position = Double(next - Self.idleRest) }
   }
 
   /// Moves to a time in milliseconds.
@@ -187,9 +182,7 @@ package struct PlayerClient: Sendable {
       canvas.remove(id)
       return
     }
-    if canvas.item(id)?.preview.isEmpty == false,
-      playback.board.state.record(id)?.isFinished == true
-    {
+    if canvas.item(id)?.preview.isEmpty == false, playback.board.state.record(id)?.isFinished == true {
       // The finished stroke needs no preview (SYN-33).
       canvas.remove(id)
     }
@@ -269,8 +262,7 @@ package struct PlayerClient: Sendable {
     return false
   }
 
-  private mutating func handleKey(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Bool
-  {
+  private mutating func handleKey(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Bool {
     let jump: Int64 = modifiers.contains(.shift) ? 60_000 : 5_000
     let showedKeys = showsKeys
     showsKeys = false
@@ -297,8 +289,7 @@ package struct PlayerClient: Sendable {
     case .character("N"): seekMarker(forward: false)
     case .character("i"): skipsIdle.toggle()
     case .character("["): loop = (Int64(position), nil)
-    case .character("]"):
-      if let from = loop?.from, Int64(position) > from { loop = (from, Int64(position)) }
+    case .character("]"): if let from = loop?.from, Int64(position) > from { loop = (from, Int64(position)) }
     case .character("\\"): loop = nil
     case .character("p"): showNextAuthor()
     case .character("f"): followsChanges.toggle()
@@ -326,19 +317,16 @@ package struct PlayerClient: Sendable {
   private mutating func seekMarker(forward: Bool) {
     let markers = recording.markers
     let here = Int64(position)
-    let next =
-      forward ? markers.first { $0.elapsed > here } : markers.last { $0.elapsed < here - 500 }
+    let next = forward ? markers.first { $0.elapsed > here } : markers.last { $0.elapsed < here - 500 }
     if let next { seek(to: next.elapsed) }
     notice = (
-      next.map { "marker \(UntrustedText($0.name))" }
-        ?? "no marker \(forward ? "after" : "before") this", elapsed
+      next.map { "marker \(UntrustedText($0.name))" } ?? "no marker \(forward ? "after" : "before") this", elapsed
     )
   }
 
   /// Returns the display name of a member.
   func name(of member: MemberID) -> String {
-    recording.name(of: member).map { UntrustedText($0).displayed }
-      ?? String(member.description.prefix(8))
+    recording.name(of: member).map { UntrustedText($0).displayed } ?? String(member.description.prefix(8))
   }
 
   /// Shows only the objects of the next author; after the last author, shows all objects.

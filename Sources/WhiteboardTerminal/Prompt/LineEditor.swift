@@ -103,9 +103,7 @@ package struct LineEditor: Hashable, Sendable {
   }
 
   /// The word before the cursor.
-  var word: String {
-    String(characters[..<cursor].reversed().prefix { $0 != " " }.reversed())
-  }
+  var word: String { String(characters[..<cursor].reversed().prefix { $0 != " " }.reversed()) }
 
   private mutating func remove(_ index: Int) {
     guard characters.indices.contains(index) else { return }
@@ -116,11 +114,7 @@ package struct LineEditor: Hashable, Sendable {
   /// Draws the line on the first row of an area.
   ///
   /// - Returns: The cell of the cursor.
-  func draw(
-    on screen: inout Screen,
-    in area: CellArea,
-    _ style: CellStyle
-  ) -> (x: Int, y: Int) {
+  func draw(on screen: inout Screen, in area: CellArea, _ style: CellStyle) -> (x: Int, y: Int) {
     let y = area.rows.lowerBound
     let start = screen.put(label, x: area.columns.lowerBound, y: y, style.bold, in: area)
     // If the line is too long, the part before the cursor is visible.

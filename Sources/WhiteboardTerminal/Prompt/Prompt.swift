@@ -61,9 +61,7 @@ struct Prompt: Sendable {
   /// The maximum number of completions that are shown.
   private static let completionLimit = 12
   /// The commands whose last argument is a file.
-  private static let fileCommands: Set<String> = [
-    "photo", "export", "import", "resource", "save-as",
-  ]
+  private static let fileCommands: Set<String> = ["photo", "export", "import", "resource", "save-as"]
 
   var isOpen: Bool { editor != nil }
 
@@ -78,11 +76,9 @@ struct Prompt: Sendable {
   mutating func insert(_ text: String) { editor?.insert(text) }
 
   /// Handles a key.
-  mutating func handle(
-    _ key: InputEvent.Key,
-    _ modifiers: InputEvent.Modifiers,
-    _ names: @autoclosure () -> Names
-  ) -> Outcome {
+  mutating func handle(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers, _ names: @autoclosure () -> Names)
+    -> Outcome
+  {
     guard let outcome = editor?.handle(key, modifiers) else { return .none }
     switch outcome {
     case .typing: return .none
@@ -102,9 +98,7 @@ struct Prompt: Sendable {
   }
 
   private func enter(_ text: String) -> Outcome {
-    do throws(PromptCommand.Failure) {
-      return try command(text).map { .command($0) } ?? .none
-    } catch {
+    do throws(PromptCommand.Failure) { return try command(text).map { .command($0) } ?? .none } catch {
       return .failure(error)
     }
   }
@@ -126,9 +120,7 @@ struct Prompt: Sendable {
       do throws(CommandError) {
         let point = try BoardPoint(rounding: place)
         return .board(.photo(at: point, file: expanded(text.trimmed), alias: nil))
-      } catch {
-        throw .parser(error)
-      }
+      } catch { throw .parser(error) }
     }
   }
 
@@ -136,10 +128,7 @@ struct Prompt: Sendable {
 
   /// Refers to a new game by its id, because the game has begun.
   mutating func gameBegan(_ id: ObjectID, by request: Int64) {
-    guard case .move(.alias(let alias), let isWordle) = purpose, alias == Self.newGame(request)
-    else {
-      return
-    }
+    guard case .move(.alias(let alias), let isWordle) = purpose, alias == Self.newGame(request) else { return }
     purpose = .move(.id(id), isWordle: isWordle)
   }
 
@@ -149,9 +138,7 @@ struct Prompt: Sendable {
   }
 
   /// Closes the prompt for moves in a game that is over for the user.
-  mutating func endGame(_ id: ObjectID) {
-    if case .move(.id(id), _) = purpose { editor = nil }
-  }
+  mutating func endGame(_ id: ObjectID) { if case .move(.id(id), _) = purpose { editor = nil } }
 
   /// Returns the alias of the game that a request begins.
   static func newGame(_ request: Int64) -> ObjectAlias? { ObjectAlias("game-begun-by-\(request)") }
@@ -177,15 +164,12 @@ struct Prompt: Sendable {
     guard let editor, purpose == .command else { return .none }
     let words = editor.text.split(separator: " ", omittingEmptySubsequences: false)
     let commands = CommandName.allCases.map(\.rawValue)
-    guard words.count > 1 else {
-      return complete(commands + PromptCommand.names.map(\.name), after: " ")
-    }
+    guard words.count > 1 else { return complete(commands + PromptCommand.names.map(\.name), after: " ") }
     switch words[0] {
     case "follow": return complete(names.members, after: "")
     case "pen-style": return complete(DotStyle.allCases.map(\.rawValue), after: "")
     case "help": return complete(commands, after: "")
-    case let command where Self.fileCommands.contains(String(command)):
-      return .findFiles(editor.word)
+    case let command where Self.fileCommands.contains(String(command)): return .findFiles(editor.word)
     default: return complete(names.objects.map { String("\($0)".prefix { $0 != "-" }) }, after: " ")
     }
   }
@@ -197,11 +181,7 @@ struct Prompt: Sendable {
   }
 
   /// Inserts the longest common prefix of all matching names, and lists the names if there are several.
-  private mutating func complete(
-    _ names: [String],
-    after: String,
-    isWhole: Bool = false
-  ) -> Outcome {
+  private mutating func complete(_ names: [String], after: String, isWhole: Bool = false) -> Outcome {
     guard let word = isWhole ? editor?.text : editor?.word else { return .none }
     let fitting = Set(names).filter { $0.hasPrefix(word) }.sorted()
     guard let first = fitting.first, let last = fitting.last else { return .none }

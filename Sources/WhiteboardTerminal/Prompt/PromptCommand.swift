@@ -20,8 +20,7 @@ enum PromptCommand: Sendable {
   static let names: [(name: String, about: String)] = [
     ("q", "leave the board"), ("suspend", "return to the shell until you run fg, like Ctrl+Z"),
     ("go", "go to the object with this id, or to the text with these words"),
-    ("follow", "follow the member with this name"),
-    ("fit", "show everything"), ("zoom", "zoom to a percentage"),
+    ("follow", "follow the member with this name"), ("fit", "show everything"), ("zoom", "zoom to a percentage"),
     ("pen-style", "how lines are drawn: braille, half or ascii"),
   ]
 
@@ -65,9 +64,7 @@ enum PromptCommand: Sendable {
       do throws(CommandError) {
         guard let request = try CommandParser.parse(line) else { return nil }
         self = .board(request.command)
-      } catch {
-        throw .parser(error)
-      }
+      } catch { throw .parser(error) }
     }
   }
 }
@@ -81,7 +78,5 @@ extension String {
   }
 
   /// The lines of the text, empty lines included.
-  var lines: [String] {
-    split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
-  }
+  var lines: [String] { split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init) }
 }

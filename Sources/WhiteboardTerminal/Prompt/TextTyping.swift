@@ -110,13 +110,9 @@ struct TextTyping: Sendable {
     return index + (Self.string(scalars[index..<end]).first?.unicodeScalars.count ?? 0)
   }
 
-  private func lineStart(_ index: Int) -> Int {
-    scalars[..<index].lastIndex(of: "\n").map { $0 + 1 } ?? 0
-  }
+  private func lineStart(_ index: Int) -> Int { scalars[..<index].lastIndex(of: "\n").map { $0 + 1 } ?? 0 }
 
-  private func lineEnd(_ index: Int) -> Int {
-    scalars[index...].firstIndex(of: "\n") ?? scalars.count
-  }
+  private func lineEnd(_ index: Int) -> Int { scalars[index...].firstIndex(of: "\n") ?? scalars.count }
 
   private var wordStart: Int {
     var start = caret
@@ -144,10 +140,7 @@ struct TextTyping: Sendable {
   /// Returns the command that brings the board up to date; nil if nothing changed.
   ///
   /// The first letter of a new text creates the object, under an alias that contains the request id.
-  mutating func command(
-    color: UInt32?,
-    request: Int64
-  ) throws(CommandError) -> Command? {
+  mutating func command(color: UInt32?, request: Int64) throws(CommandError) -> Command? {
     guard let reference else {
       guard !scalars.isEmpty else { return nil }
       let alias = ObjectAlias("typed-\(request)")

@@ -28,10 +28,8 @@ struct BoardMarks {
 
   private func drawGesture(on screen: inout Screen) {
     switch toolbox.gesture {
-    case .shape(let tool, let from, let to):
-      dot(tool.outline(from: from, to: to), toolbox.ink, on: &screen)
-    case .band(let from, let to):
-      dot(Tool.rectangle.outline(from: from, to: to), Self.selection, on: &screen)
+    case .shape(let tool, let from, let to): dot(tool.outline(from: from, to: to), toolbox.ink, on: &screen)
+    case .band(let from, let to): dot(Tool.rectangle.outline(from: from, to: to), Self.selection, on: &screen)
     case .erase(let path): dot(path, Self.emphasis, on: &screen)
     case .remove(let ids):
       for id in ids {
@@ -77,10 +75,7 @@ struct BoardMarks {
       let count = Int(min(max(abs(to.x - from.x) / 2, abs(to.y - from.y) / 4), 1000)) + 1
       for step in 0...count {
         let share = Double(step) / Double(count)
-        let place = Point(
-          x: last.x + (next.x - last.x) * share,
-          y: last.y + (next.y - last.y) * share
-        )
+        let place = Point(x: last.x + (next.x - last.x) * share, y: last.y + (next.y - last.y) * share)
         guard let cell = cell(place) else { continue }
         screen.put(layout.isASCII ? "." : "·", x: cell.x, y: cell.y, style)
       }
@@ -88,18 +83,14 @@ struct BoardMarks {
     }
   }
 
-  private func cell(_ place: Point) -> (x: Int, y: Int)? {
-    layout.cell(of: place, in: scene.viewport)
-  }
+  private func cell(_ place: Point) -> (x: Int, y: Int)? { layout.cell(of: place, in: scene.viewport) }
 
   // MARK: - Selections
 
   /// Draws the frames of all selections, those of other members with their names.
   private func drawSelections(on screen: inout Screen) {
     for id in scene.held.sorted() {
-      guard let holder = scene.snapshot(id)?.selectedBy,
-        let frame = scene.frame(of: id)
-      else { continue }
+      guard let holder = scene.snapshot(id)?.selectedBy, let frame = scene.frame(of: id) else { continue }
       let isOwn = holder == scene.ownID
       if isOwn, toolbox.gesture != nil { continue }
       let rgb = isOwn ? Self.selection : Pens.color(of: holder)
@@ -113,8 +104,7 @@ struct BoardMarks {
   /// Draws the handles of the local selection.
   private func drawHandles(on screen: inout Screen) {
     guard toolbox.gesture == nil, let frame = scene.selectionFrame else { return }
-    let signs: (corner: String, side: String, knob: String) =
-      layout.isASCII ? ("#", "+", "o") : ("■", "□", "○")
+    let signs: (corner: String, side: String, knob: String) = layout.isASCII ? ("#", "+", "o") : ("■", "□", "○")
     let handles = frame.grips.map { ($0.point, $0.value.isCorner ? signs.corner : signs.side) }
     let style = CellStyle(CellColor(rgb: Self.selection))
     for (place, sign) in handles + [(frame.knob, signs.knob)] {
@@ -145,13 +135,7 @@ struct BoardMarks {
       // The name is beside the pointer, so that the object under the pointer stays visible.
       let isLast = cell.y + 1 >= layout.board.rows.upperBound
       let row = isLast ? cell.y - 1 : cell.y + 1
-      screen.put(
-        member.name.displayed,
-        x: cell.x + 1,
-        y: row,
-        label(Pens.color(of: id)),
-        in: layout.board
-      )
+      screen.put(member.name.displayed, x: cell.x + 1, y: row, label(Pens.color(of: id)), in: layout.board)
     }
   }
 

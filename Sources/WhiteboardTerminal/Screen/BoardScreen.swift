@@ -31,13 +31,9 @@ struct BoardScreen {
     var screen = Screen(width: layout.columns, height: layout.rows)
     drawBoard(on: &screen)
     if layout.hasSidePanel {
-      SidePanel(
-        layout: layout,
-        ownID: scene.ownID,
-        members: session.members,
-        chat: session.chat,
-        now: now
-      ).draw(on: &screen)
+      SidePanel(layout: layout, ownID: scene.ownID, members: session.members, chat: session.chat, now: now).draw(
+        on: &screen
+      )
     }
     let titleBar = titleBar
     if layout.rows >= 4 { titleBar.draw(on: &screen) }
@@ -65,8 +61,10 @@ struct BoardScreen {
       now: now
     ).draw(on: &screen)
     if scene.canvas.count == 0, workspace.toolbox.gesture == nil {
-      WelcomeText(keys: keys, isAlone: session.members.isEmpty, isSaved: saveStatus.isSaved)
-        .draw(on: &screen, in: layout.board)
+      WelcomeText(keys: keys, isAlone: session.members.isEmpty, isSaved: saveStatus.isSaved).draw(
+        on: &screen,
+        in: layout.board
+      )
     }
     scene.canvas.setBackground(of: &screen, in: layout.board)
   }
@@ -140,24 +138,15 @@ struct BoardScreen {
 
   private func draw(_ overlay: inout Overlay?, on screen: inout Screen) {
     if case .invitation(let link) = overlay {
-      let box = InvitationBox(
-        board: session.board,
-        link: link,
-        isMonochrome: scene.canvas.isMonochrome
-      )
-      if let panel = box.panel(in: layout) {
-        overlay = .panel(panel)
-      } else {
-        box.draw(on: &screen, layout)
-      }
+      let box = InvitationBox(board: session.board, link: link, isMonochrome: scene.canvas.isMonochrome)
+      if let panel = box.panel(in: layout) { overlay = .panel(panel) } else { box.draw(on: &screen, layout) }
     }
     switch overlay {
     case .panel(var panel):
       panel.draw(on: &screen, layout, keys, session.chat)
       overlay = .panel(panel)
     case .menu(let menu): menu.draw(on: &screen, layout, keys)
-    case .unsavedQuestion:
-      saveStatus.drawQuestion(on: &screen, layout, hasMembers: !session.members.isEmpty)
+    case .unsavedQuestion: saveStatus.drawQuestion(on: &screen, layout, hasMembers: !session.members.isEmpty)
     case .invitation, nil: break
     }
   }
@@ -167,9 +156,7 @@ struct BoardScreen {
   /// Photos under a box must be drawn in cells.
   func photosInView(under overlay: Overlay?) -> PhotosInView {
     var covered = session.questions.isEmpty ? overlay?.area(in: layout) : layout.screen
-    if let noticed = messages.area(in: layout, isTyping: prompt.isOpen) {
-      covered = covered?.union(noticed) ?? noticed
-    }
+    if let noticed = messages.area(in: layout, isTyping: prompt.isOpen) { covered = covered?.union(noticed) ?? noticed }
     return scene.photosInView(layout.board, covered: covered)
   }
 }

@@ -14,8 +14,7 @@ struct Dialog {
   /// Draws the dialog.
   ///
   /// - Returns: The area inside the frame.
-  @discardableResult
-  func draw(on screen: inout Screen, _ layout: ScreenLayout) -> CellArea {
+  @discardableResult func draw(on screen: inout Screen, _ layout: ScreenLayout) -> CellArea {
     let shown = Self.wrapped(lines, columns: max(layout.columns - 6, 8))
     let widest = max(shown.map { CharacterWidth.columns($0) }.max() ?? 0, leastWidth)
     let width = min(widest + 4, layout.columns)

@@ -22,8 +22,8 @@ struct FrameWriter {
   /// - Parameters:
   ///   - screen: The cells.
   ///   - cursor: The cell of the terminal's cursor; nil hides it.
-  ///   - photos: The photos that are shown as pixels. They are written after the screen is cleared, and before
-  ///     the cells.
+  ///   - photos: The photos that are shown as pixels. They are written after the screen is cleared, and before the
+  ///     cells.
   ///   - placements: The positions of these photos.
   /// - Returns: The bytes, with the escape sequences for a synchronized update.
   mutating func encode(

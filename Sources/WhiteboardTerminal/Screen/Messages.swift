@@ -26,8 +26,7 @@ struct Messages: Hashable, Sendable {
   mutating func showProblem(_ message: String, before nextRequest: Int64? = nil, at now: Duration) {
     var text = Notice.causeFirst(message)
     if let before = notice, before.kind == .problem, now - before.since < .seconds(1) {
-      text = (before.text.lines.filter { $0 != text } + [text]).suffix(Self.lineLimit)
-        .joined(separator: "\n")
+      text = (before.text.lines.filter { $0 != text } + [text]).suffix(Self.lineLimit).joined(separator: "\n")
     }
     notice = Notice(text: text, kind: .problem, nextRequest: nextRequest, since: now)
   }
@@ -51,8 +50,7 @@ struct Messages: Hashable, Sendable {
   ///
   /// - Returns: Whether it was closed.
   mutating func close(atX x: Int, y: Int, in layout: ScreenLayout, isTyping: Bool) -> Bool {
-    guard isBoxed(in: layout), area(in: layout, isTyping: isTyping)?.contains(x: x, y: y) == true
-    else { return false }
+    guard isBoxed(in: layout), area(in: layout, isTyping: isTyping)?.contains(x: x, y: y) == true else { return false }
     notice = nil
     return true
   }
@@ -62,8 +60,7 @@ struct Messages: Hashable, Sendable {
   /// Returns whether the message is in a box, because it does not fit into one line.
   func isBoxed(in layout: ScreenLayout) -> Bool {
     guard let notice, notice.kind != .chat, layout.rows >= 6 else { return false }
-    return notice.text.lines.count > 1
-      || CharacterWidth.columns(notice.text) + 1 > layout.columns
+    return notice.text.lines.count > 1 || CharacterWidth.columns(notice.text) + 1 > layout.columns
   }
 
   /// Returns the area of the message above the last row; nil if the message is in the last row.
@@ -82,13 +79,8 @@ struct Messages: Hashable, Sendable {
   private func rows(in layout: ScreenLayout) -> [String] {
     let limit = max(layout.rows - 5, 1)
     return (notice?.text ?? "").lines.flatMap {
-      TextLines.wrapped(
-        UntrustedText($0).escaped(),
-        columns: max(layout.columns - 4, 1),
-        limit: limit
-      )
-    }
-    .prefix(limit).map { $0 }
+      TextLines.wrapped(UntrustedText($0).escaped(), columns: max(layout.columns - 4, 1), limit: limit)
+    }.prefix(limit).map { $0 }
   }
 
   /// Draws the message over everything else, unless ``drawInLastRow(on:_:_:)`` draws it.

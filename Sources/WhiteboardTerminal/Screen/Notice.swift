@@ -28,9 +28,7 @@ struct Notice: Hashable, Sendable {
       guard let colon = message.firstRange(of: ": ") else { return message }
       return "\(message[colon.upperBound...]) (\(message[..<colon.lowerBound]))"
     }
-    guard message.hasPrefix("\""), let end = message.dropFirst().firstIndex(of: "\"") else {
-      return message
-    }
+    guard message.hasPrefix("\""), let end = message.dropFirst().firstIndex(of: "\"") else { return message }
     let path = message[...end]
     var cause = message[message.index(after: end)...]
     guard path.contains("/") || path.contains("."), !cause.isEmpty else { return message }

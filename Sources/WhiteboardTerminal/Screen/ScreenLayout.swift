@@ -61,8 +61,7 @@ struct ScreenLayout: Hashable, Sendable {
     )
   }
 
-  /// The cells of a scrolled panel with its frame: all rows except the first and the last, if there
-  /// is room.
+  /// The cells of a scrolled panel with its frame: all rows except the first and the last, if there is room.
   var panel: CellArea {
     let top = rows >= 8 ? 1 : 0
     let bottom = rows >= 3 ? 1 : 0
@@ -71,10 +70,7 @@ struct ScreenLayout: Hashable, Sendable {
 
   /// Returns the point on the board at a mouse position in cells.
   func place(atColumn column: Double, row: Double, in viewport: Viewport) -> Point {
-    viewport.place(
-      atColumn: column - Double(board.columns.lowerBound),
-      row: row - Double(board.rows.lowerBound)
-    )
+    viewport.place(atColumn: column - Double(board.columns.lowerBound), row: row - Double(board.rows.lowerBound))
   }
 
   /// Returns the cell that shows a point on the board; nil if it is out of view.

@@ -15,15 +15,8 @@ struct SidePanel {
   func draw(on screen: inout Screen) {
     let area = layout.sidePanel
     let left = area.columns.lowerBound
-    for y in area.rows {
-      screen.put(layout.isASCII ? "|" : "│", x: left, y: y, .quiet, in: area)
-    }
-    let inner = CellArea(
-      x: left + 2,
-      y: area.rows.lowerBound,
-      width: area.width - 2,
-      height: area.height
-    )
+    for y in area.rows { screen.put(layout.isASCII ? "|" : "│", x: left, y: y, .quiet, in: area) }
+    let inner = CellArea(x: left + 2, y: area.rows.lowerBound, width: area.width - 2, height: area.height)
     let top = memberLines(width: inner.width)
     let bottom = chatLines(width: inner.width, height: inner.height)
     let lines = top + bottom.suffix(max(0, inner.height - top.count))
@@ -36,9 +29,7 @@ struct SidePanel {
   private func memberLines(width: Int) -> [(text: String, style: CellStyle)] {
     let isASCII = layout.isASCII
     let own = ownID.map { CellStyle(CellColor(rgb: Pens.color(of: $0))) } ?? .plain
-    var lines: [(text: String, style: CellStyle)] = [
-      ("people", .quiet), ("\(isASCII ? "*" : "●") you", own.bold),
-    ]
+    var lines: [(text: String, style: CellStyle)] = [("people", .quiet), ("\(isASCII ? "*" : "●") you", own.bold)]
     for (id, member) in members.sorted.prefix(Self.memberLimit) {
       let isConnected = member.state == .connected
       let sign = isConnected ? (isASCII ? "*" : "●") : (isASCII ? "o" : "○")

@@ -44,9 +44,7 @@ struct StatusLine {
       let seconds = Int((now - since) / .seconds(1))
       let count = unreachable.waitingChanges
       let changes =
-        count == 0
-        ? "your changes are sent later"
-        : count == 1 ? "1 change waiting" : "\(count) changes waiting"
+        count == 0 ? "your changes are sent later" : count == 1 ? "1 change waiting" : "\(count) changes waiting"
       return "\(unreachable.name) unreachable for \(seconds) s; \(changes)"
     }
     guard let state = saveStatus.state else { return memberStatus }
@@ -57,8 +55,7 @@ struct StatusLine {
     if let status = removal.status { return status }
     if isBoardAwaited {
       let names = members.all.values.map(\.name.displayed).sorted()
-      return names.isEmpty
-        ? "looking for the other members" : "getting the board from \(EventText.listed(names))"
+      return names.isEmpty ? "looking for the other members" : "getting the board from \(EventText.listed(names))"
     }
     guard members.isEmpty else { return "synced with \(members.count)" }
     return missing.isEmpty ? "no other members" : "looking for \(EventText.listed(missing))"
@@ -74,8 +71,7 @@ struct StatusLine {
       return "arrows move  Space \(space)  \(keys.label(for: .keyboardPen)) done"
     }
     if hasSelection {
-      return "arrows move  \(keys.label(for: .delete)) delete  "
-        + "\(keys.label(for: .duplicate)) duplicate  "
+      return "arrows move  \(keys.label(for: .delete)) delete  " + "\(keys.label(for: .duplicate)) duplicate  "
         + "\(keys.label(for: .turn(degrees: -15))) \(keys.label(for: .turn(degrees: 15))) turn  "
         + "\(keys.label(for: .menu)) more  \(keys.label(for: .selectNone)) deselect"
     }
@@ -83,7 +79,5 @@ struct StatusLine {
   }
 
   /// The keys that show the menu and all keys.
-  private var generalHints: String {
-    "\(keys.label(for: .menu)) menu  \(keys.label(for: .help)) keys"
-  }
+  private var generalHints: String { "\(keys.label(for: .menu)) menu  \(keys.label(for: .help)) keys" }
 }

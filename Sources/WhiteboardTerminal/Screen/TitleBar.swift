@@ -30,10 +30,7 @@ struct TitleBar {
     for (text, style) in left { x = screen.put(text, x: x, y: 0, style, in: area) }
     toolButtons.draw(on: &screen)
     let start = max(x, layout.columns - CharacterWidth.columns(right) - 2)
-    let sign = CellStyle(
-      ink.map { CellColor(rgb: $0) } ?? CellStyle.bar.foreground,
-      on: CellStyle.bar.background
-    )
+    let sign = CellStyle(ink.map { CellColor(rgb: $0) } ?? CellStyle.bar.foreground, on: CellStyle.bar.background)
     screen.put(layout.isASCII ? "*" : "●", x: start, y: 0, sign, in: area)
     screen.put(right, x: start + 2, y: 0, .bar, in: area)
   }
@@ -47,8 +44,7 @@ struct TitleBar {
       tool: tool,
       ink: ink,
       // The warning about unsaved work covers the columns of the tools.
-      titleRoom: hasProblem
-        ? nil : (Self.width(of: left) + 2, layout.columns - CharacterWidth.columns(right) - 3)
+      titleRoom: hasProblem ? nil : (Self.width(of: left) + 2, layout.columns - CharacterWidth.columns(right) - 3)
     )
   }
 
@@ -59,9 +55,7 @@ struct TitleBar {
     if !layout.hasToolRow, !hasProblem, layout.rows >= 4 {
       for left in lefts {
         let room = layout.columns - Self.width(of: left) - 5 - ToolButtons.leastWidth
-        if let right = rights.first(where: { CharacterWidth.columns($0) <= room }) {
-          return (left, right)
-        }
+        if let right = rights.first(where: { CharacterWidth.columns($0) <= room }) { return (left, right) }
       }
     }
     let room = layout.columns - Self.width(of: lefts[0]) - 3
@@ -79,15 +73,9 @@ struct TitleBar {
     let name = isShort ? TextLines.cut(boardName.displayed, columns: 12) : boardName.displayed
     let members =
       memberCount > 0
-      ? "\(memberCount + 1) people"
-      : missing.isEmpty ? "only you" : "Looking for \(EventText.listed(missing)) …"
-    var leftEnd: [LeftPart] = [
-      (" \(name) ", CellStyle.bar.bold),
-      (" \(layout.isASCII ? "*" : "●") \(members)", .bar),
-    ]
-    if isOurTurn {
-      leftEnd.append(("  Your turn: \(keys.label(for: .connectFour))", CellStyle.bar.bold))
-    }
+      ? "\(memberCount + 1) people" : missing.isEmpty ? "only you" : "Looking for \(EventText.listed(missing)) …"
+    var leftEnd: [LeftPart] = [(" \(name) ", CellStyle.bar.bold), (" \(layout.isASCII ? "*" : "●") \(members)", .bar)]
+    if isOurTurn { leftEnd.append(("  Your turn: \(keys.label(for: .connectFour))", CellStyle.bar.bold)) }
     if unreadCount > 0, !layout.hasSidePanel {
       let key = keys.label(for: .readChat)
       let lines = isShort ? "\(unreadCount) new" : "\(unreadCount) new in chat"
@@ -96,9 +84,7 @@ struct TitleBar {
     return leftEnd
   }
 
-  private static func width(of parts: [LeftPart]) -> Int {
-    parts.map { CharacterWidth.columns($0.text) }.reduce(0, +)
-  }
+  private static func width(of parts: [LeftPart]) -> Int { parts.map { CharacterWidth.columns($0.text) }.reduce(0, +) }
 
   /// The followed member, the tool, the pen and the zoom.
   var end: String {

@@ -27,8 +27,7 @@ struct ToolButtons {
   var buttons: [Button] {
     if layout.hasToolRow {
       let variants = [
-        buttons(from: 1, y: 1, isNamed: true, gap: 2),
-        buttons(from: 1, y: 1, isNamed: true, gap: 1),
+        buttons(from: 1, y: 1, isNamed: true, gap: 2), buttons(from: 1, y: 1, isNamed: true, gap: 1),
         buttons(from: 1, y: 1, isNamed: false, gap: 1),
       ]
       return variants.first { ($0.last?.area.columns.upperBound ?? 0) <= layout.columns } ?? []
@@ -66,16 +65,11 @@ struct ToolButtons {
   }
 
   /// Returns the command of the button at a cell.
-  func command(atX x: Int, y: Int) -> KeyMap.Command? {
-    buttons.first { $0.area.contains(x: x, y: y) }?.command
-  }
+  func command(atX x: Int, y: Int) -> KeyMap.Command? { buttons.first { $0.area.contains(x: x, y: y) }?.command }
 
   func draw(on screen: inout Screen) {
     if layout.hasToolRow {
-      screen.fill(
-        CellArea(x: 0, y: 1, width: layout.columns, height: 1),
-        with: Cell(.space, .bar)
-      )
+      screen.fill(CellArea(x: 0, y: 1, width: layout.columns, height: 1), with: Cell(.space, .bar))
     }
     for button in buttons {
       var style = CellStyle.bar

@@ -36,9 +36,7 @@ enum Gesture: Hashable, Sendable {
     }
 
     /// Adds a point if the pen moved.
-    mutating func append(_ place: Point) {
-      if points.last != place { points.append(place) }
-    }
+    mutating func append(_ place: Point) { if points.last != place { points.append(place) } }
 
     /// Returns the commands that send the points that were not sent yet.
     mutating func continuation() -> [BoardEffect] {
@@ -49,9 +47,7 @@ enum Gesture: Hashable, Sendable {
         do throws(CommandError) {
           let points = try BoardPoint.rounding(next)
           effects.append(.command(CommandRequest(.pen(points: points, alias: nil))))
-        } catch {
-          effects.append(.problem(error.message))
-        }
+        } catch { effects.append(.problem(error.message)) }
       }
       return effects
     }
@@ -62,8 +58,7 @@ extension Tool {
   /// Returns the points of a shape that is dragged from one point to another.
   func outline(from: Point, to: Point) -> [Point] {
     switch self {
-    case .rectangle:
-      return [from, Point(x: to.x, y: from.y), to, Point(x: from.x, y: to.y), from]
+    case .rectangle: return [from, Point(x: to.x, y: from.y), to, Point(x: from.x, y: to.y), from]
     case .ellipse:
       let center = Point(x: (from.x + to.x) / 2, y: (from.y + to.y) / 2)
       let (width, height) = ((to.x - from.x) / 2, (to.y - from.y) / 2)

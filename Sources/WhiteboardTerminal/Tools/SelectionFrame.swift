@@ -41,9 +41,7 @@ struct SelectionFrame: Hashable, Sendable {
     var scalesLines = false
 
     /// The place that the resize does not move.
-    var pivot: Point {
-      isCentered ? frame.center : frame.place(-grip.x, -grip.y, of: frame.half(scalesLines))
-    }
+    var pivot: Point { isCentered ? frame.center : frame.place(-grip.x, -grip.y, of: frame.half(scalesLines)) }
 
     /// The factor by which the frame grows.
     var factor: Double {
@@ -106,11 +104,7 @@ struct SelectionFrame: Hashable, Sendable {
   ///   - snapshots: The objects.
   ///   - viewport: The visible part of the board.
   ///   - words: Returns the rectangle that an object's text covers, which may be larger than the object.
-  init?(
-    _ snapshots: [ObjectSnapshot],
-    in viewport: Viewport,
-    words: (ObjectID) -> Rectangle?
-  ) {
+  init?(_ snapshots: [ObjectSnapshot], in viewport: Viewport, words: (ObjectID) -> Rectangle?) {
     guard let first = snapshots.first else { return nil }
     self.viewport = viewport
     // A game is drawn upright at any angle.
@@ -130,21 +124,12 @@ struct SelectionFrame: Hashable, Sendable {
       center = whole.center
       lineInset = 0
     }
-    let (cell, sine, cosine) = (
-      viewport.cellWidth, rotation.sine.magnitude, rotation.cosine.magnitude
-    )
-    margin = Size(
-      width: cosine * cell + sine * 2 * cell,
-      height: sine * cell + cosine * 2 * cell
-    )
+    let (cell, sine, cosine) = (viewport.cellWidth, rotation.sine.magnitude, rotation.cosine.magnitude)
+    margin = Size(width: cosine * cell + sine * 2 * cell, height: sine * cell + cosine * 2 * cell)
     let outer = Size(width: halfWidth + margin.width, height: halfHeight + margin.height)
     let (turn, middle) = (rotation, center)
-    func place(_ x: Double, _ y: Double) -> Point {
-      Self.place(x, y, turn, around: middle)
-    }
-    let corners = Self.cornerDirections.map {
-      place(Double($0) * outer.width, Double($1) * outer.height)
-    }
+    func place(_ x: Double, _ y: Double) -> Point { Self.place(x, y, turn, around: middle) }
+    let corners = Self.cornerDirections.map { place(Double($0) * outer.width, Double($1) * outer.height) }
     self.corners = corners
     grips = Self.grips(corners, viewport)
     knob = Self.knob(
@@ -161,9 +146,7 @@ struct SelectionFrame: Hashable, Sendable {
   ///
   /// A side has a handle in its middle only if there is room for three handles.
   private static func grips(_ corners: [Point], _ viewport: Viewport) -> [Place<Grip>] {
-    var grips = zip(cornerDirections, corners).map {
-      Place(value: Grip(x: $0.0.0, y: $0.0.1), point: $0.1)
-    }
+    var grips = zip(cornerDirections, corners).map { Place(value: Grip(x: $0.0.0, y: $0.0.1), point: $0.1) }
     for (index, grip) in [(0, -1), (1, 0), (0, 1), (-1, 0)].enumerated() {
       let (from, to) = (corners[index], corners[(index + 1) % 4])
       let (start, end) = (viewport.cell(of: from), viewport.cell(of: to))
@@ -177,28 +160,21 @@ struct SelectionFrame: Hashable, Sendable {
   /// Returns the first of the given places that is in view.
   ///
   /// If none of them is in view, but the frame is partly in view, returns the first place moved into the view.
-  private static func knob(
-    _ places: [Point],
-    beside grips: [Place<Grip>],
-    _ corners: [Point],
-    _ viewport: Viewport
-  ) -> Point {
+  private static func knob(_ places: [Point], beside grips: [Place<Grip>], _ corners: [Point], _ viewport: Viewport)
+    -> Point
+  {
     func isInView(_ place: Point) -> Bool {
       let cell = viewport.cell(of: place)
       return (0..<viewport.columns).contains(cell.x) && (0..<viewport.rows).contains(cell.y)
     }
     if let place = places.first(where: isInView) { return place }
-    let around = corners.dropFirst().reduce(Rectangle(corners[0], corners[0])) {
-      $0.union(Rectangle($1, $1))
-    }
+    let around = corners.dropFirst().reduce(Rectangle(corners[0], corners[0])) { $0.union(Rectangle($1, $1)) }
     guard viewport.rectangle.touches(around) else { return places[0] }
     let top = viewport.cell(of: places[0])
     var column = min(max(top.x, 0), viewport.columns - 1)
     let row = min(max(top.y, 0), viewport.rows - 1)
     let occupied = grips.map { viewport.cell(of: $0.point) }
-    while occupied.contains(where: { $0.y == row && abs($0.x - column) < 2 }),
-      column + 2 < viewport.columns
-    {
+    while occupied.contains(where: { $0.y == row && abs($0.x - column) < 2 }), column + 2 < viewport.columns {
       column += 2
     }
     return viewport.place(atColumn: Double(column) + 0.5, row: Double(row) + 0.5)
@@ -224,8 +200,7 @@ struct SelectionFrame: Hashable, Sendable {
     let (x, y) = (place.x - center.x, place.y - center.y)
     let along = x * rotation.cosine + y * rotation.sine
     let across = y * rotation.cosine - x * rotation.sine
-    return along.magnitude <= halfWidth + margin.width / 2
-      && across.magnitude <= halfHeight + margin.height / 2
+    return along.magnitude <= halfWidth + margin.width / 2 && across.magnitude <= halfHeight + margin.height / 2
   }
 
   /// Returns half of the size that a resize changes.
@@ -237,38 +212,21 @@ struct SelectionFrame: Hashable, Sendable {
   }
 
   fileprivate func place(_ x: Int, _ y: Int, of half: Size, around middle: Point? = nil) -> Point {
-    Self.place(
-      Double(x) * half.width,
-      Double(y) * half.height,
-      rotation,
-      around: middle ?? center
-    )
+    Self.place(Double(x) * half.width, Double(y) * half.height, rotation, around: middle ?? center)
   }
 
-  private static func place(
-    _ x: Double,
-    _ y: Double,
-    _ rotation: Rotation,
-    around center: Point
-  ) -> Point {
-    Point(
-      x: center.x + x * rotation.cosine - y * rotation.sine,
-      y: center.y + x * rotation.sine + y * rotation.cosine
-    )
+  private static func place(_ x: Double, _ y: Double, _ rotation: Rotation, around center: Point) -> Point {
+    Point(x: center.x + x * rotation.cosine - y * rotation.sine, y: center.y + x * rotation.sine + y * rotation.cosine)
   }
 
   /// Returns the corners of the moved frame.
-  func moved(by offset: Point) -> [Point] {
-    corners.map { Point(x: $0.x + offset.x, y: $0.y + offset.y) }
-  }
+  func moved(by offset: Point) -> [Point] { corners.map { Point(x: $0.x + offset.x, y: $0.y + offset.y) } }
 
   /// Returns the corners of the frame rotated about its center.
   func turned(byDegrees degrees: Double) -> [Point] {
     let steps = (degrees / 360 * 4096).rounded()
     let turn = Rotation(steps: UInt64((Int64(steps) % 4096 + 4096) % 4096))
-    return corners.map {
-      Self.place($0.x - center.x, $0.y - center.y, turn, around: center)
-    }
+    return corners.map { Self.place($0.x - center.x, $0.y - center.y, turn, around: center) }
   }
 
   /// Returns the clockwise rotation in degrees if the knob is dragged to a point.

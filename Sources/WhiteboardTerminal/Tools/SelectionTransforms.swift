@@ -18,11 +18,7 @@ struct SelectionTransforms: Sendable {
   private var target: Target?
 
   /// Scales the selection about its center.
-  mutating func scale(
-    by factor: Double,
-    _ scene: BoardScene,
-    _ requests: inout PendingRequests
-  ) -> [BoardEffect] {
+  mutating func scale(by factor: Double, _ scene: BoardScene, _ requests: inout PendingRequests) -> [BoardEffect] {
     guard factor != 1 else { return [] }
     guard !scene.selection.isEmpty else { return [.selectionRequired] }
     var scale = factor
@@ -31,22 +27,16 @@ struct SelectionTransforms: Sendable {
       target = Target(id: only.id, request: requests.nextID, scale: scale)
     }
     return requests.issue(
-      .scale(
-        scene.selectedReferences,
-        factor: scale.inHundredths,
-        keepsLineWidth: scene.hasSelectedLines
-      )
+      .scale(scene.selectedReferences, factor: scale.inHundredths, keepsLineWidth: scene.hasSelectedLines)
     )
   }
 
   /// Resizes the selection after a handle was dragged, about the point that stays fixed.
   ///
   /// Lines keep their width, unless the drag scales them too.
-  mutating func resize(
-    _ resize: SelectionFrame.Resize,
-    _ scene: BoardScene,
-    _ requests: inout PendingRequests
-  ) -> [BoardEffect] {
+  mutating func resize(_ resize: SelectionFrame.Resize, _ scene: BoardScene, _ requests: inout PendingRequests)
+    -> [BoardEffect]
+  {
     var scale = resize.factor
     guard scale != 1 else { return [] }
     guard !scene.selection.isEmpty else { return [.selectionRequired] }
@@ -67,11 +57,7 @@ struct SelectionTransforms: Sendable {
   }
 
   /// Rotates the selection clockwise about its center.
-  mutating func rotate(
-    by degrees: Double,
-    _ scene: BoardScene,
-    _ requests: inout PendingRequests
-  ) -> [BoardEffect] {
+  mutating func rotate(by degrees: Double, _ scene: BoardScene, _ requests: inout PendingRequests) -> [BoardEffect] {
     guard degrees != 0 else { return [] }
     guard !scene.selection.isEmpty else { return [.selectionRequired] }
     var angle = degrees
@@ -83,11 +69,7 @@ struct SelectionTransforms: Sendable {
   }
 
   /// Returns the last requested value; nil if the board has answered that request.
-  private func pending(
-    _ value: KeyPath<Target, Double?>,
-    of id: ObjectID,
-    _ requests: PendingRequests
-  ) -> Double? {
+  private func pending(_ value: KeyPath<Target, Double?>, of id: ObjectID, _ requests: PendingRequests) -> Double? {
     guard let target, target.id == id, requests.isPending(target.request) else { return nil }
     return target[keyPath: value]
   }

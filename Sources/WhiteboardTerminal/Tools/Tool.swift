@@ -51,15 +51,14 @@ package enum Tool: String, Hashable, Sendable, CaseIterable {
 ///
 /// Color-blind users can distinguish the colors on dark and light backgrounds.
 ///
-/// The hues are those of Okabe and Ito (2008), a little brighter for dark terminals. The first color is
-/// the text color of the terminal.
+/// The hues are those of Okabe and Ito (2008), a little brighter for dark terminals. The first color is the text color
+/// of the terminal.
 package enum Pens {
   /// The name and the `0xRRGGBB` value of the color for each digit key from 0 on; nil is the text color of the
   /// terminal.
   package static let colors: [(name: String, rgb: UInt32?)] = [
-    ("plain", nil), ("orange", 0xE69F00), ("sky", 0x56B4E9), ("green", 0x1FAE84),
-    ("yellow", 0xF0E442), ("blue", 0x3B8FD9), ("red", 0xE8601C), ("pink", 0xCC79A7),
-    ("grey", 0x999999), ("violet", 0x9A7BE0),
+    ("plain", nil), ("orange", 0xE69F00), ("sky", 0x56B4E9), ("green", 0x1FAE84), ("yellow", 0xF0E442),
+    ("blue", 0x3B8FD9), ("red", 0xE8601C), ("pink", 0xCC79A7), ("grey", 0x999999), ("violet", 0x9A7BE0),
   ]
 
   /// The line widths that the keys step through, in board units.

@@ -4,8 +4,7 @@ import WhiteboardSync
 
 /// Encodes the actions of a replica for the page.
 ///
-/// Each action is a byte with its kind, the number of bytes that follow as 4 bytes, the low one
-/// first, and those bytes.
+/// Each action is a byte with its kind, the number of bytes that follow as 4 bytes, the low one first, and those bytes.
 struct ActionWriter {
   /// The kinds of actions; `replica.mjs` has the same numbers.
   private enum Kind: UInt8 {
@@ -19,11 +18,11 @@ struct ActionWriter {
     case send = 4
     /// As for `send`, but a datagram.
     case sendDatagram = 5
-    /// The kind of a stored change, its incarnation and its sequence number as 8 bytes each, and its
-    /// bytes. The sequence number of a batch is 1 if the batch is local.
+    /// The kind of a stored change, its incarnation and its sequence number as 8 bytes each, and its bytes. The
+    /// sequence number of a batch is 1 if the batch is local.
     case record = 6
-    /// The id of a member, the number of bytes in the name of a resource as 4 bytes, the name, and
-    /// the bytes of an answer.
+    /// The id of a member, the number of bytes in the name of a resource as 4 bytes, the name, and the bytes of an
+    /// answer.
     case sendAnswer = 7
     /// The id of a member, the hash of an asset, and the name of a resource.
     case sendAsset = 8
@@ -42,11 +41,7 @@ struct ActionWriter {
   private let signing: RequestTable<SigningID>
   private let checking: RequestTable<VerificationID>
 
-  init(
-    _ board: Board,
-    _ signing: RequestTable<SigningID>,
-    _ checking: RequestTable<VerificationID>
-  ) {
+  init(_ board: Board, _ signing: RequestTable<SigningID>, _ checking: RequestTable<VerificationID>) {
     self.board = board
     self.signing = signing
     self.checking = checking
@@ -54,14 +49,12 @@ struct ActionWriter {
 
   mutating func write(_ action: ReplicaAction) {
     switch action {
-    case .sign(let request):
-      write(.sign, number(signing.number(of: request.id)) + request.bytes)
+    case .sign(let request): write(.sign, number(signing.number(of: request.id)) + request.bytes)
     case .verify(let request):
       let start = number(checking.number(of: request.id))
       switch request.subject {
       case .key(let key): write(.verifyKey, start + key)
-      case .signature(let signature, let signed, let key):
-        write(.verifySignature, start + signature + key + signed)
+      case .signature(let signature, let signed, let key): write(.verifySignature, start + signature + key + signed)
       }
     case .send(let message, let members): write(.send, list(members) + message)
     case .sendDatagram(let datagram, let members): write(.sendDatagram, list(members) + datagram)
@@ -71,8 +64,7 @@ struct ActionWriter {
       write(.sendAnswer, member.bytes + number(UInt32(name.count)) + name + answer)
     case .sendAsset(let asset, let name, let member):
       write(.sendAsset, member.bytes + asset.bytes + Array(name.name.utf8))
-    case .data(let data, let member, let isReliable):
-      write(.data, member.bytes + [isReliable ? 1 : 0] + data)
+    case .data(let data, let member, let isReliable): write(.data, member.bytes + [isReliable ? 1 : 0] + data)
     default: writeEvent(action)
     }
   }
@@ -107,10 +99,7 @@ struct ActionWriter {
     var event = EventJSON()
     event.begin("settings", from: nil)
     event.add("title", settings.title)
-    event.add(
-      "background",
-      settings.background.map { "#" + Hexadecimal.encode(number($0).reversed()) }
-    )
+    event.add("background", settings.background.map { "#" + Hexadecimal.encode(number($0).reversed()) })
     if let grid = settings.grid { event.add("grid", grid) }
     event.add("language", settings.language)
     write(.event, event)
@@ -143,9 +132,7 @@ struct ActionWriter {
       if let ink = object.ink, ink.contains(where: { $0.pressure != 0 }) {
         event.add("pressure", json: JSONObject.list(ink.map { Double($0.pressure) }))
       }
-      if let view = board.gameView(object.id, for: board.member) {
-        event.add("view", json: view.json)
-      }
+      if let view = board.gameView(object.id, for: board.member) { event.add("view", json: view.json) }
     case .objectRemoved(let id, let member):
       event.begin("removed", from: member)
       event.add("id", id.description)
@@ -210,9 +197,7 @@ struct ActionWriter {
     write(.event, event)
   }
 
-  private mutating func write(_ kind: Kind, _ event: EventJSON) {
-    write(kind, Array(event.text.utf8))
-  }
+  private mutating func write(_ kind: Kind, _ event: EventJSON) { write(kind, Array(event.text.utf8)) }
 
   private mutating func write(_ kind: Kind, _ content: [UInt8]) {
     bytes.append(kind.rawValue)
@@ -220,13 +205,9 @@ struct ActionWriter {
     bytes += content
   }
 
-  private func number(_ value: UInt32) -> [UInt8] {
-    (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
-  }
+  private func number(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
 
-  private func list(_ members: [MemberID]) -> [UInt8] {
-    number(UInt32(members.count)) + members.flatMap { $0.bytes }
-  }
+  private func list(_ members: [MemberID]) -> [UInt8] { number(UInt32(members.count)) + members.flatMap { $0.bytes } }
 }
 
 /// Numbers for the requests that a page answers.
@@ -268,7 +249,5 @@ private struct EventJSON {
 
   mutating func add(_ key: String, json text: String) { json.add(key, json: text) }
 
-  mutating func add(_ key: String, _ ids: [ObjectID]) {
-    json.add(key, strings: ids.map { $0.description })
-  }
+  mutating func add(_ key: String, _ ids: [ObjectID]) { json.add(key, strings: ids.map { $0.description }) }
 }

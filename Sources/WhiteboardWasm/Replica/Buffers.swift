@@ -1,7 +1,7 @@
 /// The memory through which a page and the replica exchange bytes.
 ///
-/// Before a call, the page writes the bytes of the call to the input. After the call, it copies the
-/// output. WebAssembly has one thread here, so nothing accesses both at the same time.
+/// Before a call, the page writes the bytes of the call to the input. After the call, it copies the output. WebAssembly
+/// has one thread here, so nothing accesses both at the same time.
 enum Buffers {
   nonisolated(unsafe) static var input: [UInt8] = []
   nonisolated(unsafe) static var output: [UInt8] = []
@@ -19,21 +19,15 @@ enum Buffers {
 ///
 /// - Parameter count: The number of bytes.
 /// - Returns: The address of the input, valid until the next call.
-@_expose(wasm, "input")
-@_cdecl("input")
-public func inputAddress(_ count: Int32) -> UnsafeMutablePointer<UInt8>? {
+@_expose(wasm, "input") @_cdecl("input") public func inputAddress(_ count: Int32) -> UnsafeMutablePointer<UInt8>? {
   Buffers.input = Array(repeating: 0, count: max(1, Int(count)))
   return Buffers.input.withUnsafeMutableBufferPointer { $0.baseAddress }
 }
 
 /// Returns the address of the output of the last call, valid until the next call.
-@_expose(wasm, "output")
-@_cdecl("output")
-public func outputAddress() -> UnsafePointer<UInt8>? {
+@_expose(wasm, "output") @_cdecl("output") public func outputAddress() -> UnsafePointer<UInt8>? {
   Buffers.output.withUnsafeBufferPointer { $0.baseAddress }
 }
 
 /// Returns the number of bytes in the output of the last call.
-@_expose(wasm, "outputCount")
-@_cdecl("outputCount")
-public func outputCount() -> Int32 { Int32(Buffers.output.count) }
+@_expose(wasm, "outputCount") @_cdecl("outputCount") public func outputCount() -> Int32 { Int32(Buffers.output.count) }

@@ -3,8 +3,8 @@ import Whiteboard
 
 /// An edit by the page: JSON with the name of the edit in `do`.
 ///
-/// Missing and wrong arguments throw `outOfRange`, like numbers beyond their limits. JavaScript encodes numbers that are
-/// not finite as `null`.
+/// Missing and wrong arguments throw `outOfRange`, like numbers beyond their limits. JavaScript encodes numbers that
+/// are not finite as `null`.
 struct EditCommand {
   private let fields: JSONTree
 
@@ -19,23 +19,18 @@ struct EditCommand {
 
   func flag(_ key: String) -> Bool { fields[key]?.flag ?? false }
 
-  @inline(never)
-  func text(_ key: String) throws(BoardError) -> String {
+  @inline(never) func text(_ key: String) throws(BoardError) -> String {
     guard let text = fields[key]?.string else { throw .outOfRange(key) }
     return text
   }
 
-  @inline(never)
-  func number(_ key: String) throws(BoardError) -> Double {
+  @inline(never) func number(_ key: String) throws(BoardError) -> Double {
     guard let number = fields[key]?.number else { throw .outOfRange(key) }
     return number
   }
 
-  @inline(never)
-  func numbers(_ key: String, count: Int = 0) throws(BoardError) -> [Double] {
-    guard let numbers = fields[key]?.numbers, count == 0 || numbers.count == count else {
-      throw .outOfRange(key)
-    }
+  @inline(never) func numbers(_ key: String, count: Int = 0) throws(BoardError) -> [Double] {
+    guard let numbers = fields[key]?.numbers, count == 0 || numbers.count == count else { throw .outOfRange(key) }
     return numbers
   }
 
@@ -46,9 +41,7 @@ struct EditCommand {
 
   func points(_ key: String) throws(BoardError) -> [Point] {
     let numbers = try numbers(key)
-    return stride(from: 0, to: numbers.count - 1, by: 2).map {
-      Point(x: numbers[$0], y: numbers[$0 + 1])
-    }
+    return stride(from: 0, to: numbers.count - 1, by: 2).map { Point(x: numbers[$0], y: numbers[$0 + 1]) }
   }
 
   /// Points with the pressure of a pen: three numbers each.
@@ -84,8 +77,9 @@ struct EditCommand {
   }
 
   func member() throws(BoardError) -> MemberID {
-    guard let bytes = Hexadecimal.decode(try text("member")), let member = MemberID(bytes: bytes)
-    else { throw .outOfRange("member") }
+    guard let bytes = Hexadecimal.decode(try text("member")), let member = MemberID(bytes: bytes) else {
+      throw .outOfRange("member")
+    }
     return member
   }
 

@@ -5,9 +5,7 @@ import WhiteboardSync
 /// Makes an edit; the input is an ``EditCommand``.
 ///
 /// The first action of the output is the result or the error.
-@_expose(wasm, "edit")
-@_cdecl("edit")
-public func edit(_ count: Int32, _ wall: Double, _ uptime: Double) {
+@_expose(wasm, "edit") @_cdecl("edit") public func edit(_ count: Int32, _ wall: Double, _ uptime: Double) {
   let page = current
   let before = page.lastSequence
   guard let command = EditCommand(Buffers.takeInput(count)) else {
@@ -21,15 +19,12 @@ public func edit(_ count: Int32, _ wall: Double, _ uptime: Double) {
     } else if let known = try page.share(command, now) {
       special = known
     } else {
-      let (result, actions) = page.replica.step(now: now) { (board) throws(BoardError) in
-        try page.edit(board, command)
+      let (result, actions) = page.replica.step(now: now) { (board) throws(BoardError) in try page.edit(board, command)
       }
       return page.output(result, actions, since: before)
     }
     page.output(.success(special.ids), special.actions, since: before)
-  } catch {
-    page.output(.failure(error), [], since: before)
-  }
+  } catch { page.output(.failure(error), [], since: before) }
 }
 
 extension PageReplica {
@@ -38,8 +33,7 @@ extension PageReplica {
     switch command.name {
     case "undo": try board.undo()
     case "redo": try board.redo()
-    case "setText":
-      try update(board.text(try command.id()), try command.text("text"), try command.text("base"))
+    case "setText": try update(board.text(try command.id()), try command.text("text"), try command.text("base"))
     case "beginStep":
       board.beginStep(try command.text("text"))
       openSteps += 1
@@ -47,8 +41,7 @@ extension PageReplica {
       guard openSteps > 0 else { break }
       openSteps -= 1
       board.endStep()
-    default:
-      return try board.gesture { () throws(BoardError) in try change(board, command) }
+    default: return try board.gesture { () throws(BoardError) in try change(board, command) }
     }
     return []
   }
@@ -57,13 +50,7 @@ extension PageReplica {
   private func change(_ board: Board, _ command: EditCommand) throws(BoardError) -> [ObjectID] {
     switch command.name {
     case "createText":
-      return [
-        try board.createText(
-          try command.text("text"),
-          at: try command.point("at"),
-          color: try command.color()
-        )
-      ]
+      return [try board.createText(try command.text("text"), at: try command.point("at"), color: try command.color())]
     case "createDrawing":
       return [
         try board.createDrawing(
@@ -76,15 +63,9 @@ extension PageReplica {
     case "play": try board.game(try command.id()).play(try command.text("text"))
     case "chat":
       let (text, name) = (try command.text("text"), try command.text("name"))
-      guard let icon = ProfileIcon(rawValue: try command.text("icon")) else {
-        return [try board.say(text, as: name)]
-      }
+      guard let icon = ProfileIcon(rawValue: try command.text("icon")) else { return [try board.say(text, as: name)] }
       return [try board.say(text, as: Profile(name: name, icon: icon))]
-    case "erase":
-      return try board.erase(
-        along: try command.points("points"),
-        radius: try command.number("radius")
-      )
+    case "erase": return try board.erase(along: try command.points("points"), radius: try command.number("radius"))
     case "deselectAll": try board.deselectAll()
     default: return try arrange(board, command, try command.ids())
     }
@@ -92,11 +73,7 @@ extension PageReplica {
   }
 
   /// Makes an edit of objects.
-  private func arrange(
-    _ board: Board,
-    _ command: EditCommand,
-    _ ids: [ObjectID]
-  ) throws(BoardError) -> [ObjectID] {
+  private func arrange(_ board: Board, _ command: EditCommand, _ ids: [ObjectID]) throws(BoardError) -> [ObjectID] {
     switch command.name {
     case "select": return try board.select(ids, taking: command.flag("isTaking"))
     case "deselect": try board.deselect(ids)
@@ -141,11 +118,7 @@ extension PageReplica {
   }
 
   /// Changes colors and line widths; skips objects that do not have the property.
-  private func restyle(
-    _ board: Board,
-    _ command: EditCommand,
-    _ ids: [ObjectID]
-  ) throws(BoardError) {
+  private func restyle(_ board: Board, _ command: EditCommand, _ ids: [ObjectID]) throws(BoardError) {
     let color = try command.color()
     let width = command.has("lineWidth") ? try command.number("lineWidth") : nil
     for id in ids.flatMap({ board.object($0) == nil ? board.members(ofGroup: $0) : [$0] }) {
@@ -156,19 +129,12 @@ extension PageReplica {
   }
 
   /// Changes a text from `base` to `words`; keeps the changes that other members have made since `base`.
-  private func update(
-    _ object: TextObject,
-    _ words: String,
-    _ base: String
-  ) throws(BoardError) {
+  private func update(_ object: TextObject, _ words: String, _ base: String) throws(BoardError) {
     let before = Array(base.unicodeScalars)
     let edit = TextDifference(from: before, to: Array(PlainText.lines(words).unicodeScalars))
     let later = TextDifference(from: before, to: Array(object.text.unicodeScalars))
     let start = later.moved(edit.range.lowerBound)
-    try object.type(
-      replacing: start..<max(start, later.moved(edit.range.upperBound)),
-      with: edit.words
-    )
+    try object.type(replacing: start..<max(start, later.moved(edit.range.upperBound)), with: edit.words)
   }
 
   private func createGame(_ board: Board, _ command: EditCommand) throws(BoardError) -> ObjectID {

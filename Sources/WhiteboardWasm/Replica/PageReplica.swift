@@ -25,16 +25,10 @@ final class PageReplica {
   }
 
   /// Sets the output of the call to actions.
-  func output(_ actions: [ReplicaAction]) {
-    output { writer in
-      for action in actions { writer.write(action) }
-    }
-  }
+  func output(_ actions: [ReplicaAction]) { output { writer in for action in actions { writer.write(action) } } }
 
   /// The number of the last local operation; 0 if there is none.
-  var lastSequence: UInt64 {
-    replica.board.state.context.last(of: replica.board.incarnation) ?? 0
-  }
+  var lastSequence: UInt64 { replica.board.state.context.last(of: replica.board.incarnation) ?? 0 }
 
   /// Sets the output of the call to the result of an edit and its actions.
   ///
@@ -42,11 +36,7 @@ final class PageReplica {
   ///   - result: The objects that the edit concerned, or the error.
   ///   - actions: The actions.
   ///   - before: ``lastSequence`` before the edit.
-  func output(
-    _ result: Result<[ObjectID], BoardError>,
-    _ actions: [ReplicaAction],
-    since before: UInt64
-  ) {
+  func output(_ result: Result<[ObjectID], BoardError>, _ actions: [ReplicaAction], since before: UInt64) {
     output { writer in
       switch result {
       case .success(let ids): writer.write(result: ids, isChanged: lastSequence != before)
@@ -72,6 +62,4 @@ func moment(_ wall: Double, _ uptime: Double) -> Moment {
 }
 
 /// Creates the id of a member from its bytes; returns nil if there are not exactly 32.
-func member(_ bytes: some Collection<UInt8>) -> MemberID? {
-  Bytes32(bytes).map { MemberID($0) }
-}
+func member(_ bytes: some Collection<UInt8>) -> MemberID? { Bytes32(bytes).map { MemberID($0) } }

@@ -5,10 +5,7 @@ import WhiteboardSync
 /// Commands that are not edits: for presence, profiles, photos, and leaving.
 extension PageReplica {
   /// Runs a command that is not an edit; returns nil for any other command.
-  func share(
-    _ command: EditCommand,
-    _ now: Moment
-  ) throws(BoardError) -> (ids: [ObjectID], actions: [ReplicaAction])? {
+  func share(_ command: EditCommand, _ now: Moment) throws(BoardError) -> (ids: [ObjectID], actions: [ReplicaAction])? {
     switch command.name {
     case "presence": return ([], replica.show(try presence(command), now: now))
     case "profile":
@@ -19,10 +16,8 @@ extension PageReplica {
       let bytes = Int(exactly: try command.number("byteCount"))
       return ([], replica.assetStored(try command.asset(), bytes: bytes, now: now))
     case "assetLost": return ([], replica.assetLost(try command.asset(), now: now))
-    case "assetSent":
-      return ([], replica.assetSent(try command.asset(), to: try command.member(), now: now))
-    case "assetFailed":
-      return ([], replica.assetFailed(try command.asset(), from: try command.member(), now: now))
+    case "assetSent": return ([], replica.assetSent(try command.asset(), to: try command.member(), now: now))
+    case "assetFailed": return ([], replica.assetFailed(try command.asset(), from: try command.member(), now: now))
     case "assetUnavailable":
       let member = try command.member()
       return ([], replica.assetUnavailable(try command.asset(), to: member, now: now))
@@ -59,8 +54,7 @@ extension PageReplica {
     guard !ids.isEmpty, replica.members.allSatisfy({ $0 > board.member }) else { return [] }
     return try replica.change(now: now) { (board) throws(BoardError) in
       for id in ids.prefix(1000) { try board.purge(id) }
-    }
-    .actions
+    }.actions
   }
 }
 
@@ -69,16 +63,15 @@ extension PageReplica {
 /// Returns whether to accept a resource that a member offers: an answer or a photo that the replica requested.
 ///
 /// The input is the id of the member, and the name of the resource.
-@_expose(wasm, "accepts")
-@_cdecl("accepts")
-public func accepts(_ count: Int32, _ size: Double, _ wall: Double, _ uptime: Double) -> Bool {
-  guard let (member, name) = namedResource(count), let size = Int(exactly: size) else {
-    return false
-  }
+@_expose(wasm, "accepts") @_cdecl("accepts") public func accepts(
+  _ count: Int32,
+  _ size: Double,
+  _ wall: Double,
+  _ uptime: Double
+) -> Bool {
+  guard let (member, name) = namedResource(count), let size = Int(exactly: size) else { return false }
   let replica = current.replica
-  if name.type == .whiteboard {
-    return name.byteCount == size && replica.expectsAnswer(name, from: member)
-  }
+  if name.type == .whiteboard { return name.byteCount == size && replica.expectsAnswer(name, from: member) }
   guard name.type == .imageData, !name.isDeleted, let id = name.sha256,
     replica.expectedAsset(id, from: member).contains(where: { $0.byteCount == size })
   else { return false }
@@ -88,9 +81,11 @@ public func accepts(_ count: Int32, _ size: Double, _ wall: Double, _ uptime: Do
 }
 
 /// Reports that a part of a resource arrived; the input is the id of the member, and the name of the resource.
-@_expose(wasm, "progressed")
-@_cdecl("progressed")
-public func progressed(_ count: Int32, _ wall: Double, _ uptime: Double) {
+@_expose(wasm, "progressed") @_cdecl("progressed") public func progressed(
+  _ count: Int32,
+  _ wall: Double,
+  _ uptime: Double
+) {
   guard let (member, name) = namedResource(count) else { return }
   let (replica, now) = (current.replica, moment(wall, uptime))
   if let request = name.request {
@@ -113,9 +108,11 @@ private func namedResource(_ count: Int32) -> (MemberID, ResourceDTO)? {
 /// Returns whether bytes are a photo that was requested from a member.
 ///
 /// The input is the bytes, the id of the member, and the SHA-256 of the bytes.
-@_expose(wasm, "isExpectedPhoto")
-@_cdecl("isExpectedPhoto")
-public func isExpectedPhoto(_ count: Int32, _ wall: Double, _ uptime: Double) -> Bool {
+@_expose(wasm, "isExpectedPhoto") @_cdecl("isExpectedPhoto") public func isExpectedPhoto(
+  _ count: Int32,
+  _ wall: Double,
+  _ uptime: Double
+) -> Bool {
   let (bytes, ids) = photo(count, ids: 2)
   guard let member = member(ids.prefix(32)), let id = AssetID(ids.dropFirst(32)),
     let header = try? PhotoHeader(reading: bytes)
@@ -136,10 +133,13 @@ private func photo(_ count: Int32, ids: Int) -> (bytes: [UInt8], ids: [UInt8]) {
 /// Creates a photo; the input is its bytes, and their SHA-256.
 ///
 /// The first action of the output is the result or the error.
-@_expose(wasm, "createPhoto")
-@_cdecl("createPhoto")
-public func createPhoto(_ count: Int32, _ x: Double, _ y: Double, _ wall: Double, _ uptime: Double)
-{
+@_expose(wasm, "createPhoto") @_cdecl("createPhoto") public func createPhoto(
+  _ count: Int32,
+  _ x: Double,
+  _ y: Double,
+  _ wall: Double,
+  _ uptime: Double
+) {
   let (page, now) = (current, moment(wall, uptime))
   let (replica, before) = (page.replica, page.lastSequence)
   let (bytes, hash) = photo(count, ids: 1)
@@ -148,9 +148,7 @@ public func createPhoto(_ count: Int32, _ x: Double, _ y: Double, _ wall: Double
     let header = try PhotoHeader(ofWhole: bytes)
     guard let id = AssetID(hash) else { throw .malformed }
     asset = try AssetReference(id: id, byteCount: bytes.count, header: header)
-  } catch {
-    return page.output { writer in writer.write(photoError: error.code) }
-  }
+  } catch { return page.output { writer in writer.write(photoError: error.code) } }
   let isNew = !replica.board.assets.contains(asset.id)
   do throws(BoardError) {
     try replica.requireRoom(for: asset)

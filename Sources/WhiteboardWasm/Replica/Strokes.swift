@@ -7,10 +7,9 @@ import WhiteboardSync
 /// All edits of a stroke, from `beginStroke` to its end, are one undo step.
 extension PageReplica {
   /// Makes an edit of a stroke in progress; returns nil for any other command.
-  func editStroke(
-    _ command: EditCommand,
-    _ now: Moment
-  ) throws(BoardError) -> (ids: [ObjectID], actions: [ReplicaAction])? {
+  func editStroke(_ command: EditCommand, _ now: Moment) throws(BoardError) -> (
+    ids: [ObjectID], actions: [ReplicaAction]
+  )? {
     switch command.name {
     case "beginStroke": return try begin(command, now)
     case "extendStroke":
@@ -19,9 +18,7 @@ extension PageReplica {
     case "endStroke":
       let id = try command.id()
       defer { end(id) }
-      do throws(BoardError) {
-        return ([id], try replica.endStroke(id, now: now))
-      } catch {
+      do throws(BoardError) { return ([id], try replica.endStroke(id, now: now)) } catch {
         guard error == .empty else { throw error }
         return ([], try replica.cancelStroke(id, now: now))
       }
@@ -33,10 +30,9 @@ extension PageReplica {
     }
   }
 
-  private func begin(
-    _ command: EditCommand,
-    _ now: Moment
-  ) throws(BoardError) -> (ids: [ObjectID], actions: [ReplicaAction]) {
+  private func begin(_ command: EditCommand, _ now: Moment) throws(BoardError) -> (
+    ids: [ObjectID], actions: [ReplicaAction]
+  ) {
     let (width, color) = (try command.number("lineWidth"), try command.color())
     let board = replica.board
     board.beginStep("drawing")
@@ -50,7 +46,5 @@ extension PageReplica {
     }
   }
 
-  private func end(_ id: ObjectID) {
-    if strokes.remove(id) != nil { replica.board.endStep() }
-  }
+  private func end(_ id: ObjectID) { if strokes.remove(id) != nil { replica.board.endStep() } }
 }

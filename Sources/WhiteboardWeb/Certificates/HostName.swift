@@ -13,9 +13,7 @@ enum HostName {
     let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
     let name = String(decoding: bytes, as: UTF8.self).lowercased().prefix { $0 != "." }
     guard !name.isEmpty, name != "localhost",
-      name.utf8.allSatisfy({
-        (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D
-      })
+      name.utf8.allSatisfy({ (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D })
     else { return nil }
     return "\(name).local"
   }

@@ -13,17 +13,16 @@ struct WebCertificate {
   let key: NIOSSLPrivateKey
   /// The host names and IP addresses that the certificate names.
   let hosts: Set<String>
-  /// The SHA-256 hash of the gateway's own certificate: pairs of upper-case hexadecimal digits,
-  /// separated by colons, as browsers show it.
+  /// The SHA-256 hash of the gateway's own certificate: pairs of upper-case hexadecimal digits, separated by colons, as
+  /// browsers show it.
   let fingerprint: String
-  /// The certificate authority that browsers can install, in DER; `nil` for the user's own
-  /// certificate.
+  /// The certificate authority that browsers can install, in DER; `nil` for the user's own certificate.
   let authority: [UInt8]?
   /// The time at which the certificate expires.
   private let validity: Validity
 
-  /// The hosts at which other devices can open the page, names first; this device's own names only if
-  /// there are no others.
+  /// The hosts at which other devices can open the page, names first; this device's own names only if there are no
+  /// others.
   var shownHosts: [String] {
     let own: Set = ["localhost", "127.0.0.1", "::1"]
     let others = hosts.subtracting(own)
@@ -48,20 +47,15 @@ struct WebCertificate {
   /// - Throws: ``WebGatewayError`` if a file cannot be read, or the certificate cannot be used.
   init(certificates: String, key keyFile: String) throws(WebGatewayError) {
     let (chainPEM, keyPEM) = (try Self.content(of: certificates), try Self.content(of: keyFile))
-    do {
-      chain = try NIOSSLCertificate.fromPEMBytes(chainPEM)
-    } catch {
+    do { chain = try NIOSSLCertificate.fromPEMBytes(chainPEM) } catch {
       throw WebGatewayError("\(certificates) is not a PEM file with a certificate")
     }
-    do {
-      key = try NIOSSLPrivateKey(bytes: keyPEM, format: .pem)
-    } catch {
-      throw WebGatewayError(
-        "\(keyFile) is not a PEM file that contains a private key without a password"
-      )
+    do { key = try NIOSSLPrivateKey(bytes: keyPEM, format: .pem) } catch {
+      throw WebGatewayError("\(keyFile) is not a PEM file that contains a private key without a password")
     }
-    guard let der = try? chain.first?.toDERBytes(), let own = try? Certificate(derEncoded: der)
-    else { throw WebGatewayError("\(certificates) contains no certificate") }
+    guard let der = try? chain.first?.toDERBytes(), let own = try? Certificate(derEncoded: der) else {
+      throw WebGatewayError("\(certificates) contains no certificate")
+    }
     guard own.notValidAfter > Date.now else {
       throw WebGatewayError("the certificate in \(certificates) has expired; renew it")
     }
@@ -73,9 +67,7 @@ struct WebCertificate {
       )
     }
     if let publicKey = Self.publicKey(ofPEM: keyPEM), publicKey != own.publicKey {
-      throw WebGatewayError(
-        "the key in \(keyFile) does not belong to the certificate in \(certificates)"
-      )
+      throw WebGatewayError("the key in \(keyFile) does not belong to the certificate in \(certificates)")
     }
     fingerprint = Self.fingerprint(of: der)
     authority = nil
@@ -84,18 +76,13 @@ struct WebCertificate {
 
   /// Returns the public key of the private key in a PEM file; nil if the key cannot be parsed.
   private static func publicKey(ofPEM bytes: [UInt8]) -> Certificate.PublicKey? {
-    let documents = try? PEMDocument.parseMultiple(
-      pemString: String(decoding: bytes, as: UTF8.self)
-    )
-    guard let document = documents?.first(where: { $0.discriminator.hasSuffix("PRIVATE KEY") })
-    else { return nil }
+    let documents = try? PEMDocument.parseMultiple(pemString: String(decoding: bytes, as: UTF8.self))
+    guard let document = documents?.first(where: { $0.discriminator.hasSuffix("PRIVATE KEY") }) else { return nil }
     return try? Certificate.PrivateKey(pemDocument: document).publicKey
   }
 
   private static func content(of file: String) throws(WebGatewayError) -> [UInt8] {
-    do throws(CommandError) {
-      return try FileReading.whole(file, limit: 1 << 20)
-    } catch {
+    do throws(CommandError) { return try FileReading.whole(file, limit: 1 << 20) } catch {
       throw WebGatewayError(error.message)
     }
   }
@@ -107,37 +94,26 @@ struct WebCertificate {
   ///   - hosts: The addresses and names at which browsers reach this machine.
   ///   - now: The current time.
   /// - Throws: ``WebGatewayError`` if a file cannot be read or written.
-  init(
-    inDirectory directory: String,
-    for hosts: Set<String>,
-    now: Date = .now
-  ) throws(WebGatewayError) {
+  init(inDirectory directory: String, for hosts: Set<String>, now: Date = .now) throws(WebGatewayError) {
     let authority = try CertifiedKey.load(
       "\(directory)/web-authority.pem",
-      advice:
-        "Restore it from a copy. If you remove it, devices on which the authority is installed warn again"
+      advice: "Restore it from a copy. If you remove it, devices on which the authority is installed warn again"
     ) {
       !Validity($0.certificate).isDue(now, before: CertifiedKey.lifetime)
     } orMake: {
       try CertifiedKey(authorityFrom: now)
     }
     let own = try CertifiedKey.load("\(directory)/web.pem") { own in
-      Self.names(own.certificate.hosts, enoughOf: hosts)
-        && !Validity(own.certificate).isDue(now)
+      Self.names(own.certificate.hosts, enoughOf: hosts) && !Validity(own.certificate).isDue(now)
         && own.certificate.issuer == authority.certificate.subject
-        && authority.certificate.publicKey.isValidSignature(
-          own.certificate.signature,
-          for: own.certificate
-        )
+        && authority.certificate.publicKey.isValidSignature(own.certificate.signature, for: own.certificate)
     } orMake: {
       try CertifiedKey(for: hosts, by: authority, from: now)
     }
     do {
       chain = try [own, authority].map { try NIOSSLCertificate(bytes: $0.der, format: .der) }
       key = try NIOSSLPrivateKey(bytes: Array(own.key.derRepresentation), format: .der)
-    } catch {
-      throw WebGatewayError("cannot use the certificate in \(directory)/web.pem: \(error)")
-    }
+    } catch { throw WebGatewayError("cannot use the certificate in \(directory)/web.pem: \(error)") }
     self.hosts = own.certificate.hosts
     fingerprint = Self.fingerprint(of: own.der)
     self.authority = authority.der
@@ -150,9 +126,7 @@ struct WebCertificate {
   ///   - hosts: The addresses and names at which browsers reach this machine.
   ///   - now: The current time.
   /// - Returns: False if another certificate is needed.
-  func fits(_ hosts: Set<String>, now: Date) -> Bool {
-    !isDue(now) && Self.names(self.hosts, enoughOf: hosts)
-  }
+  func fits(_ hosts: Set<String>, now: Date) -> Bool { !isDue(now) && Self.names(self.hosts, enoughOf: hosts) }
 
   /// Returns whether the certificate must be renewed.
   func isDue(_ now: Date) -> Bool { validity.isDue(now) }
@@ -161,12 +135,10 @@ struct WebCertificate {
   private struct Validity {
     private let start, end: Date
 
-    init(_ certificate: Certificate) {
-      (start, end) = (certificate.notValidBefore, certificate.notValidAfter)
-    }
+    init(_ certificate: Certificate) { (start, end) = (certificate.notValidBefore, certificate.notValidAfter) }
 
-    /// Returns whether the certificate ends within a time, in seconds, or is not valid yet because
-    /// the clock was wrong when it was created.
+    /// Returns whether the certificate ends within a time, in seconds, or is not valid yet because the clock was wrong
+    /// when it was created.
     func isDue(_ now: Date, before time: TimeInterval = 30 * 86_400) -> Bool {
       now < start || end <= now.addingTimeInterval(time)
     }
@@ -174,15 +146,14 @@ struct WebCertificate {
 
   /// Returns whether a certificate with these names is sufficient for a machine with the given hosts.
   ///
-  /// The certificate must contain all names and IPv4 addresses. IPv6 addresses often change every day, and
-  /// browsers warn again about each new certificate. So if the machine has no IPv4 address, one IPv6
-  /// address is enough. If it has one, no IPv6 address is required.
+  /// The certificate must contain all names and IPv4 addresses. IPv6 addresses often change every day, and browsers
+  /// warn again about each new certificate. So if the machine has no IPv4 address, one IPv6 address is enough. If it
+  /// has one, no IPv6 address is required.
   private static func names(_ names: Set<String>, enoughOf hosts: Set<String>) -> Bool {
     let own: Set = ["127.0.0.1", "::1"]
     let v6 = hosts.subtracting(own).filter { IPAddressBytes($0)?.bytes.count == 16 }
     let hasV4 = hosts.subtracting(own).contains { IPAddressBytes($0)?.bytes.count == 4 }
-    return names.isSuperset(of: hosts.subtracting(v6))
-      && (hasV4 || v6.isEmpty || !v6.isDisjoint(with: names))
+    return names.isSuperset(of: hosts.subtracting(v6)) && (hasV4 || v6.isEmpty || !v6.isDisjoint(with: names))
   }
 }
 
@@ -207,8 +178,7 @@ private struct CertifiedKey {
   init(authorityFrom now: Date) throws {
     let key = P256.Signing.PrivateKey()
     // The number distinguishes the authorities of several machines.
-    let number = SHA256.hash(data: key.publicKey.derRepresentation).prefix(3)
-      .map { String($0, radix: 16) }.joined()
+    let number = SHA256.hash(data: key.publicKey.derRepresentation).prefix(3).map { String($0, radix: 16) }.joined()
     let name = try DistinguishedName { CommonName("Whiteboard \(number)") }
     try self.init(
       key,
@@ -234,8 +204,7 @@ private struct CertifiedKey {
   init(for hosts: Set<String>, by authority: CertifiedKey, from now: Date) throws {
     let key = P256.Signing.PrivateKey()
     let names = hosts.sorted().map { host in
-      IPAddressBytes(host).map { GeneralName.ipAddress(.init(contentBytes: $0.bytes[...])) }
-        ?? .dnsName(host)
+      IPAddressBytes(host).map { GeneralName.ipAddress(.init(contentBytes: $0.bytes[...])) } ?? .dnsName(host)
     }
     try self.init(
       key,
@@ -259,11 +228,11 @@ private struct CertifiedKey {
     )
   }
 
-  /// Loads a key and its certificate from a file; creates and stores new ones if the file is missing
-  /// or `fits` returns false.
+  /// Loads a key and its certificate from a file; creates and stores new ones if the file is missing or `fits` returns
+  /// false.
   ///
-  /// If the file is damaged and `advice` is not nil, throws an error with the advice. If `advice` is
-  /// nil, replaces the file.
+  /// If the file is damaged and `advice` is not nil, throws an error with the advice. If `advice` is nil, replaces the
+  /// file.
   static func load(
     _ path: String,
     advice: String? = nil,
@@ -281,18 +250,12 @@ private struct CertifiedKey {
         }
       }
       let new = try make()
-      let pem =
-        new.key.pemRepresentation + "\n"
-        + PEMDocument(type: "CERTIFICATE", derBytes: new.der).pemString + "\n"
+      let pem = new.key.pemRepresentation + "\n" + PEMDocument(type: "CERTIFICATE", derBytes: new.der).pemString + "\n"
       try file.replace(Array(pem.utf8))
       return new
-    } catch let failure as PrivateFile.Failure {
-      throw WebGatewayError(failure.explanation)
-    } catch let error as WebGatewayError {
-      throw error
-    } catch {
-      throw WebGatewayError("cannot make a certificate for browsers: \(error)")
-    }
+    } catch let failure as PrivateFile.Failure { throw WebGatewayError(failure.explanation) } catch let error
+      as WebGatewayError
+    { throw error } catch { throw WebGatewayError("cannot make a certificate for browsers: \(error)") }
   }
 
   private init?(pem bytes: [UInt8]) {
@@ -302,8 +265,7 @@ private struct CertifiedKey {
       let document = documents.first(where: { $0.discriminator == "CERTIFICATE" }),
       let key = try? P256.Signing.PrivateKey(pemRepresentation: secret.pemString),
       let certificate = try? Certificate(derEncoded: document.derBytes),
-      P256.Signing.PublicKey(certificate.publicKey)?.rawRepresentation
-        == key.publicKey.rawRepresentation
+      P256.Signing.PublicKey(certificate.publicKey)?.rawRepresentation == key.publicKey.rawRepresentation
     else { return nil }
     try? self.init(key, certificate)
   }

@@ -4,8 +4,8 @@ import PeerSession
 
 /// Carries the bytes of a web link in HTTP requests, for browsers that cannot use a WebSocket (WEB-2).
 ///
-/// The bytes to the browser are the body of one response. The bytes from the browser arrive in
-/// requests on other connections.
+/// The bytes to the browser are the body of one response. The bytes from the browser arrive in requests on other
+/// connections.
 final class PostedBytes: ChannelDuplexHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias InboundOut = ByteBuffer
@@ -34,9 +34,7 @@ final class PostedBytes: ChannelDuplexHandler {
   }
 
   /// Passes the bytes of a request to the web link at its next `read`.
-  func receive(_ bytes: ByteBuffer, at start: Int, on loop: any EventLoop) -> EventLoopFuture<
-    Outcome
-  > {
+  func receive(_ bytes: ByteBuffer, at start: Int, on loop: any EventLoop) -> EventLoopFuture<Outcome> {
     guard context != nil, !hasEnded else { return loop.makeSucceededFuture(.ended) }
     guard waiting == nil else { return loop.makeSucceededFuture(.busy) }
     guard start == position else { return loop.makeSucceededFuture(.wrongPosition(position)) }

@@ -8,8 +8,7 @@ final class WebSocketBytes: ChannelDuplexHandler {
   typealias OutboundIn = ByteBuffer
   typealias OutboundOut = WebSocketFrame
 
-  /// The maximum size of a message in bytes: the header and the payload of the largest frame of a
-  /// link.
+  /// The maximum size of a message in bytes: the header and the payload of the largest frame of a link.
   static let maximumMessage = 65_536 + 8
 
   private var hasSentClose = false
@@ -19,11 +18,8 @@ final class WebSocketBytes: ChannelDuplexHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !hasSentClose else { return }
     let frame = unwrapInboundIn(data)
-    // A browser masks all frames, and no extension that uses the other bits was agreed on (RFC 6455,
-    // 5.1 and 5.2).
-    guard frame.maskKey != nil, !frame.rsv1, !frame.rsv2, !frame.rsv3 else {
-      return close(context, .protocolError)
-    }
+    // A browser masks all frames, and no extension that uses the other bits was agreed on (RFC 6455, 5.1 and 5.2).
+    guard frame.maskKey != nil, !frame.rsv1, !frame.rsv2, !frame.rsv3 else { return close(context, .protocolError) }
     switch frame.opcode {
     case .binary where messageCount == nil, .continuation where messageCount != nil:
       let count = (messageCount ?? 0) + frame.data.readableBytes
@@ -48,9 +44,7 @@ final class WebSocketBytes: ChannelDuplexHandler {
       return
     }
     var bytes = unwrapOutboundIn(data)
-    while bytes.readableBytes > Self.maximumMessage,
-      let part = bytes.readSlice(length: Self.maximumMessage)
-    {
+    while bytes.readableBytes > Self.maximumMessage, let part = bytes.readSlice(length: Self.maximumMessage) {
       let frame = WebSocketFrame(fin: true, opcode: .binary, data: part)
       context.write(wrapOutboundOut(frame), promise: nil)
     }

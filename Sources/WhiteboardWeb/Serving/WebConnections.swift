@@ -19,11 +19,9 @@ struct WebConnections {
 
   /// Creates the state of a gateway without connections.
   ///
-  /// - Parameter descriptors: The number of file descriptors that the process may have. At least half
-  ///   of them remain for peers and files.
-  init(descriptors: Int = Self.raisedDescriptorLimit()) {
-    limit = min(Self.maximum, descriptors / 2)
-  }
+  /// - Parameter descriptors: The number of file descriptors that the process may have. At least half of them remain
+  ///   for peers and files.
+  init(descriptors: Int = Self.raisedDescriptorLimit()) { limit = min(Self.maximum, descriptors / 2) }
 
   /// Raises the limit of the process for open file descriptors as far as it may, and returns it.
   private static func raisedDescriptorLimit() -> Int {
@@ -45,8 +43,7 @@ struct WebConnections {
   /// IPv6 /64 usually count as one address.
   mutating func enter(_ id: ObjectIdentifier, from host: String) -> Bool {
     let address = AddressBlock(host: host)
-    guard addresses.count < limit, counts[address, default: 0] < Self.maximumPerAddress
-    else { return false }
+    guard addresses.count < limit, counts[address, default: 0] < Self.maximumPerAddress else { return false }
     addresses[id] = address
     counts[address, default: 0] += 1
     return true

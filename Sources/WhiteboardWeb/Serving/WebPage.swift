@@ -17,8 +17,8 @@ struct WebPage: Sendable {
 
   private let files: [String: File]
 
-  /// Reads the files from the program, leaves out the comments of scripts, and compresses the files
-  /// that are not compressed yet.
+  /// Reads the files from the program, leaves out the comments of scripts, and compresses the files that are not
+  /// compressed yet.
   init() {
     var count = 0
     let start = whiteboard_page_files(&count)
@@ -36,8 +36,7 @@ struct WebPage: Sendable {
           File(
             bytes: encoding == nil ? buffer : nil,
             type: String(cString: file.type),
-            compressed: encoding.map { (buffer, $0) }
-              ?? Gzip.compress(bytes).map { (ByteBuffer(bytes: $0), "gzip") },
+            compressed: encoding.map { (buffer, $0) } ?? Gzip.compress(bytes).map { (ByteBuffer(bytes: $0), "gzip") },
             tag: "\"\(tag)\""
           )
         )
@@ -47,14 +46,11 @@ struct WebPage: Sendable {
 
   /// Returns a script without the lines that contain only a comment.
   ///
-  /// These lines remain empty, so that the numbers of lines in errors are those of the source. In the
-  /// scripts of the page, no string has a line that looks like a comment; a test verifies this.
+  /// These lines remain empty, so that the numbers of lines in errors are those of the source. In the scripts of the
+  /// page, no string has a line that looks like a comment; a test verifies this.
   static func withoutComments(_ script: some Collection<UInt8>) -> [UInt8] {
     var isInComment = false
-    let lines = String(decoding: script, as: UTF8.self).split(
-      separator: "\n",
-      omittingEmptySubsequences: false
-    )
+    let lines = String(decoding: script, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
     return Array(
       lines.map { line -> Substring in
         let text = line.drop { $0 == " " }

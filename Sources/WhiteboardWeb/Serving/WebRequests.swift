@@ -3,8 +3,7 @@ import NIOHTTP1
 import NIOWebSocket
 import PeerSession
 
-/// Responds to the requests on one connection: for files of the page, and for web links without a
-/// WebSocket.
+/// Responds to the requests on one connection: for files of the page, and for web links without a WebSocket.
 final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
@@ -30,20 +29,15 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
 
   init(_ server: WebServer) { self.server = server }
 
-  func handlerAdded(context: ChannelHandlerContext) {
-    startTimeout(context, WebServer.requestTime)
-  }
+  func handlerAdded(context: ChannelHandlerContext) { startTimeout(context, WebServer.requestTime) }
 
   func handlerRemoved(context: ChannelHandlerContext) { timeout?.cancel() }
 
-  /// Limits the time for the next head or body, because a browser that sends a byte now and then is
-  /// not idle (WEB-55).
+  /// Limits the time for the next head or body, because a browser that sends a byte now and then is not idle (WEB-55).
   private func startTimeout(_ context: ChannelHandlerContext, _ time: TimeAmount) {
     timeout?.cancel()
     let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-    timeout = context.eventLoop.scheduleTask(in: time) {
-      bound.value.close(promise: nil)
-    }
+    timeout = context.eventLoop.scheduleTask(in: time) { bound.value.close(promise: nil) }
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -101,23 +95,15 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
 
   // MARK: Links
 
-  private func post(
-    _ bytes: ByteBuffer,
-    to id: TransferID,
-    at start: Int,
-    _ context: ChannelHandlerContext
-  ) {
-    guard let link = server.posts[id] else {
-      return respond(with: .text(.notFound, "This link has ended."), context)
-    }
+  private func post(_ bytes: ByteBuffer, to id: TransferID, at start: Int, _ context: ChannelHandlerContext) {
+    guard let link = server.posts[id] else { return respond(with: .text(.notFound, "This link has ended."), context) }
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     link.receive(bytes, at: start, on: context.eventLoop).whenSuccess { outcome in
       let (requests, context) = bound.value
       let response: WebResponse =
         switch outcome {
         case .received: WebResponse(.noContent)
-        case .wrongPosition(let position):
-          WebResponse(.conflict, headers: [("Whiteboard-Position", "\(position)")])
+        case .wrongPosition(let position): WebResponse(.conflict, headers: [("Whiteboard-Position", "\(position)")])
         case .busy: .text(.tooManyRequests, "An earlier request of this link is not complete.")
         case .ended: .text(.notFound, "This link has ended.")
         }
@@ -132,8 +118,7 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
     let head = WebResponse(
       .ok,
       headers: [
-        ("Content-Type", "application/octet-stream"), ("Cache-Control", "no-store"),
-        ("Whiteboard-Link", id.text),
+        ("Content-Type", "application/octet-stream"), ("Cache-Control", "no-store"), ("Whiteboard-Link", id.text),
       ]
     ).head(count: nil)
     context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
@@ -143,9 +128,7 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
     do {
       try channel.pipeline.syncOperations.addHandler(bytes)
       try server.beginLink(channel, origin: server.origin(of: channel))
-    } catch {
-      channel.close(promise: nil)
-    }
+    } catch { channel.close(promise: nil) }
     context.pipeline.syncOperations.removeHandler(self, promise: nil)
   }
 
@@ -167,9 +150,8 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
     } else {
       context.writeAndFlush(wrapOutboundOut(.head(head)), promise: written)
     }
-    // The connection handles the next request only after the response has ended. So end the response
-    // only after it has been written to the network. Otherwise, a browser that reads nothing could
-    // fill the memory with responses.
+    // The connection handles the next request only after the response has ended. So end the response only after it has
+    // been written to the network. Otherwise, a browser that reads nothing could fill the memory with responses.
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     written.futureResult.whenComplete { result in
       let (requests, context) = bound.value

@@ -23,8 +23,8 @@ struct WebResponse: Error {
     )
   }
 
-  /// Returns the head of the response; `count` is the number of bytes in the body, or nil if it is
-  /// not known in advance.
+  /// Returns the head of the response; `count` is the number of bytes in the body, or nil if it is not known in
+  /// advance.
   func head(count: Int?) -> HTTPResponseHead {
     var headers = headers
     if let count, status != .noContent, status != .notModified {
@@ -41,11 +41,8 @@ struct WebResponse: Error {
       "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; "
         + "img-src 'self' blob: data:; connect-src 'self'; worker-src 'self'; "
         + "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    ),
-    ("X-Content-Type-Options", "nosniff"),
-    ("Referrer-Policy", "no-referrer"),
-    ("Cross-Origin-Opener-Policy", "same-origin"),
-    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ), ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
+    ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
     ("Permissions-Policy", "geolocation=(), microphone=(), camera=(self)"),
   ]
 }

@@ -20,8 +20,7 @@ final class WebServer {
     case post(TransferID, start: Int)
   }
 
-  /// The maximum time in which a browser must send the head of a request, and in which it must send
-  /// the body.
+  /// The maximum time in which a browser must send the head of a request, and in which it must send the body.
   static let requestTime = TimeAmount.seconds(30)
   /// The maximum time between a response and the next request on the same connection.
   static let nextRequestTime = TimeAmount.seconds(5)
@@ -47,8 +46,8 @@ final class WebServer {
   ///   - page: The files of the page.
   ///   - certificate: The certificate, which also names the hosts of the page.
   ///   - port: The port of the page.
-  ///   - acceptLink: Makes a connection a web link of the transport. The last handler of the channel
-  ///     reads and writes the bytes of the web link. If it throws, the connection is closed.
+  ///   - acceptLink: Makes a connection a web link of the transport. The last handler of the channel reads and writes
+  ///     the bytes of the web link. If it throws, the connection is closed.
   /// - Throws: An error if TLS cannot use the certificate.
   init(
     _ page: WebPage,
@@ -64,8 +63,8 @@ final class WebServer {
 
   /// Uses another certificate for new connections.
   ///
-  /// Certificates that the gateway made earlier remain in use for the addresses that they name, since
-  /// browsers warn again about a new one, and cannot ask the user while a web link reconnects.
+  /// Certificates that the gateway made earlier remain in use for the addresses that they name, since browsers warn
+  /// again about a new one, and cannot ask the user while a web link reconnects.
   ///
   /// - Throws: An error if TLS cannot use the certificate; nothing changes.
   func use(_ new: WebCertificate) throws {
@@ -80,16 +79,13 @@ final class WebServer {
   var newest: WebCertificate { certificates[certificates.count - 1].certificate }
 
   /// Returns the certificate for the local address of a connection.
-  private func certificate(
-    for channel: any Channel
-  ) -> (certificate: WebCertificate, security: NIOSSLContext) {
+  private func certificate(for channel: any Channel) -> (certificate: WebCertificate, security: NIOSSLContext) {
     certificate(at: channel.localAddress?.ipAddress.flatMap { IPAddressBytes($0) }?.unmapped.text)
   }
 
-  private func certificate(
-    at address: String?,
-    now: Date = .now
-  ) -> (certificate: WebCertificate, security: NIOSSLContext) {
+  private func certificate(at address: String?, now: Date = .now) -> (
+    certificate: WebCertificate, security: NIOSSLContext
+  ) {
     let known = certificates.first { known in
       guard let address, !known.certificate.isDue(now) else { return false }
       return known.certificate.hosts.contains(address)
@@ -100,10 +96,7 @@ final class WebServer {
   /// Returns the certificate at the first of the hosts, and the hosts at which it is also used.
   ///
   /// Only these hosts can be shown together with the fingerprint of the certificate.
-  func shown(
-    of hosts: [String],
-    now: Date
-  ) -> (certificate: WebCertificate, hosts: [String]) {
+  func shown(of hosts: [String], now: Date) -> (certificate: WebCertificate, hosts: [String]) {
     let first = certificate(at: hosts.first, now: now).certificate
     let same = hosts.filter { host in
       guard first.hosts.contains(host) else { return false }
@@ -157,9 +150,7 @@ final class WebServer {
     try pipeline.configureHTTPServerPipeline(
       withServerUpgrade: (
         upgraders: [upgrader(bound)],
-        completionHandler: { context in
-          context.pipeline.syncOperations.removeHandler(requests.value, promise: nil)
-        }
+        completionHandler: { context in context.pipeline.syncOperations.removeHandler(requests.value, promise: nil) }
       ),
       withErrorHandling: true,
       withOutboundHeaderValidation: true,
@@ -187,12 +178,8 @@ final class WebServer {
       shouldUpgrade: { channel, head in
         let server = bound.value
         guard head.method == .GET, head.uri == "/link", server.isFromPage(head),
-          head.headers[canonicalForm: "Connection"].contains(where: {
-            $0.lowercased() == "upgrade"
-          }),
-          head.headers[canonicalForm: "Sec-WebSocket-Protocol"].contains(where: {
-            $0 == "whiteboard-p2p"
-          }),
+          head.headers[canonicalForm: "Connection"].contains(where: { $0.lowercased() == "upgrade" }),
+          head.headers[canonicalForm: "Sec-WebSocket-Protocol"].contains(where: { $0 == "whiteboard-p2p" }),
           let origin = head.headers.first(name: "Origin")
         else { return channel.eventLoop.makeSucceededFuture(nil) }
         server.origins[ObjectIdentifier(channel)] = origin
@@ -205,8 +192,7 @@ final class WebServer {
             try channel.pipeline.syncOperations.addHandler(WebSocketBytes())
             try server.beginLink(channel, origin: server.origin(of: channel))
           } catch {
-            // NIO leaves the connection open after a failed upgrade, and no handler would close it
-            // when it is idle.
+            // NIO leaves the connection open after a failed upgrade, and no handler would close it when it is idle.
             channel.close(promise: nil)
             throw error
           }
@@ -225,8 +211,8 @@ final class WebServer {
   /// - Returns: The valid request.
   /// - Throws: The response that refuses the request.
   func check(_ head: HTTPRequestHead, from channel: any Channel) throws(WebResponse) -> Request {
-    guard head.headers["Host"].count == 1,
-      let host = head.headers.first(name: "Host"), authorities.contains(host.lowercased())
+    guard head.headers["Host"].count == 1, let host = head.headers.first(name: "Host"),
+      authorities.contains(host.lowercased())
     else {
       throw .text(
         .misdirectedRequest,
@@ -236,9 +222,7 @@ final class WebServer {
     let path = String(head.uri.prefix { $0 != "?" })
     switch head.method {
     case .GET, .HEAD:
-      guard path != "/link" else {
-        throw .text(.upgradeRequired, "Only the page of this board can use this address.")
-      }
+      guard path != "/link" else { throw .text(.upgradeRequired, "Only the page of this board can use this address.") }
       return .file(try file(path, head, certificate(for: channel).certificate))
     case .POST:
       guard path == "/link" || path.hasPrefix("/link/") else {
@@ -248,9 +232,9 @@ final class WebServer {
         throw .text(.forbidden, "Only the page of this board can use this address.")
       }
       // Without a stated length, the size of a body would not be known in advance.
-      guard head.headers["Transfer-Encoding"].isEmpty,
-        head.headers["Content-Length"].count == 1
-      else { throw .text(.lengthRequired, "The request must have a Content-Length.") }
+      guard head.headers["Transfer-Encoding"].isEmpty, head.headers["Content-Length"].count == 1 else {
+        throw .text(.lengthRequired, "The request must have a Content-Length.")
+      }
       guard let length = head.headers.first(name: "Content-Length").flatMap({ Int($0) }),
         length <= PostedBytes.maximumPost
       else { throw .text(.payloadTooLarge, "The body is too long.") }
@@ -264,8 +248,7 @@ final class WebServer {
       // Only the page that opened a link knows its id, so no one else can make the gateway store a body.
       guard posts[id] != nil else { throw .text(.notFound, "This link has ended.") }
       return .post(id, start: start)
-    default:
-      throw .text(.methodNotAllowed, "This method is not allowed.")
+    default: throw .text(.methodNotAllowed, "This method is not allowed.")
     }
   }
 
@@ -273,24 +256,19 @@ final class WebServer {
   private func isFromPage(_ head: HTTPRequestHead) -> Bool {
     let origins = head.headers["Origin"]
     let hosts = head.headers["Host"]
-    guard origins.count == 1, hosts.count == 1, authorities.contains(hosts[0].lowercased()) else {
-      return false
-    }
+    guard origins.count == 1, hosts.count == 1, authorities.contains(hosts[0].lowercased()) else { return false }
     return origins[0] == "https://\(hosts[0].lowercased())"
   }
 
-  private func file(
-    _ path: String,
-    _ head: HTTPRequestHead,
-    _ certificate: WebCertificate
-  ) throws(WebResponse) -> WebResponse {
+  private func file(_ path: String, _ head: HTTPRequestHead, _ certificate: WebCertificate) throws(WebResponse)
+    -> WebResponse
+  {
     if path == "/about.json" {
       return WebResponse(
         .ok,
         headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
         body: ByteBuffer(
-          string: "{\"authority\":\(certificate.authority != nil),"
-            + "\"fingerprint\":\"\(certificate.fingerprint)\"}"
+          string: "{\"authority\":\(certificate.authority != nil)," + "\"fingerprint\":\"\(certificate.fingerprint)\"}"
         )
       )
     }
@@ -304,12 +282,9 @@ final class WebServer {
         body: ByteBuffer(bytes: authority)
       )
     }
-    guard let file = page.file(at: path) else {
-      throw .text(.notFound, "There is nothing at this address.")
-    }
+    guard let file = page.file(at: path) else { throw .text(.notFound, "There is nothing at this address.") }
     var headers = [
-      ("Content-Type", file.type), ("Cache-Control", "no-cache"), ("ETag", file.tag),
-      ("Vary", "Accept-Encoding"),
+      ("Content-Type", file.type), ("Cache-Control", "no-cache"), ("ETag", file.tag), ("Vary", "Accept-Encoding"),
     ]
     if head.headers[canonicalForm: "If-None-Match"].contains(where: { $0 == file.tag }) {
       return WebResponse(.notModified, headers: headers)
@@ -331,9 +306,7 @@ private final class IdleClosing: ChannelInboundHandler, RemovableChannelHandler 
   typealias InboundIn = ByteBuffer
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    guard event is IdleStateHandler.IdleStateEvent else {
-      return context.fireUserInboundEventTriggered(event)
-    }
+    guard event is IdleStateHandler.IdleStateEvent else { return context.fireUserInboundEventTriggered(event) }
     context.close(promise: nil)
   }
 }

@@ -14,9 +14,7 @@ final class LoadClock: Sendable {
   private let start = DispatchTime.now().uptimeNanoseconds
   private let state: NIOLockedValueBox<State>
 
-  init(members: Int) {
-    state = NIOLockedValueBox(State(times: Array(repeating: [], count: members)))
-  }
+  init(members: Int) { state = NIOLockedValueBox(State(times: Array(repeating: [], count: members))) }
 
   /// The number of seconds since the run began.
   var now: Double { Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9 }
@@ -94,7 +92,6 @@ struct Outcome {
 
   /// Returns the latency of a quantile.
   func quantile(_ part: Double) -> Double {
-    latencies.isEmpty
-      ? .nan : latencies[min(latencies.count - 1, Int(Double(latencies.count) * part))]
+    latencies.isEmpty ? .nan : latencies[min(latencies.count - 1, Int(Double(latencies.count) * part))]
   }
 }

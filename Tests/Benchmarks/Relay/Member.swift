@@ -78,10 +78,7 @@ actor Member {
     self.session = session
     joinWaiter?.resume()
     joinWaiter = nil
-    replica = Replica(
-      author: Author(board: BoardID(session.id), key: identity),
-      now: moment
-    )
+    replica = Replica(author: Author(board: BoardID(session.id), key: identity), now: moment)
     await withTaskExecutorPreference(session.executor) {
       await withTaskGroup(of: Void.self) { group in
         group.addTask { await self.follow(session) }
@@ -97,9 +94,7 @@ actor Member {
 
   private func follow(_ session: Session) async {
     for await event in session.events {
-      while kind == .deaf, clock.isLoaded {
-        try? await ContinuousClock().sleep(for: .milliseconds(100))
-      }
+      while kind == .deaf, clock.isLoaded { try? await ContinuousClock().sleep(for: .milliseconds(100)) }
       perform(handle(event, of: session))
     }
     source.finish()
@@ -138,11 +133,7 @@ actor Member {
 
   private func tick() async {
     while !Task.isCancelled {
-      do {
-        try await ContinuousClock().sleep(for: .milliseconds(50))
-      } catch {
-        return
-      }
+      do { try await ContinuousClock().sleep(for: .milliseconds(50)) } catch { return }
       perform(replica?.tick(now: moment) ?? [])
     }
   }
@@ -197,23 +188,17 @@ actor Member {
     clock.began(operation, of: number)
     let place = Point(x: Double(operation), y: Double(number))
     if kind == .flooding {
-      // The flooding member shares the processor with the measured ones, so its messages are cheap
-      // to make.
+      // The flooding member shares the processor with the measured ones, so its messages are cheap to make.
       perform(replica.sendData(Member.flood, isReliable: true, now: moment))
     } else if let own {
-      let (_, actions) = try replica.change(now: moment) { board in
-        try board.move([own], by: Point(x: 1, y: 0))
-      }
+      let (_, actions) = try replica.change(now: moment) { board in try board.move([own], by: Point(x: 1, y: 0)) }
       perform(actions)
     } else {
-      let (id, actions) = try replica.change(now: moment) { board in
-        try board.createText("\(number)", at: place)
-      }
+      let (id, actions) = try replica.change(now: moment) { board in try board.createText("\(number)", at: place) }
       own = id
       perform(actions)
     }
-    // The member floods only as fast as messages are accepted, because more would only fill its
-    // memory.
+    // The member floods only as fast as messages are accepted, because more would only fill its memory.
     if queued > 1_000 { await withCheckedContinuation { roomWaiter = $0 } }
   }
 

@@ -14,8 +14,8 @@ final class RelayProcess {
     directory = FileManager.default.temporaryDirectory.path + "/relay-bench-\(getpid())"
     process.executableURL = URL(fileURLWithPath: program)
     process.arguments = [
-      "serve", "--json", "--data-dir", directory, "--listen", "127.0.0.1:0", "--no-announce",
-      "--http", "none", "--max-people", "256", "--log-level", "warning",
+      "serve", "--json", "--data-dir", directory, "--listen", "127.0.0.1:0", "--no-announce", "--http", "none",
+      "--max-people", "256", "--log-level", "warning",
     ]
     let output = Pipe()
     process.standardOutput = output
@@ -26,8 +26,7 @@ final class RelayProcess {
     request.name = "bench"
     request.admit = "anyone"
     let socket = RelayConfiguration.controlPath(dataDirectory: directory, runtimeDirectory: nil)
-    guard case .board(let report)? = try await ControlClient.ask(request, at: socket).first,
-      let text = report.link
+    guard case .board(let report)? = try await ControlClient.ask(request, at: socket).first, let text = report.link
     else { throw WhiteboardError(.internal, "the relay made no board") }
     link = try BoardLink(text)
   }
@@ -41,27 +40,19 @@ final class RelayProcess {
 
   /// The processor time of the process so far, in seconds.
   var processorTime: Double {
-    guard
-      let stat = try? String(
-        contentsOfFile: "/proc/\(process.processIdentifier)/stat",
-        encoding: .utf8
-      )
-    else { return 0 }
-    let fields = stat.split(separator: ")").last?.split(separator: " ") ?? []
-    guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else {
+    guard let stat = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8) else {
       return 0
     }
+    let fields = stat.split(separator: ")").last?.split(separator: " ") ?? []
+    guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return 0 }
     return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
   }
 
   /// The current memory of the process in bytes.
   var memory: Int {
-    guard
-      let statm = try? String(
-        contentsOfFile: "/proc/\(process.processIdentifier)/statm",
-        encoding: .utf8
-      )
-    else { return 0 }
+    guard let statm = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/statm", encoding: .utf8) else {
+      return 0
+    }
     let fields = statm.split(separator: " ")
     return fields.count > 1 ? (Int(fields[1]) ?? 0) * 4096 : 0
   }

@@ -18,8 +18,7 @@ struct Run: Sendable {
 
   private func measure(_ relay: RelayProcess, _ threads: TransportThreads) async throws {
     let kinds: [Member.Kind] =
-      Array(repeating: .ordinary, count: memberCount) + (isDeaf ? [.deaf] : [])
-      + (isFlooded ? [.flooding] : [])
+      Array(repeating: .ordinary, count: memberCount) + (isDeaf ? [.deaf] : []) + (isFlooded ? [.flooding] : [])
     let clock = LoadClock(members: kinds.count)
     let members = kinds.enumerated().map { Member($0.offset, of: kinds.count, $0.element, clock) }
     let directory = FileManager.default.temporaryDirectory.path + "/relay-bench-members-\(getpid())"
@@ -28,8 +27,7 @@ struct Run: Sendable {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for member in members {
         group.addTask { try await member.run(link, directory: directory, threads) }
-        // Members join one at a time, because many strangers at one address would be refused
-        // (LNK-6).
+        // Members join one at a time, because many strangers at one address would be refused (LNK-6).
         await member.untilJoined()
       }
       for member in members { await member.untilComplete() }
@@ -39,12 +37,8 @@ struct Run: Sendable {
     }
   }
 
-  private func load(
-    _ members: [Member],
-    _ kinds: [Member.Kind],
-    _ clock: LoadClock,
-    _ relay: RelayProcess
-  ) async throws {
+  private func load(_ members: [Member], _ kinds: [Member.Kind], _ clock: LoadClock, _ relay: RelayProcess) async throws
+  {
     let before = (relay: relay.processorTime, own: ownProcessorTime(), memory: relay.memory)
     clock.isLoaded = true
     let end = ContinuousClock.now + .seconds(seconds)
@@ -79,8 +73,7 @@ struct Run: Sendable {
     let outcome = Outcome(clock, readers, writers: 0..<memberCount)
     print(
       String(
-        format:
-          "%d x %g/s, %g s: p50 %.1f ms, p99 %.1f ms, max %.1f ms; %d operations, %d lost, boards %@",
+        format: "%d x %g/s, %g s: p50 %.1f ms, p99 %.1f ms, max %.1f ms; %d operations, %d lost, boards %@",
         memberCount,
         rate,
         seconds,
@@ -94,8 +87,7 @@ struct Run: Sendable {
     )
     print(
       String(
-        format:
-          "processor: relay %.2f, members %.2f of a core; relay's memory %.1f MB, %.1f MB before",
+        format: "processor: relay %.2f, members %.2f of a core; relay's memory %.1f MB, %.1f MB before",
         used.0 / seconds,
         used.1 / seconds,
         Double(relay.memory) / 1e6,
@@ -118,6 +110,6 @@ struct Run: Sendable {
 private func ownProcessorTime() -> Double {
   var usage = rusage()
   getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-  return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
-    + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
+  return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec)
+    / 1e6
 }

@@ -2,9 +2,8 @@
 //
 //     relay-bench [--relay PROGRAM] [--members N] [--rate N] [--seconds N] [--deaf] [--flood]
 //
-// Each member makes `rate` small operations per second. A latency is the time from the start of an
-// operation until the last of the others shows it. --deaf adds a member that stops reading, --flood
-// one that writes as fast as it can.
+// Each member makes `rate` small operations per second. A latency is the time from the start of an operation until the
+// last of the others shows it. --deaf adds a member that stops reading, --flood one that writes as fast as it can.
 
 import Foundation
 import WhiteboardKit
@@ -23,14 +22,8 @@ let run = Run(
   isDeaf: CommandLine.arguments.contains("--deaf"),
   isFlooded: CommandLine.arguments.contains("--flood")
 )
-let beside =
-  URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
-  + "/whiteboard-relay"
+let beside = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path + "/whiteboard-relay"
 
 let relay = try await RelayProcess(program: option("--relay") ?? beside)
-do {
-  try await run.measure(relay)
-} catch {
-  print("\(error)")
-}
+do { try await run.measure(relay) } catch { print("\(error)") }
 relay.end()

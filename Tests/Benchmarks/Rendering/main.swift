@@ -2,8 +2,7 @@
 //
 //     render-bench [ROUNDS]
 //
-// Each line has the action, the number of strokes of 100 points, the median and worst milliseconds,
-// and the bytes.
+// Each line has the action, the number of strokes of 100 points, the median and worst milliseconds, and the bytes.
 
 import PeerTestKit
 import Whiteboard
@@ -17,9 +16,7 @@ let clock = ContinuousClock()
 let writer = ScreenWriter(depth: .full)
 
 func member(_ number: UInt8) -> MemberID {
-  guard let member = MemberID(bytes: Array(repeating: number, count: 32)) else {
-    preconditionFailure("32 bytes")
-  }
+  guard let member = MemberID(bytes: Array(repeating: number, count: 32)) else { preconditionFailure("32 bytes") }
   return member
 }
 
@@ -95,11 +92,7 @@ for count in [500, 5_000] {
   try board.appendInk([InkPoint(x: 0, y: 0)], to: live, first: 0)
   (times, bytes) = ([], [])
   for round in 1...rounds {
-    try board.appendInk(
-      [InkPoint(x: Int32(round * 30), y: Int32(round % 7) * 40)],
-      to: live,
-      first: round
-    )
+    try board.appendInk([InkPoint(x: Int32(round * 30), y: Int32(round % 7) * 40)], to: live, first: round)
     redraw(live)
   }
   report("a stroke grew", count, times, bytes)

@@ -2,9 +2,9 @@
 //
 //     replay-bench DIRECTORY [OPERATIONS]
 //
-// Creates a new file in DIRECTORY: drags, strokes in chunks, typing letter by letter and moves of
-// ten objects, each a batch, as boards write them. All figures are of one thread, except for the
-// verification, which runs as many replicas at once as there are processors.
+// Creates a new file in DIRECTORY: drags, strokes in chunks, typing letter by letter and moves of ten objects, each a
+// batch, as boards write them. All figures are of one thread, except for the verification, which runs as many replicas
+// at once as there are processors.
 
 import PeerTestKit
 import SessionReplay
@@ -59,9 +59,7 @@ struct Person {
       var count = 0
       for _ in 0..<5 {
         var ink: [InkPoint] = []
-        for _ in 0..<12 {
-          ink.append(InkPoint(x: Int32(random.below(6400)), y: Int32(random.below(6400))))
-        }
+        for _ in 0..<12 { ink.append(InkPoint(x: Int32(random.below(6400)), y: Int32(random.below(6400)))) }
         try board.appendInk(ink, to: stroke, first: count)
         count += ink.count
       }
@@ -97,8 +95,7 @@ func line(_ what: String, _ figure: String) { print("| \(what) | \(figure) |") }
 func rate(_ count: Int, _ time: Double) -> String {
   let rate = Int(Double(count) / time)
   return rate < 1_000_000
-    ? "\(rate / 1000),000"
-    : "\(rate / 1_000_000),\(String(rate / 1000 % 1000 + 1000).dropFirst()),000"
+    ? "\(rate / 1000),000" : "\(rate / 1_000_000),\(String(rate / 1000 % 1000 + 1000).dropFirst()),000"
 }
 
 // The operations are spread evenly over an hour.
@@ -115,12 +112,7 @@ while operations < wanted {
     }
   }
 }
-try await BoardDocument.create(
-  at: path,
-  board: boardID.bytes,
-  name: "bench",
-  now: Int64(start)
-).close()
+try await BoardDocument.create(at: path, board: boardID.bytes, name: "bench", now: Int64(start)).close()
 let document = try await BoardDocument.open(at: path, mode: .writing, groupInterval: .zero)
 let written = try await seconds {
   // Entries are appended in groups, as by a node that collects them for about 100 ms.
@@ -146,9 +138,7 @@ line("replay into one replica, operations a second", rate(operations, playing))
 line("objects on the board in the end", "\(playback.board.state.objectCount)")
 
 var isGood = false
-let proving = await seconds {
-  isGood = await Verification(of: recording, replicas: 8, seed: 1).isGood
-}
+let proving = await seconds { isGood = await Verification(of: recording, replicas: 8, seed: 1).isGood }
 line("verify with 8 replicas, operations a second", rate(operations, proving))
 guard isGood else {
   print("NOT GOOD")
@@ -166,10 +156,7 @@ for _ in 0..<500 {
 }
 times.sort()
 func text(_ milliseconds: Double) -> String { "\((milliseconds * 10).rounded() / 10)" }
-line(
-  "seek anywhere, ms: half / 99 of 100 / worst",
-  "\(text(times[250])) / \(text(times[495])) / \(text(times[499]))"
-)
+line("seek anywhere, ms: half / 99 of 100 / worst", "\(text(times[250])) / \(text(times[495])) / \(text(times[499]))")
 var usage = rusage()
 getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
 line("memory at most, MB", "\(usage.ru_maxrss / 1024)")

@@ -16,16 +16,14 @@ import Whiteboard
 //     board-worlds --receive
 //     board-worlds COUNT --room
 //
-// The worlds consist of boards; with --replicas, of replicas with their protocol; with --owned, of
-// replicas on a board that one of them owns. With --slow-signatures, signing and verifying take
-// time. The exit status is 0 if every world passed, and 1 if one failed. Its seed repeats it. With
-// --record, the file world-SEED.whiteboard has the stored changes of the members of a world of
-// replicas, for `whiteboard-replay verify` and `run`. With --room, it prints how many messages and
-// bytes a room of COUNT replicas costs. With --fingerprints, it prints a hash of each world, to
-// compare it with the program for the browser. With --decode, it reads lines of hexadecimal digits
-// from standard input, and prints what each decoder makes of the bytes. With --receive, the lines are
-// the id of a board, a member, and the messages of the member; it checks their signatures, and prints
-// the digest of the board.
+// The worlds consist of boards; with --replicas, of replicas with their protocol; with --owned, of replicas on a board
+// that one of them owns. With --slow-signatures, signing and verifying take time. The exit status is 0 if every world
+// passed, and 1 if one failed. Its seed repeats it. With --record, the file world-SEED.whiteboard has the stored
+// changes of the members of a world of replicas, for `whiteboard-replay verify` and `run`. With --room, it prints how
+// many messages and bytes a room of COUNT replicas costs. With --fingerprints, it prints a hash of each world, to
+// compare it with the program for the browser. With --decode, it reads lines of hexadecimal digits from standard input,
+// and prints what each decoder makes of the bytes. With --receive, the lines are the id of a board, a member, and the
+// messages of the member; it checks their signatures, and prints the digest of the board.
 
 let arguments = CommandLine.arguments.dropFirst()
 let words = arguments.filter { !$0.hasPrefix("--") }
@@ -33,10 +31,9 @@ let numbers = words.compactMap { UInt64($0) }
 let isKnown = arguments.allSatisfy {
   !$0.hasPrefix("--")
     || [
-      "--replicas", "--owned", "--slow-signatures", "--until-failure", "--record", "--room",
-      "--fingerprints", "--decode", "--receive",
-    ]
-    .contains($0)
+      "--replicas", "--owned", "--slow-signatures", "--until-failure", "--record", "--room", "--fingerprints",
+      "--decode", "--receive",
+    ].contains($0)
 }
 guard isKnown, numbers.count == words.count, numbers.count <= 2 else {
   print(
@@ -61,12 +58,7 @@ let records = CommandLine.arguments.contains("--record")
 /// Writes the stored changes of all members of a world, one after the other.
 func record(_ seed: UInt64) async throws {
   let parts = try ReplicaWorld.documents(seed: seed, isOwned: isOwned).map { changes in
-    try Recording(
-      of: changes,
-      on: ReplicaWorld.board,
-      name: "world \(seed)",
-      from: 1_700_000_000_000
-    )
+    try Recording(of: changes, on: ReplicaWorld.board, name: "world \(seed)", from: 1_700_000_000_000)
   }
   let path = "world-\(seed).whiteboard"
   try await Recording.concatenated(parts).write(to: path)
@@ -108,9 +100,7 @@ for seed in first..<(first + count) {
   ran += 1
   do throws(BoardWorld.Failure) {
     if isOfReplicas {
-      tally.add(
-        try ReplicaWorld.run(seed: seed, isOwned: isOwned, hasSlowSignatures: hasSlowSignatures)
-      )
+      tally.add(try ReplicaWorld.run(seed: seed, isOwned: isOwned, hasSlowSignatures: hasSlowSignatures))
     } else {
       let world = BoardWorld(seed: seed)
       try world.run()

@@ -29,14 +29,10 @@ extension BoardWorld {
     let peer = peers[one]
     peer.board.wallClock = wall(of: peer)
     let difference: Difference
-    do throws(CodecError) {
-      difference = try DifferenceCoding.decode(bytes)
-    } catch {
+    do throws(CodecError) { difference = try DifferenceCoding.decode(bytes) } catch {
       throw fail("I10", "an answer of ours is not read: \(error)")
     }
-    do throws(BoardError) {
-      try watching(one) { () throws(BoardError) in try peer.board.receive(difference) }
-    } catch {
+    do throws(BoardError) { try watching(one) { () throws(BoardError) in try peer.board.receive(difference) } } catch {
       throw fail("I1", "an answer of ours is refused: \(error)")
     }
     peer.disk.append(.answer(bytes))
@@ -51,9 +47,7 @@ extension BoardWorld {
     for batch in batches { covered.insert(batch.sequences, of: batch.author) }
     // Dots from a purge or an answer are in no log, so only a difference can transfer them.
     guard covered.isSuperset(of: peers[other].board.state.context) else { return false }
-    for batch in random.shuffled(batches) {
-      try receive(batch, BatchCoding.encode(batch), at: one)
-    }
+    for batch in random.shuffled(batches) { try receive(batch, BatchCoding.encode(batch), at: one) }
     tally[.logs] += 1
     return true
   }

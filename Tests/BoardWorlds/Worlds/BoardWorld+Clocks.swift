@@ -15,8 +15,7 @@ extension BoardWorld {
     tally[.clocks] += 1
   }
 
-  /// Returns a random skew: half of the clocks are correct, others are off by up to an hour, some
-  /// by years.
+  /// Returns a random skew: half of the clocks are correct, others are off by up to an hour, some by years.
   func newSkew() -> Int64 {
     switch random.below(100) {
     case 0..<6: 631_000_000_000
@@ -28,13 +27,9 @@ extension BoardWorld {
     }
   }
 
-  /// Checks that correct clocks assign no times far ahead, except to a write that must follow such
-  /// a time (I13), and that a chat line follows all lines that its author has seen (I14).
-  func checkTimes(
-    of batches: [Batch],
-    of one: Int,
-    since before: BoardState
-  ) throws(Failure) {
+  /// Checks that correct clocks assign no times far ahead, except to a write that must follow such a time (I13), and
+  /// that a chat line follows all lines that its author has seen (I14).
+  func checkTimes(of batches: [Batch], of one: Int, since before: BoardState) throws(Failure) {
     guard batches.contains(where: { !$0.operations.isEmpty }) else { return }
     let limit = (clock + UInt64(Self.rightSkew) + BoardLimits.drift + 1) << 16
     let isRight = (0...Self.rightSkew).contains(peers[one].skew)
@@ -43,18 +38,11 @@ extension BoardWorld {
     for batch in batches {
       for (index, operation) in batch.operations.enumerated() {
         let time = batch.time.rawValue + UInt64(index)
-        let isLine =
-          operation.property == .kind
-          && operation.value == .unsigned(ObjectKind.chat.rawValue)
+        let isLine = operation.property == .kind && operation.value == .unsigned(ObjectKind.chat.rawValue)
         if isRight, time > limit {
-          let floors =
-            isLine ? lines.values.max().map { [$0] } ?? [] : written.floors(of: operation)
-          let follows = floors.contains { floor in
-            floor < time && time <= floor + (BoardLimits.drift + 1) << 16
-          }
-          guard follows else {
-            throw fail("I13", "\(operation) at \(time) is far ahead and follows none of \(floors)")
-          }
+          let floors = isLine ? lines.values.max().map { [$0] } ?? [] : written.floors(of: operation)
+          let follows = floors.contains { floor in floor < time && time <= floor + (BoardLimits.drift + 1) << 16 }
+          guard follows else { throw fail("I13", "\(operation) at \(time) is far ahead and follows none of \(floors)") }
           tally[.farAhead] += 1
         }
         if isLine {
@@ -80,9 +68,7 @@ extension BoardWorld {
         guard let place = places[line] else { continue }
         for earlier in seen {
           guard let other = places[earlier] else { continue }
-          guard other < place else {
-            throw fail("I14", "on board \(number) the line \(line) stands before \(earlier)")
-          }
+          guard other < place else { throw fail("I14", "on board \(number) the line \(line) stands before \(earlier)") }
           tally[.linesInOrder] += 1
         }
       }
@@ -111,9 +97,7 @@ extension BoardWorld {
         for entry in before.record(id)?.entries ?? [] where Self.isSame(entry.property, property) {
           times.append(entry.cell.time.rawValue)
         }
-        for (other, time) in written[id] ?? [:] where Self.isSame(other, property) {
-          times.append(time)
-        }
+        for (other, time) in written[id] ?? [:] where Self.isSame(other, property) { times.append(time) }
       }
       return property.isMove ? times : times.max().map { [$0] } ?? []
     }

@@ -10,9 +10,7 @@ extension BoardWorld {
     let hub = checksEveryStep ? nil : random.below(peers.count)
     for _ in 0..<8 {
       for one in peers.indices {
-        for other in peers.indices where one != other && (hub ?? one) == one {
-          try learn(one, from: other)
-        }
+        for other in peers.indices where one != other && (hub ?? one) == one { try learn(one, from: other) }
       }
       if let hub { for one in peers.indices where one != hub { try learn(one, from: hub) } }
       let first = peers[0].board.state.context
@@ -34,15 +32,13 @@ extension BoardWorld {
       guard Oracle.dump(peer.board.state) == dump else {
         throw fail("I1", "board \(number) differs: \(Oracle.difference(first, peer.board.state))")
       }
-      guard
-        !checksEveryStep
-          || BoardDigest.digest(of: peer.board.state) == BoardDigest.digest(of: first)
-      else {
+      guard !checksEveryStep || BoardDigest.digest(of: peer.board.state) == BoardDigest.digest(of: first) else {
         throw fail("I1", "the digest of board \(number) differs")
       }
       // If the create operation of an orphan was lost with its author's disk, the orphan remains.
-      guard peer.board.state.orphans.allSatisfy({ !peer.board.state.context.contains($0.dot) })
-      else { throw fail("I1", "an orphan is left whose create operation was seen") }
+      guard peer.board.state.orphans.allSatisfy({ !peer.board.state.context.contains($0.dot) }) else {
+        throw fail("I1", "an orphan is left whose create operation was seen")
+      }
       if checksEveryStep || number == Int(seed) % peers.count { try replay(peer, number) }
     }
     try checkChat()
@@ -62,13 +58,9 @@ extension BoardWorld {
       peer.board.presentMembers = []
     }
     let readings = two.map { Reading(wholeOf: $0.board, members: members) }
-    guard readings[0] == readings[1] else {
-      throw fail("I1", "one sees \(readings[0].difference(from: readings[1]))")
-    }
+    guard readings[0] == readings[1] else { throw fail("I1", "one sees \(readings[0].difference(from: readings[1]))") }
     if let what = SecondReading(two[0].board).contradiction { throw fail("I1", what) }
-    for id in two[0].board.objectIDs {
-      tally[.moves] += two[0].board.gameView(id, for: members[0])?.moveCount ?? 0
-    }
+    for id in two[0].board.objectIDs { tally[.moves] += two[0].board.gameView(id, for: members[0])?.moveCount ?? 0 }
   }
 
   /// Checks that the stored contents of a board restore it (I11).
@@ -80,8 +72,8 @@ extension BoardWorld {
     }
   }
 
-  /// Checks that a snapshot merged into an empty board gives the same board, and that merging it
-  /// twice changes nothing (I2, I7).
+  /// Checks that a snapshot merged into an empty board gives the same board, and that merging it twice changes nothing
+  /// (I2, I7).
   private func checkLaws() throws(Failure) {
     let state = peers[0].board.state
     var fresh = BoardState()
@@ -90,17 +82,13 @@ extension BoardWorld {
     do throws(BoardError) {
       try fresh.merge(state.difference(since: Context()), changes: &changes)
       try twice.merge(state.difference(since: Context()), changes: &changes)
-    } catch {
-      throw fail("I2", "a snapshot is refused: \(error)")
-    }
+    } catch { throw fail("I2", "a snapshot is refused: \(error)") }
     guard Oracle.dump(fresh) == Oracle.dump(state) else { throw fail("I7", "a snapshot differs") }
-    guard Oracle.dump(twice) == Oracle.dump(state) else {
-      throw fail("I2", "merging twice differs")
-    }
+    guard Oracle.dump(twice) == Oracle.dump(state) else { throw fail("I2", "merging twice differs") }
   }
 
-  /// Checks that two boards with different operations under one dot are found to differ, and that a
-  /// repair makes them equal (SYN-42).
+  /// Checks that two boards with different operations under one dot are found to differ, and that a repair makes them
+  /// equal (SYN-42).
   private func checkRepair() throws(Failure) {
     let state = peers[0].board.state
     let ids = state.storedIDs.filter { !state.orphans.contains($0) }.sorted()
@@ -127,24 +115,18 @@ extension BoardWorld {
     }
     let sums = boards.map { BucketSums.sums(of: $0) }
     guard sums[0] != sums[1] else { throw fail("I1", "\(property) of \(id) is in no sum") }
-    guard
-      !state.isVisible(id)
-        || BoardDigest.digest(of: boards[0]) != BoardDigest.digest(of: boards[1])
-    else { throw fail("I1", "\(property) of \(id) is not in the digest") }
+    guard !state.isVisible(id) || BoardDigest.digest(of: boards[0]) != BoardDigest.digest(of: boards[1]) else {
+      throw fail("I1", "\(property) of \(id) is not in the digest")
+    }
     var buckets: UInt16 = 0
     for bucket in 0..<16 where sums[0][bucket] != sums[1][bucket] { buckets |= 1 << bucket }
     var answers: [Difference] = []
     for board in boards {
-      let answer = DifferenceCoding.encode(
-        board.difference(since: board.context, buckets: buckets)
-      )
-      answers.append(
-        try valid { () throws(CodecError) in try DifferenceCoding.decode(answer) }
-      )
+      let answer = DifferenceCoding.encode(board.difference(since: board.context, buckets: buckets))
+      answers.append(try valid { () throws(CodecError) in try DifferenceCoding.decode(answer) })
     }
     for (one, other) in [(0, 1), (1, 0)] {
-      try valid { () throws(BoardError) in
-        try boards[one].merge(answers[other], comparingAll: true, changes: &changes)
+      try valid { () throws(BoardError) in try boards[one].merge(answers[other], comparingAll: true, changes: &changes)
       }
     }
     guard Oracle.dump(boards[0]) == Oracle.dump(boards[1]) else {
@@ -154,9 +136,7 @@ extension BoardWorld {
   }
 
   /// Calls a function of a repair, which must not fail.
-  private func valid<Result, Problem: Error>(
-    _ body: () throws(Problem) -> Result
-  ) throws(Failure) -> Result {
+  private func valid<Result, Problem: Error>(_ body: () throws(Problem) -> Result) throws(Failure) -> Result {
     do throws(Problem) { return try body() } catch { throw fail("I1", "a repair is refused") }
   }
 }

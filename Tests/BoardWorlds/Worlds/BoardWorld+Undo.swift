@@ -9,9 +9,7 @@ extension BoardWorld {
     prepare(one)
     let before = board.state
     let isRedo = random.chance(40)
-    do throws(BoardError) {
-      _ = if isRedo { try board.redo() } else { try board.undo() }
-    } catch {
+    do throws(BoardError) { _ = if isRedo { try board.redo() } else { try board.undo() } } catch {
       tally[.refusals] += 1
     }
     let batches = board.takeBatches()
@@ -23,17 +21,12 @@ extension BoardWorld {
   }
 
   /// Returns the reason why an undo may not write this operation, or nil.
-  static func trespass(
-    _ operation: Operation,
-    _ before: BoardState,
-    _ board: Board
-  ) -> String? {
+  static func trespass(_ operation: Operation, _ before: BoardState, _ board: Board) -> String? {
     guard let record = before.record(operation.object) else {
       return "an undo writes \(operation), whose object is not here"
     }
     if let cell = record[operation.property] {
-      return board.isOwn(cell.dot.incarnation)
-        ? nil : "an undo overwrites \(cell.dot) by \(operation)"
+      return board.isOwn(cell.dot.incarnation) ? nil : "an undo overwrites \(cell.dot) by \(operation)"
     }
     // A missing cell belongs to an own object, or removes an own write.
     let isFresh = [129, 130].contains(operation.property.number)
@@ -53,19 +46,13 @@ extension BoardWorld {
     let bottom = Reading(board)
     for round in 0..<3 {
       for _ in 0..<steps {
-        do throws(BoardError) {
-          _ = if round == 1 { try board.undo() } else { try board.redo() }
-        } catch {
+        do throws(BoardError) { _ = if round == 1 { try board.undo() } else { try board.redo() } } catch {
           if isLockedBySomebodyElse(error, on: board) {
-            // Restoring an object is always allowed; deleting it again needs the permission to edit
-            // it.
+            // Restoring an object is always allowed; deleting it again needs the permission to edit it.
             tally[.refusals] += 1
             return try publish(board.takeBatches(), of: one, since: before)
           }
-          throw fail(
-            "I9",
-            "what was undone cannot be \(round == 1 ? "undone" : "redone"): \(error)"
-          )
+          throw fail("I9", "what was undone cannot be \(round == 1 ? "undone" : "redone"): \(error)")
         }
       }
       let now = Reading(board)
@@ -79,9 +66,7 @@ extension BoardWorld {
   }
 
   private func isLockedBySomebodyElse(_ error: BoardError, on board: Board) -> Bool {
-    guard case .locked(let id) = error, let lock = board.state.record(id)?[.lock] else {
-      return false
-    }
+    guard case .locked(let id) = error, let lock = board.state.record(id)?[.lock] else { return false }
     return !board.isOwn(lock.dot.incarnation)
   }
 
@@ -100,13 +85,9 @@ extension BoardWorld {
     random = edit.random
     var place = seen.count - 1
     while board.canUndo {
-      do throws(BoardError) {
-        try board.undo()
-      } catch {
+      do throws(BoardError) { try board.undo() } catch {
         // Steps without a change may remain at the end.
-        if case .nothingToUndo(let rest) = error, rest.allSatisfy({ $0.reason == .unchanged }) {
-          break
-        }
+        if case .nothingToUndo(let rest) = error, rest.allSatisfy({ $0.reason == .unchanged }) { break }
         // An undo does not change a locked object either.
         guard case .locked = error else { throw fail("I9", "alone, an undo is refused: \(error)") }
         return

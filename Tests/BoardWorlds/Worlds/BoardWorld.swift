@@ -5,9 +5,9 @@ import WhiteboardSync
 
 /// A world of several boards, the packets between them, and their disks, determined by one seed.
 ///
-/// There is no session and no protocol. Packets are lost, duplicated and reordered at random, and
-/// any board may bring another one up to date at any time. So the checked invariants hold on any
-/// network. The `ReplicaWorld`s of the unit tests add the protocol.
+/// There is no session and no protocol. Packets are lost, duplicated and reordered at random, and any board may bring
+/// another one up to date at any time. So the checked invariants hold on any network. The `ReplicaWorld`s of the unit
+/// tests add the protocol.
 public final class BoardWorld {
   /// A violated invariant, with the seed that repeats it.
   public struct Failure: Error, CustomStringConvertible {
@@ -117,9 +117,7 @@ public final class BoardWorld {
     try check()
   }
 
-  func fail(_ invariant: String, _ what: String) -> Failure {
-    Failure(seed: seed, invariant: invariant, what: what)
-  }
+  func fail(_ invariant: String, _ what: String) -> Failure { Failure(seed: seed, invariant: invariant, what: what) }
 
   // MARK: - Steps
 
@@ -175,11 +173,7 @@ public final class BoardWorld {
   }
 
   /// Stores the new batches of a board and sends them.
-  func publish(
-    _ batches: [Batch],
-    of one: Int,
-    since before: BoardState
-  ) throws(Failure) {
+  func publish(_ batches: [Batch], of one: Int, since before: BoardState) throws(Failure) {
     try checkTimes(of: batches, of: one, since: before)
     if let what = Oracle.beaten(batches, in: peers[one].board.state) { throw fail("I6", what) }
     for batch in batches {
@@ -192,12 +186,12 @@ public final class BoardWorld {
   }
 
   /// Sends a batch to all other boards, or to most of them.
-  @discardableResult
-  func post(_ batch: Batch, from one: Int?) throws(Failure) -> [UInt8] {
+  @discardableResult func post(_ batch: Batch, from one: Int?) throws(Failure) -> [UInt8] {
     for (index, operation) in batch.operations.enumerated() {
       tally[.operations] += 1
-      guard oracle.issued(operation, batch.time.rawValue + UInt64(index), batch.dot(at: index))
-      else { throw fail("I5", "the dot \(batch.dot(at: index)) was given twice") }
+      guard oracle.issued(operation, batch.time.rawValue + UInt64(index), batch.dot(at: index)) else {
+        throw fail("I5", "the dot \(batch.dot(at: index)) was given twice")
+      }
     }
     tally[.batches] += 1
     let bytes = BatchCoding.encode(batch)
@@ -226,14 +220,10 @@ public final class BoardWorld {
     let packet = packets.remove(at: random.below(packets.count))
     let peer = peers[packet.to]
     let batch: Batch
-    do throws(CodecError) {
-      batch = try BatchCoding.decode(packet.bytes)
-    } catch {
+    do throws(CodecError) { batch = try BatchCoding.decode(packet.bytes) } catch {
       throw fail("I10", "a batch of ours is not read: \(error)")
     }
-    guard BatchCoding.encode(batch) == packet.bytes else {
-      throw fail("I10", "a batch has two forms")
-    }
+    guard BatchCoding.encode(batch) == packet.bytes else { throw fail("I10", "a batch has two forms") }
     try receive(batch, packet.bytes, at: packet.to)
     _ = peer.board.takeChanges()
     tally[.delivered] += 1
@@ -242,9 +232,7 @@ public final class BoardWorld {
   func receive(_ batch: Batch, _ bytes: [UInt8], at one: Int) throws(Failure) {
     let peer = peers[one]
     peer.board.wallClock = wall(of: peer)
-    do throws(BoardError) {
-      try watching(one) { () throws(BoardError) in try peer.board.receive(batch) }
-    } catch {
+    do throws(BoardError) { try watching(one) { () throws(BoardError) in try peer.board.receive(batch) } } catch {
       throw fail("I1", "a batch of ours is refused: \(error)")
     }
     peer.disk.append(.batch(bytes))
@@ -285,21 +273,14 @@ public final class BoardWorld {
   }
 
   /// Calls a function with stored bytes, which must not fail.
-  private func stored<Result, Problem: Error>(
-    _ body: () throws(Problem) -> Result
-  ) throws(Failure) -> Result {
-    do throws(Problem) { return try body() } catch {
-      throw fail("I11", "what was stored is not read")
-    }
+  private func stored<Result, Problem: Error>(_ body: () throws(Problem) -> Result) throws(Failure) -> Result {
+    do throws(Problem) { return try body() } catch { throw fail("I11", "what was stored is not read") }
   }
 
   // MARK: - Checks
 
   /// Changes a board, and checks that no cell gets an earlier time (I6).
-  func watching<Problem: Error>(
-    _ one: Int,
-    _ body: () throws(Problem) -> Void
-  ) throws(Problem) {
+  func watching<Problem: Error>(_ one: Int, _ body: () throws(Problem) -> Void) throws(Problem) {
     guard checksEveryStep else {
       try body()
       return

@@ -6,34 +6,25 @@ import WhiteboardSync
 public enum Decoders {
   /// Returns a line with what each decoder makes of the bytes.
   ///
-  /// For each decoder, the line contains the code of its error, or a hash of its result. The result
-  /// of a batch or a difference includes an empty board after that change.
+  /// For each decoder, the line contains the code of its error, or a hash of its result. The result of a batch or a
+  /// difference includes an empty board after that change.
   public static func line(of bytes: [UInt8]) -> String {
     var parts: [String] = []
     parts.append(
       result { () throws(CodecError) in
         let batch = try BatchCoding.decode(bytes)
-        return BatchCoding.encode(batch)
-          + board { (board) throws(BoardError) in
-            try board.receive(batch)
-          }
+        return BatchCoding.encode(batch) + board { (board) throws(BoardError) in try board.receive(batch) }
       }
     )
     parts.append(
       result { () throws(CodecError) in
         let difference = try DifferenceCoding.decode(bytes)
         return DifferenceCoding.encode(difference)
-          + board { (board) throws(BoardError) in
-            try board.receive(difference)
-          }
+          + board { (board) throws(BoardError) in try board.receive(difference) }
       }
     )
-    parts.append(
-      result { () throws(CodecError) in try SyncMessage.decode(bytes)?.encode() ?? [] }
-    )
-    parts.append(
-      result { () throws(CodecError) in try SyncDatagram.decode(bytes)?.encode() ?? [] }
-    )
+    parts.append(result { () throws(CodecError) in try SyncMessage.decode(bytes)?.encode() ?? [] })
+    parts.append(result { () throws(CodecError) in try SyncDatagram.decode(bytes)?.encode() ?? [] })
     parts.append(
       result { () throws(CodecError) in
         let record = try AuthorRecord(bytes)
@@ -48,9 +39,7 @@ public enum Decoders {
   }
 
   private static func result(_ body: () throws(CodecError) -> [UInt8]) -> String {
-    do throws(CodecError) {
-      return Hexadecimal.encode(Bytes32.sha256(try body()).bytes.prefix(8))
-    } catch {
+    do throws(CodecError) { return Hexadecimal.encode(Bytes32.sha256(try body()).bytes.prefix(8)) } catch {
       return error.code
     }
   }
@@ -58,12 +47,7 @@ public enum Decoders {
   /// Returns the digest and the objects of an empty board after a change.
   private static func board(_ change: (Board) throws(BoardError) -> Void) -> [UInt8] {
     guard let member = MemberID(bytes: Array(repeating: 1, count: 32)) else { return [] }
-    let board = Board(
-      incarnation: Incarnation(1),
-      member: member,
-      wallClock: 0,
-      newIncarnation: { Incarnation(2) }
-    )
+    let board = Board(incarnation: Incarnation(1), member: member, wallClock: 0, newIncarnation: { Incarnation(2) })
     do throws(BoardError) { try change(board) } catch { return [0] }
     let objects = board.snapshots.map { $0.json }.joined(separator: "\n")
     return BoardDigest.digest(of: board.state).bytes + Array(objects.utf8)

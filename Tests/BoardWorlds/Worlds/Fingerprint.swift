@@ -21,9 +21,7 @@ extension BoardWorld {
 
   /// Returns a line with the seed of a world, and its fingerprint or the invariant that did not hold.
   public static func line(of seed: UInt64) -> String {
-    do throws(Failure) {
-      return "\(seed) \(Hexadecimal.encode(try fingerprint(seed: seed).bytes))"
-    } catch {
+    do throws(Failure) { return "\(seed) \(Hexadecimal.encode(try fingerprint(seed: seed).bytes))" } catch {
       return error.description
     }
   }
@@ -34,23 +32,15 @@ extension ReplicaWorld {
   ///
   /// - Returns: A hash of the stored changes, the keyframe and the digest of each replica.
   /// - Throws: The invariant that did not hold.
-  public static func fingerprint(
-    seed: UInt64,
-    isOwned: Bool = false,
-    hasSlowSignatures: Bool = false
-  ) throws(BoardWorld.Failure) -> Bytes32 {
-    let world = try passed(
-      seed: seed,
-      isOwned: isOwned,
-      hasSlowSignatures: hasSlowSignatures,
-      hasRealKeys: false
-    )
+  public static func fingerprint(seed: UInt64, isOwned: Bool = false, hasSlowSignatures: Bool = false) throws(BoardWorld
+    .Failure) -> Bytes32
+  {
+    let world = try passed(seed: seed, isOwned: isOwned, hasSlowSignatures: hasSlowSignatures, hasRealKeys: false)
     var bytes: [UInt8] = []
     for node in world.nodes {
       for change in node.document {
         switch change {
-        case .author(let stored, _), .answer(let stored), .keyframe(let stored),
-          .head(let stored, _, _):
+        case .author(let stored, _), .answer(let stored), .keyframe(let stored), .head(let stored, _, _):
           bytes += stored
         case .batch(let batch): bytes += batch.bytes
         }
@@ -62,20 +52,10 @@ extension ReplicaWorld {
   }
 
   /// Returns a line with the seed of a world, and its fingerprint or the invariant that did not hold.
-  public static func line(
-    of seed: UInt64,
-    isOwned: Bool = false,
-    hasSlowSignatures: Bool = false
-  ) -> String {
+  public static func line(of seed: UInt64, isOwned: Bool = false, hasSlowSignatures: Bool = false) -> String {
     do throws(BoardWorld.Failure) {
-      let fingerprint = try fingerprint(
-        seed: seed,
-        isOwned: isOwned,
-        hasSlowSignatures: hasSlowSignatures
-      )
+      let fingerprint = try fingerprint(seed: seed, isOwned: isOwned, hasSlowSignatures: hasSlowSignatures)
       return "\(seed) \(Hexadecimal.encode(fingerprint.bytes))"
-    } catch {
-      return error.description
-    }
+    } catch { return error.description }
   }
 }

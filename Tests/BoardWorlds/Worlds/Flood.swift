@@ -1,11 +1,9 @@
 import Whiteboard
 import WhiteboardSync
 
-/// Sends a board more than it can hold, and checks that it stays within its limits and does not
-/// change (I12).
+/// Sends a board more than it can hold, and checks that it stays within its limits and does not change (I12).
 struct Flood {
-  /// The number of worlds in which one flood happens; a flood takes as long as a hundred other
-  /// worlds.
+  /// The number of worlds in which one flood happens; a flood takes as long as a hundred other worlds.
   static let every: UInt64 = 2048
 
   private let world: BoardWorld
@@ -59,34 +57,25 @@ struct Flood {
   }
 
   /// Applies batches until one is refused, and checks that the refused one changed nothing.
-  private func fill(
-    _ what: String,
-    _ batch: (UInt64) throws(CodecError) -> Batch
-  ) throws(BoardWorld.Failure) {
+  private func fill(_ what: String, _ batch: (UInt64) throws(CodecError) -> Batch) throws(BoardWorld.Failure) {
     var state = BoardState()
     var changes = ChangeLog()
     for number in UInt64(0)...(2 << 20) {
       let next: Batch
-      do throws(CodecError) {
-        next = try batch(number)
-      } catch {
+      do throws(CodecError) { next = try batch(number) } catch {
         throw world.fail("I12", "the flood of \(what) is not legal: \(error)")
       }
       // Compares only counts: a copy of the ranges would make each insertion copy them.
       let before = (state.context.rangeCount, state.cellCount, state.revision)
-      do throws(BoardError) {
-        try state.apply(next, changes: &changes)
-      } catch {
+      do throws(BoardError) { try state.apply(next, changes: &changes) } catch {
         guard before == (state.context.rangeCount, state.cellCount, state.revision) else {
           throw world.fail("I12", "what was refused for its \(what) changed the board")
         }
         return
       }
       changes = ChangeLog()
-      guard state.objectCount <= BoardLimits.storedObjects,
-        state.cellCount <= BoardLimits.storedCells,
-        state.valueBytes <= BoardLimits.storedBytes,
-        state.context.rangeCount <= BoardLimits.ranges,
+      guard state.objectCount <= BoardLimits.storedObjects, state.cellCount <= BoardLimits.storedCells,
+        state.valueBytes <= BoardLimits.storedBytes, state.context.rangeCount <= BoardLimits.ranges,
         state.context.incarnationCount <= BoardLimits.incarnations
       else { throw world.fail("I12", "the board passes its limits of \(what)") }
     }

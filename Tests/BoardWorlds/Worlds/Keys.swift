@@ -3,8 +3,7 @@ import WhiteboardSync
 
 /// A key of a simulated world, which signs by hashing, thousands of times faster than P-256.
 ///
-/// The public key is enough to sign; simulated members sign for others only if a test tells them
-/// to.
+/// The public key is enough to sign; simulated members sign for others only if a test tells them to.
 package struct SimulatedKey: AuthorKey {
   /// The public key, 65 bytes.
   package let publicKey: [UInt8]
@@ -56,8 +55,7 @@ package enum WorldKey: AuthorKey {
 
   /// Creates a key; the same number gives the same key.
   init(_ number: UInt64, isReal: Bool) {
-    self =
-      isReal ? .real(RealKey(UInt8(truncatingIfNeeded: number))) : .simulated(SimulatedKey(number))
+    self = isReal ? .real(RealKey(UInt8(truncatingIfNeeded: number))) : .simulated(SimulatedKey(number))
   }
 
   package var publicKey: [UInt8] {
@@ -79,9 +77,7 @@ package enum WorldKey: AuthorKey {
 struct WorldVerifier: SignatureVerifier {
   let isReal: Bool
 
-  func isKey(_ bytes: [UInt8]) -> Bool {
-    isReal ? RealKey.verifier.isKey(bytes) : SimulatedVerifier().isKey(bytes)
-  }
+  func isKey(_ bytes: [UInt8]) -> Bool { isReal ? RealKey.verifier.isKey(bytes) : SimulatedVerifier().isKey(bytes) }
 
   func isValid(_ signature: [UInt8], of bytes: [UInt8], by key: [UInt8]) -> Bool {
     isReal

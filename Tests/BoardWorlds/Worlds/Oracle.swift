@@ -23,38 +23,26 @@ struct Oracle {
   func lineTimes(in state: BoardState) -> [ObjectID: UInt64] {
     var times: [ObjectID: UInt64] = [:]
     for (dot, write) in writes
-    where write.operation.property == .kind
-      && write.operation.value == .unsigned(ObjectKind.chat.rawValue)
+    where write.operation.property == .kind && write.operation.value == .unsigned(ObjectKind.chat.rawValue)
       && state.context.contains(dot)
-    {
-      times[ObjectID(dot)] = write.time
-    }
+    { times[ObjectID(dot)] = write.time }
     return times
   }
 
   /// Records a chat line, and the lines that its author had seen.
-  mutating func said(_ line: ObjectID, after seen: some Sequence<ObjectID>) {
-    lines[line] = Array(seen)
-  }
+  mutating func said(_ line: ObjectID, after seen: some Sequence<ObjectID>) { lines[line] = Array(seen) }
 
   /// Describes a lost operation, or a cell that no operation wrote; nil if there is none.
   ///
-  /// An operation in the context is lost if its cell is absent or older, and its object was not
-  /// purged.
+  /// An operation in the context is lost if its cell is absent or older, and its object was not purged.
   func lost(in state: BoardState) -> String? {
     for (dot, write) in writes where state.context.contains(dot) {
       let operation = write.operation
-      guard operation.property != .purge, let record = state.record(operation.object) else {
-        continue
+      guard operation.property != .purge, let record = state.record(operation.object) else { continue }
+      guard let cell = record[operation.property] else { return "\(operation) of \(dot) left no cell" }
+      guard (cell.time.rawValue, cell.dot.incarnation.rawValue) >= (write.time, dot.incarnation.rawValue) else {
+        return "\(operation) of \(dot) lost to an older write"
       }
-      guard let cell = record[operation.property] else {
-        return "\(operation) of \(dot) left no cell"
-      }
-      guard
-        (cell.time.rawValue, cell.dot.incarnation.rawValue) >= (
-          write.time, dot.incarnation.rawValue
-        )
-      else { return "\(operation) of \(dot) lost to an older write" }
     }
     for (id, record) in state.sortedRecords {
       for entry in record.entries {
@@ -65,11 +53,8 @@ struct Oracle {
       }
     }
     // An object that was created and seen is missing only if it was purged.
-    let purged = Set(
-      writes.values.filter { $0.operation.property == .purge }.map { $0.operation.object }
-    )
-    for (dot, write) in writes
-    where write.operation.property == .kind && state.context.contains(dot) {
+    let purged = Set(writes.values.filter { $0.operation.property == .purge }.map { $0.operation.object })
+    for (dot, write) in writes where write.operation.property == .kind && state.context.contains(dot) {
       guard state.record(ObjectID(dot)) != nil || purged.contains(ObjectID(dot)) else {
         return "the object \(dot) is missing and was not purged"
       }
@@ -79,8 +64,7 @@ struct Oracle {
 
   /// Describes an object that was purged and is present again; nil if there is none.
   func risen(in state: BoardState) -> String? {
-    for (dot, write) in writes
-    where write.operation.property == .purge && state.context.contains(dot) {
+    for (dot, write) in writes where write.operation.property == .purge && state.context.contains(dot) {
       if state.record(write.operation.object) != nil {
         return "\(write.operation.object) was purged by \(dot) and exists again"
       }
@@ -88,8 +72,7 @@ struct Oracle {
     return nil
   }
 
-  /// Describes a cell that became older, or is missing although its object exists; nil if there is
-  /// none.
+  /// Describes a cell that became older, or is missing although its object exists; nil if there is none.
   static func wentBack(from before: BoardState, to after: BoardState) -> String? {
     guard after.context.isSuperset(of: before.context) else { return "the context shrank" }
     for (id, record) in before.sortedRecords {
@@ -102,8 +85,7 @@ struct Oracle {
     return nil
   }
 
-  /// Describes a new local operation that did not replace the value of its cell (I6); nil if there
-  /// is none.
+  /// Describes a new local operation that did not replace the value of its cell (I6); nil if there is none.
   static func beaten(_ batches: [Batch], in state: BoardState) -> String? {
     var latest: [ObjectID: [Property: Dot]] = [:]
     for batch in batches {
@@ -122,14 +104,12 @@ struct Oracle {
 
   /// Returns everything in a state in one canonical form: equal dumps are equal states.
   ///
-  /// The sums of SYN-41 do not cover selections, so these may stay different after an author wrote
-  /// two values under one dot.
+  /// The sums of SYN-41 do not cover selections, so these may stay different after an author wrote two values under one
+  /// dot.
   static func dump(_ state: BoardState, withSelections: Bool = true) -> [UInt8] {
     var difference = state.difference(since: Context())
     guard !withSelections else { return DifferenceCoding.encode(difference) }
-    for index in difference.entries.indices {
-      difference.entries[index].cells.removeAll { $0.property == .selection }
-    }
+    for index in difference.entries.indices { difference.entries[index].cells.removeAll { $0.property == .selection } }
     difference.entries.removeAll { $0.cells.isEmpty }
     return DifferenceCoding.encode(difference)
   }
@@ -139,17 +119,12 @@ struct Oracle {
     for (id, record) in one.sortedRecords {
       guard let theirs = other.record(id) else { return "\(id) is missing" }
       let unlike = Set(record.entries).symmetricDifference(theirs.entries)
-      guard unlike.isEmpty else {
-        return "\(id) differs in \(unlike.sorted { $0.property < $1.property })"
-      }
+      guard unlike.isEmpty else { return "\(id) differs in \(unlike.sorted { $0.property < $1.property })" }
     }
-    return other.objectCount > one.objectCount
-      ? "there is an object too many" : "contexts differ"
+    return other.objectCount > one.objectCount ? "there is an object too many" : "contexts differ"
   }
 }
 
 extension BoardState {
-  var sortedRecords: [(ObjectID, ObjectRecord)] {
-    storedIDs.sorted().compactMap { id in record(id).map { (id, $0) } }
-  }
+  var sortedRecords: [(ObjectID, ObjectRecord)] { storedIDs.sorted().compactMap { id in record(id).map { (id, $0) } } }
 }

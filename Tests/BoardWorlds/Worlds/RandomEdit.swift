@@ -17,9 +17,7 @@ struct RandomEdit {
     do throws(BoardError) {
       try attempt()
       return true
-    } catch {
-      return false
-    }
+    } catch { return false }
   }
 
   private mutating func point() -> Point {
@@ -40,10 +38,8 @@ struct RandomEdit {
     case 66..<74: try remove(id, ids)
     case 74..<78: try adjust()
     case 78..<84: try select(id)
-    case 84..<94:
-      if mayDoWhatStays { try play(ids) }
-    default:
-      if mayDoWhatStays { try draw(ids) }
+    case 84..<94: if mayDoWhatStays { try play(ids) }
+    default: if mayDoWhatStays { try draw(ids) }
     }
   }
 
@@ -60,8 +56,7 @@ struct RandomEdit {
         color: random.chance(50) ? 0x1122_33FF : nil
       )
     case 5 where mayDoWhatStays: _ = try board.beginDrawing(lineWidth: Double(1 + random.below(9)))
-    case 6..<8 where mayShowPhotos:
-      try board.createPhoto(Self.asset(UInt8(random.below(5))), at: place)
+    case 6..<8 where mayShowPhotos: try board.createPhoto(Self.asset(UInt8(random.below(5))), at: place)
     case 6..<9 where mayDoWhatStays: _ = try board.createWordle(at: place, using: &random)
     case 9: try board.createConnectFour(at: place)
     case 5..<9: break
@@ -80,16 +75,10 @@ struct RandomEdit {
   /// Continues an own unfinished stroke, or finishes it.
   private mutating func draw(_ ids: [ObjectID]) throws(BoardError) {
     let strokes = ids.filter { board.object($0).map { $0 is DrawingObject } ?? false }
-    guard let id = random.element(of: strokes),
-      let stroke = board.object(id) as? DrawingObject
-    else { return }
+    guard let id = random.element(of: strokes), let stroke = board.object(id) as? DrawingObject else { return }
     let place = try InkPoint(point())
     if random.chance(70) {
-      try board.appendInk(
-        [place, InkPoint(x: place.x + 80, y: place.y)],
-        to: id,
-        first: stroke.ink.count
-      )
+      try board.appendInk([place, InkPoint(x: place.x + 80, y: place.y)], to: id, first: stroke.ink.count)
     } else {
       try board.endDrawing(id, count: stroke.ink.count)
     }
@@ -104,9 +93,7 @@ struct RandomEdit {
     case 1: try board.object(id)?.rotate(to: .radians(Double(random.below(700)) / 100))
     case 2:
       // Several objects move in one gesture.
-      try board.gesture { () throws(BoardError) in
-        for id in ids.prefix(5) { try board.object(id)?.move(to: place) }
-      }
+      try board.gesture { () throws(BoardError) in for id in ids.prefix(5) { try board.object(id)?.move(to: place) } }
     case 3: try board.move([id], by: Point(x: 10, y: -10))
     default: try board.object(id)?.move(to: place)
     }

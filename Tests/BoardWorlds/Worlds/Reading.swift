@@ -55,9 +55,7 @@ struct Reading: Equatable {
     self.init(board)
     chat = board.chat
     for id in board.objectIDs {
-      for member in members {
-        if let view = board.gameView(id, for: member) { games.append(view) }
-      }
+      for member in members { if let view = board.gameView(id, for: member) { games.append(view) } }
     }
   }
 

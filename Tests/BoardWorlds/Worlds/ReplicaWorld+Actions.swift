@@ -13,12 +13,9 @@ extension ReplicaWorld {
     switch action {
     case .sign(let request): begin(.sign(request), number)
     case .verify(let request): begin(.verify(request), number)
-    case .send(let bytes, let members):
-      for member in members { post(bytes, number, member, .message) }
-    case .sendDatagram(let bytes, let members):
-      for member in members { post(bytes, number, member, .datagram) }
-    case .sendAnswer(let bytes, let name, let member):
-      post(bytes, number, member, .answer(name))
+    case .send(let bytes, let members): for member in members { post(bytes, number, member, .message) }
+    case .sendDatagram(let bytes, let members): for member in members { post(bytes, number, member, .datagram) }
+    case .sendAnswer(let bytes, let name, let member): post(bytes, number, member, .answer(name))
     case .record(let change):
       nodes[number].document.append(change)
       checkStored(change, number)
@@ -27,23 +24,18 @@ extension ReplicaWorld {
       nodes[number].divergences += 1
       guard !isBetrayed, !isRevoked, let other = index(of: member) else { return }
       let states = [nodes[number], nodes[other]].map { $0.replica.board.state }
-      complaints.append(
-        "I1: \(number) differs from \(other): \(Oracle.difference(states[0], states[1]))"
-      )
+      complaints.append("I1: \(number) differs from \(other): \(Oracle.difference(states[0], states[1]))")
     case .objectAdded(let snapshot, _):
       if nodes[number].view.objects[snapshot.id] != nil { complaints.append("added twice") }
       nodes[number].view.objects[snapshot.id] = snapshot
     case .objectChanged(let snapshot, _):
-      if nodes[number].view.objects[snapshot.id] == nil {
-        complaints.append("changed before it was added")
-      }
+      if nodes[number].view.objects[snapshot.id] == nil { complaints.append("changed before it was added") }
       nodes[number].view.objects[snapshot.id] = snapshot
     case .objectRemoved(let id, _):
       nodes[number].view.chat[id] = nil
       nodes[number].view.objects[id] = nil
       nodes[number].view.holders[id] = nil
-    case .selected(let id, let holder):
-      nodes[number].view.holders[id] = holder
+    case .selected(let id, let holder): nodes[number].view.holders[id] = holder
     case .chat(let line, _):
       if nodes[number].view.chat[line.id] != nil { complaints.append("said twice") }
       nodes[number].view.chat[line.id] = line
@@ -58,8 +50,8 @@ extension ReplicaWorld {
     case .role(let role):
       nodes[number].role = role
       if role == .viewer { nodes[number].strokes = [] }
-    case .memberRole, .selectionLost, .preview, .presence, .wantAsset, .data, .caughtUp, .profile,
-      .full, .photosLeftOut, .deletedUnseen:
+    case .memberRole, .selectionLost, .preview, .presence, .wantAsset, .data, .caughtUp, .profile, .full,
+      .photosLeftOut, .deletedUnseen:
       break
     }
   }
@@ -77,13 +69,9 @@ extension ReplicaWorld {
 
   private func post(_ bytes: [UInt8], _ from: Int, _ member: MemberID, _ kind: Packet.Kind) {
     guard let to = index(of: member), isConnected(from, to) else { return }
-    if case .datagram = kind {
-      guard !random.chance(weather.loss) else { return }
-    }
+    if case .datagram = kind { guard !random.chance(weather.loss) else { return } }
     let at = uptime + UInt64(1 + random.below(60))
-    packets[Link(from: from, to: to), default: []].append(
-      Packet(at: at, bytes: bytes, kind: kind)
-    )
+    packets[Link(from: from, to: to), default: []].append(Packet(at: at, bytes: bytes, kind: kind))
   }
 
   private func carryAsset(_ id: AssetID, _ dto: ResourceDTO, from: Int, to member: MemberID) {

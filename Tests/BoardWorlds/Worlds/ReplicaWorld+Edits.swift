@@ -22,10 +22,7 @@ extension ReplicaWorld {
     }
   }
 
-  private func change(
-    _ number: Int,
-    _ body: (Board) throws(BoardError) -> Void
-  ) throws(BoardError) {
+  private func change(_ number: Int, _ body: (Board) throws(BoardError) -> Void) throws(BoardError) {
     carryOut(try nodes[number].replica.change(now: now(number), body).actions, number)
   }
 
@@ -36,17 +33,12 @@ extension ReplicaWorld {
     let id = random.element(of: ids)
     let place = Point(x: Double(random.below(9000)) / 7, y: Double(random.below(9000)) / 7 - 600)
     switch (id == nil ? random.below(3) : random.below(16), id) {
-    case (0, _):
-      try change(number) { (board) throws(BoardError) in
-        _ = try board.createText("text", at: place)
-      }
+    case (0, _): try change(number) { (board) throws(BoardError) in _ = try board.createText("text", at: place) }
     case (1, _):
       let asset = Self.asset(UInt8(random.below(200)))
       node.stored.insert(asset.id)
       carryOut(replica.assetStored(asset.id, now: now), number)
-      try change(number) { (board) throws(BoardError) in
-        _ = try board.createPhoto(asset, at: place)
-      }
+      try change(number) { (board) throws(BoardError) in _ = try board.createPhoto(asset, at: place) }
     case (2, _):
       let (id, actions) = try replica.beginStroke(now: now)
       node.strokes.append(id)
@@ -62,36 +54,22 @@ extension ReplicaWorld {
       }
     case (6, _):
       let line = "line \(random.below(1000))"
-      try change(number) { (board) throws(BoardError) in
-        _ = try board.say(line, as: "Anna")
-      }
-    case (7, let id?):
-      try change(number) { (board) throws(BoardError) in try board.delete(id) }
-    case (8, let id?):
-      try change(number) { (board) throws(BoardError) in try board.purge(id) }
+      try change(number) { (board) throws(BoardError) in _ = try board.say(line, as: "Anna") }
+    case (7, let id?): try change(number) { (board) throws(BoardError) in try board.delete(id) }
+    case (8, let id?): try change(number) { (board) throws(BoardError) in try board.purge(id) }
     case (9, let id?), (10, let id?):
-      try change(number) { (board) throws(BoardError) in
-        try board.object(id)?.select()
-      }
-    case (11, _):
-      try change(number) { (board) throws(BoardError) in try board.deselectAll() }
+      try change(number) { (board) throws(BoardError) in try board.object(id)?.select() }
+    case (11, _): try change(number) { (board) throws(BoardError) in try board.deselectAll() }
     case (12, let id?):
       let word = ["one", "two two", "texts"][random.below(3)]
-      try change(number) { (board) throws(BoardError) in
-        try board.text(id).update(text: word)
-      }
+      try change(number) { (board) throws(BoardError) in try board.text(id).update(text: word) }
     case (13, _):
       try change(number) { (board) throws(BoardError) in
         for id in ids.prefix(20) { try board.object(id)?.move(to: place) }
       }
-    case (14, let id?):
-      try change(number) { (board) throws(BoardError) in
-        try board.undelete(id)
-      }
+    case (14, let id?): try change(number) { (board) throws(BoardError) in try board.undelete(id) }
     case (_, let id?):
-      try change(number) { (board) throws(BoardError) in
-        try board.object(id)?.rotate(to: .radians(place.x))
-      }
+      try change(number) { (board) throws(BoardError) in try board.object(id)?.rotate(to: .radians(place.x)) }
     case (_, nil): break
     }
   }

@@ -14,29 +14,17 @@ extension ReplicaWorld {
   ///   - hasSlowSignatures: Whether signing and verifying take time, up to milliseconds or up to seconds.
   /// - Returns: The numbers of events.
   /// - Throws: The invariant that did not hold.
-  public static func run(
-    seed: UInt64,
-    isOwned: Bool = false,
-    hasSlowSignatures: Bool = false
-  ) throws(BoardWorld.Failure) -> BoardWorld.Tally {
-    try passed(seed: seed, isOwned: isOwned, hasSlowSignatures: hasSlowSignatures).tally
-  }
+  public static func run(seed: UInt64, isOwned: Bool = false, hasSlowSignatures: Bool = false) throws(BoardWorld
+    .Failure) -> BoardWorld.Tally
+  { try passed(seed: seed, isOwned: isOwned, hasSlowSignatures: hasSlowSignatures).tally }
 
   /// Returns the world of a seed at its end.
   ///
   /// - Throws: The invariant that did not hold.
-  static func passed(
-    seed: UInt64,
-    isOwned: Bool,
-    hasSlowSignatures: Bool,
-    hasRealKeys: Bool = true
-  ) throws(BoardWorld.Failure) -> ReplicaWorld {
-    let world = ended(
-      seed: seed,
-      isOwned: isOwned,
-      hasSlowSignatures: hasSlowSignatures,
-      hasRealKeys: hasRealKeys
-    )
+  static func passed(seed: UInt64, isOwned: Bool, hasSlowSignatures: Bool, hasRealKeys: Bool = true) throws(BoardWorld
+    .Failure) -> ReplicaWorld
+  {
+    let world = ended(seed: seed, isOwned: isOwned, hasSlowSignatures: hasSlowSignatures, hasRealKeys: hasRealKeys)
     if let complaint = world.complaints.first {
       let invariant = complaint.prefix { $0 != ":" }
       throw BoardWorld.Failure(seed: seed, invariant: String(invariant), what: complaint)
@@ -44,18 +32,14 @@ extension ReplicaWorld {
     return world
   }
 
-  /// Returns the stored changes of all members at the end of the world of a seed, even if it
-  /// failed.
+  /// Returns the stored changes of all members at the end of the world of a seed, even if it failed.
   public static func documents(seed: UInt64, isOwned: Bool = false) -> [[StoredChange]] {
     ended(seed: seed, isOwned: isOwned).nodes.map { $0.document }
   }
 
-  private static func ended(
-    seed: UInt64,
-    isOwned: Bool,
-    hasSlowSignatures: Bool = false,
-    hasRealKeys: Bool = true
-  ) -> ReplicaWorld {
+  private static func ended(seed: UInt64, isOwned: Bool, hasSlowSignatures: Bool = false, hasRealKeys: Bool = true)
+    -> ReplicaWorld
+  {
     var weather = Weather()
     if hasSlowSignatures { weather.signingTime = [1, 40, 400, 4000][Int(seed / 5 % 4)] }
     weather.isOwned = isOwned
@@ -120,18 +104,15 @@ extension ReplicaWorld {
       if node.replica.digest != nodes[0].replica.digest { complaints.append("I1: digests differ") }
       if board.chat != first.chat { complaints.append("I1: chats differ") }
       if board.objectIDs != first.objectIDs { complaints.append("I1: stacks differ") }
-      // An operation that created an object may be lost with all members that had it, while one of
-      // its other operations survives.
+      // An operation that created an object may be lost with all members that had it, while one of its other operations
+      // survives.
       if board.state.orphans != first.state.orphans { complaints.append("I1: orphans differ") }
-      if !isRevoked, crashes + tally[.lies] + tally[.twoStories] + tally[.claims] == 0,
-        !board.state.orphans.isEmpty
-      {
+      if !isRevoked, crashes + tally[.lies] + tally[.twoStories] + tally[.claims] == 0, !board.state.orphans.isEmpty {
         complaints.append("I1: orphans are left")
       }
       // Every node must know the authors of all living cells.
       for (id, record) in board.state.sortedRecords {
-        for entry in record.entries
-        where board.member(of: entry.cell.dot.incarnation) == nil {
+        for entry in record.entries where board.member(of: entry.cell.dot.incarnation) == nil {
           complaints.append("I1: \(number) does not know whose \(entry.property) of \(id) is")
         }
       }
@@ -163,33 +144,25 @@ extension ReplicaWorld {
     if node.view.objects.count != board.objectIDs.count { complaints.append("I6: too much told") }
     let unlike = Set(node.view.chat.values).symmetricDifference(board.chat)
     // A chat line that a repair completes is not reported again.
-    if !unlike.isEmpty, !isBetrayed {
-      complaints.append("I6: of the chat was not told, or is not: \(unlike)")
-    }
+    if !unlike.isEmpty, !isBetrayed { complaints.append("I6: of the chat was not told, or is not: \(unlike)") }
   }
 
   private static func withoutSelection(_ snapshot: ObjectSnapshot) -> String {
     let (json, key) = (Array(snapshot.json.utf8), Array("\"selectedBy\":".utf8))
     let starts = json.indices.dropLast(key.count)
     guard let start = starts.first(where: { json[$0...].starts(with: key) }),
-      let end = json[(start + key.count)...].firstIndex(where: {
-        $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "}")
-      })
+      let end = json[(start + key.count)...].firstIndex(where: { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "}") })
     else { return snapshot.json }
     return String(decoding: json[..<start] + json[end...], as: UTF8.self)
   }
 
   /// Checks that each available asset was delivered once to every node that shows it.
   private func checkAssets(_ node: Node) {
-    if node.deliveries.values.contains(where: { $0 != 1 }) {
-      complaints.append("an asset was brought twice")
-    }
+    if node.deliveries.values.contains(where: { $0 != 1 }) { complaints.append("an asset was brought twice") }
     for snapshot in node.replica.board.snapshots {
       guard let asset = snapshot.asset else { continue }
       let someoneHas = nodes.contains { $0.stored.contains(asset.id) }
-      if node.stored.contains(asset.id) != someoneHas
-        || snapshot.isAssetAvailable != someoneHas
-      {
+      if node.stored.contains(asset.id) != someoneHas || snapshot.isAssetAvailable != someoneHas {
         complaints.append("an asset is not where it is shown")
       }
     }
@@ -200,9 +173,7 @@ extension ReplicaWorld {
     guard !isBetrayed else { return }
     let node = nodes[number]
     let again = replica(node.key, now(number))
-    do throws(RestoreError) {
-      _ = try again.restore(node.document, now: now(number))
-    } catch {
+    do throws(RestoreError) { _ = try again.restore(node.document, now: now(number)) } catch {
       complaints.append("I11: what was kept is not restored: \(error)")
     }
     if Oracle.dump(again.board.state) != Oracle.dump(node.replica.board.state) {

@@ -79,9 +79,7 @@ extension ReplicaWorld {
     }
     tally[.lies] += 1
     if caught.count == earlier { complaints.append("AUT: no node detected the lie \(lie)") }
-    if nodes[number].replica.board.state.context != before {
-      complaints.append("AUT: the lie \(lie) counts")
-    }
+    if nodes[number].replica.board.state.context != before { complaints.append("AUT: the lie \(lie) counts") }
   }
 
   private static let otherBoard: BoardID = {
@@ -133,11 +131,7 @@ extension ReplicaWorld {
       _ = try? scriptedReplica.sendText()
       return .message(scriptedReplica.hello())
     case .otherBeginning:
-      scriptedReplica.chain = BatchChain(
-        scriptedReplica.incarnation,
-        sequence: 0,
-        hash: .sha256([1])
-      )
+      scriptedReplica.chain = BatchChain(scriptedReplica.incarnation, sequence: 0, hash: .sha256([1]))
       return .message(scriptedReplica.hello())
     case .viewer:
       say(scriptedReplica.hello(), scriptedReplica, number)
@@ -145,22 +139,14 @@ extension ReplicaWorld {
     case .otherBoard: return .message(scriptedReplica.hello())
     case .answer, .answerOfOthers:
       say(scriptedReplica.hello(), scriptedReplica, number)
-      let name = ResourceDTO(
-        id: board.description,
-        type: .whiteboard,
-        request: 1,
-        byteCount: 100
-      )
-      guard nodes[number].replica.expectsAnswer(name, from: scriptedReplica.member) else {
-        return nil
-      }
+      let name = ResourceDTO(id: board.description, type: .whiteboard, request: 1, byteCount: 100)
+      guard nodes[number].replica.expectsAnswer(name, from: scriptedReplica.member) else { return nil }
       let answer = answer(of: lie == .answer ? scriptedReplica : newScriptedReplica())
       return answer.map { .answer($0) }
     }
   }
 
-  /// Returns an answer with something new; one bit is wrong in its signature if it is the replica's
-  /// own.
+  /// Returns an answer with something new; one bit is wrong in its signature if it is the replica's own.
   private func answer(of scriptedReplica: ScriptedReplica) -> [UInt8]? {
     let author = Incarnation.random(using: &random)
     let id = ObjectID(Dot(author, 1))
@@ -205,8 +191,7 @@ extension ReplicaWorld {
     let stories = [
       Operation(id, .position, .pair(Int32(random.below(1000)), 5)),
       isAboutBeing
-        ? Operation(next, .kind, .unsigned(1))
-        : Operation(id, .position, .pair(Int32(random.below(1000)), 6)),
+        ? Operation(next, .kind, .unsigned(1)) : Operation(id, .position, .pair(Int32(random.below(1000)), 6)),
     ]
     say(try? left.send([stories[0]], time: time), left, one)
     say(try? right.send([stories[1]], time: time), right, other)
@@ -217,8 +202,7 @@ extension ReplicaWorld {
     tally[.twoStories] += 1
   }
 
-  /// Purges an object that a member is about to create, so that it needs a new incarnation
-  /// (BRD-25).
+  /// Purges an object that a member is about to create, so that it needs a new incarnation (BRD-25).
   private func claim(from number: Int) {
     var scriptedReplica = newScriptedReplica()
     join(scriptedReplica, number)
@@ -229,11 +213,7 @@ extension ReplicaWorld {
     let dot = Dot(victim.incarnation, last + 1 + random.next() % 4)
     // Operations under such a dot that did not arrive here are lost.
     isBetrayed = true
-    say(
-      try? scriptedReplica.send([Operation(ObjectID(dot), .purge, .none)]),
-      scriptedReplica,
-      number
-    )
+    say(try? scriptedReplica.send([Operation(ObjectID(dot), .purge, .none)]), scriptedReplica, number)
     tally[.claims] += 1
   }
 }

@@ -6,9 +6,7 @@ import WhiteboardSync
 extension ReplicaWorld {
   /// Whether the topology and the partition allow a link between two nodes now.
   func mayConnect(_ one: Int, _ other: Int) -> Bool {
-    if let partition, partition.members.contains(one) != partition.members.contains(other) {
-      return false
-    }
+    if let partition, partition.members.contains(one) != partition.members.contains(other) { return false }
     return switch topology {
     case .mesh: one != other
     case .line: abs(one - other) == 1
@@ -43,9 +41,7 @@ extension ReplicaWorld {
   }
 
   /// Connects all nodes that may be connected.
-  package func connectAll() {
-    for one in nodes.indices { for other in nodes.indices { connect(one, other) } }
-  }
+  package func connectAll() { for one in nodes.indices { for other in nodes.indices { connect(one, other) } } }
 
   /// Restarts a node from its stored changes without the latest ones; everything unsent is lost.
   package func crash(_ number: Int) {
@@ -81,9 +77,7 @@ extension ReplicaWorld {
       let (first, others) = (node.document.prefix(count), node.document.dropFirst(count))
       actions += try node.replica.restore(first, now: now(number), isWhole: false)
       actions += try node.replica.restore(others, now: now(number))
-    } catch {
-      complaints.append("I11: what was kept is not restored: \(error)")
-    }
+    } catch { complaints.append("I11: what was kept is not restored: \(error)") }
     node.signatures = []
     node.storedAuthors = []
     for action in actions {
@@ -115,9 +109,7 @@ extension ReplicaWorld {
     let members = Set(nodes.indices.filter { _ in random.chance(50) })
     partition = (members, uptime + UInt64(200 + random.below(2000)))
     for one in nodes.indices {
-      for other in nodes.indices where one < other && !mayConnect(one, other) {
-        disconnect(one, other)
-      }
+      for other in nodes.indices where one < other && !mayConnect(one, other) { disconnect(one, other) }
     }
   }
 }

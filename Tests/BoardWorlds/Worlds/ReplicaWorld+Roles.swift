@@ -4,8 +4,7 @@ import WhiteboardSync
 
 /// Roles on a board that the first member owns.
 extension ReplicaWorld {
-  /// The rights that the owner grants a member: the second may also grant, the third of a mesh only
-  /// views.
+  /// The rights that the owner grants a member: the second may also grant, the third of a mesh only views.
   private func rights(of number: Int) -> Rights? {
     switch number {
     case 1: Rights(.relay, mayGrant: true)
@@ -25,8 +24,11 @@ extension ReplicaWorld {
   func grant(for key: WorldKey) -> Grant? {
     guard let owner else { return nil }
     let first = WorldKey(0, isReal: isReal)
-    return Author(board: owner.board, key: first, grant: Grant(owner: owner))
-      .grant(.editor, to: key.publicKey, serial: 1_700_000_000_000 + uptime)
+    return Author(board: owner.board, key: first, grant: Grant(owner: owner)).grant(
+      .editor,
+      to: key.publicKey,
+      serial: 1_700_000_000_000 + uptime
+    )
   }
 
   /// Lets a member that may grant revoke rights, or grant them again.
@@ -51,12 +53,7 @@ extension ReplicaWorld {
   /// Lets the owner make every member an editor.
   func admitAll() {
     for other in nodes.indices.dropFirst() {
-      let actions = nodes[0].replica.admit(
-        nodes[other].member,
-        for: .editor,
-        isAsked: true,
-        now: now(0)
-      )
+      let actions = nodes[0].replica.admit(nodes[other].member, for: .editor, isAsked: true, now: now(0))
       carryOut(actions, 0)
     }
   }
@@ -81,10 +78,7 @@ extension ReplicaWorld {
     }
     // One node has received more than the revoking one.
     if other != number { say(texts[1], scriptedReplica, other) }
-    let (isRevoked, actions) = nodes[number].replica.revoke(
-      scriptedReplica.member,
-      now: now(number)
-    )
+    let (isRevoked, actions) = nodes[number].replica.revoke(scriptedReplica.member, now: now(number))
     if isRevoked { noteRevocation() }
     carryOut(actions, number)
     finishAllSignatures(number)

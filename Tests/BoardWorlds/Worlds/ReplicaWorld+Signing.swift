@@ -32,9 +32,7 @@ extension ReplicaWorld {
   /// Finishes the signatures whose time has come, in any order.
   func finishSignatures(_ number: Int) {
     while true {
-      let due = nodes[number].signatures.indices.filter {
-        nodes[number].signatures[$0].at <= uptime
-      }
+      let due = nodes[number].signatures.indices.filter { nodes[number].signatures[$0].at <= uptime }
       guard let index = signing.element(of: due) else { return }
       finish(nodes[number].signatures.remove(at: index).request, number)
     }
@@ -53,17 +51,12 @@ extension ReplicaWorld {
     let actions: [ReplicaAction]
     switch request {
     case .sign(let request):
-      actions = node.replica.signed(
-        request.id,
-        signature: node.key.signature(of: request.bytes),
-        now: now(number)
-      )
+      actions = node.replica.signed(request.id, signature: node.key.signature(of: request.bytes), now: now(number))
     case .verify(let request):
       let isValid =
         switch request.subject {
         case .key(let key): verifier.isKey(key)
-        case .signature(let signature, let bytes, let key):
-          verifier.isValid(signature, of: bytes, by: key)
+        case .signature(let signature, let bytes, let key): verifier.isValid(signature, of: bytes, by: key)
         }
       actions = node.replica.verified(request.id, isValid: isValid, now: now(number))
     }

@@ -9,9 +9,7 @@ extension ReplicaWorld {
   /// Messages of a link keep their order. Datagrams and answers may overtake them and each other.
   package func step(_ milliseconds: UInt64) {
     uptime += milliseconds
-    for link in packets.keys.sorted(by: { ($0.from, $0.to) < ($1.from, $1.to) }) {
-      deliver(on: link)
-    }
+    for link in packets.keys.sorted(by: { ($0.from, $0.to) < ($1.from, $1.to) }) { deliver(on: link) }
     for number in nodes.indices {
       finishSignatures(number)
       tick(number)
@@ -26,9 +24,7 @@ extension ReplicaWorld {
     let actions = replica.tick(now: now(number))
     if !isDue, !actions.isEmpty { complaints.append("a tick before its time does \(actions[0])") }
     for action in actions { carryOut(action, number) }
-    if let next = replica.nextDeadline, next <= uptime {
-      complaints.append("a tick leaves something due")
-    }
+    if let next = replica.nextDeadline, next <= uptime { complaints.append("a tick leaves something due") }
   }
 
   private func deliver(on link: Link) {
@@ -50,8 +46,7 @@ extension ReplicaWorld {
       let node = nodes[link.to]
       let member = nodes[link.from].member
       switch packet.kind {
-      case .message:
-        carryOut(node.replica.received(packet.bytes, from: member, now: now(link.to)), link.to)
+      case .message: carryOut(node.replica.received(packet.bytes, from: member, now: now(link.to)), link.to)
       case .datagram:
         let actions = node.replica.receivedDatagram(packet.bytes, from: member, now: now(link.to))
         carryOut(actions, link.to)
@@ -73,18 +68,9 @@ extension ReplicaWorld {
     guard node.replica.expectsAnswer(name, from: sender.member) else { return }
     let actions: [ReplicaAction]
     if random.chance(weather.failures) {
-      actions = node.replica.answerFailed(
-        request: request,
-        from: sender.member,
-        now: now(link.to)
-      )
+      actions = node.replica.answerFailed(request: request, from: sender.member, now: now(link.to))
     } else {
-      actions = node.replica.receivedAnswer(
-        answer,
-        request: request,
-        from: sender.member,
-        now: now(link.to)
-      )
+      actions = node.replica.receivedAnswer(answer, request: request, from: sender.member, now: now(link.to))
       tally[.answers] += 1
     }
     carryOut(actions, link.to)
@@ -97,9 +83,7 @@ extension ReplicaWorld {
       let (one, other) = (random.below(nodes.count), random.below(nodes.count))
       disconnect(one, other)
     }
-    if random.chance(weather.mends) {
-      connect(random.below(nodes.count), random.below(nodes.count))
-    }
+    if random.chance(weather.mends) { connect(random.below(nodes.count), random.below(nodes.count)) }
     if random.below(1000) < weather.crashes { crash(random.below(nodes.count)) }
     if random.below(1000) < 4 { compact(random.below(nodes.count)) }
     if weather.lies > 0, random.below(1000) < weather.lies { beHostile() }
@@ -122,8 +106,7 @@ extension ReplicaWorld {
     return false
   }
 
-  /// Advances the time until no signature and no message is pending, and all assets have arrived; at most
-  /// five minutes.
+  /// Advances the time until no signature and no message is pending, and all assets have arrived; at most five minutes.
   ///
   /// Before that, a node can know a revocation that another node is still verifying.
   func settleSignatures() -> Bool {
@@ -156,22 +139,17 @@ extension ReplicaWorld {
       }
     }
     return isSynced
-      && Set(
-        agreeing.map {
-          Oracle.dump(nodes[$0].replica.board.state, withSelections: !isBetrayed && !isRevoked)
-        }
-      ).count == 1
+      && Set(agreeing.map { Oracle.dump(nodes[$0].replica.board.state, withSelections: !isBetrayed && !isRevoked) })
+        .count == 1
   }
 
-  /// The nodes that must agree at the end: all except a viewer with operations that no other node
-  /// has.
+  /// The nodes that must agree at the end: all except a viewer with operations that no other node has.
   ///
   /// No node asks a viewer for them, because a viewer vouches for nothing.
   var agreeing: [Int] {
     nodes.indices.filter { number in
       let replica = nodes[number].replica
-      return replica.role.mayWrite
-        || nodes[0].replica.board.state.context.isSuperset(of: replica.board.state.context)
+      return replica.role.mayWrite || nodes[0].replica.board.state.context.isSuperset(of: replica.board.state.context)
     }
   }
 
@@ -185,8 +163,8 @@ extension ReplicaWorld {
     }
   }
 
-  /// Advances the time until all assets have arrived: some minutes at most, because members that
-  /// failed are asked again after some time.
+  /// Advances the time until all assets have arrived: some minutes at most, because members that failed are asked again
+  /// after some time.
   package func settleAssets() -> Bool {
     for _ in 0..<600 {
       if hasAllAssets { return true }

@@ -5,8 +5,8 @@ import WhiteboardSync
 
 /// A world of several replicas, their links, and time, determined by one seed.
 ///
-/// A link delivers in order until it is cut. Different links overtake each other, datagrams are
-/// lost, answers fail, and programs crash and restart from their stored changes or from a backup.
+/// A link delivers in order until it is cut. Different links overtake each other, datagrams are lost, answers fail, and
+/// programs crash and restart from their stored changes or from a backup.
 public final class ReplicaWorld {
   /// The probabilities of faults.
   package struct Weather {
@@ -205,9 +205,7 @@ public final class ReplicaWorld {
     self.topology = topology
     isReal = hasRealKeys && seed % 64 == 63
     let first = WorldKey(0, isReal: isReal)
-    owner =
-      weather.isOwned
-      ? BoardOwner(salt: [UInt8](repeating: 7, count: 8), key: first.publicKey) : nil
+    owner = weather.isOwned ? BoardOwner(salt: [UInt8](repeating: 7, count: 8), key: first.publicKey) : nil
     for number in 0..<count { addNode(number) }
   }
 
@@ -226,9 +224,7 @@ public final class ReplicaWorld {
     return drawn % 4 == 0 ? 0 : drawn % 2 == 0 ? drawn : -drawn
   }
 
-  private func wall(_ skew: Int64) -> UInt64 {
-    UInt64(1_700_000_000_000 + skew + Int64(uptime))
-  }
+  private func wall(_ skew: Int64) -> UInt64 { UInt64(1_700_000_000_000 + skew + Int64(uptime)) }
 
   /// Creates an empty replica with a new incarnation.
   package func replica(_ key: WorldKey, _ now: Moment) -> Replica {
@@ -252,15 +248,11 @@ public final class ReplicaWorld {
   var verifier: WorldVerifier { WorldVerifier(isReal: isReal) }
 
   /// Returns the readings of both clocks of a node.
-  package func now(_ number: Int) -> Moment {
-    Moment(wall: wall(nodes[number].skew), uptime: uptime)
-  }
+  package func now(_ number: Int) -> Moment { Moment(wall: wall(nodes[number].skew), uptime: uptime) }
 
   /// Returns the index of a member's node.
   package func index(of member: MemberID) -> Int? { nodes.firstIndex { $0.member == member } }
 
   /// Whether there is a link between two nodes.
-  package func isConnected(_ one: Int, _ other: Int) -> Bool {
-    connected.contains(Link(from: one, to: other))
-  }
+  package func isConnected(_ one: Int, _ other: Int) -> Bool { connected.contains(Link(from: one, to: other)) }
 }

@@ -5,8 +5,8 @@ import WhiteboardSync
 
 /// Many replicas with a link between each two, without delay, that count their messages.
 ///
-/// A message to all goes once to a relay, which forwards it. So *said* counts it once, and *heard*
-/// counts each recipient.
+/// A message to all goes once to a relay, which forwards it. So *said* counts it once, and *heard* counts each
+/// recipient.
 public final class Room {
   /// The number of messages of one kind, and of their recipients.
   public struct Count: Hashable, Sendable {
@@ -68,14 +68,10 @@ public final class Room {
         localVerifier: LocalVerifier(SimulatedVerifier())
       )
     }
-    numbers = Dictionary(
-      uniqueKeysWithValues: replicas.enumerated().map { ($1.board.member, $0) }
-    )
+    numbers = Dictionary(uniqueKeysWithValues: replicas.enumerated().map { ($1.board.member, $0) })
   }
 
-  private static func moment(_ uptime: UInt64) -> Moment {
-    Moment(wall: 1_700_000_000_000 + uptime, uptime: uptime)
-  }
+  private static func moment(_ uptime: UInt64) -> Moment { Moment(wall: 1_700_000_000_000 + uptime, uptime: uptime) }
 
   /// The current reading of all clocks.
   package var now: Moment { Self.moment(uptime) }
@@ -112,9 +108,7 @@ public final class Room {
   }
 
   /// Makes a small edit by a replica, which only some others receive.
-  package func write(_ number: Int, heardBy listeners: Range<Int>) {
-    write(number, listeners.contains(_:))
-  }
+  package func write(_ number: Int, heardBy listeners: Range<Int>) { write(number, listeners.contains(_:)) }
 
   /// Advances the time.
   public func pass(_ milliseconds: UInt64) {
@@ -122,8 +116,7 @@ public final class Room {
     while uptime < end {
       let due = replicas.compactMap { $0.nextDeadline }.min() ?? end
       uptime = min(max(due, uptime + 1), end)
-      for number in replicas.indices
-      where replicas[number].nextDeadline.map({ $0 <= uptime }) ?? false {
+      for number in replicas.indices where replicas[number].nextDeadline.map({ $0 <= uptime }) ?? false {
         carryOut(replicas[number].tick(now: now), number)
       }
       deliver()

@@ -30,8 +30,7 @@ package struct ScriptedReplica {
   /// Returns the author message for the current position of the chain.
   package mutating func hello() -> [UInt8] {
     writer.beginAuthor()
-    return SyncMessage.author(AuthorMessage(record: record.bytes, head: author.sign(chain)))
-      .encode()
+    return SyncMessage.author(AuthorMessage(record: record.bytes, head: author.sign(chain))).encode()
   }
 
   /// Begins a new incarnation and returns its author message.
@@ -41,10 +40,8 @@ package struct ScriptedReplica {
   }
 
   /// Returns the message of the next batch.
-  package mutating func send(
-    _ operations: [Operation],
-    time: UInt64 = 1_700_000_000_000
-  ) throws(CodecError) -> [UInt8] {
+  package mutating func send(_ operations: [Operation], time: UInt64 = 1_700_000_000_000) throws(CodecError) -> [UInt8]
+  {
     let batch = try Batch(
       author: incarnation,
       firstSequence: chain.sequence + 1,
@@ -59,9 +56,7 @@ package struct ScriptedReplica {
   /// Returns the message of a batch that creates a text.
   package mutating func sendText() throws(CodecError) -> [UInt8] {
     let id = ObjectID(Dot(incarnation, chain.sequence + 1))
-    return try send([
-      Operation(id, .kind, .unsigned(1)), Operation(id, .position, .pair(64, -64)),
-    ])
+    return try send([Operation(id, .kind, .unsigned(1)), Operation(id, .position, .pair(64, -64))])
   }
 
   /// Returns the message with the head of the chain.

@@ -62,9 +62,7 @@ struct SecondReading {
       return (place, id)
     }
     for (back, front) in zip(keys, keys.dropFirst()) {
-      let isInOrder =
-        back.place == front.place
-        ? back.id < front.id : back.place.lexicographicallyPrecedes(front.place)
+      let isInOrder = back.place == front.place ? back.id < front.id : back.place.lexicographicallyPrecedes(front.place)
       guard isInOrder else { return "\(back.id) shows behind \(front.id)" }
     }
     return nil
@@ -74,24 +72,22 @@ struct SecondReading {
 
   private var settings: String? {
     let cells = state.storedIDs.compactMap { id -> Cell? in
-      guard let record = state.record(id), record.kind == .settings, !record.isDeleted,
-        let cell = record[.title], case .text = cell.value
+      guard let record = state.record(id), record.kind == .settings, !record.isDeleted, let cell = record[.title],
+        case .text = cell.value
       else { return nil }
       return cell
     }
     let latest = cells.max { ($0.time, $0.dot) < ($1.time, $1.dot) }
     var title: String?
     if case .text(let text)? = latest?.value, !text.isEmpty { title = text }
-    return board.settings.title == title
-      ? nil : "the title is \(board.settings.title ?? "") and not \(title ?? "")"
+    return board.settings.title == title ? nil : "the title is \(board.settings.title ?? "") and not \(title ?? "")"
   }
 
   // MARK: - Games
 
   private var games: String? {
     for id in board.objectIDs {
-      guard
-        case .wordle(let view)? = board.gameView(id, for: board.member, isRevealing: true)?.detail,
+      guard case .wordle(let view)? = board.gameView(id, for: board.member, isRevealing: true)?.detail,
         let answer = view.answer
       else { continue }
       for player in view.players {
@@ -104,8 +100,7 @@ struct SecondReading {
     return nil
   }
 
-  /// Returns whether the marks find each letter as often as both words have it, including the right
-  /// positions.
+  /// Returns whether the marks find each letter as often as both words have it, including the right positions.
   private func isRight(_ marks: [WordleMark], of word: String, for answer: String) -> Bool {
     let (guess, answer) = (Array(word), Array(answer))
     for (index, letter) in guess.enumerated() {

@@ -76,8 +76,6 @@ extension BoardWorld {
     }
 
     /// All counts in one line.
-    public var description: String {
-      Event.allCases.map { "\(self[$0]) \($0.rawValue)" }.joined(separator: ", ")
-    }
+    public var description: String { Event.allCases.map { "\(self[$0]) \($0.rawValue)" }.joined(separator: ", ") }
   }
 }

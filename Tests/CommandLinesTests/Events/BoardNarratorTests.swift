@@ -5,8 +5,7 @@ import Testing
 @testable import Whiteboard
 @testable import WhiteboardKit
 
-@Suite("The lines about a board for users and screen readers")
-struct BoardNarratorTests {
+@Suite("The lines about a board for users and screen readers") struct BoardNarratorTests {
   private static let id = "5-abcdefghijklm"
   private static let ben = "ben-peer-id"
 
@@ -37,24 +36,17 @@ struct BoardNarratorTests {
     )
   }
 
-  private func added(
-    _ words: String,
-    id: String = BoardNarratorTests.id,
-    by peer: String? = BoardNarratorTests.ben
-  ) -> BoardEvent {
-    .objectAdded(.init(id: id, object: text(words, id: id), by: peer))
-  }
+  private func added(_ words: String, id: String = BoardNarratorTests.id, by peer: String? = BoardNarratorTests.ben)
+    -> BoardEvent
+  { .objectAdded(.init(id: id, object: text(words, id: id), by: peer)) }
 
   private func changed(
     _ keys: [String],
     _ object: BoardEvent.ObjectDescription,
     by peer: String? = BoardNarratorTests.ben
-  ) -> BoardEvent {
-    .objectChanged(.init(id: object.id, changed: keys, object: object, by: peer))
-  }
+  ) -> BoardEvent { .objectChanged(.init(id: object.id, changed: keys, object: object, by: peer)) }
 
-  @Test("a text that another member types is one line when the member pauses")
-  mutating func typing() {
+  @Test("a text that another member types is one line when the member pauses") mutating func typing() {
     #expect(narrator.lines(for: added("h"), now: .zero) == [])
     for (index, words) in ["he", "hel", "hell", "hello"].enumerated() {
       let now = Duration.seconds(index + 1)
@@ -67,8 +59,7 @@ struct BoardNarratorTests {
     #expect(narrator.nextDue == nil && narrator.allLines() == [])
   }
 
-  @Test("a drag of another member is one line when the object is free again")
-  mutating func dragging() {
+  @Test("a drag of another member is one line when the object is free again") mutating func dragging() {
     for x in 1...20 {
       let object = text("hello", at: Double(x), selectedBy: Self.ben)
       #expect(narrator.lines(for: changed(["centerPosition"], object), now: .zero) == [])
@@ -86,44 +77,28 @@ struct BoardNarratorTests {
   mutating func nextAction() {
     _ = narrator.lines(for: added("one", id: "1-a"), now: .zero)
     #expect(narrator.lines(for: added("two", id: "2-a", by: "cy-peer-id"), now: .zero) == [])
-    #expect(
-      narrator.lines(for: added("three", id: "3-a"), now: .zero) == [
-        #"+ Ben: text 1-a "one" at 0,0"#
-      ]
-    )
+    #expect(narrator.lines(for: added("three", id: "3-a"), now: .zero) == [#"+ Ben: text 1-a "one" at 0,0"#])
     let chat = BoardEvent.chat(.init(id: "c", peer: Self.ben, name: "Ben", text: "hi", at: ""))
-    #expect(
-      narrator.lines(for: chat, now: .zero) == [
-        #"+ Ben: text 3-a "three" at 0,0"#, "<Ben (ben-peer)> hi",
-      ]
-    )
+    #expect(narrator.lines(for: chat, now: .zero) == [#"+ Ben: text 3-a "three" at 0,0"#, "<Ben (ben-peer)> hi"])
     #expect(narrator.allLines() == [#"+ Cy: text 2-a "two" at 0,0"#])
   }
 
-  @Test("own changes, and changes that are not gradual, appear at once")
-  mutating func immediate() {
+  @Test("own changes, and changes that are not gradual, appear at once") mutating func immediate() {
+    #expect(narrator.lines(for: added("own", by: nil), now: .zero) == [#"+ text \#(Self.id) "own" at 0,0"#])
     #expect(
-      narrator.lines(for: added("own", by: nil), now: .zero) == [
-        #"+ text \#(Self.id) "own" at 0,0"#
+      narrator.lines(for: changed(["color"], text("own")), now: .zero) == [
+        #"~ Ben: text \#(Self.id) "own" at 0,0 (color)"#
       ]
     )
-    #expect(
-      narrator.lines(for: changed(["color"], text("own")), now: .zero)
-        == [#"~ Ben: text \#(Self.id) "own" at 0,0 (color)"#]
-    )
     let selected = BoardEvent.selected(.init(id: Self.id, peer: Self.ben, name: "Ben"))
-    #expect(
-      narrator.lines(for: selected, now: .zero) == [#"Ben selected text "own" (\#(Self.id))"#]
-    )
+    #expect(narrator.lines(for: selected, now: .zero) == [#"Ben selected text "own" (\#(Self.id))"#])
     let removed = BoardEvent.objectRemoved(.init(id: Self.id, by: Self.ben))
-    #expect(
-      narrator.lines(for: removed, now: .zero) == [#"- Ben: text "own" (\#(Self.id)) deleted"#]
-    )
+    #expect(narrator.lines(for: removed, now: .zero) == [#"- Ben: text "own" (\#(Self.id)) deleted"#])
     #expect(narrator.lines(for: removed, now: .zero) == ["- Ben: \(Self.id) deleted"])
   }
 
-  @Test("a stroke is one line when it is finished, and two members of one name are shown apart")
-  mutating func strokes() {
+  @Test("a stroke is one line when it is finished, and two members of one name are shown apart") mutating func strokes()
+  {
     _ = narrator.lines(for: .joined(.init(peer: "another-ben", name: "Ben")), now: .zero)
     var stroke = text("")
     (stroke.type, stroke.text, stroke.isFinished) = ("drawing", nil, false)
@@ -131,8 +106,9 @@ struct BoardNarratorTests {
     #expect(narrator.lines(for: event, now: .zero) == [])
     stroke.isFinished = true
     #expect(
-      narrator.lines(for: changed(["isFinished"], stroke), now: .zero)
-        == ["+ Ben (ben-peer): drawing \(Self.id) at 0,0"]
+      narrator.lines(for: changed(["isFinished"], stroke), now: .zero) == [
+        "+ Ben (ben-peer): drawing \(Self.id) at 0,0"
+      ]
     )
   }
 }

@@ -9,8 +9,9 @@ import Testing
 
 /// Checks that the document of JSON lines lists every word of the output.
 @Suite struct DocumentedWordsTests {
-  private static let sources = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().appendingPathComponent("../../../Sources").path
+  private static let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+    "../../../Sources"
+  ).path
 
   private static func text(_ path: String) throws -> String {
     try String(contentsOfFile: "\(sources)/\(path)", encoding: .utf8)
@@ -20,22 +21,21 @@ import Testing
   private func documented() throws -> Set<String> {
     let text = try Self.text("CommandLines/CommandLines.docc/JSONLines.md")
     return Set(
-      text.split(separator: "`", omittingEmptySubsequences: false).enumerated()
-        .filter { $0.offset % 2 == 1 }.map { String($0.element) }
+      text.split(separator: "`", omittingEmptySubsequences: false).enumerated().filter { $0.offset % 2 == 1 }.map {
+        String($0.element)
+      }
     )
   }
 
   /// A reason of each kind; a new kind does not compile until it is added here.
   private static let reasons: [DepartureReason] = {
     let all: [DepartureReason] = [
-      .left, .shuttingDown, .kicked(reason: UntrustedText("")), .disconnected, .lost, .reset,
-      .restarted, .rerouted, .overrun,
+      .left, .shuttingDown, .kicked(reason: UntrustedText("")), .disconnected, .lost, .reset, .restarted, .rerouted,
+      .overrun,
     ]
     for reason in all {
       switch reason {
-      case .left, .shuttingDown, .kicked, .disconnected, .lost, .reset, .restarted, .rerouted,
-        .overrun, .refused:
-        break
+      case .left, .shuttingDown, .kicked, .disconnected, .lost, .reset, .restarted, .rerouted, .overrun, .refused: break
       }
     }
     return all
@@ -43,8 +43,9 @@ import Testing
 
   @Test func `every reason, error and state is in the document of lines`() throws {
     let words =
-      Self.reasons.map(\.word) + CommandError.Code.allCases.map(\.rawValue)
-      + ["connecting", "connected", "suspect", "reconnecting", "lost", "ending"]
+      Self.reasons.map(\.word) + CommandError.Code.allCases.map(\.rawValue) + [
+        "connecting", "connected", "suspect", "reconnecting", "lost", "ending",
+      ]
     #expect(try Set(words).subtracting(documented()) == [])
   }
 

@@ -6,26 +6,20 @@ import Testing
 @testable import Whiteboard
 @testable import WhiteboardKit
 
-@Suite
-struct EventLineTests {
-  private func line(_ event: BoardEvent) -> String {
-    String(decoding: EventLine.json(event), as: UTF8.self)
-  }
+@Suite struct EventLineTests {
+  private func line(_ event: BoardEvent) -> String { String(decoding: EventLine.json(event), as: UTF8.self) }
 
-  @Test("a line starts with its version and event and ends with one line feed")
-  func shape() {
+  @Test("a line starts with its version and event and ends with one line feed") func shape() {
     #expect(
       line(.done(.init(verb: .text, request: .number(7), id: ObjectID("1-abcdefghijklm"))))
         == #"{"v":1,"event":"done","id":"1-abcdefghijklm","request":7,"verb":"text"}"# + "\n"
     )
     #expect(
-      line(.joined(.init(peer: "abc", name: "anna")))
-        == #"{"v":1,"event":"joined","name":"anna","peer":"abc"}"# + "\n"
+      line(.joined(.init(peer: "abc", name: "anna"))) == #"{"v":1,"event":"joined","name":"anna","peer":"abc"}"# + "\n"
     )
   }
 
-  @Test("a line of another command has the same format")
-  func otherLines() {
+  @Test("a line of another command has the same format") func otherLines() {
     struct Report: Encodable {
       struct Finding: Encodable {
         let verdict: String
@@ -36,27 +30,21 @@ struct EventLineTests {
       let findings: [Finding]
       let cause: String?
     }
-    let report = Report(
-      findings: [.init(verdict: "fine", check: "clock", advice: nil)],
-      cause: nil
-    )
+    let report = Report(findings: [.init(verdict: "fine", check: "clock", advice: nil)], cause: nil)
     #expect(
       String(decoding: EventLine.json("doctor", report), as: UTF8.self)
         == #"{"v":1,"event":"doctor","findings":[{"check":"clock","verdict":"fine"}]}"# + "\n"
     )
   }
 
-  @Test("an error has a code, a message, the command and the request id")
-  func failure() {
+  @Test("an error has a code, a message, the command and the request id") func failure() {
     #expect(
       line(.error(CommandError(.noSuchObject, "no", verb: "move", request: .word("m"))))
-        == #"{"v":1,"event":"error","code":"no-such-object","message":"no","request":"m","verb":"move"}"#
-        + "\n"
+        == #"{"v":1,"event":"error","code":"no-such-object","message":"no","request":"m","verb":"move"}"# + "\n"
     )
   }
 
-  @Test("an object keeps the names of its properties, and whole numbers stay whole")
-  func object() {
+  @Test("an object keeps the names of its properties, and whole numbers stay whole") func object() {
     let object = BoardEvent.ObjectDescription(
       id: "1-abcdefghijklm",
       type: "text",
@@ -73,23 +61,16 @@ struct EventLineTests {
       line(.objectAdded(.init(id: object.id, object: object, by: "p")))
         == #"{"v":1,"event":"object-added","by":"p","id":"1-abcdefghijklm","object":"#
         + #"{"angle":0,"centerPosition":[10,-20.5],"id":"1-abcdefghijklm","scale":1,"#
-        + #""size":[200,50],"text":"hi","type":"text","updatedAt":"2026-11-21T06:00:00.000Z","#
-        + #""zIndex":"a0"}}"# + "\n"
+        + #""size":[200,50],"text":"hi","type":"text","updatedAt":"2026-11-21T06:00:00.000Z","# + #""zIndex":"a0"}}"#
+        + "\n"
     )
   }
 
-  @Test("control characters are escaped, and decode to the original text")
-  func escapes() throws {
+  @Test("control characters are escaped, and decode to the original text") func escapes() throws {
     let hostile = "a\u{1B}[2J\u{7F}\u{9B}31m\u{202E}\u{2028}\u{E0041}é漢\n\"\\"
-    let line = line(
-      .chat(.init(id: "1", peer: "p", name: "n", text: UntrustedText(hostile), at: "t"))
-    )
-    for scalar in line.unicodeScalars.dropLast() {
-      #expect(scalar.isSafe, "U+\(String(scalar.value, radix: 16))")
-    }
-    struct Read: Decodable {
-      let text: String
-    }
+    let line = line(.chat(.init(id: "1", peer: "p", name: "n", text: UntrustedText(hostile), at: "t")))
+    for scalar in line.unicodeScalars.dropLast() { #expect(scalar.isSafe, "U+\(String(scalar.value, radix: 16))") }
+    struct Read: Decodable { let text: String }
     #expect(try JSONDecoder().decode(Read.self, from: Data(line.utf8)).text == hostile)
     #expect(line.contains("é漢"))
   }

@@ -6,8 +6,7 @@ import WhiteboardRendering
 @testable import Whiteboard
 @testable import WhiteboardKit
 
-@Suite
-struct EventTextTests {
+@Suite struct EventTextTests {
   private func invitation(_ direction: Direction, mustAnswer: Bool) -> String? {
     EventText.line(
       .invitation(
@@ -23,28 +22,24 @@ struct EventTextTests {
     )
   }
 
-  @Test("a failure in a script has its line number")
-  func lines() {
-    let error = CommandError(.noSuchObject, "no", verb: "move")
-      .answering(verb: nil, request: nil, line: 3)
+  @Test("a failure in a script has its line number") func lines() {
+    let error = CommandError(.noSuchObject, "no", verb: "move").answering(verb: nil, request: nil, line: 3)
     #expect(EventText.line(.error(error)) == "! line 3: no")
     #expect(
       String(decoding: EventLine.json(.error(error)), as: UTF8.self)
-        == #"{"v":1,"event":"error","code":"no-such-object","line":3,"message":"no","verb":"move"}"#
-        + "\n"
+        == #"{"v":1,"event":"error","code":"no-such-object","line":3,"message":"no","verb":"move"}"# + "\n"
     )
     #expect(WhiteboardError(error) == WhiteboardError(.no, "line 3: move: no"))
   }
 
-  @Test("each command is answered by a line; queries are answered by their results only")
-  func answers() throws {
+  @Test("each command is answered by a line; queries are answered by their results only") func answers() throws {
     let id = try #require(ObjectID("1-abcdefghijklm"))
     let second = try #require(ObjectID("2-abcdefghijklm"))
     for name in CommandName.allCases {
       let isTold = EventText.line(.done(.init(verb: name, id: id))) == nil
       let asks: Set<CommandName> = [
-        .objects, .show, .find, .chat, .settings, .peers, .digest, .checkpoints, .diff, .help,
-        .profile, .invite, .web, .save,
+        .objects, .show, .find, .chat, .settings, .peers, .digest, .checkpoints, .diff, .help, .profile, .invite, .web,
+        .save,
       ]
       #expect(isTold == asks.contains(name), "\(name)")
     }
@@ -55,31 +50,23 @@ struct EventTextTests {
     #expect(EventText.line(.done(.init(verb: .set, changed: true))) == "ok: set")
     let written = BoardEvent.Done(verb: .export, file: "a\u{1B}.svg", objects: 1)
     #expect(EventText.line(.done(written)) == #"ok: export 1 object to "a\u{1b}.svg""#)
-    #expect(
-      EventText.line(.done(.init(verb: .erase, ids: [], changed: false)))
-        == "ok: there was nothing to erase"
-    )
+    #expect(EventText.line(.done(.init(verb: .erase, ids: [], changed: false))) == "ok: there was nothing to erase")
     done.changed = false
     #expect(EventText.line(.done(done)) == "ok: 1-abcdefghijklm did not change")
     #expect(
-      String(decoding: EventLine.json(.done(done)), as: UTF8.self)
-        .contains(#""changed":false,"id":"1-abcdefghijklm""#)
+      String(decoding: EventLine.json(.done(done)), as: UTF8.self).contains(#""changed":false,"id":"1-abcdefghijklm""#)
     )
     done.id = nil
     done.ids = [id, second]
     #expect(EventText.line(.done(done)) == "ok: 1-abcdefghijklm, 2-abcdefghijklm did not change")
   }
 
-  @Test("undo and redo report the step, and the changes that they skipped")
-  func steps() {
+  @Test("undo and redo report the step, and the changes that they skipped") func steps() {
     var done = BoardEvent.Done(verb: .undo, changed: true, step: "move", skipped: 0)
     #expect(EventText.line(.done(done)) == "ok: Undone: move.")
     done.skipped = 2
     done.left = ["overwritten": 2]
-    #expect(
-      EventText.line(.done(done))
-        == "ok: Undone: move. 2 changes skipped: others changed the same values later."
-    )
+    #expect(EventText.line(.done(done)) == "ok: Undone: move. 2 changes skipped: others changed the same values later.")
     #expect(
       String(decoding: EventLine.json(.done(done)), as: UTF8.self)
         == #"{"v":1,"event":"done","changed":true,"left":{"overwritten":2},"skipped":2,"#
@@ -88,13 +75,11 @@ struct EventTextTests {
     done.left = ["purged": 1, "played": 1]
     #expect(
       EventText.line(.done(done))
-        == "ok: Undone: move. 1 game stays: moves were made in it. 1 change skipped: the object was "
-        + "purged."
+        == "ok: Undone: move. 1 game stays: moves were made in it. 1 change skipped: the object was " + "purged."
     )
   }
 
-  @Test("undo and redo name the steps that they skipped, and why, in everyday words")
-  func skippedSteps() {
+  @Test("undo and redo name the steps that they skipped, and why, in everyday words") func skippedSteps() {
     var done = BoardEvent.Done(verb: .redo, changed: true, step: "scale", skipped: 0)
     #expect(EventText.line(.done(done)) == "ok: Redone: resize.")
     done.skippedSteps = [
@@ -107,19 +92,16 @@ struct EventTextTests {
         + "Skipped: text (the object was purged)."
     )
     #expect(
-      String(decoding: EventLine.json(.done(done)), as: UTF8.self)
-        .contains(#""skippedSteps":[{"reason":"overwritten","step":"scale"},"#)
+      String(decoding: EventLine.json(.done(done)), as: UTF8.self).contains(
+        #""skippedSteps":[{"reason":"overwritten","step":"scale"},"#
+      )
     )
-    let error = CommandError(.nothingToUndo(skipped: [.init(label: "move", reason: .played)])) {
-      _ in
-      ""
-    }
+    let error = CommandError(.nothingToUndo(skipped: [.init(label: "move", reason: .played)])) { _ in "" }
     #expect(error.code == .nothingToUndo)
     #expect(error.message == "Nothing to undo. Skipped: move (moves were made in the game).")
   }
 
-  @Test("a diff has one line for each changed object")
-  func differences() throws {
+  @Test("a diff has one line for each changed object") func differences() throws {
     let changes = try [
       #"{"change":"added","id":"3-a","type":"text","after":{"text":"x","angle":0}}"#,
       #"{"change":"changed","id":"2-a","type":"photo","before":{"scale":1},"after":{"scale":2.5}}"#,
@@ -141,8 +123,7 @@ struct EventTextTests {
     )
   }
 
-  @Test("a JSON value is written as it was read")
-  func values() throws {
+  @Test("a JSON value is written as it was read") func values() throws {
     let json = #"{"a":[null,true,1,-2.5,18446744073709551615,"x\u001b"],"b":{}}"#
     let value = try #require(JSONValue(json))
     let encoder = JSONEncoder()
@@ -152,8 +133,7 @@ struct EventTextTests {
     #expect(JSONValue(String(repeating: "[", count: 100_000)) == nil)
   }
 
-  @Test("a game is shown in several lines; a locked or grouped object says so")
-  func wholeObjects() {
+  @Test("a game is shown in several lines; a locked or grouped object says so") func wholeObjects() {
     var object = BoardEvent.ObjectDescription(
       id: "1-a",
       type: "game",
@@ -166,14 +146,10 @@ struct EventTextTests {
       groups: ["2-a"],
       isLocked: true
     )
-    object.game = GameDescription(
-      view: .object(["game": .string("wordle")]),
-      lines: ["crane =-~--"]
-    )
+    object.game = GameDescription(view: .object(["game": .string("wordle")]), lines: ["crane =-~--"])
     let added = BoardEvent.ObjectAdded(id: "1-a", object: object)
     #expect(
-      EventText.line(.objectAdded(added))
-        == """
+      EventText.line(.objectAdded(added)) == """
         + game 1-a "wordle" at 0,0, locked, in group 2-a
             crane =-~--
             (play 1-a WORD; = right place, ~ elsewhere in the word, - not in the word)
@@ -181,8 +157,7 @@ struct EventTextTests {
     )
   }
 
-  @Test("[BRD-19] the points of a drawing are written relative to its center")
-  func points() throws {
+  @Test("[BRD-19] the points of a drawing are written relative to its center") func points() throws {
     let points = RelativePoints([InkPoint(x: 0, y: 0), InkPoint(x: 16, y: 32)])
     #expect(points.count == 2)
     for (points, json) in [(points, "[[-0.5,-1],[0.5,1]]"), (RelativePoints([]), "[]")] {
@@ -193,8 +168,7 @@ struct EventTextTests {
     }
   }
 
-  @Test("the details of an object contain its appearance and its contents")
-  func details() {
+  @Test("the details of an object contain its appearance and its contents") func details() {
     var object = BoardEvent.ObjectDescription(
       id: "1-a",
       type: "drawing",
@@ -232,8 +206,7 @@ struct EventTextTests {
     )
   }
 
-  @Test("the event of an invitation shows the command that answers it, on both sides")
-  func invitations() {
+  @Test("the event of an invitation shows the command that answers it, on both sides") func invitations() {
     #expect(
       invitation(.outgoing, mustAnswer: true)
         == "Asking ada (abcdefgh) to admit you. Both screens must show: one two three. "

@@ -9,11 +9,9 @@ import Testing
 /// Checks that no event can bring text of another peer to a terminal unchanged.
 @Suite struct HostileEventTests {
   private static let hostile =
-    "\u{1B}]0;x\u{7}\u{9B}2J\n\u{202E}a\u{200B}b\u{E0041}"
-    + String(repeating: "\u{301}", count: 100)
+    "\u{1B}]0;x\u{7}\u{9B}2J\n\u{202E}a\u{200B}b\u{E0041}" + String(repeating: "\u{301}", count: 100)
 
-  @Test("no text line of an event contains anything that controls a terminal or hides text")
-  func lines() {
+  @Test("no text line of an event contains anything that controls a terminal or hides text") func lines() {
     let plain = Self.events("x").map { EventText.line($0)?.split(separator: "\n").count }
     let events = Self.events(Self.hostile)
     #expect(plain.count { $0 != nil } > 35)
@@ -28,8 +26,7 @@ import Testing
     }
   }
 
-  @Test("no line of the narrator does either")
-  func narration() {
+  @Test("no line of the narrator does either") func narration() {
     var narrator = BoardNarrator()
     let events = Self.events(Self.hostile)
     for line in events.flatMap({ narrator.lines(for: $0, now: .zero) }) + narrator.allLines() {
@@ -41,13 +38,10 @@ import Testing
     }
   }
 
-  @Test("a JSON line contains the text unchanged, with escapes")
-  func json() throws {
+  @Test("a JSON line contains the text unchanged, with escapes") func json() throws {
     for event in Self.events(Self.hostile) {
       let line = EventLine.json(event)
-      let isSafe = String(decoding: line, as: UTF8.self).unicodeScalars.dropLast().allSatisfy {
-        $0.isSafe
-      }
+      let isSafe = String(decoding: line, as: UTF8.self).unicodeScalars.dropLast().allSatisfy { $0.isSafe }
       #expect(isSafe, "\(event.name)")
       _ = try JSONSerialization.jsonObject(with: Data(line))
     }
@@ -56,12 +50,10 @@ import Testing
     #expect(try JSONDecoder().decode(Read.self, from: Data(line)).name == Self.hostile)
   }
 
-  @Test("the list of hostile events has every documented event")
-  func isComplete() throws {
-    let file = URL(fileURLWithPath: #filePath)
-      .deletingLastPathComponent().appendingPathComponent(
-        "../../../Sources/CommandLines/CommandLines.docc/JSONLines.md"
-      )
+  @Test("the list of hostile events has every documented event") func isComplete() throws {
+    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+      "../../../Sources/CommandLines/CommandLines.docc/JSONLines.md"
+    )
     var documented: Set<String> = []
     var isTable = false
     let text = try String(contentsOf: file, encoding: .utf8)
@@ -84,59 +76,29 @@ import Testing
   ///
   /// A field that contains text of another peer must be an `UntrustedText` instead.
   private static let ownFields: [String: Set<String>] = [
-    "Admission": ["admit", "code", "link"],
-    "Admitter": ["peer"],
-    "Carried": ["relay", "link"],
-    "CaughtUp": ["peer"],
-    "Chat": ["id", "peer", "at"],
-    "CheckpointDescription": ["name", "at"],
-    "Diff": ["from", "to"],
-    "Digest": ["digest"],
-    "Done": ["verb", "id", "ids", "transfers", "file", "step"],
-    "Failure": ["code", "message", "verb", "delivered"],
+    "Admission": ["admit", "code", "link"], "Admitter": ["peer"], "Carried": ["relay", "link"], "CaughtUp": ["peer"],
+    "Chat": ["id", "peer", "at"], "CheckpointDescription": ["name", "at"], "Diff": ["from", "to"], "Digest": ["digest"],
+    "Done": ["verb", "id", "ids", "transfers", "file", "step"], "Failure": ["code", "message", "verb", "delivered"],
     "FoundBoard": ["peer", "board", "addresses", "role", "admit"],
     "Invitation": ["id", "peer", "words", "deadline", "warning"],
-    "Invited": ["code", "links", "fingerprint", "role", "link", "expires"],
-    "Joined": ["peer", "through"],
-    "Joining": ["address", "peer"],
-    "Left": ["peer", "reason"],
-    "LostBoard": ["peer", "board"],
-    "ObjectAdded": ["id", "by"],
-    "ObjectChanged": ["id", "changed", "by"],
+    "Invited": ["code", "links", "fingerprint", "role", "link", "expires"], "Joined": ["peer", "through"],
+    "Joining": ["address", "peer"], "Left": ["peer", "reason"], "LostBoard": ["peer", "board"],
+    "ObjectAdded": ["id", "by"], "ObjectChanged": ["id", "changed", "by"],
     "ObjectDescription": [
-      "id", "type", "selectedBy", "zIndex", "updatedAt", "color", "sha256", "format", "path",
-      "groups", "members",
-    ],
-    "ObjectRemoved": ["id", "by"],
-    "PassedStep": ["step", "reason"],
-    "PeerDescription": ["peer", "address", "through", "role", "admittedBy"],
-    "PeerState": ["peer", "address"],
-    "Profile": ["peer"],
-    "Ready": ["peer", "addresses", "board", "admit", "code", "link"],
-    "Received": ["from"],
-    "Remark": ["code", "message", "peer", "invitation", "deadline"],
-    "Removed": ["peer", "message"],
-    "ResourceFinished": ["transfer", "peer", "path", "sha256"],
-    "ResourceOffered": ["transfer", "peer", "deadline"],
-    "ResourceProgress": ["transfer", "peer"],
-    "ResourceStarted": ["transfer", "peer"],
-    "Role": ["peer", "role"],
-    "SaveProblem": ["message", "copy"],
-    "Saving": ["state", "cause", "message", "copy"],
-    "Selected": ["id", "peer"],
-    "SettingChanged": ["changed"],
-    "SettingsDescription": ["background"],
-    "Shown": ["id"],
-    "StreamClosed": ["stream", "peer"],
-    "StreamData": ["stream", "peer"],
-    "StreamOpened": ["stream", "peer"],
-    "SyncedMember": ["peer"],
-    "Undelivered": ["peer", "reason"],
-    "Web": ["origins", "fingerprint"],
+      "id", "type", "selectedBy", "zIndex", "updatedAt", "color", "sha256", "format", "path", "groups", "members",
+    ], "ObjectRemoved": ["id", "by"], "PassedStep": ["step", "reason"],
+    "PeerDescription": ["peer", "address", "through", "role", "admittedBy"], "PeerState": ["peer", "address"],
+    "Profile": ["peer"], "Ready": ["peer", "addresses", "board", "admit", "code", "link"], "Received": ["from"],
+    "Remark": ["code", "message", "peer", "invitation", "deadline"], "Removed": ["peer", "message"],
+    "ResourceFinished": ["transfer", "peer", "path", "sha256"], "ResourceOffered": ["transfer", "peer", "deadline"],
+    "ResourceProgress": ["transfer", "peer"], "ResourceStarted": ["transfer", "peer"], "Role": ["peer", "role"],
+    "SaveProblem": ["message", "copy"], "Saving": ["state", "cause", "message", "copy"], "Selected": ["id", "peer"],
+    "SettingChanged": ["changed"], "SettingsDescription": ["background"], "Shown": ["id"],
+    "StreamClosed": ["stream", "peer"], "StreamData": ["stream", "peer"], "StreamOpened": ["stream", "peer"],
+    "SyncedMember": ["peer"], "Undelivered": ["peer", "reason"], "Web": ["origins", "fingerprint"],
   ]
 
-  @Test("text of other peers in events is `UntrustedText`")
-  func fields() {
+  @Test("text of other peers in events is `UntrustedText`") func fields() {
     var seen = 0
     func check(_ value: Any) {
       // The values of a game are text of the board; lines about games are `UntrustedText`.
@@ -144,9 +106,7 @@ import Testing
       let name = String(describing: type(of: value))
       for child in Mirror(reflecting: value).children {
         let type = type(of: child.value)
-        if type == String.self || type == String?.self || type == [String].self
-          || type == [String]?.self
-        {
+        if type == String.self || type == String?.self || type == [String].self || type == [String]?.self {
           seen += 1
           let isOwn = Self.ownFields[name]?.contains(child.label ?? "") ?? false
           #expect(isOwn, "\(name).\(child.label ?? "") is a String")
@@ -161,19 +121,11 @@ import Testing
 
   // MARK: - The events
 
-  /// Returns an event of each kind whose fields all contain a text; a new kind does not compile until it is
-  /// added here.
+  /// Returns an event of each kind whose fields all contain a text; a new kind does not compile until it is added here.
   private static func events(_ text: String) -> [BoardEvent] {
     let outcomes: [BoardEvent] = [
       .saveState(.init(.notSaved(SaveProblem(.init(.full, text), copy: text)))),
-      .done(
-        .init(
-          verb: .undo,
-          step: text,
-          skipped: 2,
-          skippedSteps: [.init(step: text, reason: text)]
-        )
-      ),
+      .done(.init(verb: .undo, step: text, skipped: 2, skippedSteps: [.init(step: text, reason: text)])),
       .done(.init(verb: .export, file: text, objects: 1)),
       .done(.init(verb: .wait, synced: [.init(peer: text, name: UntrustedText(text))])),
       .error(
@@ -183,19 +135,16 @@ import Testing
           delivered: [text],
           undelivered: [.init(peer: text, name: UntrustedText(text), reason: text)]
         )
-      ),
-      .note(.init(code: text, message: text)),
-      .warning(.init(code: text, message: text)),
+      ), .note(.init(code: text, message: text)), .warning(.init(code: text, message: text)),
     ]
     let events = people(text) + boards(text) + answers(text) + transfers(text) + outcomes
     for event in events {
       switch event {
-      case .ready, .peerFound, .peerUpdated, .peerLost, .peerState, .joining, .caughtUp,
-        .invitation, .joined, .left, .removed, .admission, .carried, .objectAdded, .objectChanged,
-        .objectRemoved, .selected, .chat, .settingChanged, .profile, .invited, .web, .role, .data,
-        .resourceOffered, .resourceStarted, .resourceProgress, .resourceFinished, .streamOpened,
-        .streamData, .streamClosed, .digest, .objects, .object, .found, .chatHistory, .settings,
-        .saveState, .checkpoints, .diff, .peers, .done, .error, .note, .warning:
+      case .ready, .peerFound, .peerUpdated, .peerLost, .peerState, .joining, .caughtUp, .invitation, .joined, .left,
+        .removed, .admission, .carried, .objectAdded, .objectChanged, .objectRemoved, .selected, .chat, .settingChanged,
+        .profile, .invited, .web, .role, .data, .resourceOffered, .resourceStarted, .resourceProgress,
+        .resourceFinished, .streamOpened, .streamData, .streamClosed, .digest, .objects, .object, .found, .chatHistory,
+        .settings, .saveState, .checkpoints, .diff, .peers, .done, .error, .note, .warning:
         break
       }
     }
@@ -259,21 +208,13 @@ import Testing
       readOnly: true,
       canContinue: true
     )
-    let left = BoardEvent.Left(
-      peer: text,
-      name: theirs,
-      reason: text,
-      message: theirs,
-      undelivered: 3
-    )
+    let left = BoardEvent.Left(peer: text, name: theirs, reason: text, message: theirs, undelivered: 3)
     let steps: [BoardEvent.Joining.Step] = [.searching, .awaitingAnswer, .awaitingAcceptance]
     return [
-      .ready(ready), .peerFound(board), .peerUpdated(board),
-      .peerLost(.init(peer: text, name: theirs, board: text)),
+      .ready(ready), .peerFound(board), .peerUpdated(board), .peerLost(.init(peer: text, name: theirs, board: text)),
       .peerState(.init(peer: text, name: theirs, state: .suspect)),
       .peerState(.init(name: theirs, state: .connecting, address: text)),
-      .caughtUp(.init(peer: text, name: theirs, objects: 1)),
-      .invitation(invitation), .joined(joined), .left(left),
+      .caughtUp(.init(peer: text, name: theirs, objects: 1)), .invitation(invitation), .joined(joined), .left(left),
       .removed(removed), .admission(BoardEvent.Admission(ready)), .admission(closed),
       .carried(.init(relay: text, name: theirs, link: "whiteboard:x")),
       .profile(.init(peer: text, name: theirs, icon: theirs)),
@@ -282,10 +223,7 @@ import Testing
       .invited(.init(code: nil, role: nil, link: text, links: [text], fingerprint: text)),
       .web(.init(isOn: true, origins: [text], fingerprint: text, isSelfMade: true)),
       .peers(.init(count: 1, peers: [peer])),
-    ]
-      + steps.map {
-        .joining(.init(step: $0, address: text, peer: text, name: theirs, boardName: theirs))
-      }
+    ] + steps.map { .joining(.init(step: $0, address: text, peer: text, name: theirs, boardName: theirs)) }
   }
 
   private static func object(_ text: String) -> BoardEvent.ObjectDescription {
@@ -308,10 +246,7 @@ import Testing
       erased: [[0, 1]],
       groups: [text],
       isLocked: true,
-      game: GameDescription(
-        view: .object(["game": .string(text)]),
-        lines: [UntrustedText(text), UntrustedText(text)]
-      )
+      game: GameDescription(view: .object(["game": .string(text)]), lines: [UntrustedText(text), UntrustedText(text)])
     )
   }
 
@@ -339,25 +274,19 @@ import Testing
     [
       .objectAdded(.init(id: text, object: object(text), by: text)),
       .objectChanged(.init(id: text, changed: [text], object: object(text), by: text)),
-      .objectRemoved(.init(id: text, by: text)),
-      .selected(.init(id: text, peer: text, name: UntrustedText(text))),
-      .chat(chat(text)),
-      .settingChanged(.init(changed: [text], settings: settings(text))),
+      .objectRemoved(.init(id: text, by: text)), .selected(.init(id: text, peer: text, name: UntrustedText(text))),
+      .chat(chat(text)), .settingChanged(.init(changed: [text], settings: settings(text))),
     ]
   }
 
   private static func answers(_ text: String) -> [BoardEvent] {
     let change = JSONValue.object([
-      "change": .string("changed"), "id": .string(text), "type": .string(text),
-      "after": .object([text: .string(text)]),
+      "change": .string("changed"), "id": .string(text), "type": .string(text), "after": .object([text: .string(text)]),
     ])
     return [
-      .object(.init(id: text, object: object(text))),
-      .objects(.init(count: 1, objects: [object(text)])),
-      .found(.init(count: 1, objects: [object(text)])),
-      .chatHistory(.init(count: 1, lines: [chat(text)])),
-      .settings(.init(settings: settings(text))),
-      .digest(.init(digest: text, objects: 1)),
+      .object(.init(id: text, object: object(text))), .objects(.init(count: 1, objects: [object(text)])),
+      .found(.init(count: 1, objects: [object(text)])), .chatHistory(.init(count: 1, lines: [chat(text)])),
+      .settings(.init(settings: settings(text))), .digest(.init(digest: text, objects: 1)),
       .checkpoints(.init(count: 1, checkpoints: [.init(name: text, at: text)])),
       .diff(.init(from: text, to: text, count: 1, changes: [change])),
     ]
@@ -381,20 +310,8 @@ import Testing
       size: 1,
       deadline: text
     )
-    let start = BoardEvent.ResourceStarted(
-      transfer: text,
-      direction: .incoming,
-      peer: text,
-      name: theirs,
-      size: 1
-    )
-    let progress = BoardEvent.ResourceProgress(
-      transfer: text,
-      direction: .incoming,
-      peer: text,
-      bytes: 1,
-      size: 2
-    )
+    let start = BoardEvent.ResourceStarted(transfer: text, direction: .incoming, peer: text, name: theirs, size: 1)
+    let progress = BoardEvent.ResourceProgress(transfer: text, direction: .incoming, peer: text, bytes: 1, size: 2)
     let finish = BoardEvent.ResourceFinished(
       transfer: text,
       direction: .incoming,
@@ -414,11 +331,9 @@ import Testing
       message: theirs
     )
     return [
-      .data(received), .resourceOffered(offer), .resourceStarted(start),
-      .resourceProgress(progress), .resourceFinished(finish),
-      .streamOpened(.init(stream: text, direction: .incoming, peer: text, name: theirs)),
-      .streamData(.init(stream: text, peer: text, offset: 0, base64: Base64Text([]))),
-      .streamClosed(close),
+      .data(received), .resourceOffered(offer), .resourceStarted(start), .resourceProgress(progress),
+      .resourceFinished(finish), .streamOpened(.init(stream: text, direction: .incoming, peer: text, name: theirs)),
+      .streamData(.init(stream: text, peer: text, offset: 0, base64: Base64Text([]))), .streamClosed(close),
     ]
   }
 }

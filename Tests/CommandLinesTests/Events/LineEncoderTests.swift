@@ -59,8 +59,9 @@ import WhiteboardRendering
     return String(decoding: json, as: UTF8.self)
   }
 
-  @Test("a line is the same as that of Foundation's encoder")
-  func sample() throws { #expect(try json(Sample()) == expected(Sample())) }
+  @Test("a line is the same as that of Foundation's encoder") func sample() throws {
+    #expect(try json(Sample()) == expected(Sample()))
+  }
 
   private func random(_ depth: Int, _ random: inout SeededGenerator) -> Value {
     let texts = ["", "a", "key", "two words", "\"", "\\n", "é", "漢字", "😀", "/", "\n\t\r", "\u{1}"]
@@ -74,15 +75,14 @@ import WhiteboardRendering
     default:
       let keys = ["a", "B", "b", "aa", "z1", "é", "name", "\""]
       var members: [String: Value] = [:]
-      for _ in 0..<random.below(6) {
-        members[keys[random.below(keys.count)]] = self.random(depth + 1, &random)
-      }
+      for _ in 0..<random.below(6) { members[keys[random.below(keys.count)]] = self.random(depth + 1, &random) }
       return .object(members)
     }
   }
 
-  @Test("a line with random values is the same as that of Foundation's encoder", arguments: 0..<50)
-  func anything(seed: UInt64) throws {
+  @Test("a line with random values is the same as that of Foundation's encoder", arguments: 0..<50) func anything(
+    seed: UInt64
+  ) throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<40 {
       let value = [random(0, &generator)]
@@ -90,21 +90,15 @@ import WhiteboardRendering
     }
   }
 
-  @Test("characters that could control a terminal are escaped")
-  func escaped() throws {
-    #expect(
-      try json(["\u{1B}]0;\u{9B}\u{202E}\u{7F}\u{E0041}"])
-        == #"["\u001b]0;\u009b\u202e\u007f\udb40\udc41"]"#
-    )
+  @Test("characters that could control a terminal are escaped") func escaped() throws {
+    #expect(try json(["\u{1B}]0;\u{9B}\u{202E}\u{7F}\u{E0041}"]) == #"["\u001b]0;\u009b\u202e\u007f\udb40\udc41"]"#)
   }
 
-  @Test("a number that JSON does not have is null")
-  func numbers() throws {
+  @Test("a number that JSON does not have is null") func numbers() throws {
     #expect(try json([Double.nan, .infinity, 1e16, 0.1, -3]) == "[null,null,1e+16,0.1,-3]")
   }
 
-  @Test("bytes are encoded in base64", arguments: 0..<20)
-  func base64(count: Int) throws {
+  @Test("bytes are encoded in base64", arguments: 0..<20) func base64(count: Int) throws {
     let bytes = (0..<count).map { UInt8($0 * 37 % 256) }
     let text = Data(bytes).base64EncodedString()
     #expect(try json([Base64Text(bytes)]) == "[\"\(text)\"]")

@@ -30,8 +30,7 @@ private final class LinePipe: Sendable {
 
   /// Starts reading to the end on its own thread.
   ///
-  /// A blocking `read` must not occupy a thread of the pool, because all tests share its few
-  /// threads.
+  /// A blocking `read` must not occupy a thread of the pool, because all tests share its few threads.
   func reading() -> AsyncStream<[UInt8]> {
     let (stream, continuation) = AsyncStream<[UInt8]>.makeStream()
     Thread.detachNewThread {
@@ -44,23 +43,15 @@ private final class LinePipe: Sendable {
     return stream
   }
 
-  func closeWriteEnd() {
-    close(writeEnd)
-  }
+  func closeWriteEnd() { close(writeEnd) }
 
-  func closeReadEnd() {
-    close(readEnd)
-  }
+  func closeReadEnd() { close(readEnd) }
 }
 
-@Suite
-struct LineReaderTests {
-  private func bytes(_ text: String) -> LineReader.Line {
-    .line(Array(text.utf8))
-  }
+@Suite struct LineReaderTests {
+  private func bytes(_ text: String) -> LineReader.Line { .line(Array(text.utf8)) }
 
-  @Test("lines arrive as they were written, the last one also without its line feed")
-  func lines() async throws {
+  @Test("lines arrive as they were written, the last one also without its line feed") func lines() async throws {
     let pipe = try LinePipe()
     let reader = try LineReader(descriptor: pipe.readEnd)
     pipe.write("one\n\nth")
@@ -75,8 +66,7 @@ struct LineReaderTests {
     pipe.closeReadEnd()
   }
 
-  @Test("a line above the limit is reported, and the next one is read")
-  func tooLong() async throws {
+  @Test("a line above the limit is reported, and the next one is read") func tooLong() async throws {
     let pipe = try LinePipe()
     let reader = try LineReader(descriptor: pipe.readEnd, limit: 8)
     pipe.write("12345678\n123456789\nok\n123456789012345678901234567890")
@@ -91,8 +81,7 @@ struct LineReaderTests {
     pipe.closeReadEnd()
   }
 
-  @Test("cancellation ends a wait for input")
-  func cancellation() async throws {
+  @Test("cancellation ends a wait for input") func cancellation() async throws {
     let pipe = try LinePipe()
     let reader = try LineReader(descriptor: pipe.readEnd)
     let waiting = Task { try await reader.nextLine() }
@@ -103,21 +92,17 @@ struct LineReaderTests {
   }
 }
 
-@Suite
-struct LineWriterTests {
-  @Test("lines are written whole and in order, and a slow reader makes the writer wait")
-  func backPressure() async throws {
+@Suite struct LineWriterTests {
+  @Test("lines are written whole and in order, and a slow reader makes the writer wait") func backPressure()
+    async throws
+  {
     let pipe = try LinePipe()
     let writer = LineWriter(descriptor: pipe.writeEnd, capacity: 1_024)
     // More than the pipe and the writer can buffer together.
     let count = 4_000
-    let line: @Sendable (Int) -> [UInt8] = { number in
-      Array("\(number) \(String(repeating: "x", count: 100))\n".utf8)
-    }
+    let line: @Sendable (Int) -> [UInt8] = { number in Array("\(number) \(String(repeating: "x", count: 100))\n".utf8) }
     let writing = Task {
-      for number in 0..<count {
-        try await writer.write(line(number))
-      }
+      for number in 0..<count { try await writer.write(line(number)) }
       try await writer.flush()
       pipe.closeWriteEnd()
     }
@@ -128,8 +113,7 @@ struct LineWriterTests {
     pipe.closeReadEnd()
   }
 
-  @Test("a closed pipe is an error and does not end the process")
-  func readerGone() async throws {
+  @Test("a closed pipe is an error and does not end the process") func readerGone() async throws {
     signal(SIGPIPE, SIG_IGN)
     let pipe = try LinePipe()
     let writer = LineWriter(descriptor: pipe.writeEnd)

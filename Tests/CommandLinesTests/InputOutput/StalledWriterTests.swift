@@ -10,11 +10,9 @@ import Testing
 #endif
 
 struct StalledWriterTests {
-  @Test(
-    "a reader that takes nothing does not keep the program from ending",
-    .timeLimit(.minutes(1))
-  )
-  func stalled() async throws {
+  @Test("a reader that takes nothing does not keep the program from ending", .timeLimit(.minutes(1))) func stalled()
+    async throws
+  {
     var ends: [Int32] = [-1, -1]
     try #require(pipe(&ends) == 0)
     let (readEnd, writeEnd) = (ends[0], ends[1])
@@ -30,8 +28,7 @@ struct StalledWriterTests {
     close(readEnd)
   }
 
-  @Test("nothing is given up if nothing waits to be written")
-  func idle() async throws {
+  @Test("nothing is given up if nothing waits to be written") func idle() async throws {
     let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
     defer { close(null) }
     let writer = LineWriter(descriptor: null)

@@ -4,11 +4,9 @@ import WhiteboardKit
 @testable import CommandLines
 
 @Suite struct SettingsTests {
-  private func settings(
-    flags: [String: String] = [:],
-    environment: [String: String] = [:],
-    file: String = ""
-  ) throws -> Settings {
+  private func settings(flags: [String: String] = [:], environment: [String: String] = [:], file: String = "") throws
+    -> Settings
+  {
     try Settings(
       SettingEntry.ofBoard,
       flags: flags,
@@ -17,8 +15,7 @@ import WhiteboardKit
     )
   }
 
-  @Test("a flag has precedence over the environment, and the environment over the file")
-  func precedence() throws {
+  @Test("a flag has precedence over the environment, and the environment over the file") func precedence() throws {
     let (file, variable) = ("name = Ada", ["WHITEBOARD_NAME": "Ben"])
     let all = try settings(flags: ["name": "Cy"], environment: variable, file: file)
     #expect(all.value(.personName) == "Cy")
@@ -32,15 +29,13 @@ import WhiteboardKit
     #expect(try settings().value(.personName) == nil)
   }
 
-  @Test("a foreign variable counts if it is set, and our own variable has precedence over it")
-  func presence() throws {
+  @Test("a foreign variable counts if it is set, and our own variable has precedence over it") func presence() throws {
     #expect(try settings(environment: ["ACCESSIBLE": "x"]).value(.accessible) == true)
     let ours = ["ACCESSIBLE": "1", "WHITEBOARD_ACCESSIBLE": "false"]
     #expect(try settings(environment: ours).value(.accessible) == false)
   }
 
-  @Test("values have the types of their settings")
-  func values() throws {
+  @Test("values have the types of their settings") func values() throws {
     let settings = try settings(
       file: "listen = [::]:0\nlost-after = 7.5\nadmit = known\nannounce = false\nlog-level = debug"
     )
@@ -51,8 +46,7 @@ import WhiteboardKit
     #expect(settings.value(.logLevel) == .debug)
   }
 
-  @Test("an invalid value is an error that names its place and the allowed values")
-  func faults() {
+  @Test("an invalid value is an error that names its place and the allowed values") func faults() {
     func message(_ make: @autoclosure () throws -> Settings) -> String {
       let error = #expect(throws: WhiteboardError.self) { _ = try make() }
       return error.map { "\($0.code.rawValue) \($0.message)" } ?? ""
@@ -65,22 +59,16 @@ import WhiteboardKit
       message(try settings(environment: ["WHITEBOARD_LOST_AFTER": "1"]))
         == #"78 WHITEBOARD_LOST_AFTER is a number of seconds from 7 to 86400, not "1""#
     )
+    #expect(message(try settings(flags: ["listen": "x"])).hasPrefix("64 --listen is ADDR:PORT, like "))
     #expect(
-      message(try settings(flags: ["listen": "x"])).hasPrefix("64 --listen is ADDR:PORT, like ")
-    )
-    #expect(
-      message(try settings(file: "nmae = Ada"))
-        .hasPrefix(
-          #"78 config:1: there is no setting "nmae"; did you mean name? The settings are name, data-dir, "#
-        )
+      message(try settings(file: "nmae = Ada")).hasPrefix(
+        #"78 config:1: there is no setting "nmae"; did you mean name? The settings are name, data-dir, "#
+      )
     )
   }
 
-  @Test("a code is validated and never printed")
-  func secret() {
-    let error = #expect(throws: WhiteboardError.self) {
-      _ = try settings(file: "code = river-maple")
-    }
+  @Test("a code is validated and never printed") func secret() {
+    let error = #expect(throws: WhiteboardError.self) { _ = try settings(file: "code = river-maple") }
     #expect(error?.message.contains("maple") == false)
   }
 }

@@ -1,19 +1,13 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The fuzzers of the board and its document. They are separate, because they need swift-crypto,
-// GRDB and the graphics libraries.
+// The fuzzers of the board and its document. They are separate, because they need swift-crypto, GRDB and the graphics
+// libraries.
 
-let settings: [SwiftSetting] = [
-  .enableUpcomingFeature("ExistentialAny")
-]
+let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
 
 func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .executableTarget(
-    name: name,
-    dependencies: ["FuzzSupport"] + dependencies,
-    swiftSettings: settings
-  )
+  .executableTarget(name: name, dependencies: ["FuzzSupport"] + dependencies, swiftSettings: settings)
 }
 
 let package = Package(
@@ -53,11 +47,9 @@ let package = Package(
       dependencies: ["PeerCore", "Whiteboard"],
       path: "Shared/WhiteboardRendering",
       swiftSettings: settings
-    ),
-    .systemLibrary(name: "CCairo", path: "Shared/CCairo"),
+    ), .systemLibrary(name: "CCairo", path: "Shared/CCairo"),
     .systemLibrary(name: "CChafa", path: "Shared/CChafa", pkgConfig: "chafa"),
-    .systemLibrary(name: "CTurboJPEG", path: "Shared/CTurboJPEG"),
-    .systemLibrary(name: "CWebP", path: "Shared/CWebP"),
+    .systemLibrary(name: "CTurboJPEG", path: "Shared/CTurboJPEG"), .systemLibrary(name: "CWebP", path: "Shared/CWebP"),
     .target(
       name: "WhiteboardExport",
       dependencies: ["PeerCore", "Whiteboard", "WhiteboardRendering"],
@@ -67,21 +59,15 @@ let package = Package(
     .target(
       name: "WhiteboardPictures",
       dependencies: [
-        "CCairo", "CChafa", "CTurboJPEG", "CWebP", "PeerCore", "Whiteboard", "WhiteboardExport",
-        "WhiteboardRendering",
+        "CCairo", "CChafa", "CTurboJPEG", "CWebP", "PeerCore", "Whiteboard", "WhiteboardExport", "WhiteboardRendering",
       ],
       path: "Shared/WhiteboardPictures",
       swiftSettings: settings
-    ),
-    .target(name: "FuzzSupport", path: "FuzzSupport", swiftSettings: settings),
-    fuzzer("answer", ["Whiteboard", "WhiteboardSync"]),
-    fuzzer("batch", ["Whiteboard", "WhiteboardSync"]),
-    fuzzer("document", ["WhiteboardDocument"]),
-    fuzzer("games", ["Whiteboard"]),
-    fuzzer("photo", ["Whiteboard"]),
+    ), .target(name: "FuzzSupport", path: "FuzzSupport", swiftSettings: settings),
+    fuzzer("answer", ["Whiteboard", "WhiteboardSync"]), fuzzer("batch", ["Whiteboard", "WhiteboardSync"]),
+    fuzzer("document", ["WhiteboardDocument"]), fuzzer("games", ["Whiteboard"]), fuzzer("photo", ["Whiteboard"]),
     fuzzer("pictures", ["Whiteboard", "WhiteboardPictures", "WhiteboardRendering"]),
-    fuzzer("resource-name", ["WhiteboardSync"]),
-    fuzzer("sync", ["Whiteboard", "WhiteboardSync"]),
+    fuzzer("resource-name", ["WhiteboardSync"]), fuzzer("sync", ["Whiteboard", "WhiteboardSync"]),
   ],
   swiftLanguageModes: [.v6]
 )

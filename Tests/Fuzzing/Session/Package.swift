@@ -1,19 +1,13 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The fuzzers of the code that needs swift-crypto, swift-nio and swift-nio-ssl. They are separate,
-// because building all of that with coverage takes minutes.
+// The fuzzers of the code that needs swift-crypto, swift-nio and swift-nio-ssl. They are separate, because building all
+// of that with coverage takes minutes.
 
-let settings: [SwiftSetting] = [
-  .enableUpcomingFeature("ExistentialAny")
-]
+let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
 
 func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .executableTarget(
-    name: name,
-    dependencies: ["FuzzSupport"] + dependencies,
-    swiftSettings: settings
-  )
+  .executableTarget(name: name, dependencies: ["FuzzSupport"] + dependencies, swiftSettings: settings)
 }
 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
@@ -30,75 +24,50 @@ let package = Package(
   ],
   targets: [
     .target(name: "PeerCore", path: "Shared/PeerCore", swiftSettings: settings),
-    .target(
-      name: "PeerWire",
-      dependencies: ["PeerCore"],
-      path: "Shared/PeerWire",
-      swiftSettings: settings
-    ),
-    .target(
-      name: "PeerDiscovery",
-      dependencies: ["PeerCore"],
-      path: "Shared/PeerDiscovery",
-      swiftSettings: settings
-    ),
+    .target(name: "PeerWire", dependencies: ["PeerCore"], path: "Shared/PeerWire", swiftSettings: settings),
+    .target(name: "PeerDiscovery", dependencies: ["PeerCore"], path: "Shared/PeerDiscovery", swiftSettings: settings),
     .target(
       name: "PeerSession",
       dependencies: [
-        "PeerCore", "PeerDiscovery", "PeerWire", crypto,
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-        .product(name: "NIOSSL", package: "swift-nio-ssl"),
-        .product(name: "NIOTLS", package: "swift-nio"),
-        .product(name: "X509", package: "swift-certificates"),
-        .product(name: "SwiftASN1", package: "swift-asn1"),
-        .product(name: "CryptoExtras", package: "swift-crypto"),
-        .product(name: "Logging", package: "swift-log"),
+        "PeerCore", "PeerDiscovery", "PeerWire", crypto, .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"), .product(name: "NIOTLS", package: "swift-nio"),
+        .product(name: "X509", package: "swift-certificates"), .product(name: "SwiftASN1", package: "swift-asn1"),
+        .product(name: "CryptoExtras", package: "swift-crypto"), .product(name: "Logging", package: "swift-log"),
       ],
       path: "Shared/PeerSession",
       // The state machines are not public.
       swiftSettings: settings + [.unsafeFlags(["-enable-testing"])]
-    ),
-    .target(name: "CWebPage", path: "Shared/CWebPage", exclude: ["list-files"]),
+    ), .target(name: "CWebPage", path: "Shared/CWebPage", exclude: ["list-files"]),
     .systemLibrary(name: "CZlib", path: "Shared/CZlib"),
     .target(
       name: "WhiteboardWeb",
       dependencies: [
-        "CWebPage", "CZlib", "PeerSession", crypto,
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOSSL", package: "swift-nio-ssl"),
-        .product(name: "NIOWebSocket", package: "swift-nio"),
-        .product(name: "X509", package: "swift-certificates"),
-        .product(name: "SwiftASN1", package: "swift-asn1"),
+        "CWebPage", "CZlib", "PeerSession", crypto, .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"), .product(name: "NIOWebSocket", package: "swift-nio"),
+        .product(name: "X509", package: "swift-certificates"), .product(name: "SwiftASN1", package: "swift-asn1"),
       ],
       path: "Shared/WhiteboardWeb",
       // The shared gateway needs the boards.
       exclude: ["Resources", "SharedGateway.swift"],
       swiftSettings: settings + [.unsafeFlags(["-enable-testing"])]
-    ),
-    .target(name: "FuzzSupport", path: "FuzzSupport", swiftSettings: settings),
+    ), .target(name: "FuzzSupport", path: "FuzzSupport", swiftSettings: settings),
     fuzzer("control", ["PeerSession", "PeerWire"]),
     fuzzer("admission", ["PeerCore", "PeerSession", "PeerWire", "PeerDiscovery"]),
     fuzzer("sealed", ["PeerSession", "PeerWire"]),
     fuzzer(
       "link",
       [
-        "PeerCore", "PeerSession", "PeerWire", "PeerDiscovery", crypto,
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOSSL", package: "swift-nio-ssl"),
-        .product(name: "NIOTLS", package: "swift-nio"),
-        .product(name: "Logging", package: "swift-log"),
+        "PeerCore", "PeerSession", "PeerWire", "PeerDiscovery", crypto, .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOTLS", package: "swift-nio"), .product(name: "Logging", package: "swift-log"),
       ]
     ),
     fuzzer(
       "web",
       [
-        "PeerCore", "PeerSession", "PeerWire", "WhiteboardWeb", crypto,
-        .product(name: "NIOCore", package: "swift-nio"),
+        "PeerCore", "PeerSession", "PeerWire", "WhiteboardWeb", crypto, .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOEmbedded", package: "swift-nio"),
       ]
     ),

@@ -7,8 +7,7 @@ struct AddressBlockTests {
     AddressBlock(host: first) == AddressBlock(host: second)
   }
 
-  @Test("all spellings of an IPv4 address count as one address")
-  func version4() {
+  @Test("all spellings of an IPv4 address count as one address") func version4() {
     #expect(isOne("127.0.0.2", "127.0.0.2"))
     #expect(!isOne("127.0.0.2", "127.0.0.3"))
     #expect(isOne("192.0.2.7", "::ffff:192.0.2.7"))
@@ -16,8 +15,7 @@ struct AddressBlockTests {
     #expect(!isOne("::ffff:192.0.2.7", "::ffff:192.0.2.8"))
   }
 
-  @Test("the addresses of one IPv6 /64 count as one, except link-local ones")
-  func version6() {
+  @Test("the addresses of one IPv6 /64 count as one, except link-local ones") func version6() {
     #expect(isOne("2001:db8:0:1::1", "2001:db8:0:1:ffff:ffff:ffff:ffff"))
     #expect(!isOne("2001:db8:0:1::1", "2001:db8:0:2::1"))
     #expect(isOne("fe80::1%eth0", "fe80:0::1%eth0"))
@@ -25,8 +23,7 @@ struct AddressBlockTests {
     #expect(!isOne("fe80::1%eth0", "fe80::1%eth1"))
   }
 
-  @Test("text that is not an address counts as itself")
-  func other() {
+  @Test("text that is not an address counts as itself") func other() {
     #expect(isOne("", ""))
     #expect(!isOne("a", "b"))
   }

@@ -9,8 +9,7 @@ import Testing
 private typealias World = AdmissionWorld
 
 struct AdmissionByPolicyTests {
-  @Test("in the mode `anyone`, a dialler is admitted at once and knows that nothing was proved")
-  func anyone() {
+  @Test("in the mode `anyone`, a dialler is admitted at once and knows that nothing was proved") func anyone() {
     var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.anyone))
     world.run()
     #expect(world.types == [-1, 1])
@@ -21,8 +20,7 @@ struct AdmissionByPolicyTests {
     #expect(world.listener.deadline == nil)
   }
 
-  @Test("known peers are admitted; others are refused with the reason")
-  func known() {
+  @Test("known peers are admitted; others are refused with the reason") func known() {
     var world = World(
       dialler: World.diallerFacts(trust: .pinnedByLink),
       listener: World.listenerFacts(.known(isKnown: true))
@@ -31,30 +29,19 @@ struct AdmissionByPolicyTests {
     #expect(world.admitted == .known)
     #expect(world.opening?.basis == .known)
 
-    world = World(
-      dialler: World.diallerFacts(),
-      listener: World.listenerFacts(.known(isKnown: false))
-    )
+    world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.known(isKnown: false)))
     world.run()
     #expect(world.listenerClosed == .notKnown)
-    #expect(
-      world.diallerWanted == [
-        .ended(.notKnown, UntrustedText("This session admits only known peers."))
-      ]
-    )
+    #expect(world.diallerWanted == [.ended(.notKnown, UntrustedText("This session admits only known peers."))])
   }
 
-  @Test("[HEL-4] a dialler that requires a proof refuses a listener that asks for none")
-  func insists() {
+  @Test("[HEL-4] a dialler that requires a proof refuses a listener that asks for none") func insists() {
     let cases: [(JoinTrust, JoinCode?, isRefused: Bool)] = [
       (.unverified, nil, true), (.unverified, World.code, true), (.discovered, World.code, true),
       (.discovered, nil, false), (.pinnedByLink, World.code, false), (.pinnedByLink, nil, false),
     ]
     for (trust, code, isRefused) in cases {
-      var world = World(
-        dialler: World.diallerFacts(trust: trust, code: code),
-        listener: World.listenerFacts(.anyone)
-      )
+      var world = World(dialler: World.diallerFacts(trust: trust, code: code), listener: World.listenerFacts(.anyone))
       world.run()
       #expect(world.diallerClosed == (isRefused ? .notVerified : nil), "\(trust)")
       #expect((world.opening == nil) == isRefused, "\(trust)")
@@ -74,8 +61,7 @@ struct AdmissionByPolicyTests {
     }
   }
 
-  @Test("[HEL-1] peers without a common version close with version-mismatch")
-  func versions() {
+  @Test("[HEL-1] peers without a common version close with version-mismatch") func versions() {
     var facts = World.diallerFacts()
     facts.hello.introduction.versions = Control.VersionRange(lowest: 3, highest: 9)
     var world = World(dialler: facts, listener: World.listenerFacts(.anyone))
@@ -88,8 +74,7 @@ struct AdmissionByPolicyTests {
     #expect(world.opening != nil)
   }
 
-  @Test("[HEL-2] another session is refused; a request without a name means the only session")
-  func sessions() {
+  @Test("[HEL-2] another session is refused; a request without a name means the only session") func sessions() {
     var facts = World.diallerFacts()
     facts.hello.introduction.session = .random()
     var world = World(dialler: facts, listener: World.listenerFacts(.anyone))
@@ -109,8 +94,7 @@ struct AdmissionByPolicyTests {
     #expect(world.shownWords?.words == world.invitation?.words)
   }
 
-  @Test("[HEL-5] full sessions, kicked peers and too many invitations have different errors")
-  func refusals() {
+  @Test("[HEL-5] full sessions, kicked peers and too many invitations have different errors") func refusals() {
     func closed(_ change: (inout ListenerAdmission.Facts) -> Void) -> CloseCode? {
       var facts = World.listenerFacts(.ask)
       change(&facts)
@@ -128,26 +112,19 @@ struct AdmissionByPolicyTests {
     #expect(closed { $0.remote = $0.local } == .`self`)
   }
 
-  @Test("[HEL-5] an invitation that loses its place ends for the dialler and for the user")
-  func placeLost() {
+  @Test("[HEL-5] an invitation that loses its place ends for the dialler and for the user") func placeLost() {
     var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
     #expect(world.listener.placeLost() == [])
     world.run()
     #expect(world.listener.isPendingInvitation)
     let message = "Too many invitations are waiting for an answer."
-    #expect(
-      world.listener.placeLost()
-        == [.invitationEnded(.busy, UntrustedText(message)), .close(.busy, message)]
-    )
+    #expect(world.listener.placeLost() == [.invitationEnded(.busy, UntrustedText(message)), .close(.busy, message)])
     #expect(!world.listener.isPendingInvitation)
     #expect(world.listener.personAnswered(.accept, now: world.now) == [])
   }
 
-  @Test("[HEL-3] a dialler that resumes is asked for nothing, in any mode, even by a full session")
-  func resuming() {
-    for mode in [
-      ListenerAdmission.Mode.anyone, .known(isKnown: false), .code(World.codeKey), .ask,
-    ] {
+  @Test("[HEL-3] a dialler that resumes is asked for nothing, in any mode, even by a full session") func resuming() {
+    for mode in [ListenerAdmission.Mode.anyone, .known(isKnown: false), .code(World.codeKey), .ask] {
       var facts = World.listenerFacts(mode)
       facts.isResuming = true
       facts.isFull = true
@@ -158,24 +135,12 @@ struct AdmissionByPolicyTests {
     }
   }
 
-  @Test(
-    "[HEL-3] [TCK-2] a valid ticket admits; with any other the mode decides as without a ticket"
-  )
-  func tickets() {
-    let good = Ticket.make(
-      by: World.middle,
-      session: World.sessionID,
-      member: World.dialler.peerID
-    )
-    let stolen = Ticket.make(
-      by: World.middle,
-      session: World.sessionID,
-      member: World.middle.peerID
-    )
+  @Test("[HEL-3] [TCK-2] a valid ticket admits; with any other the mode decides as without a ticket") func tickets() {
+    let good = Ticket.make(by: World.middle, session: World.sessionID, member: World.dialler.peerID)
+    let stolen = Ticket.make(by: World.middle, session: World.sessionID, member: World.middle.peerID)
     let outcomes: [(ListenerAdmission.Mode, CloseCode?, AdmissionBasis?)] = [
-      (.anyone, nil, .anyone), (.known(isKnown: true), nil, .known),
-      (.known(isKnown: false), .unknownAdmitter, nil), (.code(World.codeKey), nil, .code),
-      (.ask, .unknownAdmitter, nil), (.notReady, .busy, nil),
+      (.anyone, nil, .anyone), (.known(isKnown: true), nil, .known), (.known(isKnown: false), .unknownAdmitter, nil),
+      (.code(World.codeKey), nil, .code), (.ask, .unknownAdmitter, nil), (.notReady, .busy, nil),
     ]
     for (mode, closed, admitted) in outcomes {
       var facts = World.diallerFacts(trust: .pinnedByLink, code: World.code)
@@ -203,26 +168,14 @@ struct AdmissionByPolicyTests {
     }
   }
 
-  @Test(
-    "[TCK-3] a ticket with a chain to the host admits even if its signers are unknown"
-  )
-  func chain() throws {
+  @Test("[TCK-3] a ticket with a chain to the host admits even if its signers are unknown") func chain() throws {
     let identities = (0..<7).map { _ in PeerIdentity.ephemeral() }
     var ticket: Ticket?
     for (index, identity) in identities.enumerated() {
       let admitter = index == 0 ? World.middle : identities[index - 1]
-      ticket = Ticket.make(
-        by: admitter,
-        session: World.sessionID,
-        member: identity.peerID,
-        own: ticket
-      )
+      ticket = Ticket.make(by: admitter, session: World.sessionID, member: identity.peerID, own: ticket)
       let shown = try #require(ticket)
-      let listener = Membership(
-        local: World.listener.peerID,
-        session: World.sessionID,
-        host: World.middle.peerID
-      )
+      let listener = Membership(local: World.listener.peerID, session: World.sessionID, host: World.middle.peerID)
       #expect(listener.proves(shown, of: identity.peerID) == (index < Limits.ticketChain))
       #expect(!listener.proves(shown, of: World.dialler.peerID))
       // If any of the signers is removed, the chain does not admit.
@@ -234,17 +187,13 @@ struct AdmissionByPolicyTests {
     }
   }
 
-  @Test(
-    "[TCK-5] in the modes `ask` and `known`, only the host, a relay or the listener itself admits"
-  )
+  @Test("[TCK-5] in the modes `ask` and `known`, only the host, a relay or the listener itself admits")
   func admittersForHost() {
     let host = PeerIdentity.ephemeral()
     let relay = PeerIdentity.ephemeral()
     let member = World.middle
     for mode in [ListenerAdmission.Mode.known(isKnown: false), .ask] {
-      for (signer, admits) in [
-        (host, true), (relay, true), (World.listener, true), (member, false),
-      ] {
+      for (signer, admits) in [(host, true), (relay, true), (World.listener, true), (member, false)] {
         var facts = World.diallerFacts(trust: .pinnedByLink)
         facts.hello.invitation = nil
         // The chain of the member leads to the host, which does not make the member an admitter.
@@ -266,21 +215,14 @@ struct AdmissionByPolicyTests {
     }
   }
 
-  @Test(
-    "[TCK-5] a member of an `ask` session cannot admit invented keys without the listener's user"
-  )
+  @Test("[TCK-5] a member of an `ask` session cannot admit invented keys without the listener's user")
   func sockPuppets() {
     let host = World.listener
     let member = World.middle
     let own = Ticket.make(by: host, session: World.sessionID, member: member.peerID)
     for _ in 0..<14 {
       let scriptedNode = PeerIdentity.ephemeral()
-      let ticket = Ticket.make(
-        by: member,
-        session: World.sessionID,
-        member: scriptedNode.peerID,
-        own: own
-      )
+      let ticket = Ticket.make(by: member, session: World.sessionID, member: scriptedNode.peerID, own: own)
       for invites in [false, true] {
         var facts = World.diallerFacts(trust: .pinnedByLink)
         facts.local = scriptedNode.peerID
@@ -295,46 +237,27 @@ struct AdmissionByPolicyTests {
         #expect((world.invitation != nil) == invites)
       }
       // The host does not accept the key as a listener that it dials either.
-      var membership = Membership(
-        local: host.peerID,
-        session: World.sessionID,
-        host: host.peerID
-      )
+      var membership = Membership(local: host.peerID, session: World.sessionID, host: host.peerID)
       _ = membership.met(.init(peer: member.peerID, name: UntrustedText("Mia")))
       #expect(membership.proves(ticket, of: scriptedNode.peerID))
       #expect(!membership.proves(ticket, of: scriptedNode.peerID, by: .host))
     }
   }
 
-  @Test("[TCK-4] a member's ticket does not replace one by the host or a relay")
-  func keepsTicketOfRelay() {
+  @Test("[TCK-4] a member's ticket does not replace one by the host or a relay") func keepsTicketOfRelay() {
     let (host, relay, member) = (World.listener, PeerIdentity.ephemeral(), World.middle)
-    var membership = Membership(
-      local: World.dialler.peerID,
-      session: World.sessionID,
-      host: host.peerID
-    )
+    var membership = Membership(local: World.dialler.peerID, session: World.sessionID, host: host.peerID)
     membership.vouched(for: relay.peerID)
     func ticket(by signer: PeerIdentity) -> Ticket {
       let own = Ticket.make(by: host, session: World.sessionID, member: signer.peerID)
-      return Ticket.make(
-        by: signer,
-        session: World.sessionID,
-        member: World.dialler.peerID,
-        own: own
-      )
+      return Ticket.make(by: signer, session: World.sessionID, member: World.dialler.peerID, own: own)
     }
     let steps = [(member, true), (relay, true), (member, false), (relay, true)]
-    for (signer, isStored) in steps {
-      #expect(membership.received(ticket(by: signer)) == isStored)
-    }
+    for (signer, isStored) in steps { #expect(membership.received(ticket(by: signer)) == isStored) }
   }
 
-  @Test("[MEM-7] a member that the listener met before is admitted by its key, in every mode")
-  func metBefore() {
-    for mode in [
-      ListenerAdmission.Mode.anyone, .known(isKnown: false), .code(World.codeKey), .ask, .notReady,
-    ] {
+  @Test("[MEM-7] a member that the listener met before is admitted by its key, in every mode") func metBefore() {
+    for mode in [ListenerAdmission.Mode.anyone, .known(isKnown: false), .code(World.codeKey), .ask, .notReady] {
       var facts = World.diallerFacts(trust: .pinnedByLink)
       facts.hello.invitation = nil
       var world = World(dialler: facts, listener: World.listenerFacts(mode))
@@ -347,28 +270,17 @@ struct AdmissionByPolicyTests {
     }
   }
 
-  @Test("[MEM-8] a peer that only discovery reported must prove its membership")
-  func mustProve() {
+  @Test("[MEM-8] a peer that only discovery reported must prove its membership") func mustProve() {
     let host = World.middle.peerID
     let known = Membership(local: World.dialler.peerID, session: World.sessionID, host: host)
-    let signers: [(PeerIdentity, isProof: Bool)] = [
-      (World.middle, true), (World.dialler, true), (.ephemeral(), false),
-    ]
+    let signers: [(PeerIdentity, isProof: Bool)] = [(World.middle, true), (World.dialler, true), (.ephemeral(), false)]
     for (signer, isProof) in signers {
       var facts = World.diallerFacts(trust: .pinnedByLink)
       facts.hello.invitation = nil
       facts.membership = MemberDial(known, mustProve: true)
       var world = World(dialler: facts, listener: World.listenerFacts(.anyone))
-      world.membership = Membership(
-        local: World.listener.peerID,
-        session: World.sessionID,
-        host: host
-      )
-      let ticket = Ticket.make(
-        by: signer,
-        session: World.sessionID,
-        member: World.listener.peerID
-      )
+      world.membership = Membership(local: World.listener.peerID, session: World.sessionID, host: host)
+      let ticket = Ticket.make(by: signer, session: World.sessionID, member: World.listener.peerID)
       let isKept = world.membership.received(ticket)
       #expect(isKept)
       world.run()
@@ -384,8 +296,7 @@ struct AdmissionByPolicyTests {
     #expect(world.diallerClosed == .notVerified)
   }
 
-  @Test("[LNK-5] a dialler that reaches itself closes the link")
-  func meetsItself() {
+  @Test("[LNK-5] a dialler that reaches itself closes the link") func meetsItself() {
     var facts = World.diallerFacts()
     facts.remote = facts.local
     var world = World(dialler: facts, listener: World.listenerFacts(.anyone))
@@ -396,8 +307,7 @@ struct AdmissionByPolicyTests {
 }
 
 struct AdmissionByCodeTests {
-  @Test("[ADM-1] both sides prove that they know the code; the dialler is first")
-  func right() {
+  @Test("[ADM-1] both sides prove that they know the code; the dialler is first") func right() {
     for trust in [JoinTrust.pinnedByLink, .discovered, .unverified] {
       var world = World(
         dialler: World.diallerFacts(trust: trust, code: World.code),
@@ -408,18 +318,12 @@ struct AdmissionByCodeTests {
       #expect(world.admitted == .code)
       #expect(world.opening?.basis == .code)
       #expect(
-        world.diallerWanted.first
-          == .computeCodeKey(
-            World.code,
-            World.sessionID,
-            listener: World.listener.peerID
-          )
+        world.diallerWanted.first == .computeCodeKey(World.code, World.sessionID, listener: World.listener.peerID)
       )
     }
   }
 
-  @Test("a derived code key is reused only for the same listener and session")
-  func madeBefore() {
+  @Test("a derived code key is reused only for the same listener and session") func madeBefore() {
     var facts = World.diallerFacts(code: World.code)
     facts.codeKey = World.codeKey
     var world = World(dialler: facts, listener: World.listenerFacts(.code(World.codeKey)))
@@ -427,19 +331,14 @@ struct AdmissionByCodeTests {
     #expect(world.diallerWanted.count == 1)
     #expect(world.opening?.basis == .code)
 
-    facts.codeKey = CodeKey(
-      code: World.code,
-      session: World.sessionID,
-      listener: World.middle.peerID
-    )
+    facts.codeKey = CodeKey(code: World.code, session: World.sessionID, listener: World.middle.peerID)
     world = World(dialler: facts, listener: World.listenerFacts(.code(World.codeKey)))
     world.run()
     #expect(world.diallerWanted.count == 2)
     #expect(world.opening?.basis == .code)
   }
 
-  @Test("[ADM-2] after a wrong code, the listener closes with wrong-code and proves nothing")
-  func wrong() throws {
+  @Test("[ADM-2] after a wrong code, the listener closes with wrong-code and proves nothing") func wrong() throws {
     var world = World(
       dialler: World.diallerFacts(code: try JoinCode(words: "zoo zoo zoo zone")),
       listener: World.listenerFacts(.code(World.codeKey))
@@ -450,8 +349,9 @@ struct AdmissionByCodeTests {
     #expect(world.types == [-1, 1, -4])
   }
 
-  @Test("[ADM-9] each of several codes admits with its own role, and the listener proves that code")
-  func several() throws {
+  @Test("[ADM-9] each of several codes admits with its own role, and the listener proves that code") func several()
+    throws
+  {
     let other = try JoinCode(words: "zoo zoo zoo zone")
     let key = CodeKey(code: other, session: World.sessionID, listener: World.listener.peerID)
     let choices = [CodeChoice(key: key, label: "view")]
@@ -465,17 +365,13 @@ struct AdmissionByCodeTests {
       #expect(world.listener.admission == .here(label: label))
     }
     // A member whose timeout has passed is not listed.
-    var world = World(
-      dialler: World.diallerFacts(code: other),
-      listener: World.listenerFacts(.code(World.codeKey))
-    )
+    var world = World(dialler: World.diallerFacts(code: other), listener: World.listenerFacts(.code(World.codeKey)))
     world.run()
     #expect(world.listenerWanted == [.close(.wrongCode, "")])
     #expect(world.listener.admission == nil)
   }
 
-  @Test("without a code, the dialler withdraws its invitation and reports that the code is missing")
-  func none() {
+  @Test("without a code, the dialler withdraws its invitation and reports that the code is missing") func none() {
     var world = World(
       dialler: World.diallerFacts(trust: .unverified),
       listener: World.listenerFacts(.code(World.codeKey))
@@ -483,46 +379,34 @@ struct AdmissionByCodeTests {
     world.run()
     #expect(world.diallerClosed == .withdrawn)
     #expect(
-      world.listenerWanted.last.map { action in
-        if case .ended(.withdrawn, _) = action { true } else { false }
-      } == true
+      world.listenerWanted.last.map { action in if case .ended(.withdrawn, _) = action { true } else { false } } == true
     )
   }
 
-  @Test("a host that cannot prove the code is not trusted")
-  func falseHost() {
+  @Test("a host that cannot prove the code is not trusted") func falseHost() {
     for proof in [
       nil, ProofBytes([UInt8](repeating: 0, count: 32)),
       World.codeKey.proof(of: .joiner, binding: World.binding, dialler: World.dialler.peerID),
       World.codeKey.proof(of: .host, binding: World.binding, dialler: World.middle.peerID),
     ] {
-      var dialler = DiallerAdmission(
-        facts: World.diallerFacts(trust: .discovered, code: World.code)
-      )
+      var dialler = DiallerAdmission(facts: World.diallerFacts(trust: .discovered, code: World.code))
       _ = dialler.begin(now: .zero)
-      let hello = Control.ListenerHello(
-        introduction: World.introduction("Lena"),
-        admission: .code
-      )
+      let hello = Control.ListenerHello(introduction: World.introduction("Lena"), admission: .code)
       _ = dialler.frameReceived(.hello, hello.encoded(), now: .zero)
       _ = dialler.codeKeyComputed(World.codeKey, now: .zero)
       var accept = World.accept
       accept.proof = proof
       #expect(
-        dialler.frameReceived(.accept, accept.encoded(), now: .zero)
-          == [.close(.notVerified, "The host could not prove that it knows the code.")]
+        dialler.frameReceived(.accept, accept.encoded(), now: .zero) == [
+          .close(.notVerified, "The host could not prove that it knows the code.")
+        ]
       )
     }
   }
 
-  @Test("[ADM-3] after three wrong proofs, even the right one is refused for a minute")
-  func lockedOut() throws {
+  @Test("[ADM-3] after three wrong proofs, even the right one is refused for a minute") func lockedOut() throws {
     let wrong = try JoinCode(words: "zoo zoo zoo zone")
-    let wrongKey = CodeKey(
-      code: wrong,
-      session: World.sessionID,
-      listener: World.listener.peerID
-    )
+    let wrongKey = CodeKey(code: wrong, session: World.sessionID, listener: World.listener.peerID)
     var limiter = AttemptLimiter()
     var now = Duration.seconds(5_000)
     func attempt(_ key: CodeKey) -> CloseCode? {
@@ -545,12 +429,8 @@ struct AdmissionByCodeTests {
 }
 
 struct AdmissionByPeopleTests {
-  @Test("[ADM-7] both users see the same words, and the listener's user admits")
-  func accepted() throws {
-    var world = World(
-      dialler: World.diallerFacts(trust: .pinnedByLink),
-      listener: World.listenerFacts(.ask)
-    )
+  @Test("[ADM-7] both users see the same words, and the listener's user admits") func accepted() throws {
+    var world = World(dialler: World.diallerFacts(trust: .pinnedByLink), listener: World.listenerFacts(.ask))
     world.run()
     #expect(world.types == [-1, 1, -5, 6, -0x82, -7, 0x82])
     let invitation = try #require(world.invitation)
@@ -570,8 +450,7 @@ struct AdmissionByPeopleTests {
     #expect(!world.listener.isPendingInvitation)
   }
 
-  @Test("if a user declines, the dialler gets the reason")
-  func declined() {
+  @Test("if a user declines, the dialler gets the reason") func declined() {
     var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
     world.run()
     world.perform(world.listener.personAnswered(.decline(reason: "Not now"), now: world.now))
@@ -581,14 +460,10 @@ struct AdmissionByPeopleTests {
     #expect(world.opening == nil)
   }
 
-  @Test("[ADM-8] a dialler without a proved key also waits for its own user, in either order")
-  func bothPeople() {
+  @Test("[ADM-8] a dialler without a proved key also waits for its own user, in either order") func bothPeople() {
     for trust in [JoinTrust.discovered, .unverified] {
       for ownFirst in [true, false] {
-        var world = World(
-          dialler: World.diallerFacts(trust: trust),
-          listener: World.listenerFacts(.ask)
-        )
+        var world = World(dialler: World.diallerFacts(trust: trust), listener: World.listenerFacts(.ask))
         world.run()
         #expect(world.shownWords?.mustBeCompared == true)
         if ownFirst {
@@ -608,8 +483,7 @@ struct AdmissionByPeopleTests {
     }
   }
 
-  @Test("[ADM-16] the listener admits a dialler only after both users have decided")
-  func bothDecide() {
+  @Test("[ADM-16] the listener admits a dialler only after both users have decided") func bothDecide() {
     var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
     world.run()
     world.perform(world.listener.personAnswered(.accept, now: world.now))
@@ -628,8 +502,7 @@ struct AdmissionByPeopleTests {
     #expect(world.opening?.held.isEmpty == true)
   }
 
-  @Test("[ADM-16] a dialler that does not report its decision is admitted when our user accepts")
-  func olderDialler() {
+  @Test("[ADM-16] a dialler that does not report its decision is admitted when our user accepts") func olderDialler() {
     var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
     world.dropsReports = true
     world.run()
@@ -641,8 +514,7 @@ struct AdmissionByPeopleTests {
     #expect(world.opening?.basis == .ask)
   }
 
-  @Test("[ADM-8] if our user sees other words, the link ends, even after the host's user accepted")
-  func otherWords() {
+  @Test("[ADM-8] if our user sees other words, the link ends, even after the host's user accepted") func otherWords() {
     for acceptedBefore in [true, false] {
       var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
       world.run()
@@ -657,25 +529,22 @@ struct AdmissionByPeopleTests {
       #expect(world.admitted == nil)
       #expect(
         world.listenerWanted.suffix(2) == [
-          .invitationEnded(
-            .notVerified,
-            UntrustedText("The verification words are not the same.")
-          ),
+          .invitationEnded(.notVerified, UntrustedText("The verification words are not the same.")),
           .ended(.notVerified, UntrustedText("The verification words are not the same.")),
         ]
       )
     }
   }
 
-  @Test("frames that arrive while our user compares words are buffered, but PING is answered")
-  func held() {
+  @Test("frames that arrive while our user compares words are buffered, but PING is answered") func held() {
     var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
     world.run()
     // An older listener sends ACCEPT as soon as its user has accepted.
     _ = world.dialler.frameReceived(.accept, World.accept.encoded(), now: world.now)
     #expect(
-      world.dialler.frameReceived(.ping, [1, 2, 3, 4, 5, 6, 7, 8], now: world.now)
-        == [.send(.pong, [1, 2, 3, 4, 5, 6, 7, 8])]
+      world.dialler.frameReceived(.ping, [1, 2, 3, 4, 5, 6, 7, 8], now: world.now) == [
+        .send(.pong, [1, 2, 3, 4, 5, 6, 7, 8])
+      ]
     )
     #expect(world.dialler.frameReceived(.message, [1, 3, 9], now: world.now) == [])
     #expect(world.dialler.frameReceived(.members, [5], now: world.now) == [])
@@ -688,8 +557,7 @@ struct AdmissionByPeopleTests {
     #expect(opening.held.map(\.payload) == [[1, 3, 9], [5]])
   }
 
-  @Test("reading stops when many frames are buffered for a user's answer")
-  func holdsNoMore() {
+  @Test("reading stops when many frames are buffered for a user's answer") func holdsNoMore() {
     var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
     world.run()
     _ = world.dialler.frameReceived(.accept, World.accept.encoded(), now: world.now)
@@ -701,34 +569,27 @@ struct AdmissionByPeopleTests {
     #expect(frames < 100_000 && frames > 1_000)
   }
 
-  @Test("[ADM-6] a reveal that does not match its commitment ends the link")
-  func otherReveal() throws {
+  @Test("[ADM-6] a reveal that does not match its commitment ends the link") func otherReveal() throws {
     var listener = ListenerAdmission(facts: World.listenerFacts(.ask))
     var limiter = AttemptLimiter()
     let nonce = ProofBytes.random()
     _ = listener.helloReceived(
       World.diallerFacts().hello,
       answering: World.introduction("Lena"),
-      membership: Membership(
-        local: World.listener.peerID,
-        session: World.sessionID,
-        host: World.listener.peerID
-      ),
+      membership: Membership(local: World.listener.peerID, session: World.sessionID, host: World.listener.peerID),
       now: .zero
     )
-    let commit = Control.ShortWordsCommit(
-      commit: ShortWords.commitment(binding: World.binding, nonce: nonce)
-    )
+    let commit = Control.ShortWordsCommit(commit: ShortWords.commitment(binding: World.binding, nonce: nonce))
     _ = listener.frameReceived(.sasCommit, commit.encoded(), limiter: &limiter, now: .zero)
     let other = Control.ShortWordsReveal(nonce: .random())
     #expect(
-      listener.frameReceived(.sasReveal, other.encoded(), limiter: &limiter, now: .zero)
-        == [.close(.protocolError, "The nonce does not match the commitment.")]
+      listener.frameReceived(.sasReveal, other.encoded(), limiter: &limiter, now: .zero) == [
+        .close(.protocolError, "The nonce does not match the commitment.")
+      ]
     )
   }
 
-  @Test("an invitation that its dialler withdraws also ends for the user who was asked")
-  func withdrawn() {
+  @Test("an invitation that its dialler withdraws also ends for the user who was asked") func withdrawn() {
     var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
     world.run()
     world.perform(world.dialler.withdraw())
@@ -743,60 +604,40 @@ struct AdmissionByPeopleTests {
     #expect(world.dialler.withdraw() == [])
   }
 
-  @Test("if a link breaks, the question to the user ends")
-  func lost() {
+  @Test("if a link breaks, the question to the user ends") func lost() {
     var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
     world.run()
-    #expect(
-      world.listener.linkLost() == [
-        .invitationEnded(.withdrawn, UntrustedText("The connection broke."))
-      ]
-    )
+    #expect(world.listener.linkLost() == [.invitationEnded(.withdrawn, UntrustedText("The connection broke."))])
     #expect(world.listener.linkLost() == [])
     #expect(world.listener.personAnswered(.accept, now: world.now) == [])
   }
 }
 
 struct AdmissionTimesTests {
-  @Test("[LNK-6] each step without a user has a limit of 5 s, on both sides")
-  func steps() {
+  @Test("[LNK-6] each step without a user has a limit of 5 s, on both sides") func steps() {
     for mode in [ListenerAdmission.Mode.code(World.codeKey), .ask] {
       var listener = ListenerAdmission(facts: World.listenerFacts(mode))
       _ = listener.helloReceived(
         World.diallerFacts().hello,
         answering: World.introduction("Lena"),
-        membership: Membership(
-          local: World.listener.peerID,
-          session: World.sessionID,
-          host: World.listener.peerID
-        ),
+        membership: Membership(local: World.listener.peerID, session: World.sessionID, host: World.listener.peerID),
         now: .seconds(10)
       )
       #expect(listener.deadline == .seconds(15))
       #expect(listener.timePassed(now: .seconds(14.9)) == [])
-      #expect(
-        listener.timePassed(now: .seconds(15))
-          == [.close(.timedOut, "This step of admission took too long.")]
-      )
+      #expect(listener.timePassed(now: .seconds(15)) == [.close(.timedOut, "This step of admission took too long.")])
       #expect(listener.timePassed(now: .seconds(16)) == [])
     }
     var dialler = DiallerAdmission(facts: World.diallerFacts())
     _ = dialler.begin(now: .seconds(10))
     #expect(dialler.deadline == .seconds(15))
     #expect(dialler.timePassed(now: .seconds(14)) == [])
-    #expect(
-      dialler.timePassed(now: .seconds(15))
-        == [.close(.timedOut, "This step of admission took too long.")]
-    )
+    #expect(dialler.timePassed(now: .seconds(15)) == [.close(.timedOut, "This step of admission took too long.")])
     #expect(!dialler.hasAskedPerson)
   }
 
-  @Test("a user has the time that the invitation states; then the question ends")
-  func people() {
-    var world = World(
-      dialler: World.diallerFacts(timeout: .seconds(30)),
-      listener: World.listenerFacts(.ask)
-    )
+  @Test("a user has the time that the invitation states; then the question ends") func people() {
+    var world = World(dialler: World.diallerFacts(timeout: .seconds(30)), listener: World.listenerFacts(.ask))
     world.run()
     #expect(world.dialler.hasAskedPerson)
     let end = world.now + .seconds(30)
@@ -806,10 +647,7 @@ struct AdmissionTimesTests {
     #expect(world.dialler.deadline == end)
     #expect(
       world.listener.timePassed(now: end) == [
-        .invitationEnded(
-          .timedOut,
-          UntrustedText("The user who was asked did not answer in time.")
-        ),
+        .invitationEnded(.timedOut, UntrustedText("The user who was asked did not answer in time.")),
         .close(.timedOut, "The user who was asked did not answer in time."),
       ]
     )
@@ -824,14 +662,10 @@ struct AdmissionTimesTests {
   @Test(
     "[ADM-15] users may take as long as the invitation states, in either order",
     arguments: [1, 5, 6, 8, 25, 60, 299]
-  )
-  func patience(_ seconds: Int) {
+  ) func patience(_ seconds: Int) {
     for isHostFirst in [true, false] {
       for isLateTogether in [true, false] {
-        var world = World(
-          dialler: World.diallerFacts(timeout: .seconds(300)),
-          listener: World.listenerFacts(.ask)
-        )
+        var world = World(dialler: World.diallerFacts(timeout: .seconds(300)), listener: World.listenerFacts(.ask))
         world.run()
         let before = world.types.count
         if isLateTogether { world.pass(.seconds(seconds)) }
@@ -851,19 +685,13 @@ struct AdmissionTimesTests {
         #expect(world.opening?.basis == .ask)
         // Each side sent a frame each second, so that neither the link nor a NAT times out.
         let reports = world.types.dropFirst(before)
-        for type in [0x82, -0x82] {
-          #expect(reports.count { $0 == type } >= seconds - 1, "\(reports)")
-        }
+        for type in [0x82, -0x82] { #expect(reports.count { $0 == type } >= seconds - 1, "\(reports)") }
       }
     }
   }
 
-  @Test("[ADM-15] a side that hears nothing for 30 s ends the invitation; a stop does not count")
-  func silence() {
-    var world = World(
-      dialler: World.diallerFacts(timeout: .seconds(300)),
-      listener: World.listenerFacts(.ask)
-    )
+  @Test("[ADM-15] a side that hears nothing for 30 s ends the invitation; a stop does not count") func silence() {
+    var world = World(dialler: World.diallerFacts(timeout: .seconds(300)), listener: World.listenerFacts(.ask))
     world.run()
     world.pass(.seconds(10))
     var (dialler, listener) = (world.dialler, world.listener)
@@ -878,9 +706,7 @@ struct AdmissionTimesTests {
       now += .seconds(1)
       if dialler.timePassed(now: now) == [.lost] { ends.append(now - stopped) }
       let broken = UntrustedText("The connection broke.")
-      if listener.timePassed(now: now) == [
-        .invitationEnded(.withdrawn, broken), .ended(.withdrawn, broken),
-      ] {
+      if listener.timePassed(now: now) == [.invitationEnded(.withdrawn, broken), .ended(.withdrawn, broken)] {
         ends.append(now - stopped)
       }
     }
@@ -888,27 +714,17 @@ struct AdmissionTimesTests {
     #expect(dialler.deadline == nil && listener.deadline == nil)
   }
 
-  @Test("[ADM-15] the question ends even if the dialler is gone right after it was asked")
-  func goneAtOnce() {
-    var world = World(
-      dialler: World.diallerFacts(timeout: .seconds(300)),
-      listener: World.listenerFacts(.ask)
-    )
+  @Test("[ADM-15] the question ends even if the dialler is gone right after it was asked") func goneAtOnce() {
+    var world = World(dialler: World.diallerFacts(timeout: .seconds(300)), listener: World.listenerFacts(.ask))
     world.run()
-    for second in 1...30 {
-      world.perform(world.listener.timePassed(now: world.now + .seconds(second)))
-    }
+    for second in 1...30 { world.perform(world.listener.timePassed(now: world.now + .seconds(second))) }
     let broken = UntrustedText("The connection broke.")
     #expect(world.listenerWanted.last == .ended(.withdrawn, broken))
     #expect(!world.listener.isPendingInvitation)
   }
 
-  @Test("[ADM-15] a side that sends no DECIDING is not treated as silent")
-  func olderPeer() {
-    var world = World(
-      dialler: World.diallerFacts(timeout: .seconds(300)),
-      listener: World.listenerFacts(.ask)
-    )
+  @Test("[ADM-15] a side that sends no DECIDING is not treated as silent") func olderPeer() {
+    var world = World(dialler: World.diallerFacts(timeout: .seconds(300)), listener: World.listenerFacts(.ask))
     world.dropsReports = true
     world.run()
     world.pass(.seconds(299))
@@ -918,25 +734,15 @@ struct AdmissionTimesTests {
     #expect(world.opening?.basis == .ask)
   }
 
-  @Test("an answer that comes after the time limit admits no peer")
-  func late() {
-    var world = World(
-      dialler: World.diallerFacts(timeout: .seconds(30)),
-      listener: World.listenerFacts(.ask)
-    )
+  @Test("an answer that comes after the time limit admits no peer") func late() {
+    var world = World(dialler: World.diallerFacts(timeout: .seconds(30)), listener: World.listenerFacts(.ask))
     world.run()
     let actions = world.listener.personAnswered(.accept, now: world.now + .seconds(30))
-    #expect(
-      actions.last == .close(.timedOut, "The user who was asked did not answer in time.")
-    )
+    #expect(actions.last == .close(.timedOut, "The user who was asked did not answer in time."))
   }
 
-  @Test("if the dialler's own user never answers, the invitation ends on both sides")
-  func ownPerson() {
-    var world = World(
-      dialler: World.diallerFacts(timeout: .seconds(30)),
-      listener: World.listenerFacts(.ask)
-    )
+  @Test("if the dialler's own user never answers, the invitation ends on both sides") func ownPerson() {
+    var world = World(dialler: World.diallerFacts(timeout: .seconds(30)), listener: World.listenerFacts(.ask))
     world.run()
     world.perform(world.listener.personAnswered(.accept, now: world.now))
     world.carry()
@@ -944,9 +750,7 @@ struct AdmissionTimesTests {
     #expect(world.diallerClosed == .timedOut)
     #expect(world.opening == nil)
     #expect(world.admitted == nil)
-    let message = UntrustedText(
-      "The joining user did not confirm the verification words in time."
-    )
+    let message = UntrustedText("The joining user did not confirm the verification words in time.")
     #expect(world.listenerWanted.contains(.invitationEnded(.timedOut, message)))
   }
 }
@@ -956,11 +760,7 @@ struct ManInTheMiddleTests {
   /// Returns a world in which a man in the middle relays all frames unchanged.
   ///
   /// Each side sees the man in the middle's key, and has a different TLS exporter.
-  private func relay(
-    trust: JoinTrust,
-    code: JoinCode?,
-    _ mode: ListenerAdmission.Mode
-  ) -> AdmissionWorld {
+  private func relay(trust: JoinTrust, code: JoinCode?, _ mode: ListenerAdmission.Mode) -> AdmissionWorld {
     var dialler = World.diallerFacts(trust: trust, code: code)
     dialler.remote = World.middle.peerID
     dialler.binding = [UInt8](repeating: 1, count: 32)
@@ -970,8 +770,7 @@ struct ManInTheMiddleTests {
     return AdmissionWorld(dialler: dialler, listener: listener)
   }
 
-  @Test("mode `code`: a proof that a middle relays does not verify, and no peer is admitted")
-  func code() {
+  @Test("mode `code`: a proof that a middle relays does not verify, and no peer is admitted") func code() {
     for trust in [JoinTrust.discovered, .unverified] {
       var world = relay(trust: trust, code: World.code, .code(World.codeKey))
       world.run()
@@ -981,19 +780,14 @@ struct ManInTheMiddleTests {
     }
   }
 
-  @Test("mode `code`: a middle that admits the dialler itself cannot prove the code")
-  func falseHost() {
+  @Test("mode `code`: a middle that admits the dialler itself cannot prove the code") func falseHost() {
     var facts = World.diallerFacts(trust: .unverified, code: World.code)
     facts.remote = World.middle.peerID
     var dialler = DiallerAdmission(facts: facts)
     _ = dialler.begin(now: .zero)
     let hello = Control.ListenerHello(introduction: World.introduction("Lena"), admission: .code)
     _ = dialler.frameReceived(.hello, hello.encoded(), now: .zero)
-    let key = CodeKey(
-      code: World.code,
-      session: World.sessionID,
-      listener: World.middle.peerID
-    )
+    let key = CodeKey(code: World.code, session: World.sessionID, listener: World.middle.peerID)
     guard case .send(.codeProof, let payload)? = dialler.codeKeyComputed(key, now: .zero).first,
       let sent = try? Control.CodeProof.decode(payload)
     else {
@@ -1003,13 +797,13 @@ struct ManInTheMiddleTests {
     var accept = World.accept
     accept.proof = sent.proof
     #expect(
-      dialler.frameReceived(.accept, accept.encoded(), now: .zero)
-        == [.close(.notVerified, "The host could not prove that it knows the code.")]
+      dialler.frameReceived(.accept, accept.encoded(), now: .zero) == [
+        .close(.notVerified, "The host could not prove that it knows the code.")
+      ]
     )
   }
 
-  @Test("mode `ask`: relayed frames break the commitment, because each link has its own exporter")
-  func carried() {
+  @Test("mode `ask`: relayed frames break the commitment, because each link has its own exporter") func carried() {
     var world = relay(trust: .discovered, code: nil, .ask)
     world.run()
     #expect(world.listenerClosed == .protocolError)
@@ -1017,9 +811,7 @@ struct ManInTheMiddleTests {
     #expect(world.opening == nil)
   }
 
-  @Test(
-    "mode `ask`: a middle with a separate exchange on each link shows different words to the users"
-  )
+  @Test("mode `ask`: a middle with a separate exchange on each link shows different words to the users")
   func ownNonces() throws {
     // The dialler with the middle as listener.
     var left = World.listenerFacts(.ask)
@@ -1049,10 +841,7 @@ struct ManInTheMiddleTests {
     #expect(one.diallerClosed == .notVerified)
   }
 
-  @Test(
-    "[HEL-4] a middle that asks for nothing is refused by a dialler that has no key from a link"
-  )
-  func none() {
+  @Test("[HEL-4] a middle that asks for nothing is refused by a dialler that has no key from a link") func none() {
     for code in [nil, World.code] {
       var world = relay(trust: .unverified, code: code, .anyone)
       world.run()
@@ -1061,22 +850,16 @@ struct ManInTheMiddleTests {
     }
   }
 
-  @Test("mode `known`: the middle's key is not the stored one")
-  func known() {
+  @Test("mode `known`: the middle's key is not the stored one") func known() {
     var world = relay(trust: .discovered, code: nil, .known(isKnown: false))
     world.run()
     #expect(world.listenerClosed == .notKnown)
     #expect(world.opening == nil)
   }
 
-  @Test("a ticket that a middle relays is not valid for the middle")
-  func ticket() {
+  @Test("a ticket that a middle relays is not valid for the middle") func ticket() {
     var dialler = World.diallerFacts(trust: .discovered)
-    dialler.hello.ticket = Ticket.make(
-      by: World.listener,
-      session: World.sessionID,
-      member: World.dialler.peerID
-    )
+    dialler.hello.ticket = Ticket.make(by: World.listener, session: World.sessionID, member: World.dialler.peerID)
     var listener = World.listenerFacts(.ask)
     listener.remote = World.middle.peerID
     var world = AdmissionWorld(dialler: dialler, listener: listener)
@@ -1107,23 +890,15 @@ struct AdmissionWrongOrderTests {
 
     func make() -> ListenerAdmission {
       var limiter = AttemptLimiter()
-      var listener = ListenerAdmission(
-        facts: World.listenerFacts(self == .proof ? .code(World.codeKey) : .ask)
-      )
+      var listener = ListenerAdmission(facts: World.listenerFacts(self == .proof ? .code(World.codeKey) : .ask))
       _ = listener.helloReceived(
         World.diallerFacts().hello,
         answering: World.introduction("Lena"),
-        membership: Membership(
-          local: World.listener.peerID,
-          session: World.sessionID,
-          host: World.listener.peerID
-        ),
+        membership: Membership(local: World.listener.peerID, session: World.sessionID, host: World.listener.peerID),
         now: .zero
       )
       if self == .proof || self == .commit { return listener }
-      let commit = Control.ShortWordsCommit(
-        commit: ShortWords.commitment(binding: World.binding, nonce: nonce)
-      )
+      let commit = Control.ShortWordsCommit(commit: ShortWords.commitment(binding: World.binding, nonce: nonce))
       _ = listener.frameReceived(.sasCommit, commit.encoded(), limiter: &limiter, now: .zero)
       if self == .reveal { return listener }
       let reveal = Control.ShortWordsReveal(nonce: nonce)
@@ -1164,10 +939,7 @@ struct AdmissionWrongOrderTests {
         case .key, .proof: .code
         default: .ask
         }
-      let hello = Control.ListenerHello(
-        introduction: World.introduction("Lena"),
-        admission: step
-      )
+      let hello = Control.ListenerHello(introduction: World.introduction("Lena"), admission: step)
       _ = dialler.frameReceived(.hello, hello.encoded(), now: .zero)
       if self == .person {
         let reply = Control.ShortWordsNonce(nonce: AdmissionWrongOrderTests.nonce)
@@ -1192,11 +964,9 @@ struct AdmissionWrongOrderTests {
     }
   }
 
-  @Test(
-    "[FRM-4] a listener accepts each frame only in its state",
-    arguments: ListenerState.allCases
-  )
-  func listener(_ state: ListenerState) {
+  @Test("[FRM-4] a listener accepts each frame only in its state", arguments: ListenerState.allCases) func listener(
+    _ state: ListenerState
+  ) {
     for type in FrameType.allCases where type != state.expected && type != .close {
       if type == .deciding, state == .reveal || state == .person { continue }
       var listener = state.make()
@@ -1212,8 +982,9 @@ struct AdmissionWrongOrderTests {
     }
   }
 
-  @Test("[FRM-4] a dialler accepts each frame only in its state", arguments: DiallerState.allCases)
-  func dialler(_ state: DiallerState) {
+  @Test("[FRM-4] a dialler accepts each frame only in its state", arguments: DiallerState.allCases) func dialler(
+    _ state: DiallerState
+  ) {
     for type in FrameType.allCases where type != state.expected && type != .close {
       if type == .deciding, state == .person { continue }
       var dialler = state.make()
@@ -1227,8 +998,7 @@ struct AdmissionWrongOrderTests {
     }
   }
 
-  @Test("CLOSE ends either side in any state; a malformed CLOSE is a protocol-error")
-  func close() {
+  @Test("CLOSE ends either side in any state; a malformed CLOSE is a protocol-error") func close() {
     let good = Control.Close(.declined, "no").encoded()
     for state in ListenerState.allCases {
       var limiter = AttemptLimiter()
@@ -1246,14 +1016,11 @@ struct AdmissionWrongOrderTests {
     }
     for state in DiallerState.allCases {
       var dialler = state.make()
-      #expect(
-        dialler.frameReceived(.close, good, now: .zero) == [.ended(.declined, UntrustedText("no"))]
-      )
+      #expect(dialler.frameReceived(.close, good, now: .zero) == [.ended(.declined, UntrustedText("no"))])
     }
   }
 
-  @Test("unexpected answers and keys have no effect")
-  func unexpectedAnswers() {
+  @Test("unexpected answers and keys have no effect") func unexpectedAnswers() {
     for state in ListenerState.allCases where state != .person {
       var listener = state.make()
       #expect(listener.personAnswered(.accept, now: .zero) == [])
@@ -1268,19 +1035,14 @@ struct AdmissionWrongOrderTests {
     }
   }
 
-  @Test("random frames end both sides, never trap, and never admit a peer")
-  func random() {
+  @Test("random frames end both sides, never trap, and never admit a peer") func random() {
     let seed: UInt64 = 20_261_121
     var generator = SeededGenerator(seed: seed)
     var closed = 0
     for _ in 0..<2_000 {
       var limiter = AttemptLimiter()
-      var listener =
-        ListenerState.allCases.randomElement(using: &generator)?.make()
-        ?? ListenerState.proof.make()
-      var dialler =
-        DiallerState.allCases.randomElement(using: &generator)?.make()
-        ?? DiallerState.hello.make()
+      var listener = ListenerState.allCases.randomElement(using: &generator)?.make() ?? ListenerState.proof.make()
+      var dialler = DiallerState.allCases.randomElement(using: &generator)?.make() ?? DiallerState.hello.make()
       for _ in 0..<4 {
         guard let type = FrameType.allCases.randomElement(using: &generator) else { continue }
         var bytes = payload(type)

@@ -126,15 +126,12 @@ struct AdmissionVectors: Decodable {
         AdmissionVectors.self,
         from: Data(contentsOf: protocolFile("Vectors/admission.json"))
       )
-    } catch {
-      preconditionFailure("Protocol/Vectors/admission.json: \(error)")
-    }
+    } catch { preconditionFailure("Protocol/Vectors/admission.json: \(error)") }
   }()
 
   static func protocolFile(_ path: String) -> URL {
-    URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: "Protocol").appending(path: path)
+    URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appending(path: "Protocol").appending(path: path)
   }
 }
 

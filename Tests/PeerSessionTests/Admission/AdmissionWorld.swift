@@ -51,11 +51,9 @@ struct AdmissionWorld {
     )
   }
 
-  static func diallerFacts(
-    trust: JoinTrust = .discovered,
-    code: JoinCode? = nil,
-    timeout: Duration = .seconds(60)
-  ) -> DiallerAdmission.Facts {
+  static func diallerFacts(trust: JoinTrust = .discovered, code: JoinCode? = nil, timeout: Duration = .seconds(60))
+    -> DiallerAdmission.Facts
+  {
     DiallerAdmission.Facts(
       local: dialler.peerID,
       remote: listener.peerID,
@@ -79,9 +77,7 @@ struct AdmissionWorld {
     )
   }
 
-  static var accept: Control.Accept {
-    Control.Accept(host: listener.peerID, maximum: 16, members: [])
-  }
+  static var accept: Control.Accept { Control.Accept(host: listener.peerID, maximum: 16, members: []) }
 
   /// Starts both sides, and delivers frames until none is left.
   mutating func run() {
@@ -94,14 +90,7 @@ struct AdmissionWorld {
       if !toListener.isEmpty {
         let (type, payload) = toListener.removeFirst()
         if type == .hello, let hello = try? Control.DiallerHello.decode(payload) {
-          perform(
-            listener.helloReceived(
-              hello,
-              answering: Self.introduction("Lena"),
-              membership: membership,
-              now: now
-            )
-          )
+          perform(listener.helloReceived(hello, answering: Self.introduction("Lena"), membership: membership, now: now))
         } else {
           perform(listener.frameReceived(type, payload, limiter: &limiter, now: now))
         }
@@ -142,8 +131,7 @@ struct AdmissionWorld {
       case .close(let code, let message):
         diallerWanted.append(action)
         toListener.append((.close, Control.Close(code, message).encoded()))
-      case .showWords, .opened, .ended, .lost:
-        diallerWanted.append(action)
+      case .showWords, .opened, .ended, .lost: diallerWanted.append(action)
       }
     }
   }
@@ -163,8 +151,7 @@ struct AdmissionWorld {
       case .close(let code, let message):
         listenerWanted.append(action)
         toDialler.append((.close, Control.Close(code, message).encoded()))
-      case .askPerson, .invitationEnded, .ended:
-        listenerWanted.append(action)
+      case .askPerson, .invitationEnded, .ended: listenerWanted.append(action)
       }
     }
   }
@@ -172,43 +159,30 @@ struct AdmissionWorld {
   // Results that the tests read from the actions.
 
   var opening: DiallerAdmission.Opening? {
-    diallerWanted.lazy.compactMap { action in
-      if case .opened(let opening) = action { opening } else { nil }
-    }.first
+    diallerWanted.lazy.compactMap { action in if case .opened(let opening) = action { opening } else { nil } }.first
   }
 
   var admitted: AdmissionBasis? {
-    listenerWanted.lazy.compactMap { action in
-      if case .accept(_, let basis) = action { basis } else { nil }
-    }.first
+    listenerWanted.lazy.compactMap { action in if case .accept(_, let basis) = action { basis } else { nil } }.first
   }
 
   /// The close code that each side sent.
   var diallerClosed: CloseCode? {
-    diallerWanted.lazy.compactMap { action in
-      if case .close(let code, _) = action { code } else { nil }
-    }.first
+    diallerWanted.lazy.compactMap { action in if case .close(let code, _) = action { code } else { nil } }.first
   }
 
   var listenerClosed: CloseCode? {
-    listenerWanted.lazy.compactMap { action in
-      if case .close(let code, _) = action { code } else { nil }
-    }.first
+    listenerWanted.lazy.compactMap { action in if case .close(let code, _) = action { code } else { nil } }.first
   }
 
   var invitation: InvitationToAnswer? {
-    listenerWanted.lazy.compactMap { action in
-      if case .askPerson(let invitation) = action { invitation } else { nil }
-    }.first
+    listenerWanted.lazy.compactMap { action in if case .askPerson(let invitation) = action { invitation } else { nil } }
+      .first
   }
 
   var shownWords: (words: [String], mustBeCompared: Bool)? {
     diallerWanted.lazy.compactMap { action in
-      if case .showWords(let words, _, let mustBeCompared) = action {
-        (words, mustBeCompared)
-      } else {
-        nil
-      }
+      if case .showWords(let words, _, let mustBeCompared) = action { (words, mustBeCompared) } else { nil }
     }.first
   }
 }

@@ -6,8 +6,7 @@ struct AttemptLimiterTests {
   private let mallory = PeerIdentity.ephemeral().peerID
   private let other = PeerIdentity.ephemeral().peerID
 
-  @Test("[ADM-3] three wrong proofs lock both the address and the key, in any combination")
-  func locks() {
+  @Test("[ADM-3] three wrong proofs lock both the address and the key, in any combination") func locks() {
     var limiter = AttemptLimiter()
     for second in 0..<3 {
       #expect(!limiter.isLocked(address: "a", peer: mallory, now: .seconds(second)))
@@ -21,22 +20,16 @@ struct AttemptLimiterTests {
     #expect(!limiter.isLocked(address: "a", peer: mallory, now: .seconds(62)))
   }
 
-  @Test("[ADM-3] one address with many keys, and one key at many addresses, are both locked")
-  func spread() {
+  @Test("[ADM-3] one address with many keys, and one key at many addresses, are both locked") func spread() {
     var limiter = AttemptLimiter()
-    for _ in 0..<3 {
-      limiter.proofWasWrong(address: "a", peer: PeerIdentity.ephemeral().peerID, now: .zero)
-    }
+    for _ in 0..<3 { limiter.proofWasWrong(address: "a", peer: PeerIdentity.ephemeral().peerID, now: .zero) }
     #expect(limiter.isLocked(address: "a", peer: other, now: .zero))
-    for number in 0..<3 {
-      limiter.proofWasWrong(address: "b\(number)", peer: mallory, now: .zero)
-    }
+    for number in 0..<3 { limiter.proofWasWrong(address: "b\(number)", peer: mallory, now: .zero) }
     #expect(limiter.isLocked(address: "c", peer: mallory, now: .zero))
     #expect(!limiter.isLocked(address: "c", peer: other, now: .zero))
   }
 
-  @Test("[ADM-3] the addresses of one IPv6 /64 count as one address")
-  func block() {
+  @Test("[ADM-3] the addresses of one IPv6 /64 count as one address") func block() {
     var limiter = AttemptLimiter()
     for number in 1...3 {
       let key = PeerIdentity.ephemeral().peerID
@@ -46,8 +39,7 @@ struct AttemptLimiterTests {
     #expect(!limiter.isLocked(address: "2001:db8:0:2::1", peer: other, now: .zero))
   }
 
-  @Test("wrong proofs that are more than a minute apart are not added up")
-  func slow() {
+  @Test("wrong proofs that are more than a minute apart are not added up") func slow() {
     var limiter = AttemptLimiter()
     for number in 0..<20 {
       limiter.proofWasWrong(address: "a", peer: mallory, now: .seconds(30 * number))
@@ -55,8 +47,7 @@ struct AttemptLimiterTests {
     }
   }
 
-  @Test("after a lock, three more wrong proofs lock again")
-  func again() {
+  @Test("after a lock, three more wrong proofs lock again") func again() {
     var limiter = AttemptLimiter()
     for _ in 0..<3 { limiter.proofWasWrong(address: "a", peer: mallory, now: .zero) }
     for _ in 0..<2 {
@@ -67,16 +58,11 @@ struct AttemptLimiterTests {
     #expect(limiter.isLocked(address: "a", peer: mallory, now: .seconds(119)))
   }
 
-  @Test("memory is bounded, and the latest wrong proofs are remembered")
-  func bounded() {
+  @Test("memory is bounded, and the latest wrong proofs are remembered") func bounded() {
     var limiter = AttemptLimiter()
     for _ in 0..<3 { limiter.proofWasWrong(address: "a", peer: mallory, now: .seconds(100)) }
     for number in 0..<3_000 {
-      limiter.proofWasWrong(
-        address: "old \(number)",
-        peer: mallory,
-        now: .milliseconds(number)
-      )
+      limiter.proofWasWrong(address: "old \(number)", peer: mallory, now: .milliseconds(number))
       #expect(limiter.count <= AttemptLimiter.maximumEntries)
     }
     #expect(limiter.isLocked(address: "a", peer: other, now: .seconds(101)))

@@ -9,12 +9,9 @@ struct FairPlacesTests {
     FairPlaces(maximum: 64, maximumPerBlock: 16, reserved: 8, eviction: .oldest)
   }
 
-  @Test("[LNK-6] five addresses with 16 connections each do not block a sixth")
-  func flood() {
+  @Test("[LNK-6] five addresses with 16 connections each do not block a sixth") func flood() {
     var places = connections()
-    for number in 0..<80 {
-      _ = places.enter(number, from: block(number / 16), isKnown: false)
-    }
+    for number in 0..<80 { _ = places.enter(number, from: block(number / 16), isKnown: false) }
     #expect(places.count == 56)
     guard case .place(.some) = places.enter(100, from: block(9), isKnown: false) else {
       Issue.record("the newcomer was refused")
@@ -23,26 +20,17 @@ struct FairPlacesTests {
     #expect(places.count == 56)
   }
 
-  @Test("[LNK-6] an address has at most 16 connections, also if all places are free")
-  func one() {
+  @Test("[LNK-6] an address has at most 16 connections, also if all places are free") func one() {
     var places = connections()
-    for number in 0..<16 {
-      #expect(places.enter(number, from: block(1), isKnown: true) == .place(evicting: nil))
-    }
+    for number in 0..<16 { #expect(places.enter(number, from: block(1), isKnown: true) == .place(evicting: nil)) }
     #expect(places.enter(16, from: block(1), isKnown: true) == .refused)
     places.leave(3)
     #expect(places.enter(17, from: block(1), isKnown: true) == .place(evicting: nil))
   }
 
-  @Test("the oldest or the newest entry of the address with the most entries loses its place")
-  func evicted() {
+  @Test("the oldest or the newest entry of the address with the most entries loses its place") func evicted() {
     for (eviction, expected) in [(FairPlaces<Int>.Eviction.oldest, 1), (.newest, 3)] {
-      var places = FairPlaces<Int>(
-        maximum: 4,
-        maximumPerBlock: 4,
-        reserved: 0,
-        eviction: eviction
-      )
+      var places = FairPlaces<Int>(maximum: 4, maximumPerBlock: 4, reserved: 0, eviction: eviction)
       for (id, address) in [(0, 1), (1, 2), (2, 2), (3, 2)] {
         _ = places.enter(id, from: block(address), isKnown: false)
       }
@@ -51,15 +39,13 @@ struct FairPlacesTests {
     }
   }
 
-  @Test("an address with as many entries as any other gets no place")
-  func equal() {
+  @Test("an address with as many entries as any other gets no place") func equal() {
     var places = FairPlaces<Int>(maximum: 4, maximumPerBlock: 4, reserved: 0, eviction: .oldest)
     for id in 0..<4 { _ = places.enter(id, from: block(id / 2), isKnown: false) }
     #expect(places.enter(4, from: block(0), isKnown: false) == .refused)
   }
 
-  @Test("reserved places are for known newcomers, and no stranger gets a known peer's place")
-  func reserved() {
+  @Test("reserved places are for known newcomers, and no stranger gets a known peer's place") func reserved() {
     var places = FairPlaces<Int>(maximum: 4, maximumPerBlock: 2, reserved: 2, eviction: .newest)
     #expect(places.enter(0, from: block(0), isKnown: false) == .place(evicting: nil))
     #expect(places.enter(1, from: block(1), isKnown: false) == .place(evicting: nil))

@@ -6,11 +6,8 @@ import Testing
 @testable import PeerSession
 
 /// Members that admit newcomers as the host does, as far as the host lets them.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct FollowingTests {
-  private static let (host, ben, dora) = (
-    PeerIdentity.ephemeral(), PeerIdentity.ephemeral(), PeerIdentity.ephemeral()
-  )
+@Suite(.serialized, .timeLimit(.minutes(5))) struct FollowingTests {
+  private static let (host, ben, dora) = (PeerIdentity.ephemeral(), PeerIdentity.ephemeral(), PeerIdentity.ephemeral())
   private static let session = SessionID.random(hostedBy: host.peerID)
 
   private func membership(of local: PeerID = .numbered(1)) -> Membership {
@@ -21,17 +18,11 @@ struct FollowingTests {
     Ticket.make(by: Self.host, session: Self.session, member: member, givesRight: hasRight)
   }
 
-  @Test("[TCK-6] in `known` and `ask`, a member with the host's signed right admits newcomers")
-  func right() throws {
+  @Test("[TCK-6] in `known` and `ask`, a member with the host's signed right admits newcomers") func right() throws {
     func verdict(_ via: Ticket, at local: PeerID = .numbered(1), givesRight: Bool = false) -> Bool {
       var membership = membership(of: local)
       membership.givesRight = givesRight
-      let shown = Ticket.make(
-        by: Self.ben,
-        session: Self.session,
-        member: Self.dora.peerID,
-        own: via
-      )
+      let shown = Ticket.make(by: Self.ben, session: Self.session, member: Self.dora.peerID, own: via)
       return membership.proves(shown, of: Self.dora.peerID, by: .host)
     }
     let good = ticket(Self.ben.peerID)
@@ -41,12 +32,7 @@ struct FollowingTests {
     #expect(!verdict(ticket(.numbered(9))))
     var forged = ticket(Self.ben.peerID, hasRight: false)
     forged.signature.right =
-      Ticket.Signature(
-        by: Self.ben,
-        session: Self.session,
-        member: Self.ben.peerID,
-        givesRight: true
-      ).right
+      Ticket.Signature(by: Self.ben, session: Self.session, member: Self.ben.peerID, givesRight: true).right
     #expect(!verdict(forged))
     // The host itself accepts such a ticket only as long as it gives the right.
     #expect(!verdict(good, at: Self.host.peerID))
@@ -54,25 +40,15 @@ struct FollowingTests {
 
     var removed = membership()
     removed.remove(Self.ben.peerID)
-    let shown = Ticket.make(
-      by: Self.ben,
-      session: Self.session,
-      member: Self.dora.peerID,
-      own: good
-    )
+    let shown = Ticket.make(by: Self.ben, session: Self.session, member: Self.dora.peerID, own: good)
     #expect(!removed.proves(shown, of: Self.dora.peerID, by: .host))
     // The right cannot be passed on.
-    let further = Ticket.make(
-      by: Self.dora,
-      session: Self.session,
-      member: .numbered(5),
-      own: shown
-    )
+    let further = Ticket.make(by: Self.dora, session: Self.session, member: .numbered(5), own: shown)
     #expect(!membership().proves(further, of: .numbered(5), by: .host))
   }
 
-  @Test("[TCK-6] a ticket with the right replaces one without, and is not replaced by one without")
-  func stored() throws {
+  @Test("[TCK-6] a ticket with the right replaces one without, and is not replaced by one without") func stored() throws
+  {
     var member = membership(of: Self.ben.peerID)
     var isStored = member.received(ticket(Self.ben.peerID, hasRight: false))
     #expect(isStored && !member.mayAdmitNewcomers)
@@ -93,8 +69,7 @@ struct FollowingTests {
     #expect(host.renewed(for: Self.ben.peerID, showing: renewed, by: Self.host) == nil)
   }
 
-  @Test("[MEM-17] MEMBERS names the host's mode and code; an unknown mode is ignored")
-  func payload() throws {
+  @Test("[MEM-17] MEMBERS names the host's mode and code; an unknown mode is ignored") func payload() throws {
     let code = JoinCode.random()
     var members = Control.Members(members: [])
     members.admission = .code
@@ -137,8 +112,9 @@ struct FollowingTests {
     Issue.record("The session ended.")
   }
 
-  @Test("[MEM-17] a code that the host did not check is not used; the host sends the present one")
-  func wrongCode() async throws {
+  @Test("[MEM-17] a code that the host did not check is not used; the host sends the present one") func wrongCode()
+    async throws
+  {
     let (right, wrong) = (JoinCode.random(), JoinCode.random())
     try await withPeer("anna", identity: Self.host) { anna in
       try await withPeer("ben", identity: Self.ben) { ben in
@@ -146,13 +122,7 @@ struct FollowingTests {
         var record = MembershipRecord(host: Self.host.peerID)
         record.ticket = ticket(Self.ben.peerID, hasRight: false)
         // The member returns with a wrong code, and is admitted because of its ticket.
-        let again = try await follow(
-          Self.session,
-          of: anna,
-          by: ben,
-          code: wrong,
-          membership: record
-        )
+        let again = try await follow(Self.session, of: anna, by: ben, code: wrong, membership: record)
         #expect(try await again.admissionPolicy() == .known)
         hosted.shareAdmission(sharesCode: true, givesRight: true)
         try await policy(again) { $0 == .code(right) }
@@ -164,24 +134,12 @@ struct FollowingTests {
           await #expect(throws: SessionError(.wrongCode, "")) {
             _ = try await carl.join(Self.session, of: ben, code: right, redialLimit: .seconds(20))
           }
-          let joined = try await carl.join(
-            Self.session,
-            of: ben,
-            code: new,
-            redialLimit: .seconds(20)
-          )
+          let joined = try await carl.join(Self.session, of: ben, code: new, redialLimit: .seconds(20))
           await joined.leave()
         }
         await again.leave()
         // Now the host sends its code together with the admission.
-        let third = try await follow(
-          Self.session,
-          of: anna,
-          by: ben,
-          code: wrong,
-          earlier: right,
-          membership: record
-        )
+        let third = try await follow(Self.session, of: anna, by: ben, code: wrong, earlier: right, membership: record)
         #expect(try await third.admissionPolicy() == .code(new))
         await third.leave()
         await hosted.leave()
@@ -189,8 +147,9 @@ struct FollowingTests {
     }
   }
 
-  @Test("[TCK-6] after the host has left, a member admits a newcomer, and the others accept it")
-  func withoutHost() async throws {
+  @Test("[TCK-6] after the host has left, a member admits a newcomer, and the others accept it") func withoutHost()
+    async throws
+  {
     try await withPeer("ben", identity: Self.ben) { ben in
       try await withPeer("carl") { carl in
         try await withPeer("dora", identity: Self.dora) { dora in
@@ -224,9 +183,7 @@ struct FollowingTests {
 
   private static func acceptAll(_ session: Session) async {
     for await event in session.events {
-      if case .invitation(let invitation) = event {
-        _ = try? await session.respond(to: invitation.id, .accept)
-      }
+      if case .invitation(let invitation) = event { _ = try? await session.respond(to: invitation.id, .accept) }
     }
   }
 }

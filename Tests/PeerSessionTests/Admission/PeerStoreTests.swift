@@ -8,8 +8,7 @@ struct PeerStoreTests {
   private let anna = PeerIdentity.ephemeral().peerID
   private let bert = PeerIdentity.ephemeral().peerID
 
-  @Test("peers are stored across runs, in a file that only its user can read")
-  func remembered() async throws {
+  @Test("peers are stored across runs, in a file that only its user can read") func remembered() async throws {
     try await withPrivateDirectory { directory in
       let file = directory + "/data/peers.json"
       let store = try PeerStore(file: file)
@@ -27,8 +26,7 @@ struct PeerStoreTests {
     }
   }
 
-  @Test("the stronger verification stays, and the latest name and time are stored")
-  func updated() async throws {
+  @Test("the stronger verification stays, and the latest name and time are stored") func updated() async throws {
     try await withPrivateDirectory { directory in
       let store = try PeerStore(file: directory + "/peers.json")
       let first = Date(timeIntervalSince1970: 1_000_000)
@@ -43,8 +41,7 @@ struct PeerStoreTests {
     }
   }
 
-  @Test("the program warns of a known name with another key")
-  func changedKey() async throws {
+  @Test("the program warns of a known name with another key") func changedKey() async throws {
     try await withPrivateDirectory { directory in
       let store = try PeerStore(file: directory + "/peers.json")
       try await store.remember(anna, name: "Anna  Lee", how: .code)
@@ -56,17 +53,14 @@ struct PeerStoreTests {
     }
   }
 
-  @Test("two processes with one file do not lose each other's changes")
-  func shared() async throws {
+  @Test("two processes with one file do not lose each other's changes") func shared() async throws {
     try await withPrivateDirectory { directory in
       let file = directory + "/peers.json"
       let ids = (0..<20).map { _ in PeerIdentity.ephemeral().peerID }
       try await withThrowingTaskGroup(of: Void.self) { group in
         for slice in [ids.prefix(10), ids.suffix(10)] {
           let store = try PeerStore(file: file)
-          group.addTask {
-            for id in slice { try await store.remember(id, name: "x", how: .link) }
-          }
+          group.addTask { for id in slice { try await store.remember(id, name: "x", how: .link) } }
         }
         try await group.waitForAll()
       }
@@ -75,25 +69,21 @@ struct PeerStoreTests {
     }
   }
 
-  @Test("a damaged file, or one that others may read, is refused with an error and not changed")
-  func damaged() async throws {
+  @Test("a damaged file, or one that others may read, is refused with an error and not changed") func damaged()
+    async throws
+  {
     let id = anna.text
-    let entry =
-      "{\"peer\":\"\(id)\",\"name\":\"x\",\"verified\":\"code\",\"firstSeen\":1,\"lastSeen\":2}"
+    let entry = "{\"peer\":\"\(id)\",\"name\":\"x\",\"verified\":\"code\",\"firstSeen\":1,\"lastSeen\":2}"
     for text in [
-      "", "[]", "{}", "{\"version\":1}", "{\"version\":2,\"peers\":[]}",
-      "{\"version\":1,\"peers\":[{}]}", "{\"version\":1,\"peers\":[\(entry)]",
-      "{\"version\":1,\"peers\":[\(entry.replacing("code", with: "trust"))]}",
-      "{\"version\":1,\"peers\":[\(entry.replacing(id, with: "x"))]}",
-      String(repeating: "[", count: 100_000),
+      "", "[]", "{}", "{\"version\":1}", "{\"version\":2,\"peers\":[]}", "{\"version\":1,\"peers\":[{}]}",
+      "{\"version\":1,\"peers\":[\(entry)]", "{\"version\":1,\"peers\":[\(entry.replacing("code", with: "trust"))]}",
+      "{\"version\":1,\"peers\":[\(entry.replacing(id, with: "x"))]}", String(repeating: "[", count: 100_000),
     ] {
       try await withPrivateDirectory { directory in
         let file = directory + "/peers.json"
         try Data(text.utf8).write(to: URL(filePath: file))
         try setPermissions(0o600, file)
-        let error = #expect(throws: PeerStoreError.damaged(file: file)) {
-          try PeerStore(file: file)
-        }
+        let error = #expect(throws: PeerStoreError.damaged(file: file)) { try PeerStore(file: file) }
         #expect(error?.description.contains("mv \(file) \(file).old") == true)
         #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
       }
@@ -109,10 +99,9 @@ struct PeerStoreTests {
     }
   }
 
-  @Test(
-    "above the limit, unverified peers are removed first, then those not seen for the longest time"
-  )
-  func bounded() async throws {
+  @Test("above the limit, unverified peers are removed first, then those not seen for the longest time") func bounded()
+    async throws
+  {
     try await withPrivateDirectory { directory in
       let file = directory + "/peers.json"
       func id(_ number: Int) -> PeerID { PeerID(spki: Array("\(number)".utf8)) }
@@ -121,8 +110,7 @@ struct PeerStoreTests {
         return "{\"peer\":\"\(id(number).text)\",\"name\":\"x\",\"verified\":\"\(verified)\","
           + "\"firstSeen\":\(number),\"lastSeen\":\(number)}"
       }
-      try Data("{\"version\":1,\"peers\":[\(entries.joined(separator: ","))]}".utf8)
-        .write(to: URL(filePath: file))
+      try Data("{\"version\":1,\"peers\":[\(entries.joined(separator: ","))]}".utf8).write(to: URL(filePath: file))
       try setPermissions(0o600, file)
       let store = try PeerStore(file: file)
       try await store.remember(anna, name: "Anna", how: .code)

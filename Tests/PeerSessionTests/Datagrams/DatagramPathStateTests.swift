@@ -5,8 +5,7 @@ import Testing
 struct DatagramPathStateTests {
   private typealias Action = DatagramPathState.Action
 
-  @Test("[DGM-9] the first probe is sent at once, then one every 200 ms until one is answered")
-  func opening() {
+  @Test("[DGM-9] the first probe is sent at once, then one every 200 ms until one is answered") func opening() {
     var path = DatagramPathState(firstProbe: 7, now: 1_000)
     #expect(!path.usesPackets && path.wakeAt == 1_000)
     #expect(path.timePassed(now: 1_000) == Action(probe: 7))
@@ -16,12 +15,10 @@ struct DatagramPathStateTests {
     #expect(path.usesPackets && path.wakeAt == 6_210)
   }
 
-  @Test("[DGM-9] after five unanswered probes one is sent every 5 s, and an answer still counts")
-  func fallBackAtOnce() {
+  @Test("[DGM-9] after five unanswered probes one is sent every 5 s, and an answer still counts") func fallBackAtOnce()
+  {
     var path = DatagramPathState(firstProbe: 0, now: 0)
-    for number in 0..<5 {
-      #expect(path.timePassed(now: UInt64(number) * 200) == Action(probe: UInt64(number)))
-    }
+    for number in 0..<5 { #expect(path.timePassed(now: UInt64(number) * 200) == Action(probe: UInt64(number))) }
     #expect(path.timePassed(now: 1_000) == Action(probe: 5, usesPackets: false))
     #expect(path.wakeAt == 6_000)
     #expect(path.timePassed(now: 6_000) == Action(probe: 6))
@@ -29,8 +26,7 @@ struct DatagramPathStateTests {
     #expect(path.answered(6, now: 6_010) == Action(usesPackets: true))
   }
 
-  @Test("[DGM-10] while packets pass, a probe is sent every 5 s; two unanswered ones end their use")
-  func passing() {
+  @Test("[DGM-10] while packets pass, a probe is sent every 5 s; two unanswered ones end their use") func passing() {
     var path = DatagramPathState(firstProbe: 0, now: 0)
     _ = path.timePassed(now: 0)
     _ = path.answered(0, now: 10)
@@ -45,8 +41,7 @@ struct DatagramPathStateTests {
     #expect(path.wakeAt == 25_020)
   }
 
-  @Test("on a path of 700 ms, an answer that comes after further probes counts")
-  func slowPath() {
+  @Test("on a path of 700 ms, an answer that comes after further probes counts") func slowPath() {
     var path = DatagramPathState(firstProbe: .max, now: 0)
     for number in 0..<4 { _ = path.timePassed(now: UInt64(number) * 200) }
     #expect(path.answered(.max, now: 700) == Action(usesPackets: true))
@@ -54,8 +49,7 @@ struct DatagramPathStateTests {
     #expect(path.usesPackets)
   }
 
-  @Test("an answer to no probe, or a repeated one, changes nothing")
-  func strangeAnswers() {
+  @Test("an answer to no probe, or a repeated one, changes nothing") func strangeAnswers() {
     var path = DatagramPathState(firstProbe: 100, now: 0)
     #expect(path.answered(100, now: 0) == Action())
     _ = path.timePassed(now: 0)
@@ -69,8 +63,7 @@ struct DatagramPathStateTests {
     #expect(path.timePassed(now: 15_001).usesPackets == false)
   }
 
-  @Test("a machine that was suspended during many probes counts only one as missed")
-  func sleptThrough() {
+  @Test("a machine that was suspended during many probes counts only one as missed") func sleptThrough() {
     var path = DatagramPathState(firstProbe: 0, now: 0)
     _ = path.timePassed(now: 0)
     _ = path.answered(0, now: 10)

@@ -7,8 +7,7 @@ import Testing
 private let secret = [UInt8](0..<32)
 
 struct DatagramKeysTests {
-  @Test("keys are those of the vectors, with all intermediate values")
-  func vectors() throws {
+  @Test("keys are those of the vectors, with all intermediate values") func vectors() throws {
     #expect(DatagramVectors.all.keys.count >= 12)
     for vector in DatagramVectors.all.keys {
       let sender = try #require(DatagramSender(rawValue: vector.direction))
@@ -21,18 +20,13 @@ struct DatagramKeysTests {
         ("id", UInt8(0), 8, vector.idInfo), ("key", vector.epoch, 16, vector.keyInfo),
         ("iv", vector.epoch, 12, vector.ivInfo),
       ] {
-        let label = HKDFLabel(
-          label: "wb \(vector.direction) \(name)",
-          context: [context],
-          length: length
-        )
+        let label = HKDFLabel(label: "wb \(vector.direction) \(name)", context: [context], length: length)
         #expect(label.encoded == DatagramVectors.bytes(info))
       }
     }
   }
 
-  @Test("the nonce of a packet is that of the vectors")
-  func nonces() throws {
+  @Test("the nonce of a packet is that of the vectors") func nonces() throws {
     for vector in DatagramVectors.all.packets.valid {
       let sender = try #require(DatagramSender(rawValue: vector.direction))
       let keys = DatagramKeys(secret: DatagramVectors.bytes(vector.secret), sender: sender)
@@ -43,8 +37,7 @@ struct DatagramKeysTests {
 }
 
 struct DatagramSealingTests {
-  @Test("the sealer produces the packets of the vectors")
-  func sealedVectors() throws {
+  @Test("the sealer produces the packets of the vectors") func sealedVectors() throws {
     var written = 0
     for vector in DatagramVectors.all.packets.valid {
       let counter = try #require(UInt64(vector.counter))
@@ -64,8 +57,7 @@ struct DatagramSealingTests {
     #expect(written >= 9)
   }
 
-  @Test("the opener opens the packets of the vectors in epochs 0 and 1")
-  func openedVectors() throws {
+  @Test("the opener opens the packets of the vectors in epochs 0 and 1") func openedVectors() throws {
     var read = 0
     for vector in DatagramVectors.all.packets.valid where vector.epoch < 2 {
       let sender = try #require(DatagramSender(rawValue: vector.direction))
@@ -80,8 +72,7 @@ struct DatagramSealingTests {
     #expect(read >= 9)
   }
 
-  @Test("[DGM-2] a bad packet is dropped for the first reason that applies")
-  func badVectors() {
+  @Test("[DGM-2] a bad packet is dropped for the first reason that applies") func badVectors() {
     for vector in DatagramVectors.all.packets.invalid {
       var opener = DatagramOpener(secret: DatagramVectors.bytes(vector.secret), sender: .dialler)
       do {
@@ -95,8 +86,7 @@ struct DatagramSealingTests {
     }
   }
 
-  @Test("a packet with any bit changed or any byte missing is rejected and changes nothing")
-  func everyBit() throws {
+  @Test("a packet with any bit changed or any byte missing is rejected and changes nothing") func everyBit() throws {
     var sealer = DatagramSealer(secret: secret, sender: .listener)
     let packet = try sealer.seal(message: Array("hello".utf8))[0]
     var opener = DatagramOpener(secret: secret, sender: .listener)
@@ -106,16 +96,13 @@ struct DatagramSealingTests {
       #expect(throws: DatagramOpener.OpenError.self) { try opener.open(changed, now: 0) }
     }
     for count in 0..<packet.count {
-      #expect(throws: DatagramOpener.OpenError.self) {
-        try opener.open(Array(packet[..<count]), now: 0)
-      }
+      #expect(throws: DatagramOpener.OpenError.self) { try opener.open(Array(packet[..<count]), now: 0) }
     }
     #expect(try opener.open(packet, now: 0).bytes == Array("hello".utf8))
     #expect(throws: DatagramOpener.OpenError.replay) { try opener.open(packet, now: 0) }
   }
 
-  @Test("[DGM-3] a packet of any age opens only once")
-  func replay() throws {
+  @Test("[DGM-3] a packet of any age opens only once") func replay() throws {
     var sealer = DatagramSealer(secret: secret, sender: .dialler)
     let packets = try (0..<2_100).map { _ in try sealer.seal(.probe(1)) }
     var opener = DatagramOpener(secret: secret, sender: .dialler)
@@ -126,8 +113,7 @@ struct DatagramSealingTests {
     #expect(throws: DatagramOpener.OpenError.replay) { try opener.open(packets[52], now: 0) }
   }
 
-  @Test("[DGM-1] the sealer begins the next epoch when one is used up, and ends after epoch 255")
-  func epochs() throws {
+  @Test("[DGM-1] the sealer begins the next epoch when one is used up, and ends after epoch 255") func epochs() throws {
     var sealer = DatagramSealer(secret: secret, sender: .dialler, packetsPerEpoch: 2)
     var opener = DatagramOpener(secret: secret, sender: .dialler)
     var seen: Set<[UInt8]> = []
@@ -143,8 +129,9 @@ struct DatagramSealingTests {
     #expect(throws: DatagramSealer.SealError.exhausted) { try sealer.beginNextEpoch() }
   }
 
-  @Test("[DGM-1] the previous epoch is valid for 10 s, and no packet of it counts as the newest")
-  func previousEpoch() throws {
+  @Test("[DGM-1] the previous epoch is valid for 10 s, and no packet of it counts as the newest") func previousEpoch()
+    throws
+  {
     var sealer = DatagramSealer(secret: secret, sender: .dialler)
     let old = try (0..<4).map { _ in try sealer.seal(.probe(0)) }
     try sealer.beginNextEpoch()
@@ -160,8 +147,7 @@ struct DatagramSealingTests {
     #expect(try opener.open(new[1], now: 11_000).isNewest)
   }
 
-  @Test("[DGM-1] a forged packet of the next epoch does not end the current one")
-  func forgedEpoch() throws {
+  @Test("[DGM-1] a forged packet of the next epoch does not end the current one") func forgedEpoch() throws {
     var sealer = DatagramSealer(secret: secret, sender: .dialler)
     var opener = DatagramOpener(secret: secret, sender: .dialler)
     var forged = try sealer.seal(.probe(0))
@@ -171,8 +157,7 @@ struct DatagramSealingTests {
     #expect(try opener.open(sealer.seal(.probe(0)), now: 20_000).isNewest)
   }
 
-  @Test("[DGM-4] only a packet newer than all before it updates the address of the peer")
-  func newest() throws {
+  @Test("[DGM-4] only a packet newer than all before it updates the address of the peer") func newest() throws {
     var sealer = DatagramSealer(secret: secret, sender: .dialler)
     let packets = try (0..<4).map { _ in try sealer.seal(.probe(0)) }
     var opener = DatagramOpener(secret: secret, sender: .dialler)
@@ -180,8 +165,7 @@ struct DatagramSealingTests {
     #expect(newest == [true, false, true, false])
   }
 
-  @Test("a packet with unknown content opens and is dropped")
-  func unknownKind() throws {
+  @Test("a packet with unknown content opens and is dropped") func unknownKind() throws {
     let keys = DatagramKeys(secret: secret, sender: .dialler)
     let epoch = keys.epoch(0)
     var packet: [UInt8] = []
@@ -194,17 +178,14 @@ struct DatagramSealingTests {
     )
     packet += Array(box.ciphertext) + Array(box.tag)
     var opener = DatagramOpener(secret: secret, sender: .dialler)
-    #expect(throws: DatagramOpener.OpenError.content(.unknownKind(9))) {
-      try opener.open(packet, now: 0)
-    }
+    #expect(throws: DatagramOpener.OpenError.content(.unknownKind(9))) { try opener.open(packet, now: 0) }
     #expect(throws: DatagramOpener.OpenError.replay) { try opener.open(packet, now: 0) }
   }
 
   @Test(
     "[DGM-6] a message of any size arrives whole in packets of at most 1,200 bytes",
     arguments: [0, 1, 1_165, 1_166, 2_200, 2_201, 65_536]
-  )
-  func messages(_ count: Int) throws {
+  ) func messages(_ count: Int) throws {
     let message = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     var sealer = DatagramSealer(secret: secret, sender: .dialler)
     var opener = DatagramOpener(secret: secret, sender: .dialler)
@@ -217,11 +198,7 @@ struct DatagramSealingTests {
         switch opened.content {
         case .message: arrived.append(opened.bytes)
         case .piece(let piece):
-          if case .complete(let whole) = assembler.receive(
-            piece,
-            bytes: opened.bytes.span,
-            now: 0
-          ) {
+          if case .complete(let whole) = assembler.receive(piece, bytes: opened.bytes.span, now: 0) {
             arrived.append(whole)
           }
         default: Issue.record("\(opened.content)")
@@ -231,12 +208,9 @@ struct DatagramSealingTests {
     }
   }
 
-  @Test("[DGM-6] a message of 65,537 bytes is refused and uses no counter")
-  func tooLong() {
+  @Test("[DGM-6] a message of 65,537 bytes is refused and uses no counter") func tooLong() {
     var sealer = DatagramSealer(secret: secret, sender: .dialler)
-    #expect(throws: DatagramSealer.SealError.tooLong) {
-      try sealer.seal(message: [UInt8](repeating: 0, count: 65_537))
-    }
+    #expect(throws: DatagramSealer.SealError.tooLong) { try sealer.seal(message: [UInt8](repeating: 0, count: 65_537)) }
     var packet: [UInt8] = []
     #expect(throws: DatagramSealer.SealError.tooLong) {
       try sealer.seal(.message, [UInt8](repeating: 0, count: 1_166)[...], into: &packet)

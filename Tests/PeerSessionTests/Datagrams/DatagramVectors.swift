@@ -37,17 +37,13 @@ struct DatagramVectors: Decodable {
     var keys: [Keys]
     var packets: Packets
   }
-  private struct File: Decodable {
-    var datagrams: Datagrams
-  }
+  private struct File: Decodable { var datagrams: Datagrams }
 
   static let all: Datagrams = {
     var root = URL(filePath: #filePath)
     for _ in 0..<4 { root.deleteLastPathComponent() }
     let file = root.appending(path: "Protocol/Vectors/session.json")
-    do {
-      return try JSONDecoder().decode(File.self, from: Data(contentsOf: file)).datagrams
-    } catch {
+    do { return try JSONDecoder().decode(File.self, from: Data(contentsOf: file)).datagrams } catch {
       preconditionFailure("\(file.path()) cannot be read: \(error)")
     }
   }()

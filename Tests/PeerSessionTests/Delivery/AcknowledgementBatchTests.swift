@@ -2,12 +2,10 @@ import Testing
 
 @testable import PeerSession
 
-@Suite("AcknowledgementBatch")
-struct AcknowledgementBatchTests {
+@Suite("AcknowledgementBatch") struct AcknowledgementBatchTests {
   private var batch = AcknowledgementBatch()
 
-  @Test("[MSG-4] a few parts are acknowledged when the timer fires")
-  mutating func timer() {
+  @Test("[MSG-4] a few parts are acknowledged when the timer fires") mutating func timer() {
     #expect(batch.readCompleted() == .nothing)
     batch.received(10, atOnce: false)
     #expect(batch.isOwed)
@@ -20,8 +18,7 @@ struct AcknowledgementBatchTests {
     #expect(batch.readCompleted() == .nothing)
   }
 
-  @Test("[MSG-4] 256 parts, 256 KiB or a part that asks for it are acknowledged at once")
-  func atOnce() {
+  @Test("[MSG-4] 256 parts, 256 KiB or a part that asks for it are acknowledged at once") func atOnce() {
     var parts = AcknowledgementBatch()
     for _ in 1..<AcknowledgementBatch.maximumParts { parts.received(1, atOnce: false) }
     #expect(parts.readCompleted() == .startTimer)
@@ -35,8 +32,7 @@ struct AcknowledgementBatchTests {
     #expect(wanted.readCompleted() == .send)
   }
 
-  @Test("a timer that runs when ACK is sent earlier does not send another one")
-  mutating func sentEarlier() {
+  @Test("a timer that runs when ACK is sent earlier does not send another one") mutating func sentEarlier() {
     batch.received(1, atOnce: false)
     #expect(batch.readCompleted() == .startTimer)
     batch.cleared()

@@ -6,15 +6,13 @@ import Testing
 
 @testable import PeerSession
 
-@Suite("MessageRoom")
-struct MessageRoomTests {
+@Suite("MessageRoom") struct MessageRoomTests {
   private let peers = (UInt8(0)..<4).compactMap { PeerID(bytes: [UInt8](repeating: $0, count: 32)) }
   private let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
   /// Two messages of this size have room at a time.
   private let largest = Limits.message / 2
 
-  @Test("[MSG-5] messages up to 1 MiB need no room")
-  func small() {
+  @Test("[MSG-5] messages up to 1 MiB need no room") func small() {
     var room = MessageRoom()
     for peer in peers { room.began(MessageRoom.threshold, from: peer, now: start) }
     for peer in peers {
@@ -24,8 +22,7 @@ struct MessageRoomTests {
     }
   }
 
-  @Test("[MSG-5] large messages get room in order; the next one gets it when one was handled")
-  func order() {
+  @Test("[MSG-5] large messages get room in order; the next one gets it when one was handled") func order() {
     var room = MessageRoom()
     for peer in peers { room.began(largest, from: peer, now: start) }
     #expect(peers.map { room.stops($0) } == [false, false, true, true])
@@ -37,8 +34,7 @@ struct MessageRoomTests {
     #expect(peers.map { room.stops($0) } == [false, false, false, true])
   }
 
-  @Test("[MSG-5] a smaller message that needs room does not overtake one that waits")
-  func noOvertaking() {
+  @Test("[MSG-5] a smaller message that needs room does not overtake one that waits") func noOvertaking() {
     var room = MessageRoom()
     room.began(largest, from: peers[0], now: start)
     room.began(largest / 2, from: peers[1], now: start)
@@ -47,8 +43,7 @@ struct MessageRoomTests {
     #expect(peers.map { room.stops($0) } == [false, false, true, true])
   }
 
-  @Test("[MSG-5] if a peer leaves, its room, or its place among those that wait, goes to others")
-  func departure() {
+  @Test("[MSG-5] if a peer leaves, its room, or its place among those that wait, goes to others") func departure() {
     var room = MessageRoom()
     for peer in peers { room.began(largest, from: peer, now: start) }
     #expect(room.removed(peers[2], now: start) == [])
@@ -57,8 +52,7 @@ struct MessageRoomTests {
     #expect(peers.map { room.stops($0) } == [false, false, false, false])
   }
 
-  @Test("[MSG-5] a message that arrives too slowly is overdue only while another one waits")
-  func overdue() {
+  @Test("[MSG-5] a message that arrives too slowly is overdue only while another one waits") func overdue() {
     var room = MessageRoom()
     room.began(largest, from: peers[0], now: start)
     room.began(largest, from: peers[1], now: start)
@@ -75,10 +69,7 @@ struct MessageRoomTests {
     #expect(room.nextDue == nil)
   }
 
-  @Test(
-    "[MSG-5] with any sizes in any order, the room is not exceeded and all messages get it",
-    arguments: 1...20
-  )
+  @Test("[MSG-5] with any sizes in any order, the room is not exceeded and all messages get it", arguments: 1...20)
   func random(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var room = MessageRoom()
@@ -109,8 +100,7 @@ struct MessageRoomTests {
     #expect(!room.stops(peers[0]) && !room.stops(peers[1]))
   }
 
-  @Test("[MSG-5] the time in which the receiver does not read a link does not count")
-  func resumed() {
+  @Test("[MSG-5] the time in which the receiver does not read a link does not count") func resumed() {
     var room = MessageRoom()
     for peer in peers.prefix(3) { room.began(largest, from: peer, now: start) }
     room.resumed(peers[0], now: start + .seconds(5))
@@ -118,8 +108,7 @@ struct MessageRoomTests {
     #expect(room.overdue(start + .seconds(12)) == [peers[0], peers[1]])
   }
 
-  @Test("[MSG-5] a message of the maximum size has room if there is no other")
-  func greatest() {
+  @Test("[MSG-5] a message of the maximum size has room if there is no other") func greatest() {
     var room = MessageRoom()
     // With the envelope that a relay adds.
     room.began(Limits.message + 64, from: peers[0], now: start)

@@ -5,14 +5,12 @@ import Testing
 
 @testable import PeerSession
 
-@Suite("ReadingControl")
-struct ReadingControlTests {
+@Suite("ReadingControl") struct ReadingControlTests {
   private let now = NIODeadline.uptimeNanoseconds(1_000_000_000)
   private let peers = (UInt8(0)..<2).compactMap { PeerID(bytes: [UInt8](repeating: $0, count: 32)) }
   private var control = ReadingControl()
 
-  @Test("[MSG-5] each reason alone stops reading, and only for its own peer")
-  mutating func reasons() {
+  @Test("[MSG-5] each reason alone stops reading, and only for its own peer") mutating func reasons() {
     #expect(control.reads(peers[0]))
     control.isApplicationBehind = true
     #expect(!control.reads(peers[0]) && !control.reads(peers[1]))
@@ -39,8 +37,7 @@ struct ReadingControlTests {
     #expect(control.reads(peers[0]))
   }
 
-  @Test("[MSG-5] a peer that leaves gives its room to the next one")
-  mutating func departure() {
+  @Test("[MSG-5] a peer that leaves gives its room to the next one") mutating func departure() {
     control.messageBegan(Limits.message, from: peers[0], now: now)
     control.messageBegan(Limits.message, from: peers[1], now: now)
     #expect(control.reads(peers[0]) && !control.reads(peers[1]))

@@ -81,15 +81,11 @@ private struct WebVectors: Decodable {
   var exchange: Exchange
 
   static func load() throws -> WebVectors {
-    try JSONDecoder().decode(
-      Self.self,
-      from: Data(contentsOf: AdmissionVectors.protocolFile("Vectors/web.json"))
-    )
+    try JSONDecoder().decode(Self.self, from: Data(contentsOf: AdmissionVectors.protocolFile("Vectors/web.json")))
   }
 }
 
-@Suite("Guests")
-struct WebProofTests {
+@Suite("Guests") struct WebProofTests {
   private let vectors: WebVectors
 
   init() throws { vectors = try .load() }
@@ -110,8 +106,7 @@ struct WebProofTests {
     )
   }
 
-  @Test("[WEB-12] the key of a link comes from its secret and its session")
-  func keys() throws {
+  @Test("[WEB-12] the key of a link comes from its secret and its session") func keys() throws {
     for link in vectors.links.valid {
       let parts = link.fragment.dropFirst().split(separator: ".").map(String.init)
       let session = try #require(SessionID(text: parts[0]))
@@ -121,8 +116,7 @@ struct WebProofTests {
     }
   }
 
-  @Test("[WEB-3] [WEB-4] a proof gives the guest's id and the exporter of the link")
-  func accepted() throws {
+  @Test("[WEB-3] [WEB-4] a proof gives the guest's id and the exporter of the link") func accepted() throws {
     let exchange = try exchange()
     let proof = try proof()
     let (guest, exporter) = try #require(exchange.check(proof))
@@ -135,8 +129,7 @@ struct WebProofTests {
     }
   }
 
-  @Test("[WEB-19] a proof for another origin, nonce or gateway is refused")
-  func refused() throws {
+  @Test("[WEB-19] a proof for another origin, nonce or gateway is refused") func refused() throws {
     let proof = try proof()
     #expect(try exchange(origin: "https://192.168.1.5").check(proof) == nil)
     let exchange = try exchange()
@@ -161,8 +154,7 @@ struct WebProofTests {
     #expect(elsewhere.check(proof) == nil)
   }
 
-  @Test("[WEB-29] both sides prove the key of the link without stretching it")
-  func codeProof() throws {
+  @Test("[WEB-29] both sides prove the key of the link without stretching it") func codeProof() throws {
     let told = vectors.codeProof
     let link = try #require(vectors.links.valid.first)
     let session = try #require(SessionID(bytes: told.session.bytes))
@@ -177,8 +169,7 @@ struct WebProofTests {
     }
   }
 
-  @Test("[WEB-3] [WEB-31] the frames of the example in web.md decode")
-  func example() throws {
+  @Test("[WEB-3] [WEB-31] the frames of the example in web.md decode") func example() throws {
     // The number is the one in web.md. The object follows the type and the length of the frame.
     func payload(_ number: Int, _ name: String) -> [UInt8] {
       let frame = vectors.exchange.frames[number - 1]
@@ -201,8 +192,7 @@ struct WebProofTests {
     #expect(accept.host.bytes == vectors.proof.gateway.bytes)
   }
 
-  @Test("[WEB-5] [WEB-15] an expired link admits no guest, and a closed link admits no new guest")
-  func links() throws {
+  @Test("[WEB-5] [WEB-15] an expired link admits no guest, and a closed link admits no new guest") func links() throws {
     let session = SessionID.random()
     let gateway = PeerIdentity.ephemeral().peerID
     let (known, stranger) = (PeerIdentity.ephemeral().peerID, PeerIdentity.ephemeral().peerID)
@@ -218,9 +208,7 @@ struct WebProofTests {
     links.set(openChoice, key: open, until: nil, for: nil)
     links.set(expiredChoice, key: expired, until: .now(), for: nil)
     links.set(closedChoice, key: closed, until: .distantFuture, for: [known])
-    func keys(for guest: PeerID) -> Set<GuestKey?> {
-      Set(links.choices(for: guest).map(\.guestKey))
-    }
+    func keys(for guest: PeerID) -> Set<GuestKey?> { Set(links.choices(for: guest).map(\.guestKey)) }
     #expect(keys(for: stranger) == [open])
     #expect(keys(for: known) == [open, closed])
     #expect(!links.contains(expired))

@@ -3,14 +3,10 @@ import Testing
 
 @testable import PeerSession
 
-@Suite("[CLS-4] dialing again on a first join")
-struct JoinRetryTests {
-  private func error(_ code: CloseCode) -> SessionError {
-    SessionError(closeCode: code, message: "")
-  }
+@Suite("[CLS-4] dialing again on a first join") struct JoinRetryTests {
+  private func error(_ code: CloseCode) -> SessionError { SessionError(closeCode: code, message: "") }
 
-  @Test("temporary errors are retried with the delays of LIV-3, up to the limit")
-  func waits() {
+  @Test("temporary errors are retried with the delays of LIV-3, up to the limit") func waits() {
     for code in [CloseCode.busy, .timedOut, .internalError, .unknownAdmitter, .duplicateLink] {
       var retry = JoinRetry(limit: .seconds(30), start: .zero)
       var now = Duration.zero
@@ -27,32 +23,28 @@ struct JoinRetryTests {
     }
   }
 
-  @Test("jitter adds up to 30 %")
-  func jitter() {
+  @Test("jitter adds up to 30 %") func jitter() {
     var retry = JoinRetry(limit: .seconds(30), start: .zero)
     #expect(retry.wait(after: error(.busy), now: .zero, jitter: 1) == .milliseconds(260))
   }
 
-  @Test("a listener that accepts no codes for a minute is dialed for longer than that")
-  func lockedOut() {
+  @Test("a listener that accepts no codes for a minute is dialed for longer than that") func lockedOut() {
     var retry = JoinRetry(limit: .seconds(30), start: .seconds(100))
     #expect(retry.wait(after: error(.lockedOut), now: .seconds(165), jitter: 0) != nil)
     #expect(retry.wait(after: error(.lockedOut), now: .seconds(176), jitter: 0) == nil)
     #expect(retry.wait(after: error(.busy), now: .seconds(131), jitter: 0) == nil)
   }
 
-  @Test("an unknown close code counts as internal-error and is retried")
-  func unknown() {
+  @Test("an unknown close code counts as internal-error and is retried") func unknown() {
     var retry = JoinRetry(limit: .seconds(30), start: .zero)
     let unknown = error(CloseCode(received: "no-such-code"))
     #expect(retry.wait(after: unknown, now: .zero, jitter: 0) != nil)
   }
 
-  @Test("a refusal, a local error and a limit of zero are final")
-  func final() {
+  @Test("a refusal, a local error and a limit of zero are final") func final() {
     let codes: [CloseCode] = [
-      .declined, .kicked, .wrongCode, .notKnown, .notVerified, .withdrawn, .versionMismatch, .left,
-      .shuttingDown, .full, .noSuchSession, .self, .protocolError,
+      .declined, .kicked, .wrongCode, .notKnown, .notVerified, .withdrawn, .versionMismatch, .left, .shuttingDown,
+      .full, .noSuchSession, .self, .protocolError,
     ]
     var errors = codes.map(error)
     // A user had enough time to answer.
@@ -67,8 +59,7 @@ struct JoinRetryTests {
     #expect(never.wait(after: error(.busy), now: .zero, jitter: 0) == nil)
   }
 
-  @Test("the error for a peer that does not answer does not mention an invitation")
-  func words() {
+  @Test("the error for a peer that does not answer does not mention an invitation") func words() {
     #expect(!error(.timedOut).message.contains("invitation"))
   }
 }

@@ -5,8 +5,7 @@ import Testing
 @testable import PeerSession
 
 struct IdentifierTests {
-  @Test("each identifier has one text, of the specified length")
-  func texts() throws {
+  @Test("each identifier has one text, of the specified length") func texts() throws {
     let peer = PeerIdentity.ephemeral().peerID
     #expect(peer.text.utf8.count == 52)
     #expect(SessionID.random().text.utf8.count == 26)
@@ -22,8 +21,7 @@ struct IdentifierTests {
     #expect(SessionIncarnation(text: "7777777777777") == nil)
   }
 
-  @Test("the text of a PeerID is that of the vectors")
-  func vectors() throws {
+  @Test("the text of a PeerID is that of the vectors") func vectors() throws {
     for peer in AdmissionVectors.all.peers {
       let id = PeerID(spki: peer.spki.bytes)
       #expect(id.bytes == peer.peerID.bytes)
@@ -31,8 +29,7 @@ struct IdentifierTests {
     }
   }
 
-  @Test("identifiers give back their bytes, and reject other lengths")
-  func bytes() {
+  @Test("identifiers give back their bytes, and reject other lengths") func bytes() {
     var generator = SeededGenerator(seed: 1)
     for _ in 0..<50 {
       let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
@@ -47,8 +44,7 @@ struct IdentifierTests {
     }
   }
 
-  @Test("[DUP-1] peers compare byte by byte, beginning with the first byte")
-  func order() {
+  @Test("[DUP-1] peers compare byte by byte, beginning with the first byte") func order() {
     var generator = SeededGenerator(seed: 2)
     let ids = (0..<200).compactMap { _ in
       PeerID(bytes: (0..<32).map { _ in UInt8.random(in: 0...2, using: &generator) })
@@ -60,16 +56,13 @@ struct IdentifierTests {
     }
   }
 
-  @Test("identifiers in JSON are their text, and any other value is rejected")
-  func json() throws {
+  @Test("identifiers in JSON are their text, and any other value is rejected") func json() throws {
     let session = SessionID.random()
     let data = try JSONEncoder().encode([session])
     #expect(String(decoding: data, as: UTF8.self) == "[\"\(session.text)\"]")
     #expect(try JSONDecoder().decode([SessionID].self, from: data) == [session])
     for wrong in ["[\"\"]", "[1]", "[\"\(session.text)a\"]"] {
-      #expect(throws: DecodingError.self) {
-        try JSONDecoder().decode([SessionID].self, from: Data(wrong.utf8))
-      }
+      #expect(throws: DecodingError.self) { try JSONDecoder().decode([SessionID].self, from: Data(wrong.utf8)) }
     }
   }
 }

@@ -9,8 +9,9 @@ import X509
 @testable import PeerSession
 
 struct PeerIdentityTests {
-  @Test("[HEL-9] a pass is the same after a restart, and differs by host and session")
-  func invitationPass() async throws {
+  @Test("[HEL-9] a pass is the same after a restart, and differs by host and session") func invitationPass()
+    async throws
+  {
     try await withPrivateDirectory { root in
       let session = SessionID.random()
       let identity = try PeerIdentity.loadOrCreate(inDirectory: root + "/data")
@@ -22,8 +23,9 @@ struct PeerIdentityTests {
     }
   }
 
-  @Test("the first run creates a private file in a private directory; the next runs read it")
-  func created() async throws {
+  @Test("the first run creates a private file in a private directory; the next runs read it") func created()
+    async throws
+  {
     try await withPrivateDirectory { root in
       let directory = root + "/data/whiteboard"
       let first = try PeerIdentity.loadOrCreate(inDirectory: directory)
@@ -38,8 +40,7 @@ struct PeerIdentityTests {
     }
   }
 
-  @Test("a new identity replaces the old one, which is kept in a private file")
-  func renewed() async throws {
+  @Test("a new identity replaces the old one, which is kept in a private file") func renewed() async throws {
     try await withPrivateDirectory { root in
       let directory = root + "/data"
       let first = try PeerIdentity.loadOrCreate(inDirectory: directory)
@@ -47,9 +48,7 @@ struct PeerIdentityTests {
       #expect(old == first.peerID && new.peerID != old)
       #expect(try PeerIdentity.loadOrCreate(inDirectory: directory).peerID == new.peerID)
       #expect(oldFile == directory + "/identity-\(old.short).pem")
-      for file in [oldFile, directory + "/identity.pem"] {
-        #expect(try permissions(file) == 0o600)
-      }
+      for file in [oldFile, directory + "/identity.pem"] { #expect(try permissions(file) == 0o600) }
       // The old identity can be restored.
       let files = FileManager.default
       try files.removeItem(atPath: directory + "/identity.pem")
@@ -58,14 +57,11 @@ struct PeerIdentityTests {
     }
   }
 
-  @Test("many concurrent first runs get the same identity")
-  func concurrent() async throws {
+  @Test("many concurrent first runs get the same identity") func concurrent() async throws {
     try await withPrivateDirectory { root in
       let directory = root + "/data"
       let ids = try await withThrowingTaskGroup(of: PeerID.self) { group in
-        for _ in 0..<16 {
-          group.addTask { try PeerIdentity.loadOrCreate(inDirectory: directory).peerID }
-        }
+        for _ in 0..<16 { group.addTask { try PeerIdentity.loadOrCreate(inDirectory: directory).peerID } }
         return try await group.reduce(into: Set<PeerID>()) { $0.insert($1) }
       }
       #expect(ids.count == 1)
@@ -73,8 +69,7 @@ struct PeerIdentityTests {
     }
   }
 
-  @Test("[LNK-2] the certificate contains the key whose hash is the PeerID, and no name")
-  func certificate() throws {
+  @Test("[LNK-2] the certificate contains the key whose hash is the PeerID, and no name") func certificate() throws {
     let identity = PeerIdentity.ephemeral()
     let certificate = try Certificate(derEncoded: identity.certificateDER)
     #expect(certificate.version == .v3)
@@ -87,8 +82,7 @@ struct PeerIdentityTests {
     #expect(PeerIdentity.ephemeral().peerID != identity.peerID)
   }
 
-  @Test("signatures verify under the public key")
-  func signature() throws {
+  @Test("signatures verify under the public key") func signature() throws {
     let identity = PeerIdentity.ephemeral()
     let key = try P256.Signing.PublicKey(derRepresentation: identity.publicKeyDER)
     let signature = try P256.Signing.ECDSASignature(derRepresentation: identity.sign([1, 2, 3]))
@@ -96,16 +90,13 @@ struct PeerIdentityTests {
     #expect(!key.isValidSignature(signature, for: [1, 2, 4] as [UInt8]))
   }
 
-  @Test("a file that others may read is refused, with the command that corrects it")
-  func tooOpen() async throws {
+  @Test("a file that others may read is refused, with the command that corrects it") func tooOpen() async throws {
     try await withPrivateDirectory { directory in
       let file = directory + "/identity.pem"
       let first = try PeerIdentity.loadOrCreate(inDirectory: directory)
       for mode in [0o640, 0o604, 0o620] {
         try setPermissions(mode, file)
-        let error = #expect(throws: IdentityError.self) {
-          try PeerIdentity.loadOrCreate(inDirectory: directory)
-        }
+        let error = #expect(throws: IdentityError.self) { try PeerIdentity.loadOrCreate(inDirectory: directory) }
         #expect(error?.description.contains("chmod 600 \(file)") == true)
       }
       try setPermissions(0o600, file)
@@ -113,34 +104,27 @@ struct PeerIdentityTests {
     }
   }
 
-  @Test("a directory in which others may write is refused")
-  func openDirectory() async throws {
+  @Test("a directory in which others may write is refused") func openDirectory() async throws {
     try await withPrivateDirectory { directory in
       try setPermissions(0o777, directory)
-      let error = #expect(throws: IdentityError.self) {
-        try PeerIdentity.loadOrCreate(inDirectory: directory)
-      }
+      let error = #expect(throws: IdentityError.self) { try PeerIdentity.loadOrCreate(inDirectory: directory) }
       #expect(error?.description.contains("chmod 700") == true)
       #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == [])
     }
   }
 
-  @Test("damaged files and unsupported keys are refused with an error and not changed")
-  func damaged() async throws {
+  @Test("damaged files and unsupported keys are refused with an error and not changed") func damaged() async throws {
     let good = PeerIdentity.ephemeral()
     let other = PeerIdentity.ephemeral()
     let p384 = P384.Signing.PrivateKey()
-    let ed25519 = try Certificate.PrivateKey(Curve25519.Signing.PrivateKey())
-      .serializeAsPEM().pemString
+    let ed25519 = try Certificate.PrivateKey(Curve25519.Signing.PrivateKey()).serializeAsPEM().pemString
     let cases: [(String, isWrongKind: Bool)] = [
       ("", false), ("nonsense", false), ("\u{0}\u{1}", false), (good.privateKeyPEM, false),
-      (good.certificatePEM, false),
-      (good.privateKeyPEM + "\n" + other.certificatePEM, false),
+      (good.certificatePEM, false), (good.privateKeyPEM + "\n" + other.certificatePEM, false),
       (good.privateKeyPEM + "\n" + good.privateKeyPEM + "\n" + good.certificatePEM, false),
       (String((good.privateKeyPEM + "\n" + good.certificatePEM).dropLast(60)), false),
       (good.privateKeyPEM.replacing("A", with: "B") + "\n" + good.certificatePEM, false),
-      (p384.pemRepresentation + "\n" + good.certificatePEM, true),
-      (ed25519 + "\n" + good.certificatePEM, true),
+      (p384.pemRepresentation + "\n" + good.certificatePEM, true), (ed25519 + "\n" + good.certificatePEM, true),
       (String(repeating: "x", count: 100_000), false),
     ]
     for (text, isWrongKind) in cases {
@@ -148,9 +132,7 @@ struct PeerIdentityTests {
         let file = directory + "/identity.pem"
         try Data(text.utf8).write(to: URL(filePath: file))
         try setPermissions(0o600, file)
-        let error = #expect(throws: IdentityError.self) {
-          try PeerIdentity.loadOrCreate(inDirectory: directory)
-        }
+        let error = #expect(throws: IdentityError.self) { try PeerIdentity.loadOrCreate(inDirectory: directory) }
         switch error {
         case .wrongKind(let named): #expect(isWrongKind && named == file)
         case .damaged(let named, _): #expect(!isWrongKind && named == file, "\(text.prefix(40))")
@@ -162,22 +144,14 @@ struct PeerIdentityTests {
     }
   }
 
-  @Test("anything but a regular file is refused at once")
-  func notAFile() async throws {
+  @Test("anything but a regular file is refused at once") func notAFile() async throws {
     try await withPrivateDirectory { directory in
       #expect(mkfifo(directory + "/identity.pem", 0o600) == 0)
-      #expect(throws: IdentityError.self) {
-        try PeerIdentity.loadOrCreate(inDirectory: directory)
-      }
+      #expect(throws: IdentityError.self) { try PeerIdentity.loadOrCreate(inDirectory: directory) }
     }
     try await withPrivateDirectory { directory in
-      try FileManager.default.createDirectory(
-        atPath: directory + "/identity.pem",
-        withIntermediateDirectories: false
-      )
-      #expect(throws: IdentityError.self) {
-        try PeerIdentity.loadOrCreate(inDirectory: directory)
-      }
+      try FileManager.default.createDirectory(atPath: directory + "/identity.pem", withIntermediateDirectories: false)
+      #expect(throws: IdentityError.self) { try PeerIdentity.loadOrCreate(inDirectory: directory) }
     }
     try await withPrivateDirectory { directory in
       let file = directory + "/plain"
@@ -186,8 +160,7 @@ struct PeerIdentityTests {
     }
   }
 
-  @Test("a path in a suggested command is quoted as one shell word")
-  func quoting() {
+  @Test("a path in a suggested command is quoted as one shell word") func quoting() {
     #expect(shellQuoted("/home/a-b_c.d/x") == "/home/a-b_c.d/x")
     #expect(shellQuoted("/home/my board") == "'/home/my board'")
     #expect(shellQuoted("it's") == "'it'\\''s'")
@@ -198,11 +171,9 @@ struct PeerIdentityTests {
 }
 
 struct PeerCertificateTests {
-  @Test("[LNK-1] keys that are not on P-256 are rejected")
-  func otherKeys() throws {
+  @Test("[LNK-1] keys that are not on P-256 are rejected") func otherKeys() throws {
     for key in [
-      Certificate.PrivateKey(P384.Signing.PrivateKey()),
-      Certificate.PrivateKey(Curve25519.Signing.PrivateKey()),
+      Certificate.PrivateKey(P384.Signing.PrivateKey()), Certificate.PrivateKey(Curve25519.Signing.PrivateKey()),
     ] {
       let der = try certificate(for: key)
       #expect(throws: PeerCertificateError.notP256) { try PeerID(certificateDER: der) }
@@ -211,13 +182,10 @@ struct PeerCertificateTests {
     #expect(throws: Never.self) { try PeerID(certificateDER: der) }
   }
 
-  @Test("hostile bytes are rejected without a trap")
-  func hostile() {
+  @Test("hostile bytes are rejected without a trap") func hostile() {
     let good = PeerIdentity.ephemeral().certificateDER
     for end in good.indices {
-      #expect(throws: PeerCertificateError.self) {
-        try PeerID(certificateDER: Array(good[..<end]))
-      }
+      #expect(throws: PeerCertificateError.self) { try PeerID(certificateDER: Array(good[..<end])) }
     }
     #expect(throws: PeerCertificateError.self) { try PeerID(certificateDER: good + [0]) }
     #expect(throws: PeerCertificateError.tooLarge(16_385)) {

@@ -1,11 +1,8 @@
 import Foundation
 
 /// Runs `body` with its own directory, which is removed afterwards.
-func withPrivateDirectory<Result>(
-  _ body: (String) async throws -> Result
-) async throws -> Result {
-  let url = FileManager.default.temporaryDirectory
-    .appending(path: "whiteboard-\(UUID().uuidString)")
+func withPrivateDirectory<Result>(_ body: (String) async throws -> Result) async throws -> Result {
+  let url = FileManager.default.temporaryDirectory.appending(path: "whiteboard-\(UUID().uuidString)")
   try FileManager.default.createDirectory(
     at: url,
     withIntermediateDirectories: true,

@@ -5,12 +5,10 @@ import Testing
 
 @testable import PeerSession
 
-@Suite("Dial budget", .timeLimit(.minutes(2)))
-struct DialBudgetTests {
+@Suite("Dial budget", .timeLimit(.minutes(2))) struct DialBudgetTests {
   private static let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
 
-  @Test("[MEM-18] an address is dialed 32 times at once, and then once per second")
-  func budget() {
+  @Test("[MEM-18] an address is dialed 32 times at once, and then once per second") func budget() {
     var budget = DialBudget()
     func count(_ host: String, _ attempts: Int, at now: NIODeadline) -> Int {
       (0..<attempts).count { _ in budget.take(host, now: now) }
@@ -26,14 +24,10 @@ struct DialBudgetTests {
     #expect(count("127.0.0.1", 100, at: Self.start) == 100)
   }
 
-  @Test(
-    "[MEM-18] the memory for addresses is bounded, and addresses that were not dialed for long are forgotten"
-  )
+  @Test("[MEM-18] the memory for addresses is bounded, and addresses that were not dialed for long are forgotten")
   func memory() {
     var budget = DialBudget()
-    let taken = (0..<5_000).count { number in
-      budget.take("10.0.\(number / 256).\(number % 256)", now: Self.start)
-    }
+    let taken = (0..<5_000).count { number in budget.take("10.0.\(number / 256).\(number % 256)", now: Self.start) }
     #expect(taken == DialBudget.maximum)
     let isTaken = budget.take("192.0.2.1", now: Self.start + .seconds(2))
     #expect(isTaken)
@@ -42,24 +36,20 @@ struct DialBudgetTests {
   @Test(
     "[MEM-18] addresses of no machine, of many or of this one are no addresses of a peer elsewhere",
     arguments: [
-      ("192.168.1.9", AddressKind.host), ("2001:db8::1", .host), ("fe80::1%eth0", .host),
-      ("example.org", .host), ("127.0.0.1", .loopback), ("127.9.9.9", .loopback),
-      ("::1", .loopback), ("::ffff:127.0.0.1", .loopback), ("0.0.0.0", .unusable),
-      ("::", .unusable), ("224.0.0.251", .unusable), ("239.1.2.3", .unusable),
+      ("192.168.1.9", AddressKind.host), ("2001:db8::1", .host), ("fe80::1%eth0", .host), ("example.org", .host),
+      ("127.0.0.1", .loopback), ("127.9.9.9", .loopback), ("::1", .loopback), ("::ffff:127.0.0.1", .loopback),
+      ("0.0.0.0", .unusable), ("::", .unusable), ("224.0.0.251", .unusable), ("239.1.2.3", .unusable),
       ("255.255.255.255", .unusable), ("ff02::fb", .unusable), ("::ffff:224.0.0.1", .unusable),
     ]
-  )
-  func kinds(_ host: String, _ kind: AddressKind) {
+  ) func kinds(_ host: String, _ kind: AddressKind) {
     #expect(AddressKind(host) == kind)
-    let (near, far) = (
-      PeerAddress(host: "127.0.0.1", port: 1), PeerAddress(host: "10.0.0.2", port: 1)
-    )
+    let (near, far) = (PeerAddress(host: "127.0.0.1", port: 1), PeerAddress(host: "10.0.0.2", port: 1))
     #expect(usableAddresses([host], from: far).isEmpty == (kind != .host))
     #expect(usableAddresses([host], from: near).isEmpty == (kind == .unusable))
   }
 
-  @Test("[MEM-18] a member names at most 32 strangers at a time; the host may name more")
-  func strangers() async throws {
+  @Test("[MEM-18] a member names at most 32 strangers at a time; the host may name more") func strangers() async throws
+  {
     try await withPeer("host") { host in
       let id = SessionID.random()
       let hosted = try await host.host(id, admission: .anyone)
@@ -99,10 +89,8 @@ struct DialBudgetTests {
     }
   }
 
-  @Test(
-    "[MEM-18] a peer that only a member named is forgotten after 4 failed dials, even with a relay"
-  )
-  func hearsay() {
+  @Test("[MEM-18] a peer that only a member named is forgotten after 4 failed dials, even with a relay") func hearsay()
+  {
     var policy = RedialPolicy(lostAfter: .seconds(60))
     let ghost = PeerID.numbered(9)
     policy.named(ghost, as: SessionIncarnation(1), dialAt: Self.start)
@@ -120,8 +108,7 @@ struct DialBudgetTests {
     #expect(outcomes == [.planned, .planned, .planned, .forgotten])
   }
 
-  @Test("[HEL-1] the number of a link never exceeds the greatest integer of a control payload")
-  func linkNumbers() {
+  @Test("[HEL-1] the number of a link never exceeds the greatest integer of a control payload") func linkNumbers() {
     #expect(Control.linkNumber(after: 0, 0) == 1)
     #expect(Control.linkNumber(after: 7, 3) == 8)
     #expect(Control.linkNumber(after: 3, 7) == 8)

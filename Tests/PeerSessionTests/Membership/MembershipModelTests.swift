@@ -5,8 +5,7 @@ import Testing
 struct MembershipModelTests {
   /// Searches every order of steps, and checks every world it reaches.
   private struct Search {
-    /// The number of steps left when a world was explored; a search with fewer steps finds nothing
-    /// new.
+    /// The number of steps left when a world was explored; a search with fewer steps finds nothing new.
     var seen: [String: Int] = [:]
     var worlds = 0
     var dials = 0
@@ -33,8 +32,7 @@ struct MembershipModelTests {
       dials += later.dials
       guard let pair = later.unconnected.first else { return }
       failure =
-        "\(pair.0) and \(pair.1) are not connected 10 s after: "
-        + path.map(\.description).joined(separator: ", ")
+        "\(pair.0) and \(pair.1) are not connected 10 s after: " + path.map(\.description).joined(separator: ", ")
     }
   }
 
@@ -42,8 +40,7 @@ struct MembershipModelTests {
     "[MEM-9] members that see each other connect within 10 s, after restarts in any order",
     arguments: MembershipWorld.Mode.allCases,
     [(peers: 3, steps: 9), (peers: 4, steps: 7)]
-  )
-  func everyOrder(_ mode: MembershipWorld.Mode, _ size: (peers: Int, steps: Int)) {
+  ) func everyOrder(_ mode: MembershipWorld.Mode, _ size: (peers: Int, steps: Int)) {
     var search = Search()
     search.explore(MembershipWorld(count: size.peers, mode: mode), [], depth: size.steps)
     #expect(search.failure == nil)
@@ -54,8 +51,7 @@ struct MembershipModelTests {
   @Test(
     "[MEM-9] five members, joined through each other in any order, connect after every three steps",
     arguments: MembershipWorld.Mode.allCases
-  )
-  func everyOrderOfFive(_ mode: MembershipWorld.Mode) {
+  ) func everyOrderOfFive(_ mode: MembershipWorld.Mode) {
     var search = Search()
     for number in 0..<24 {
       var world = MembershipWorld(count: 5, mode: mode)
@@ -76,8 +72,7 @@ struct MembershipModelTests {
     print("membership \(mode), five joined: \(search.worlds) worlds, \(search.dials) dials")
   }
 
-  @Test("the search finds the failures of a program that stores nothing or sees no announcements")
-  func findsFaults() {
+  @Test("the search finds the failures of a program that stores nothing or sees no announcements") func findsFaults() {
     for mode in MembershipWorld.Mode.allCases {
       var search = Search()
       var world = MembershipWorld(count: 3, mode: mode)

@@ -7,9 +7,9 @@ import PeerWire
 
 /// A few peers of one session in virtual time.
 ///
-/// They use the product's own code for membership (``Membership``), admission
-/// (``ListenerAdmission``, ``DiallerAdmission``) and dialling (``DialPlan``), without sockets and
-/// clocks. A world is a value, so that an exhaustive search can branch at every step.
+/// They use the product's own code for membership (``Membership``), admission (``ListenerAdmission``,
+/// ``DiallerAdmission``) and dialling (``DialPlan``), without sockets and clocks. A world is a value, so that an
+/// exhaustive search can branch at every step.
 struct MembershipWorld {
   /// An action of a user or the machine on one peer.
   enum Step: Hashable, CustomStringConvertible {
@@ -70,13 +70,9 @@ struct MembershipWorld {
   static let session = SessionID.random()
   static let code = JoinCode.random()
   static let identities = (0..<5).map { _ in PeerIdentity.ephemeral() }
-  static let numbers = Dictionary(
-    uniqueKeysWithValues: identities.enumerated().map { ($1.peerID, $0) }
-  )
+  static let numbers = Dictionary(uniqueKeysWithValues: identities.enumerated().map { ($1.peerID, $0) })
   /// Computed once, because a key takes a tenth of a second.
-  static let codeKeys = identities.map {
-    CodeKey(code: code, session: session, listener: $0.peerID)
-  }
+  static let codeKeys = identities.map { CodeKey(code: code, session: session, listener: $0.peerID) }
 
   let mode: Mode
   /// Whether programs forget everything when they end, as they must not.
@@ -111,9 +107,7 @@ struct MembershipWorld {
         steps.append(.restart(index))
       } else {
         // All newcomers are equivalent, so only the first of them joins.
-        guard index == peers.firstIndex(where: { $0.stored == nil && $0.process == nil }) else {
-          continue
-        }
+        guard index == peers.firstIndex(where: { $0.stored == nil && $0.process == nil }) else { continue }
         // If only the host's tickets count, a newcomer joins through the host (TCK-5).
         for other in peers.indices where peers[other].process != nil {
           guard mode == .code || other == 0 else { continue }
@@ -139,14 +133,10 @@ struct MembershipWorld {
   /// Every pair of running peers without a link.
   var unconnected: [(Int, Int)] {
     let running = peers.indices.filter { peers[$0].process != nil }
-    return running.flatMap { one in
-      running.filter { $0 > one && !isLinked(one, $0) }.map { (one, $0) }
-    }
+    return running.flatMap { one in running.filter { $0 > one && !isLinked(one, $0) }.map { (one, $0) } }
   }
 
-  private func isLinked(_ one: Int, _ other: Int) -> Bool {
-    peers[one].process?.links.contains(other) == true
-  }
+  private func isLinked(_ one: Int, _ other: Int) -> Bool { peers[one].process?.links.contains(other) == true }
 
   private mutating func begin(_ peer: Int, _ membership: Membership) {
     lastIncarnation += 1
@@ -208,8 +198,7 @@ struct MembershipWorld {
 
   private mutating func change(_ peer: Int, _ other: Int, _ body: (inout Contact) -> Void) {
     guard peers[peer].process != nil else { return }
-    var contact =
-      peers[peer].process?.contacts[other] ?? Contact(incarnation: SessionIncarnation(0))
+    var contact = peers[peer].process?.contacts[other] ?? Contact(incarnation: SessionIncarnation(0))
     body(&contact)
     peers[peer].process?.contacts[other] = contact
   }
@@ -228,8 +217,7 @@ struct MembershipWorld {
     guard peer != other, !isLinked(peer, other), let process = peers[other].process else { return }
     let now = now
     let isVouching =
-      admitters(of: peer) == .members
-      || peers[peer].process?.membership.maySpeakForHost(id(source)) == true
+      admitters(of: peer) == .members || peers[peer].process?.membership.maySpeakForHost(id(source)) == true
     change(peer, other) { contact in
       if isVouching { contact.isVouched = true }
       contact.incarnation = process.incarnation
@@ -279,12 +267,9 @@ struct MembershipWorld {
   /// Runs a handshake from HELLO to ACCEPT with the product's own state machines.
   ///
   /// - Returns: The close code that ended it; nil if the link is open.
-  private mutating func handshake(
-    _ dialler: Int,
-    _ listener: Int,
-    _ hello: Control.DiallerHello,
-    _ dial: MemberDial?
-  ) -> CloseCode? {
+  private mutating func handshake(_ dialler: Int, _ listener: Int, _ hello: Control.DiallerHello, _ dial: MemberDial?)
+    -> CloseCode?
+  {
     guard let theirs = peers[listener].process else { return .internalError }
     let binding = [UInt8](repeating: 7, count: 32)
     let refused = peers[dialler].process?.contacts[listener]?.hasRefusedCode == true
@@ -322,10 +307,8 @@ struct MembershipWorld {
             membership: theirs.membership,
             now: .zero
           )
-        case .send(let type, let payload):
-          toDialler += `in`.frameReceived(type, payload, limiter: &limiter, now: .zero)
-        case .computeCodeKey:
-          toListener += out.codeKeyComputed(Self.codeKeys[listener], now: .zero)
+        case .send(let type, let payload): toDialler += `in`.frameReceived(type, payload, limiter: &limiter, now: .zero)
+        case .computeCodeKey: toListener += out.codeKeyComputed(Self.codeKeys[listener], now: .zero)
         case .showWords: break
         case .close(let code, _), .ended(let code, _): return code
         case .lost: return .internalError
@@ -336,19 +319,14 @@ struct MembershipWorld {
         }
       } else {
         switch toDialler.removeFirst() {
-        case .send(let type, let payload):
-          toListener += out.frameReceived(type, payload, now: .zero)
+        case .send(let type, let payload): toListener += out.frameReceived(type, payload, now: .zero)
         case .askPerson: toDialler += `in`.personAnswered(.accept, now: .zero)
         case .accept(let proof, _):
           var accept = Control.Accept(
             host: theirs.membership.host,
             maximum: 16,
             members: [],
-            ticket: theirs.membership.renewed(
-              for: id(dialler),
-              showing: hello.ticket,
-              by: Self.identities[listener]
-            )
+            ticket: theirs.membership.renewed(for: id(dialler), showing: hello.ticket, by: Self.identities[listener])
           )
           accept.proof = proof
           toListener += out.frameReceived(.accept, accept.encoded(), now: .zero)
@@ -406,9 +384,7 @@ struct MembershipWorld {
 
   private mutating func proofChanged(_ peer: Int) {
     let now = now
-    for other in peers.indices {
-      peers[peer].process?.contacts[other]?.plan.proofChanged(now: now)
-    }
+    for other in peers.indices { peers[peer].process?.contacts[other]?.plan.proofChanged(now: now) }
   }
 
   // MARK: Time
@@ -461,15 +437,8 @@ struct MembershipWorld {
     if peers[other].process == nil {
       refusal = .internalError
     } else {
-      let hello = Control.DiallerHello(
-        introduction: introduction(peer),
-        ticket: process.membership.ticket
-      )
-      let dial = MemberDial(
-        process.membership,
-        mustProve: !contact.isVouched,
-        admitters: admitters(of: peer)
-      )
+      let hello = Control.DiallerHello(introduction: introduction(peer), ticket: process.membership.ticket)
+      let dial = MemberDial(process.membership, mustProve: !contact.isVouched, admitters: admitters(of: peer))
       refusal = handshake(peer, other, hello, dial)
     }
     guard let refusal else { return change(peer, other) { $0.plan.ended() } }
@@ -479,11 +448,7 @@ struct MembershipWorld {
       if refusal == .wrongCode { contact.hasRefusedCode = true }
       outcome = contact.plan.failed(
         refusal.redial,
-        .init(
-          incarnation: contact.incarnation,
-          isAwaited: contact.brokenAt != nil,
-          isKept: isKept
-        ),
+        .init(incarnation: contact.incarnation, isAwaited: contact.brokenAt != nil, isKept: isKept),
         now: now,
         jitter: 1
       )

@@ -6,24 +6,16 @@ import Testing
 @testable import PeerSession
 
 /// Sessions whose id names the host, and members that lie about the host.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct NamedHostTests {
-  private static let (anna, mal, ben) = (
-    PeerIdentity.ephemeral(), PeerIdentity.ephemeral(), PeerIdentity.ephemeral()
-  )
+@Suite(.serialized, .timeLimit(.minutes(5))) struct NamedHostTests {
+  private static let (anna, mal, ben) = (PeerIdentity.ephemeral(), PeerIdentity.ephemeral(), PeerIdentity.ephemeral())
 
-  private func signed(
-    _ peer: PeerID,
-    by identity: PeerIdentity,
-    in session: SessionID
-  ) -> Control.Kick {
+  private func signed(_ peer: PeerID, by identity: PeerIdentity, in session: SessionID) -> Control.Kick {
     var kick = Control.Kick(peer: peer, reason: "")
     kick.signature = KickSignature(by: identity, session: session, peer: peer, reason: kick.reason)
     return kick
   }
 
-  @Test("[MEM-14] an id names its host and no other peer; the ids of owned boards name none")
-  func ids() throws {
+  @Test("[MEM-14] an id names its host and no other peer; the ids of owned boards name none") func ids() throws {
     let id = SessionID.random(hostedBy: Self.anna.peerID)
     #expect(id.namesHost && id.names(Self.anna.peerID) && !id.names(Self.mal.peerID))
     #expect(id != .random(hostedBy: Self.anna.peerID))
@@ -41,17 +33,13 @@ struct NamedHostTests {
     }
   }
 
-  @Test("[MEM-15] only the peer that the id names has the rights of the host")
-  func authority() {
+  @Test("[MEM-15] only the peer that the id names has the rights of the host") func authority() {
     let id = SessionID.random(hostedBy: Self.anna.peerID)
     var membership = Membership(local: .numbered(1), session: id, host: Self.mal.peerID)
     #expect(membership.authority == nil && !membership.maySpeakForHost(Self.mal.peerID))
     membership.vouched(for: .numbered(5))
     #expect(!membership.maySpeakForHost(.numbered(5)))
-    membership.remove(
-      Self.ben.peerID,
-      signature: signed(Self.ben.peerID, by: Self.mal, in: id).signature
-    )
+    membership.remove(Self.ben.peerID, signature: signed(Self.ben.peerID, by: Self.mal, in: id).signature)
     let byAnna = signed(.numbered(3), by: Self.anna, in: id).signature
     membership.remove(.numbered(3), signature: byAnna)
     var isReplaced = membership.noticed([Self.ben.peerID])
@@ -64,14 +52,11 @@ struct NamedHostTests {
     #expect(!membership.isRemoved(Self.ben.peerID) && membership.isRemoved(.numbered(3)))
   }
 
-  @Test("[MEM-15] a stored belief in a false host heals, with the removals that it caused")
-  func heals() {
+  @Test("[MEM-15] a stored belief in a false host heals, with the removals that it caused") func heals() {
     let id = SessionID.random(hostedBy: Self.anna.peerID)
     var record = MembershipRecord(host: Self.mal.peerID)
     record.removed = [Self.anna.peerID, Self.ben.peerID, .numbered(3)]
-    for peer in record.removed.prefix(2) {
-      record.signatures[peer] = signed(peer, by: Self.mal, in: id).signature
-    }
+    for peer in record.removed.prefix(2) { record.signatures[peer] = signed(peer, by: Self.mal, in: id).signature }
     record.signatures[.numbered(3)] = signed(.numbered(3), by: Self.anna, in: id).signature
     var membership = Membership(local: .numbered(1), session: id, host: .numbered(1))
     membership.restore(record)
@@ -83,8 +68,7 @@ struct NamedHostTests {
     #expect(joined.authority == Self.anna.peerID && joined.removed.peers == [.numbered(3)])
   }
 
-  @Test("[MEM-15] on an owned board, only the owner that the application confirms has the rights")
-  func owned() throws {
+  @Test("[MEM-15] on an owned board, only the owner that the application confirms has the rights") func owned() throws {
     let id = try #require(SessionID(bytes: [0x6F, 0x77] + Array(repeating: 7, count: 14)))
     var membership = Membership(local: .numbered(1), session: id, host: Self.mal.peerID)
     #expect(membership.authority == nil)
@@ -99,8 +83,9 @@ struct NamedHostTests {
     if case .warning(let warning) = event { warning.code } else { nil }
   }
 
-  @Test("[MEM-15] a false host removes no peer and is reported; the host's first KICK counts")
-  func falseHost() async throws {
+  @Test("[MEM-15] a false host removes no peer and is reported; the host's first KICK counts") func falseHost()
+    async throws
+  {
     let id = SessionID.random(hostedBy: Self.anna.peerID)
     try await withPeer("mal", identity: Self.mal) { mal in
       try await withPeer("nora") { nora in
@@ -112,17 +97,13 @@ struct NamedHostTests {
         #expect(warned == "false-host" && joined.hostPeer == Self.mal.peerID)
         func send(_ kicks: [Control.Kick]) async throws {
           try await lying.onLoop { core in
-            for kick in kicks {
-              core.entries[nora.peerID]?.link?.send(.kick, kick.encoded())
-            }
+            for kick in kicks { core.entries[nora.peerID]?.link?.send(.kick, kick.encoded()) }
           }
           try await lying.sendConfirmed([1])
         }
         try await send([
-          signed(Self.anna.peerID, by: Self.mal, in: id),
-          signed(Self.ben.peerID, by: Self.mal, in: id),
-          Control.Kick(peer: Self.anna.peerID, reason: ""),
-          Control.Kick(peer: Self.ben.peerID, reason: ""),
+          signed(Self.anna.peerID, by: Self.mal, in: id), signed(Self.ben.peerID, by: Self.mal, in: id),
+          Control.Kick(peer: Self.anna.peerID, reason: ""), Control.Kick(peer: Self.ben.peerID, reason: ""),
         ])
         #expect(try await joined.membershipRecord().removed.isEmpty)
         // A KICK of the host, which any member forwards, is the first that shows who the host is.
@@ -130,9 +111,7 @@ struct NamedHostTests {
         #expect(joined.hostPeer == Self.anna.peerID)
         #expect(try await joined.membershipRecord().removed == [.numbered(7)])
         // The false host cannot end the session either.
-        try await lying.onLoop { core in
-          core.disconnect(nora.peerID, .kicked, .disconnected, message: "")
-        }
+        try await lying.onLoop { core in core.disconnect(nora.peerID, .kicked, .disconnected, message: "") }
         _ = try await log.first { event -> Bool? in
           if case .peerLeft(Self.mal.peerID, .refused, _) = event { true } else { nil }
         }
@@ -143,8 +122,7 @@ struct NamedHostTests {
     }
   }
 
-  @Test("[MEM-16] if the id proves nothing, no claimant removes another")
-  func disputed() async throws {
+  @Test("[MEM-16] if the id proves nothing, no claimant removes another") func disputed() async throws {
     let id = try #require(SessionID(bytes: Array(repeating: 5, count: 16)))
     try await withPeer("anna", identity: Self.anna) { anna in
       try await withPeer("mal", identity: Self.mal) { mal in
@@ -168,9 +146,7 @@ struct NamedHostTests {
             (hosted, signed(.numbered(7), by: Self.anna, in: id)),
           ]
           for (session, kick) in kicks {
-            try await session.onLoop { core in
-              core.entries[nora.peerID]?.link?.send(.kick, kick.encoded())
-            }
+            try await session.onLoop { core in core.entries[nora.peerID]?.link?.send(.kick, kick.encoded()) }
             try await session.sendConfirmed([1])
           }
           #expect(try await joined.membershipRecord().removed.isEmpty)
@@ -182,8 +158,7 @@ struct NamedHostTests {
     }
   }
 
-  @Test("[MEM-15] a relay serves a session only for the host that the id names")
-  func relay() async throws {
+  @Test("[MEM-15] a relay serves a session only for the host that the id names") func relay() async throws {
     let configureRelay: @Sendable (inout TransportConfiguration) -> Void = {
       $0.isRelay = true
       $0.carries = { _ in .carry }
@@ -192,16 +167,10 @@ struct NamedHostTests {
       await relay.startAccepting()
       for identity in [Self.mal, Self.anna] {
         try await withPeer("host", identity: identity) { host in
-          let session = try await host.host(
-            .random(hostedBy: Self.anna.peerID),
-            admission: .anyone
-          )
+          let session = try await host.host(.random(hostedBy: Self.anna.peerID), admission: .anyone)
           let terms = CarryTerms(name: "x", admission: .anyone)
           if identity.peerID == Self.anna.peerID {
-            #expect(
-              try await session.carry(by: [relay.loopback], relay: relay.peerID, terms: terms)
-                == relay.peerID
-            )
+            #expect(try await session.carry(by: [relay.loopback], relay: relay.peerID, terms: terms) == relay.peerID)
           } else {
             await #expect(throws: SessionError(.notHost, "")) {
               _ = try await session.carry(by: [relay.loopback], relay: relay.peerID, terms: terms)

@@ -6,8 +6,7 @@ import Testing
 
 @testable import PeerSession
 
-@Suite("RedialPolicy")
-struct RedialPolicyTests {
+@Suite("RedialPolicy") struct RedialPolicyTests {
   private static let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
   private static let ada = peer(1)
   private static let process = SessionIncarnation(7)
@@ -31,17 +30,14 @@ struct RedialPolicyTests {
     _ peer: PeerID,
     after wait: TimeAmount,
     _ standing: RedialPolicy.Standing = .init(isProven: true)
-  ) -> Bool {
-    policy.allowsDial(of: peer, now: start + wait) { _ in standing }
-  }
+  ) -> Bool { policy.allowsDial(of: peer, now: start + wait) { _ in standing } }
 
   // MARK: The peer that dials first
 
   @Test(
     "[LIV-3] the side that dialled the broken link dials again at once, the other after a second",
     arguments: [(dialledHere: true, wait: TimeAmount.zero), (false, .seconds(1))]
-  )
-  mutating func firstDial(dialledHere: Bool, wait: TimeAmount) {
+  ) mutating func firstDial(dialledHere: Bool, wait: TimeAmount) {
     policy.linkOpened(ada, dialledHere: dialledHere)
     policy.linkBroke(ada, now: start)
     #expect(policy.plan(for: ada).next == start + wait)
@@ -49,8 +45,7 @@ struct RedialPolicyTests {
     #expect(!isDialled(ada, after: wait - .nanoseconds(1)))
   }
 
-  @Test("[LIV-3] a peer that replaces a link dials at once, whichever side dialled it")
-  mutating func renewal() {
+  @Test("[LIV-3] a peer that replaces a link dials at once, whichever side dialled it") mutating func renewal() {
     policy.linkOpened(ada, dialledHere: false)
     policy.linkRenewed(ada)
     policy.linkBroke(ada, now: start)
@@ -71,24 +66,13 @@ struct RedialPolicyTests {
   }
 
   private static let closeCases = [
-    CloseCase(
-      code: .shuttingDown,
-      isRelay: true,
-      consequence: .departs,
-      next: .seconds(1)
-    ),
+    CloseCase(code: .shuttingDown, isRelay: true, consequence: .departs, next: .seconds(1)),
     CloseCase(code: .shuttingDown, consequence: .departs, bar: .untilRestart(of: process)),
     CloseCase(code: .tooSlow, consequence: .departs, next: .seconds(5)),
     CloseCase(code: .tooFast, consequence: .departs, next: .seconds(5)),
-    CloseCase(
-      code: .timedOut,
-      isAdmittedByPerson: true,
-      consequence: .withdrawn,
-      bar: .untilRestart(of: process)
-    ),
+    CloseCase(code: .timedOut, isAdmittedByPerson: true, consequence: .withdrawn, bar: .untilRestart(of: process)),
     CloseCase(code: .left, consequence: .departs, bar: .untilRestart(of: process)),
-    CloseCase(code: .kicked, consequence: .departs, bar: .always),
-    CloseCase(code: .replaced, consequence: .reconnects),
+    CloseCase(code: .kicked, consequence: .departs, bar: .always), CloseCase(code: .replaced, consequence: .reconnects),
   ]
 
   @Test("[CLS-2] the code of a CLOSE decides when the peer is dialled again", arguments: closeCases)
@@ -113,18 +97,16 @@ struct RedialPolicyTests {
   @Test(
     "a due dial waits while there is a link, and never starts to a removed or relayed peer",
     arguments: [
-      RedialPolicy.Standing(hasLink: true, isProven: true),
-      .init(isRemoved: true, isProven: true), .init(isLeftToRelays: true, isProven: true),
+      RedialPolicy.Standing(hasLink: true, isProven: true), .init(isRemoved: true, isProven: true),
+      .init(isLeftToRelays: true, isProven: true),
     ]
-  )
-  mutating func standing(_ standing: RedialPolicy.Standing) {
+  ) mutating func standing(_ standing: RedialPolicy.Standing) {
     policy.named(ada, as: process, dialAt: start)
     #expect(isDialled(ada, after: .zero))
     #expect(!isDialled(ada, after: .zero, standing))
   }
 
-  @Test("a dial that runs, a bar and the end of the session prevent a dial")
-  mutating func prevented() {
+  @Test("a dial that runs, a bar and the end of the session prevent a dial") mutating func prevented() {
     policy.named(ada, as: process, dialAt: start)
     var running = policy
     running.dialBegan(ada)
@@ -142,15 +124,13 @@ struct RedialPolicyTests {
     #expect(!isDialled(ada, after: .seconds(10)))
   }
 
-  @Test("a new proof lifts the bar of a peer that did not accept the old one")
-  mutating func proof() {
+  @Test("a new proof lifts the bar of a peer that did not accept the old one") mutating func proof() {
     policy.bar(ada, .untilProof(of: process))
     policy.proofChanged(now: start)
     #expect(policy.due(now: start) == [ada])
   }
 
-  @Test("[MEM-6] only a few peers that were merely named are dialled at a time")
-  mutating func strangers() {
+  @Test("[MEM-6] only a few peers that were merely named are dialled at a time") mutating func strangers() {
     let peers = (1...UInt8(Limits.dialsToStrangers) + 1).map(Self.peer)
     for peer in peers { policy.named(peer, as: process, dialAt: start) }
     #expect(policy.due(now: start).count == peers.count)
@@ -177,12 +157,9 @@ struct RedialPolicyTests {
     var testDescription: String { name }
   }
 
-  private static func failure(
-    _ redial: CloseCode.Redial = .later,
-    _ code: SessionError.Code = .unreachable
-  ) -> RedialPolicy.FailedDial {
-    .init(incarnation: process, redial: redial, code: code)
-  }
+  private static func failure(_ redial: CloseCode.Redial = .later, _ code: SessionError.Code = .unreachable)
+    -> RedialPolicy.FailedDial
+  { .init(incarnation: process, redial: redial, code: code) }
 
   private static let failureCases: [FailureCase] = {
     var relayed = failure(.never, .declined)
@@ -193,31 +170,11 @@ struct RedialPolicyTests {
     var kicked = relayed
     kicked.code = .kicked
     return [
-      FailureCase(
-        name: "unreachable",
-        dial: failure(),
-        outcome: .planned,
-        wait: .milliseconds(200)
-      ),
+      FailureCase(name: "unreachable", dial: failure(), outcome: .planned, wait: .milliseconds(200)),
       FailureCase(name: "declined", dial: failure(.never, .declined), outcome: .barred),
-      FailureCase(
-        name: "full",
-        dial: failure(.later, .full),
-        outcome: .planned,
-        wait: .seconds(30)
-      ),
-      FailureCase(
-        name: "declined behind a relay",
-        dial: relayed,
-        outcome: .planned,
-        wait: .seconds(30)
-      ),
-      FailureCase(
-        name: "wrong peer behind a relay",
-        dial: elsewhere,
-        outcome: .planned,
-        wait: .seconds(30)
-      ),
+      FailureCase(name: "full", dial: failure(.later, .full), outcome: .planned, wait: .seconds(30)),
+      FailureCase(name: "declined behind a relay", dial: relayed, outcome: .planned, wait: .seconds(30)),
+      FailureCase(name: "wrong peer behind a relay", dial: elsewhere, outcome: .planned, wait: .seconds(30)),
       FailureCase(name: "kicked behind a relay", dial: kicked, outcome: .barred),
     ]
   }()
@@ -231,8 +188,7 @@ struct RedialPolicyTests {
     #expect(policy.plan(for: ada).next == row.wait.map { start + $0 })
   }
 
-  @Test("[MEM-6] a peer that never answers is forgotten, and a proven member is not")
-  mutating func forgotten() {
+  @Test("[MEM-6] a peer that never answers is forgotten, and a proven member is not") mutating func forgotten() {
     var member = Self.failure()
     member.isMember = true
     var kept = policy
@@ -244,16 +200,14 @@ struct RedialPolicyTests {
     #expect(kept.dialFailed(ada, member, now: start, jitter: 0) == .planned)
   }
 
-  @Test("[LIV-3] jitter adds up to 30 % to a wait")
-  mutating func jitter() {
+  @Test("[LIV-3] jitter adds up to 30 % to a wait") mutating func jitter() {
     _ = policy.dialFailed(ada, Self.failure(), now: start, jitter: 1)
     #expect(policy.plan(for: ada).next == start + .milliseconds(260))
   }
 
   // MARK: Lost peers
 
-  @Test("[LIV-4] a peer is given up after the limit, not counting the time of a stop")
-  mutating func overdue() {
+  @Test("[LIV-4] a peer is given up after the limit, not counting the time of a stop") mutating func overdue() {
     policy.linkOpened(ada, dialledHere: true)
     policy.linkBroke(ada, now: start)
     policy.linkBroke(ada, now: start + .seconds(30))
@@ -266,12 +220,9 @@ struct RedialPolicyTests {
     #expect(!policy.isOverdue(ada, now: start + .hours(1)))
   }
 
-  @Test("[LIV-4] one lost peer is dialled at a time, the one that waits longest first")
-  mutating func lost() {
+  @Test("[LIV-4] one lost peer is dialled at a time, the one that waits longest first") mutating func lost() {
     let peers = (1...3).map { Self.peer($0) }
-    for (index, peer) in peers.enumerated() {
-      policy.lost(peer, now: start + .seconds(Int64(index)), jitter: 0)
-    }
+    for (index, peer) in peers.enumerated() { policy.lost(peer, now: start + .seconds(Int64(index)), jitter: 0) }
     let later = start + .seconds(10)
     #expect(policy.due(now: later).isEmpty)
     #expect(policy.lostPeerDue(now: later, standing: member) == peers[0])
@@ -285,8 +236,7 @@ struct RedialPolicyTests {
     #expect(policy.lostPeerDue(now: later, standing: member) == peers[2])
   }
 
-  @Test("[LIV-4] when one peer returns, lost peers are dialled at once")
-  mutating func recovery() {
+  @Test("[LIV-4] when one peer returns, lost peers are dialled at once") mutating func recovery() {
     policy.lost(ada, now: start, jitter: 0)
     #expect(policy.lostPeerDue(now: start, standing: member) == nil)
     policy.peerReturned(now: start)
@@ -295,8 +245,7 @@ struct RedialPolicyTests {
 
   // MARK: Time
 
-  @Test("the next work is the earlier of the dial and the end of the patience")
-  mutating func nextDue() {
+  @Test("the next work is the earlier of the dial and the end of the patience") mutating func nextDue() {
     #expect(policy.nextDue(for: ada) == nil)
     policy.linkOpened(ada, dialledHere: false)
     #expect(policy.nextDue(for: ada) == nil)
@@ -306,8 +255,7 @@ struct RedialPolicyTests {
     #expect(policy.nextDue(for: ada) == start + .seconds(60))
   }
 
-  @Test("[MEM-1] a peer that is dialled now or soon keeps its place")
-  mutating func idle() {
+  @Test("[MEM-1] a peer that is dialled now or soon keeps its place") mutating func idle() {
     #expect(policy.isIdle(ada))
     policy.named(ada, as: process, dialAt: start)
     #expect(!policy.isIdle(ada))

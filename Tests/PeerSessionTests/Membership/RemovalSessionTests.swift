@@ -6,8 +6,7 @@ import Testing
 @testable import PeerSession
 
 /// Removals that last and spread, between real transports.
-@Suite(.serialized, .timeLimit(.minutes(1)))
-struct RemovalSessionTests {
+@Suite(.serialized, .timeLimit(.minutes(1))) struct RemovalSessionTests {
   /// Runs `body` with a host and a member, and the events of both.
   private func withPair(
     admission: AdmissionPolicy = .anyone,
@@ -18,16 +17,8 @@ struct RemovalSessionTests {
       try await withPeer("bob") { bob in
         let hosted = try await alice.host(.random(), admission: .anyone)
         let joined = try await bob.join(hosted.id, of: alice)
-        try await hosted.onLoop {
-          $0.admission.replacePolicy(with: admission, $0.admission.codeKey)
-        }
-        let pair = Pair(
-          alice: alice,
-          bob: bob,
-          hosted: hosted,
-          joined: joined,
-          logs: (EventLog(), EventLog())
-        )
+        try await hosted.onLoop { $0.admission.replacePolicy(with: admission, $0.admission.codeKey) }
+        let pair = Pair(alice: alice, bob: bob, hosted: hosted, joined: joined, logs: (EventLog(), EventLog()))
         try await withThrowingTaskGroup(of: Void.self) { group in
           group.addTask { await pair.logs.alice.follow(hosted) }
           group.addTask { await pair.logs.bob.follow(joined) }
@@ -50,18 +41,13 @@ struct RemovalSessionTests {
 
     /// Sends a KICK from the member to the host's session or the other way.
     func send(_ kick: Control.Kick, from session: Session, to peer: PeerID) async throws {
-      try await session.onLoop { core in
-        core.entries[peer]?.link?.send(.kick, kick.encoded())
-      }
+      try await session.onLoop { core in core.entries[peer]?.link?.send(.kick, kick.encoded()) }
     }
   }
 
-  private func signed(
-    _ peer: PeerID,
-    by identity: PeerIdentity,
-    in session: SessionID,
-    reason: String = ""
-  ) -> Control.Kick {
+  private func signed(_ peer: PeerID, by identity: PeerIdentity, in session: SessionID, reason: String = "")
+    -> Control.Kick
+  {
     var kick = Control.Kick(peer: peer, reason: reason)
     kick.signature = KickSignature(by: identity, session: session, peer: peer, reason: kick.reason)
     return kick
@@ -89,9 +75,7 @@ struct RemovalSessionTests {
           break
         }
         _ = try await withPeer("dave", identity: removed) { dave in
-          await #expect(throws: SessionError(.kicked, "")) {
-            _ = try await dave.join(session, of: carol, code: code)
-          }
+          await #expect(throws: SessionError(.kicked, "")) { _ = try await dave.join(session, of: carol, code: code) }
         }
         await joined.leave()
       }
@@ -99,8 +83,9 @@ struct RemovalSessionTests {
     }
   }
 
-  @Test("[MEM-11] a removal reaches the connected members, and is stored with its signature")
-  func spreads() async throws {
+  @Test("[MEM-11] a removal reaches the connected members, and is stored with its signature") func spreads()
+    async throws
+  {
     try await withPair { pair in
       try await withPeer("carol") { carol in
         let session = try await carol.join(pair.hosted.id, of: pair.alice)
@@ -115,18 +100,15 @@ struct RemovalSessionTests {
         let record = try await pair.joined.membershipRecord()
         #expect(record.signatures[carol.peerID] != nil)
         // An absent member can be removed, too; one that never was a member cannot.
-        await #expect(throws: SessionError(.notConnected, "")) {
-          try await pair.hosted.kick(.numbered(5), reason: "")
-        }
-        await #expect(throws: SessionError(.notHost, "")) {
-          try await pair.joined.kick(pair.alice.peerID, reason: "")
-        }
+        await #expect(throws: SessionError(.notConnected, "")) { try await pair.hosted.kick(.numbered(5), reason: "") }
+        await #expect(throws: SessionError(.notHost, "")) { try await pair.joined.kick(pair.alice.peerID, reason: "") }
       }
     }
   }
 
-  @Test("[MEM-11] a forged signature closes the link; a KICK without one by a member is ignored")
-  func forged() async throws {
+  @Test("[MEM-11] a forged signature closes the link; a KICK without one by a member is ignored") func forged()
+    async throws
+  {
     try await withPair { pair in
       let (alice, bob) = (pair.alice.peerID, pair.bob.peerID)
       let id = pair.hosted.id
@@ -169,8 +151,9 @@ struct RemovalSessionTests {
     }
   }
 
-  @Test("[TCK-5] the host of an `ask` session does not admit a peer that a member named")
-  func namedByMember() async throws {
+  @Test("[TCK-5] the host of an `ask` session does not admit a peer that a member named") func namedByMember()
+    async throws
+  {
     try await withPair(admission: .ask) { pair in
       try await withPeer("scriptedNode") { scriptedNode in
         // A malicious member, which answers every dialler with `none`.
@@ -188,9 +171,7 @@ struct RemovalSessionTests {
         #expect(isBarred == false)
         var isRefused = false
         while !isRefused {
-          isRefused = try await pair.hosted.onLoop {
-            $0.dialler.policy.plan(for: scriptedNode.peerID).isBarred
-          }
+          isRefused = try await pair.hosted.onLoop { $0.dialler.policy.plan(for: scriptedNode.peerID).isBarred }
           await Task.yield()
         }
         #expect(pair.hosted.connectedPeers() == [bob])
@@ -199,8 +180,7 @@ struct RemovalSessionTests {
     }
   }
 
-  @Test("[MEM-12] a removed peer is no longer a known peer")
-  func forgotten() async throws {
+  @Test("[MEM-12] a removed peer is no longer a known peer") func forgotten() async throws {
     try await withScratchDirectory { directory in
       let store = try PeerStore(file: directory + "/peers.json")
       try await withPair(configure: { $0.peerStore = store }) { pair in
@@ -218,8 +198,9 @@ struct RemovalSessionTests {
     }
   }
 
-  @Test("[MEM-12] a new code replaces the former one and the additional ones, also at a relay")
-  func newCode() async throws {
+  @Test("[MEM-12] a new code replaces the former one and the additional ones, also at a relay") func newCode()
+    async throws
+  {
     let (former, additional, code) = (JoinCode.random(), JoinCode.random(), JoinCode.random())
     try await withPeer("relay", configure: RelayWorld.makeRelay) { relay in
       await relay.startAccepting()
@@ -235,12 +216,8 @@ struct RemovalSessionTests {
           try await hosted.replaceCode(with: code)
           // The relay gets the code on a new link.
           await log.wait { events in
-            let broken = events.lastIndex {
-              if case .peerStateChanged(_, .reconnecting) = $0 { true } else { false }
-            }
-            let connected = events.lastIndex {
-              if case .peerStateChanged(_, .connected) = $0 { true } else { false }
-            }
+            let broken = events.lastIndex { if case .peerStateChanged(_, .reconnecting) = $0 { true } else { false } }
+            let connected = events.lastIndex { if case .peerStateChanged(_, .connected) = $0 { true } else { false } }
             guard let broken, let connected else { return false }
             return connected > broken
           }

@@ -24,8 +24,7 @@ struct RemovalTests {
     KickSignature(by: Self.host, session: Self.session, peer: peer, reason: UntrustedText(reason))
   }
 
-  @Test("[MEM-11] the signature of a removal is valid only for its session, peer, reason and host")
-  func signatures() {
+  @Test("[MEM-11] the signature of a removal is valid only for its session, peer, reason and host") func signatures() {
     let (peer, reason) = (PeerID.numbered(7), UntrustedText("spam"))
     let good = signature(peer, "spam")
     let host = Self.host.peerID
@@ -35,9 +34,7 @@ struct RemovalTests {
       host: PeerID = host,
       peer: PeerID = peer,
       reason: UntrustedText = reason
-    ) -> Bool {
-      signature.isValid(session: session, host: host, peer: peer, reason: reason)
-    }
+    ) -> Bool { signature.isValid(session: session, host: host, peer: peer, reason: reason) }
     #expect(isValid(good))
     #expect(!isValid(good, session: .random()))
     #expect(!isValid(good, host: PeerIdentity.ephemeral().peerID))
@@ -49,20 +46,15 @@ struct RemovalTests {
     forged.key = good.key
     #expect(!isValid(forged))
     // The bytes of the specification (MEM-11).
-    let signed = KickSignature.signedBytes(
-      session: Self.session,
-      signer: host,
-      peer: peer,
-      reason: reason
-    )
+    let signed = KickSignature.signedBytes(session: Self.session, signer: host, peer: peer, reason: reason)
     let expected =
-      Array("whiteboard-p2p kick 1".utf8) + [0] + Self.session.bytes + host.bytes + peer.bytes
-      + Array("spam".utf8)
+      Array("whiteboard-p2p kick 1".utf8) + [0] + Self.session.bytes + host.bytes + peer.bytes + Array("spam".utf8)
     #expect(signed == expected)
   }
 
-  @Test("[MEM-11] KICK contains a whole signature or none; one of its two keys alone is malformed")
-  func payload() throws {
+  @Test("[MEM-11] KICK contains a whole signature or none; one of its two keys alone is malformed") func payload()
+    throws
+  {
     let peer = PeerID.numbered(7)
     let kick = Control.Kick(peer: peer, reason: "x", signature: signature(peer, "x"))
     #expect(try Control.Kick.decode(kick.encoded()) == kick)
@@ -74,8 +66,7 @@ struct RemovalTests {
     }
   }
 
-  @Test("[MEM-3] if there are 1,024 removals, a new one replaces the earliest")
-  func full() {
+  @Test("[MEM-3] if there are 1,024 removals, a new one replaces the earliest") func full() {
     var membership = membership()
     for number in 0...Limits.removedPeers { membership.remove(.numbered(number + 2)) }
     #expect(membership.removed.peers.count == Limits.removedPeers)
@@ -88,13 +79,10 @@ struct RemovalTests {
     #expect(!restored.isRemoved(.numbered(3)))
   }
 
-  @Test("[MEM-3] removed guests replace only guests, also after a restart")
-  func guests() throws {
+  @Test("[MEM-3] removed guests replace only guests, also after a restart") func guests() throws {
     var membership = membership()
     membership.remove(.numbered(2))
-    for number in 0..<2 * Limits.removedPeers {
-      membership.remove(.numbered(10_000 + number), isGuest: true)
-    }
+    for number in 0..<2 * Limits.removedPeers { membership.remove(.numbered(10_000 + number), isGuest: true) }
     #expect(membership.isRemoved(.numbered(2)))
     #expect(membership.removed.peers.count == Limits.removedPeers)
     #expect(membership.removed.guestCount == Limits.removedPeers - 1)
@@ -113,8 +101,7 @@ struct RemovalTests {
     #expect(!restored.isRemoved(.numbered(2)) && restored.isRemoved(.numbered(30_001)))
   }
 
-  @Test("[MEM-3] a member that joined from a browser is removed as a guest")
-  func markedGuest() {
+  @Test("[MEM-3] a member that joined from a browser is removed as a guest") func markedGuest() {
     var membership = membership()
     var guest = member(2, by: .numbered(1))
     guest.isGuest = true
@@ -124,8 +111,7 @@ struct RemovalTests {
     #expect(membership.removed.peers == [guest.peer, .numbered(3)])
   }
 
-  @Test("[MEM-11] the signed form of a removal replaces the unsigned one, and stays")
-  func signedForm() {
+  @Test("[MEM-11] the signed form of a removal replaces the unsigned one, and stays") func signedForm() {
     var removals = Removals()
     let peer = PeerID.numbered(7)
     removals.add(peer, reason: UntrustedText("first"), signature: nil)
@@ -138,8 +124,7 @@ struct RemovalTests {
     #expect(removals.peers == [peer])
   }
 
-  @Test("[MEM-7] a record stores admitters, relays and signed removals; older records are read")
-  func stored() throws {
+  @Test("[MEM-7] a record stores admitters, relays and signed removals; older records are read") func stored() throws {
     var membership = membership()
     for number in 0..<Limits.removedPeers {
       let peer = PeerID.numbered(number + 1_000)
@@ -163,8 +148,7 @@ struct RemovalTests {
     #expect(earlier.members.map(\.admittedBy) == [nil] && earlier.relays.isEmpty)
   }
 
-  @Test("[MEM-11] the host signs the removals of an earlier release; another peer cannot")
-  func signsOld() {
+  @Test("[MEM-11] the host signs the removals of an earlier release; another peer cannot") func signsOld() {
     for identity in [Self.host, PeerIdentity.ephemeral()] {
       var membership = membership()
       membership.remove(.numbered(7), reason: UntrustedText("why"))
@@ -183,21 +167,19 @@ struct RemovalTests {
     }
   }
 
-  @Test("[MEM-13] the members that a peer admitted are found transitively, and never the host")
-  func admitted() {
+  @Test("[MEM-13] the members that a peer admitted are found transitively, and never the host") func admitted() {
     var record = MembershipRecord(host: Self.host.peerID)
     var hostEntry = member(0, by: .numbered(1))
     hostEntry.peer = Self.host.peerID
     record.members = [
-      hostEntry, member(1, by: .numbered(4)), member(2, by: .numbered(1)),
-      member(3, by: Self.host.peerID), member(4, by: .numbered(2)), member(5),
+      hostEntry, member(1, by: .numbered(4)), member(2, by: .numbered(1)), member(3, by: Self.host.peerID),
+      member(4, by: .numbered(2)), member(5),
     ]
     #expect(record.members(admittedBy: .numbered(1)) == [.numbered(2), .numbered(4)])
     #expect(record.members(admittedBy: .numbered(3)).isEmpty)
   }
 
-  @Test("[MEM-13] the admitter that was recorded first stays")
-  func firstAdmitter() {
+  @Test("[MEM-13] the admitter that was recorded first stays") func firstAdmitter() {
     var membership = membership()
     _ = membership.met(member(2))
     _ = membership.met(member(2, by: .numbered(3)))
@@ -205,16 +187,13 @@ struct RemovalTests {
     #expect(membership.members.map(\.admittedBy) == [.numbered(3)])
   }
 
-  @Test("[MEM-1] a full set drops members that are away, not the host, a relay or a linked member")
-  func trimmed() {
+  @Test("[MEM-1] a full set drops members that are away, not the host, a relay or a linked member") func trimmed() {
     var membership = membership()
     let host = MembershipRecord.Member(peer: Self.host.peerID, name: UntrustedText("h"))
     _ = membership.met(host)
     membership.vouched(for: .numbered(2))
     let linked: Set<PeerID> = [.numbered(3)]
-    for number in 2...(2 * Limits.members) {
-      _ = membership.met(member(number)) { linked.contains($0) }
-    }
+    for number in 2...(2 * Limits.members) { _ = membership.met(member(number)) { linked.contains($0) } }
     #expect(membership.members.count == Limits.members)
     for kept in [Self.host.peerID, .numbered(2), .numbered(3), .numbered(2 * Limits.members)] {
       #expect(membership.contains(kept))

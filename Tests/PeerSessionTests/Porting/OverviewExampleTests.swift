@@ -12,14 +12,12 @@ func receive(in session: Session) async throws -> String {
   var answer = ""
   for await event in session.events {
     switch event {
-    case .peerJoined(let peer):
-      try await session.send(Array("Welcome".utf8), to: [peer.id])
+    case .peerJoined(let peer): try await session.send(Array("Welcome".utf8), to: [peer.id])
     case .message(let bytes, from: _):
       // Makes the text of a peer safe to print.
       answer = UntrustedText(bytes: bytes).displayed
       await session.leave()
-    default:
-      break
+    default: break
     }
   }
   return answer
@@ -29,21 +27,18 @@ func receive(in session: Session) async throws -> String {
 func visit(_ session: Session) async throws {
   for await event in session.events {
     switch event {
-    case .message(_, from: let peer):
-      try await session.send(Array("Thanks".utf8), to: [peer])
+    case .message(_, from: let peer): try await session.send(Array("Thanks".utf8), to: [peer])
     case .peerLeft(_, let reason, undelivered: _):
       print("The host left: \(reason.word)")
       await session.leave()
-    default:
-      break
+    default: break
     }
   }
 }
 // example ends
 
 @Suite(.timeLimit(.minutes(2))) struct OverviewExampleTests {
-  @Test("the example of the overview runs as described")
-  func runs() async throws {
+  @Test("the example of the overview runs as described") func runs() async throws {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
         let id = SessionID.random()
@@ -58,8 +53,7 @@ func visit(_ session: Session) async throws {
     }
   }
 
-  @Test("the overview contains the example that is compiled here")
-  func sameText() throws {
+  @Test("the overview contains the example that is compiled here") func sameText() throws {
     let here = try String(contentsOfFile: #filePath, encoding: .utf8)
     let root = URL(fileURLWithPath: #filePath).pathComponents.dropLast(4).joined(separator: "/")
     let overview = try String(

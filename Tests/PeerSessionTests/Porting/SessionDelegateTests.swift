@@ -13,11 +13,7 @@ import Testing
     private(set) var reasons: [DepartureReason] = []
     private(set) var progress: IncomingResource?
 
-    func session(
-      _ session: Session,
-      peer: PeerID,
-      didChange state: Session.MemberState
-    ) async {
+    func session(_ session: Session, peer: PeerID, didChange state: Session.MemberState) async {
       calls.append("\(state)")
       if state == .notConnected { await session.leave() }
     }
@@ -37,9 +33,7 @@ import Testing
         for try await piece in stream.inbound { bytes += piece }
         try await stream.finish()
         calls.append("stream \(streamName.raw) \(String(decoding: bytes, as: UTF8.self))")
-      } catch {
-        calls.append("stream \(streamName.raw) \(error)")
-      }
+      } catch { calls.append("stream \(streamName.raw) \(error)") }
     }
 
     func session(
@@ -71,8 +65,7 @@ import Testing
   /// Uses the default implementation of every method.
   private final class Deaf: SessionDelegate {}
 
-  @Test("a delegate receives all callbacks of the old framework, in order")
-  func order() async throws {
+  @Test("a delegate receives all callbacks of the old framework, in order") func order() async throws {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
         let id = SessionID.random()
@@ -80,10 +73,7 @@ import Testing
         let joined = try await bob.join(id, of: alice)
         let recorder = Recorder()
         try await withScratchDirectory { directory in
-          try FileManager.default.createDirectory(
-            atPath: directory,
-            withIntermediateDirectories: true
-          )
+          try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
           let file = directory + "/photo"
           let content = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
           try Data(content).write(to: URL(fileURLWithPath: file))
@@ -104,8 +94,8 @@ import Testing
         }
         #expect(
           await recorder.calls == [
-            "connected", "data one", "started a photo 200000", "finished a photo whole",
-            "stream ink drawn", "notConnected",
+            "connected", "data one", "started a photo 200000", "finished a photo whole", "stream ink drawn",
+            "notConnected",
           ]
         )
         #expect(await recorder.reasons == [.left])

@@ -7,8 +7,7 @@ import Testing
 @testable import PeerSession
 
 /// Members that cannot dial each other, and a host that both reach.
-@Suite("Bridge", .timeLimit(.minutes(2)))
-struct BridgeTests {
+@Suite("Bridge", .timeLimit(.minutes(2))) struct BridgeTests {
   /// A peer of the session that other peers cannot dial.
   private struct Hidden: Sendable {
     var peer: PeerTransport
@@ -20,11 +19,7 @@ struct BridgeTests {
     func waitFor(_ other: PeerID, through bridge: PeerID?) async {
       await log.wait { events in
         events.contains {
-          if case .peerJoined(let peer) = $0 {
-            peer.id == other && peer.relay == bridge
-          } else {
-            false
-          }
+          if case .peerJoined(let peer) = $0 { peer.id == other && peer.relay == bridge } else { false }
         }
       }
     }
@@ -50,8 +45,8 @@ struct BridgeTests {
     }
   }
 
-  @Test("[RLY-15] a host passes everything on between two members that cannot dial each other")
-  func host() async throws {
+  @Test("[RLY-15] a host passes everything on between two members that cannot dial each other") func host() async throws
+  {
     try await withPeer("host") { host in
       let id = SessionID.random()
       let hosted = try await host.host(id, admission: .anyone)
@@ -60,18 +55,14 @@ struct BridgeTests {
           await alice.waitFor(bob.id, through: host.peerID)
           await bob.waitFor(alice.id, through: host.peerID)
           #expect(hosted.peers().allSatisfy { !$0.peer.isRelay && $0.relay == nil })
-          for number in UInt8(0)..<100 {
-            try await alice.session.send([number], to: [bob.id])
-          }
+          for number in UInt8(0)..<100 { try await alice.session.send([number], to: [bob.id]) }
           try await alice.session.sendConfirmed([100], to: [bob.id])
           await bob.log.waitForMessages(101, from: alice.id)
           #expect(await bob.log.messages(from: alice.id) == (0...100).map { [$0] })
           // Through the host, a datagram is dropped only under load.
           try await bob.session.send([1, 2], to: [alice.id], mode: .unreliable)
           await alice.log.wait { events in
-            events.contains {
-              if case .datagram([1, 2], from: let peer) = $0 { peer == bob.id } else { false }
-            }
+            events.contains { if case .datagram([1, 2], from: let peer) = $0 { peer == bob.id } else { false } }
           }
           let stream = try await alice.session.openStream(named: "log", to: bob.id)
           try await stream.write([7])
@@ -89,8 +80,7 @@ struct BridgeTests {
     }
   }
 
-  @Test("[RLY-15] after the host has left, another member that both reach takes over")
-  func takeover() async throws {
+  @Test("[RLY-15] after the host has left, another member that both reach takes over") func takeover() async throws {
     try await withPeer("host") { host in
       let id = SessionID.random()
       let hosted = try await host.host(id, admission: .anyone)
@@ -126,8 +116,7 @@ struct BridgeTests {
     }
   }
 
-  @Test("[RLY-15] a peer that offers no routes is not asked for one")
-  func noOffer() async throws {
+  @Test("[RLY-15] a peer that offers no routes is not asked for one") func noOffer() async throws {
     let opensNoRoutes: @Sendable (inout TransportConfiguration) -> Void = { $0.isBridge = false }
     try await withPeer("host", configure: opensNoRoutes) { host in
       let id = SessionID.random()
@@ -137,9 +126,7 @@ struct BridgeTests {
           await alice.log.waitForPeers(1)
           let (isDue, isBridge) = try await alice.session.onLoop { core in
             let entry = try #require(core.entries[bob.id])
-            return (
-              core.relaying.nextDue(entry) != nil, core.entries[host.peerID]?.isBridge ?? false
-            )
+            return (core.relaying.nextDue(entry) != nil, core.entries[host.peerID]?.isBridge ?? false)
           }
           #expect(!isDue && !isBridge)
         }
@@ -148,8 +135,7 @@ struct BridgeTests {
     }
   }
 
-  @Test("[RLY-16] a member cannot fill the session with peers that only it reports")
-  func noRoom() async throws {
+  @Test("[RLY-16] a member cannot fill the session with peers that only it reports") func noRoom() async throws {
     try await withPeer("host") { host in
       let id = SessionID.random()
       let hosted = try await host.host(id, admission: .anyone)
@@ -193,8 +179,9 @@ struct BridgeTests {
     }
   }
 
-  @Test("[RLY-15] one line tells the user that a member is reached through another, and what helps")
-  func report() async throws {
+  @Test("[RLY-15] one line tells the user that a member is reached through another, and what helps") func report()
+    async throws
+  {
     try await withPeer("host") { host in
       let id = SessionID.random()
       let hosted = try await host.host(id, admission: .anyone)
@@ -205,18 +192,14 @@ struct BridgeTests {
             let entry = try #require(core.entries[bob.id])
             entry.member.port = 4_242
             entry.member.addresses = ["192.0.2.1"]
-            for _ in 0..<2 {
-              core.dialler.dialFailed(entry, SessionError(.unreachable, ""), redial: .later)
-            }
+            for _ in 0..<2 { core.dialler.dialFailed(entry, SessionError(.unreachable, ""), redial: .later) }
           }
           let warning = try await alice.log.first { event in
             if case .warning(let warning) = event { warning } else { nil }
           }
           #expect(warning.code == SessionWarning.reachedThroughMember)
           #expect(warning.peer == bob.id)
-          for word in ["bob", "host", "4242", "relay"] {
-            #expect(warning.message.contains(word), "\(warning.message)")
-          }
+          for word in ["bob", "host", "4242", "relay"] { #expect(warning.message.contains(word), "\(warning.message)") }
           let count = await alice.log.all.count { if case .warning = $0 { true } else { false } }
           #expect(count == 1)
         }
@@ -228,8 +211,7 @@ struct BridgeTests {
 
 extension PeerTransport {
   /// Joins `host`'s session with its key pinned, and lets members admit others.
-  fileprivate func joinOpenly(_ session: SessionID, of host: PeerTransport) async throws -> Session
-  {
+  fileprivate func joinOpenly(_ session: SessionID, of host: PeerTransport) async throws -> Session {
     var request = JoinRequest(
       session: session,
       addresses: [host.loopback],

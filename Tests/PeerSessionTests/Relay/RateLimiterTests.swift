@@ -2,8 +2,7 @@ import Testing
 
 @testable import PeerSession
 
-@Suite("RateLimiter")
-struct RateLimiterTests {
+@Suite("RateLimiter") struct RateLimiterTests {
   /// Wraps a gate in a class, because expectations cannot contain mutating calls.
   private final class Gate {
     private var gate = RateLimiter(RelayRate(copies: 100, bytes: 1_000), now: .zero)
@@ -15,8 +14,7 @@ struct RateLimiterTests {
     }
   }
 
-  @Test("[RLY-14] the volume of two seconds passes at once, and anything above it is delayed")
-  func burst() {
+  @Test("[RLY-14] the volume of two seconds passes at once, and anything above it is delayed") func burst() {
     let gate = Gate()
     for _ in 0..<18 { #expect(gate.charge(100, now: .zero) == .pass) }
     #expect(gate.charge(200, now: .zero) == .pass)
@@ -24,8 +22,7 @@ struct RateLimiterTests {
     #expect(gate.charge(0, now: .seconds(1)) == .pass)
   }
 
-  @Test("[RLY-14] bytes count, and copies count, one for each recipient of a message")
-  func copies() {
+  @Test("[RLY-14] bytes count, and copies count, one for each recipient of a message") func copies() {
     let gate = Gate()
     for _ in 0..<20 { #expect(gate.charge(0, copies: 10, now: .zero) == .pass) }
     #expect(gate.charge(0, now: .zero) == .wait(.seconds(0.01)))
@@ -33,8 +30,7 @@ struct RateLimiterTests {
     #expect(!Gate().allowsDatagram(0, copies: 201, now: .zero))
   }
 
-  @Test("[RLY-14] a member within its rate is never read more slowly, however much it sends")
-  func paced() {
+  @Test("[RLY-14] a member within its rate is never read more slowly, however much it sends") func paced() {
     let rate = RelayRate(copies: 1_000, bytes: 100_000)
     let pace = RelayPace(rate, now: .zero)
     var gate = RateLimiter(rate, now: .zero)
@@ -49,10 +45,7 @@ struct RateLimiterTests {
     #expect((55_000...57_000).contains(sent))
   }
 
-  @Test(
-    "[RLY-14] a member that floods without a pause is closed after 10 s; one that pauses is not"
-  )
-  func patience() {
+  @Test("[RLY-14] a member that floods without a pause is closed after 10 s; one that pauses is not") func patience() {
     let gate = Gate()
     var now = Duration.zero
     var verdicts: [RateLimiter.Verdict] = []
@@ -75,8 +68,7 @@ struct RateLimiterTests {
     #expect(now > .seconds(30))
   }
 
-  @Test("[RLY-10] a datagram passes only if the buckets have enough for it, and leaves no debt")
-  func datagrams() {
+  @Test("[RLY-10] a datagram passes only if the buckets have enough for it, and leaves no debt") func datagrams() {
     let gate = Gate()
     for _ in 0..<2 { #expect(gate.allowsDatagram(1_000, now: .zero)) }
     for _ in 0..<1_000 { #expect(!gate.allowsDatagram(1, now: .zero)) }

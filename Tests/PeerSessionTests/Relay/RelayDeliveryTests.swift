@@ -3,10 +3,10 @@ import Testing
 
 @testable import PeerSession
 
-@Suite("Delivery through a relay", .timeLimit(.minutes(2)))
-struct RelayDeliveryTests {
-  @Test("[RLY-4] a relayed peer that was killed and starts again counts as restarted, not as lost")
-  func restarted() async throws {
+@Suite("Delivery through a relay", .timeLimit(.minutes(2))) struct RelayDeliveryTests {
+  @Test("[RLY-4] a relayed peer that was killed and starts again counts as restarted, not as lost") func restarted()
+    async throws
+  {
     let identity = PeerIdentity.ephemeral()
     let hide: @Sendable (inout TransportConfiguration) -> Void = { $0.isDiallable = false }
     try await RelayWorld.run { world in
@@ -31,9 +31,7 @@ struct RelayDeliveryTests {
     }
   }
 
-  @Test(
-    "[RLY-9] when a relayed peer leaves, its unconfirmed messages are counted and marked in receipts"
-  )
+  @Test("[RLY-9] when a relayed peer leaves, its unconfirmed messages are counted and marked in receipts")
   func undelivered() async throws {
     try await RelayWorld.run { world in
       let bob = world.bob.peerID
@@ -41,20 +39,14 @@ struct RelayDeliveryTests {
       try await world.hosted.confirmation(of: first, by: bob)
       #expect(first.isConfirmed(by: bob))
       // Bob receives nothing more from the relay, but the relay still acknowledges for it.
-      try await world.joined.onLoop { core in
-        for entry in core.entries.values { entry.link?.pauseReading() }
-      }
+      try await world.joined.onLoop { core in for entry in core.entries.values { entry.link?.pauseReading() } }
       let second = try await world.hosted.send([2], to: [bob])
       let third = try await world.hosted.send([3], to: [bob])
       try await world.hosted.sendConfirmed([], to: [world.relay.peerID])
       #expect(!second.isConfirmed(by: bob))
       try await world.atRelay.disconnect(bob)
       let left = try await world.logs.alice.first { event in
-        if case .peerLeft(bob, let reason, let undelivered) = event {
-          "\(reason.word) \(undelivered)"
-        } else {
-          nil
-        }
+        if case .peerLeft(bob, let reason, let undelivered) = event { "\(reason.word) \(undelivered)" } else { nil }
       }
       #expect(left == "reset 2")
       #expect(first.isConfirmed(by: bob))
@@ -62,8 +54,7 @@ struct RelayDeliveryTests {
     }
   }
 
-  @Test("[LIV-4] peers behind a relay that was reset are not lost")
-  func relayReset() async throws {
+  @Test("[LIV-4] peers behind a relay that was reset are not lost") func relayReset() async throws {
     try await RelayWorld.run { world in
       let (relay, bob) = (world.relay.peerID, world.bob.peerID)
       // The relay gives up on alice before her own time is over.

@@ -5,12 +5,10 @@ import Testing
 
 @testable import PeerSession
 
-@Suite("Relay under load", .timeLimit(.minutes(2)))
-struct RelayLoadTests {
-  @Test(
-    "[RLY-12] a member that does not read is disconnected with a reason; the others get everything"
-  )
-  func overrun() async throws {
+@Suite("Relay under load", .timeLimit(.minutes(2))) struct RelayLoadTests {
+  @Test("[RLY-12] a member that does not read is disconnected with a reason; the others get everything") func overrun()
+    async throws
+  {
     let limits: @Sendable (inout TransportConfiguration) -> Void = {
       $0.relayLimits.queuedBytes = 4 << 20
       $0.relayLimits.rate = RelayRate(copies: 1_000_000, bytes: 1 << 30)
@@ -31,15 +29,11 @@ struct RelayLoadTests {
           try await world.hosted.send(message, to: [world.bob.peerID])
           _ = try? await world.hosted.send(message, to: [carol.peerID])
           // Bob's backlog must stay below its limit.
-          if number % 50 == 0 {
-            await world.logs.bob.waitForMessages(number, from: world.alice.peerID)
-          }
+          if number % 50 == 0 { await world.logs.bob.waitForMessages(number, from: world.alice.peerID) }
         }
         await world.logs.bob.waitForMessages(count + 1, from: world.alice.peerID)
         await world.logs.alice.wait { events in
-          events.contains {
-            if case .peerLeft(carol.peerID, .overrun, _) = $0 { true } else { false }
-          }
+          events.contains { if case .peerLeft(carol.peerID, .overrun, _) = $0 { true } else { false } }
         }
         try await world.atRelay.onLoop { core in
           #expect(core.relaying.queues[carol.peerID]?.dataBytes ?? 0 <= 4 << 20)
@@ -73,11 +67,8 @@ struct RelayLoadTests {
   @Test(
     "[RLY-14] a member that sends faster than its rate is slowed down, and loses nothing",
     arguments: [true, false]
-  )
-  func slowed(bySelf: Bool) async throws {
-    let limits: @Sendable (inout TransportConfiguration) -> Void = {
-      $0.relayLimits.rate.copies = 200
-    }
+  ) func slowed(bySelf: Bool) async throws {
+    let limits: @Sendable (inout TransportConfiguration) -> Void = { $0.relayLimits.rate.copies = 200 }
     try await RelayWorld.run(relay: limits, isPaced: bySelf) { world in
       for number in UInt8(0)...250 {
         try await world.hosted.send([number], to: [world.bob.peerID])
@@ -91,8 +82,9 @@ struct RelayLoadTests {
     }
   }
 
-  @Test("[CLS-3] a peer that could not read the reason of a close gets it when it returns")
-  func toldLater() async throws {
+  @Test("[CLS-3] a peer that could not read the reason of a close gets it when it returns") func toldLater()
+    async throws
+  {
     try await RelayWorld.run { world in
       let bob = world.bob.peerID
       try await world.atRelay.sendConfirmed([1], to: [bob])
@@ -114,11 +106,8 @@ struct RelayLoadTests {
     }
   }
 
-  @Test("[RLY-13] messages that a relay sends together arrive complete and in order")
-  func gathered() async throws {
-    let gathers: @Sendable (inout TransportConfiguration) -> Void = {
-      $0.gathers = .milliseconds(16)
-    }
+  @Test("[RLY-13] messages that a relay sends together arrive complete and in order") func gathered() async throws {
+    let gathers: @Sendable (inout TransportConfiguration) -> Void = { $0.gathers = .milliseconds(16) }
     try await RelayWorld.run(relay: gathers) { world in
       for number in UInt8(0)...200 {
         try await world.hosted.send([number], to: [world.bob.peerID])
@@ -131,8 +120,9 @@ struct RelayLoadTests {
     }
   }
 
-  @Test("[RLY-9] the peer itself confirms a relayed message; the confirmation fails if it leaves")
-  func confirmed() async throws {
+  @Test("[RLY-9] the peer itself confirms a relayed message; the confirmation fails if it leaves") func confirmed()
+    async throws
+  {
     try await RelayWorld.run { world in
       let bob = world.bob.peerID
       try await world.hosted.sendConfirmed([1], to: [bob])
@@ -146,9 +136,7 @@ struct RelayLoadTests {
           do throws(SessionError) {
             try await world.hosted.sender.confirmations.wait(for: token)
             return nil
-          } catch {
-            return error
-          }
+          } catch { return error }
         }
         await world.joined.leave()
         #expect(await group.next() == .some(SessionError(.peerLost, "")))
@@ -156,8 +144,7 @@ struct RelayLoadTests {
     }
   }
 
-  @Test("[RLY-6] above the mesh size, a peer with a relay dials no other peer")
-  func star() async throws {
+  @Test("[RLY-6] above the mesh size, a peer with a relay dials no other peer") func star() async throws {
     try await withPeer("relay", configure: RelayWorld.makeRelay) { relay in
       await relay.startAccepting()
       try await withPeer("alice", configure: { $0.meshSize = 2 }) { alice in

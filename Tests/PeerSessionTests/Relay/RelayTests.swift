@@ -6,10 +6,10 @@ import Testing
 
 @testable import PeerSession
 
-@Suite("Relay", .timeLimit(.minutes(2)))
-struct RelayTests {
-  @Test("[RLY-4] two peers that cannot dial each other exchange messages through a relay, in order")
-  func messages() async throws {
+@Suite("Relay", .timeLimit(.minutes(2))) struct RelayTests {
+  @Test("[RLY-4] two peers that cannot dial each other exchange messages through a relay, in order") func messages()
+    async throws
+  {
     try await RelayWorld.run { world in
       let (alice, bob, relay) = (world.alice.peerID, world.bob.peerID, world.relay.peerID)
       #expect(world.hosted.connectedPeers() == [bob, relay].sorted())
@@ -31,8 +31,7 @@ struct RelayTests {
     }
   }
 
-  @Test("[RLY-4] a message of the maximum length passes a relay")
-  func greatestMessage() async throws {
+  @Test("[RLY-4] a message of the maximum length passes a relay") func greatestMessage() async throws {
     try await RelayWorld.run { world in
       let message = (0..<16_777_216).map { UInt8(truncatingIfNeeded: $0 &* 31) }
       try await world.hosted.send(message, to: [world.bob.peerID])
@@ -42,8 +41,9 @@ struct RelayTests {
     }
   }
 
-  @Test("[RLY-4] a message for several recipients behind one relay is sent once to the relay")
-  func oneCopy() async throws {
+  @Test("[RLY-4] a message for several recipients behind one relay is sent once to the relay") func oneCopy()
+    async throws
+  {
     try await RelayWorld.run { world in
       try await withPeer("carol", configure: { $0.isDiallable = false }) { carol in
         let session = try await carol.join(world.id, of: world.relay)
@@ -68,10 +68,9 @@ struct RelayTests {
     }
   }
 
-  @Test(
-    "[RLY-8] after a direct link to a relayed peer opens, both report `rerouted` and join again"
-  )
-  func reroute() async throws {
+  @Test("[RLY-8] after a direct link to a relayed peer opens, both report `rerouted` and join again") func reroute()
+    async throws
+  {
     try await RelayWorld.run { world in
       let (alice, bob) = (world.alice.peerID, world.bob.peerID)
       world.hosted.found(bob, at: [world.bob.loopback], as: world.joined.incarnation)
@@ -87,8 +86,7 @@ struct RelayTests {
     }
   }
 
-  @Test("[RLY-7] a relay that stays away is dialed rarely, and at once when it is seen")
-  func away() async throws {
+  @Test("[RLY-7] a relay that stays away is dialed rarely, and at once when it is seen") func away() async throws {
     try await withPeer("alice") { alice in
       let hosted = try await alice.host(.random(), admission: .anyone)
       try await hosted.onLoop { core in
@@ -109,8 +107,7 @@ struct RelayTests {
     }
   }
 
-  @Test("[RLY-7] a restarted relay has lost its routes, and opens them again")
-  func restart() async throws {
+  @Test("[RLY-7] a restarted relay has lost its routes, and opens them again") func restart() async throws {
     let identity = PeerIdentity.ephemeral()
     let hide: @Sendable (inout TransportConfiguration) -> Void = { $0.isDiallable = false }
     try await withPeer("alice", configure: hide) { alice in
@@ -118,11 +115,8 @@ struct RelayTests {
         let id = SessionID.random()
         let hosted = try await alice.host(id, admission: .anyone)
         let (atAlice, atBob) = (EventLog(), EventLog())
-        let (joined, port, request) = try await withPeer(
-          "relay",
-          identity: identity,
-          configure: RelayWorld.makeRelay
-        ) { relay in
+        let (joined, port, request) = try await withPeer("relay", identity: identity, configure: RelayWorld.makeRelay) {
+          relay in
           await relay.startAccepting()
           _ = try await hosted.carry(by: [relay.loopback], terms: RelayWorld.terms)
           var carried = relay.carriedSessions.makeAsyncIterator()
@@ -141,12 +135,7 @@ struct RelayTests {
               $0.listen = PeerAddress(host: "127.0.0.1", port: port)
             }
           ) { relay in
-            let again = try await relay.host(
-              id,
-              admission: .known,
-              host: alice.peerID,
-              grant: request.grant
-            )
+            let again = try await relay.host(id, admission: .known, host: alice.peerID, grant: request.grant)
             await relay.startAccepting()
             // Both may have had a route through the first relay, which ended with it.
             for (log, other) in [(atAlice, bob), (atBob, alice)] {
@@ -177,8 +166,7 @@ struct RelayTests {
     }
   }
 
-  @Test("[RLY-3] a kick by the host passes a relay, and the relay refuses that peer too")
-  func kick() async throws {
+  @Test("[RLY-3] a kick by the host passes a relay, and the relay refuses that peer too") func kick() async throws {
     try await RelayWorld.run { world in
       try await withPeer("carol", configure: { $0.isDiallable = false }) { carol in
         let session = try await carol.join(world.id, of: world.relay)
@@ -188,21 +176,16 @@ struct RelayTests {
         for await _ in session.events {}
         let reason = DepartureReason.kicked(reason: UntrustedText("enough"))
         await world.logs.bob.wait { events in
-          events.contains {
-            if case .peerLeft(carol.peerID, let left, _) = $0 { left == reason } else { false }
-          }
+          events.contains { if case .peerLeft(carol.peerID, let left, _) = $0 { left == reason } else { false } }
         }
-        await #expect(throws: SessionError(.kicked, "")) {
-          _ = try await carol.join(world.id, of: world.relay)
-        }
+        await #expect(throws: SessionError(.kicked, "")) { _ = try await carol.join(world.id, of: world.relay) }
       }
     }
   }
 
-  @Test(
-    "[RLY-2] a relayed session admits newcomers while its host is away, and then the host again"
-  )
-  func hostAway() async throws {
+  @Test("[RLY-2] a relayed session admits newcomers while its host is away, and then the host again") func hostAway()
+    async throws
+  {
     try await withPeer("relay", configure: RelayWorld.makeRelay) { relay in
       await relay.startAccepting()
       let identity = PeerIdentity.ephemeral()
@@ -222,10 +205,7 @@ struct RelayTests {
           try await withPeer("alice", identity: identity) { alice in
             let hosted = try await alice.host(id, admission: .code(code))
             let other = JoinCode.random()
-            _ = try await hosted.carry(
-              by: [relay.loopback],
-              terms: CarryTerms(name: "board", admission: .code(other))
-            )
+            _ = try await hosted.carry(by: [relay.loopback], terms: CarryTerms(name: "board", admission: .code(other)))
             await log.waitForJoining(of: alice.peerID, times: 1)
             try await withPeer("carol") { carol in
               await #expect(throws: SessionError(.wrongCode, "")) {
@@ -241,8 +221,9 @@ struct RelayTests {
     }
   }
 
-  @Test("[RLY-2] a peer that declines to relay, or is not a relay, refuses and gives the reason")
-  func notCarried() async throws {
+  @Test("[RLY-2] a peer that declines to relay, or is not a relay, refuses and gives the reason") func notCarried()
+    async throws
+  {
     try await withPeer("alice") { alice in
       let id = SessionID.random()
       let hosted = try await alice.host(id, admission: .anyone)
@@ -278,9 +259,7 @@ struct RelayTests {
   }
 }
 
-extension Int {
-  fileprivate var bytes: [UInt8] { Array("\(self)".utf8) }
-}
+extension Int { fileprivate var bytes: [UInt8] { Array("\(self)".utf8) } }
 
 extension Session {
   /// Returns the sequence of the last message part in a peer's outbox.

@@ -33,8 +33,7 @@ struct RelayWorld: Sendable {
       makeRelay(&$0)
       configureRelay(&$0)
     }
-    // The relay has the smallest key, so that a link it dials replaces one that a member dialed
-    // (DUP-2).
+    // The relay has the smallest key, so that a link it dials replaces one that a member dialed (DUP-2).
     let keys = (0..<3).map { _ in PeerIdentity.ephemeral() }.sorted { $0.peerID < $1.peerID }
     try await withPeer("relay", identity: keys[0], configure: configure) { relay in
       try await withPeer("alice", identity: keys[1], configure: hide) { alice in
@@ -42,11 +41,7 @@ struct RelayWorld: Sendable {
           await relay.startAccepting()
           let id = SessionID.random()
           let hosted = try await alice.host(id, admission: .anyone)
-          let carrier = try await hosted.carry(
-            by: [relay.loopback],
-            relay: relay.peerID,
-            terms: terms
-          )
+          let carrier = try await hosted.carry(by: [relay.loopback], relay: relay.peerID, terms: terms)
           #expect(carrier == relay.peerID)
           let atRelay = try await relay.nextCarried()
           let joined = try await bob.join(id, of: relay)
@@ -93,16 +88,13 @@ extension PeerTransport {
 extension EventLog {
   /// Returns the reasons of all departures of `peer` so far.
   func departures(of peer: PeerID) -> [DepartureReason] {
-    all.compactMap { event in
-      if case .peerLeft(peer, let reason, _) = event { reason } else { nil }
-    }
+    all.compactMap { event in if case .peerLeft(peer, let reason, _) = event { reason } else { nil } }
   }
 
   /// Waits until `peer` has joined a number of times.
   func waitForJoining(of peer: PeerID, times: Int) async {
     await wait { events in
-      events.count { if case .peerJoined(let other) = $0 { other.id == peer } else { false } }
-        >= times
+      events.count { if case .peerJoined(let other) = $0 { other.id == peer } else { false } } >= times
     }
   }
 
@@ -113,8 +105,6 @@ extension EventLog {
 
   /// Waits for a number of messages of one sender.
   func waitForMessages(_ count: Int, from peer: PeerID) async {
-    await wait { events in
-      events.count { if case .message(_, peer) = $0 { true } else { false } } >= count
-    }
+    await wait { events in events.count { if case .message(_, peer) = $0 { true } else { false } } >= count }
   }
 }

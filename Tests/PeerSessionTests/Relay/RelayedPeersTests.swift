@@ -3,8 +3,7 @@ import Testing
 
 @testable import PeerSession
 
-@Suite("RelayedPeers", .timeLimit(.minutes(2)))
-struct RelayedPeersTests {
+@Suite("RelayedPeers", .timeLimit(.minutes(2))) struct RelayedPeersTests {
   private let us = PeerID.numbered(1)
   private let far = PeerID.numbered(2)
   private let r = PeerID.numbered(10)
@@ -23,8 +22,7 @@ struct RelayedPeersTests {
     return peers
   }
 
-  @Test("[RLY-6] each relay is asked once for a peer, and again for a new incarnation of it")
-  func asks() {
+  @Test("[RLY-6] each relay is asked once for a peer, and again for a new incarnation of it") func asks() {
     var peers = asking()
     #expect(peers.want(far, now).isEmpty)
     #expect(peers.want(far, SessionIncarnation(6)).count == 2)
@@ -32,9 +30,7 @@ struct RelayedPeersTests {
     #expect(peers.want(r, now).map(\.relay) == [s])
   }
 
-  @Test(
-    "[RLY-6] of several routes, the one through the smallest relay is used; the others stand by"
-  )
+  @Test("[RLY-6] of several routes, the one through the smallest relay is used; the others stand by")
   func severalRelays() throws {
     var peers = asking()
     try peers.opened(4, of: s, to: far, now, local: us)
@@ -49,15 +45,13 @@ struct RelayedPeersTests {
     #expect(peers.route(to: far) == nil)
   }
 
-  @Test("[RLY-8] after a peer is no longer requested, no route to it is used, not even a later one")
-  func unwanted() throws {
+  @Test("[RLY-8] after a peer is no longer requested, no route to it is used, not even a later one") func unwanted()
+    throws
+  {
     var peers = asking()
     try peers.opened(0, of: r, to: far, now, local: us)
     #expect(
-      peers.unwant(far, .rerouted)
-        == [r, s].map {
-          .init(relay: $0, message: .unreach(peer: far.bytes, .rerouted))
-        }
+      peers.unwant(far, .rerouted) == [r, s].map { .init(relay: $0, message: .unreach(peer: far.bytes, .rerouted)) }
     )
     #expect(peers.route(to: far) == nil && peers.peer(at: 0, of: r) == nil)
     try peers.opened(3, of: s, to: far, now, local: us)
@@ -67,8 +61,7 @@ struct RelayedPeersTests {
     #expect(peers.unwant(far, .rerouted).isEmpty)
   }
 
-  @Test("[RLY-15] relays are asked first, then one bridge after the other, the host first")
-  func bridges() throws {
+  @Test("[RLY-15] relays are asked first, then one bridge after the other, the host first") func bridges() throws {
     let host = PeerID.numbered(20)
     var peers = RelayedPeers()
     peers.gained(s, as: .bridge)
@@ -91,19 +84,12 @@ struct RelayedPeersTests {
     #expect(peers.route(to: far)?.relay == s)
   }
 
-  @Test("[RLY-5] a relay that reuses a number or ends an unknown route breaks the rules")
-  func hostile() throws {
+  @Test("[RLY-5] a relay that reuses a number or ends an unknown route breaks the rules") func hostile() throws {
     var peers = asking()
     try peers.opened(0, of: r, to: far, now, local: us)
-    #expect(throws: RelayedPeers.Violation.number(0)) {
-      try peers.opened(0, of: r, to: .numbered(3), now, local: us)
-    }
-    #expect(throws: RelayedPeers.Violation.peer) {
-      try peers.opened(1, of: r, to: far, now, local: us)
-    }
-    #expect(throws: RelayedPeers.Violation.peer) {
-      try peers.opened(1, of: r, to: us, now, local: us)
-    }
+    #expect(throws: RelayedPeers.Violation.number(0)) { try peers.opened(0, of: r, to: .numbered(3), now, local: us) }
+    #expect(throws: RelayedPeers.Violation.peer) { try peers.opened(1, of: r, to: far, now, local: us) }
+    #expect(throws: RelayedPeers.Violation.peer) { try peers.opened(1, of: r, to: us, now, local: us) }
     #expect(throws: RelayedPeers.Violation.number(9)) { _ = try peers.closed(9, of: r) }
     // The same number at another relay is another route.
     try peers.opened(0, of: s, to: .numbered(3), now, local: us)

@@ -3,8 +3,7 @@ import Testing
 
 @testable import PeerSession
 
-@Suite("RouteTable")
-struct RouteTableTests {
+@Suite("RouteTable") struct RouteTableTests {
   private let a = PeerID.numbered(1)
   private let b = PeerID.numbered(2)
   private let c = PeerID.numbered(3)
@@ -29,8 +28,7 @@ struct RouteTableTests {
     return table
   }
 
-  @Test("[RLY-4] a route opens when both peers have asked for each other's current incarnation")
-  func opens() throws {
+  @Test("[RLY-4] a route opens when both peers have asked for each other's current incarnation") func opens() throws {
     let table = try routed()
     #expect(table.isOpen(a, b) && table.isOpen(b, a))
     #expect(table.routeCount == 1)
@@ -39,9 +37,7 @@ struct RouteTableTests {
     #expect(table.targets(of: RouteSet([0]), from: .numbered(9)).isEmpty)
   }
 
-  @Test(
-    "[RLY-4] a request for an old incarnation opens no route; the answer names the current one"
-  )
+  @Test("[RLY-4] a request for an old incarnation opens no route; the answer names the current one")
   func otherIncarnation() throws {
     var table = seated()
     _ = try table.reach(from: b, to: a, SessionIncarnation(1))
@@ -50,8 +46,7 @@ struct RouteTableTests {
     #expect(try table.reach(from: a, to: b, SessionIncarnation(2)).count == 2)
   }
 
-  @Test("[RLY-17] a bridge opens no route beyond its maximum")
-  func fullOfRoutes() throws {
+  @Test("[RLY-17] a bridge opens no route beyond its maximum") func fullOfRoutes() throws {
     var table = try routed()
     _ = try table.reach(from: a, to: c, SessionIncarnation(3), maximumRoutes: 1)
     #expect(try table.reach(from: c, to: a, SessionIncarnation(1), maximumRoutes: 1).isEmpty)
@@ -59,8 +54,7 @@ struct RouteTableTests {
     #expect(try table.reach(from: c, to: a, SessionIncarnation(1), maximumRoutes: 2).count == 2)
   }
 
-  @Test("[RLY-4] a request waits for a peer that is not there yet")
-  func waits() throws {
+  @Test("[RLY-4] a request waits for a peer that is not there yet") func waits() throws {
     var table = seated()
     let d = PeerID.numbered(4)
     #expect(try table.reach(from: a, to: d, SessionIncarnation(4)).isEmpty)
@@ -68,8 +62,7 @@ struct RouteTableTests {
     #expect(try table.reach(from: d, to: a, SessionIncarnation(1)).count == 2)
   }
 
-  @Test("[RLY-5] a number is reused only after its end was acknowledged")
-  func numbers() throws {
+  @Test("[RLY-5] a number is reused only after its end was acknowledged") func numbers() throws {
     var table = try routed()
     #expect(
       table.unreach(from: a, to: b, .rerouted) == [
@@ -94,19 +87,16 @@ struct RouteTableTests {
     )
   }
 
-  @Test("[RLY-7] when a route ends, both requests for it end too")
-  func wishes() throws {
+  @Test("[RLY-7] when a route ends, both requests for it end too") func wishes() throws {
     var table = try routed()
     _ = table.unreach(from: a, to: b, .rerouted)
     #expect(try table.reach(from: a, to: b, SessionIncarnation(2)).isEmpty)
     #expect(!table.isOpen(a, b))
   }
 
-  @Test(
-    "[RLY-7] when a peer leaves or restarts, its routes end",
-    arguments: [RouteEnd.left, .lost]
-  )
-  func leaves(_ end: RouteEnd) throws {
+  @Test("[RLY-7] when a peer leaves or restarts, its routes end", arguments: [RouteEnd.left, .lost]) func leaves(
+    _ end: RouteEnd
+  ) throws {
     var table = try routed()
     #expect(table.left(a, end) == [.close(at: b, route: 0, end)])
     #expect(table.left(a, end).isEmpty)
@@ -115,19 +105,13 @@ struct RouteTableTests {
     #expect(try table.reach(from: b, to: a, SessionIncarnation(1)).isEmpty)
   }
 
-  @Test("[RLY-12] all routes of one member end for both sides")
-  func overrun() throws {
+  @Test("[RLY-12] all routes of one member end for both sides") func overrun() throws {
     var table = try routed()
-    #expect(
-      table.closeAll(of: b, .overrun) == [
-        .close(at: a, route: 0, .overrun), .close(at: b, route: 0, .overrun),
-      ]
-    )
+    #expect(table.closeAll(of: b, .overrun) == [.close(at: a, route: 0, .overrun), .close(at: b, route: 0, .overrun)])
     #expect(table.routeCount == 0)
   }
 
-  @Test("[RLY-4] a peer cannot ask for more peers than a session has, or for itself")
-  func floods() throws {
+  @Test("[RLY-4] a peer cannot ask for more peers than a session has, or for itself") func floods() throws {
     var table = seated()
     for number in 0..<Limits.members {
       _ = try table.reach(from: a, to: .numbered(1_000 + number), SessionIncarnation(1))
@@ -137,13 +121,10 @@ struct RouteTableTests {
     #expect(throws: RouteTable.Violation.tooManyWishes) {
       try table.reach(from: a, to: .numbered(9_999), SessionIncarnation(1))
     }
-    #expect(throws: RouteTable.Violation.nonsense) {
-      try table.reach(from: b, to: b, SessionIncarnation(2))
-    }
+    #expect(throws: RouteTable.Violation.nonsense) { try table.reach(from: b, to: b, SessionIncarnation(2)) }
   }
 
-  @Test("[RLY-5] there are 256 numbers, and no route opens without one")
-  func full() throws {
+  @Test("[RLY-5] there are 256 numbers, and no route opens without one") func full() throws {
     var table = RouteTable()
     _ = table.joined(a, SessionIncarnation(1))
     var opened = 0

@@ -3,16 +3,14 @@ import Testing
 
 @testable import PeerSession
 
-@Suite("[CLS-5] the messages of CLOSE")
-struct CloseMessageTests {
+@Suite("[CLS-5] the messages of CLOSE") struct CloseMessageTests {
   /// Returns whether a text is a sentence, and not the debug description of a value.
   private func isSentence(_ text: String) -> Bool {
     text.first?.isUppercase == true && text.hasSuffix(".") && !text.contains("..")
       && !text.contains { $0 == "(" || $0 == "[" || $0 == "\n" } && text.utf8.count <= 512
   }
 
-  @Test("each error has a message in sentences")
-  func sentences() {
+  @Test("each error has a message in sentences") func sentences() {
     var messages: [String] = []
     for type in FrameType.allCases {
       messages.append(CloseMessage.unexpected(type))
@@ -20,9 +18,7 @@ struct CloseMessageTests {
         messages.append(CloseMessage.invalid(type, error))
       }
     }
-    let parts: [MessagePart.DecodingError] = [
-      .malformed, .unknownFlags(9), .zeroSequence, .tooLarge(99), .empty,
-    ]
+    let parts: [MessagePart.DecodingError] = [.malformed, .unknownFlags(9), .zeroSequence, .tooLarge(99), .empty]
     messages += parts.map { CloseMessage.invalid($0) }
     let assembly: [MessageAssembler.AssemblyError] = [
       .skipped(expected: 1, found: 3), .unexpectedFirst, .missingFirst, .tooManyBytes, .tooFewBytes,
@@ -36,16 +32,13 @@ struct CloseMessageTests {
       CloseMessage.invalidRoute(RouteTable.Violation.tooManyWishes),
       CloseMessage.invalidRoute(RouteTable.Violation.nonsense),
     ]
-    let frames: [FrameError] = [
-      .malformedLength, .tooLarge(length: 9, limit: 8), .unknownType(0x7F),
-    ]
+    let frames: [FrameError] = [.malformedLength, .tooLarge(length: 9, limit: 8), .unknownType(0x7F)]
     messages += frames.map { BulkViolation($0).message }
     #expect(messages.count > 150)
     for message in messages { #expect(isSentence(message), "\(message)") }
   }
 
-  @Test("frames have the names of the specification")
-  func names() {
+  @Test("frames have the names of the specification") func names() {
     #expect(FrameType.hello.name == "HELLO")
     #expect(FrameType.codeProof.name == "CODE-PROOF")
     #expect(FrameType.bulkRequest.name == "BULK-REQUEST")

@@ -6,15 +6,12 @@ import Testing
 @testable import PeerSession
 
 /// Two processes that use one key at the same time.
-@Suite("Copied identity", .timeLimit(.minutes(2)))
-struct CopyTests {
+@Suite("Copied identity", .timeLimit(.minutes(2))) struct CopyTests {
   private static let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
   private let one = SessionIncarnation(1)
   private let two = SessionIncarnation(2)
 
-  @Test(
-    "[DUP-6] a replaced process that returns has a copy, and waits before it replaces that copy"
-  )
+  @Test("[DUP-6] a replaced process that returns has a copy, and waits before it replaces that copy")
   func formerIncarnations() {
     var former = FormerIncarnations()
     #expect(!former.contains(one) && former.mayReturn(now: Self.start))
@@ -24,14 +21,11 @@ struct CopyTests {
     #expect(former.mayReturn(now: Self.start + .seconds(4)))
     former.replace(two, with: one, now: Self.start + .seconds(4))
     #expect(former.contains(two) && !former.contains(one))
-    for number in UInt64(10)..<40 {
-      former.replace(SessionIncarnation(number), with: one, now: Self.start)
-    }
+    for number in UInt64(10)..<40 { former.replace(SessionIncarnation(number), with: one, now: Self.start) }
     #expect(!former.contains(two) && former.contains(SessionIncarnation(39)))
   }
 
-  @Test("[DUP-7] a process whose links another one takes dials after growing pauses")
-  func pauses() throws {
+  @Test("[DUP-7] a process whose links another one takes dials after growing pauses") func pauses() throws {
     var policy = RedialPolicy(lostAfter: .seconds(60))
     let ben = PeerID.numbered(1)
     var now = Self.start
@@ -54,8 +48,7 @@ struct CopyTests {
     #expect(policy.plan(for: ben).next == now + .minutes(11) + .seconds(4))
   }
 
-  @Test("[DUP-6] two processes with one key take turns, and all three programs say so")
-  func turns() async throws {
+  @Test("[DUP-6] two processes with one key take turns, and all three programs say so") func turns() async throws {
     let identity = PeerIdentity.ephemeral()
     try await withPeer("ben") { ben in
       let id = SessionID.random()
@@ -84,9 +77,7 @@ struct CopyTests {
                   if case .message(let bytes, _) = event, bytes == [message] { true } else { nil }
                 }
               }
-              let joins = await logs.ben.all.count {
-                if case .peerJoined = $0 { true } else { false }
-              }
+              let joins = await logs.ben.all.count { if case .peerJoined = $0 { true } else { false } }
               #expect(joins < 10)
               await copy.leave()
               await original.leave()
@@ -107,9 +98,7 @@ struct CopyTests {
   ) -> EventLog { session === original ? logs.first : logs.second }
 
   private static func warning(_ log: EventLog, of peer: PeerID) async throws {
-    let warning = try await log.first { event in
-      if case .warning(let warning) = event { warning } else { nil }
-    }
+    let warning = try await log.first { event in if case .warning(let warning) = event { warning } else { nil } }
     #expect(warning.code == SessionWarning.identityInUse && warning.peer == peer)
   }
 }
@@ -117,9 +106,7 @@ struct CopyTests {
 extension EventLog {
   /// Waits until a peer has joined once more.
   fileprivate func waitForJoin(of peer: PeerID) async {
-    let joins = all.count {
-      if case .peerJoined(let other) = $0 { other.id == peer } else { false }
-    }
+    let joins = all.count { if case .peerJoined(let other) = $0 { other.id == peer } else { false } }
     await waitForJoining(of: peer, times: joins + 1)
   }
 }

@@ -5,8 +5,8 @@ import PeerTestKit
 
 @testable import PeerSession
 
-/// A TCP proxy on loopback that cuts connections at seeded byte offsets, in both directions, or
-/// lets them stall in the middle of a handshake.
+/// A TCP proxy on loopback that cuts connections at seeded byte offsets, in both directions, or lets them stall in the
+/// middle of a handshake.
 final class CuttingProxy: Sendable {
   private struct State {
     var generator: SeededGenerator
@@ -25,14 +25,8 @@ final class CuttingProxy: Sendable {
   private let (pairs, paired) = AsyncStream<Void>.makeStream()
   private let (stalls, stalled) = AsyncStream<Void>.makeStream()
 
-  /// Creates a proxy; `offsets` is the range of bytes, in either direction, after which a
-  /// connection is cut.
-  init(
-    to target: PeerAddress,
-    seed: UInt64,
-    offsets: ClosedRange<Int>,
-    group: any EventLoopGroup
-  ) {
+  /// Creates a proxy; `offsets` is the range of bytes, in either direction, after which a connection is cut.
+  init(to target: PeerAddress, seed: UInt64, offsets: ClosedRange<Int>, group: any EventLoopGroup) {
     self.target = target
     self.offsets = offsets
     self.group = group
@@ -44,11 +38,11 @@ final class CuttingProxy: Sendable {
 
   /// Starts listening and returns the address.
   func start() async throws -> PeerAddress {
-    let channel = try await ServerBootstrap(group: group)
-      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelOption(.autoRead, value: false)
-      .childChannelInitializer { channel in self.pair(channel) }
-      .bind(host: "127.0.0.1", port: 0).get()
+    let channel = try await ServerBootstrap(group: group).serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelOption(.autoRead, value: false).childChannelInitializer { channel in self.pair(channel) }.bind(
+        host: "127.0.0.1",
+        port: 0
+      ).get()
     listener.withLockedValue { $0 = channel }
     return PeerAddress(host: "127.0.0.1", port: channel.localAddress?.port ?? 0)
   }
@@ -65,8 +59,7 @@ final class CuttingProxy: Sendable {
     for channel in open { channel.close(promise: nil) }
   }
 
-  /// Cuts all current connections, and each later one after the given number of bytes in a
-  /// direction.
+  /// Cuts all current connections, and each later one after the given number of bytes in a direction.
   func cut(next plans: [(isUpstream: Bool, offset: Int)]) {
     let open = state.withLockedValue { state in
       state.plans = plans
@@ -77,8 +70,8 @@ final class CuttingProxy: Sendable {
 
   /// Cuts all current connections.
   ///
-  /// On each later one, the listener receives only the first record of TLS, with which the dialler
-  /// can finish its own part of TLS.
+  /// On each later one, the listener receives only the first record of TLS, with which the dialler can finish its own
+  /// part of TLS.
   func stall() {
     let open = state.withLockedValue { state in
       state.isStalling = true
@@ -113,39 +106,37 @@ final class CuttingProxy: Sendable {
     let plan = state.withLockedValue { state -> (isUpstream: Bool, offset: Int)? in
       if !state.plans.isEmpty { return state.plans.removeFirst() }
       guard state.cutsLeft > 0 else { return nil }
-      return (
-        Bool.random(using: &state.generator), Int.random(in: offsets, using: &state.generator)
-      )
+      return (Bool.random(using: &state.generator), Int.random(in: offsets, using: &state.generator))
     }
-    return ClientBootstrap(group: inbound.eventLoop)
-      .channelOption(.autoRead, value: false)
-      .connect(host: target.host, port: target.port)
-      .flatMap { outbound in
-        inbound.eventLoop.makeCompletedFuture {
-          let cut: @Sendable () -> Void = {
-            self.state.withLockedValue {
-              $0.cuts += 1
-              $0.cutsLeft = max(0, $0.cutsLeft - 1)
-            }
-            inbound.close(promise: nil)
-            outbound.close(promise: nil)
+    return ClientBootstrap(group: inbound.eventLoop).channelOption(.autoRead, value: false).connect(
+      host: target.host,
+      port: target.port
+    ).flatMap { outbound in
+      inbound.eventLoop.makeCompletedFuture {
+        let cut: @Sendable () -> Void = {
+          self.state.withLockedValue {
+            $0.cuts += 1
+            $0.cutsLeft = max(0, $0.cutsLeft - 1)
           }
-          let up = plan.flatMap { $0.isUpstream ? $0.offset : nil }
-          let down = plan.flatMap { $0.isUpstream ? nil : $0.offset }
-          if self.state.withLockedValue({ $0.isStalling }) {
-            let staller = Staller(to: outbound) { self.stalled.yield() }
-            try inbound.pipeline.syncOperations.addHandler(staller)
-          } else {
-            try inbound.pipeline.syncOperations.addHandler(Forwarder(to: outbound, limit: up, cut))
-          }
-          try outbound.pipeline.syncOperations.addHandler(Forwarder(to: inbound, limit: down, cut))
-          self.state.withLockedValue { $0.connections[ObjectIdentifier(inbound)] = inbound }
-          self.paired.yield()
-          inbound.closeFuture.whenComplete { _ in
-            self.state.withLockedValue { $0.connections[ObjectIdentifier(inbound)] = nil }
-          }
+          inbound.close(promise: nil)
+          outbound.close(promise: nil)
+        }
+        let up = plan.flatMap { $0.isUpstream ? $0.offset : nil }
+        let down = plan.flatMap { $0.isUpstream ? nil : $0.offset }
+        if self.state.withLockedValue({ $0.isStalling }) {
+          let staller = Staller(to: outbound) { self.stalled.yield() }
+          try inbound.pipeline.syncOperations.addHandler(staller)
+        } else {
+          try inbound.pipeline.syncOperations.addHandler(Forwarder(to: outbound, limit: up, cut))
+        }
+        try outbound.pipeline.syncOperations.addHandler(Forwarder(to: inbound, limit: down, cut))
+        self.state.withLockedValue { $0.connections[ObjectIdentifier(inbound)] = inbound }
+        self.paired.yield()
+        inbound.closeFuture.whenComplete { _ in
+          self.state.withLockedValue { $0.connections[ObjectIdentifier(inbound)] = nil }
         }
       }
+    }
   }
 }
 
@@ -163,9 +154,7 @@ private final class Forwarder: ChannelInboundHandler {
     self.cut = cut
   }
 
-  func handlerAdded(context: ChannelHandlerContext) {
-    if context.channel.isActive { context.read() }
-  }
+  func handlerAdded(context: ChannelHandlerContext) { if context.channel.isActive { context.read() } }
 
   func channelActive(context: ChannelHandlerContext) { context.read() }
 
@@ -187,9 +176,7 @@ private final class Forwarder: ChannelInboundHandler {
 
   func channelInactive(context: ChannelHandlerContext) { other.close(promise: nil) }
 
-  func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    context.close(promise: nil)
-  }
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }
 
 /// Copies the first record of TLS to the other channel, and discards the rest.
@@ -206,9 +193,7 @@ private final class Staller: ChannelInboundHandler {
     self.onStall = onStall
   }
 
-  func handlerAdded(context: ChannelHandlerContext) {
-    if context.channel.isActive { context.read() }
-  }
+  func handlerAdded(context: ChannelHandlerContext) { if context.channel.isActive { context.read() } }
 
   func channelActive(context: ChannelHandlerContext) { context.read() }
 

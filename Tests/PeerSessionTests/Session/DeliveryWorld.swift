@@ -29,9 +29,7 @@ struct DeliveryWorld: Sendable {
     try await withPeer("alice", configure: hide) { alice in
       try await withPeer("bob", configure: hide) { bob in
         let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let proxies = [alice, bob].map {
-          CuttingProxy(to: $0.loopback, seed: 1, offsets: 1...1, group: loops)
-        }
+        let proxies = [alice, bob].map { CuttingProxy(to: $0.loopback, seed: 1, offsets: 1...1, group: loops) }
         let addresses = [try await proxies[0].start(), try await proxies[1].start()]
         let id = SessionID.random()
         let hosted = try await alice.host(id, admission: .anyone)
@@ -72,16 +70,13 @@ extension DeliveryWorld.Side {
     do throws(SessionError) {
       let receipt = try await session.send(bytes, to: [other])
       book.sent(number, receipt)
-    } catch {
-      guard error.code == .notConnected || error.code == .peerLost else { throw error }
-    }
+    } catch { guard error.code == .notConnected || error.code == .peerLost else { throw error } }
   }
 
   /// Waits until the other peer has joined, and has confirmed a marker sent to it.
   ///
   /// - Returns: The marker.
-  @discardableResult
-  func confirm() async throws -> UInt32 {
+  @discardableResult func confirm() async throws -> UInt32 {
     while true {
       let marker = book.nextMarker()
       let bytes = withUnsafeBytes(of: marker.bigEndian) { Array($0) }
@@ -99,9 +94,7 @@ extension DeliveryWorld.Side {
   /// Makes the other peer dial at once if its next attempt is waiting.
   private func dial() async throws {
     try await session.onLoop { core in
-      guard let entry = core.entries[other], entry.link == nil,
-        !core.dialler.policy.plan(for: other).isDialling
-      else {
+      guard let entry = core.entries[other], entry.link == nil, !core.dialler.policy.plan(for: other).isDialling else {
         return
       }
       core.dialler.policy.plan(other, after: .zero, now: .now(), jitter: 0)
@@ -153,9 +146,7 @@ final class DeliveryBook: Sendable {
     }
   }
 
-  func sent(_ number: UInt64, _ receipt: SendReceipt) {
-    state.withLockedValue { $0.sent.append((number, receipt)) }
-  }
+  func sent(_ number: UInt64, _ receipt: SendReceipt) { state.withLockedValue { $0.sent.append((number, receipt)) } }
 
   func follow(_ session: Session) async {
     for await event in session.events {
@@ -163,8 +154,7 @@ final class DeliveryBook: Sendable {
       case .message(let bytes, _) where bytes.count == 8:
         let number = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         state.withLockedValue { $0.received.append(number) }
-      case .message(let bytes, _) where bytes.count == 4:
-        receivedMarker(bytes.reduce(0) { $0 << 8 | UInt32($1) })
+      case .message(let bytes, _) where bytes.count == 4: receivedMarker(bytes.reduce(0) { $0 << 8 | UInt32($1) })
       case .peerLeft(_, let reason, let undelivered):
         state.withLockedValue { $0.departures.append((reason, undelivered)) }
       default: break
@@ -195,9 +185,7 @@ final class DeliveryBook: Sendable {
   }
 
   var received: [UInt64] { state.withLockedValue { $0.received } }
-  var departures: [(reason: DepartureReason, undelivered: Int)] {
-    state.withLockedValue { $0.departures }
-  }
+  var departures: [(reason: DepartureReason, undelivered: Int)] { state.withLockedValue { $0.departures } }
   /// Returns the numbers that the other peer confirmed, and the unconfirmed ones.
   func confirmed(by peer: PeerID) -> (delivered: [UInt64], undelivered: [UInt64]) {
     let sent = state.withLockedValue { $0.sent }

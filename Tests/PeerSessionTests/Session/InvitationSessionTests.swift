@@ -4,21 +4,16 @@ import Testing
 @testable import PeerSession
 
 /// Requests to join that a user decides, between real transports.
-@Suite(.serialized, .timeLimit(.minutes(1)))
-struct InvitationSessionTests {
+@Suite(.serialized, .timeLimit(.minutes(1))) struct InvitationSessionTests {
   private func request(_ session: Session, at host: PeerTransport) -> JoinRequest {
-    var request = JoinRequest(
-      session: session.id,
-      addresses: [host.loopback],
-      peer: nil,
-      trust: .unverified
-    )
+    var request = JoinRequest(session: session.id, addresses: [host.loopback], peer: nil, trust: .unverified)
     request.timeout = .seconds(1)
     return request
   }
 
-  @Test("[HEL-5] a question ends when the dialler's time is over, and can no longer be answered")
-  func timedOut() async throws {
+  @Test("[HEL-5] a question ends when the dialler's time is over, and can no longer be answered") func timedOut()
+    async throws
+  {
     let log = EventLog()
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
@@ -32,9 +27,7 @@ struct InvitationSessionTests {
             if case .invitationEnded(let id, let error) = event { (id, error) } else { nil }
           }
           #expect(ended.1.code == .timedOut)
-          await #expect(throws: SessionError(.unknown, "")) {
-            try await hosted.respond(to: ended.0, .accept)
-          }
+          await #expect(throws: SessionError(.unknown, "")) { try await hosted.respond(to: ended.0, .accept) }
           await hosted.leave()
           try await group.waitForAll()
         }
@@ -42,8 +35,9 @@ struct InvitationSessionTests {
     }
   }
 
-  @Test("[ADM-16] a dialler whose user never confirms the words does not join, and is not dialed")
-  func unconfirmed() async throws {
+  @Test("[ADM-16] a dialler whose user never confirms the words does not join, and is not dialed") func unconfirmed()
+    async throws
+  {
     let log = EventLog()
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
@@ -81,18 +75,14 @@ struct InvitationSessionTests {
     }
   }
 
-  @Test("a session's name reaches a peer that joined by an address, and peers that join through it")
-  func name() async throws {
+  @Test("a session's name reaches a peer that joined by an address, and peers that join through it") func name()
+    async throws
+  {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
         try await withPeer("cy") { cy in
           let hosted = try await alice.host(SessionID.random(), admission: .anyone, name: "plan")
-          var request = JoinRequest(
-            session: nil,
-            addresses: [alice.loopback],
-            peer: nil,
-            trust: .unverified
-          )
+          var request = JoinRequest(session: nil, addresses: [alice.loopback], peer: nil, trust: .unverified)
           request.allowsUnproved = true
           request.admission = .anyone
           let joined = try await bob.join(request) { _ in true }

@@ -6,22 +6,16 @@ import Testing
 
 @testable import PeerSession
 
-@Suite("Resumption", .timeLimit(.minutes(5)))
-struct ResumptionTests {
+@Suite("Resumption", .timeLimit(.minutes(5))) struct ResumptionTests {
   /// The seed; set `WHITEBOARD_SEED` to repeat a run.
   private static var seed: UInt64 {
-    ProcessInfo.processInfo.environment["WHITEBOARD_SEED"].flatMap(UInt64.init)
-      ?? .random(in: .min ... .max)
+    ProcessInfo.processInfo.environment["WHITEBOARD_SEED"].flatMap(UInt64.init) ?? .random(in: .min ... .max)
   }
 
   /// The number of cuts; `WHITEBOARD_CUTS` sets another number.
-  private static var cuts: Int {
-    ProcessInfo.processInfo.environment["WHITEBOARD_CUTS"].flatMap { Int($0) } ?? 200
-  }
+  private static var cuts: Int { ProcessInfo.processInfo.environment["WHITEBOARD_CUTS"].flatMap { Int($0) } ?? 200 }
 
-  @Test(
-    "[RSM-2] numbered messages arrive exactly once and in order, in both directions, over many cuts"
-  )
+  @Test("[RSM-2] numbered messages arrive exactly once and in order, in both directions, over many cuts")
   func exactlyOnce() async throws {
     let seed = Self.seed
     print("seed \(seed)")
@@ -33,12 +27,7 @@ struct ResumptionTests {
       try await withPeer("bob", configure: hide) { bob in
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         // A handshake takes about 3 KB in each direction, so some cuts are during it.
-        let proxy = CuttingProxy(
-          to: alice.loopback,
-          seed: seed,
-          offsets: 2_500...30_000,
-          group: group
-        )
+        let proxy = CuttingProxy(to: alice.loopback, seed: seed, offsets: 2_500...30_000, group: group)
         let address = try await proxy.start()
         let id = SessionID.random()
         let hosted = try await alice.host(id, admission: .anyone)
@@ -68,8 +57,7 @@ struct ResumptionTests {
   @Test(
     "[LIV-3] a handshake that a bad network delays is dialed again on either side; no peer is lost",
     arguments: [nil, CloseCode.timedOut, .duplicateLink]
-  )
-  func stalledHandshake(closed: CloseCode?) async throws {
+  ) func stalledHandshake(closed: CloseCode?) async throws {
     let hide: @Sendable (inout TransportConfiguration) -> Void = { $0.isDiallable = false }
     let log = EventLog()
     try await withPeer("alice", configure: hide) { alice in
@@ -120,8 +108,7 @@ struct ResumptionTests {
     }
   }
 
-  @Test("[LIV-4] a lost peer is dialed when it is seen, and joins again")
-  func backAfterLost() async throws {
+  @Test("[LIV-4] a lost peer is dialed when it is seen, and joins again") func backAfterLost() async throws {
     let identity = PeerIdentity.ephemeral()
     let id = SessionID.random()
     // Neither peer announces its address, so every link goes through the proxy.
@@ -142,17 +129,14 @@ struct ResumptionTests {
       }
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { await log.follow(joined) }
-        let reason = try await log.first { event in
-          if case .peerLeft(_, let reason, _) = event { reason } else { nil }
+        let reason = try await log.first { event in if case .peerLeft(_, let reason, _) = event { reason } else { nil }
         }
         #expect(reason == .lost)
         // Another run of the program, which does not know bob and admits only with a ticket.
         try await withPeer("alice", identity: identity, configure: hide) { alice in
           let again = try await alice.host(id, admission: .known)
           joined.found(alice.peerID, at: [alice.loopback], as: again.incarnation)
-          await log.wait { events in
-            events.count(where: { if case .peerJoined = $0 { true } else { false } }) == 2
-          }
+          await log.wait { events in events.count(where: { if case .peerJoined = $0 { true } else { false } }) == 2 }
           #expect(joined.connectedPeers() == [alice.peerID])
         }
         await joined.leave()
@@ -162,8 +146,7 @@ struct ResumptionTests {
     }
   }
 
-  @Test("[LIV-2] a process that was suspended does not take its peers for silent")
-  func stopped() async throws {
+  @Test("[LIV-2] a process that was suspended does not take its peers for silent") func stopped() async throws {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
         let id = SessionID.random()
@@ -183,8 +166,7 @@ struct ResumptionTests {
   @Test(
     "[MEM-3] a peer that was kicked while it was away learns so when it dials again",
     arguments: [Duration.milliseconds(100), .seconds(60)]
-  )
-  func kickedAway(lostAfter: Duration) async throws {
+  ) func kickedAway(lostAfter: Duration) async throws {
     let hide: @Sendable (inout TransportConfiguration) -> Void = {
       $0.isDiallable = false
       $0.lostAfter = lostAfter
@@ -224,8 +206,9 @@ struct ResumptionTests {
     }
   }
 
-  @Test("[HEL-2] a program that is still starting answers a dialler once it serves the session")
-  func beforeTheSession() async throws {
+  @Test("[HEL-2] a program that is still starting answers a dialler once it serves the session") func beforeTheSession()
+    async throws
+  {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
         let id = SessionID.random()
@@ -247,8 +230,8 @@ struct ResumptionTests {
     }
   }
 
-  @Test("[DUP-3] a message for one process of a peer is not sent to its next process")
-  func toOneProcess() async throws {
+  @Test("[DUP-3] a message for one process of a peer is not sent to its next process") func toOneProcess() async throws
+  {
     let identity = PeerIdentity.ephemeral()
     let id = SessionID.random()
     let (log, atBob) = (EventLog(), EventLog())
@@ -264,12 +247,8 @@ struct ResumptionTests {
             try await old.onLoop { $0.dialler.policy.bar(alice.peerID, .always) }
             let joined = try await after.join(id, of: alice)
             group.addTask { await atBob.follow(joined) }
-            await log.wait { events in
-              events.count(where: { if case .peerJoined = $0 { true } else { false } }) == 2
-            }
-            let bobs = await log.all.compactMap {
-              if case .peerJoined(let peer) = $0 { peer } else { nil }
-            }
+            await log.wait { events in events.count(where: { if case .peerJoined = $0 { true } else { false } }) == 2 }
+            let bobs = await log.all.compactMap { if case .peerJoined(let peer) = $0 { peer } else { nil } }
             await #expect(throws: SessionError(.notConnected, "")) {
               try await hosted.send([1], to: [bobs[0].id: bobs[0].joinGeneration])
             }
@@ -286,11 +265,7 @@ struct ResumptionTests {
   }
 
   /// Sends numbers from 0, at least `count` and until all cuts were made; then the end mark.
-  private func send(
-    _ session: Session,
-    _ count: Int,
-    until isDone: @escaping @Sendable () -> Bool
-  ) async throws {
+  private func send(_ session: Session, _ count: Int, until isDone: @escaping @Sendable () -> Bool) async throws {
     var number: UInt64 = 0
     while number < UInt64(count) || !isDone() {
       let bytes = withUnsafeBytes(of: number.bigEndian) { Array($0) }
@@ -316,8 +291,7 @@ private actor Numbers {
         let number = bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         try #require(number == UInt64(received))
         received += 1
-      case .peerLeft(_, let reason, _):
-        throw SessionError(.peerLost, "the peer left: \(reason)")
+      case .peerLeft(_, let reason, _): throw SessionError(.peerLost, "the peer left: \(reason)")
       default: break
       }
     }

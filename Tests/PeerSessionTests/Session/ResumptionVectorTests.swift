@@ -70,8 +70,7 @@ struct ResumptionVectorTests {
 
   init() throws { vectors = try ResumptionVectors.read() }
 
-  @Test("[RSM-5] [RSM-6] HELLO encodes the delivery state of its vector")
-  func hellos() throws {
+  @Test("[RSM-5] [RSM-6] HELLO encodes the delivery state of its vector") func hellos() throws {
     #expect(!vectors.hellos.valid.isEmpty && !vectors.hellos.invalid.isEmpty)
     for vector in vectors.hellos.valid {
       let hello = try Control.DiallerHello.decode(Array(vector.text.utf8))
@@ -87,8 +86,7 @@ struct ResumptionVectorTests {
     }
   }
 
-  @Test("[RSM-2] [RSM-6] ACCEPT encodes the delivery state of its vector")
-  func accepts() throws {
+  @Test("[RSM-2] [RSM-6] ACCEPT encodes the delivery state of its vector") func accepts() throws {
     #expect(!vectors.accepts.valid.isEmpty && !vectors.accepts.invalid.isEmpty)
     for vector in vectors.accepts.valid {
       let accept = try Control.Accept.decode(Array(vector.text.utf8))
@@ -96,14 +94,12 @@ struct ResumptionVectorTests {
       #expect(accept.ended == vector.ended, "\(vector.name)")
     }
     for vector in vectors.accepts.invalid {
-      #expect(throws: ControlMessageError.self, "\(vector.name)") {
-        try Control.Accept.decode(Array(vector.text.utf8))
-      }
+      #expect(throws: ControlMessageError.self, "\(vector.name)") { try Control.Accept.decode(Array(vector.text.utf8)) }
     }
   }
 
-  @Test("[RSM-2] [RSM-3] [RSM-5] a listener resumes only the delivery state that the dialler names")
-  func cases() throws {
+  @Test("[RSM-2] [RSM-3] [RSM-5] a listener resumes only the delivery state that the dialler names") func cases() throws
+  {
     let listener = try #require(SessionIncarnation(text: vectors.listener))
     #expect(vectors.cases.count > 5)
     for vector in vectors.cases {

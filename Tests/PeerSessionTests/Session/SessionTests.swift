@@ -5,10 +5,8 @@ import Testing
 
 @testable import PeerSession
 
-@Suite("Session", .timeLimit(.minutes(5)))
-struct SessionTests {
-  @Test("a message sent by each side arrives whole at the other")
-  func message() async throws {
+@Suite("Session", .timeLimit(.minutes(5))) struct SessionTests {
+  @Test("a message sent by each side arrives whole at the other") func message() async throws {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
         let id = SessionID.random()
@@ -35,8 +33,7 @@ struct SessionTests {
     }
   }
 
-  @Test("a peer that has the name of a known peer, but another key, causes a warning")
-  func changedKey() async throws {
+  @Test("a peer that has the name of a known peer, but another key, causes a warning") func changedKey() async throws {
     try await withPeer("alice") { alice in
       let hosted = try await alice.host(.random(), admission: .anyone)
       var events = hosted.events.makeAsyncIterator()
@@ -47,9 +44,7 @@ struct SessionTests {
         }
         var warned: [PeerID?] = []
         while let event = await events.next() {
-          if case .warning(let warning) = event, warning.code == "changed-key" {
-            warned.append(warning.peer)
-          }
+          if case .warning(let warning) = event, warning.code == "changed-key" { warned.append(warning.peer) }
           if case .peerLeft = event { break }
         }
         #expect(warned == (isWarned ? [bob] : []))
@@ -58,8 +53,9 @@ struct SessionTests {
     }
   }
 
-  @Test("a traffic observer gets everything that the application receives and sends, in order")
-  func observedTraffic() async throws {
+  @Test("a traffic observer gets everything that the application receives and sends, in order") func observedTraffic()
+    async throws
+  {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
         let hosted = try await alice.host(.random(), admission: .anyone)
@@ -112,24 +108,21 @@ struct SessionTests {
         await hosted.leave()
         #expect(
           told.withLockedValue { $0 } == [
-            "joined bob", "-> [1] to 1", "-> [2] to 1", "-> datagram [3] to 1", "<- [5]",
-            "<- stream s", "<- bytes [6]", "<- finished", "-> bytes [7]", "-> finished",
-            "left left",
+            "joined bob", "-> [1] to 1", "-> [2] to 1", "-> datagram [3] to 1", "<- [5]", "<- stream s", "<- bytes [6]",
+            "<- finished", "-> bytes [7]", "-> finished", "left left",
           ]
         )
       }
     }
   }
 
-  @Test("a transfer ends with session-ended when the local peer leaves the session")
-  func leftWithTransfers() async throws {
+  @Test("a transfer ends with session-ended when the local peer leaves the session") func leftWithTransfers()
+    async throws
+  {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
         try await withScratchDirectory { directory in
-          try FileManager.default.createDirectory(
-            atPath: directory,
-            withIntermediateDirectories: true
-          )
+          try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
           let file = directory + "/big"
           #expect(FileManager.default.createFile(atPath: file, contents: nil))
           let handle = try #require(FileHandle(forWritingAtPath: file))
@@ -153,19 +146,15 @@ struct SessionTests {
     }
   }
 
-  @Test("[CLS-4] on a first join, a busy listener is dialed again until it admits")
-  func joinsBusyListener() async throws {
+  @Test("[CLS-4] on a first join, a busy listener is dialed again until it admits") func joinsBusyListener()
+    async throws
+  {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
         try await withPeer("carol") { carol in
           let id = SessionID.random()
           let hosted = try await alice.host(id, admission: .ask)
-          var atAlice = JoinRequest(
-            session: id,
-            addresses: [alice.loopback],
-            peer: alice.peerID,
-            trust: .pinnedByLink
-          )
+          var atAlice = JoinRequest(session: id, addresses: [alice.loopback], peer: alice.peerID, trust: .pinnedByLink)
           atAlice.admission = .anyone
           async let bobs = bob.join(atAlice) { _ in true }
           var events = hosted.events.makeAsyncIterator()
@@ -173,12 +162,7 @@ struct SessionTests {
           while waiting == nil, let event = await events.next() {
             if case .invitation(let invitation) = event { waiting = invitation.id }
           }
-          let atBob = JoinRequest(
-            session: id,
-            addresses: [bob.loopback],
-            peer: bob.peerID,
-            trust: .pinnedByLink
-          )
+          let atBob = JoinRequest(session: id, addresses: [bob.loopback], peer: bob.peerID, trust: .pinnedByLink)
           let (retries, retry) = AsyncStream<SessionError>.makeStream()
           async let carols = carol.join(atBob) { step in
             if case .retrying(let error) = step { retry.yield(error) }
@@ -200,8 +184,9 @@ struct SessionTests {
     }
   }
 
-  @Test("[HEL-2] a peer that is still joining a session answers busy, which is not a refusal")
-  func busyWhileJoining() async throws {
+  @Test("[HEL-2] a peer that is still joining a session answers busy, which is not a refusal") func busyWhileJoining()
+    async throws
+  {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
         try await withPeer("carol") { carol in
@@ -227,8 +212,9 @@ struct SessionTests {
     }
   }
 
-  @Test("[MEM-1] a returning member that is dialed learns of the others, and they learn of it")
-  func wordSpreads() async throws {
+  @Test("[MEM-1] a returning member that is dialed learns of the others, and they learn of it") func wordSpreads()
+    async throws
+  {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
         let identity = PeerIdentity.ephemeral()
@@ -240,11 +226,7 @@ struct SessionTests {
           // Carol was in the session before, but never met the other two.
           var record = MembershipRecord(host: alice.peerID)
           record.ticket = try await hosted.onLoop { core in
-            core.membership.renewed(
-              for: identity.peerID,
-              showing: nil,
-              by: core.configuration.identity
-            )
+            core.membership.renewed(for: identity.peerID, showing: nil, by: core.configuration.identity)
           }
           let opened = try await carol.host(id, admission: .known, membership: record)
           await withTaskGroup(of: Void.self) { group in
@@ -264,8 +246,7 @@ struct SessionTests {
     }
   }
 
-  @Test("transports that share threads end one by one, and the others continue")
-  func sharedThreads() async throws {
+  @Test("transports that share threads end one by one, and the others continue") func sharedThreads() async throws {
     try await TransportThreads.withThreads(1) { threads in
       try await withPeer("alice", configure: { $0.threads = threads }) { alice in
         let id = SessionID.random()
@@ -289,8 +270,9 @@ struct SessionTests {
     }
   }
 
-  @Test("[MSG-1] a message of the maximum length arrives, and one byte more is refused")
-  func greatestMessage() async throws {
+  @Test("[MSG-1] a message of the maximum length arrives, and one byte more is refused") func greatestMessage()
+    async throws
+  {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
         let id = SessionID.random()
@@ -303,9 +285,7 @@ struct SessionTests {
           await #expect(throws: Never.self) { try await hosted.sendConfirmed(message) }
           await atBob.waitForMessages(1)
           #expect(await atBob.messages == [message])
-          await #expect(throws: SessionError(.messageTooLarge, "")) {
-            try await hosted.send(message + [0])
-          }
+          await #expect(throws: SessionError(.messageTooLarge, "")) { try await hosted.send(message + [0]) }
           await hosted.leave()
           await joined.leave()
         }
@@ -313,8 +293,9 @@ struct SessionTests {
     }
   }
 
-  @Test("[MSG-5] members that send large messages at once take turns, and every message arrives")
-  func largeMessages() async throws {
+  @Test("[MSG-5] members that send large messages at once take turns, and every message arrives") func largeMessages()
+    async throws
+  {
     try await withPeer("alice") { alice in
       let id = SessionID.random()
       let hosted = try await alice.host(id, admission: .anyone)
@@ -338,17 +319,14 @@ struct SessionTests {
         }
         await log.waitForMessages(12)
         let messages = await log.messages
-        for sender: UInt8 in 0..<4 {
-          #expect(messages.filter { $0[0] == sender }.map { $0[1] } == [0, 1, 2])
-        }
+        for sender: UInt8 in 0..<4 { #expect(messages.filter { $0[0] == sender }.map { $0[1] } == [0, 1, 2]) }
         await hosted.leave()
         try await group.waitForAll()
       }
     }
   }
 
-  @Test("a task on the session's executor receives and sends on the thread of the links")
-  func executor() async throws {
+  @Test("a task on the session's executor receives and sends on the thread of the links") func executor() async throws {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
         let id = SessionID.random()
@@ -376,8 +354,7 @@ struct SessionTests {
     }
   }
 
-  @Test("after a peer says goodbye, its reason arrives")
-  func goodbye() async throws {
+  @Test("after a peer says goodbye, its reason arrives") func goodbye() async throws {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
         let id = SessionID.random()
@@ -387,9 +364,7 @@ struct SessionTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
           group.addTask { await atAlice.follow(hosted) }
           await joined.leave()
-          let reason = try await atAlice.first {
-            if case .peerLeft(_, let reason, _) = $0 { reason } else { nil }
-          }
+          let reason = try await atAlice.first { if case .peerLeft(_, let reason, _) = $0 { reason } else { nil } }
           #expect(reason == .left)
           await hosted.leave()
         }
@@ -397,8 +372,7 @@ struct SessionTests {
     }
   }
 
-  @Test("an address that became the dialler's own leads to no other program")
-  func ownPort() async throws {
+  @Test("an address that became the dialler's own leads to no other program") func ownPort() async throws {
     try await withPeer("alice") { alice in
       let request = JoinRequest(
         session: .random(),
@@ -406,47 +380,32 @@ struct SessionTests {
         peer: PeerIdentity.ephemeral().peerID,
         trust: .pinnedByLink
       )
-      await #expect(throws: SessionError(.unreachable, "")) {
-        _ = try await alice.join(request) { _ in true }
-      }
+      await #expect(throws: SessionError(.unreachable, "")) { _ = try await alice.join(request) { _ in true } }
     }
   }
 
-  @Test("[LNK-3] a listener with another key than the one named is refused")
-  func wrongKey() async throws {
+  @Test("[LNK-3] a listener with another key than the one named is refused") func wrongKey() async throws {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
         let id = SessionID.random()
         _ = try await alice.host(id, admission: .anyone)
         let other = PeerIdentity.ephemeral().peerID
-        let request = JoinRequest(
-          session: id,
-          addresses: [alice.loopback],
-          peer: other,
-          trust: .pinnedByLink
-        )
-        await #expect(throws: SessionError(.wrongPeer, "")) {
-          _ = try await bob.join(request) { _ in true }
-        }
+        let request = JoinRequest(session: id, addresses: [alice.loopback], peer: other, trust: .pinnedByLink)
+        await #expect(throws: SessionError(.wrongPeer, "")) { _ = try await bob.join(request) { _ in true } }
       }
     }
   }
 
-  @Test("[MEM-2] three peers find each other through the one that admitted the other two")
-  func mesh() async throws {
+  @Test("[MEM-2] three peers find each other through the one that admitted the other two") func mesh() async throws {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
         try await withPeer("carol") { carol in
           let id = SessionID.random()
           let hosted = try await alice.host(id, admission: .anyone)
-          let sessions = [
-            hosted, try await bob.join(id, of: alice), try await carol.join(id, of: alice),
-          ]
+          let sessions = [hosted, try await bob.join(id, of: alice), try await carol.join(id, of: alice)]
           let logs = sessions.map { _ in EventLog() }
           await withTaskGroup(of: Void.self) { group in
-            for (session, log) in zip(sessions, logs) {
-              group.addTask { await log.follow(session) }
-            }
+            for (session, log) in zip(sessions, logs) { group.addTask { await log.follow(session) } }
             for log in logs { await log.waitForPeers(2) }
             for session in sessions { #expect(session.connectedPeers().count == 2) }
             for session in sessions { await session.leave() }
@@ -456,8 +415,9 @@ struct SessionTests {
     }
   }
 
-  @Test("[STR-1] bytes written directly after the opening of a stream arrive, in both directions")
-  func streams() async throws {
+  @Test("[STR-1] bytes written directly after the opening of a stream arrive, in both directions") func streams()
+    async throws
+  {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
         let id = SessionID.random()
@@ -475,11 +435,7 @@ struct SessionTests {
                 try await stream.finish()
               }
               let other = try await log.first { event -> PeerStream? in
-                if case .streamOpened(let other) = event, other.name.raw == "\(round)" {
-                  other
-                } else {
-                  nil
-                }
+                if case .streamOpened(let other) = event, other.name.raw == "\(round)" { other } else { nil }
               }
               var received: [UInt8] = []
               for try await piece in other.inbound { received += piece }

@@ -7,11 +7,10 @@ import Testing
 @testable import PeerSession
 
 /// Runs `body` with its own directory, which is removed afterwards.
-func withScratchDirectory<Result>(
-  _ body: (String) async throws -> Result
-) async throws -> Result {
-  let url = FileManager.default.temporaryDirectory
-    .appendingPathComponent("whiteboard-\(UInt64.random(in: .min ... .max))")
+func withScratchDirectory<Result>(_ body: (String) async throws -> Result) async throws -> Result {
+  let url = FileManager.default.temporaryDirectory.appendingPathComponent(
+    "whiteboard-\(UInt64.random(in: .min ... .max))"
+  )
   defer { try? FileManager.default.removeItem(at: url) }
   return try await body(url.path)
 }
@@ -96,16 +95,13 @@ actor EventLog {
     for waiter in ready { waiter.continuation.resume() }
   }
 
-  /// Waits until `condition` holds for all events so far, the session has ended, or the task is
-  /// canceled.
+  /// Waits until `condition` holds for all events so far, the session has ended, or the task is canceled.
   func wait(until condition: @escaping @Sendable ([SessionEvent]) -> Bool) async {
     if isFinished || condition(events) || Task.isCancelled { return }
     lastWaiter += 1
     let id = lastWaiter
     await withTaskCancellationHandler {
-      await withCheckedContinuation {
-        waiters.append(Waiter(id: id, condition: condition, continuation: $0))
-      }
+      await withCheckedContinuation { waiters.append(Waiter(id: id, condition: condition, continuation: $0)) }
     } onCancel: {
       Task { await giveUp(id) }
     }
@@ -117,23 +113,17 @@ actor EventLog {
   }
 
   /// Waits for the first event for which `pick` returns a value, and returns that value.
-  func first<Value: Sendable>(
-    _ pick: @escaping @Sendable (SessionEvent) -> Value?
-  ) async throws -> Value {
+  func first<Value: Sendable>(_ pick: @escaping @Sendable (SessionEvent) -> Value?) async throws -> Value {
     await wait { $0.contains { pick($0) != nil } }
     return try #require(events.lazy.compactMap(pick).first)
   }
 
   var all: [SessionEvent] { events }
 
-  var messages: [[UInt8]] {
-    events.compactMap { if case .message(let bytes, _) = $0 { bytes } else { nil } }
-  }
+  var messages: [[UInt8]] { events.compactMap { if case .message(let bytes, _) = $0 { bytes } else { nil } } }
 
   func waitForMessages(_ count: Int) async {
-    await wait { events in
-      events.count(where: { if case .message = $0 { true } else { false } }) >= count
-    }
+    await wait { events in events.count(where: { if case .message = $0 { true } else { false } }) >= count }
   }
 
   func waitForPeers(_ count: Int) async {

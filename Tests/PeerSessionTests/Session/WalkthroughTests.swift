@@ -54,9 +54,7 @@ private struct Walkthrough: Decodable {
         Walkthrough.self,
         from: Data(contentsOf: AdmissionVectors.protocolFile("Vectors/walkthrough.json"))
       )
-    } catch {
-      preconditionFailure("Protocol/Vectors/walkthrough.json: \(error)")
-    }
+    } catch { preconditionFailure("Protocol/Vectors/walkthrough.json: \(error)") }
   }()
 }
 
@@ -69,9 +67,7 @@ struct WalkthroughTests {
     try #require(told.people.first { $0.name == name })
   }
 
-  private func id(_ name: String) throws -> PeerID {
-    try #require(PeerID(bytes: try person(name).peerID.bytes))
-  }
+  private func id(_ name: String) throws -> PeerID { try #require(PeerID(bytes: try person(name).peerID.bytes)) }
 
   private func payload(_ step: Walkthrough.Step) throws -> (FrameType, [UInt8]) {
     let frame = bytes(step.hex)
@@ -95,12 +91,9 @@ struct WalkthroughTests {
     }
   }
 
-  private func step(_ frame: String) throws -> Walkthrough.Step {
-    try #require(told.steps.first { $0.frame == frame })
-  }
+  private func step(_ frame: String) throws -> Walkthrough.Step { try #require(told.steps.first { $0.frame == frame }) }
 
-  @Test("[LNK-2] each certificate of the walkthrough has the PeerID beside it")
-  func identities() throws {
+  @Test("[LNK-2] each certificate of the walkthrough has the PeerID beside it") func identities() throws {
     #expect(told.people.map(\.name) == ["anna", "ben"])
     for person in told.people {
       let id = try PeerID(certificateDER: person.certificate.bytes)
@@ -114,8 +107,7 @@ struct WalkthroughTests {
   @Test(
     "[FRM-1] [FRM-5] each frame of the walkthrough is decoded, and encoded to the same bytes",
     arguments: told.steps
-  )
-  private func frames(step: Walkthrough.Step) throws {
+  ) private func frames(step: Walkthrough.Step) throws {
     let (type, payload) = try payload(step)
     let again: [UInt8]
     switch type {
@@ -158,8 +150,7 @@ struct WalkthroughTests {
     #expect(again == payload)
   }
 
-  @Test("[MSG-2] [MSG-4] parts are numbered from 1, and only sent messages are acknowledged")
-  func numbering() throws {
+  @Test("[MSG-2] [MSG-4] parts are numbered from 1, and only sent messages are acknowledged") func numbering() throws {
     var sent: [String: UInt64] = [:]
     for step in told.steps where step.frame == "MESSAGE" || step.frame == "ACK" {
       let (type, payload) = try payload(step)
@@ -175,8 +166,7 @@ struct WalkthroughTests {
     }
   }
 
-  @Test("[ADM-1] the proofs of the walkthrough are those of its code")
-  func proofs() throws {
+  @Test("[ADM-1] the proofs of the walkthrough are those of its code") func proofs() throws {
     let (anna, ben) = (try id("anna"), try id("ben"))
     let session = try #require(SessionID(bytes: told.session.bytes))
     let key = CodeKey(code: try JoinCode(words: told.code), session: session, listener: anna)
@@ -190,30 +180,21 @@ struct WalkthroughTests {
     #expect(try Control.Accept.decode(try payload(step("ACCEPT")).1).proof == host)
   }
 
-  @Test("[TCK-1] the ticket of the walkthrough admits Ben and no other peer")
-  func ticket() throws {
+  @Test("[TCK-1] the ticket of the walkthrough admits Ben and no other peer") func ticket() throws {
     let accept = try Control.Accept.decode(try payload(step("ACCEPT")).1)
     let ticket = try #require(accept.ticket)
     let (anna, ben) = (try id("anna"), try id("ben"))
     let session = try #require(SessionID(bytes: told.session.bytes))
     #expect(accept.host == anna)
-    #expect(
-      Ticket.signedBytes(session: session, admitter: anna, member: ben) == told.ticketInput.bytes
-    )
+    #expect(Ticket.signedBytes(session: session, admitter: anna, member: ben) == told.ticketInput.bytes)
     try ticket.verify(session: session, member: ben, mayAdmit: { $0 == anna })
-    #expect(throws: TicketError.invalid) {
-      try ticket.verify(session: session, member: anna, mayAdmit: { $0 == anna })
-    }
+    #expect(throws: TicketError.invalid) { try ticket.verify(session: session, member: anna, mayAdmit: { $0 == anna }) }
   }
 
-  @Test("[BLK-1] the proof of ATTACH depends on both connections")
-  func attach() throws {
+  @Test("[BLK-1] the proof of ATTACH depends on both connections") func attach() throws {
     let attach = try Control.Attach.decode(try payload(step("ATTACH")).1)
     #expect(attach.opener == .listener)
     #expect(attach.incarnation.text == (try person("ben").sessionIncarnation))
-    #expect(
-      attach.proof
-        == attachProof(told.exporters.attachControl.bytes, told.exporters.attachBulk.bytes)
-    )
+    #expect(attach.proof == attachProof(told.exporters.attachControl.bytes, told.exporters.attachBulk.bytes))
   }
 }

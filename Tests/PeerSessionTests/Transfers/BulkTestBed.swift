@@ -99,9 +99,7 @@ func seededBytes(_ count: Int, seed: UInt64) -> [UInt8] {
   var generator = SeededGenerator(seed: seed)
   var bytes: [UInt8] = []
   bytes.reserveCapacity(count + 8)
-  while bytes.count < count {
-    withUnsafeBytes(of: generator.next()) { bytes.append(contentsOf: $0) }
-  }
+  while bytes.count < count { withUnsafeBytes(of: generator.next()) { bytes.append(contentsOf: $0) } }
   return Array(bytes.prefix(count))
 }
 
@@ -159,9 +157,7 @@ final class ManualClock: Clock, Sendable {
         let result: Result<Void, any Error>? = state.withLockedValue { state in
           if Task.isCancelled { return .failure(CancellationError()) }
           if state.now >= deadline { return .success(()) }
-          state.sleepers.append(
-            Sleeper(id: id, deadline: deadline, continuation: continuation)
-          )
+          state.sleepers.append(Sleeper(id: id, deadline: deadline, continuation: continuation))
           return nil
         }
         if let result { continuation.resume(with: result) }
@@ -203,9 +199,7 @@ final class RecordedEvents: BulkEvents {
   var finished: [(info: ResourceInfo, result: Result<ReceivedResource, SessionError>)] {
     state.withLockedValue { $0.finished }
   }
-  var progress: [(id: TransferID, bytes: Int, total: Int)] {
-    state.withLockedValue { $0.progress }
-  }
+  var progress: [(id: TransferID, bytes: Int, total: Int)] { state.withLockedValue { $0.progress } }
 
   /// The offers that ended before their decision.
   var abandoned: [ResourceInfo] { state.withLockedValue { $0.abandoned } }
@@ -230,17 +224,15 @@ final class RecordedEvents: BulkEvents {
     change { $0.asked.append(info) }
     await wait { !$0.undecided.contains(info.name.raw) }
     if Task.isCancelled { change { $0.abandoned.append(info) } }
-    return !Task.isCancelled
-      && state.withLockedValue { !$0.unwanted.contains(info.name.raw) }
+    return !Task.isCancelled && state.withLockedValue { !$0.unwanted.contains(info.name.raw) }
   }
   func resourceStarted(_ info: ResourceInfo) async { change { $0.started.append(info) } }
   func resourceProgress(_ id: TransferID, bytes: Int, of total: Int) {
     change { $0.progress.append((id, bytes, total)) }
   }
-  func resourceFinished(
-    _ info: ResourceInfo,
-    _ result: Result<ReceivedResource, SessionError>
-  ) async { change { $0.finished.append((info, result)) } }
+  func resourceFinished(_ info: ResourceInfo, _ result: Result<ReceivedResource, SessionError>) async {
+    change { $0.finished.append((info, result)) }
+  }
   func streamOpened(_ stream: PeerStream) async { change { $0.streams.append(stream) } }
 
   /// Waits until the condition holds, or the task is canceled.
@@ -279,9 +271,7 @@ final class RecordedEvents: BulkEvents {
   /// Waits for the result of a transfer.
   func result(of id: TransferID) async throws -> ReceivedResource {
     await wait { $0.finished.contains { $0.info.id == id } }
-    guard let entry = finished.first(where: { $0.info.id == id }) else {
-      throw TestFailure("no result of \(id)")
-    }
+    guard let entry = finished.first(where: { $0.info.id == id }) else { throw TestFailure("no result of \(id)") }
     return try entry.result.get()
   }
 
@@ -297,8 +287,8 @@ final class RecordedEvents: BulkEvents {
   }
 }
 
-/// Breaks a connection after some bytes in either direction, or silently drops all later bytes, as
-/// an unplugged cable does.
+/// Breaks a connection after some bytes in either direction, or silently drops all later bytes, as an unplugged cable
+/// does.
 final class Cutter: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -362,11 +352,9 @@ final class LoopbackLinks: BulkLinkProvider {
   private init(_ server: any Channel) { self.server = server }
 
   static func listen(_ accept: @escaping Accept) async throws -> LoopbackLinks {
-    let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-      .childChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture { try accept(channel) }
-      }
-      .bind(host: "127.0.0.1", port: 0).get()
+    let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton).childChannelInitializer {
+      channel in channel.eventLoop.makeCompletedFuture { try accept(channel) }
+    }.bind(host: "127.0.0.1", port: 0).get()
     return LoopbackLinks(server)
   }
 
@@ -426,40 +414,26 @@ final class LoopbackLinks: BulkLinkProvider {
     }
     if let failure { throw failure }
     do {
-      return try await Self.connect(
-        to: server.localAddress,
-        cut: cut,
-        isSilent: state.withLockedValue { $0.isSilent }
-      )
-    } catch {
-      throw SessionError(.unreachable, "\(error)")
-    }
+      return try await Self.connect(to: server.localAddress, cut: cut, isSilent: state.withLockedValue { $0.isSilent })
+    } catch { throw SessionError(.unreachable, "\(error)") }
   }
 
-  private static func connect(
-    to address: SocketAddress?,
-    cut: Int?,
-    isSilent: Bool
-  ) async throws -> BulkLink {
+  private static func connect(to address: SocketAddress?, cut: Int?, isSilent: Bool) async throws -> BulkLink {
     guard let address else { throw TestFailure("no address") }
-    return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-      .connect(to: address) { channel in
-        channel.eventLoop.makeCompletedFuture {
-          if let cut {
-            try channel.pipeline.syncOperations.addHandler(Cutter(after: cut, isSilent: isSilent))
-          }
-          return try BulkLink.wrap(channel)
-        }
+    return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connect(to: address) { channel in
+      channel.eventLoop.makeCompletedFuture {
+        if let cut { try channel.pipeline.syncOperations.addHandler(Cutter(after: cut, isSilent: isSilent)) }
+        return try BulkLink.wrap(channel)
       }
+    }
   }
 
   /// Opens a connection to the same listener, on which a test sends its own frames.
   func raw() async throws -> RawPeer {
     guard let address = server.localAddress else { throw TestFailure("no address") }
-    return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-      .connect(to: address) { channel in
-        channel.eventLoop.makeCompletedFuture { try RawPeer(channel) }
-      }
+    return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connect(to: address) { channel in
+      channel.eventLoop.makeCompletedFuture { try RawPeer(channel) }
+    }
   }
 
   func close() async throws { try await server.close() }
@@ -471,13 +445,9 @@ final class RawPeer: Sendable {
     typealias InboundIn = BulkFrame
     let frames: AsyncStream<BulkFrame>.Continuation
     init(_ frames: AsyncStream<BulkFrame>.Continuation) { self.frames = frames }
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      frames.yield(unwrapInboundIn(data))
-    }
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) { frames.yield(unwrapInboundIn(data)) }
     func channelInactive(context: ChannelHandlerContext) { frames.finish() }
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-      context.close(promise: nil)
-    }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
   }
 
   let channel: any Channel
@@ -490,17 +460,13 @@ final class RawPeer: Sendable {
     try channel.pipeline.syncOperations.addHandlers(BulkFrameDecoder(), Collector(continuation))
   }
 
-  func send(_ payload: some ControlPayload) async throws {
-    try await channel.writeAndFlush(payload.bulkFrame())
-  }
+  func send(_ payload: some ControlPayload) async throws { try await channel.writeAndFlush(payload.bulkFrame()) }
 
   func send(_ type: FrameType, _ bytes: [UInt8] = []) async throws {
     try await channel.writeAndFlush(ByteBuffer.bulkFrame(type, bytes))
   }
 
-  func send(raw bytes: [UInt8]) async throws {
-    try await channel.writeAndFlush(ByteBuffer(bytes: bytes))
-  }
+  func send(raw bytes: [UInt8]) async throws { try await channel.writeAndFlush(ByteBuffer(bytes: bytes)) }
 
   /// Returns the next frame, or `nil` if the link was closed.
   func next() async -> BulkFrame? {
@@ -511,17 +477,13 @@ final class RawPeer: Sendable {
   /// Returns the next frame, which must be of this type.
   func next<Payload: ControlPayload>(_ type: Payload.Type) async throws -> Payload {
     guard let frame = await next() else { throw TestFailure("closed before \(Payload.frameType)") }
-    guard frame.type == Payload.frameType else {
-      throw TestFailure("\(frame.type) instead of \(Payload.frameType)")
-    }
+    guard frame.type == Payload.frameType else { throw TestFailure("\(frame.type) instead of \(Payload.frameType)") }
     return try Payload.decode(frame)
   }
 
   /// Returns the code of CLOSE, skipping the frames before it, or `nil` without one.
   func closeCode() async throws -> CloseCode? {
-    while let frame = await next() {
-      if frame.type == .close { return try Control.Close.decode(frame).code }
-    }
+    while let frame = await next() { if frame.type == .close { return try Control.Close.decode(frame).code } }
     return nil
   }
 
@@ -558,8 +520,7 @@ struct BulkTestBed: Sendable {
       directory: directory ?? TemporaryDirectory(),
       body
     )
-    // Everything on a link refers to its endpoint, so a reference cycle would keep the endpoint
-    // alive.
+    // Everything on a link refers to its endpoint, so a reference cycle would keep the endpoint alive.
     await eventually { remains.sender == nil && remains.receiver == nil }
     #expect(remains.sender == nil)
     #expect(remains.receiver == nil)
@@ -581,29 +542,12 @@ struct BulkTestBed: Sendable {
   ) async throws -> Remains {
     let inboxPath = inbox ?? directory.path + "/inbox"
     let inbox = try await ResourceInbox.open(directory: inboxPath, quota: quota, calls: calls)
-    let senderInbox = try await ResourceInbox.open(
-      directory: directory.path + "/sender-inbox",
-      quota: quota
-    )
+    let senderInbox = try await ResourceInbox.open(directory: directory.path + "/sender-inbox", quota: quota)
     let (senderEvents, receiverEvents) = (RecordedEvents(), RecordedEvents())
     let none = NoLinks()
-    let receiver = BulkEndpoint(
-      peer: senderID,
-      inbox: inbox,
-      links: none,
-      events: receiverEvents,
-      time: time
-    )
-    let links = try await LoopbackLinks.listen { channel in
-      receiver.accept(try BulkLink.wrap(channel))
-    }
-    let sender = BulkEndpoint(
-      peer: receiverID,
-      inbox: senderInbox,
-      links: links,
-      events: senderEvents,
-      time: time
-    )
+    let receiver = BulkEndpoint(peer: senderID, inbox: inbox, links: none, events: receiverEvents, time: time)
+    let links = try await LoopbackLinks.listen { channel in receiver.accept(try BulkLink.wrap(channel)) }
+    let sender = BulkEndpoint(peer: receiverID, inbox: senderInbox, links: links, events: senderEvents, time: time)
     let bed = BulkTestBed(
       directory: directory,
       links: links,
@@ -620,9 +564,7 @@ struct BulkTestBed: Sendable {
       do {
         try await body(bed)
         result = .success(())
-      } catch {
-        result = .failure(error)
-      }
+      } catch { result = .failure(error) }
       sender.close(SessionError(.left, "The test is over."))
       receiver.close(SessionError(.left, "The test is over."))
       try await group.waitForAll()
@@ -661,8 +603,7 @@ struct NoLinks: BulkLinkProvider {
   }
 }
 
-/// Waits until a condition holds, checking every millisecond; the test's time limit bounds the
-/// wait.
+/// Waits until a condition holds, checking every millisecond; the test's time limit bounds the wait.
 func eventually(_ condition: @Sendable () -> Bool) async {
   while !condition(), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
 }

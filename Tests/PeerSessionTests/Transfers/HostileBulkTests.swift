@@ -14,16 +14,10 @@ import Glibc
 import Musl
 #endif
 
-@Suite("Bulk links with a peer that breaks the rules", .timeLimit(.minutes(3)))
-struct HostileBulkTests {
-  private static func offer(
-    _ size: Int,
-    id: TransferID = .random(),
-    name: String = "x",
-    modified: Int? = nil
-  ) -> Control.ResourceOffer {
-    Control.ResourceOffer(id: id, name: UntrustedText(name), size: size, modified: modified)
-  }
+@Suite("Bulk links with a peer that breaks the rules", .timeLimit(.minutes(3))) struct HostileBulkTests {
+  private static func offer(_ size: Int, id: TransferID = .random(), name: String = "x", modified: Int? = nil)
+    -> Control.ResourceOffer
+  { Control.ResourceOffer(id: id, name: UntrustedText(name), size: size, modified: modified) }
 
   private static func hash(_ bytes: [UInt8]) -> String { hexadecimal(SHA256.hash(data: bytes)) }
 
@@ -35,8 +29,9 @@ struct HostileBulkTests {
     try await raw.send(Control.ResourceStart(id: offer.id, offset: 0))
   }
 
-  @Test("[RES-3] a wrong hash discards everything; the link stays usable after both CANCELs")
-  func wrongHash() async throws {
+  @Test("[RES-3] a wrong hash discards everything; the link stays usable after both CANCELs") func wrongHash()
+    async throws
+  {
     try await BulkTestBed.run { bed in
       let raw = try await bed.links.raw()
       let bad = Self.offer(3)
@@ -57,8 +52,7 @@ struct HostileBulkTests {
     }
   }
 
-  @Test("[RES-3] a file with more or fewer bytes than offered is discarded")
-  func wrongSize() async throws {
+  @Test("[RES-3] a file with more or fewer bytes than offered is discarded") func wrongSize() async throws {
     try await BulkTestBed.run { bed in
       for count in [2, 4, 100_000] {
         let raw = try await bed.links.raw()
@@ -70,9 +64,7 @@ struct HostileBulkTests {
         }
         try await raw.send(Control.ResourceEnd(id: offer.id, sha256: Self.hash(bytes)))
         #expect(try await raw.next(Control.ResourceCancel.self).code == .sizeMismatch)
-        await #expect(throws: SessionError(.hashMismatch, "")) {
-          try await bed.receiverEvents.result(of: offer.id)
-        }
+        await #expect(throws: SessionError(.hashMismatch, "")) { try await bed.receiverEvents.result(of: offer.id) }
         #expect(bed.partials.isEmpty)
         await raw.close()
       }
@@ -80,8 +72,9 @@ struct HostileBulkTests {
     }
   }
 
-  @Test("an offer of the maximum size is refused because of the quota, and allocates nothing")
-  func greatestSize() async throws {
+  @Test("an offer of the maximum size is refused because of the quota, and allocates nothing") func greatestSize()
+    async throws
+  {
     try await BulkTestBed.run { bed in
       let raw = try await bed.links.raw()
       try await raw.send(Self.offer(maximumControlInteger))
@@ -91,8 +84,7 @@ struct HostileBulkTests {
     }
   }
 
-  @Test("[RES-6] a ninth concurrent offer is canceled with busy")
-  func tooManyOffers() async throws {
+  @Test("[RES-6] a ninth concurrent offer is canceled with busy") func tooManyOffers() async throws {
     try await BulkTestBed.run { bed in
       var raws: [RawPeer] = []
       for _ in 0..<Limits.resources {
@@ -110,8 +102,7 @@ struct HostileBulkTests {
     }
   }
 
-  @Test("[STR-3] a 25th concurrent stream is reset with code 1")
-  func tooManyStreams() async throws {
+  @Test("[STR-3] a 25th concurrent stream is reset with code 1") func tooManyStreams() async throws {
     try await BulkTestBed.run { bed in
       var raws: [RawPeer] = []
       for _ in 0..<Limits.streams {
@@ -128,8 +119,7 @@ struct HostileBulkTests {
     }
   }
 
-  @Test("an id is never used for two files, and a delivered file is not sent again")
-  func usedIDs() async throws {
+  @Test("an id is never used for two files, and a delivered file is not sent again") func usedIDs() async throws {
     try await BulkTestBed.run { bed in
       let raw = try await bed.links.raw()
       let first = Self.offer(3, name: "one")
@@ -162,13 +152,9 @@ struct HostileBulkTests {
     }
   }
 
-  @Test("a peer cannot reach the unfinished transfer of another peer")
-  func othersPart() async throws {
+  @Test("a peer cannot reach the unfinished transfer of another peer") func othersPart() async throws {
     let directory = try TemporaryDirectory()
-    let inbox = try await ResourceInbox.open(
-      directory: directory.path + "/inbox",
-      quota: .whole(1 << 30)
-    )
+    let inbox = try await ResourceInbox.open(directory: directory.path + "/inbox", quota: .whole(1 << 30))
     let offer = Self.offer(1_000, name: "photo", modified: 77)
     let admission = try await inbox.admit(offer, .init(peer: peerID(1))) { false }
     let file = try #require(admission.file)
@@ -186,16 +172,14 @@ struct HostileBulkTests {
       let different = Self.offer(size, name: name, modified: modified)
       #expect(try await inbox.admit(different, .init(peer: peerID(1))) { false }.offset == 0)
     }
-    let resumed = try await inbox.admit(
-      Self.offer(1_000, name: "photo", modified: 77),
-      .init(peer: peerID(1))
-    ) { false }
+    let resumed = try await inbox.admit(Self.offer(1_000, name: "photo", modified: 77), .init(peer: peerID(1))) {
+      false
+    }
     #expect(resumed.offset == 500)
     #expect(resumed.hash.text == Self.hash(bytes))
   }
 
-  @Test("symbolic links in the inbox are not followed")
-  func symbolicLinks() async throws {
+  @Test("symbolic links in the inbox are not followed") func symbolicLinks() async throws {
     try await BulkTestBed.run { bed in
       let outside = try bed.directory.file("outside", [9, 9, 9])
       let offer = Self.offer(3)
@@ -213,8 +197,9 @@ struct HostileBulkTests {
     }
   }
 
-  @Test("an offer of the same id by a restarted sender takes over from a link that is dead")
-  func takesOver() async throws {
+  @Test("an offer of the same id by a restarted sender takes over from a link that is dead") func takesOver()
+    async throws
+  {
     try await BulkTestBed.run { bed in
       let old = try await bed.links.raw()
       let offer = Self.offer(6)
@@ -264,8 +249,7 @@ struct HostileBulkTests {
   @Test(
     "[FRM-4] a frame that is not allowed in a state closes only its link, with protocol-error",
     arguments: LinkState.allCases
-  )
-  func anyFrameInAnyState(state: LinkState) async throws {
+  ) func anyFrameInAnyState(state: LinkState) async throws {
     try await BulkTestBed.run { bed in
       for type in FrameType.allCases {
         let raw = try await bed.links.raw()
@@ -285,9 +269,7 @@ struct HostileBulkTests {
         case .delivered:
           try await Self.start(raw, offer)
           try await raw.send(.chunk, [UInt8](repeating: 0, count: 10))
-          try await raw.send(
-            Control.ResourceEnd(id: id, sha256: Self.hash([UInt8](repeating: 0, count: 10)))
-          )
+          try await raw.send(Control.ResourceEnd(id: id, sha256: Self.hash([UInt8](repeating: 0, count: 10))))
           _ = try await raw.next(Control.ResourceDone.self)
         case .stream, .halfClosed:
           try await raw.send(Control.StreamOpen(id: id, name: UntrustedText("s")))
@@ -297,16 +279,12 @@ struct HostileBulkTests {
         let payload: [UInt8]
         switch type {
         case .resourceOffer: payload = Self.offer(10).encoded()
-        case .resourceAccept:
-          payload = Control.ResourceAccept(id: .random(), offset: 0, prefix: nil).encoded()
+        case .resourceAccept: payload = Control.ResourceAccept(id: .random(), offset: 0, prefix: nil).encoded()
         case .resourceStart: payload = Control.ResourceStart(id: id, offset: 0).encoded()
-        case .resourceEnd:
-          payload = Control.ResourceEnd(id: id, sha256: Self.hash([])).encoded()
+        case .resourceEnd: payload = Control.ResourceEnd(id: id, sha256: Self.hash([])).encoded()
         case .resourceDone: payload = Control.ResourceDone(id: .random()).encoded()
-        case .resourceCancel:
-          payload = Control.ResourceCancel(id: id, code: .cancelled, message: "").encoded()
-        case .streamOpen:
-          payload = Control.StreamOpen(id: .random(), name: UntrustedText("s")).encoded()
+        case .resourceCancel: payload = Control.ResourceCancel(id: id, code: .cancelled, message: "").encoded()
+        case .streamOpen: payload = Control.StreamOpen(id: .random(), name: UntrustedText("s")).encoded()
         case .streamReset: payload = Control.StreamReset(id: id, code: 7, message: "").encoded()
         case .close: payload = Control.Close(.left, "").encoded()
         case .chunk, .streamData: payload = [1]
@@ -343,11 +321,9 @@ struct HostileBulkTests {
       #"{"id":"aaaaaaaaaaaaaaaaaaaaaaaaaa","name":"a\u0000b","size":1}"#,
       #"{"id":"aaaaaaaaaaaaaaaaaaaaaaaaaa","name":7,"size":1}"#,
       #"{"id":"aaaaaaaaaaaaaaaaaaaaaaaaaa","name":"","size":1,"size":2}"#,
-      #"{"id":"aaaaaaaaaaaaaaaaaaaaaaaaaa","name":""# + String(repeating: "n", count: 16_385)
-        + #"","size":1}"#,
+      #"{"id":"aaaaaaaaaaaaaaaaaaaaaaaaaa","name":""# + String(repeating: "n", count: 16_385) + #"","size":1}"#,
     ]
-  )
-  func badOffers(json: String) async throws {
+  ) func badOffers(json: String) async throws {
     try await BulkTestBed.run { bed in
       let raw = try await bed.links.raw()
       try await raw.send(.resourceOffer, Array(json.utf8))
@@ -356,13 +332,11 @@ struct HostileBulkTests {
     }
   }
 
-  @Test("framing errors close with their codes")
-  func badFrames() async throws {
+  @Test("framing errors close with their codes") func badFrames() async throws {
     try await BulkTestBed.run { bed in
       for (bytes, code): ([UInt8], CloseCode) in [
-        ([0x50, 0x81, 0x80, 0x04], .tooLarge), ([0x50, 0x80, 0x00], .protocolError),
-        ([0x60, 0x00], .unknownFrame), ([0x50, 0x00], .protocolError),
-        ([0x51, 0x00], .protocolError), ([0x52, 0x01, 0x00], .protocolError),
+        ([0x50, 0x81, 0x80, 0x04], .tooLarge), ([0x50, 0x80, 0x00], .protocolError), ([0x60, 0x00], .unknownFrame),
+        ([0x50, 0x00], .protocolError), ([0x51, 0x00], .protocolError), ([0x52, 0x01, 0x00], .protocolError),
       ] {
         let raw = try await bed.links.raw()
         try await raw.send(raw: bytes)
@@ -371,25 +345,18 @@ struct HostileBulkTests {
     }
   }
 
-  @Test("seeded garbage after a good start closes at most its link")
-  func garbage() async throws {
+  @Test("seeded garbage after a good start closes at most its link") func garbage() async throws {
     try await BulkTestBed.run { bed in
       for seed in UInt64(1)...60 {
         var generator = SeededGenerator(seed: seed)
         let raw = try await bed.links.raw()
         if seed % 3 == 0 { try await Self.start(raw, Self.offer(1_000_000)) }
-        if seed % 3 == 1 {
-          try await raw.send(Control.StreamOpen(id: .random(), name: UntrustedText("s")))
-        }
+        if seed % 3 == 1 { try await raw.send(Control.StreamOpen(id: .random(), name: UntrustedText("s"))) }
         for _ in 0..<20 {
           let types = FrameType.allCases
           let type = types[Int.random(in: 0..<types.count, using: &generator)]
           let count = Int.random(in: 0...300, using: &generator)
-          do {
-            try await raw.send(type, seededBytes(count, seed: generator.next()))
-          } catch {
-            break
-          }
+          do { try await raw.send(type, seededBytes(count, seed: generator.next())) } catch { break }
         }
         await raw.close()
       }
@@ -401,19 +368,12 @@ struct HostileBulkTests {
   // MARK: A receiver that breaks the rules
 
   /// Sends a file to a raw peer.
-  private static func send(
-    _ script: @escaping @Sendable (RawPeer) async throws -> Void
-  ) async throws -> SessionError? {
+  private static func send(_ script: @escaping @Sendable (RawPeer) async throws -> Void) async throws -> SessionError? {
     let directory = try TemporaryDirectory()
     let (raws, continuation) = AsyncStream.makeStream(of: RawPeer.self)
     let links = try await LoopbackLinks.listen { continuation.yield(try RawPeer($0)) }
     let inbox = try await ResourceInbox.open(directory: directory.path + "/inbox", quota: .whole(1))
-    let endpoint = BulkEndpoint(
-      peer: peerID(2),
-      inbox: inbox,
-      links: links,
-      events: RecordedEvents()
-    )
+    let endpoint = BulkEndpoint(peer: peerID(2), inbox: inbox, links: links, events: RecordedEvents())
     return try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await endpoint.run() }
       let path = try directory.file("file", seededBytes(300_000, seed: 1))
@@ -425,9 +385,7 @@ struct HostileBulkTests {
           break
         }
         _ = try await transfer.result()
-      } catch let error as SessionError {
-        failure = error
-      }
+      } catch let error as SessionError { failure = error }
       endpoint.close(SessionError(.left, ""))
       try await group.waitForAll()
       try await links.close()
@@ -435,15 +393,15 @@ struct HostileBulkTests {
     }
   }
 
-  @Test("wrong answers of a receiver end the transfer with an error", arguments: 0..<9)
-  func wrongAnswers(which: Int) async throws {
+  @Test("wrong answers of a receiver end the transfer with an error", arguments: 0..<9) func wrongAnswers(which: Int)
+    async throws
+  {
     let error = try await Self.send { raw in
       let offer = try await raw.next(Control.ResourceOffer.self)
       let hash = Self.hash([])
       switch which {
       case 0: try await raw.send(Control.ResourceAccept(id: .random(), offset: 0, prefix: nil))
-      case 1:
-        try await raw.send(Control.ResourceAccept(id: offer.id, offset: 300_001, prefix: hash))
+      case 1: try await raw.send(Control.ResourceAccept(id: offer.id, offset: 300_001, prefix: hash))
       case 2: try await raw.send(Control.ResourceDone(id: offer.id))
       case 3: try await raw.send(Control.ResourceStart(id: offer.id, offset: 0))
       case 4: try await raw.send(.chunk, [1])
@@ -463,10 +421,9 @@ struct HostileBulkTests {
     #expect(error == SessionError(.protocolError, ""))
   }
 
-  @Test(
-    "a receiver with a wrong partial file gets the whole file; one with a right one gets the rest"
-  )
-  func prefixes() async throws {
+  @Test("a receiver with a wrong partial file gets the whole file; one with a right one gets the rest") func prefixes()
+    async throws
+  {
     let bytes = seededBytes(300_000, seed: 1)
     for isRight in [true, false] {
       let error = try await Self.send { raw in
@@ -491,10 +448,7 @@ struct HostileBulkTests {
     }
   }
 
-  @Test(
-    "each code in a receiver's CANCEL is reported to the sender",
-    arguments: Control.ResourceCode.allCases
-  )
+  @Test("each code in a receiver's CANCEL is reported to the sender", arguments: Control.ResourceCode.allCases)
   func cancelCodes(code: Control.ResourceCode) async throws {
     let error = try await Self.send { raw in
       let offer = try await raw.next(Control.ResourceOffer.self)

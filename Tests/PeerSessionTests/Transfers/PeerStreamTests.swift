@@ -7,16 +7,14 @@ import Testing
 
 @testable import PeerSession
 
-@Suite("Byte streams", .timeLimit(.minutes(2)))
-struct PeerStreamTests {
+@Suite("Byte streams", .timeLimit(.minutes(2))) struct PeerStreamTests {
   private static func readAll(_ stream: PeerStream) async throws -> [UInt8] {
     var bytes: [UInt8] = []
     for try await piece in stream.inbound { bytes += piece }
     return bytes
   }
 
-  @Test("[STR-1] bytes arrive in order in both directions at once, in writes of any length")
-  func order() async throws {
+  @Test("[STR-1] bytes arrive in order in both directions at once, in writes of any length") func order() async throws {
     try await BulkTestBed.run { bed in
       let ours = try await bed.sender.openStream(named: "ink")
       let theirs = try await bed.receiverEvents.nextStream()
@@ -46,8 +44,7 @@ struct PeerStreamTests {
     }
   }
 
-  @Test("[STR-2] a reader that stops makes the writer wait, and nothing is lost")
-  func backPressure() async throws {
+  @Test("[STR-2] a reader that stops makes the writer wait, and nothing is lost") func backPressure() async throws {
     try await BulkTestBed.run { bed in
       let ours = try await bed.sender.openStream(named: "s")
       let theirs = try await bed.receiverEvents.nextStream()
@@ -62,9 +59,7 @@ struct PeerStreamTests {
         try await ours.finish()
       }
       // Our side is full and the other side holds data, so only the reader can make progress.
-      await eventually {
-        ours.core.waitingBytes >= BulkWriter.limit && theirs.core.heldBytes >= StreamCore.heldLimit
-      }
+      await eventually { ours.core.waitingBytes >= BulkWriter.limit && theirs.core.heldBytes >= StreamCore.heldLimit }
       let before = written.withLockedValue { $0 }
       for _ in 0..<10_000 { await Task.yield() }
       let sent = written.withLockedValue { $0 }
@@ -80,8 +75,7 @@ struct PeerStreamTests {
     }
   }
 
-  @Test("each direction ends on its own, and the link is reused after both")
-  func halfClose() async throws {
+  @Test("each direction ends on its own, and the link is reused after both") func halfClose() async throws {
     try await BulkTestBed.run { bed in
       for isOursFirst in [true, false] {
         let ours = try await bed.sender.openStream(named: "s")
@@ -102,8 +96,7 @@ struct PeerStreamTests {
     }
   }
 
-  @Test("a reset by either side ends both directions on both sides, with its code")
-  func reset() async throws {
+  @Test("a reset by either side ends both directions on both sides, with its code") func reset() async throws {
     try await BulkTestBed.run { bed in
       for isOurs in [true, false] {
         let ours = try await bed.sender.openStream(named: "s")
@@ -121,14 +114,11 @@ struct PeerStreamTests {
     }
   }
 
-  @Test("a reader that stopped does not delay a reset")
-  func resetWhileBlocked() async throws {
+  @Test("a reader that stopped does not delay a reset") func resetWhileBlocked() async throws {
     try await BulkTestBed.run { bed in
       let ours = try await bed.sender.openStream(named: "s")
       let theirs = try await bed.receiverEvents.nextStream()
-      let writer = Task {
-        while true { try await ours.write([UInt8](repeating: 1, count: 500_000)) }
-      }
+      let writer = Task { while true { try await ours.write([UInt8](repeating: 1, count: 500_000)) } }
       await eventually { ours.core.waitingBytes >= BulkWriter.limit }
       ours.reset(code: 3)
       await #expect(throws: SessionError(.reset, "")) { try await writer.value }
@@ -138,8 +128,7 @@ struct PeerStreamTests {
     }
   }
 
-  @Test("[STR-1] a broken link ends the stream with an error on both sides")
-  func linkLost() async throws {
+  @Test("[STR-1] a broken link ends the stream with an error on both sides") func linkLost() async throws {
     try await BulkTestBed.run { bed in
       bed.links.cut(after: [300_000])
       let ours = try await bed.sender.openStream(named: "s")
@@ -153,21 +142,19 @@ struct PeerStreamTests {
     }
   }
 
-  @Test("the streams of a lost peer end with that error")
-  func peerLost() async throws {
+  @Test("the streams of a lost peer end with that error") func peerLost() async throws {
     try await BulkTestBed.run { bed in
       let ours = try await bed.sender.openStream(named: "s")
       bed.sender.close(SessionError(.kicked, "out"))
       await #expect(throws: SessionError(.kicked, "")) { try await Self.readAll(ours) }
       await #expect(throws: SessionError(.kicked, "")) { try await ours.write([1]) }
-      await #expect(throws: SessionError(.kicked, "")) {
-        try await bed.sender.openStream(named: "s")
-      }
+      await #expect(throws: SessionError(.kicked, "")) { try await bed.sender.openStream(named: "s") }
     }
   }
 
-  @Test("a canceled read loses nothing; a write that is canceled midway resets the stream")
-  func cancellation() async throws {
+  @Test("a canceled read loses nothing; a write that is canceled midway resets the stream") func cancellation()
+    async throws
+  {
     try await BulkTestBed.run { bed in
       let ours = try await bed.sender.openStream(named: "s")
       let theirs = try await bed.receiverEvents.nextStream()
@@ -188,8 +175,7 @@ struct PeerStreamTests {
     }
   }
 
-  @Test("writes of several tasks do not mix")
-  func writesDoNotMix() async throws {
+  @Test("writes of several tasks do not mix") func writesDoNotMix() async throws {
     try await BulkTestBed.run { bed in
       let ours = try await bed.sender.openStream(named: "s")
       let theirs = try await bed.receiverEvents.nextStream()
@@ -208,8 +194,7 @@ struct PeerStreamTests {
     }
   }
 
-  @Test("releasing an unfinished stream resets it; releasing a finished one does not")
-  func letGo() async throws {
+  @Test("releasing an unfinished stream resets it; releasing a finished one does not") func letGo() async throws {
     try await BulkTestBed.run { bed in
       do {
         let ours = try await bed.sender.openStream(named: "dropped")
@@ -230,8 +215,7 @@ struct PeerStreamTests {
     }
   }
 
-  @Test("releasing a stream that was read to its end finishes it")
-  func letGoAfterEnd() async throws {
+  @Test("releasing a stream that was read to its end finishes it") func letGoAfterEnd() async throws {
     try await BulkTestBed.run { bed in
       let ours = try await bed.sender.openStream(named: "s")
       try await ours.finish()
@@ -243,16 +227,11 @@ struct PeerStreamTests {
     }
   }
 
-  @Test("[STR-3] twenty-four streams run at once, and one more is refused locally")
-  func many() async throws {
+  @Test("[STR-3] twenty-four streams run at once, and one more is refused locally") func many() async throws {
     try await BulkTestBed.run { bed in
       var streams: [PeerStream] = []
-      for number in 0..<Limits.streams {
-        streams.append(try await bed.sender.openStream(named: "\(number)"))
-      }
-      await #expect(throws: SessionError(.busy, "")) {
-        try await bed.sender.openStream(named: "more")
-      }
+      for number in 0..<Limits.streams { streams.append(try await bed.sender.openStream(named: "\(number)")) }
+      await #expect(throws: SessionError(.busy, "")) { try await bed.sender.openStream(named: "more") }
       try await withThrowingTaskGroup(of: Void.self) { group in
         for stream in streams {
           let theirs = try await bed.receiverEvents.nextStream()
@@ -272,13 +251,10 @@ struct PeerStreamTests {
     }
   }
 
-  @Test("names over 1,024 bytes or with NUL are refused")
-  func names() async throws {
+  @Test("names over 1,024 bytes or with NUL are refused") func names() async throws {
     try await BulkTestBed.run { bed in
       for name in [String(repeating: "n", count: 1_025), "a\0"] {
-        await #expect(throws: SessionError(.invalidName, "")) {
-          try await bed.sender.openStream(named: name)
-        }
+        await #expect(throws: SessionError(.invalidName, "")) { try await bed.sender.openStream(named: name) }
       }
       let ours = try await bed.sender.openStream(named: String(repeating: "n", count: 1_024))
       let theirs = try await bed.receiverEvents.nextStream()
@@ -287,8 +263,7 @@ struct PeerStreamTests {
     }
   }
 
-  @Test("if a control link was replaced, the idle bulk links are dropped")
-  func reconnected() async throws {
+  @Test("if a control link was replaced, the idle bulk links are dropped") func reconnected() async throws {
     try await BulkTestBed.run { bed in
       try await bed.expectArrival([1])
       await eventually { bed.sender.idleLinkCount == 1 }

@@ -14,16 +14,13 @@ import Glibc
 import Musl
 #endif
 
-@Suite("Offers that wait, and resources that were requested", .timeLimit(.minutes(3)))
-struct ResourceOfferTests {
+@Suite("Offers that wait, and resources that were requested", .timeLimit(.minutes(3))) struct ResourceOfferTests {
   private static func offer(_ size: Int, name: String = "x") -> Control.ResourceOffer {
     Control.ResourceOffer(id: .random(), name: UntrustedText(name), size: size, modified: nil)
   }
 
   /// Starts a transfer of 1 MiB with raw frames.
-  private static func begin(
-    on bed: BulkTestBed
-  ) async throws -> (raw: RawPeer, offer: Control.ResourceOffer) {
+  private static func begin(on bed: BulkTestBed) async throws -> (raw: RawPeer, offer: Control.ResourceOffer) {
     let raw = try await bed.links.raw()
     let offer = offer(1 << 20)
     try await raw.send(offer)
@@ -34,8 +31,8 @@ struct ResourceOfferTests {
 
   // MARK: Waiting for a decision
 
-  @Test("[RES-8] an offer waits for the application, and the time of RES-7 starts at ACCEPT")
-  func waits() async throws {
+  @Test("[RES-8] an offer waits for the application, and the time of RES-7 starts at ACCEPT") func waits() async throws
+  {
     let clock = ManualClock()
     try await BulkTestBed.run(time: BulkTime(clock)) { bed in
       bed.receiverEvents.hesitate("file")
@@ -51,8 +48,7 @@ struct ResourceOfferTests {
     }
   }
 
-  @Test("[RES-8] an offer that is not accepted within 2 minutes is refused")
-  func deadline() async throws {
+  @Test("[RES-8] an offer that is not accepted within 2 minutes is refused") func deadline() async throws {
     let clock = ManualClock()
     try await BulkTestBed.run(time: BulkTime(clock)) { bed in
       bed.receiverEvents.hesitate("file")
@@ -73,8 +69,7 @@ struct ResourceOfferTests {
     }
   }
 
-  @Test("[RES-8] a sender withdraws an offer that waits, and reuses the link")
-  func withdrawn() async throws {
+  @Test("[RES-8] a sender withdraws an offer that waits, and reuses the link") func withdrawn() async throws {
     try await BulkTestBed.run { bed in
       bed.receiverEvents.hesitate("file")
       let path = try bed.directory.file("file", [1, 2, 3])
@@ -88,8 +83,8 @@ struct ResourceOfferTests {
     }
   }
 
-  @Test("[RES-8] an offer that waits ends if its link breaks, and the next link asks again")
-  func broken() async throws {
+  @Test("[RES-8] an offer that waits ends if its link breaks, and the next link asks again") func broken() async throws
+  {
     try await BulkTestBed.run { bed in
       bed.receiverEvents.hesitate("x")
       let raw = try await bed.links.raw()
@@ -106,8 +101,7 @@ struct ResourceOfferTests {
     }
   }
 
-  @Test("[RES-8] only CANCEL is allowed before the answer", arguments: 0..<3)
-  func early(_ number: Int) async throws {
+  @Test("[RES-8] only CANCEL is allowed before the answer", arguments: 0..<3) func early(_ number: Int) async throws {
     try await BulkTestBed.run { bed in
       bed.receiverEvents.hesitate("x")
       let raw = try await bed.links.raw()
@@ -126,15 +120,12 @@ struct ResourceOfferTests {
 
   // MARK: Reserved room
 
-  @Test("[RES-6] eight offers that wait do not delay a requested resource")
-  func requested() async throws {
+  @Test("[RES-6] eight offers that wait do not delay a requested resource") func requested() async throws {
     try await BulkTestBed.run { bed in
       bed.receiverEvents.hesitate("file")
       bed.receiverEvents.request("answer")
       let path = try bed.directory.file("file", [1, 2, 3])
-      let waiting = try (0...Limits.resources).map { _ in
-        try bed.sender.sendResource(atPath: path, named: "file")
-      }
+      let waiting = try (0...Limits.resources).map { _ in try bed.sender.sendResource(atPath: path, named: "file") }
       await bed.receiverEvents.wait { $0.asked.count == Limits.resources }
       let answer = try bed.sender.sendResource(atPath: path, named: "answer", isRequested: true)
       #expect(try await answer.result().size == 3)
@@ -143,8 +134,7 @@ struct ResourceOfferTests {
     }
   }
 
-  @Test("[RES-6] eight very slow transfers leave room for eight that were requested")
-  func reservedRoom() async throws {
+  @Test("[RES-6] eight very slow transfers leave room for eight that were requested") func reservedRoom() async throws {
     // The size of each offer is the whole quota of the inbox.
     try await BulkTestBed.run(quota: .whole(80)) { bed in
       bed.receiverEvents.request("answer")
@@ -155,12 +145,8 @@ struct ResourceOfferTests {
         try await raw.send(Self.offer(size, name: name))
         return await raw.next()
       }
-      for _ in 0..<Limits.resources {
-        #expect(try await next("file", 10)?.type == .resourceAccept)
-      }
-      for _ in 0..<Limits.resources {
-        #expect(try await next("answer", 1_000)?.type == .resourceAccept)
-      }
+      for _ in 0..<Limits.resources { #expect(try await next("file", 10)?.type == .resourceAccept) }
+      for _ in 0..<Limits.resources { #expect(try await next("answer", 1_000)?.type == .resourceAccept) }
       for name in ["file", "answer"] {
         let frame = try #require(try await next(name, 1))
         #expect(try Control.ResourceCancel.decode(frame).code == .busy)
@@ -169,22 +155,18 @@ struct ResourceOfferTests {
     }
   }
 
-  @Test("if an accepted offer cannot be stored, both sides report it")
-  func acceptedButFull() async throws {
+  @Test("if an accepted offer cannot be stored, both sides report it") func acceptedButFull() async throws {
     try await BulkTestBed.run(quota: .whole(2)) { bed in
       let path = try bed.directory.file("file", [1, 2, 3])
       let transfer = try bed.sender.sendResource(atPath: path, named: "file")
       await #expect(throws: SessionError(.quota, "")) { try await transfer.result() }
-      await #expect(throws: SessionError(.quota, "")) {
-        try await bed.receiverEvents.result(of: transfer.id)
-      }
+      await #expect(throws: SessionError(.quota, "")) { try await bed.receiverEvents.result(of: transfer.id) }
     }
   }
 
   // MARK: Pace
 
-  @Test("[RES-7] a transfer with one byte every 10 s is ended after a minute")
-  func slow() async throws {
+  @Test("[RES-7] a transfer with one byte every 10 s is ended after a minute") func slow() async throws {
     let clock = ManualClock()
     try await BulkTestBed.run(time: BulkTime(clock)) { bed in
       let (raw, offer) = try await Self.begin(on: bed)
@@ -198,16 +180,13 @@ struct ResourceOfferTests {
         await eventually { clock.sleeperCount == 4 }
       }
       #expect(try await raw.next(Control.ResourceCancel.self).code == .cancelled)
-      await #expect(throws: SessionError(.timedOut, "")) {
-        try await bed.receiverEvents.result(of: offer.id)
-      }
+      await #expect(throws: SessionError(.timedOut, "")) { try await bed.receiverEvents.result(of: offer.id) }
       await eventually { bed.partials.isEmpty }
       await raw.close()
     }
   }
 
-  @Test("[RES-7] a transfer that stalls after its first bytes loses its link")
-  func stallLater() async throws {
+  @Test("[RES-7] a transfer that stalls after its first bytes loses its link") func stallLater() async throws {
     let clock = ManualClock()
     try await BulkTestBed.run(time: BulkTime(clock)) { bed in
       let (raw, _) = try await Self.begin(on: bed)
@@ -223,8 +202,7 @@ struct ResourceOfferTests {
     }
   }
 
-  @Test("[RES-7] the minimum rate applies only while the receiver can keep up")
-  func pace() {
+  @Test("[RES-7] the minimum rate applies only while the receiver can keep up") func pace() {
     var pace = TransferPace(now: .zero)
     func check(_ seconds: Int, _ bytes: Int, busy: Bool = false) -> TransferPace.Verdict {
       pace.frameReceived(now: .seconds(seconds))
@@ -260,22 +238,17 @@ struct ResourceOfferTests {
 
   // MARK: Quotas
 
-  @Test("[RES-9] a peer has a quarter of the inbox, a session half; the error names the quota")
-  func shares() async throws {
+  @Test("[RES-9] a peer has a quarter of the inbox, a session half; the error names the quota") func shares()
+    async throws
+  {
     let directory = try TemporaryDirectory()
     let inbox = try await ResourceInbox.open(
       directory: directory.path + "/inbox",
       quota: InboxQuota(total: 1_000, diskReserve: 0)
     )
     let sessions = [SessionID.random(), .random(), .random()]
-    func admit(_ peer: UInt8, _ session: Int, _ size: Int, isRequested: Bool = false) async
-      -> String
-    {
-      let claim = ResourceInbox.Claim(
-        peer: peerID(peer),
-        session: sessions[session],
-        isRequested: isRequested
-      )
+    func admit(_ peer: UInt8, _ session: Int, _ size: Int, isRequested: Bool = false) async -> String {
+      let claim = ResourceInbox.Claim(peer: peerID(peer), session: sessions[session], isRequested: isRequested)
       do {
         _ = try await inbox.admit(Self.offer(size), claim) { false }
         return "accepted"
@@ -296,8 +269,9 @@ struct ResourceOfferTests {
     #expect(await admit(1, 0, 10_000, isRequested: true) == "accepted")
   }
 
-  @Test("[RES-9] delivered files count for their sender until the application removes them")
-  func deliveredShares() async throws {
+  @Test("[RES-9] delivered files count for their sender until the application removes them") func deliveredShares()
+    async throws
+  {
     try await BulkTestBed.run(quota: InboxQuota(total: 40, diskReserve: 0)) { bed in
       try await bed.expectArrival([1, 2, 3, 4, 5, 6, 7])
       let path = try bed.directory.file("file", [1, 2, 3, 4])
@@ -308,8 +282,7 @@ struct ResourceOfferTests {
     }
   }
 
-  @Test("[RES-9] some disk space stays free, except for requested resources")
-  func diskReserve() async throws {
+  @Test("[RES-9] some disk space stays free, except for requested resources") func diskReserve() async throws {
     for (disk, free) in [(Int.max, 256 << 20), (1_000_000, 20_000)] {
       var calls = DiskCalls.system
       calls.diskBytes = { _ in disk }

@@ -15,13 +15,11 @@ import Glibc
 import Musl
 #endif
 
-@Suite("Resources", .timeLimit(.minutes(3)))
-struct ResourceTests {
+@Suite("Resources", .timeLimit(.minutes(3))) struct ResourceTests {
   @Test(
     "a file of any length arrives whole, verified and private",
     arguments: [0, 1, 65_535, 65_536, 65_537, 524_288, 3_000_007]
-  )
-  func arrives(size: Int) async throws {
+  ) func arrives(size: Int) async throws {
     try await BulkTestBed.run { bed in
       try await bed.expectArrival(seededBytes(size, seed: 1))
       #expect(bed.partials.isEmpty)
@@ -37,8 +35,7 @@ struct ResourceTests {
     }
   }
 
-  @Test("consecutive transfers use one link")
-  func reuse() async throws {
+  @Test("consecutive transfers use one link") func reuse() async throws {
     try await BulkTestBed.run { bed in
       for seed in 0..<5 {
         try await bed.expectArrival(seededBytes(100_000, seed: UInt64(seed)))
@@ -48,14 +45,11 @@ struct ResourceTests {
     }
   }
 
-  @Test("[RES-6] many concurrent transfers all arrive, eight at a time")
-  func many() async throws {
+  @Test("[RES-6] many concurrent transfers all arrive, eight at a time") func many() async throws {
     try await BulkTestBed.run { bed in
       try await withThrowingTaskGroup(of: Void.self) { group in
         for seed in 0..<30 {
-          group.addTask {
-            try await bed.expectArrival(seededBytes(200_000 + seed, seed: UInt64(seed)))
-          }
+          group.addTask { try await bed.expectArrival(seededBytes(200_000 + seed, seed: UInt64(seed))) }
         }
         try await group.waitForAll()
       }
@@ -64,8 +58,9 @@ struct ResourceTests {
     }
   }
 
-  @Test("[RES-5] a transfer survives links that are cut at any byte, and continues at its offset")
-  func cuts() async throws {
+  @Test("[RES-5] a transfer survives links that are cut at any byte, and continues at its offset") func cuts()
+    async throws
+  {
     for seed in UInt64(1)...12 {
       var generator = SeededGenerator(seed: seed)
       let size = 5_000_000
@@ -82,8 +77,7 @@ struct ResourceTests {
     }
   }
 
-  @Test("[RES-5] a cut in the offer, before START or after END loses nothing either")
-  func cutsAtEdges() async throws {
+  @Test("[RES-5] a cut in the offer, before START or after END loses nothing either") func cutsAtEdges() async throws {
     for cut in 1...520 where cut % 7 == 1 {
       try await BulkTestBed.run { bed in
         bed.links.cut(after: [cut])
@@ -94,8 +88,8 @@ struct ResourceTests {
     }
   }
 
-  @Test("[RES-5] a transfer over a dead path continues when the control link is replaced")
-  func deadPath() async throws {
+  @Test("[RES-5] a transfer over a dead path continues when the control link is replaced") func deadPath() async throws
+  {
     let clock = ManualClock()
     try await BulkTestBed.run(time: BulkTime(clock)) { bed in
       bed.links.cut(after: [2_000_000], isSilent: true)
@@ -113,14 +107,11 @@ struct ResourceTests {
       }
       _ = try await transfer.result()
       #expect(bed.links.opened == 2)
-      #expect(
-        try TemporaryDirectory.read(bed.inboxPath + "/" + transfer.id.text) == bytes
-      )
+      #expect(try TemporaryDirectory.read(bed.inboxPath + "/" + transfer.id.text) == bytes)
     }
   }
 
-  @Test("[RES-7] a transfer that stalls for a minute loses its link and its place")
-  func stall() async throws {
+  @Test("[RES-7] a transfer that stalls for a minute loses its link and its place") func stall() async throws {
     let clock = ManualClock()
     try await BulkTestBed.run(quota: .whole(5_000_000), time: BulkTime(clock)) { bed in
       // The bytes after the cut are dropped, and the link stays.
@@ -152,16 +143,14 @@ struct ResourceTests {
     }
   }
 
-  @Test("if no link can be opened yet, it is requested again")
-  func retries() async throws {
+  @Test("if no link can be opened yet, it is requested again") func retries() async throws {
     try await BulkTestBed.run { bed in
       bed.links.fail(with: [SessionError(.busy, ""), SessionError(.unreachable, "")])
       try await bed.expectArrival([1, 2, 3])
     }
   }
 
-  @Test("[RES-5] a lost peer ends its transfers on both sides")
-  func lost() async throws {
+  @Test("[RES-5] a lost peer ends its transfers on both sides") func lost() async throws {
     try await BulkTestBed.run { bed in
       let path = try bed.directory.file("file", seededBytes(4_000_000, seed: 3))
       bed.links.cut(after: [2_000_000])
@@ -173,17 +162,12 @@ struct ResourceTests {
       await #expect(throws: SessionError(.peerLost, "")) { try await transfer.result() }
       await bed.receiverEvents.wait { !$0.finished.isEmpty }
       #expect(bed.receiverEvents.finished.count == 1)
-      await #expect(throws: SessionError(.peerLost, "")) {
-        try await bed.receiverEvents.result(of: transfer.id)
-      }
-      #expect(throws: SessionError(.peerLost, "")) {
-        try bed.sender.sendResource(atPath: path, named: "file")
-      }
+      await #expect(throws: SessionError(.peerLost, "")) { try await bed.receiverEvents.result(of: transfer.id) }
+      #expect(throws: SessionError(.peerLost, "")) { try bed.sender.sendResource(atPath: path, named: "file") }
     }
   }
 
-  @Test("[RES-1] after a restart, sender and receiver continue the same file")
-  func restart() async throws {
+  @Test("[RES-1] after a restart, sender and receiver continue the same file") func restart() async throws {
     let directory = try TemporaryDirectory()
     let bytes = seededBytes(6_000_000, seed: 5)
     let path = try directory.file("file", bytes)
@@ -200,15 +184,14 @@ struct ResourceTests {
       _ = try await transfer.result()
       let info = try #require(bed.receiverEvents.started.first)
       #expect(info.resumedFrom > 1_000_000)
-      #expect(
-        try TemporaryDirectory.read(bed.inboxPath + "/" + transfer.id.text) == bytes
-      )
+      #expect(try TemporaryDirectory.read(bed.inboxPath + "/" + transfer.id.text) == bytes)
       #expect(bed.partials.isEmpty)
     }
   }
 
-  @Test("[RES-2] if the receiver's partial file differs, the sender starts from the beginning")
-  func differentPrefix() async throws {
+  @Test("[RES-2] if the receiver's partial file differs, the sender starts from the beginning") func differentPrefix()
+    async throws
+  {
     let directory = try TemporaryDirectory()
     let bytes = seededBytes(6_000_000, seed: 6)
     let path = try directory.file("file", bytes)
@@ -228,14 +211,11 @@ struct ResourceTests {
       let transfer = try bed.sender.sendResource(atPath: path, named: "photo")
       _ = try await transfer.result()
       #expect(bed.receiverEvents.started.first?.resumedFrom == 0)
-      #expect(
-        try TemporaryDirectory.read(bed.inboxPath + "/" + transfer.id.text) == bytes
-      )
+      #expect(try TemporaryDirectory.read(bed.inboxPath + "/" + transfer.id.text) == bytes)
     }
   }
 
-  @Test("unfinished transfers are kept for seven days")
-  func sweep() async throws {
+  @Test("unfinished transfers are kept for seven days") func sweep() async throws {
     let directory = try TemporaryDirectory()
     let path = try directory.file("file", seededBytes(3_000_000, seed: 7))
     try await BulkTestBed.run(directory: directory) { bed in
@@ -248,57 +228,42 @@ struct ResourceTests {
     let inbox = directory.path + "/inbox"
     let day = 24 * 3_600
     for (days, count) in [(6, 2), (8, 0)] {
-      _ = try await ResourceInbox.open(
-        directory: inbox,
-        quota: .whole(1 << 30),
-        now: secondsSince1970() + days * day
-      )
+      _ = try await ResourceInbox.open(directory: inbox, quota: .whole(1 << 30), now: secondsSince1970() + days * day)
       #expect(TemporaryDirectory.names(inbox + "/.partial").count == count)
     }
   }
 
-  @Test("the next start removes a partial resource that only an ended process could use")
-  func leftovers() async throws {
+  @Test("the next start removes a partial resource that only an ended process could use") func leftovers() async throws
+  {
     let directory = try TemporaryDirectory()
     let inbox = directory.path + "/inbox"
     let peer = PeerIdentity.ephemeral().peerID
     let isTemporary: @Sendable (UntrustedText) -> Bool = { $0.raw.hasPrefix("answer") }
     func open() async throws -> ResourceInbox {
-      try await ResourceInbox.open(
-        directory: inbox,
-        quota: .whole(1 << 30),
-        isTemporary: isTemporary
-      )
+      try await ResourceInbox.open(directory: inbox, quota: .whole(1 << 30), isTemporary: isTemporary)
     }
     var files: [StagingFile] = []
     var offers: [Control.ResourceOffer] = []
     let first = try await open()
     for name in ["answer 1", "answer 2", "photo"] {
-      let offer = Control.ResourceOffer(
-        id: .random(),
-        name: UntrustedText(name),
-        size: 10,
-        modified: 1
-      )
+      let offer = Control.ResourceOffer(id: .random(), name: UntrustedText(name), size: 10, modified: 1)
       let file = try #require(try await first.admit(offer, .init(peer: peer)) { false }.file)
       _ = try file.write([ByteBuffer(bytes: [1, 2, 3])], at: 0, after: SHA256())
       offers.append(offer)
       files.append(file)
     }
-    // Another process starts while all of them are running, and again after the first was
-    // interrupted.
+    // Another process starts while all of them are running, and again after the first was interrupted.
     _ = try await open()
     #expect(TemporaryDirectory.names(inbox + "/.partial").count == 6)
     let second = try await open()
-    await #expect(throws: SessionError.self) {
-      _ = try await second.admit(offers[2], .init(peer: peer)) { false }
-    }
+    await #expect(throws: SessionError.self) { _ = try await second.admit(offers[2], .init(peer: peer)) { false } }
     await first.storePartial(offers[0].id, written: 3, hash: SHA256())
     await first.storePartial(offers[2].id, written: 3, hash: SHA256())
     _ = try await open()
     #expect(
-      Set(TemporaryDirectory.names(inbox + "/.partial").filter { !$0.hasSuffix(".json") })
-        == [offers[1].id.text, offers[2].id.text]
+      Set(TemporaryDirectory.names(inbox + "/.partial").filter { !$0.hasSuffix(".json") }) == [
+        offers[1].id.text, offers[2].id.text,
+      ]
     )
     #expect(try await second.admit(offers[2], .init(peer: peer)) { false }.offset == 3)
   }
@@ -325,8 +290,9 @@ struct ResourceTests {
     }
   }
 
-  @Test("[RES-4] the sender cancels midway; the receiver deletes its partial file; the link stays")
-  func senderCancels() async throws {
+  @Test("[RES-4] the sender cancels midway; the receiver deletes its partial file; the link stays") func senderCancels()
+    async throws
+  {
     let disk = SlowDisk()
     try await BulkTestBed.run(calls: disk.calls) { bed in
       let path = try bed.directory.sparseFile("big", size: 100_000_000)
@@ -346,8 +312,9 @@ struct ResourceTests {
     }
   }
 
-  @Test("[RES-4] the receiver cancels midway; the sender is notified; the link stays")
-  func receiverCancels() async throws {
+  @Test("[RES-4] the receiver cancels midway; the sender is notified; the link stays") func receiverCancels()
+    async throws
+  {
     let disk = SlowDisk()
     try await BulkTestBed.run(calls: disk.calls) { bed in
       let path = try bed.directory.sparseFile("big", size: 100_000_000)
@@ -367,8 +334,9 @@ struct ResourceTests {
     }
   }
 
-  @Test("[RES-4] an unwanted resource is refused before a byte is sent, and its link stays")
-  func unwanted() async throws {
+  @Test("[RES-4] an unwanted resource is refused before a byte is sent, and its link stays") func unwanted()
+    async throws
+  {
     try await BulkTestBed.run { bed in
       bed.receiverEvents.refuse("spam")
       let path = try bed.directory.file("file", [1, 2, 3])
@@ -382,8 +350,9 @@ struct ResourceTests {
     }
   }
 
-  @Test("[RES-5] a transfer that is no longer wanted when it resumes ends on both sides")
-  func unwantedLater() async throws {
+  @Test("[RES-5] a transfer that is no longer wanted when it resumes ends on both sides") func unwantedLater()
+    async throws
+  {
     try await BulkTestBed.run { bed in
       bed.links.cut(after: [2_000_000])
       bed.links.hold(after: 1)
@@ -393,39 +362,30 @@ struct ResourceTests {
       bed.receiverEvents.refuse("photo")
       bed.links.release()
       await #expect(throws: SessionError(.declined, "")) { try await transfer.result() }
-      await #expect(throws: SessionError(.declined, "")) {
-        try await bed.receiverEvents.result(of: transfer.id)
-      }
+      await #expect(throws: SessionError(.declined, "")) { try await bed.receiverEvents.result(of: transfer.id) }
       await eventually { bed.partials.isEmpty }
     }
   }
 
-  @Test(
-    "[RES-4] a transfer is canceled while it waits for a link or its turn, and while it is broken"
-  )
+  @Test("[RES-4] a transfer is canceled while it waits for a link or its turn, and while it is broken")
   func cancelWhileWaiting() async throws {
     try await BulkTestBed.run { bed in
       bed.links.hold()
       let path = try bed.directory.file("file", [1, 2, 3])
-      let transfers = try (0..<10).map { _ in
-        try bed.sender.sendResource(atPath: path, named: "file")
-      }
+      let transfers = try (0..<10).map { _ in try bed.sender.sendResource(atPath: path, named: "file") }
       transfers[9].cancel()
-      await #expect(throws: SessionError(.transferCancelled, "")) {
-        try await transfers[9].result()
-      }
+      await #expect(throws: SessionError(.transferCancelled, "")) { try await transfers[9].result() }
       #expect(bed.sender.cancelResource(transfers[0].id))
-      await #expect(throws: SessionError(.transferCancelled, "")) {
-        try await transfers[0].result()
-      }
+      await #expect(throws: SessionError(.transferCancelled, "")) { try await transfers[0].result() }
       bed.links.release()
       for transfer in transfers[1..<9] { _ = try await transfer.result() }
       await bed.senderEvents.wait { $0.finished.count == 10 }
     }
   }
 
-  @Test("if the receiver cancels a transfer with a broken link, the partial file is deleted")
-  func cancelInterrupted() async throws {
+  @Test("if the receiver cancels a transfer with a broken link, the partial file is deleted") func cancelInterrupted()
+    async throws
+  {
     try await BulkTestBed.run { bed in
       let path = try bed.directory.file("file", seededBytes(3_000_000, seed: 8))
       bed.links.cut(after: [2_000_000])
@@ -444,8 +404,9 @@ struct ResourceTests {
 
   // MARK: The source
 
-  @Test("both sides notice a file that changes while it is sent", arguments: 0..<4)
-  func sourceChanges(how: Int) async throws {
+  @Test("both sides notice a file that changes while it is sent", arguments: 0..<4) func sourceChanges(how: Int)
+    async throws
+  {
     let disk = SlowDisk()
     try await BulkTestBed.run(calls: disk.calls) { bed in
       let path = try bed.directory.sparseFile("big", size: 100_000_000)
@@ -463,16 +424,13 @@ struct ResourceTests {
       }
       disk.release()
       await #expect(throws: SessionError(.sourceChanged, "")) { try await transfer.result() }
-      await #expect(throws: SessionError(.sourceChanged, "")) {
-        try await bed.receiverEvents.result(of: transfer.id)
-      }
+      await #expect(throws: SessionError(.sourceChanged, "")) { try await bed.receiverEvents.result(of: transfer.id) }
       await eventually { bed.partials.isEmpty }
       #expect(bed.delivered.isEmpty)
     }
   }
 
-  @Test("only a readable regular file is sent")
-  func unreadable() async throws {
+  @Test("only a readable regular file is sent") func unreadable() async throws {
     try await BulkTestBed.run { bed in
       let fifo = bed.directory.path + "/fifo"
       #expect(mkfifo(fifo, 0o600) == 0)
@@ -484,22 +442,18 @@ struct ResourceTests {
     }
   }
 
-  @Test(
-    "names that are too long, for the limit or a frame, or that contain NUL, are refused at once"
-  )
-  func names() async throws {
+  @Test("names that are too long, for the limit or a frame, or that contain NUL, are refused at once") func names()
+    async throws
+  {
     try await BulkTestBed.run { bed in
       let path = try bed.directory.file("file", [1])
       let long = String(repeating: "n", count: Limits.resourceName)
       for name in [long + "n", "a\0b", String(repeating: "\u{1}", count: Limits.resourceName)] {
-        #expect(throws: SessionError(.invalidName, "")) {
-          try bed.sender.sendResource(atPath: path, named: name)
-        }
+        #expect(throws: SessionError(.invalidName, "")) { try bed.sender.sendResource(atPath: path, named: name) }
       }
       let hostile = [
-        "", "..", "../../../etc/passwd", "/etc/passwd", "a/b\\c", ".partial", "\u{1B}[31m\u{7}",
-        "-rf", "CON", "{\"id\":\"1-a\",\"type\":\"photo\"}", "e\u{301}", "\u{E9}", "\u{202E}x",
-        long,
+        "", "..", "../../../etc/passwd", "/etc/passwd", "a/b\\c", ".partial", "\u{1B}[31m\u{7}", "-rf", "CON",
+        "{\"id\":\"1-a\",\"type\":\"photo\"}", "e\u{301}", "\u{E9}", "\u{202E}x", long,
       ]
       for name in hostile {
         let transfer = try bed.sender.sendResource(atPath: path, named: name)
@@ -509,16 +463,13 @@ struct ResourceTests {
         #expect(bed.delivered.contains(transfer.id.text))
       }
       #expect(bed.delivered.count == hostile.count)
-      #expect(
-        Set(TemporaryDirectory.names(bed.directory.path)) == ["file", "inbox", "sender-inbox"]
-      )
+      #expect(Set(TemporaryDirectory.names(bed.directory.path)) == ["file", "inbox", "sender-inbox"])
     }
   }
 
   // MARK: Space
 
-  @Test("a file that exceeds the quota is refused, and both sides learn the reason")
-  func quota() async throws {
+  @Test("a file that exceeds the quota is refused, and both sides learn the reason") func quota() async throws {
     try await BulkTestBed.run(quota: .whole(1_000_000)) { bed in
       try await bed.expectArrival(seededBytes(600_000, seed: 1))
       let path = try bed.directory.file("file", seededBytes(500_000, seed: 2))
@@ -530,8 +481,8 @@ struct ResourceTests {
     }
   }
 
-  @Test("old partial files are deleted for a file that fits in the quota without them")
-  func partsMakeWay() async throws {
+  @Test("old partial files are deleted for a file that fits in the quota without them") func partsMakeWay() async throws
+  {
     let directory = try TemporaryDirectory()
     try await BulkTestBed.run(quota: .whole(5_000_000), directory: directory) { bed in
       let path = try directory.file("first", seededBytes(4_000_000, seed: 7))
@@ -547,8 +498,9 @@ struct ResourceTests {
     }
   }
 
-  @Test("if the disk has no room for an offered file, that is reported before a byte is sent")
-  func noRoom() async throws {
+  @Test("if the disk has no room for an offered file, that is reported before a byte is sent") func noRoom()
+    async throws
+  {
     var calls = DiskCalls.system
     calls.freeBytes = { _ in 99_999 }
     try await BulkTestBed.run(calls: calls) { bed in
@@ -560,8 +512,7 @@ struct ResourceTests {
     }
   }
 
-  @Test("a write that fails midway ends the transfer on both sides and leaves no file")
-  func writeFails() async throws {
+  @Test("a write that fails midway ends the transfer on both sides and leaves no file") func writeFails() async throws {
     for (number, code) in [(ENOSPC, SessionError.Code.diskFull), (EIO, .system)] {
       var calls = DiskCalls.system
       calls.write = { descriptor, bytes, offset in
@@ -575,9 +526,7 @@ struct ResourceTests {
         let path = try bed.directory.file("file", seededBytes(8_000_000, seed: 2))
         let transfer = try bed.sender.sendResource(atPath: path, named: "file")
         await #expect(throws: SessionError(code, "")) { try await transfer.result() }
-        await #expect(throws: SessionError(code, "")) {
-          try await bed.receiverEvents.result(of: transfer.id)
-        }
+        await #expect(throws: SessionError(code, "")) { try await bed.receiverEvents.result(of: transfer.id) }
         await eventually { bed.partials.isEmpty }
         #expect(bed.delivered.isEmpty)
         try await bed.expectArrival(seededBytes(1_000_000, seed: 1))
@@ -585,8 +534,7 @@ struct ResourceTests {
     }
   }
 
-  @Test("if the disk fills up, both sides report it and the partial file is deleted")
-  func fullDisk() async throws {
+  @Test("if the disk fills up, both sides report it and the partial file is deleted") func fullDisk() async throws {
     let directory = try TemporaryDirectory()
     let mountPoint = directory.path + "/small"
     #expect(mkdir(mountPoint, 0o700) == 0)
@@ -602,9 +550,7 @@ struct ResourceTests {
       let path = try directory.file("file", seededBytes(6_000_000, seed: 2))
       let transfer = try bed.sender.sendResource(atPath: path, named: "file")
       await #expect(throws: SessionError(.diskFull, "")) { try await transfer.result() }
-      await #expect(throws: SessionError(.diskFull, "")) {
-        try await bed.receiverEvents.result(of: transfer.id)
-      }
+      await #expect(throws: SessionError(.diskFull, "")) { try await bed.receiverEvents.result(of: transfer.id) }
       await eventually { bed.partials.isEmpty }
       try await bed.expectArrival(seededBytes(1_000_000, seed: 1))
     }
@@ -612,8 +558,7 @@ struct ResourceTests {
 
   // MARK: Progress and memory
 
-  @Test("progress is reported at most ten times a second on either side")
-  func progress() async throws {
+  @Test("progress is reported at most ten times a second on either side") func progress() async throws {
     let clock = ManualClock()
     try await BulkTestBed.run(time: BulkTime(clock)) { bed in
       try await bed.expectArrival(seededBytes(8_000_000, seed: 1))
@@ -634,8 +579,7 @@ struct ResourceTests {
   @Test(
     "the progress sequence of a transfer ends with the transfer, at the full size",
     arguments: [0, 1, 65_536, 2_000_000]
-  )
-  func progressSequence(size: Int) async throws {
+  ) func progressSequence(size: Int) async throws {
     // The clock stands still, so there are no reports between the first and the last one.
     try await BulkTestBed.run(time: BulkTime(ManualClock())) { bed in
       let path = try bed.directory.file("file", seededBytes(size, seed: 1))
@@ -653,8 +597,7 @@ struct ResourceTests {
     }
   }
 
-  @Test("a gigabyte passes through both sides in constant memory")
-  func constantMemory() async throws {
+  @Test("a gigabyte passes through both sides in constant memory") func constantMemory() async throws {
     await #expect(processExitsWith: .success) {
       try await BulkTestBed.run { bed in
         try await bed.expectArrival(seededBytes(20_000_000, seed: 1))

@@ -4,10 +4,8 @@ import Testing
 
 @testable import PeerSession
 
-@Suite("WriteBatches")
-struct WriteBatchesTests {
-  @Test("batches follow each other without gaps, each with the hash of the bytes before it")
-  func order() throws {
+@Suite("WriteBatches") struct WriteBatchesTests {
+  @Test("batches follow each other without gaps, each with the hash of the bytes before it") func order() throws {
     let before = SHA256.hash(data: [1])
     var start = SHA256()
     start.update(data: [1])
@@ -23,10 +21,7 @@ struct WriteBatchesTests {
     #expect(Array(first.hash.finalize()) == Array(before))
     #expect(batches.submittedBytes == 4)
     #expect(batches.emptyBatch.offset == 4)
-    batches.append(
-      [ByteBuffer(repeating: 0, count: WriteBatches.batchSize)],
-      byteCount: WriteBatches.batchSize
-    )
+    batches.append([ByteBuffer(repeating: 0, count: WriteBatches.batchSize)], byteCount: WriteBatches.batchSize)
     #expect(batches.isBatchFull)
     let second = batches.nextBatch()
     #expect(second?.offset == 4)

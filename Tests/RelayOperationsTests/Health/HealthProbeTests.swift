@@ -6,12 +6,7 @@ struct HealthProbeTests {
     metrics: @escaping @Sendable () async -> String = { "" },
     _ body: (inout HealthProbe) async throws -> Void
   ) async throws {
-    let endpoints = HealthEndpoints(
-      program: "p",
-      version: "1",
-      hindrances: { ["draining"] },
-      metrics: metrics
-    )
+    let endpoints = HealthEndpoints(program: "p", version: "1", hindrances: { ["draining"] }, metrics: metrics)
     var configuration = HealthServer.Configuration()
     configuration.port = 0
     // Tests that are not about time have long timeouts, because the machine may be busy.
@@ -24,8 +19,7 @@ struct HealthProbeTests {
     }
   }
 
-  @Test("the server's answer is printed with its status")
-  func asks() async throws {
+  @Test("the server's answer is printed with its status") func asks() async throws {
     try await withProbe { probe in
       let health = try await probe.ask("/healthz")
       #expect(health.status == 200)
@@ -36,8 +30,7 @@ struct HealthProbeTests {
     }
   }
 
-  @Test("an endless answer is cut")
-  func cuts() async throws {
+  @Test("an endless answer is cut") func cuts() async throws {
     let large = String(repeating: "x", count: 5 << 20)
     let metrics: @Sendable () async -> String = { large }
     try await withProbe(metrics: metrics) { probe in
@@ -46,8 +39,9 @@ struct HealthProbeTests {
     }
   }
 
-  @Test("a server that answers too late, and a missing server, are errors with a message")
-  func failsInTime() async throws {
+  @Test("a server that answers too late, and a missing server, are errors with a message") func failsInTime()
+    async throws
+  {
     let (gate, opener) = AsyncStream<Void>.makeStream()
     let metrics: @Sendable () async -> String = {
       for await _ in gate {}
@@ -56,9 +50,7 @@ struct HealthProbeTests {
     try await withProbe(metrics: metrics) { probe in
       probe.timeout = .milliseconds(20)
       let hasty = probe
-      let error = await #expect(throws: HealthProbe.Failure.self) {
-        try await hasty.ask("/metrics")
-      }
+      let error = await #expect(throws: HealthProbe.Failure.self) { try await hasty.ask("/metrics") }
       #expect(error?.description == "no complete answer arrived in time")
       opener.finish()
     }

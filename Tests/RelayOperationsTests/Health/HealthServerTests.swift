@@ -5,10 +5,7 @@ import Testing
 struct HealthServerTests {
   private static let reasons = ["the store is being recovered", "line\nend\u{1b}[2J"]
 
-  private static func endpoints(
-    ailments: [String] = [],
-    hindrances: [String] = []
-  ) -> HealthEndpoints {
+  private static func endpoints(ailments: [String] = [], hindrances: [String] = []) -> HealthEndpoints {
     HealthEndpoints(
       program: "whiteboard-relay",
       version: "1.2.3",
@@ -27,8 +24,7 @@ struct HealthServerTests {
     return configuration
   }
 
-  @Test("each path is answered with text, and the connection is closed")
-  func answers() async throws {
+  @Test("each path is answered with text, and the connection is closed") func answers() async throws {
     try await withHealthServer(Self.endpoints(), configuration: Self.configuration) { server in
       let expected = [
         ("/healthz", "ok\n"), ("/readyz", "ready\n"), ("/version", "whiteboard-relay 1.2.3\n"),
@@ -49,19 +45,12 @@ struct HealthServerTests {
     }
   }
 
-  @Test("a client that asks for JSON gets JSON")
-  func answersInJSON() async throws {
-    try await withHealthServer(
-      Self.endpoints(hindrances: Self.reasons),
-      configuration: Self.configuration
-    ) { server in
+  @Test("a client that asks for JSON gets JSON") func answersInJSON() async throws {
+    try await withHealthServer(Self.endpoints(hindrances: Self.reasons), configuration: Self.configuration) { server in
       let accept = "Accept: text/html;q=0.2, application/json; charset=utf-8\r\n"
       let expected = [
         ("/healthz", 200, #"{"status":"ok","reasons":[]}"#),
-        (
-          "/readyz", 503,
-          #"{"status":"not ready","reasons":["the store is being recovered","line\\nend\\u{1b}[2J"]}"#
-        ),
+        ("/readyz", 503, #"{"status":"not ready","reasons":["the store is being recovered","line\\nend\\u{1b}[2J"]}"#),
         ("/version", 200, #"{"program":"whiteboard-relay","version":"1.2.3"}"#),
       ]
       for (path, status, body) in expected {
@@ -73,8 +62,7 @@ struct HealthServerTests {
     }
   }
 
-  @Test("an answer 503 lists every reason in its own line, without control characters")
-  func saysWhyNot() async throws {
+  @Test("an answer 503 lists every reason in its own line, without control characters") func saysWhyNot() async throws {
     try await withHealthServer(
       Self.endpoints(ailments: ["the event loop is stuck"], hindrances: Self.reasons),
       configuration: Self.configuration
@@ -88,38 +76,30 @@ struct HealthServerTests {
     }
   }
 
-  @Test("HEAD is answered with the header only")
-  func answersHead() async throws {
+  @Test("HEAD is answered with the header only") func answersHead() async throws {
     try await withHealthServer(Self.endpoints(), configuration: Self.configuration) { server in
-      let answer = try #require(
-        try await RawClient.ask("HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n", port: server.port)
-      )
+      let answer = try #require(try await RawClient.ask("HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n", port: server.port))
       #expect(answer.status == 200)
       #expect(answer.header("Content-Length") == "3")
       #expect(answer.body.isEmpty)
     }
   }
 
-  @Test("an address in use is an error with a message")
-  func throwsWhenTaken() async throws {
+  @Test("an address in use is an error with a message") func throwsWhenTaken() async throws {
     try await withHealthServer(Self.endpoints(), configuration: Self.configuration) { server in
       var configuration = Self.configuration
       configuration.port = server.port
       let error = await #expect(throws: HealthServer.BindError.self) {
         try await withHealthServer(Self.endpoints(), configuration: configuration) { _ in }
       }
-      #expect(
-        error?.description
-          == "cannot listen on 127.0.0.1 port \(server.port): Address already in use"
-      )
+      #expect(error?.description == "cannot listen on 127.0.0.1 port \(server.port): Address already in use")
     }
   }
 
   @Test(
     "when its scope ends, also by an error, the server closes all connections and stops listening",
     .timeLimit(.minutes(2))
-  )
-  func endsWithScope() async throws {
+  ) func endsWithScope() async throws {
     struct Enough: Error {}
     let last = NIOLockedValueBox<(port: Int, client: RawClient)?>(nil)
     var configuration = Self.configuration
@@ -137,9 +117,7 @@ struct HealthServerTests {
     let (port, client) = try #require(last.withLockedValue { $0 })
     #expect(try await client.read() == "")
     // A process that another test starts also holds the listening socket until it calls exec.
-    while let late = try? await RawClient(host: "127.0.0.9", port: port) {
-      #expect(try await late.read() == "")
-    }
+    while let late = try? await RawClient(host: "127.0.0.9", port: port) { #expect(try await late.read() == "") }
   }
 
   @Test("an endpoint that hangs is answered by the server, and its requests do not accumulate")

@@ -9,16 +9,16 @@ struct RawClient {
   /// Connects to a server; a client with `isReading` false never reads.
   init(host: String = "127.0.0.1", port: Int, isReading: Bool = true) async throws {
     let group = MultiThreadedEventLoopGroup.singleton
-    let (channel, received) = try await ClientBootstrap(group: group)
-      .channelOption(.allowRemoteHalfClosure, value: false)
-      .channelOption(.autoRead, value: isReading)
-      .connect(host: host, port: port) { channel in
-        channel.eventLoop.makeCompletedFuture {
-          let promise = channel.eventLoop.makePromise(of: String.self)
-          try channel.pipeline.syncOperations.addHandler(Gatherer(promise))
-          return (channel, promise.futureResult)
-        }
+    let (channel, received) = try await ClientBootstrap(group: group).channelOption(
+      .allowRemoteHalfClosure,
+      value: false
+    ).channelOption(.autoRead, value: isReading).connect(host: host, port: port) { channel in
+      channel.eventLoop.makeCompletedFuture {
+        let promise = channel.eventLoop.makePromise(of: String.self)
+        try channel.pipeline.syncOperations.addHandler(Gatherer(promise))
+        return (channel, promise.futureResult)
       }
+    }
     self.channel = channel
     self.received = received
   }
@@ -26,9 +26,7 @@ struct RawClient {
   func send(_ text: String) async { await send(Array(text.utf8)) }
 
   /// Sends bytes; ignores the error if the server closed before it had read all.
-  func send(_ bytes: [UInt8]) async {
-    try? await channel.writeAndFlush(channel.allocator.buffer(bytes: bytes))
-  }
+  func send(_ bytes: [UInt8]) async { try? await channel.writeAndFlush(channel.allocator.buffer(bytes: bytes)) }
 
   /// Closes the sending side; ignores the error if the server closed before.
   func endSending() async { try? await channel.close(mode: .output) }
@@ -55,9 +53,7 @@ private final class Gatherer: ChannelInboundHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
   /// Called at the end of every channel, also of one that was never connected.
-  func handlerRemoved(context: ChannelHandlerContext) {
-    promise.succeed(String(buffer: gathered))
-  }
+  func handlerRemoved(context: ChannelHandlerContext) { promise.succeed(String(buffer: gathered)) }
 }
 
 /// The parts of an answer.
@@ -69,16 +65,14 @@ struct RawAnswer {
   init?(_ text: String) {
     guard let end = text.firstRange(of: "\r\n\r\n") else { return nil }
     head = text[..<end.lowerBound].split(separator: "\r\n")
-    guard let line = head.first?.split(separator: " "), line.count > 2, line[0] == "HTTP/1.1",
-      let status = Int(line[1])
+    guard let line = head.first?.split(separator: " "), line.count > 2, line[0] == "HTTP/1.1", let status = Int(line[1])
     else { return nil }
     self.status = status
     body = String(text[end.upperBound...])
   }
 
   func header(_ name: String) -> String? {
-    head.first { $0.lowercased().hasPrefix(name.lowercased() + ":") }
-      .map { String($0.dropFirst(name.count + 2)) }
+    head.first { $0.lowercased().hasPrefix(name.lowercased() + ":") }.map { String($0.dropFirst(name.count + 2)) }
   }
 }
 

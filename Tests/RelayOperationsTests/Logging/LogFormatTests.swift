@@ -3,8 +3,7 @@ import RelayOperations
 import Testing
 
 struct LogFormatTests {
-  @Test("the journal's format is chosen only if the journal reads the descriptor")
-  func choosesJournal() throws {
+  @Test("the journal's format is chosen only if the journal reads the descriptor") func choosesJournal() throws {
     let (journal, other) = (Pipe(), Pipe())
     var status = stat()
     #expect(fstat(journal.writer, &status) == 0)
@@ -21,8 +20,7 @@ struct LogFormatTests {
     #expect(chosen(ours, -1) == .text)
   }
 
-  @Test("the formats have the names of the command line")
-  func hasNames() {
+  @Test("the formats have the names of the command line") func hasNames() {
     #expect(LogFormat.allCases.map(\.rawValue) == ["text", "json", "journald"])
   }
 }

@@ -5,8 +5,7 @@ import Testing
 @testable import RelayOperations
 
 struct LogWriterTests {
-  @Test("lines of several threads stay whole")
-  func keepsLinesWhole() async {
+  @Test("lines of several threads stay whole") func keepsLinesWhole() async {
     let pipe = Pipe()
     let writer = LogWriter(descriptor: pipe.writer, limit: 1 << 30)
     let reading = pipe.reading()
@@ -24,14 +23,11 @@ struct LogWriterTests {
     #expect(lines.allSatisfy { $0.count == 9_000 && Set($0).count == 1 })
   }
 
-  @Test("a full pipe delays no caller; the oldest lines are dropped, counted and reported")
-  func dropsTheOldest() {
+  @Test("a full pipe delays no caller; the oldest lines are dropped, counted and reported") func dropsTheOldest() {
     let pipe = Pipe()
     pipe.fill()
     let dropped = NIOLockedValueBox(0)
-    let writer = LogWriter(descriptor: pipe.writer, limit: 100) {
-      dropped.withLockedValue { $0 += 1 }
-    }
+    let writer = LogWriter(descriptor: pipe.writer, limit: 100) { dropped.withLockedValue { $0 += 1 } }
     // The pipe is not read, so a writer that waits for its reader would never finish.
     for number in 10..<100 { writer.write("line \(number)\n") { "\($0) dropped\n" } }
     let count = dropped.withLockedValue { $0 }
@@ -49,8 +45,7 @@ struct LogWriterTests {
     #expect(fcntl(pipe.writer, F_GETFL) & O_NONBLOCK == 0)
   }
 
-  @Test("a line that is larger than the queue is written whole")
-  func writesLargeLine() async {
+  @Test("a line that is larger than the queue is written whole") func writesLargeLine() async {
     let pipe = Pipe()
     let writer = LogWriter(descriptor: pipe.writer, limit: 10)
     let reading = pipe.reading()
@@ -61,8 +56,7 @@ struct LogWriterTests {
     for await text in reading { #expect(text == large) }
   }
 
-  @Test("a full disk does not stop the program")
-  func survivesFullDisk() throws {
+  @Test("a full disk does not stop the program") func survivesFullDisk() throws {
     let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
     let writer = LogWriter(descriptor: full.fileDescriptor)
     writer.write("x\n")

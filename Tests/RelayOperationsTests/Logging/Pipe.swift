@@ -55,8 +55,7 @@ final class Pipe: Sendable {
 
   /// Returns the text that is there now.
   ///
-  /// This does not wait for the end, because a process that another test starts may hold an end as
-  /// well.
+  /// This does not wait for the end, because a process that another test starts may hold an end as well.
   func read() -> String {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 65_536)

@@ -2,8 +2,7 @@ import RelayOperations
 import Testing
 
 struct MetricFamilyTests {
-  @Test("a family that Prometheus cannot parse traps at its declaration")
-  func stopsOnMistakes() async {
+  @Test("a family that Prometheus cannot parse traps at its declaration") func stopsOnMistakes() async {
     await #expect(processExitsWith: .failure) { _ = MetricFamily.gauge("relay-peers", help: "x") }
     await #expect(processExitsWith: .failure) { _ = MetricFamily.gauge("9relay", help: "x") }
     await #expect(processExitsWith: .failure) { _ = MetricFamily.gauge("", help: "x") }
@@ -13,9 +12,7 @@ struct MetricFamilyTests {
     await #expect(processExitsWith: .failure) {
       _ = MetricFamily.gauge("relay_peers", help: "x", labels: ["role", "role"])
     }
-    await #expect(processExitsWith: .failure) {
-      _ = MetricFamily.histogram("relay_seconds", help: "x", labels: ["le"])
-    }
+    await #expect(processExitsWith: .failure) { _ = MetricFamily.histogram("relay_seconds", help: "x", labels: ["le"]) }
     await #expect(processExitsWith: .failure) {
       _ = MetricFamily.histogram("relay_seconds", help: "x", upperBounds: [1, 1])
     }

@@ -5,19 +5,11 @@ import Testing
 
 struct PrometheusMetricsTests {
   private let metrics = PrometheusMetrics([
-    .counter(
-      "relay_operations_total",
-      help: "Operations, by outcome.",
-      labels: ["outcome", "role"]
-    ),
+    .counter("relay_operations_total", help: "Operations, by outcome.", labels: ["outcome", "role"]),
     .counter("relay_received_bytes_total", help: "Bytes received."),
     .gauge("relay_boards", help: "Boards that are open."),
     .gauge("relay_peers", help: "Peers that are connected, by role.", labels: ["role"]),
-    .histogram(
-      "relay_fsync_seconds",
-      help: "How long a commit took.",
-      upperBounds: [0.01, 0.1, 1]
-    ),
+    .histogram("relay_fsync_seconds", help: "How long a commit took.", upperBounds: [0.01, 0.1, 1]),
     .histogram("relay_batch_bytes", help: "Size of a batch.", upperBounds: [100, 1_000]),
   ])
 
@@ -27,12 +19,10 @@ struct PrometheusMetricsTests {
   }
 
   private func refused(_ reason: String) -> String? {
-    samples("metrics_refused_total").first { $0.contains("\"\(reason)\"") }
-      .map { String($0.split(separator: " ")[1]) }
+    samples("metrics_refused_total").first { $0.contains("\"\(reason)\"") }.map { String($0.split(separator: " ")[1]) }
   }
 
-  @Test("families without labels are shown from the start, each with its help and type")
-  func showsFromTheStart() {
+  @Test("families without labels are shown from the start, each with its help and type") func showsFromTheStart() {
     #expect(
       metrics.text() == """
         # HELP metrics_refused_total Metrics that were created but are not shown, by reason.
@@ -71,15 +61,12 @@ struct PrometheusMetricsTests {
     )
   }
 
-  @Test("a counter counts whole amounts exactly, accepts fractions, and never decreases")
-  func counts() {
+  @Test("a counter counts whole amounts exactly, accepts fractions, and never decreases") func counts() {
     let bytes = Counter(label: "relay_received_bytes_total", factory: metrics)
     bytes.increment(by: Int64(9_007_199_254_740_993))
     bytes.increment(by: -5)
     bytes.increment()
-    #expect(
-      samples("relay_received_bytes_total") == ["relay_received_bytes_total 9007199254740994"]
-    )
+    #expect(samples("relay_received_bytes_total") == ["relay_received_bytes_total 9007199254740994"])
     bytes.reset()
     let parts = FloatingPointCounter(label: "relay_received_bytes_total", factory: metrics)
     parts.increment(by: 1.5)
@@ -89,17 +76,13 @@ struct PrometheusMetricsTests {
     #expect(samples("relay_received_bytes_total") == ["relay_received_bytes_total 3.5"])
   }
 
-  @Test("the largest amounts overflow without a trap")
-  func overflows() {
+  @Test("the largest amounts overflow without a trap") func overflows() {
     let bytes = Counter(label: "relay_received_bytes_total", factory: metrics)
     for _ in 0..<3 { bytes.increment(by: Int64.max) }
-    #expect(
-      samples("relay_received_bytes_total") == ["relay_received_bytes_total 9223372036854775805"]
-    )
+    #expect(samples("relay_received_bytes_total") == ["relay_received_bytes_total 9223372036854775805"])
   }
 
-  @Test("a gauge goes up and down, and shows NaN and infinity")
-  func gauges() {
+  @Test("a gauge goes up and down, and shows NaN and infinity") func gauges() {
     let boards = Meter(label: "relay_boards", factory: metrics)
     boards.set(7)
     boards.increment(by: 2.5)
@@ -113,8 +96,7 @@ struct PrometheusMetricsTests {
     }
   }
 
-  @Test("a timer counts in seconds, and each bucket includes those below it")
-  func observes() {
+  @Test("a timer counts in seconds, and each bucket includes those below it") func observes() {
     let fsync = Timer(label: "relay_fsync_seconds", factory: metrics)
     fsync.recordMilliseconds(10)
     fsync.recordMicroseconds(10_001)
@@ -130,8 +112,7 @@ struct PrometheusMetricsTests {
     )
   }
 
-  @Test("a recorder that aggregates fills a histogram; NaN and infinity are ignored")
-  func records() {
+  @Test("a recorder that aggregates fills a histogram; NaN and infinity are ignored") func records() {
     let size = Recorder(label: "relay_batch_bytes", factory: metrics)
     size.record(100)
     size.record(Double.nan)
@@ -140,20 +121,13 @@ struct PrometheusMetricsTests {
     #expect(samples("relay_batch_bytes_count") == ["relay_batch_bytes_count 1"])
   }
 
-  @Test("series are sorted by their label values, whatever the order of the dimensions")
-  func ordersLabels() {
+  @Test("series are sorted by their label values, whatever the order of the dimensions") func ordersLabels() {
     for (outcome, role) in [("refused", "viewer"), ("merged", "relay"), ("merged", "editor")] {
-      Counter(
-        label: "relay_operations_total",
-        dimensions: [("role", role), ("outcome", outcome)],
-        factory: metrics
-      ).increment()
+      Counter(label: "relay_operations_total", dimensions: [("role", role), ("outcome", outcome)], factory: metrics)
+        .increment()
     }
-    Counter(
-      label: "relay_operations_total",
-      dimensions: [("outcome", "merged"), ("role", "relay")],
-      factory: metrics
-    ).increment()
+    Counter(label: "relay_operations_total", dimensions: [("outcome", "merged"), ("role", "relay")], factory: metrics)
+      .increment()
     #expect(
       samples("relay_operations_total") == [
         #"relay_operations_total{outcome="merged",role="editor"} 1"#,
@@ -163,10 +137,8 @@ struct PrometheusMetricsTests {
     )
   }
 
-  @Test("the value of a label is escaped, bounded and free of control characters")
-  func escapesLabels() {
-    Meter(label: "relay_peers", dimensions: [("role", "a\"\\b\nc\u{1b}[31m")], factory: metrics)
-      .set(1)
+  @Test("the value of a label is escaped, bounded and free of control characters") func escapesLabels() {
+    Meter(label: "relay_peers", dimensions: [("role", "a\"\\b\nc\u{1b}[31m")], factory: metrics).set(1)
     #expect(samples("relay_peers") == [#"relay_peers{role="a\"\\b\\nc\\u{1b}[31m"} 1"#])
     let long = String(repeating: "x", count: 10_000)
     Meter(label: "relay_peers", dimensions: [("role", long)], factory: metrics).set(1)
@@ -174,8 +146,7 @@ struct PrometheusMetricsTests {
     #expect(samples("relay_peers").last == #"relay_peers{role="\#(cut)"} 1"#)
   }
 
-  @Test("a metric without a matching family is counted as refused and not shown")
-  func refuses() {
+  @Test("a metric without a matching family is counted as refused and not shown") func refuses() {
     let before = metrics.text()
     Counter(label: "other_total", factory: metrics).increment()
     #expect(refused("unknown_name") == "1")
@@ -186,23 +157,16 @@ struct PrometheusMetricsTests {
     let wrong: [[(String, String)]] = [
       [], [("roles", "x")], [("role", "x"), ("other", "y")], [("role", "x"), ("role", "y")],
     ]
-    for dimensions in wrong {
-      Meter(label: "relay_peers", dimensions: dimensions, factory: metrics).set(1)
-    }
+    for dimensions in wrong { Meter(label: "relay_peers", dimensions: dimensions, factory: metrics).set(1) }
     #expect(refused("wrong_labels") == "4")
-    let shown = metrics.text().split(separator: "\n").filter {
-      !$0.contains("metrics_refused_total")
-    }
+    let shown = metrics.text().split(separator: "\n").filter { !$0.contains("metrics_refused_total") }
     #expect(shown == before.split(separator: "\n").filter { !$0.contains("metrics_refused_total") })
   }
 
-  @Test("a family has at most its limit of series, and has room again when one is destroyed")
-  func boundsSeries() {
+  @Test("a family has at most its limit of series, and has room again when one is destroyed") func boundsSeries() {
     var meters: [Meter] = []
     for index in 0..<(PrometheusMetrics.seriesLimit + 10) {
-      meters.append(
-        Meter(label: "relay_peers", dimensions: [("role", "\(index)")], factory: metrics)
-      )
+      meters.append(Meter(label: "relay_peers", dimensions: [("role", "\(index)")], factory: metrics))
     }
     for meter in meters { meter.set(1) }
     #expect(samples("relay_peers").count == PrometheusMetrics.seriesLimit)
@@ -219,17 +183,11 @@ struct PrometheusMetricsTests {
     bytes.increment()
     bytes.destroy()
     #expect(samples("relay_received_bytes_total") == ["relay_received_bytes_total 1"])
-    Counter(
-      label: "metrics_refused_total",
-      dimensions: [("reason", "wrong_kind")],
-      factory: metrics
-    )
-    .destroy()
+    Counter(label: "metrics_refused_total", dimensions: [("reason", "wrong_kind")], factory: metrics).destroy()
     #expect(refused("wrong_kind") == "0")
   }
 
-  @Test("nothing is lost when many threads record and one reads")
-  func isThreadSafe() async {
+  @Test("nothing is lost when many threads record and one reads") func isThreadSafe() async {
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<8 {
         group.addTask { [metrics] in
@@ -254,8 +212,7 @@ struct PrometheusMetricsTests {
     #expect(samples("relay_operations_total").map { $0.hasSuffix(" 40000") } == [true])
   }
 
-  @Test("promtool accepts the output")
-  func isCleanToPromtool() async throws {
+  @Test("promtool accepts the output") func isCleanToPromtool() async throws {
     guard let promtool = Judge("promtool") else {
       Issue.record("promtool is not installed (Debian: prometheus)", severity: .warning)
       return
@@ -263,13 +220,11 @@ struct PrometheusMetricsTests {
     let all = PrometheusMetrics(
       ProcessMetrics.families + [
         .counter("relay_x_total", help: "Backslash \\ and\nline end.", labels: ["reason"]),
-        .counter("relay_empty_total", help: "No series.", labels: ["reason"]),
-        .gauge("relay_state", help: "A state."),
+        .counter("relay_empty_total", help: "No series.", labels: ["reason"]), .gauge("relay_state", help: "A state."),
         .histogram("relay_join_seconds", help: "How long joining took."),
       ]
     )
-    Counter(label: "relay_x_total", dimensions: [("reason", "a\"b\\c\nd")], factory: all)
-      .increment()
+    Counter(label: "relay_x_total", dimensions: [("reason", "a\"b\\c\nd")], factory: all).increment()
     Timer(label: "relay_join_seconds", factory: all).recordMilliseconds(3)
     Meter(label: "relay_state", factory: all).set(-Double.infinity)
     ProcessMetrics(factory: all, start: 1_700_000_000.25).read()
@@ -280,8 +235,7 @@ struct PrometheusMetricsTests {
     #expect(try await promtool.judge(["check", "metrics"], input: "x{a=\"} 1\n").status != 0)
   }
 
-  @Test("a process reports its own metrics")
-  func measuresProcess() throws {
+  @Test("a process reports its own metrics") func measuresProcess() throws {
     let metrics = PrometheusMetrics(ProcessMetrics.families)
     let process = ProcessMetrics(factory: metrics, start: 12)
     process.read()

@@ -14,9 +14,7 @@ final class DatagramSocket {
     let length = MemoryLayout<sa_family_t>.size + name.count
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
     let result = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(descriptor, $0, socklen_t(length))
-      }
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, socklen_t(length)) }
     }
     precondition(result == 0, "a socket is bound")
   }

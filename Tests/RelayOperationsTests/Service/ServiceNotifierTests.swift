@@ -16,8 +16,7 @@ struct ServiceNotifierTests {
     socket = DatagramSocket(name: Array(path.utf8))
   }
 
-  @Test("each state is sent as one datagram, as sd_notify(3) demands")
-  func notifies() throws {
+  @Test("each state is sent as one datagram, as sd_notify(3) demands") func notifies() throws {
     let notifier = try ServiceNotifier(environment: ["NOTIFY_SOCKET": path])
     #expect(notifier.status("recovering 3 boards"))
     #expect(notifier.ready())
@@ -26,14 +25,13 @@ struct ServiceNotifierTests {
     #expect(notifier.stopping())
     #expect(
       socket.received() == [
-        "STATUS=recovering 3 boards", "READY=1", "READY=1\nSTATUS=2 boards, 5 people",
-        "STOPPING=1\nSTATUS=draining", "STOPPING=1",
+        "STATUS=recovering 3 boards", "READY=1", "READY=1\nSTATUS=2 boards, 5 people", "STOPPING=1\nSTATUS=draining",
+        "STOPPING=1",
       ]
     )
   }
 
-  @Test("the message for reloading contains the time of the monotonic clock")
-  func tellsReloading() throws {
+  @Test("the message for reloading contains the time of the monotonic clock") func tellsReloading() throws {
     func monotonic() -> Int {
       var time = timespec()
       clock_gettime(CLOCK_MONOTONIC, &time)
@@ -50,16 +48,14 @@ struct ServiceNotifierTests {
     #expect((before...monotonic()).contains(time))
   }
 
-  @Test("an abstract socket is notified as well")
-  func notifiesAbstract() throws {
+  @Test("an abstract socket is notified as well") func notifiesAbstract() throws {
     let name = "whiteboard-relay-\(UUID().uuidString)"
     let abstract = DatagramSocket(name: [0] + Array(name.utf8))
     #expect(try ServiceNotifier(environment: ["NOTIFY_SOCKET": "@" + name]).ready())
     #expect(abstract.received() == ["READY=1"])
   }
 
-  @Test("a status text cannot add other assignments")
-  func cleansStatus() throws {
+  @Test("a status text cannot add other assignments") func cleansStatus() throws {
     let notifier = try ServiceNotifier(environment: ["NOTIFY_SOCKET": path])
     notifier.status("board \"x\"\nSTOPPING=1\u{1b}[31m")
     notifier.status(String(repeating: "y", count: 100_000))
@@ -68,8 +64,7 @@ struct ServiceNotifierTests {
     #expect(datagrams.last == "STATUS=" + String(repeating: "y", count: 256) + "…")
   }
 
-  @Test("without a service manager, nothing is sent and no call fails")
-  func doesNothingAlone() async throws {
+  @Test("without a service manager, nothing is sent and no call fails") func doesNothingAlone() async throws {
     let notifier = try ServiceNotifier(environment: ["WATCHDOG_USEC": "1000"])
     #expect(!notifier.ready())
     #expect(notifier.watchdogTimeout == nil)
@@ -81,21 +76,16 @@ struct ServiceNotifierTests {
   @Test(
     "an invalid address or time is an error",
     arguments: [
-      ["NOTIFY_SOCKET": ""], ["NOTIFY_SOCKET": "@"], ["NOTIFY_SOCKET": "relative"],
-      ["NOTIFY_SOCKET": "vsock:2:1234"],
-      ["NOTIFY_SOCKET": "/" + String(repeating: "x", count: 108)],
-      ["WATCHDOG_USEC": ""], ["WATCHDOG_USEC": "0"], ["WATCHDOG_USEC": "-1"],
-      ["WATCHDOG_USEC": "99999999999999999999"], ["WATCHDOG_USEC": "1s"],
+      ["NOTIFY_SOCKET": ""], ["NOTIFY_SOCKET": "@"], ["NOTIFY_SOCKET": "relative"], ["NOTIFY_SOCKET": "vsock:2:1234"],
+      ["NOTIFY_SOCKET": "/" + String(repeating: "x", count: 108)], ["WATCHDOG_USEC": ""], ["WATCHDOG_USEC": "0"],
+      ["WATCHDOG_USEC": "-1"], ["WATCHDOG_USEC": "99999999999999999999"], ["WATCHDOG_USEC": "1s"],
     ]
-  )
-  func refuses(_ environment: [String: String]) {
-    #expect(throws: ServiceNotifier.EnvironmentError.self) {
-      try ServiceNotifier(environment: environment)
-    }
+  ) func refuses(_ environment: [String: String]) {
+    #expect(throws: ServiceNotifier.EnvironmentError.self) { try ServiceNotifier(environment: environment) }
   }
 
-  @Test("the watchdog applies to the process it names, or to this process if it names none")
-  func readsWatchdog() throws {
+  @Test("the watchdog applies to the process it names, or to this process if it names none") func readsWatchdog() throws
+  {
     func timeout(_ process: String?) throws -> Duration? {
       var environment = ["NOTIFY_SOCKET": path, "WATCHDOG_USEC": "30000000"]
       environment["WATCHDOG_PID"] = process
@@ -106,11 +96,10 @@ struct ServiceNotifierTests {
     #expect(try timeout("1") == nil)
   }
 
-  @Test("the watchdog is notified twice per timeout while the program is healthy")
-  func keepsWatchdogQuiet() async throws {
-    let notifier = try ServiceNotifier(
-      environment: ["NOTIFY_SOCKET": path, "WATCHDOG_USEC": "3000000"]
-    )
+  @Test("the watchdog is notified twice per timeout while the program is healthy") func keepsWatchdogQuiet()
+    async throws
+  {
+    let notifier = try ServiceNotifier(environment: ["NOTIFY_SOCKET": path, "WATCHDOG_USEC": "3000000"])
     let clock = CountedClock(sleeps: 4)
     var verdicts = [true, false, false, true][...]
     var told: [Int] = []

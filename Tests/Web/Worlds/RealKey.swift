@@ -10,7 +10,5 @@ package struct RealKey: AuthorKey {
 
   package var publicKey: [UInt8] { preconditionFailure("worlds here have simulated keys") }
 
-  package func signature(of bytes: [UInt8]) -> [UInt8] {
-    preconditionFailure("worlds here have simulated keys")
-  }
+  package func signature(of bytes: [UInt8]) -> [UInt8] { preconditionFailure("worlds here have simulated keys") }
 }

@@ -17,8 +17,7 @@ import Whiteboard
     return Thumbnail.svg(of: board.snapshots, background: 0x1122_3344)
   }
 
-  @Test("thumbnails that the program created are shown")
-  func own() throws {
+  @Test("thumbnails that the program created are shown") func own() throws {
     #expect(Thumbnail.isOwn(try picture()))
     #expect(Thumbnail.isOwn(Thumbnail.svg(of: [])))
   }
@@ -27,12 +26,11 @@ import Whiteboard
     "a stored thumbnail with any other content is not shown",
     arguments: [
       "<script>alert(1)</script>", "<rect onload=\"alert(1)\"/>", "<image href=\"http://x/\"/>",
-      "<rect fill=\"url(http://x/)\"/>", "<!-- -->", "<text>a<script/></text>", "words",
-      "<rect x=\"1\">", "<polyline x='1'/>", "<text x=\"1\"", "<rect fill=\"&#104;\"/>",
-      "<text>a<\u{301}/><script/></text>", "<rectangle/>", "<?xml?>",
+      "<rect fill=\"url(http://x/)\"/>", "<!-- -->", "<text>a<script/></text>", "words", "<rect x=\"1\">",
+      "<polyline x='1'/>", "<text x=\"1\"", "<rect fill=\"&#104;\"/>", "<text>a<\u{301}/><script/></text>",
+      "<rectangle/>", "<?xml?>",
     ]
-  )
-  func strange(part: String) throws {
+  ) func strange(part: String) throws {
     let picture = try picture()
     let start = try #require(picture.firstIndex(of: ">"))
     var changed = picture
@@ -43,8 +41,7 @@ import Whiteboard
     #expect(!Thumbnail.isOwn(String(picture.dropLast())))
   }
 
-  @Test("a stored thumbnail that exceeds the size limit is not shown")
-  func large() throws {
+  @Test("a stored thumbnail that exceeds the size limit is not shown") func large() throws {
     let text = "<text>\(String(repeating: "a", count: Thumbnail.byteLimit))</text></svg>"
     #expect(!Thumbnail.isOwn(try picture().replacing("</svg>", with: text)))
   }

@@ -16,8 +16,7 @@ import FoundationXML
     )
   }
 
-  @Test("a thumbnail is well-formed XML for any text on the board")
-  func wellFormed() throws {
+  @Test("a thumbnail is well-formed XML for any text on the board") func wellFormed() throws {
     let board = try board()
     try board.createText("<b> & \"quotes\" \u{1B}[31m \u{0} ]]> é", at: Point(x: 10, y: -20))
     try board.createDrawing([InkPoint(Point(x: 0, y: 0)), InkPoint(Point(x: 50, y: 80))])
@@ -28,12 +27,11 @@ import FoundationXML
     #expect(!svg.contains("\u{1B}"))
   }
 
-  @Test("the thumbnail of a large board stays within its size limit and shows the topmost objects")
-  func bounded() throws {
+  @Test("the thumbnail of a large board stays within its size limit and shows the topmost objects") func bounded()
+    throws
+  {
     let board = try board()
-    for number in 0..<600 {
-      try board.createText("text \(number)", at: Point(x: Double(number), y: 0))
-    }
+    for number in 0..<600 { try board.createText("text \(number)", at: Point(x: Double(number), y: 0)) }
     let svg = Thumbnail.svg(of: board.snapshots)
     #expect(svg.utf8.count <= Thumbnail.byteLimit)
     #expect(svg.contains("text 599<"))
@@ -41,8 +39,7 @@ import FoundationXML
     #expect(XMLParser(data: Data(svg.utf8)).parse())
   }
 
-  @Test("the thumbnail of an empty board is a valid image")
-  func empty() {
+  @Test("the thumbnail of an empty board is a valid image") func empty() {
     #expect(XMLParser(data: Data(Thumbnail.svg(of: []).utf8)).parse())
   }
 }

@@ -73,9 +73,7 @@ actor Hand: EventSink {
     while answered < asked { await withCheckedContinuation { waiters.append($0) } }
   }
 
-  private func untilReady() async {
-    while !isReady { await withCheckedContinuation { waiters.append($0) } }
-  }
+  private func untilReady() async { while !isReady { await withCheckedContinuation { waiters.append($0) } } }
 
   private func wake() {
     (isReady, answered) = (true, .max)
@@ -87,9 +85,7 @@ actor Hand: EventSink {
     for change in changes.withLock({ changes in
       defer { changes = [] }
       return changes
-    }) {
-      client.applyChange(change)
-    }
+    }) { client.applyChange(change) }
     for event in events {
       // The client's user did not request this list, which would cover the board.
       if case .peers = event { continue }
@@ -97,8 +93,7 @@ actor Hand: EventSink {
       _ = client.receive(event)
       switch event {
       case .ready: isReady = true
-      case .done(let done):
-        if case .word(let word)? = done.request, word.hasPrefix("settled-") { answered += 1 }
+      case .done(let done): if case .word(let word)? = done.request, word.hasPrefix("settled-") { answered += 1 }
       case .error(let failure): errors.append("\(failure.verb ?? ""): \(failure.message)")
       case .objects(let objects): listed = objects.objects
       case .chat(let line): chat.append(line.text.raw)

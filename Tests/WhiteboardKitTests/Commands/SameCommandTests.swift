@@ -5,8 +5,7 @@ import WhiteboardRendering
 @testable import WhiteboardKit
 
 /// Checks that keys and mouse, a script and a program give the same board.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct SameCommandTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct SameCommandTests: BoardSuite {
   /// The same action in three forms.
   struct Action: CustomTestStringConvertible, Sendable {
     let testDescription: String
@@ -29,13 +28,9 @@ struct SameCommandTests: BoardSuite {
   private static let lineProgram = #"{"verb":"stroke","points":[[4,8],[36,40]],"width":5}"#
 
   /// An action on a selected line.
-  private static func withLine(
-    _ name: String,
-    _ keys: String,
-    _ script: String...,
-    program: String...,
-    count: Int = 1
-  ) -> Action {
+  private static func withLine(_ name: String, _ keys: String, _ script: String..., program: String..., count: Int = 1)
+    -> Action
+  {
     Action(
       name,
       line + "\t" + keys,
@@ -58,8 +53,8 @@ struct SameCommandTests: BoardSuite {
       "^[<35;38;13M; ^[1;5C^[1;5C^[1;5B ;",
       ["pen 4,8 width=5", "pen 12,8 20,8 20,24", "lift"],
       [
-        #"{"verb":"pen","points":[[4,8]],"width":5}"#,
-        #"{"verb":"pen","points":[[12,8],[20,8],[20,24]]}"#, #"{"verb":"lift"}"#,
+        #"{"verb":"pen","points":[[4,8]],"width":5}"#, #"{"verb":"pen","points":[[12,8],[20,8],[20,24]]}"#,
+        #"{"verb":"lift"}"#,
       ]
     ),
     Action(
@@ -85,8 +80,7 @@ struct SameCommandTests: BoardSuite {
       "^[200~ab^[201~v\t\rc^[H^[3~\r",
       ["text 0,0 ab", "insert last 2 c", "insert last 0 \"\" replacing=1"],
       [
-        #"{"verb":"text","at":[0,0],"text":"ab"}"#,
-        #"{"verb":"insert","id":"last","at":2,"text":"c"}"#,
+        #"{"verb":"text","at":[0,0],"text":"ab"}"#, #"{"verb":"insert","id":"last","at":2,"text":"c"}"#,
         #"{"verb":"insert","id":"last","at":0,"text":"","replacing":1}"#,
       ]
     ),
@@ -109,13 +103,7 @@ struct SameCommandTests: BoardSuite {
       "move last +4,0",
       "move last +0,16",
       program: #"{"verb":"move","id":"last","by":[4,16]}"#
-    ),
-    withLine(
-      "rotated",
-      "..,>",
-      "rotate last 16",
-      program: #"{"verb":"rotate","id":"selected","degrees":16}"#
-    ),
+    ), withLine("rotated", "..,>", "rotate last 16", program: #"{"verb":"rotate","id":"selected","degrees":16}"#),
     withLine(
       "scaled",
       "SS",
@@ -132,13 +120,7 @@ struct SameCommandTests: BoardSuite {
       "width selected 8",
       program: ##"{"verb":"color","id":"last","color":"#1fae84ff"}"##,
       #"{"verb":"width","id":"last","width":8}"#
-    ),
-    withLine(
-      "locked",
-      "L",
-      "lock selected",
-      program: #"{"verb":"lock","id":"last"}"#
-    ),
+    ), withLine("locked", "L", "lock selected", program: #"{"verb":"lock","id":"last"}"#),
     withLine(
       "unlocked",
       "LL",
@@ -146,21 +128,8 @@ struct SameCommandTests: BoardSuite {
       "unlock selected",
       program: #"{"verb":"lock","id":"last"}"#,
       #"{"verb":"unlock","id":"last"}"#
-    ),
-    withLine(
-      "duplicated",
-      "d",
-      "duplicate selected",
-      program: #"{"verb":"duplicate","id":"last"}"#,
-      count: 2
-    ),
-    withLine(
-      "deleted",
-      "x",
-      "delete selected",
-      program: #"{"verb":"delete","id":"last"}"#,
-      count: 0
-    ),
+    ), withLine("duplicated", "d", "duplicate selected", program: #"{"verb":"duplicate","id":"last"}"#, count: 2),
+    withLine("deleted", "x", "delete selected", program: #"{"verb":"delete","id":"last"}"#, count: 0),
     withLine(
       "deleted, restored and deleted again",
       "xuU",
@@ -189,15 +158,13 @@ struct SameCommandTests: BoardSuite {
       "objects, grouped, ungrouped and grouped again, moved to the back and the front",
       line + "^[200~text^[201~\u{1}gGg[]",
       [
-        lineScript + " as=line", "text 36,40 text as=text", "group line text as=group",
-        "ungroup group", "group line text", "order line text back", "order line text front",
+        lineScript + " as=line", "text 36,40 text as=text", "group line text as=group", "ungroup group",
+        "group line text", "order line text back", "order line text front",
       ],
       [
-        lineProgram.dropLast() + #","as":"line"}"#,
-        #"{"verb":"text","at":[36,40],"text":"text","as":"text"}"#,
-        #"{"verb":"group","ids":["line","text"],"as":"group"}"#,
-        #"{"verb":"ungroup","id":"group"}"#, #"{"verb":"group","ids":["line","text"]}"#,
-        #"{"verb":"order","ids":["line","text"],"place":"back"}"#,
+        lineProgram.dropLast() + #","as":"line"}"#, #"{"verb":"text","at":[36,40],"text":"text","as":"text"}"#,
+        #"{"verb":"group","ids":["line","text"],"as":"group"}"#, #"{"verb":"ungroup","id":"group"}"#,
+        #"{"verb":"group","ids":["line","text"]}"#, #"{"verb":"order","ids":["line","text"],"place":"back"}"#,
         #"{"verb":"order","ids":["line","text"],"place":"front"}"#,
       ],
       count: 2
@@ -213,18 +180,15 @@ struct SameCommandTests: BoardSuite {
       "a game with a move",
       ":game connect-four 0,0\rW4\r",
       ["game connect-four 0,0", "play last 4"],
-      [
-        #"{"verb":"game","game":"connect-four","at":[0,0]}"#,
-        #"{"verb":"play","id":"last","move":"4"}"#,
-      ]
+      [#"{"verb":"game","game":"connect-four","at":[0,0]}"#, #"{"verb":"play","id":"last","move":"4"}"#]
     ),
     Action(
       "commands in the prompt",
       ":text 5,6 words color=#102030\r:set title Plans\r:edit last others\r",
       ["text 5,6 words color=#102030", "set title Plans", "edit last others"],
       [
-        ##"{"verb":"text","at":[5,6],"text":"words","color":"#102030"}"##,
-        #"{"verb":"set","title":"Plans"}"#, #"{"verb":"edit","id":"last","text":"others"}"#,
+        ##"{"verb":"text","at":[5,6],"text":"words","color":"#102030"}"##, #"{"verb":"set","title":"Plans"}"#,
+        #"{"verb":"edit","id":"last","text":"others"}"#,
       ]
     ),
   ]
@@ -246,16 +210,15 @@ struct SameCommandTests: BoardSuite {
       object.groups = object.groups == nil ? nil : groups
       (object.updatedAt, object.zIndex, object.selectedBy, object.path) = ("", "", nil, nil)
       // The key of a player is different on every board.
-      let game = object.game?.lines.map(\.raw).joined(separator: "\n")
-        .replacing(/\([a-z2-7]{8}\)/, with: "(key)")
+      let game = object.game?.lines.map(\.raw).joined(separator: "\n").replacing(/\([a-z2-7]{8}\)/, with: "(key)")
       object.game = nil
       return "\(object) \(game ?? "")"
     }
   }
 
-  private func outcome(
-    of action: @Sendable (Hand) async -> Void
-  ) async throws -> (content: [String], chat: [String], errors: [String]) {
+  private func outcome(of action: @Sendable (Hand) async -> Void) async throws -> (
+    content: [String], chat: [String], errors: [String]
+  ) {
     var outcome: (content: [String], chat: [String], errors: [String])?
     try await withRoom { room in
       let hand = Hand()
@@ -273,8 +236,8 @@ struct SameCommandTests: BoardSuite {
     return try #require(outcome)
   }
 
-  @Test("keys, a script and a program create the same board", arguments: actions)
-  func same(action: Action) async throws {
+  @Test("keys, a script and a program create the same board", arguments: actions) func same(action: Action) async throws
+  {
     let byKeys = try await outcome { await $0.type(action.keys) }
     let byScript = try await outcome { for line in action.script { await $0.write(line) } }
     let byProgram = try await outcome { for line in action.program { await $0.write(line) } }
@@ -285,8 +248,7 @@ struct SameCommandTests: BoardSuite {
     #expect(byKeys.chat == byScript.chat && byProgram.chat == byScript.chat)
   }
 
-  @Test("a photo is the same, dropped on the terminal or named in a command")
-  func photo() async throws {
+  @Test("a photo is the same, dropped on the terminal or named in a command") func photo() async throws {
     try await withRoom { room in
       let file = room.path("photo of one dot.png")
       let png = [UInt8](
@@ -301,9 +263,7 @@ struct SameCommandTests: BoardSuite {
       let dropped = try await outcome { await $0.type("^[200~'\(file)'^[201~") }
       let asked = try await outcome { await $0.type("I\(file)\r") }
       let script = try await outcome { await $0.write("photo 0,0 \"\(file)\"") }
-      let program = try await outcome {
-        await $0.write(#"{"verb":"photo","at":[0,0],"file":"\#(file)"}"#)
-      }
+      let program = try await outcome { await $0.write(#"{"verb":"photo","at":[0,0],"file":"\#(file)"}"#) }
       #expect(dropped.errors == [] && dropped.content.count == 1)
       #expect(dropped.content == script.content)
       #expect(asked.content == script.content)

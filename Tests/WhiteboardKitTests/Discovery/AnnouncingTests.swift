@@ -15,29 +15,24 @@ import Testing
     nonisolated(nonsending) func advertise<Result>(
       _ advertisement: Advertisement,
       _ body: nonisolated(nonsending) (Advertising) async throws -> Result
-    ) async rethrows -> Result {
-      try await advertiser.advertise(advertisement, body)
-    }
+    ) async rethrows -> Result { try await advertiser.advertise(advertisement, body) }
 
     nonisolated(nonsending) func browse<Result>(
       _ query: BrowserQuery,
       _ body: nonisolated(nonsending) (DiscoveryEvents<BrowserEvent>) async throws -> Result
-    ) async rethrows -> Result {
-      try await browser.browse(query, body)
-    }
+    ) async rethrows -> Result { try await browser.browse(query, body) }
   }
 
   private func warnings(_ board: ScriptedBoard) async -> [String] {
     await board.events.compactMap {
-      guard case .warning(let warning) = $0,
-        warning.code == BoardEvent.Remark.discoveryUnavailable
-      else { return nil }
+      guard case .warning(let warning) = $0, warning.code == BoardEvent.Remark.discoveryUnavailable else { return nil }
       return warning.message
     }
   }
 
-  @Test("[DSC-20] the user learns that a board cannot be announced, and when it is announced")
-  func forbidden() async throws {
+  @Test("[DSC-20] the user learns that a board cannot be announced, and when it is announced") func forbidden()
+    async throws
+  {
     try await withRoom { room in
       let discovery = SplitDiscovery(advertiser: await room.host(), browser: await room.host())
       let name = discovery.advertiser.name
@@ -68,8 +63,8 @@ import Testing
     }
   }
 
-  @Test("a problem of discovery is reported once, and not if no announcement is wanted")
-  func unavailable() async throws {
+  @Test("a problem of discovery is reported once, and not if no announcement is wanted") func unavailable() async throws
+  {
     try await withRoom { room in
       for isAnnounced in [true, false] {
         let discovery = await room.host()

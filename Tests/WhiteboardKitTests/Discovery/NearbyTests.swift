@@ -4,14 +4,10 @@ import Testing
 
 @testable import WhiteboardKit
 
-@Suite("The boards that discovery shows")
-struct NearbyTests {
-  private static func peer(
-    _ number: UInt8,
-    _ name: String,
-    board: UInt8 = 9,
-    participants: UInt16 = 1
-  ) throws -> DiscoveredPeer {
+@Suite("The boards that discovery shows") struct NearbyTests {
+  private static func peer(_ number: UInt8, _ name: String, board: UInt8 = 9, participants: UInt16 = 1) throws
+    -> DiscoveredPeer
+  {
     DiscoveredPeer(
       announcement: Announcement(
         peer: try #require(AnnouncedPeerID(bytes: Array(repeating: number, count: 32))),
@@ -26,8 +22,7 @@ struct NearbyTests {
     )
   }
 
-  @Test("a board has one line that names all its announcers; boards with equal names have ids")
-  func lines() throws {
+  @Test("a board has one line that names all its announcers; boards with equal names have ids") func lines() throws {
     var nearby = Nearby()
     for (number, name) in [(1, "ada"), (2, "ben")] as [(UInt8, String)] {
       nearby.insert(try Self.peer(number, name, participants: UInt16(number)))
@@ -37,10 +32,7 @@ struct NearbyTests {
     let board = try #require(nearby.boards.first { $0.peers.count == 2 })
     #expect(board.line(isOwn: false) == #""plan" by ada and ben, 2 people there"#)
     #expect(board.line(isOwn: true).hasPrefix(#""plan": yours"#))
-    #expect(
-      board.line(isOwn: true, title: "Plan B")
-        == #""Plan B": yours, ada and ben are on it, 2 people there"#
-    )
+    #expect(board.line(isOwn: true, title: "Plan B") == #""Plan B": yours, ada and ben are on it, 2 people there"#)
     nearby.remove(try Self.peer(2, "ben"))
     nearby.insert(try Self.peer(3, "ada"))
     let shared = try #require(nearby.boards.first { $0.peers.count == 2 })

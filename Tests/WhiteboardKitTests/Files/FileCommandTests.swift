@@ -9,8 +9,7 @@ import WhiteboardRendering
 @testable import WhiteboardKit
 
 /// `export` and `import`, run by real boards.
-@Suite(.serialized, .timeLimit(.minutes(2)))
-struct FileCommandTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct FileCommandTests: BoardSuite {
   /// Runs a host with its own directory.
   private func withHostRoom(
     pages: (any PageWriter)? = nil,
@@ -33,9 +32,7 @@ struct FileCommandTests: BoardSuite {
     }
   }
 
-  private func objects(_ scriptedBoard: ScriptedBoard) async throws -> [BoardEvent
-    .ObjectDescription]
-  {
+  private func objects(_ scriptedBoard: ScriptedBoard) async throws -> [BoardEvent.ObjectDescription] {
     try await scriptedBoard.perform("objects")
     var last: BoardEvent.Objects?
     for case .objects(let list) in await scriptedBoard.events { last = list }
@@ -46,8 +43,7 @@ struct FileCommandTests: BoardSuite {
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
   )
 
-  @Test("a board is exported as JSON and imported in one undo step, photos included")
-  func roundTrip() async throws {
+  @Test("a board is exported as JSON and imported in one undo step, photos included") func roundTrip() async throws {
     try await withHostRoom { room, host in
       let photo = room.path("p.png")
       try Data(#require(Self.png)).write(to: URL(fileURLWithPath: photo))
@@ -76,8 +72,7 @@ struct FileCommandTests: BoardSuite {
     }
   }
 
-  @Test("copied objects can be pasted any number of times, each time as one undo step")
-  func copies() async throws {
+  @Test("copied objects can be pasted any number of times, each time as one undo step") func copies() async throws {
     try await withHostRoom { _, host in
       #expect(await error(host, "paste") == .refused)
       try await host.perform("set title Plans")
@@ -104,8 +99,7 @@ struct FileCommandTests: BoardSuite {
     }
   }
 
-  @Test("an existing file needs `force`; an unknown or unsupported format is refused")
-  func files() async throws {
+  @Test("an existing file needs `force`; an unknown or unsupported format is refused") func files() async throws {
     try await withHostRoom { room, host in
       try await host.perform("text 0,0 hi")
       try await host.perform("text 900,900 far")
@@ -124,16 +118,13 @@ struct FileCommandTests: BoardSuite {
     }
   }
 
-  @Test("pages with pixels come from the program's page writer")
-  func pages() async throws {
+  @Test("pages with pixels come from the program's page writer") func pages() async throws {
     struct Pages: PageWriter {
       func png(_ picture: BoardPicture, scale: Double) throws(ExportError) -> [UInt8] {
         Array("png \(picture.items.count) \(scale)".utf8)
       }
 
-      func pdf(_ picture: BoardPicture) throws(ExportError) -> [UInt8] {
-        throw .page("too big")
-      }
+      func pdf(_ picture: BoardPicture) throws(ExportError) -> [UInt8] { throw .page("too big") }
     }
     try await withHostRoom(pages: Pages()) { room, host in
       try await host.perform("text 0,0 hi")
@@ -144,8 +135,9 @@ struct FileCommandTests: BoardSuite {
     }
   }
 
-  @Test("images and Excalidraw drawings are imported; omissions are reported, garbage is refused")
-  func imports() async throws {
+  @Test("images and Excalidraw drawings are imported; omissions are reported, garbage is refused") func imports()
+    async throws
+  {
     try await withHostRoom { room, host in
       let photo = room.path("p.png")
       try Data(#require(Self.png)).write(to: URL(fileURLWithPath: photo))
@@ -171,16 +163,13 @@ struct FileCommandTests: BoardSuite {
     }
   }
 
-  /// The header of a JPEG of 40 by 20 pixels without any pixels, with an orientation of a quarter
-  /// turn.
+  /// The header of a JPEG of 40 by 20 pixels without any pixels, with an orientation of a quarter turn.
   private static let sideways: [UInt8] =
-    [0xFF, 0xD8, 0xFF, 0xE1, 0, 30] + Array("Exif\0\0".utf8)
-    + [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0]
-    + [0xFF, 0xC0, 0, 11, 8, 0, 20, 0, 40, 1, 1, 0x11, 0]
-    + [0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 0x3F, 0, 0, 0xFF, 0xD9]
+    [0xFF, 0xD8, 0xFF, 0xE1, 0, 30] + Array("Exif\0\0".utf8) + [
+      0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0,
+    ] + [0xFF, 0xC0, 0, 11, 8, 0, 20, 0, 40, 1, 1, 0x11, 0] + [0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 0x3F, 0, 0, 0xFF, 0xD9]
 
-  @Test("a photo with a sideways orientation has the size in which it is shown")
-  func sideways() async throws {
+  @Test("a photo with a sideways orientation has the size in which it is shown") func sideways() async throws {
     try await withHostRoom { room, host in
       let photo = room.path("p.jpg")
       try Data(Self.sideways).write(to: URL(fileURLWithPath: photo))
@@ -190,8 +179,7 @@ struct FileCommandTests: BoardSuite {
     }
   }
 
-  @Test("a WebP image becomes a photo if the program can convert it")
-  func webP() async throws {
+  @Test("a WebP image becomes a photo if the program can convert it") func webP() async throws {
     struct Photos: PhotoConverter {
       func photo(ofWebP bytes: [UInt8]) throws(PhotoConversionError) -> [UInt8] {
         guard bytes.count > 12, let png = FileCommandTests.png else {
@@ -219,15 +207,12 @@ struct FileCommandTests: BoardSuite {
     }
   }
 
-  @Test("an open board is also exported from its file")
-  func keptBoard() async throws {
+  @Test("an open board is also exported from its file") func keptBoard() async throws {
     try await withHostRoom { room, host in
       try await host.perform("text 0,0 kept")
       let boards = room.path("ada/boards")
       let file = try #require(
-        try FileManager.default.contentsOfDirectory(atPath: boards).first {
-          $0.hasSuffix(".whiteboard")
-        }
+        try FileManager.default.contentsOfDirectory(atPath: boards).first { $0.hasSuffix(".whiteboard") }
       )
       let export = try await BoardFile.export("\(boards)/\(file)")
       #expect(export.snapshots.map(\.text) == ["kept"])

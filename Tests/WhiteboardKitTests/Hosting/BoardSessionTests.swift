@@ -3,14 +3,12 @@ import Testing
 
 @testable import WhiteboardKit
 
-@Suite
-struct BoardSessionTests: BoardSuite {
-  private func code(_ policy: AdmissionPolicy) -> JoinCode? {
-    if case .code(let code) = policy { code } else { nil }
-  }
+@Suite struct BoardSessionTests: BoardSuite {
+  private func code(_ policy: AdmissionPolicy) -> JoinCode? { if case .code(let code) = policy { code } else { nil } }
 
-  @Test("the configuration decides about the policy and the code; if it does not, the board does")
-  func precedence() async throws {
+  @Test("the configuration decides about the policy and the code; if it does not, the board does") func precedence()
+    async throws
+  {
     try await withRoom { room in
       var configuration = await room.configuration(.host(boardName: "plan"), "ada")
       let (stored, own) = (JoinCode.random(), JoinCode.random())
@@ -26,8 +24,7 @@ struct BoardSessionTests: BoardSuite {
     }
   }
 
-  @Test("a code is created if one is needed and none is known")
-  func newCode() async throws {
+  @Test("a code is created if one is needed and none is known") func newCode() async throws {
     try await withRoom { room in
       let configuration = await room.configuration(.host(boardName: "plan"), "ada")
       let policy = configuration.admissionPolicy(default: .code, code: nil)

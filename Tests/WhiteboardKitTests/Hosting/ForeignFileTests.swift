@@ -8,8 +8,7 @@ import WhiteboardDocument
 @testable import WhiteboardKit
 
 /// Boards whose file another person wrote.
-@Suite(.serialized, .timeLimit(.minutes(2)))
-struct ForeignFileTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct ForeignFileTests: BoardSuite {
   private let board = SessionID.ofOpenBoard()
   private let code = JoinCode.random()
   private let identity = PeerIdentity.ephemeral()
@@ -41,11 +40,9 @@ struct ForeignFileTests: BoardSuite {
   }
 
   /// Hosts the file, and returns the code, the number of members and the warnings.
-  private func hosted(
-    _ path: String,
-    in room: BoardRoom,
-    trusted: Bool
-  ) async throws -> (code: String?, host: PeerID?, members: Int, warnings: [String]) {
+  private func hosted(_ path: String, in room: BoardRoom, trusted: Bool) async throws -> (
+    code: String?, host: PeerID?, members: Int, warnings: [String]
+  ) {
     var configuration = await room.configuration(.host(boardName: ""), "ada")
     configuration.identity = identity
     configuration.boardFile = path
@@ -67,8 +64,7 @@ struct ForeignFileTests: BoardSuite {
     }
   }
 
-  @Test("[REC-20] a foreign file connects nowhere, admits no key and gives no code")
-  func foreign() async throws {
+  @Test("[REC-20] a foreign file connects nowhere, admits no key and gives no code") func foreign() async throws {
     try await withRoom { room in
       let path = try await gift(room)
       let first = try await hosted(path, in: room, trusted: false)
@@ -82,8 +78,8 @@ struct ForeignFileTests: BoardSuite {
     }
   }
 
-  @Test("[REC-20] a copy from another computer of the user keeps its members and its code")
-  func trusted() async throws {
+  @Test("[REC-20] a copy from another computer of the user keeps its members and its code") func trusted() async throws
+  {
     try await withRoom { room in
       let path = try await gift(room)
       #expect(await BoardFile.hasForeignFacts(path, dataDirectory: room.path("ada")))
@@ -96,8 +92,7 @@ struct ForeignFileTests: BoardSuite {
     }
   }
 
-  @Test("[REC-20] a foreign copy in the data directory is not used to join its board")
-  func joining() async throws {
+  @Test("[REC-20] a foreign copy in the data directory is not used to join its board") func joining() async throws {
     try await withRoom { room in
       let configuration = await room.configuration(.host(boardName: "x"), "ada")
       try configuration.createDirectories()

@@ -24,13 +24,11 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
 
   /// Returns the first byte of the next message, or nil if no message can be handled now.
   private mutating func next() -> UInt8? {
-    guard case .handle(.message(let bytes, from: _), of: _) = incoming.nextStep(now: now)
-    else { return nil }
+    guard case .handle(.message(let bytes, from: _), of: _) = incoming.nextStep(now: now) else { return nil }
     return bytes[0]
   }
 
-  @Test("the events of a member keep their order, and the members take turns")
-  mutating func turns() {
+  @Test("the events of a member keep their order, and the members take turns") mutating func turns() {
     for number in UInt8(0)..<4 { #expect(send([number], from: anna) == .pass) }
     #expect(send([10], from: bo) == .pass)
     #expect(send([11], from: bo) == .pass)
@@ -39,8 +37,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     #expect(incoming.isEmpty)
   }
 
-  @Test("a member that has used up its share delays only its own events")
-  mutating func share() {
+  @Test("a member that has used up its share delays only its own events") mutating func share() {
     for number in UInt8(0)..<3 { _ = send([number], from: anna) }
     #expect(next() == 0)
     incoming.charge(2, to: anna, now: now)
@@ -57,8 +54,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     #expect(next() == 2)
   }
 
-  @Test("the debt of a member is limited")
-  mutating func debt() {
+  @Test("the debt of a member is limited") mutating func debt() {
     _ = send([0], from: anna)
     _ = next()
     incoming.charge(1000, to: anna, now: now)
@@ -67,9 +63,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     #expect(next() == 1)
   }
 
-  @Test(
-    "[MSG-5] reading stops while a link has many unhandled messages, and resumes at half of them"
-  )
+  @Test("[MSG-5] reading stops while a link has many unhandled messages, and resumes at half of them")
   mutating func stopping() {
     var verdicts: [IncomingEvents.Verdict] = []
     for _ in 0..<IncomingEvents.messages { verdicts.append(send([0], from: anna)) }
@@ -104,8 +98,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     #expect(resumed == [false, true, false])
   }
 
-  @Test("[MSG-5] a member with too many unhandled messages is disconnected")
-  mutating func tooMuch() {
+  @Test("[MSG-5] a member with too many unhandled messages is disconnected") mutating func tooMuch() {
     let large = [UInt8](repeating: 0, count: 16 << 20)
     #expect(send(large, from: anna) == .stopReading(anna))
     #expect(send(large, from: anna) == .pass)
@@ -113,8 +106,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     #expect(send([0], from: bo) == .pass)
   }
 
-  @Test("datagrams of a member that has used up its share are dropped")
-  mutating func datagrams() {
+  @Test("datagrams of a member that has used up its share are dropped") mutating func datagrams() {
     _ = incoming.append(.datagram([1], from: anna), now: now)
     guard case .handle(.datagram, of: anna) = incoming.nextStep(now: now) else {
       Issue.record("no datagram")
@@ -123,16 +115,13 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     incoming.charge(2, to: anna, now: now)
     _ = incoming.append(.datagram([1], from: anna), now: now)
     #expect(incoming.isEmpty)
-    for _ in 0..<2 * IncomingEvents.messages {
-      _ = incoming.append(.datagram([1], from: bo), now: now)
-    }
+    for _ in 0..<2 * IncomingEvents.messages { _ = incoming.append(.datagram([1], from: bo), now: now) }
     var count = 0
     while case .handle = incoming.nextStep(now: now) { count += 1 }
     #expect(count == IncomingEvents.messages)
   }
 
-  @Test("the messages that a member sent before it left are handled first, at once")
-  mutating func leaving() {
+  @Test("the messages that a member sent before it left are handled first, at once") mutating func leaving() {
     _ = send([0], from: anna)
     _ = next()
     incoming.charge(2, to: anna, now: now)
@@ -152,8 +141,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     }
   }
 
-  @Test("[MEM-11] no more messages of a removed member are handled")
-  mutating func removed() {
+  @Test("[MEM-11] no more messages of a removed member are handled") mutating func removed() {
     for number in UInt8(0)..<4 { _ = send([number], from: anna) }
     _ = send([10], from: bo)
     let reason = DepartureReason.kicked(reason: .init(""))
@@ -172,8 +160,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     #expect(incoming.isEmpty)
   }
 
-  @Test("at the end of the session, pending messages are handled despite any debt")
-  mutating func ending() {
+  @Test("at the end of the session, pending messages are handled despite any debt") mutating func ending() {
     _ = send([0], from: anna)
     _ = next()
     incoming.charge(2, to: anna, now: now)
@@ -183,8 +170,9 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     #expect(next() == 1)
   }
 
-  @Test("each message is handled once and in order, whatever arrives", arguments: 0..<40)
-  mutating func anything(seed: UInt64) {
+  @Test("each message is handled once and in order, whatever arrives", arguments: 0..<40) mutating func anything(
+    seed: UInt64
+  ) {
     var random = SeededGenerator(seed: seed)
     let peers = (1...5).map(incomingPeer)
     var sent: [PeerID: UInt8] = [:]

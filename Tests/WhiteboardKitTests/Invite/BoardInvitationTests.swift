@@ -24,8 +24,7 @@ import Testing
     )
   }
 
-  @Test("each address has a link that names host, board, peer and code")
-  func links() throws {
+  @Test("each address has a link that names host, board, peer and code") func links() throws {
     let links = invitation().links
     #expect(links.count == 2)
     let link = try BoardLink(links[0])
@@ -34,20 +33,16 @@ import Testing
     #expect(link.peer == String(repeating: "b", count: 52))
   }
 
-  @Test("the invitation of a board that is not open shows the command that hosts it")
-  func closed() {
+  @Test("the invitation of a board that is not open shows the command that hosts it") func closed() {
     let text = invitation(name: "Ada's \u{1B}[31mboard", open: false).text()
     #expect(text.contains("is not open here now"))
     #expect(text.contains(#"whiteboard-peer host 'Ada'\''s \u{1b}[31mboard'"#))
     #expect(!text.contains("\u{1B}"))
-    #expect(
-      invitation(admit: nil, code: nil, open: false).text().contains("The board has no code yet")
-    )
+    #expect(invitation(admit: nil, code: nil, open: false).text().contains("The board has no code yet"))
     #expect(invitation(hosts: []).text().contains("whiteboard-peer doctor"))
   }
 
-  @Test("other programs can find a board while it is open")
-  func openBoard() async throws {
+  @Test("other programs can find a board while it is open") func openBoard() async throws {
     try await withRoom { room in
       let scriptedBoard = ScriptedBoard()
       let hosting = await room.configuration(.host(boardName: "standup"), "ada")
@@ -67,8 +62,7 @@ import Testing
     }
   }
 
-  @Test("the file of an open board is ignored after its program has ended")
-  func stale() throws {
+  @Test("the file of an open board is ignored after its program has ended") func stale() throws {
     let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     defer { try? FileManager.default.removeItem(at: directory) }
     let open = directory.appending(path: "open")

@@ -6,13 +6,12 @@ import Testing
 @testable import WhiteboardKit
 
 /// Joining by a link whose host has left, or has another address now.
-@Suite("[DSC-28] links whose address is dead", .serialized, .timeLimit(.minutes(2)))
-struct DeadLinkTests: BoardSuite {
-  /// Runs a host that admits by code, and a member that joined by name; `body` receives the host's
-  /// link, and a function that ends the host.
-  private func withBoard(
-    _ body: (BoardRoom, BoardLink, _ hostLeaves: () async -> Void) async throws -> Void
-  ) async throws {
+@Suite("[DSC-28] links whose address is dead", .serialized, .timeLimit(.minutes(2))) struct DeadLinkTests: BoardSuite {
+  /// Runs a host that admits by code, and a member that joined by name; `body` receives the host's link, and a function
+  /// that ends the host.
+  private func withBoard(_ body: (BoardRoom, BoardLink, _ hostLeaves: () async -> Void) async throws -> Void)
+    async throws
+  {
     try await withRoom { room in
       let (host, member) = (ScriptedBoard(), ScriptedBoard())
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -36,10 +35,7 @@ struct DeadLinkTests: BoardSuite {
   /// Joins by a link, writes on the board, and returns the guest's events.
   private func join(_ link: BoardLink, in room: BoardRoom) async throws -> [BoardEvent] {
     let guest = ScriptedBoard()
-    var configuration = await room.configuration(
-      .join(.link(link), patience: .seconds(10)),
-      "carol"
-    )
+    var configuration = await room.configuration(.join(.link(link), patience: .seconds(10)), "carol")
     // No member knows that the board is empty, so the command waits for a third of this time.
     configuration.catchUpTimeout = .seconds(15)
     let joining = configuration
@@ -54,8 +50,7 @@ struct DeadLinkTests: BoardSuite {
     return await guest.events
   }
 
-  @Test("a link works after its host left, through a member that is announced")
-  func hostLeft() async throws {
+  @Test("a link works after its host left, through a member that is announced") func hostLeft() async throws {
     try await withBoard { room, link, hostLeaves in
       await hostLeaves()
       let events = try await join(link, in: room)
@@ -63,8 +58,7 @@ struct DeadLinkTests: BoardSuite {
     }
   }
 
-  @Test("a link works after its host got another address, if the host is announced")
-  func hostMoved() async throws {
+  @Test("a link works after its host got another address, if the host is announced") func hostMoved() async throws {
     try await withBoard { room, link, _ in
       var old = link
       old.address = try #require(HostPort(host: "127.0.0.1", port: 1))
@@ -77,8 +71,7 @@ struct DeadLinkTests: BoardSuite {
     }
   }
 
-  @Test("false announcements of the board delay a link, but do not stop it")
-  func falseAnnouncements() async throws {
+  @Test("false announcements of the board delay a link, but do not stop it") func falseAnnouncements() async throws {
     try await withBoard { room, link, hostLeaves in
       await hostLeaves()
       try await withMallory(.code(.random()), on: link, in: room) {
@@ -88,17 +81,14 @@ struct DeadLinkTests: BoardSuite {
     }
   }
 
-  @Test("a link without a code does not trust an announced peer that proves nothing")
-  func withoutProof() async throws {
+  @Test("a link without a code does not trust an announced peer that proves nothing") func withoutProof() async throws {
     try await withBoard { room, link, hostLeaves in
       var withoutCode = link
       withoutCode.code = []
       let bare = withoutCode
       await hostLeaves()
       try await withMallory(.anyone, on: link, in: room) {
-        await #expect {
-          _ = try await join(bare, in: room)
-        } throws: { error in
+        await #expect { _ = try await join(bare, in: room) } throws: { error in
           guard let error = error as? WhiteboardError else { return false }
           return error.code == .notAllowed && error.message.contains("asks for a code")
             && error.message.contains("mallory")
@@ -108,9 +98,7 @@ struct DeadLinkTests: BoardSuite {
   }
 
   private func isReady(_ events: [BoardEvent], _ link: BoardLink) -> Bool {
-    events.contains {
-      if case .ready(let ready) = $0 { ready.board == link.board } else { false }
-    }
+    events.contains { if case .ready(let ready) = $0 { ready.board == link.board } else { false } }
   }
 
   /// Announces the board of a link by another peer while `body` runs.
@@ -137,9 +125,7 @@ struct DeadLinkTests: BoardSuite {
         hostName: "mallory"
       )
       let port = try #require(UInt16(exactly: transport.port))
-      try await room.host().advertise(Advertisement(port: port, announcement: announcement)) { _ in
-        try await body()
-      }
+      try await room.host().advertise(Advertisement(port: port, announcement: announcement)) { _ in try await body() }
     }
   }
 }

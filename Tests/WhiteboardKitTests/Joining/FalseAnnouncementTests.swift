@@ -6,13 +6,8 @@ import Testing
 @testable import WhiteboardKit
 
 /// Joining a board by name while other peers announce it falsely.
-@Suite(.serialized, .timeLimit(.minutes(2)))
-struct FalseAnnouncementTests: BoardSuite {
-  private func advertisement(
-    _ peer: PeerID,
-    _ board: SessionID,
-    port: Int
-  ) throws -> Advertisement {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct FalseAnnouncementTests: BoardSuite {
+  private func advertisement(_ peer: PeerID, _ board: SessionID, port: Int) throws -> Advertisement {
     Advertisement(
       port: try #require(UInt16(exactly: port)),
       announcement: Announcement(
@@ -25,8 +20,9 @@ struct FalseAnnouncementTests: BoardSuite {
     )
   }
 
-  @Test("[DSC-27] a stale announcement and a false one that asks for a code do not end the search")
-  func asksNext() async throws {
+  @Test("[DSC-27] a stale announcement and a false one that asks for a code do not end the search") func asksNext()
+    async throws
+  {
     try await withRoom { room in
       let (host, guest) = (ScriptedBoard(), ScriptedBoard())
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -60,13 +56,9 @@ struct FalseAnnouncementTests: BoardSuite {
             #expect(isWarned)
             await room.host().advertise(wrong) { _ in
               let mallory = transport.peerID.text
-              let isAsked = await guest.sees {
-                if case .joining(let step) = $0 { step.peer == mallory } else { false }
-              }
+              let isAsked = await guest.sees { if case .joining(let step) = $0 { step.peer == mallory } else { false } }
               #expect(isAsked)
-              await room.host().advertise(real) { _ in
-                #expect(await guest.ready()?.board == ready.board)
-              }
+              await room.host().advertise(real) { _ in #expect(await guest.ready()?.board == ready.board) }
             }
           }
         }

@@ -5,8 +5,7 @@ import Testing
 
 @testable import WhiteboardKit
 
-@Suite("[DSC-27] the order in which announced peers are asked")
-struct JoinSearchTests {
+@Suite("[DSC-27] the order in which announced peers are asked") struct JoinSearchTests {
   private static func candidate(
     _ number: UInt8,
     board: UInt8 = 9,
@@ -32,8 +31,7 @@ struct JoinSearchTests {
   @Test(
     "[TCK-6] after the host declined, no member is asked; after another peer declined, the host is",
     arguments: [true, false]
-  )
-  func declined(byHost: Bool) throws {
+  ) func declined(byHost: Bool) throws {
     let (first, second) = (try Self.candidate(1), try Self.candidate(2))
     let host = byHost ? first : second
     let board = SessionID.random(hostedBy: host.id.peer)
@@ -64,19 +62,13 @@ struct JoinSearchTests {
     var order: [JoinSearch.Candidate.ID] = []
     while case .ask(let next) = search.next(now: .seconds(31)), order.count < 100 {
       order.append(next.id)
-      search.refused(
-        by: next.id,
-        SessionError(.withdrawn, "It asks for a code."),
-        now: .seconds(31),
-        jitter: 0
-      )
+      search.refused(by: next.id, SessionError(.withdrawn, "It asks for a code."), now: .seconds(31), jitter: 0)
     }
     #expect(search.next(now: .seconds(31)) == .giveUp)
     return order
   }
 
-  @Test("known peers come first, then known boards, then the others in the order they appear")
-  func ranks() throws {
+  @Test("known peers come first, then known boards, then the others in the order they appear") func ranks() throws {
     let all = [
       try Self.candidate(1), try Self.candidate(2), try Self.candidate(3, .knownSession),
       try Self.candidate(4, .knownPeer),
@@ -88,8 +80,7 @@ struct JoinSearchTests {
     #expect(search.refusals[2].words.hasSuffix("asks for a code"))
   }
 
-  @Test("many instances at one address do not delay a peer at another, and at most 32 are asked")
-  func floods() throws {
+  @Test("many instances at one address do not delay a peer at another, and at most 32 are asked") func floods() throws {
     var all = try (1...100).map { try Self.candidate($0, at: "10.9.9.9") }
     all.append(try Self.candidate(200))
     var search = Self.search()
@@ -99,8 +90,7 @@ struct JoinSearchTests {
     #expect(order[1] == all[100].id)
   }
 
-  @Test("a peer that appears after a refusal is asked, and before one that is busy")
-  func latecomers() throws {
+  @Test("a peer that appears after a refusal is asked, and before one that is busy") func latecomers() throws {
     let (busy, late) = (try Self.candidate(1), try Self.candidate(2))
     var search = Self.search()
     #expect(search.next(now: .zero) == .wait(until: .seconds(30)))
@@ -120,8 +110,7 @@ struct JoinSearchTests {
     #expect(search.next(now: .seconds(4)) == .giveUp)
   }
 
-  @Test("a peer whose address answers with another key is tried again at its next address")
-  func moves() throws {
+  @Test("a peer whose address answers with another key is tried again at its next address") func moves() throws {
     let (stale, real) = (try Self.candidate(1), try Self.candidate(1, at: "10.0.0.9"))
     var search = Self.search()
     search.show([stale])
@@ -137,8 +126,9 @@ struct JoinSearchTests {
     #expect(search.refusals.map(\.candidate) == [real])
   }
 
-  @Test("the user chooses between unknown boards; a known board or a code decides without the user")
-  func choices() throws {
+  @Test("the user chooses between unknown boards; a known board or a code decides without the user") func choices()
+    throws
+  {
     let boards = [try Self.candidate(1, board: 1), try Self.candidate(2, board: 2)]
     let copy = try Self.candidate(3, board: 3, .knownSession)
     var unknown = Self.search()
@@ -155,8 +145,7 @@ struct JoinSearchTests {
     #expect(any.next(now: .zero) == .choose((boards + [copy]).map(\.id.board)))
   }
 
-  @Test("the time that a user takes for an answer does not count")
-  func questions() throws {
+  @Test("the time that a user takes for an answer does not count") func questions() throws {
     let candidate = try Self.candidate(1)
     var search = Self.search()
     search.show([candidate])

@@ -6,8 +6,7 @@ import WhiteboardDocument
 @testable import WhiteboardKit
 
 /// Joining a board by its address only, and joining it again.
-@Suite(.serialized, .timeLimit(.minutes(2)))
-struct JoiningAgainTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct JoiningAgainTests: BoardSuite {
   /// Runs a guest until `body` is done.
   private func withGuest(
     _ configuration: BoardConfiguration,
@@ -50,8 +49,9 @@ struct JoiningAgainTests: BoardSuite {
     try await BoardLibrary(directory: configuration.boardsDirectory).list()
   }
 
-  @Test("a board that is joined by its address only has the name that its host gave it")
-  func nameByAddress() async throws {
+  @Test("a board that is joined by its address only has the name that its host gave it") func nameByAddress()
+    async throws
+  {
     try await withRoom { room in
       try await withHost(in: room) { _, _, joining in
         try await withGuest(joining) { _, ready in #expect(ready.boardName == "plan") }
@@ -60,8 +60,9 @@ struct JoiningAgainTests: BoardSuite {
     }
   }
 
-  @Test("a copy that was named with an id prefix gets the board's name when it is joined again")
-  func correctedName() async throws {
+  @Test("a copy that was named with an id prefix gets the board's name when it is joined again") func correctedName()
+    async throws
+  {
     try await withRoom { room in
       try await withHost(in: room) { _, _, joining in
         var board = ""
@@ -76,18 +77,13 @@ struct JoiningAgainTests: BoardSuite {
     }
   }
 
-  @Test("boards are listed with their titles, and a title opens its board")
-  func title() async throws {
+  @Test("boards are listed with their titles, and a title opens its board") func title() async throws {
     try await withRoom { room in
       try await withHost(in: room) { host, ready, joining in
         try await withGuest(joining) { guest, _ in
           try await host.perform(#"set title "Plan B""#)
           let isHere = await guest.sees {
-            if case .settingChanged(let change) = $0 {
-              change.settings.title == "Plan B"
-            } else {
-              false
-            }
+            if case .settingChanged(let change) = $0 { change.settings.title == "Plan B" } else { false }
           }
           #expect(isHere)
           try await guest.perform("save")
@@ -103,8 +99,9 @@ struct JoiningAgainTests: BoardSuite {
     }
   }
 
-  @Test("[MEM-17] a returning member with a wrong code shows the host's code, and no other")
-  func wrongCode() async throws {
+  @Test("[MEM-17] a returning member with a wrong code shows the host's code, and no other") func wrongCode()
+    async throws
+  {
     try await withRoom { room in
       try await withHost(in: room) { _, first, joining in
         try await withGuest(joining) { guest, _ in try await guest.perform("save") }
@@ -129,22 +126,19 @@ struct JoiningAgainTests: BoardSuite {
     }
   }
 
-  @Test("a board that was joined by its address needs no code when it is joined there again")
-  func withoutCode() async throws {
+  @Test("a board that was joined by its address needs no code when it is joined there again") func withoutCode()
+    async throws
+  {
     try await withRoom { room in
       try await withHost(in: room) { _, first, joining in
         try await withGuest(joining) { guest, _ in try await guest.perform("save") }
         var again = joining
         again.code = nil
-        try await withGuest(again) { guest, ready in
-          #expect(ready.board == first.board && ready.code == first.code)
-        }
+        try await withGuest(again) { guest, ready in #expect(ready.board == first.board && ready.code == first.code) }
         var stranger = again
         stranger.identity = .ephemeral()
         stranger.dataDirectory = room.path("eve")
-        await #expect {
-          try await ScriptedBoard().run(stranger)
-        } throws: {
+        await #expect { try await ScriptedBoard().run(stranger) } throws: {
           ($0 as? WhiteboardError)?.message.contains("--code") ?? false
         }
       }

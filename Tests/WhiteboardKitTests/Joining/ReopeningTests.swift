@@ -5,10 +5,8 @@ import Testing
 @testable import WhiteboardKit
 
 /// Members that reopen a board that they joined before.
-@Suite(.serialized, .timeLimit(.minutes(2)))
-struct ReopeningTests: BoardSuite {
-  @Test("a board has one code, that of its host, even if a member opens its own copy")
-  func oneCode() async throws {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct ReopeningTests: BoardSuite {
+  @Test("a board has one code, that of its host, even if a member opens its own copy") func oneCode() async throws {
     try await withRoom { room in
       let identity = PeerIdentity.ephemeral()
       let (host, guest, again) = (ScriptedBoard(), ScriptedBoard(), ScriptedBoard())
@@ -45,10 +43,7 @@ struct ReopeningTests: BoardSuite {
     }
   }
 
-  @Test(
-    "a second window of one user is refused before it disturbs the first one",
-    arguments: [true, false]
-  )
+  @Test("a second window of one user is refused before it disturbs the first one", arguments: [true, false])
   func secondWindow(byLink: Bool) async throws {
     try await withRoom { room in
       let (host, first, second) = (ScriptedBoard(), ScriptedBoard(), ScriptedBoard())
@@ -69,9 +64,7 @@ struct ReopeningTests: BoardSuite {
         do throws(WhiteboardError) {
           try await second.run(window)
           Issue.record("the second window opened the board")
-        } catch {
-          #expect(error.code == .timedOut && error.message.contains("another window"), "\(error)")
-        }
+        } catch { #expect(error.code == .timedOut && error.message.contains("another window"), "\(error)") }
         // Each window has its own session events, so these commands come after anything that the second one caused.
         try await first.perform("text 0,0 \"still here\"")
         try await host.perform("wait objects=1 timeout=30")

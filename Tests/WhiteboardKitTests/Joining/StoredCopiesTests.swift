@@ -6,36 +6,24 @@ import WhiteboardDocument
 
 @testable import WhiteboardKit
 
-@Suite
-struct StoredCopiesTests: BoardSuite {
+@Suite struct StoredCopiesTests: BoardSuite {
   private let board = SessionID.ofOpenBoard()
 
   /// Stores a copy of the board with a member at an address and a join code.
-  private func store(
-    _ room: BoardRoom,
-    code: JoinCode,
-    at address: PeerAddress
-  ) async throws -> BoardConfiguration {
+  private func store(_ room: BoardRoom, code: JoinCode, at address: PeerAddress) async throws -> BoardConfiguration {
     let configuration = await room.configuration(.host(boardName: "plan"), "ada")
     try configuration.createDirectories()
     var record = MembershipRecord(host: PeerIdentity.ephemeral().peerID)
-    record.members = [
-      .init(peer: PeerIdentity.ephemeral().peerID, name: UntrustedText("ben"), addresses: [address])
-    ]
-    let document = try await configuration.library.open(
-      board: board.bytes,
-      name: "plan",
-      now: BoardFile.now
-    )
+    record.members = [.init(peer: PeerIdentity.ephemeral().peerID, name: UntrustedText("ben"), addresses: [address])]
+    let document = try await configuration.library.open(board: board.bytes, name: "plan", now: BoardFile.now)
     try await document.setMembership(record.json, code: code.text)
     try await document.close()
     return configuration
   }
 
-  @Test(
-    "a copy is found by its board and by the address of a member, with the code and the members"
-  )
-  func finding() async throws {
+  @Test("a copy is found by its board and by the address of a member, with the code and the members") func finding()
+    async throws
+  {
     try await withRoom { room in
       let code = JoinCode.random()
       let address = PeerAddress(host: "10.0.0.2", port: 4)
@@ -49,8 +37,7 @@ struct StoredCopiesTests: BoardSuite {
     }
   }
 
-  @Test("[ADM-3] a code that was removed is not offered again")
-  func removingTheCode() async throws {
+  @Test("[ADM-3] a code that was removed is not offered again") func removingTheCode() async throws {
     try await withRoom { room in
       let address = PeerAddress(host: "10.0.0.2", port: 4)
       let copies = StoredCopies(try await store(room, code: .random(), at: address))
@@ -61,8 +48,7 @@ struct StoredCopiesTests: BoardSuite {
     }
   }
 
-  @Test("copies are not used if boards are not saved, or while a board is recorded")
-  func unused() async throws {
+  @Test("copies are not used if boards are not saved, or while a board is recorded") func unused() async throws {
     try await withRoom { room in
       let address = PeerAddress(host: "10.0.0.2", port: 4)
       let configuration = try await store(room, code: .random(), at: address)
@@ -82,8 +68,7 @@ struct StoredCopiesTests: BoardSuite {
     }
   }
 
-  @Test("a known peer has precedence over a known board")
-  func rank() {
+  @Test("a known peer has precedence over a known board") func rank() {
     let (ada, ben) = (PeerIdentity.ephemeral().peerID, PeerIdentity.ephemeral().peerID)
     let other = SessionID.ofOpenBoard()
     var known = Acquaintances(peers: [ada], boards: [board])

@@ -6,8 +6,7 @@ import Whiteboard
 @testable import WhiteboardKit
 
 /// Boards of the public interface, over real sessions on loopback.
-@Suite("Boards of a program", .serialized, .timeLimit(.minutes(2)))
-struct BoardsTests: BoardSuite {
+@Suite("Boards of a program", .serialized, .timeLimit(.minutes(2))) struct BoardsTests: BoardSuite {
   private func options() -> Boards.Options {
     var options = Boards.Options()
     options.discovery = nil
@@ -22,20 +21,12 @@ struct BoardsTests: BoardSuite {
   ) async throws {
     let options = options ?? self.options()
     try await withRoom { room in
-      try await Boards.with(
-        identity: .ephemeral(),
-        name: "Ada",
-        directory: room.path("ada"),
-        options: options
-      ) { hosting in
+      try await Boards.with(identity: .ephemeral(), name: "Ada", directory: room.path("ada"), options: options) {
+        hosting in
         let ada = try await hosting.host("standup", admitting: .code(.random()))
         let link = try #require(await ada.link)
-        try await Boards.with(
-          identity: .ephemeral(),
-          name: "Ben",
-          directory: room.path("ben"),
-          options: options
-        ) { joining in
+        try await Boards.with(identity: .ephemeral(), name: "Ben", directory: room.path("ben"), options: options) {
+          joining in
           let ben = try await joining.join(link)
           try await ben.caughtUp()
           try await body(ada, ben)
@@ -44,8 +35,7 @@ struct BoardsTests: BoardSuite {
     }
   }
 
-  @Test("edits of both members reach the other, in one order for each reader")
-  func sharing() async throws {
+  @Test("edits of both members reach the other, in one order for each reader") func sharing() async throws {
     try await withPair { ada, ben in
       let changes = ben.changes
       let note = try await ada.add(.text("hello", at: Point(x: 10, y: 20)))
@@ -59,8 +49,7 @@ struct BoardsTests: BoardSuite {
       var seen: [String] = []
       for await change in changes {
         switch change {
-        case .added(let object, by: .other(let author)):
-          seen.append("\(author.name) added \(object.kind)")
+        case .added(let object, by: .other(let author)): seen.append("\(author.name) added \(object.kind)")
         case .changed(let object, by: .other):
           seen.append("changed")
           if object.centerPosition == Point(x: 40, y: -30) { break }
@@ -81,8 +70,7 @@ struct BoardsTests: BoardSuite {
     }
   }
 
-  @Test("an edit that throws changes nothing")
-  func failingEdit() async throws {
+  @Test("an edit that throws changes nothing") func failingEdit() async throws {
     struct Stop: Error {}
     try await withPair { ada, _ in
       let note = try await ada.add(.text("hello", at: Point(x: 0, y: 0)))
@@ -94,21 +82,16 @@ struct BoardsTests: BoardSuite {
         }
       }
       #expect(await ada.digest == digest)
-      await #expect(throws: CommandError.self) {
-        try await ada.add(.text("far", at: Point(x: 1e9, y: 0)))
-      }
+      await #expect(throws: CommandError.self) { try await ada.add(.text("far", at: Point(x: 1e9, y: 0))) }
       do {
         try await ada.undo()
         try await ada.undo()
         Issue.record("there were more steps than one")
-      } catch let error as CommandError {
-        #expect(error.code == .nothingToUndo)
-      }
+      } catch let error as CommandError { #expect(error.code == .nothingToUndo) }
     }
   }
 
-  @Test("messages arrive with their sender and mode")
-  func messages() async throws {
+  @Test("messages arrive with their sender and mode") func messages() async throws {
     try await withPair { ada, ben in
       let changes = ben.changes
       try await ada.send([1, 2, 3])
@@ -127,48 +110,31 @@ struct BoardsTests: BoardSuite {
     }
   }
 
-  @Test("added objects are on disk when the call returns, and a hosted board is opened again")
-  func durability() async throws {
+  @Test("added objects are on disk when the call returns, and a hosted board is opened again") func durability()
+    async throws
+  {
     try await withRoom { room in
       let identity = PeerIdentity.ephemeral()
       func run(_ body: @Sendable (SharedBoard) async throws -> Void) async throws {
-        try await Boards.with(
-          identity: identity,
-          name: "Ada",
-          directory: room.path("ada"),
-          options: options()
-        ) { boards in
-          try await body(try await boards.host("standup", admitting: .anyone))
+        try await Boards.with(identity: identity, name: "Ada", directory: room.path("ada"), options: options()) {
+          boards in try await body(try await boards.host("standup", admitting: .anyone))
         }
       }
-      try await run { board in
-        try await board.add(.stroke([Point(x: 0, y: 0), Point(x: 9, y: 9)]))
-      }
-      try await run { board in
-        #expect(await board.objects.map(\.kind) == [.drawing])
-      }
+      try await run { board in try await board.add(.stroke([Point(x: 0, y: 0), Point(x: 9, y: 9)])) }
+      try await run { board in #expect(await board.objects.map(\.kind) == [.drawing]) }
     }
   }
 
-  @Test("one program can have several boards open on one port")
-  func severalBoards() async throws {
+  @Test("one program can have several boards open on one port") func severalBoards() async throws {
     try await withRoom { room in
-      try await Boards.with(
-        identity: .ephemeral(),
-        name: "Ada",
-        directory: room.path("ada"),
-        options: options()
-      ) { hosting in
+      try await Boards.with(identity: .ephemeral(), name: "Ada", directory: room.path("ada"), options: options()) {
+        hosting in
         let one = try await hosting.host("one", admitting: .code(.random()))
         let two = try await hosting.host("two", admitting: .code(.random()))
         let links = [try #require(await one.link), try #require(await two.link)]
         #expect(links[0].address == links[1].address)
-        try await Boards.with(
-          identity: .ephemeral(),
-          name: "Ben",
-          directory: room.path("ben"),
-          options: options()
-        ) { joining in
+        try await Boards.with(identity: .ephemeral(), name: "Ben", directory: room.path("ben"), options: options()) {
+          joining in
           for (board, link) in zip([one, two], links) {
             let joined = try await joining.join(link)
             try await joined.caughtUp()
@@ -181,46 +147,35 @@ struct BoardsTests: BoardSuite {
     }
   }
 
-  @Test("a wrong code, and a board without a host, fail with the reason")
-  func refusals() async throws {
+  @Test("a wrong code, and a board without a host, fail with the reason") func refusals() async throws {
     try await withPair { ada, ben in
       _ = ben
       var link = try #require(await ada.link)
       link.code = ["river", "river", "river", "river"]
       let wrong = link
       try await withRoom { room in
-        try await Boards.with(
-          identity: .ephemeral(),
-          name: "Eve",
-          directory: room.path("eve"),
-          options: options()
-        ) { boards in
+        try await Boards.with(identity: .ephemeral(), name: "Eve", directory: room.path("eve"), options: options()) {
+          boards in
           do {
             _ = try await boards.join(wrong, within: .seconds(5))
             Issue.record("a wrong code was accepted")
-          } catch let error as WhiteboardError {
-            #expect(error.code == .notAllowed, "\(error)")
-          }
+          } catch let error as WhiteboardError { #expect(error.code == .notAllowed, "\(error)") }
         }
       }
     }
   }
 
-  @Test("the changes end when the board is left, and commands then fail")
-  func leaving() async throws {
+  @Test("the changes end when the board is left, and commands then fail") func leaving() async throws {
     try await withPair { ada, ben in
       let changes = ben.changes
       await ben.leave()
       for await _ in changes {}
-      await #expect(throws: CommandError.self) {
-        try await ben.add(.text("late", at: Point(x: 0, y: 0)))
-      }
+      await #expect(throws: CommandError.self) { try await ben.add(.text("late", at: Point(x: 0, y: 0))) }
       _ = ada
     }
   }
 
-  @Test("a board that could not be joined does not end the program")
-  func handledRefusal() async throws {
+  @Test("a board that could not be joined does not end the program") func handledRefusal() async throws {
     try await withPair { ada, _ in
       var link = try #require(await ada.link)
       link.code = ["river", "river", "river", "river"]
@@ -240,15 +195,10 @@ struct BoardsTests: BoardSuite {
     }
   }
 
-  @Test("a board that was left is freed, and can be hosted again at once")
-  func again() async throws {
+  @Test("a board that was left is freed, and can be hosted again at once") func again() async throws {
     try await withRoom { room in
-      try await Boards.with(
-        identity: .ephemeral(),
-        name: "Ada",
-        directory: room.path("ada"),
-        options: options()
-      ) { boards in
+      try await Boards.with(identity: .ephemeral(), name: "Ada", directory: room.path("ada"), options: options()) {
+        boards in
         for round in 0..<3 {
           weak var left: SharedBoard?
           do {
@@ -265,15 +215,10 @@ struct BoardsTests: BoardSuite {
     }
   }
 
-  @Test("a canceled task does not wait for the result of a command")
-  func cancellation() async throws {
+  @Test("a canceled task does not wait for the result of a command") func cancellation() async throws {
     try await withRoom { room in
-      try await Boards.with(
-        identity: .ephemeral(),
-        name: "Ada",
-        directory: room.path("ada"),
-        options: options()
-      ) { boards in
+      try await Boards.with(identity: .ephemeral(), name: "Ada", directory: room.path("ada"), options: options()) {
+        boards in
         let board = try await boards.host("alone", admitting: .anyone)
         let waiting = Task { try await board.synced() }
         waiting.cancel()
@@ -283,29 +228,18 @@ struct BoardsTests: BoardSuite {
     }
   }
 
-  @Test("a host that is asked admits one peer and refuses another")
-  func asking() async throws {
+  @Test("a host that is asked admits one peer and refuses another") func asking() async throws {
     try await withRoom { room in
-      try await Boards.with(
-        identity: .ephemeral(),
-        name: "Ada",
-        directory: room.path("ada"),
-        options: options()
-      ) { hosting in
+      try await Boards.with(identity: .ephemeral(), name: "Ada", directory: room.path("ada"), options: options()) {
+        hosting in
         let ada = try await hosting.host(
           "asked",
-          admitting: .asking { invitation in
-            invitation.name.raw == "Ben" ? .accept : .decline(reason: "not today")
-          }
+          admitting: .asking { invitation in invitation.name.raw == "Ben" ? .accept : .decline(reason: "not today") }
         )
         let link = try #require(await ada.link)
         for name in ["Ben", "Cy"] {
-          try await Boards.with(
-            identity: .ephemeral(),
-            name: name,
-            directory: room.path(name),
-            options: options()
-          ) { joining in
+          try await Boards.with(identity: .ephemeral(), name: name, directory: room.path(name), options: options()) {
+            joining in
             do {
               try await joining.join(link).caughtUp()
               #expect(name == "Ben")
@@ -319,8 +253,7 @@ struct BoardsTests: BoardSuite {
     }
   }
 
-  @Test("a byte stream of a member is read by the program")
-  func streams() async throws {
+  @Test("a byte stream of a member is read by the program") func streams() async throws {
     let (received, receiving) = AsyncStream<[UInt8]>.makeStream()
     var options = options()
     options.readStream = { stream, board in
@@ -328,9 +261,7 @@ struct BoardsTests: BoardSuite {
       do {
         for try await bytes in stream.inbound { all += bytes }
         try await stream.finish()
-      } catch {
-        Issue.record("\(error)")
-      }
+      } catch { Issue.record("\(error)") }
       receiving.yield(all)
     }
     try await withPair(options: options) { ada, ben in
@@ -345,16 +276,13 @@ struct BoardsTests: BoardSuite {
     }
   }
 
-  @Test("a message that is too long fails, and later ones arrive")
-  func tooLongMessage() async throws {
+  @Test("a message that is too long fails, and later ones arrive") func tooLongMessage() async throws {
     try await withPair { ada, ben in
       let changes = ben.changes
       do throws(CommandError) {
         try await ada.send([UInt8](repeating: 0, count: 16 << 20))
         Issue.record("a message of 16 MiB was accepted")
-      } catch {
-        #expect(error.code == .tooBig)
-      }
+      } catch { #expect(error.code == .tooBig) }
       try await ada.send([7])
       for await change in changes {
         guard case .message(let bytes, _, _) = change else { continue }

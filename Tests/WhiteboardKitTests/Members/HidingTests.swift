@@ -7,10 +7,8 @@ import WhiteboardDocument
 @testable import WhiteboardKit
 
 /// Hidden authors, whose objects and messages do not show, now and after a restart.
-@Suite(.serialized, .timeLimit(.minutes(2)))
-struct HidingTests: BoardSuite {
-  @Test("a hidden author's objects and messages do not show until the author is unhidden")
-  func hiding() async throws {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct HidingTests: BoardSuite {
+  @Test("a hidden author's objects and messages do not show until the author is unhidden") func hiding() async throws {
     try await withRoom { room in
       let settings = room.path("settings.json")
       var hosting = await room.configuration(.host(boardName: "board"), "ada")
@@ -119,8 +117,7 @@ struct HidingTests: BoardSuite {
       return nil
     }
 
-    @discardableResult
-    func perform(_ line: String) async -> Answer {
+    @discardableResult func perform(_ line: String) async -> Answer {
       let mark = state.withLock { state in
         state.asked += 1
         return "mark-\(state.asked)"
@@ -130,8 +127,7 @@ struct HidingTests: BoardSuite {
         switch event {
         case .done(let done) where done.request == .word(mark):
           return Answer(verb: done.verb.rawValue, id: done.id?.description, objects: done.objects)
-        case .error(let error) where error.request == .word(mark):
-          return Answer(verb: "error: \(error.code)")
+        case .error(let error) where error.request == .word(mark): return Answer(verb: "error: \(error.code)")
         default: break
         }
       }

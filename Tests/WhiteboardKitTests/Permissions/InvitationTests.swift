@@ -5,16 +5,10 @@ import Testing
 @testable import WhiteboardKit
 
 /// Requests to join that the host's user decides.
-@Suite(.serialized, .timeLimit(.minutes(2)))
-struct InvitationTests: BoardSuite {
-  private func invitation(_ scriptedBoard: ScriptedBoard, from name: String) async -> BoardEvent
-    .Invitation?
-  {
-    _ = await scriptedBoard.sees {
-      if case .invitation(let i) = $0 { i.name.raw == name } else { false }
-    }
-    for case .invitation(let invitation) in await scriptedBoard.events
-    where invitation.name.raw == name {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct InvitationTests: BoardSuite {
+  private func invitation(_ scriptedBoard: ScriptedBoard, from name: String) async -> BoardEvent.Invitation? {
+    _ = await scriptedBoard.sees { if case .invitation(let i) = $0 { i.name.raw == name } else { false } }
+    for case .invitation(let invitation) in await scriptedBoard.events where invitation.name.raw == name {
       return invitation
     }
     return nil
@@ -46,20 +40,15 @@ struct InvitationTests: BoardSuite {
     do throws(CommandError) {
       try await scriptedBoard.perform(line)
       return nil
-    } catch {
-      return error.code == .noSuchInvitation ? error.message : nil
-    }
+    } catch { return error.code == .noSuchInvitation ? error.message : nil }
   }
 
-  @Test("a question ends when the peer stops asking, and a late answer gets an error message")
-  func gone() async throws {
+  @Test("a question ends when the peer stops asking, and a late answer gets an error message") func gone() async throws
+  {
     try await withRoom { room in
       try await withAsking("board", in: room) { host, address in
         let guest = ScriptedBoard()
-        let joining = await room.configuration(
-          .join(.address(address), patience: .seconds(1)),
-          "ben"
-        )
+        let joining = await room.configuration(.join(.address(address), patience: .seconds(1)), "ben")
         let attempt = Task { try await guest.run(joining) }
         let asked = try #require(await invitation(host, from: "ben"))
         #expect(asked.known == nil)
@@ -76,31 +65,24 @@ struct InvitationTests: BoardSuite {
         #expect(isTold)
         for line in ["accept \(asked.id)", "accept ben", "decline last", "accept ben always"] {
           let told = try #require(await message(host, line))
-          let problem =
-            line == "decline last" ? "no request is waiting" : "nothing left to answer"
+          let problem = line == "decline last" ? "no request is waiting" : "nothing left to answer"
           #expect(told.contains("ben") && told.contains(problem), "\(line)")
         }
         // If the user leaves the board, the question ends, too.
         let second = ScriptedBoard()
-        let again = await room.configuration(
-          .join(.address(address), patience: .seconds(1)),
-          "cy"
-        )
+        let again = await room.configuration(.join(.address(address), patience: .seconds(1)), "cy")
         let refused = Task { try await second.run(again) }
         let open = try #require(await invitation(host, from: "cy"))
         try await host.perform("leave")
         await #expect(throws: WhiteboardError.self) { try await refused.value }
-        let isOver = await host.sees {
-          if case .note(let note) = $0 { note.invitation == open.id } else { false }
-        }
+        let isOver = await host.sees { if case .note(let note) = $0 { note.invitation == open.id } else { false } }
         #expect(isOver)
         #expect(await message(host, "accept nobody")?.contains("no invitation is called") == true)
       }
     }
   }
 
-  @Test("[ADM-10] a peer that is always admitted is not asked about again, on any board")
-  func always() async throws {
+  @Test("[ADM-10] a peer that is always admitted is not asked about again, on any board") func always() async throws {
     try await withRoom { room in
       let (ada, ben) = (PeerIdentity.ephemeral(), PeerIdentity.ephemeral())
       var joining = await room.configuration(.join(.nearby, patience: .seconds(1)), "ben")
@@ -122,9 +104,7 @@ struct InvitationTests: BoardSuite {
             }
             try #require(await guest.ready() != nil)
             try await host.perform("wait peers=1 timeout=30")
-            let questions = await host.events.count {
-              if case .invitation = $0 { true } else { false }
-            }
+            let questions = await host.events.count { if case .invitation = $0 { true } else { false } }
             #expect(questions == (isAsked ? 1 : 0))
             await guest.end()
             try await group.waitForAll()
@@ -136,8 +116,7 @@ struct InvitationTests: BoardSuite {
     }
   }
 
-  @Test("users who know each other's keys need not compare words on another board")
-  func known() async throws {
+  @Test("users who know each other's keys need not compare words on another board") func known() async throws {
     try await withRoom { room in
       let (ada, ben) = (PeerIdentity.ephemeral(), PeerIdentity.ephemeral())
       var joining = await room.configuration(.join(.nearby, patience: .seconds(1)), "ben")
@@ -188,8 +167,9 @@ struct InvitationTests: BoardSuite {
     }
   }
 
-  @Test("[TCK-6] a member of a board whose host asks admits newcomers after the host has left")
-  func askedMember() async throws {
+  @Test("[TCK-6] a member of a board whose host asks admits newcomers after the host has left") func askedMember()
+    async throws
+  {
     try await withRoom { room in
       try await withAsking("board", in: room) { host, _ in
         try await withMember(of: host, "ben", in: room) { ben, ready in

@@ -5,8 +5,7 @@ import Testing
 @testable import WhiteboardKit
 
 /// Removals that hold after a restart of the host.
-@Suite(.serialized, .timeLimit(.minutes(2)))
-struct KickingTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct KickingTests: BoardSuite {
   private func invited(_ scriptedBoard: ScriptedBoard) async -> BoardEvent.Invited? {
     var last: BoardEvent.Invited?
     for case .invited(let invited) in await scriptedBoard.events { last = invited }
@@ -29,10 +28,8 @@ struct KickingTests: BoardSuite {
   }
 
   /// Runs a guest until it is on the board, runs `body`, and ends it.
-  private func withGuest(
-    _ configuration: BoardConfiguration,
-    _ body: (ScriptedBoard) async throws -> Void
-  ) async throws {
+  private func withGuest(_ configuration: BoardConfiguration, _ body: (ScriptedBoard) async throws -> Void) async throws
+  {
     try await withHost(configuration) { guest, _ in
       try await guest.perform("wait peers=1 timeout=30")
       try await body(guest)
@@ -43,13 +40,12 @@ struct KickingTests: BoardSuite {
     do throws(WhiteboardError) {
       try await ScriptedBoard().run(configuration)
       return nil
-    } catch {
-      return error
-    }
+    } catch { return error }
   }
 
-  @Test("[MEM-12] the kicked key and the old code are refused after a restart; the new code admits")
-  func code() async throws {
+  @Test("[MEM-12] the kicked key and the old code are refused after a restart; the new code admits") func code()
+    async throws
+  {
     try await withRoom { room in
       let hosting = await room.configuration(.host(boardName: "board"), "ada")
       var kicked: BoardConfiguration?
@@ -79,12 +75,7 @@ struct KickingTests: BoardSuite {
         #expect(ready.code == code)
         let old = try #require(self.link(of: ben))
         let current = try BoardLink(ready.link)
-        let stale = BoardLink(
-          address: current.address,
-          board: current.board,
-          peer: current.peer,
-          code: old.code
-        )
+        let stale = BoardLink(address: current.address, board: current.board, peer: current.peer, code: old.code)
         var stranger = await room.configuration(.join(.link(stale), patience: .seconds(1)), "dee")
         #expect(await refusal(stranger)?.code == .notAllowed)
         // The kicked key is refused with any code.
@@ -107,8 +98,7 @@ struct KickingTests: BoardSuite {
     if case .join(.link(let link), _) = configuration.part { link } else { nil }
   }
 
-  @Test("[MEM-12] a kicked peer is no known peer after a restart, also for another board")
-  func known() async throws {
+  @Test("[MEM-12] a kicked peer is no known peer after a restart, also for another board") func known() async throws {
     try await withRoom { room in
       var hosting = await room.configuration(.host(boardName: "board"), "ada")
       let peers = room.path("ada-peers/peers.json")
@@ -138,17 +128,15 @@ struct KickingTests: BoardSuite {
     }
   }
 
-  @Test("[MEM-13] --with-admitted also removes the members that the kicked member admitted")
-  func withAdmitted() async throws {
+  @Test("[MEM-13] --with-admitted also removes the members that the kicked member admitted") func withAdmitted()
+    async throws
+  {
     try await withRoom { room in
       let hosting = await room.configuration(.host(boardName: "board"), "ada")
       try await withHost(hosting) { host, ready in
         try await withGuest(try await room.joining(ready)) { ben in
           let way = try #require(await ben.ready())
-          let joining = await room.configuration(
-            .join(.link(try BoardLink(way.link)), patience: .seconds(10)),
-            "cy"
-          )
+          let joining = await room.configuration(.join(.link(try BoardLink(way.link)), patience: .seconds(10)), "cy")
           try await withGuest(joining) { cy in
             try await host.perform("wait peers=2 timeout=30")
             try await host.perform("kick --with-admitted ben spam")

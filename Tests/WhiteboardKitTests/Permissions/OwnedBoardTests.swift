@@ -7,8 +7,7 @@ import Testing
 @testable import WhiteboardKit
 
 /// Real boards on a board that its host owns.
-@Suite(.serialized, .timeLimit(.minutes(2)))
-struct OwnedBoardTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct OwnedBoardTests: BoardSuite {
   /// Runs a host that owns its board, and ends it.
   private func withOwner(
     _ name: String = "board",
@@ -40,10 +39,7 @@ struct OwnedBoardTests: BoardSuite {
     identity: PeerIdentity = .ephemeral(),
     _ body: (ScriptedBoard) async throws -> Void
   ) async throws {
-    var configuration = await room.configuration(
-      .join(.link(try BoardLink(link)), patience: .seconds(10)),
-      name
-    )
+    var configuration = await room.configuration(.join(.link(try BoardLink(link)), patience: .seconds(10)), name)
     configuration.identity = identity
     let joining = configuration
     let guest = ScriptedBoard()
@@ -72,12 +68,7 @@ struct OwnedBoardTests: BoardSuite {
   }
 
   /// Waits until a role was reported a number of times.
-  private func sees(
-    _ scriptedBoard: ScriptedBoard,
-    _ role: String,
-    ofSelf isOwn: Bool,
-    times: Int = 1
-  ) async -> Bool {
+  private func sees(_ scriptedBoard: ScriptedBoard, _ role: String, ofSelf isOwn: Bool, times: Int = 1) async -> Bool {
     let count = Count()
     return await scriptedBoard.sees {
       guard case .role(let told) = $0, told.role == role, told.isOwn == isOwn else { return false }
@@ -85,17 +76,16 @@ struct OwnedBoardTests: BoardSuite {
     }
   }
 
-  private func invited(_ scriptedBoard: ScriptedBoard, _ line: String) async throws
-    -> BoardEvent.Invited
-  {
+  private func invited(_ scriptedBoard: ScriptedBoard, _ line: String) async throws -> BoardEvent.Invited {
     try await scriptedBoard.perform(line)
     var last: BoardEvent.Invited?
     for case .invited(let invited) in await scriptedBoard.events { last = invited }
     return try #require(last)
   }
 
-  @Test("[AUT-11] a peer that joins an owned board can edit at once, and both sides get the roles")
-  func joining() async throws {
+  @Test("[AUT-11] a peer that joins an owned board can edit at once, and both sides get the roles") func joining()
+    async throws
+  {
     try await withRoom { room in
       try await withOwner(in: room) { host, ready in
         try await withGuest(ready.link, in: room) { guest in
@@ -120,8 +110,7 @@ struct OwnedBoardTests: BoardSuite {
     }
   }
 
-  @Test("[AUT-11] after a restart, a board has the same owner, and a guest the same role")
-  func restart() async throws {
+  @Test("[AUT-11] after a restart, a board has the same owner, and a guest the same role") func restart() async throws {
     try await withRoom { room in
       let (ada, ben) = (PeerIdentity.ephemeral(), PeerIdentity.ephemeral())
       var board = ""
@@ -150,21 +139,18 @@ struct OwnedBoardTests: BoardSuite {
     }
   }
 
-  @Test("--owned does not change an existing board")
-  func openBoard() async throws {
+  @Test("--owned does not change an existing board") func openBoard() async throws {
     try await withRoom { room in
       try await withOwner(in: room, { $0.isOwned = false }) { host, _ in
         #expect(await error(host, "role ben viewer") == .noSuchPeer)
         try await host.perform("text 0,0 x")
       }
-      await #expect { try await withOwner(in: room) { _, _ in } } throws: {
-        ($0 as? WhiteboardError)?.code == .usage
-      }
+      await #expect { try await withOwner(in: room) { _, _ in } } throws: { ($0 as? WhiteboardError)?.code == .usage }
     }
   }
 
-  @Test("[AUT-13] a kicked member can no longer edit anywhere, and its earlier drawing stays")
-  func kick() async throws {
+  @Test("[AUT-13] a kicked member can no longer edit anywhere, and its earlier drawing stays") func kick() async throws
+  {
     try await withRoom { room in
       try await withOwner(in: room) { host, ready in
         try await withGuest(ready.link, in: room) { guest in
@@ -179,8 +165,7 @@ struct OwnedBoardTests: BoardSuite {
     }
   }
 
-  @Test("[ADM-9] an additional code admits viewers, and an expired code admits no peer")
-  func codes() async throws {
+  @Test("[ADM-9] an additional code admits viewers, and an expired code admits no peer") func codes() async throws {
     try await withRoom { room in
       try await withOwner(in: room) { host, _ in
         let view = try await invited(host, "invite view")
@@ -199,8 +184,8 @@ struct OwnedBoardTests: BoardSuite {
     }
   }
 
-  @Test("[ADM-9] another program of the same user can create a code if the board is open")
-  func askedFor() async throws {
+  @Test("[ADM-9] another program of the same user can create a code if the board is open") func askedFor() async throws
+  {
     try await withRoom { room in
       try await withOwner(in: room) { _, ready in
         let directory = room.path("ada")
@@ -223,14 +208,8 @@ struct OwnedBoardTests: BoardSuite {
         let directory = room.path("ada")
         let open = try #require(OpenBoard.all(inDataDirectory: directory).first)
         await #expect {
-          try await InvitationRequest.ask(
-            InvitationTerms(isView: true),
-            of: open,
-            inDataDirectory: directory
-          )
-        } throws: {
-          ($0 as? WhiteboardError)?.message.contains("--owned") ?? false
-        }
+          try await InvitationRequest.ask(InvitationTerms(isView: true), of: open, inDataDirectory: directory)
+        } throws: { ($0 as? WhiteboardError)?.message.contains("--owned") ?? false }
       }
     }
   }
@@ -238,9 +217,8 @@ struct OwnedBoardTests: BoardSuite {
   @Test(
     "the lifetime of a code is a number and a unit",
     arguments: [
-      ("90s", 90), ("15m", 900), ("2h", 7200), ("30d", 2_592_000), ("31d", nil), ("0s", nil),
-      ("2", nil), ("h", nil), ("-1h", nil), ("9223372036854775807d", nil), ("", nil),
+      ("90s", 90), ("15m", 900), ("2h", 7200), ("30d", 2_592_000), ("31d", nil), ("0s", nil), ("2", nil), ("h", nil),
+      ("-1h", nil), ("9223372036854775807d", nil), ("", nil),
     ] as [(String, Int?)]
-  )
-  func times(text: String, seconds: Int?) { #expect(InvitationTerms.seconds(text) == seconds) }
+  ) func times(text: String, seconds: Int?) { #expect(InvitationTerms.seconds(text) == seconds) }
 }

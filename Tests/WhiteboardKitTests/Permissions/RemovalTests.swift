@@ -6,8 +6,7 @@ import WhiteboardDocument
 @testable import WhiteboardKit
 
 /// The view and the choices of a user whom the host removed from the board.
-@Suite(.serialized, .timeLimit(.minutes(2)))
-struct RemovalTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct RemovalTests: BoardSuite {
   private func removed(_ scriptedBoard: ScriptedBoard) async -> BoardEvent.Removed? {
     _ = await scriptedBoard.sees { if case .removed = $0 { true } else { false } }
     return await lastRemoved(scriptedBoard)
@@ -23,13 +22,12 @@ struct RemovalTests: BoardSuite {
     do throws(CommandError) {
       try await scriptedBoard.perform(line)
       return nil
-    } catch {
-      return error.code == .removed ? error.message : nil
-    }
+    } catch { return error.code == .removed ? error.message : nil }
   }
 
-  @Test("[MEM-10] a removed user learns by whom and why; the copy is read-only until they decide")
-  func kicked() async throws {
+  @Test("[MEM-10] a removed user learns by whom and why; the copy is read-only until they decide") func kicked()
+    async throws
+  {
     try await withPair { _, host, guest in
       try await guest.perform("text 0,0 mine as=mine")
       try await host.perform("wait objects=1 timeout=30")
@@ -53,8 +51,7 @@ struct RemovalTests: BoardSuite {
     }
   }
 
-  @Test("only a removed user continues on an own copy")
-  func nothingToContinue() async throws {
+  @Test("only a removed user continues on an own copy") func nothingToContinue() async throws {
     try await withPair { _, host, guest in
       #expect(await error(guest, "continue") == .refused)
       #expect(await error(host, "continue") == .refused)
@@ -62,10 +59,8 @@ struct RemovalTests: BoardSuite {
   }
 
   /// Opens the guest's copy again, as its program does when it is opened by name.
-  private func reopened(
-    _ configuration: BoardConfiguration,
-    _ body: (ScriptedBoard) async throws -> Void
-  ) async throws {
+  private func reopened(_ configuration: BoardConfiguration, _ body: (ScriptedBoard) async throws -> Void) async throws
+  {
     let guest = ScriptedBoard()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await guest.run(configuration) }
@@ -76,8 +71,7 @@ struct RemovalTests: BoardSuite {
     }
   }
 
-  @Test("[MEM-10] a removal survives a restart, and so does the decision to continue")
-  func restarted() async throws {
+  @Test("[MEM-10] a removal survives a restart, and so does the decision to continue") func restarted() async throws {
     try await withRoom { room in
       let host = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -124,10 +118,9 @@ struct RemovalTests: BoardSuite {
     }
   }
 
-  @Test(
-    "a copy of a board with another owner stays read-only, with advice how to make an own board"
-  )
-  func owned() async throws {
+  @Test("a copy of a board with another owner stays read-only, with advice how to make an own board") func owned()
+    async throws
+  {
     try await withRoom { room in
       let host = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -153,8 +146,7 @@ struct RemovalTests: BoardSuite {
     }
   }
 
-  @Test("a stored removal is decoded as it was encoded")
-  func stored() throws {
+  @Test("a stored removal is decoded as it was encoded") func stored() throws {
     var removal = Removal(by: "abc", name: "ada", reason: "why?")
     removal.isContinued = true
     #expect(Removal(json: removal.json) == removal)

@@ -18,8 +18,7 @@ import WhiteboardDocument
     return told.outcomes
   }
 
-  @Test("entries that arrive while a keyframe repairs a document are appended after it")
-  func mending() {
+  @Test("entries that arrive while a keyframe repairs a document are appended after it") func mending() {
     var keeper = PersistenceQueue()
     keeper.open()
     keeper.record(entry)
@@ -39,8 +38,7 @@ import WhiteboardDocument
     #expect(tell(&keeper) == [nil])
   }
 
-  @Test("entries in a pause are not recorded; the keyframe at its end contains them")
-  func paused() {
+  @Test("entries in a pause are not recorded; the keyframe at its end contains them") func paused() {
     var keeper = PersistenceQueue()
     keeper.open()
     keeper.record(entry)
@@ -59,8 +57,7 @@ import WhiteboardDocument
     #expect(keeper.take().entries == [entry])
   }
 
-  @Test("an answer that comes after the document was closed fails")
-  func closed() {
+  @Test("an answer that comes after the document was closed fails") func closed() {
     var keeper = PersistenceQueue()
     keeper.open()
     keeper.record(entry)
@@ -72,8 +69,7 @@ import WhiteboardDocument
     #expect(tell(&keeper) == [.closed])
   }
 
-  @Test("a photo that cannot be stored is retried, and fails only the answer that reports it")
-  func photos() {
+  @Test("a photo that cannot be stored is retried, and fails only the answer that reports it") func photos() {
     var keeper = PersistenceQueue()
     keeper.open()
     let photo = PersistenceQueue.Photo(sha256: [1], path: "sun.png")
@@ -101,8 +97,7 @@ import WhiteboardDocument
     #expect(tell(&keeper) == [nil])
   }
 
-  @Test("a photo that arrives again while it is being stored is stored again")
-  func photoComesAgain() {
+  @Test("a photo that arrives again while it is being stored is stored again") func photoComesAgain() {
     var keeper = PersistenceQueue()
     keeper.open()
     let photo = PersistenceQueue.Photo(sha256: [1], path: "sun.png")
@@ -114,8 +109,7 @@ import WhiteboardDocument
     #expect(keeper.take().photos == [photo])
   }
 
-  @Test("a producer that is faster than the disk must wait")
-  func room() {
+  @Test("a producer that is faster than the disk must wait") func room() {
     var keeper = PersistenceQueue()
     keeper.open()
     let large = DocumentEntry.answer(bytes: [UInt8](repeating: 0, count: 9 << 20), time: 0)
@@ -128,8 +122,7 @@ import WhiteboardDocument
     #expect(keeper.hasRoom)
   }
 
-  @Test("the state is saved only if nothing is pending, nothing failed and no photo is missing")
-  func state() {
+  @Test("the state is saved only if nothing is pending, nothing failed and no photo is missing") func state() {
     var keeper = PersistenceQueue()
     #expect(keeper.state == .off)
     keeper.open()
@@ -163,8 +156,7 @@ import WhiteboardDocument
     #expect(keeper.state.problem?.cause == .removed)
   }
 
-  @Test("an answer that does not depend on the disk keeps its order and does not fail")
-  func answersAboutNothing() {
+  @Test("an answer that does not depend on the disk keeps its order and does not fail") func answersAboutNothing() {
     var keeper = PersistenceQueue()
     keeper.open()
     keeper.record(entry)
@@ -177,8 +169,7 @@ import WhiteboardDocument
     #expect(told.outcomes == [.full, nil])
   }
 
-  @Test("a photo whose file is missing fails the answer that reports it, and is not tried again")
-  func photoGone() {
+  @Test("a photo whose file is missing fails the answer that reports it, and is not tried again") func photoGone() {
     var keeper = PersistenceQueue()
     keeper.open()
     let photo = PersistenceQueue.Photo(sha256: [1], path: "sun.png")
@@ -191,8 +182,7 @@ import WhiteboardDocument
     #expect(keeper.take().isEmpty && keeper.state == .saved)
   }
 
-  @Test("without a document, nothing is pending")
-  func none() {
+  @Test("without a document, nothing is pending") func none() {
     var keeper = PersistenceQueue()
     keeper.record(entry)
     #expect(keeper.isIdle)

@@ -9,8 +9,7 @@ import WhiteboardDocument
 @testable import WhiteboardKit
 
 /// The reports of a board with unsaved work, and the fate of that work.
-@Suite(.serialized, .timeLimit(.minutes(2)))
-struct SavingTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct SavingTests: BoardSuite {
   /// Runs a host in ada's data directory, and ends it.
   private func host(
     _ room: BoardRoom,
@@ -76,8 +75,7 @@ struct SavingTests: BoardSuite {
   @Test(
     "no change is answered `done` while the disk refuses it; the problem and its end are reported",
     arguments: causes
-  )
-  func refused(_ code: DocumentError.Code, _ cause: String) async throws {
+  ) func refused(_ code: DocumentError.Code, _ cause: String) async throws {
     try await withRoom { room in
       let sun = room.path("sun.png")
       try Data(Demo.photo).write(to: URL(fileURLWithPath: sun))
@@ -90,8 +88,8 @@ struct SavingTests: BoardSuite {
         let document = try #require(await sharedBoard.document)
         await document.failWrites(with: DocumentError(code, "FILE: why"))
         for line in [
-          "text 0,9 unsaved", "say hello", "set title other", "stroke 0,0 9,9", "undo", "redo",
-          "photo 5,5 \(sun)", "import \(sun)", "move first +1,1", "checkpoint one", "save",
+          "text 0,9 unsaved", "say hello", "set title other", "stroke 0,0 9,9", "undo", "redo", "photo 5,5 \(sun)",
+          "import \(sun)", "move first +1,1", "checkpoint one", "save",
         ] {
           #expect(await error(host, line) == .notSaved, "\(line)")
           #expect(await sharedBoard.saveState.problem?.cause.rawValue == cause, "\(line)")
@@ -125,8 +123,7 @@ struct SavingTests: BoardSuite {
     }
   }
 
-  @Test("[MEM-7] membership that cannot be stored counts as unsaved work")
-  func membership() async throws {
+  @Test("[MEM-7] membership that cannot be stored counts as unsaved work") func membership() async throws {
     try await withRoom { room in
       try await host(room) { host, sharedBoard in
         try await host.perform("text 0,0 before")
@@ -144,17 +141,15 @@ struct SavingTests: BoardSuite {
     }
   }
 
-  @Test("a file that cannot grow is reported, and has all changes once it can grow again")
-  func fullFile() async throws {
+  @Test("a file that cannot grow is reported, and has all changes once it can grow again") func fullFile() async throws
+  {
     try await withRoom { room in
       try await host(room) { host, sharedBoard in
         let document = try #require(await sharedBoard.document)
         _ = try await document.limitPages(to: 1)
         let words = String(repeating: "x", count: 2_000)
         var saved = 0
-        for row in 0..<40 where await error(host, "text 0,\(row) \"\(words)\"") == nil {
-          saved += 1
-        }
+        for row in 0..<40 where await error(host, "text 0,\(row) \"\(words)\"") == nil { saved += 1 }
         #expect(saved < 40)
         #expect(await reports(host).first == "not-saved disk-full")
         _ = try await document.limitPages(to: 1_000_000)
@@ -164,8 +159,9 @@ struct SavingTests: BoardSuite {
     }
   }
 
-  @Test("a board that ends with unsaved work fails with an error that begins with the cause")
-  func endsUnsaved() async throws {
+  @Test("a board that ends with unsaved work fails with an error that begins with the cause") func endsUnsaved()
+    async throws
+  {
     try await withRoom { room in
       await #expect {
         try await host(room) { host, sharedBoard in
@@ -182,8 +178,7 @@ struct SavingTests: BoardSuite {
     }
   }
 
-  @Test("a user who types `quit` or interrupts is asked once before work is lost")
-  func asked() async throws {
+  @Test("a user who types `quit` or interrupts is asked once before work is lost") func asked() async throws {
     try await withRoom { room in
       let copy = room.path("copy.whiteboard")
       try? await host(room, isTyped: true) { host, sharedBoard in
@@ -200,10 +195,7 @@ struct SavingTests: BoardSuite {
         try await host.perform("save")
         await document.failWrites(with: DocumentError(.full, "FILE: why"))
         _ = await error(host, "text 0,0 more")
-        #expect(
-          await !sharedBoard.requestEndUnlessUnsaved(),
-          "what was saved meanwhile is another matter"
-        )
+        #expect(await !sharedBoard.requestEndUnlessUnsaved(), "what was saved meanwhile is another matter")
         try await host.perform("save-as \(copy)")
         // The copy has everything.
         try await host.perform("quit")
@@ -224,8 +216,9 @@ struct SavingTests: BoardSuite {
     }
   }
 
-  @Test("a copy has the photos that are only in the board and those not saved yet, or warns")
-  func photosOfCopies() async throws {
+  @Test("a copy has the photos that are only in the board and those not saved yet, or warns") func photosOfCopies()
+    async throws
+  {
     try await withRoom { room in
       let photos = ["sun", "moon"].map { room.path("\($0).png") }
       var other = Data(Demo.photo)
@@ -261,8 +254,9 @@ struct SavingTests: BoardSuite {
     }
   }
 
-  @Test("a removed file is recreated with its history; until then no change is answered `done`")
-  func removedFile() async throws {
+  @Test("a removed file is recreated with its history; until then no change is answered `done`") func removedFile()
+    async throws
+  {
     try await withRoom { room in
       try await host(room) { host, sharedBoard in
         try await host.perform("text 0,0 before")
@@ -281,10 +275,9 @@ struct SavingTests: BoardSuite {
     }
   }
 
-  @Test(
-    "a removed directory is noticed even without a write, and used again when it is back"
-  )
-  func removedDirectory() async throws {
+  @Test("a removed directory is noticed even without a write, and used again when it is back") func removedDirectory()
+    async throws
+  {
     try await withRoom { room in
       let copy = room.path("copy.whiteboard")
       try await host(room) { host, sharedBoard in
@@ -296,10 +289,7 @@ struct SavingTests: BoardSuite {
         #expect(await error(host, "text 0,9 after") == .notSaved)
         #expect(await error(host, "save") == .notSaved)
         try await host.perform("save-as \(copy)")
-        try FileManager.default.createDirectory(
-          atPath: room.path("ada/boards"),
-          withIntermediateDirectories: false
-        )
+        try FileManager.default.createDirectory(atPath: room.path("ada/boards"), withIntermediateDirectories: false)
         try await host.perform("save")
         #expect(await reports(host).last == "saved")
       }
@@ -308,8 +298,7 @@ struct SavingTests: BoardSuite {
     }
   }
 
-  @Test("another program's file in the place of a removed one is not changed")
-  func replacedFile() async throws {
+  @Test("another program's file in the place of a removed one is not changed") func replacedFile() async throws {
     try await withRoom { room in
       let mark = Data("not a board".utf8)
       var path = ""
@@ -329,18 +318,14 @@ struct SavingTests: BoardSuite {
     do throws(DocumentError) {
       try await BoardDocument.open(at: path, mode: mode).close()
       return nil
-    } catch {
-      return error.code
-    }
+    } catch { return error.code }
   }
 }
 
 extension SharedBoard {
   fileprivate var document: BoardDocument? { persistence.document }
 
-  fileprivate func store(_ record: MembershipRecord) async {
-    await persistence.storeMembership(record, code: nil)
-  }
+  fileprivate func store(_ record: MembershipRecord) async { await persistence.storeMembership(record, code: nil) }
 
   fileprivate func checkPresence() async { await persistence.checkPresence() }
 
@@ -348,8 +333,6 @@ extension SharedBoard {
   ///
   /// Data other than changes of the board may still be on its way to the disk after an answer.
   fileprivate func isSavedAndIdle() async -> Bool {
-    await wait(timeout: .seconds(20)) {
-      self.persistence.state == .saved && !self.persistence.queue.isWriting
-    }
+    await wait(timeout: .seconds(20)) { self.persistence.state == .saved && !self.persistence.queue.isWriting }
   }
 }

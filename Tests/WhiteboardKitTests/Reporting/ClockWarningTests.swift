@@ -7,22 +7,19 @@ import WhiteboardDocument
 @testable import WhiteboardKit
 
 /// The warnings about clocks that are far off.
-@Suite(.timeLimit(.minutes(2)))
-struct ClockWarningTests: BoardSuite {
+@Suite(.timeLimit(.minutes(2))) struct ClockWarningTests: BoardSuite {
   private let minute: UInt64 = 60_000
 
-  @Test("a duration is worded by its greatest unit that fits twice")
-  func durations() {
+  @Test("a duration is worded by its greatest unit that fits twice") func durations() {
     let words: [(UInt64, String)] = [
-      (5, "5 minutes"), (119, "119 minutes"), (120, "2 hours"), (150, "3 hours"),
-      (48 * 60, "2 days"), (365 * 24 * 60, "365 days"), (20 * 365 * 24 * 60, "20 years"),
+      (5, "5 minutes"), (119, "119 minutes"), (120, "2 hours"), (150, "3 hours"), (48 * 60, "2 days"),
+      (365 * 24 * 60, "365 days"), (20 * 365 * 24 * 60, "20 years"),
     ]
     for (minutes, text) in words { #expect(ClockText.duration(minutes * minute) == text) }
     #expect(ClockText.duration(61_000) == "1 minute")
   }
 
-  @Test("[SYN-43] a warning says whose clock is off, by how much, and what to do")
-  func wording() throws {
+  @Test("[SYN-43] a warning says whose clock is off, by how much, and what to do") func wording() throws {
     let member = try #require(MemberID(bytes: [UInt8](repeating: 1, count: 32)))
     #expect(
       ClockText.message(.init(member: member, finding: .isOff, difference: -7_200_000), of: nil)
@@ -45,8 +42,9 @@ struct ClockWarningTests: BoardSuite {
     )
   }
 
-  @Test("a board that was last saved at a time later than the clock is reported when it opens")
-  func setBack() async throws {
+  @Test("a board that was last saved at a time later than the clock is reported when it opens") func setBack()
+    async throws
+  {
     try await withRoom { room in
       #expect(try await warnings(whileHosting: room).isEmpty)
       let library = BoardLibrary(directory: room.path("ada/boards"))
@@ -54,12 +52,7 @@ struct ClockWarningTests: BoardSuite {
       let document = try await BoardDocument.open(at: path, mode: .writing)
       let keyframe = try #require(try await document.load().keyframe)
       let future = BoardFile.now + 20 * 31_557_600_000
-      try await document.writeKeyframe(
-        keyframe.bytes,
-        digest: keyframe.digest,
-        time: future,
-        lostSince: nil
-      )
+      try await document.writeKeyframe(keyframe.bytes, digest: keyframe.digest, time: future, lostSince: nil)
       try await document.close()
       let found = try await warnings(whileHosting: room)
       #expect(found.count == 1)
@@ -79,9 +72,7 @@ struct ClockWarningTests: BoardSuite {
       _ = await host.ready()
       try await host.perform("text 0,0 \"words\"")
       var found: [BoardEvent.Remark] = []
-      for case .warning(let remark) in await host.events where remark.code == "clock-off" {
-        found.append(remark)
-      }
+      for case .warning(let remark) in await host.events where remark.code == "clock-off" { found.append(remark) }
       await host.end()
       try await group.waitForAll()
       return found

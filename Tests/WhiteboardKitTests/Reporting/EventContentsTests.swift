@@ -6,18 +6,16 @@ import Whiteboard
 @testable import WhiteboardKit
 
 /// Sinks that read only some of the contents of events.
-@Suite(.serialized, .timeLimit(.minutes(2)))
-struct EventContentsTests: BoardSuite {
-  @Test("a sink that reads only the chat gets no events about objects, but all changes of objects")
-  func chatOnly() async throws {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct EventContentsTests: BoardSuite {
+  @Test("a sink that reads only the chat gets no events about objects, but all changes of objects") func chatOnly()
+    async throws
+  {
     try await withRoom { room in
       let configuration = await room.configuration(.host(boardName: "board"), "ada")
       let reader = ChatReader()
       let board = SharedBoard(configuration, input: reader.feed, sink: reader)
       let running = Task { try await board.run() }
-      for line in [
-        "text 0,0 note as=note", "select note", "move note 5,5", "delete note", "say hello",
-      ] {
+      for line in ["text 0,0 note as=note", "select note", "move note 5,5", "delete note", "say hello"] {
         reader.feed.push(line)
       }
       var names: Set<String> = []
@@ -26,9 +24,7 @@ struct EventContentsTests: BoardSuite {
         if case .chat = event { break }
       }
       #expect(names.contains("chat"))
-      #expect(
-        names.isDisjoint(with: ["object-added", "object-changed", "object-removed", "selected"])
-      )
+      #expect(names.isDisjoint(with: ["object-added", "object-changed", "object-removed", "selected"]))
       #expect(reader.shown.withLock { $0.count } == 1 && reader.removed.withLock { $0.count } == 1)
       await board.requestEnd()
       try await running.value
@@ -47,9 +43,7 @@ struct EventContentsTests: BoardSuite {
 
     var contents: EventContents { .chat }
 
-    func write(_ events: [BoardEvent]) async throws(OutputError) {
-      for event in events { source.yield(event) }
-    }
+    func write(_ events: [BoardEvent]) async throws(OutputError) { for event in events { source.yield(event) } }
 
     func boardChanged(_ change: BoardChange) {
       switch change {

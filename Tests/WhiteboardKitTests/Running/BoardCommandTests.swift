@@ -9,12 +9,8 @@ import WhiteboardDocument
 @testable import WhiteboardKit
 
 /// The commands of the board, run by real boards.
-@Suite(.serialized, .timeLimit(.minutes(2)))
-struct BoardCommandTests: BoardSuite {
-  private func object(
-    _ scriptedBoard: ScriptedBoard,
-    _ name: String
-  ) async throws -> BoardEvent.ObjectDescription {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct BoardCommandTests: BoardSuite {
+  private func object(_ scriptedBoard: ScriptedBoard, _ name: String) async throws -> BoardEvent.ObjectDescription {
     try await scriptedBoard.perform("show \(name)")
     var last: BoardEvent.ObjectDescription?
     for case .object(let shown) in await scriptedBoard.events { last = shown.object }
@@ -28,9 +24,7 @@ struct BoardCommandTests: BoardSuite {
     return try #require(last).objects.map(\.id)
   }
 
-  private func settings(_ scriptedBoard: ScriptedBoard) async throws
-    -> BoardEvent.SettingsDescription
-  {
+  private func settings(_ scriptedBoard: ScriptedBoard) async throws -> BoardEvent.SettingsDescription {
     try await scriptedBoard.perform("settings")
     var last: BoardEvent.SettingsDescription?
     for case .settings(let answer) in await scriptedBoard.events { last = answer.settings }
@@ -41,10 +35,9 @@ struct BoardCommandTests: BoardSuite {
     try #require(try await scriptedBoard.perform(line).id)
   }
 
-  @Test(
-    "`select` selects exactly the named objects, and `selected` means the user's whole selection"
-  )
-  func hands() async throws {
+  @Test("`select` selects exactly the named objects, and `selected` means the user's whole selection") func hands()
+    async throws
+  {
     try await withHost { host in
       let a = try await id(host, "text 0,0 a as=a")
       let b = try await id(host, "text 100,0 b as=b")
@@ -68,8 +61,9 @@ struct BoardCommandTests: BoardSuite {
     }
   }
 
-  @Test("one object gets a position, scale or angle; several are transformed about their center")
-  func transforms() async throws {
+  @Test("one object gets a position, scale or angle; several are transformed about their center") func transforms()
+    async throws
+  {
     try await withHost { host in
       try await host.perform("text 0,0 a as=a")
       try await host.perform("text 100,0 b as=b")
@@ -90,8 +84,7 @@ struct BoardCommandTests: BoardSuite {
     }
   }
 
-  @Test("a group moves as one object, and can be ungrouped")
-  func groups() async throws {
+  @Test("a group moves as one object, and can be ungrouped") func groups() async throws {
     try await withHost { host in
       let a = try await id(host, "text 0,0 a as=a")
       try await host.perform("text 100,0 b as=b")
@@ -120,8 +113,7 @@ struct BoardCommandTests: BoardSuite {
     }
   }
 
-  @Test("colors, widths, locks and the stacking order are set and reported")
-  func looks() async throws {
+  @Test("colors, widths, locks and the stacking order are set and reported") func looks() async throws {
     try await withHost { host in
       let line = try await id(host, "stroke 0,0 100,0 as=line")
       let text = try await id(host, "text 50,0 hi as=t")
@@ -140,10 +132,7 @@ struct BoardCommandTests: BoardSuite {
       try await host.perform("order line below=t")
       #expect(try await found(host, "find 50,0") == [text, line].map(\.description))
       try await host.perform("order t backward")
-      #expect(
-        try await found(host, "find -1000,-1000 1000,1000 inside")
-          == [line, text].map(\.description)
-      )
+      #expect(try await found(host, "find -1000,-1000 1000,1000 inside") == [line, text].map(\.description))
       #expect(try await found(host, "find 0,-2 10,2") == [line, text].map(\.description))
       #expect(try await found(host, "find 0,-2 10,2 inside") == [])
 
@@ -157,8 +146,7 @@ struct BoardCommandTests: BoardSuite {
     }
   }
 
-  @Test("objects are duplicated; deleted objects are restored unless they were purged")
-  func copies() async throws {
+  @Test("objects are duplicated; deleted objects are restored unless they were purged") func copies() async throws {
     try await withHost { host in
       let a = try await id(host, "text 0,0 a as=a")
       let copy = try await id(host, "duplicate a as=b")
@@ -186,8 +174,7 @@ struct BoardCommandTests: BoardSuite {
     }
   }
 
-  @Test("all that an author made is removed for good, locked objects too")
-  func purgeAuthor() async throws {
+  @Test("all that an author made is removed for good, locked objects too") func purgeAuthor() async throws {
     try await withHost { host in
       _ = try await id(host, "text 0,0 a as=a")
       _ = try await id(host, "text 0,9 b as=b")
@@ -200,8 +187,7 @@ struct BoardCommandTests: BoardSuite {
     }
   }
 
-  @Test("text is inserted at an offset, and parts of a stroke are erased")
-  func parts() async throws {
+  @Test("text is inserted at an offset, and parts of a stroke are erased") func parts() async throws {
     try await withHost { host in
       try await host.perform(#"text 0,0 "Zoë ok" as=t"#)
       try await host.perform(#"insert t 3 " is""#)
@@ -222,9 +208,7 @@ struct BoardCommandTests: BoardSuite {
       let line = try await object(host, "line").id
       #expect(try await host.perform("erase 50,0 50,50").ids == [])
       #expect(try await host.perform("erase 50,0 50,50").changed == false)
-      #expect(
-        try await host.perform("erase 50,90 50,110 radius=10").ids?.map(\.description) == [line]
-      )
+      #expect(try await host.perform("erase 50,90 50,110 radius=10").ids?.map(\.description) == [line])
       let spans = try #require(try await object(host, "line").erased)
       #expect(spans.count == 1)
       #expect(spans[0][0] > 0.3 && spans[0][1] < 0.7)
@@ -233,8 +217,7 @@ struct BoardCommandTests: BoardSuite {
     }
   }
 
-  @Test("each command is one undo step, and so is a stroke that is drawn live")
-  func steps() async throws {
+  @Test("each command is one undo step, and so is a stroke that is drawn live") func steps() async throws {
     try await withHost { host in
       #expect(await error(host, "undo") == .nothingToUndo)
       try await host.perform("text 0,0 a as=a")
@@ -259,8 +242,7 @@ struct BoardCommandTests: BoardSuite {
     }
   }
 
-  @Test("a line that is drawn point by point is one line and one undo step")
-  func pen() async throws {
+  @Test("a line that is drawn point by point is one line and one undo step") func pen() async throws {
     try await withHost { host in
       try await host.perform("pen 0,0 color=#102030 width=8 as=line")
       try await host.perform("pen 5,0 10,0")
@@ -284,8 +266,9 @@ struct BoardCommandTests: BoardSuite {
     }
   }
 
-  @Test("[SYN-30] [SYN-31] [SYN-34] peers see a growing line, and a member's pointer and viewport")
-  func growing() async throws {
+  @Test("[SYN-30] [SYN-31] [SYN-34] peers see a growing line, and a member's pointer and viewport") func growing()
+    async throws
+  {
     try await withRoom { room in
       let host = ScriptedBoard()
       let watcher = Watcher()
@@ -329,8 +312,9 @@ struct BoardCommandTests: BoardSuite {
     }
   }
 
-  @Test("events name a photo's file when it is placed, when it arrives and when it is stored")
-  func photoFiles() async throws {
+  @Test("events name a photo's file when it is placed, when it arrives and when it is stored") func photoFiles()
+    async throws
+  {
     try await withRoom { room in
       let sun = room.path("sun.png")
       try Data(Demo.photo).write(to: URL(fileURLWithPath: sun))
@@ -378,9 +362,7 @@ struct BoardCommandTests: BoardSuite {
       (told, telling) = AsyncStream.makeStream()
     }
 
-    func write(_ events: [BoardEvent]) async throws(OutputError) {
-      for event in events { telling.yield(event) }
-    }
+    func write(_ events: [BoardEvent]) async throws(OutputError) { for event in events { telling.yield(event) } }
 
     func boardChanged(_ change: BoardChange) { continuation.yield(change) }
 
@@ -390,15 +372,12 @@ struct BoardCommandTests: BoardSuite {
     }
 
     func photo(_ sharedBoard: SharedBoard) async -> (id: AssetID, path: String)? {
-      for await case .photo(let id) in changes {
-        return await sharedBoard.openPhoto(id).map { (id, $0) }
-      }
+      for await case .photo(let id) in changes { return await sharedBoard.openPhoto(id).map { (id, $0) } }
       return nil
     }
   }
 
-  @Test("an undo leaves later changes by other users")
-  func othersStay() async throws {
+  @Test("an undo leaves later changes by other users") func othersStay() async throws {
     try await withPair { _, host, guest in
       let id = try await id(guest, "text 0,0 a")
       try await guest.perform("wait synced timeout=30")
@@ -416,8 +395,7 @@ struct BoardCommandTests: BoardSuite {
     }
   }
 
-  @Test("settings are shared by all members, and each change is reported once")
-  func sharedSettings() async throws {
+  @Test("settings are shared by all members, and each change is reported once") func sharedSettings() async throws {
     try await withPair { _, host, guest in
       #expect(try await settings(host) == .init())
       try await host.perform(#"set title "Our plan""#)
@@ -425,12 +403,7 @@ struct BoardCommandTests: BoardSuite {
       try await host.perform("set grid 25")
       try await host.perform("set language en-GB")
       #expect(try await host.perform("set grid 25").changed == false)
-      let all = BoardEvent.SettingsDescription(
-        title: "Our plan",
-        background: "#102030ff",
-        grid: 25,
-        language: "en-GB"
-      )
+      let all = BoardEvent.SettingsDescription(title: "Our plan", background: "#102030ff", grid: 25, language: "en-GB")
       #expect(try await settings(host) == all)
       let told = await guest.sees { event in
         guard case .settingChanged(let change) = event else { return false }
@@ -447,8 +420,7 @@ struct BoardCommandTests: BoardSuite {
     }
   }
 
-  @Test("games are started and played, and an illegal move is refused")
-  func games() async throws {
+  @Test("games are started and played, and an illegal move is refused") func games() async throws {
     try await withHost { host in
       let word = try await id(host, "game wordle 0,0 as=word")
       #expect(try await object(host, "word").type == "game")
@@ -456,9 +428,7 @@ struct BoardCommandTests: BoardSuite {
       #expect(await error(host, "play word 4") == .gameRefused)
       try await host.perform("play word crane")
       let told = await host.sees { event in
-        guard case .objectChanged(let change) = event, change.id == word.description else {
-          return false
-        }
+        guard case .objectChanged(let change) = event, change.id == word.description else { return false }
         return change.changed == ["game"] && change.object.game?.view["moves"] == .whole(1)
       }
       #expect(told)
@@ -481,13 +451,11 @@ struct BoardCommandTests: BoardSuite {
     }
   }
 
-  @Test("two users play by turns, and both see the same game")
-  func playing() async throws {
+  @Test("two users play by turns, and both see the same game") func playing() async throws {
     try await withPair { _, host, guest in
       let four = try await id(host, "game connect-four 0,0 opponent=ben")
       try await guest.perform("wait objects=1 timeout=30")
-      for (column, isHost) in [(1, true), (2, false), (1, true), (2, false), (1, true), (2, false)]
-      {
+      for (column, isHost) in [(1, true), (2, false), (1, true), (2, false), (1, true), (2, false)] {
         let (player, other) = isHost ? (host, guest) : (guest, host)
         try await player.perform("play \(four) \(column)")
         #expect(await error(player, "play \(four) 7") == .gameRefused)
@@ -498,9 +466,7 @@ struct BoardCommandTests: BoardSuite {
       try await host.perform("wait synced timeout=30")
       try await guest.perform("wait synced timeout=30")
       #expect(await error(guest, "play \(four) 3") == .gameRefused)
-      let (here, there) = (
-        try await object(host, "\(four)").game, try await object(guest, "\(four)").game
-      )
+      let (here, there) = (try await object(host, "\(four)").game, try await object(guest, "\(four)").game)
       for game in [here, there] {
         #expect(game?.view["state"] == .string("won"))
         #expect(game?.view["moves"] == .whole(7))
@@ -511,8 +477,7 @@ struct BoardCommandTests: BoardSuite {
     }
   }
 
-  @Test("chat messages are stored with the names and icons that their authors had then")
-  func chat() async throws {
+  @Test("chat messages are stored with the names and icons that their authors had then") func chat() async throws {
     try await withPair { _, host, guest in
       try await host.perform("say one")
       try await host.perform("profile name=Countess icon=ghost")
@@ -548,8 +513,7 @@ struct BoardCommandTests: BoardSuite {
     }
   }
 
-  @Test("the copy of a duplicated board opens with its objects")
-  func duplicatedBoard() async throws {
+  @Test("the copy of a duplicated board opens with its objects") func duplicatedBoard() async throws {
     try await withRoom { room in
       let host = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -570,13 +534,12 @@ struct BoardCommandTests: BoardSuite {
     }
   }
 
-  @Test("a checkpoint during other users' edits loses nothing from the file")
-  func checkpointWhileOthersDraw() async throws {
+  @Test("a checkpoint during other users' edits loses nothing from the file") func checkpointWhileOthersDraw()
+    async throws
+  {
     try await withPair { room, host, guest in
       for number in 0..<20 {
-        async let drawn: Void = {
-          for text in 0..<10 { try await guest.perform("text 0,0 \(number).\(text)") }
-        }()
+        async let drawn: Void = { for text in 0..<10 { try await guest.perform("text 0,0 \(number).\(text)") } }()
         try await host.perform("checkpoint c\(number)")
         try await drawn
       }
@@ -590,8 +553,7 @@ struct BoardCommandTests: BoardSuite {
     }
   }
 
-  @Test("a name and an icon stay from run to run")
-  func profileFromRunToRun() async throws {
+  @Test("a name and an icon stay from run to run") func profileFromRunToRun() async throws {
     try await withRoom { room in
       let settings = PersonalSettings(path: room.path("settings.json"))
       for line in ["profile name=Countess icon=ghost", "profile"] {
@@ -614,8 +576,7 @@ struct BoardCommandTests: BoardSuite {
     }
   }
 
-  @Test("stored settings are not reported as changes")
-  func storedSettings() async throws {
+  @Test("stored settings are not reported as changes") func storedSettings() async throws {
     try await withRoom { room in
       for line in ["set title Plan", "set grid 20"] {
         let host = ScriptedBoard()
@@ -625,9 +586,7 @@ struct BoardCommandTests: BoardSuite {
           try #require(await host.ready() != nil)
           try await host.perform(line)
           var changed: [[String]] = []
-          for case .settingChanged(let change) in await host.events {
-            changed.append(change.changed)
-          }
+          for case .settingChanged(let change) in await host.events { changed.append(change.changed) }
           #expect(changed == [[String(line.split(separator: " ")[1])]])
           await host.end()
           try await group.waitForAll()
@@ -636,8 +595,7 @@ struct BoardCommandTests: BoardSuite {
     }
   }
 
-  @Test("a profile that equals the one of the handshake is not reported")
-  func profileOfAHandshake() async throws {
+  @Test("a profile that equals the one of the handshake is not reported") func profileOfAHandshake() async throws {
     try await withPair { _, host, guest in
       try await guest.perform("wait synced timeout=30")
       try await host.perform("wait synced timeout=30")
@@ -647,8 +605,7 @@ struct BoardCommandTests: BoardSuite {
     }
   }
 
-  @Test("versions are refused for a board without a file, and work for one with a file")
-  func versions() async throws {
+  @Test("versions are refused for a board without a file, and work for one with a file") func versions() async throws {
     try await withHost(isKept: false) { host in
       for line in ["checkpoint a", "checkpoints", "diff a", "restore a", "save-as f"] {
         #expect(await error(host, line) == .refused)
@@ -663,8 +620,7 @@ struct BoardCommandTests: BoardSuite {
       try await host.perform("diff empty")
       for event in await host.events {
         switch event {
-        case .checkpoints(let list):
-          #expect(list.checkpoints.map(\.name) == ["empty"])
+        case .checkpoints(let list): #expect(list.checkpoints.map(\.name) == ["empty"])
         case .diff(let diff):
           #expect(diff.count == 1)
           #expect(diff.changes[0]["id"] == .string("\(a)"))

@@ -3,13 +3,10 @@ import Testing
 @testable import WhiteboardKit
 
 /// The buffer between the input and the runner of commands.
-@Suite
-@MainActor
-struct CommandBufferTests {
+@Suite @MainActor struct CommandBufferTests {
   private let digest = CommandInput.request(CommandRequest(.digest))
 
-  @Test("the runner waits for a command, and gets nil after the last one")
-  func waiting() async {
+  @Test("the runner waits for a command, and gets nil after the last one") func waiting() async {
     let buffer = CommandBuffer(hasInput: true)
     let next = Task { await buffer.nextCommand() }
     await Task.yield()
@@ -22,8 +19,7 @@ struct CommandBufferTests {
     #expect(await CommandBuffer(hasInput: false).nextCommand() == nil)
   }
 
-  @Test("the reader waits while the buffer is full")
-  func room() async {
+  @Test("the reader waits while the buffer is full") func room() async {
     let buffer = CommandBuffer(hasInput: true)
     for _ in 0..<CommandQueue.capacity {
       await buffer.room()
@@ -42,8 +38,7 @@ struct CommandBufferTests {
     #expect(hasRoom && !buffer.isAtEndOrFull)
   }
 
-  @Test("closing ends the waits of both sides")
-  func closing() async {
+  @Test("closing ends the waits of both sides") func closing() async {
     let buffer = CommandBuffer(hasInput: true)
     let next = Task { await buffer.nextCommand() }
     await Task.yield()
@@ -56,8 +51,7 @@ struct CommandBufferTests {
     #expect(await buffer.nextCommand() == nil)
   }
 
-  @Test("a question can be answered while input may follow, or by a command in the buffer")
-  func answers() {
+  @Test("a question can be answered while input may follow, or by a command in the buffer") func answers() {
     let buffer = CommandBuffer(hasInput: true)
     #expect(buffer.canHoldAnswer)
     buffer.endInput()

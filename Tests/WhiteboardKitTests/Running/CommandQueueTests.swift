@@ -2,10 +2,8 @@ import Testing
 
 @testable import WhiteboardKit
 
-@Suite
-struct CommandQueueTests {
-  @Test("commands leave the queue in order; only the first one can be removed by a condition")
-  func order() {
+@Suite struct CommandQueueTests {
+  @Test("commands leave the queue in order; only the first one can be removed by a condition") func order() {
     var queue = CommandQueue()
     let wait = CommandRequest(.wait(.synced, timeout: nil))
     let accept = CommandRequest(.accept(target: "1"))
@@ -19,8 +17,7 @@ struct CommandQueueTests {
     #expect(queue.popFirst() == nil)
   }
 
-  @Test("`popAny` removes a matching command at any position, and the rest keep their order")
-  func anywhere() {
+  @Test("`popAny` removes a matching command at any position, and the rest keep their order") func anywhere() {
     var queue = CommandQueue()
     for verb in [Command.digest, .accept(target: "to-1"), .quit, .objects] {
       queue.append(.request(CommandRequest(verb)))
@@ -37,8 +34,7 @@ struct CommandQueueTests {
     #expect(queue.popFirst() == .request(CommandRequest(.peers)))
   }
 
-  @Test("a queue is full at its capacity, and has room again after a command was removed")
-  func capacity() {
+  @Test("a queue is full at its capacity, and has room again after a command was removed") func capacity() {
     var queue = CommandQueue()
     for _ in 0..<CommandQueue.capacity {
       #expect(!queue.isFull)

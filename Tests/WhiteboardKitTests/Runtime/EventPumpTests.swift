@@ -7,11 +7,7 @@ import Whiteboard
 @Suite struct EventPumpTests {
   private var pump = EventPump()
 
-  private func object(
-    _ id: String,
-    scale: Double,
-    points: Int? = nil
-  ) -> BoardEvent.ObjectDescription {
+  private func object(_ id: String, scale: Double, points: Int? = nil) -> BoardEvent.ObjectDescription {
     BoardEvent.ObjectDescription(
       id: id,
       type: "drawing",
@@ -36,22 +32,17 @@ import Whiteboard
     points: Int? = nil,
     by: String? = "anna"
   ) -> BoardEvent {
-    .objectChanged(
-      .init(id: id, changed: keys, object: object(id, scale: scale, points: points), by: by)
-    )
+    .objectChanged(.init(id: id, changed: keys, object: object(id, scale: scale, points: points), by: by))
   }
 
-  private func removed(_ id: String, by: String? = "anna") -> BoardEvent {
-    .objectRemoved(.init(id: id, by: by))
-  }
+  private func removed(_ id: String, by: String? = "anna") -> BoardEvent { .objectRemoved(.init(id: id, by: by)) }
 
   /// Returns the part of an event that the tests compare.
   private func line(_ event: BoardEvent) -> String {
     switch event {
     case .objectAdded(let event): "+\(event.id) \(event.object.scale) \(event.by ?? "")"
     case .objectChanged(let event):
-      "~\(event.id) \(event.changed.joined(separator: ",")) \(event.object.scale) "
-        + (event.by ?? "")
+      "~\(event.id) \(event.changed.joined(separator: ",")) \(event.object.scale) " + (event.by ?? "")
     case .objectRemoved(let event): "-\(event.id)"
     case .selected(let event): "selected \(event.id)"
     default: event.name
@@ -71,9 +62,7 @@ import Whiteboard
 
   @Test mutating func `a reader that is not behind gets every change`() {
     for number in 1...3 { pump.append(changed("a", scale: Double(number))) }
-    #expect(
-      pump.begin()?.map(line) == ["~a scale 1.0 anna", "~a scale 2.0 anna", "~a scale 3.0 anna"]
-    )
+    #expect(pump.begin()?.map(line) == ["~a scale 1.0 anna", "~a scale 2.0 anna", "~a scale 3.0 anna"])
   }
 
   @Test mutating func `the last state of an object wins, and the order of objects stays`() {
@@ -88,14 +77,8 @@ import Whiteboard
   }
 
   @Test mutating func `a removal takes the place of a change, and follows an addition`() {
-    #expect(
-      behind(changed("a"), added("b"), removed("a"), removed("b"))
-        == ["-a", "+b 1.0 anna", "-b"]
-    )
-    #expect(
-      behind(changed("a"), removed("a"), added("a"), changed("a", scale: 4))
-        == ["-a", "+a 4.0 anna"]
-    )
+    #expect(behind(changed("a"), added("b"), removed("a"), removed("b")) == ["-a", "+b 1.0 anna", "-b"])
+    #expect(behind(changed("a"), removed("a"), added("a"), changed("a", scale: 4)) == ["-a", "+a 4.0 anna"])
   }
 
   @Test mutating func `changes of different authors stay apart`() {
@@ -106,20 +89,16 @@ import Whiteboard
   @Test mutating func `no change passes an answer or the selection of its object`() {
     let done = BoardEvent.done(.init(verb: .move))
     let selected = BoardEvent.selected(.init(id: "a"))
+    #expect(behind(changed("a"), done, changed("a", scale: 2)) == ["~a scale 1.0 anna", "done", "~a scale 2.0 anna"])
     #expect(
-      behind(changed("a"), done, changed("a", scale: 2))
-        == ["~a scale 1.0 anna", "done", "~a scale 2.0 anna"]
-    )
-    #expect(
-      behind(changed("a"), changed("b"), selected, removed("a"), changed("b", scale: 5))
-        == ["~a scale 1.0 anna", "~b scale 5.0 anna", "selected a", "-a"]
+      behind(changed("a"), changed("b"), selected, removed("a"), changed("b", scale: 5)) == [
+        "~a scale 1.0 anna", "~b scale 5.0 anna", "selected a", "-a",
+      ]
     )
   }
 
   @Test mutating func `thousands of changes of one large stroke hold one copy of it`() {
-    for number in 0..<2500 {
-      pump.append(changed("a", ["erased"], scale: Double(number), points: 16_384))
-    }
+    for number in 0..<2500 { pump.append(changed("a", ["erased"], scale: Double(number), points: 16_384)) }
     #expect(pump.pendingBytes < EventPump.byteCapacity)
     #expect(pump.hasRoom)
     let pending = pump.begin() ?? []
@@ -129,9 +108,7 @@ import Whiteboard
   }
 
   /// The points of a drawing while it grows.
-  private func ink(_ count: Int) -> [InkPoint] {
-    (0..<count).map { InkPoint(x: Int32($0), y: Int32($0 * $0 % 97)) }
-  }
+  private func ink(_ count: Int) -> [InkPoint] { (0..<count).map { InkPoint(x: Int32($0), y: Int32($0 * $0 % 97)) } }
 
   private func drawing(_ ink: [InkPoint]) throws -> ObjectSnapshot {
     let board = Board(
@@ -144,11 +121,9 @@ import Whiteboard
   }
 
   /// Returns the event about a drawing that had the points `old`.
-  private func event(
-    _ old: [InkPoint],
-    _ new: [InkPoint],
-    _ keys: [String] = ["points"]
-  ) throws -> BoardEvent.ObjectChanged {
+  private func event(_ old: [InkPoint], _ new: [InkPoint], _ keys: [String] = ["points"]) throws
+    -> BoardEvent.ObjectChanged
+  {
     var object = BoardEvent.ObjectDescription(try drawing(new))
     object.leaveOutKnown(from: try drawing(old), changed: keys)
     return .init(id: "a", changed: keys, object: object, by: "anna")
@@ -165,8 +140,7 @@ import Whiteboard
   private func apply(_ object: BoardEvent.ObjectDescription, to known: inout [Point]) {
     guard let points = object.points else { return }
     let new = all(points)
-    guard let first = object.firstPoint, let total = object.pointCount, let shift = object.shift
-    else {
+    guard let first = object.firstPoint, let total = object.pointCount, let shift = object.shift else {
       known = new
       return
     }
@@ -210,9 +184,7 @@ import Whiteboard
   @Test func `combined events about a large drawing leave out no point`() throws {
     let (a, b, c) = (ink(300), ink(600), ink(900))
     var added = try #require(try drawing(a).points)
-    let events = [
-      try event(a, b), try event(b, b, ["color"]), try event(b, c), try event(c, c, ["scale"]),
-    ]
+    let events = [try event(a, b), try event(b, b, ["color"]), try event(b, c), try event(c, c, ["scale"])]
     var joined = events[0]
     for later in events.dropFirst() {
       var later = later

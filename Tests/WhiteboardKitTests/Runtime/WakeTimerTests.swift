@@ -4,8 +4,7 @@ import Testing
 
 /// The timer of pending work.
 @Suite struct WakeTimerTests {
-  @Test func `a wakeTimer ends when something is due earlier, and not for what is due later`() async
-  {
+  @Test func `a wakeTimer ends when something is due earlier, and not for what is due later`() async {
     var wakeTimer = WakeTimer()
     let sleeper = wakeTimer.begin(until: .now + .seconds(3600))
     wakeTimer.wake(by: .now + .seconds(7200))

@@ -53,8 +53,7 @@ import Testing
     #expect(!deliveries.isEmpty && deliveries.lastTaken(for: anna) == nil)
   }
 
-  @Test mutating func `a recipient that leaves ends all that it did not confirm, queued or taken`()
-  {
+  @Test mutating func `a recipient that leaves ends all that it did not confirm, queued or taken`() {
     let first = deliveries.add(request("a"), byteCount: 1, to: [anna, ben])
     let second = deliveries.add(request("b"), byteCount: 1, to: [anna])
     _ = deliveries.add(request("c"), byteCount: 1, to: [anna])
@@ -68,10 +67,7 @@ import Testing
     #expect(ended.undelivered == 1)
     #expect(ended.answers.map(\.request.request) == [.word("b"), .word("c")])
     #expect(ended.answers.map { $0.report.delivered } == [[anna.text], []])
-    #expect(
-      ended.answers.last?.report.undelivered
-        == [.init(peer: anna.text, name: "anna", reason: "lost")]
-    )
+    #expect(ended.answers.last?.report.undelivered == [.init(peer: anna.text, name: "anna", reason: "lost")])
     let rest = deliveries.confirmed(upTo: first, by: ben)
     #expect(rest.first?.report.delivered == [anna.text, ben.text])
     #expect(deliveries.isEmpty && deliveries.hasRoom)

@@ -17,9 +17,7 @@ import Testing
   }
 
   /// Returns the next pending message, or nil if there will be none.
-  private mutating func next() async -> SendQueue.Message? {
-    await withCheckedContinuation { queue.dequeue($0) }
-  }
+  private mutating func next() async -> SendQueue.Message? { await withCheckedContinuation { queue.dequeue($0) } }
 
   @Test mutating func `a message to many waits once, and goes to all of them`() async {
     queue.enter(anna, joining: 7)

@@ -6,13 +6,11 @@ import Testing
 @testable import WhiteboardKit
 
 /// The answers to `send`, with a peer that stops receiving.
-@Suite(.serialized, .timeLimit(.minutes(2)))
-struct SendingTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct SendingTests: BoardSuite {
   /// Runs a host and a bare peer in its session, and ends both.
   private func withBarePeer(
     lostAfter: Duration = .seconds(60),
-    _ body:
-      @escaping @Sendable (BoardRoom, ScriptedBoard, PeerTransport, Session) async throws -> Void
+    _ body: @escaping @Sendable (BoardRoom, ScriptedBoard, PeerTransport, Session) async throws -> Void
   ) async throws {
     try await withRoom { room in
       let host = ScriptedBoard()
@@ -50,17 +48,16 @@ struct SendingTests: BoardSuite {
   }
 
   /// Begins a command, which is in the board's input when this returns.
-  private func begin(_ scriptedBoard: ScriptedBoard, _ line: String) async -> Task<
-    CommandError.Code?, Never
-  > {
+  private func begin(_ scriptedBoard: ScriptedBoard, _ line: String) async -> Task<CommandError.Code?, Never> {
     let count = await scriptedBoard.requestCount
     let task = Task { await error(scriptedBoard, line) }
     while await scriptedBoard.requestCount == count { await Task.yield() }
     return task
   }
 
-  @Test("[MSG-4] a message is answered when its recipient has it; later commands run before that")
-  func confirmed() async throws {
+  @Test("[MSG-4] a message is answered when its recipient has it; later commands run before that") func confirmed()
+    async throws
+  {
     try await withBarePeer { _, host, _, session in
       try await session.pause(true)
       let requests = [await begin(host, "send first"), await begin(host, "send second")]
@@ -75,14 +72,13 @@ struct SendingTests: BoardSuite {
     }
   }
 
-  @Test("[LIV-4] a message to a peer that is lost is answered with an error that names the peer")
-  func lost() async throws {
+  @Test("[LIV-4] a message to a peer that is lost is answered with an error that names the peer") func lost()
+    async throws
+  {
     try await withBarePeer(lostAfter: .milliseconds(200)) { _, host, transport, session in
       try await session.pause(true)
       var requests: [Task<CommandError.Code?, Never>] = []
-      for number in 0..<3 {
-        requests.append(await begin(host, "send \(number)"))
-      }
+      for number in 0..<3 { requests.append(await begin(host, "send \(number)")) }
       try await host.perform("digest")
       try await session.vanish()
       for request in requests { #expect(await request.value == .undelivered) }
@@ -100,8 +96,8 @@ struct SendingTests: BoardSuite {
     }
   }
 
-  @Test("if one of several recipients leaves, the answer names those that have the message")
-  func partly() async throws {
+  @Test("if one of several recipients leaves, the answer names those that have the message") func partly() async throws
+  {
     try await withBarePeer { room, host, _, session in
       let guest = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -122,8 +118,7 @@ struct SendingTests: BoardSuite {
     }
   }
 
-  @Test("`quit` is answered after the unconfirmed messages are done")
-  func quitting() async throws {
+  @Test("`quit` is answered after the unconfirmed messages are done") func quitting() async throws {
     try await withBarePeer { _, host, _, session in
       try await session.pause(true)
       let request = await begin(host, "send hello")
@@ -141,20 +136,14 @@ struct SendingTests: BoardSuite {
     }
   }
 
-  @Test(
-    "a program that ends answers its undelivered messages first",
-    arguments: [true, false]
-  )
-  func ending(leaves: Bool) async throws {
+  @Test("a program that ends answers its undelivered messages first", arguments: [true, false]) func ending(
+    leaves: Bool
+  ) async throws {
     try await withBarePeer { _, host, _, session in
       try await session.pause(true)
       let request = await begin(host, "send hello")
       try await host.perform("digest")
-      if leaves {
-        try await host.perform("leave")
-      } else {
-        await host.end()
-      }
+      if leaves { try await host.perform("leave") } else { await host.end() }
       #expect(await request.value == .undelivered)
       #expect(await host.failures.first?.undelivered?.map(\.reason) == ["ending"])
     }

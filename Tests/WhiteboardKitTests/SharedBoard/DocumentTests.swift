@@ -9,11 +9,9 @@ import WhiteboardDocument
 @testable import WhiteboardKit
 
 /// The stored contents of a board, and their return after a restart.
-@Suite(.serialized, .timeLimit(.minutes(2)))
-struct DocumentTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct DocumentTests: BoardSuite {
   /// Runs a host of a name or a file in ada's data directory, and ends it.
-  @discardableResult
-  private func host(
+  @discardableResult private func host(
     _ room: BoardRoom,
     _ name: String = "board",
     file: String? = nil,
@@ -42,9 +40,7 @@ struct DocumentTests: BoardSuite {
     try #require(try await library(room).list().first).path
   }
 
-  private func library(_ room: BoardRoom) -> BoardLibrary {
-    BoardLibrary(directory: room.path("ada/boards"))
-  }
+  private func library(_ room: BoardRoom) -> BoardLibrary { BoardLibrary(directory: room.path("ada/boards")) }
 
   private func photos(_ path: String) async throws -> Set<[UInt8]> {
     try await BoardDocument.open(at: path, mode: .reading).assetIDs()
@@ -83,8 +79,7 @@ struct DocumentTests: BoardSuite {
     }
   }
 
-  @Test("when the command is done, the photo is in the file, and also in later copies")
-  func photo() async throws {
+  @Test("when the command is done, the photo is in the file, and also in later copies") func photo() async throws {
     try await withRoom { room in
       let sun = room.path("sun.png")
       try Data(Demo.photo).write(to: URL(fileURLWithPath: sun))
@@ -98,9 +93,7 @@ struct DocumentTests: BoardSuite {
     }
   }
 
-  @Test(
-    "a photo that the file lacks is stored in it; only a photo that is damaged there stays missing"
-  )
+  @Test("a photo that the file lacks is stored in it; only a photo that is damaged there stays missing")
   func photosThatAreMissing() async throws {
     try await withRoom { room in
       let sun = room.path("sun.png")
@@ -128,8 +121,9 @@ struct DocumentTests: BoardSuite {
     }
   }
 
-  @Test("[REC-16] a damaged photo is reported on opening, and stored again from its file")
-  func damagedPhoto() async throws {
+  @Test("[REC-16] a damaged photo is reported on opening, and stored again from its file") func damagedPhoto()
+    async throws
+  {
     try await withRoom { room in
       let sun = room.path("sun.png")
       try Data(Demo.photo).write(to: URL(fileURLWithPath: sun))
@@ -146,8 +140,9 @@ struct DocumentTests: BoardSuite {
     }
   }
 
-  @Test("a program whose output names no files stores a photo only in the document")
-  func photosStoredOnce() async throws {
+  @Test("a program whose output names no files stores a photo only in the document") func photosStoredOnce()
+    async throws
+  {
     try await withRoom { room in
       let sun = room.path("sun.png")
       try Data(Demo.photo).write(to: URL(fileURLWithPath: sun))
@@ -175,8 +170,9 @@ struct DocumentTests: BoardSuite {
     }
   }
 
-  @Test("the photo of a deleted object is available when the object is restored later")
-  func photoOfDeleted() async throws {
+  @Test("the photo of a deleted object is available when the object is restored later") func photoOfDeleted()
+    async throws
+  {
     try await withRoom { room in
       let sun = room.path("sun.png")
       try Data(Demo.photo).write(to: URL(fileURLWithPath: sun))
@@ -189,15 +185,14 @@ struct DocumentTests: BoardSuite {
       try await host(room) { host in
         try await host.perform("undelete \(id)")
         try await host.perform("objects")
-        for case .objects(let answer) in await host.events {
-          #expect(answer.objects.map { $0.path != nil } == [true])
-        }
+        for case .objects(let answer) in await host.events { #expect(answer.objects.map { $0.path != nil } == [true]) }
       }
     }
   }
 
-  @Test("a damaged photo file is replaced from the document, or deleted if the document lacks it")
-  func damagedFile() async throws {
+  @Test("a damaged photo file is replaced from the document, or deleted if the document lacks it") func damagedFile()
+    async throws
+  {
     try await withRoom { room in
       let sun = room.path("sun.png")
       try Data(Demo.photo).write(to: URL(fileURLWithPath: sun))
@@ -220,8 +215,7 @@ struct DocumentTests: BoardSuite {
     }
   }
 
-  @Test("a board whose task is canceled writes all pending changes, and ends")
-  func cancelled() async throws {
+  @Test("a board whose task is canceled writes all pending changes, and ends") func cancelled() async throws {
     try await withRoom { room in
       let host = ScriptedBoard()
       let hosting = await room.configuration(.host(boardName: "board"), "ada")
@@ -240,8 +234,9 @@ struct DocumentTests: BoardSuite {
     }
   }
 
-  @Test("a board that is hosted again has the same link, and its name comes from its file")
-  func hostedAgain() async throws {
+  @Test("a board that is hosted again has the same link, and its name comes from its file") func hostedAgain()
+    async throws
+  {
     try await withRoom { room in
       let first = try await host(room) { try await $0.perform("text 0,0 one") }
       #expect(first.code != nil)
@@ -263,8 +258,9 @@ struct DocumentTests: BoardSuite {
     }
   }
 
-  @Test("a stored thumbnail that could contain a script is created again from the board")
-  func foreignThumbnail() async throws {
+  @Test("a stored thumbnail that could contain a script is created again from the board") func foreignThumbnail()
+    async throws
+  {
     try await withRoom { room in
       try await host(room) { try await $0.perform("text 0,0 drawn") }
       let own = try #require(try await library(room).list().first)
@@ -285,8 +281,7 @@ struct DocumentTests: BoardSuite {
     }
   }
 
-  @Test("a file that cannot be opened is reported with the right error")
-  func unreadable() async throws {
+  @Test("a file that cannot be opened is reported with the right error") func unreadable() async throws {
     try await withRoom { room in
       try await host(room)
       let path = try await file(room)
@@ -301,19 +296,14 @@ struct DocumentTests: BoardSuite {
         #expect(error.message.contains("update"))
       }
       // The damaged file could be the file of any board.
-      try await host(room, "other") { host in
-        #expect(await warnings(host) == ["unreadable-boards"])
-      }
+      try await host(room, "other") { host in #expect(await warnings(host) == ["unreadable-boards"]) }
       try await host(room, "other") { #expect(await warnings($0) == ["unreadable-boards"]) }
-      try await host(room, "other") { host in
-        try await host.perform("text 0,0 one")
-      }
+      try await host(room, "other") { host in try await host.perform("text 0,0 one") }
       try await host(room, "other") { #expect(await warnings($0).isEmpty) }
     }
   }
 
-  @Test("board lists are up to date while a board is open")
-  func listed() async throws {
+  @Test("board lists are up to date while a board is open") func listed() async throws {
     try await withRoom { room in
       try await host(room) { host in
         for number in 0..<3 { try await host.perform("text 0,0 \(number)") }

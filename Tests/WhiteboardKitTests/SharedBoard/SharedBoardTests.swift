@@ -12,10 +12,8 @@ import WhiteboardDemo
 /// Real boards over real sessions on loopback, found through a network in memory.
 ///
 /// They run one after the other, because each runs whole programs with deadlines in real time.
-@Suite(.serialized, .timeLimit(.minutes(2)))
-struct SharedBoardTests: BoardSuite {
-  @Test("a board is freed after its end")
-  func isFreed() async throws {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct SharedBoardTests: BoardSuite {
+  @Test("a board is freed after its end") func isFreed() async throws {
     try await withRoom { room in
       var configuration = await room.configuration(.host(boardName: "board"), "ada")
       configuration.script = .run(keepsGoing: false)
@@ -32,8 +30,7 @@ struct SharedBoardTests: BoardSuite {
     }
   }
 
-  @Test("each member's drawing reaches the other, and both boards have one digest")
-  func sharing() async throws {
+  @Test("each member's drawing reaches the other, and both boards have one digest") func sharing() async throws {
     try await withPair { _, host, guest in
       let text = try await host.perform(#"text 10,20 "hello" as=t"#)
       try await guest.perform("stroke 0,0 10,10 20,0 over=0.3 as=line")
@@ -60,8 +57,9 @@ struct SharedBoardTests: BoardSuite {
     }
   }
 
-  @Test("[SYN-13] a late joiner gets the earlier drawing, and no transfer is shown to the user")
-  func lateJoiner() async throws {
+  @Test("[SYN-13] a late joiner gets the earlier drawing, and no transfer is shown to the user") func lateJoiner()
+    async throws
+  {
     try await withRoom { room in
       let host = ScriptedBoard()
       let guest = ScriptedBoard()
@@ -78,8 +76,7 @@ struct SharedBoardTests: BoardSuite {
         for scriptedBoard in [host, guest] {
           for event in await scriptedBoard.events {
             switch event {
-            case .resourceStarted, .resourceProgress, .resourceFinished, .warning:
-              Issue.record("\(event)")
+            case .resourceStarted, .resourceProgress, .resourceFinished, .warning: Issue.record("\(event)")
             default: break
             }
           }
@@ -96,10 +93,9 @@ struct SharedBoardTests: BoardSuite {
     }
   }
 
-  @Test(
-    "an object that another user selected is refused until it is deselected or that user leaves"
-  )
-  func holding() async throws {
+  @Test("an object that another user selected is refused until it is deselected or that user leaves") func holding()
+    async throws
+  {
     try await withPair { _, host, guest in
       let id = try #require(try await host.perform("text 0,0 x").id)
       try await guest.perform("wait objects=1 timeout=30")
@@ -112,21 +108,17 @@ struct SharedBoardTests: BoardSuite {
     }
   }
 
-  @Test("an answer tells whether the command changed anything")
-  func unchanged() async throws {
+  @Test("an answer tells whether the command changed anything") func unchanged() async throws {
     try await withPair { _, host, _ in
       try await host.perform("text 0,0 x")
       for (line, hasChanged) in [
-        ("move last 5,5", true), ("move last 5,5", false), ("scale last 2", true),
-        ("scale last 2", false), ("edit last x", false), ("edit last y", true),
-      ] {
-        #expect(try await host.perform(line).changed == hasChanged, "\(line)")
-      }
+        ("move last 5,5", true), ("move last 5,5", false), ("scale last 2", true), ("scale last 2", false),
+        ("edit last x", false), ("edit last y", true),
+      ] { #expect(try await host.perform(line).changed == hasChanged, "\(line)") }
     }
   }
 
-  @Test("a board is no longer announced after its host left")
-  func leaving() async throws {
+  @Test("a board is no longer announced after its host left") func leaving() async throws {
     try await withPair { _, host, guest in
       #expect(await guest.sees { if case .peerFound = $0 { true } else { false } })
       try await host.perform("leave")
@@ -134,8 +126,7 @@ struct SharedBoardTests: BoardSuite {
     }
   }
 
-  @Test("a photo file appears on the other board, in the directory of assets")
-  func photos() async throws {
+  @Test("a photo file appears on the other board, in the directory of assets") func photos() async throws {
     try await withPair { room, host, guest in
       let file = room.path("sun.png")
       try Data(Demo.photo).write(to: URL(fileURLWithPath: file))
@@ -158,8 +149,7 @@ struct SharedBoardTests: BoardSuite {
     }
   }
 
-  @Test("messages, resources and streams arrive as they were sent")
-  func payloads() async throws {
+  @Test("messages, resources and streams arrive as they were sent") func payloads() async throws {
     try await withPair { room, host, guest in
       try await host.perform(#"send "one""#)
       try await host.perform(#"send --to ben "two""#)
@@ -176,12 +166,8 @@ struct SharedBoardTests: BoardSuite {
       try bytes.write(to: URL(fileURLWithPath: file))
       try await host.perform(#"resource \#(file) --name "../../etc/passwd""#)
       var received: BoardEvent.ResourceFinished?
-      #expect(
-        await guest.sees { if case .resourceFinished = $0 { true } else { false } }
-      )
-      for case .resourceFinished(let end) in await guest.events {
-        received = end
-      }
+      #expect(await guest.sees { if case .resourceFinished = $0 { true } else { false } })
+      for case .resourceFinished(let end) in await guest.events { received = end }
       let end = try #require(received)
       #expect(end.outcome == .delivered)
       #expect(end.name == "../../etc/passwd")
@@ -204,8 +190,9 @@ struct SharedBoardTests: BoardSuite {
     }
   }
 
-  @Test("each command is answered once, with its request id, and an error names its command")
-  func answers() async throws {
+  @Test("each command is answered once, with its request id, and an error names its command") func answers()
+    async throws
+  {
     try await withPair { _, host, _ in
       try await host.perform("text 0,0 x as=a")
       #expect(await error(host, "text 0,0 y as=a") == .aliasTaken)
@@ -232,8 +219,7 @@ struct SharedBoardTests: BoardSuite {
     }
   }
 
-  @Test("a nearby board is joined by its name, or without a name if it is the only one")
-  func nearby() async throws {
+  @Test("a nearby board is joined by its name, or without a name if it is the only one") func nearby() async throws {
     try await withRoom { room in
       let host = ScriptedBoard()
       let byName = ScriptedBoard()
@@ -253,16 +239,11 @@ struct SharedBoardTests: BoardSuite {
           }
         }
         #expect(isAnnounced)
-        var joining = await room.configuration(
-          .join(.name("STANDUP"), patience: .seconds(20)),
-          "ben"
-        )
+        var joining = await room.configuration(.join(.name("STANDUP"), patience: .seconds(20)), "ben")
         joining.code = code
         let second = joining
         group.addTask { try await byName.run(second) }
-        if await byName.ready() == nil {
-          try await group.next()
-        }
+        if await byName.ready() == nil { try await group.next() }
         let named = try #require(await byName.ready())
         #expect(named.boardName == "standup")
         joining = await room.configuration(.join(.nearby, patience: .seconds(20)), "cem")
@@ -271,17 +252,16 @@ struct SharedBoardTests: BoardSuite {
         group.addTask { try await byNothing.run(third) }
         try #require(await byNothing.ready() != nil)
         // Members learn of each other from the one that admitted them.
-        for scriptedBoard in [host, byName, byNothing] {
-          try await scriptedBoard.perform("wait peers=2 timeout=30")
-        }
+        for scriptedBoard in [host, byName, byNothing] { try await scriptedBoard.perform("wait peers=2 timeout=30") }
         for scriptedBoard in [byNothing, byName, host] { await scriptedBoard.end() }
         try await group.waitForAll()
       }
     }
   }
 
-  @Test("[DSC-23] a board found nearby can still be joined after its host left")
-  func nearbyWithoutItsHost() async throws {
+  @Test("[DSC-23] a board found nearby can still be joined after its host left") func nearbyWithoutItsHost()
+    async throws
+  {
     try await withRoom { room in
       let puppets = [ScriptedBoard(), ScriptedBoard(), ScriptedBoard()]
       let code = JoinCode.random()
@@ -296,9 +276,7 @@ struct SharedBoardTests: BoardSuite {
           configuration.dataDirectory += "\(UInt64.random(in: 0...UInt64.max))"
           let started = configuration
           group.addTask { try await scriptedBoard.run(started) }
-          if await scriptedBoard.ready() == nil {
-            try await group.next()
-          }
+          if await scriptedBoard.ready() == nil { try await group.next() }
           if scriptedBoard === puppets[1] {
             try await scriptedBoard.perform("text 1,1 \"still here\"")
             try await scriptedBoard.perform("wait synced timeout=30")
@@ -312,8 +290,7 @@ struct SharedBoardTests: BoardSuite {
     }
   }
 
-  @Test("with several boards nearby a joiner gets the list, and with none an error")
-  func choice() async throws {
+  @Test("with several boards nearby a joiner gets the list, and with none an error") func choice() async throws {
     try await withRoom { room in
       let hosts = [ScriptedBoard(), ScriptedBoard()]
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -324,9 +301,7 @@ struct SharedBoardTests: BoardSuite {
         }
         await #expect(throws: WhiteboardError.self) {
           do throws(WhiteboardError) {
-            try await ScriptedBoard().run(
-              await room.configuration(.join(.nearby, patience: .seconds(20)), "ben")
-            )
+            try await ScriptedBoard().run(await room.configuration(.join(.nearby, patience: .seconds(20)), "ben"))
           } catch {
             #expect(error.code == .usage)
             #expect(error.message.contains(#""board 0""#))
@@ -350,10 +325,9 @@ struct SharedBoardTests: BoardSuite {
     }
   }
 
-  @Test(
-    "a host with admission `ask` admits whom its user accepts; both screens show the same words"
-  )
-  func asking() async throws {
+  @Test("a host with admission `ask` admits whom its user accepts; both screens show the same words") func asking()
+    async throws
+  {
     try await withRoom { room in
       let host = ScriptedBoard()
       let guest = ScriptedBoard()
@@ -366,10 +340,7 @@ struct SharedBoardTests: BoardSuite {
         let ready = try #require(await host.ready())
         let text = try #require(ready.addresses.first)
         let address = try #require(HostPort(text))
-        let target = BoardConfiguration.Part.join(
-          .address(address),
-          patience: .seconds(1)
-        )
+        let target = BoardConfiguration.Part.join(.address(address), patience: .seconds(1))
         let second = await room.configuration(target, "ben")
         group.addTask { try await guest.run(second) }
         let incoming = try #require(await invitation(host, from: "ben"))
@@ -422,8 +393,9 @@ struct SharedBoardTests: BoardSuite {
     }
   }
 
-  @Test("without a user, comparing words fails at once; a script can compare them")
-  func comparingByScript() async throws {
+  @Test("without a user, comparing words fails at once; a script can compare them") func comparingByScript()
+    async throws
+  {
     try await withRoom { room in
       let host = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -440,9 +412,7 @@ struct SharedBoardTests: BoardSuite {
         do throws(WhiteboardError) {
           try await SharedBoard(mute, input: nothing, sink: ScriptedBoard()).run()
           isRefused = false
-        } catch {
-          isRefused = error.code == .notAllowed && error.message.contains("has no user")
-        }
+        } catch { isRefused = error.code == .notAllowed && error.message.contains("has no user") }
         #expect(isRefused)
 
         var scripted = await room.configuration(.join(target, patience: .seconds(1)), "script")
@@ -463,8 +433,7 @@ struct SharedBoardTests: BoardSuite {
     }
   }
 
-  @Test("a user who finds only their own board gets a message that says so")
-  func ownBoard() async throws {
+  @Test("a user who finds only their own board gets a message that says so") func ownBoard() async throws {
     try await withRoom { room in
       let host = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -474,11 +443,7 @@ struct SharedBoardTests: BoardSuite {
         var joining = await room.configuration(.join(.nearby, patience: .seconds(1)), "ada2")
         joining.identity = hosting.identity
         var refusal: WhiteboardError?
-        do throws(WhiteboardError) {
-          try await ScriptedBoard().run(joining)
-        } catch {
-          refusal = error
-        }
+        do throws(WhiteboardError) { try await ScriptedBoard().run(joining) } catch { refusal = error }
         #expect(refusal?.code == .timedOut)
         #expect(refusal?.message.contains("--data-dir") == true)
         await host.end()
@@ -487,8 +452,7 @@ struct SharedBoardTests: BoardSuite {
     }
   }
 
-  @Test("`quit` cancels a pending join")
-  func quitting() async throws {
+  @Test("`quit` cancels a pending join") func quitting() async throws {
     try await withRoom { room in
       let guest = ScriptedBoard()
       let joining = await room.configuration(.join(.name("none"), patience: .seconds(90)), "ben")
@@ -500,31 +464,22 @@ struct SharedBoardTests: BoardSuite {
     }
   }
 
-  private func invitation(_ scriptedBoard: ScriptedBoard, from name: String) async -> BoardEvent
-    .Invitation?
-  {
-    _ = await scriptedBoard.sees {
-      if case .invitation(let i) = $0 { i.name.raw == name } else { false }
-    }
-    for case .invitation(let invitation) in await scriptedBoard.events
-    where invitation.name.raw == name {
+  private func invitation(_ scriptedBoard: ScriptedBoard, from name: String) async -> BoardEvent.Invitation? {
+    _ = await scriptedBoard.sees { if case .invitation(let i) = $0 { i.name.raw == name } else { false } }
+    for case .invitation(let invitation) in await scriptedBoard.events where invitation.name.raw == name {
       return invitation
     }
     return nil
   }
 
-  @Test("a script ends when all its work reached the members, or at its first failure")
-  func scripts() async throws {
+  @Test("a script ends when all its work reached the members, or at its first failure") func scripts() async throws {
     try await withRoom { room in
       let host = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
         group.addTask { try await host.run(hosting) }
         let ready = try #require(await host.ready())
-        func script(
-          _ lines: [String],
-          keepsGoing: Bool = false
-        ) async throws -> WhiteboardError? {
+        func script(_ lines: [String], keepsGoing: Bool = false) async throws -> WhiteboardError? {
           var joining = await room.configuration(
             .join(.link(try BoardLink(ready.link)), patience: .seconds(1)),
             "run\(Int.random(in: 0...Int.max))"
@@ -536,9 +491,7 @@ struct SharedBoardTests: BoardSuite {
           do throws(WhiteboardError) {
             try await SharedBoard(joining, input: feed, sink: ScriptedBoard()).run()
             return nil
-          } catch {
-            return error
-          }
+          } catch { return error }
         }
         let first = try await script(["text 0,0 one", "# nothing", "send x"])
         try #require(first == nil)
@@ -549,13 +502,9 @@ struct SharedBoardTests: BoardSuite {
         try await host.perform("wait objects=3 timeout=30")
         let last = try await script(["say bye", "quit", "text 0,0 never"])
         #expect(last == nil)
-        #expect(
-          await host.sees { if case .chat(let line) = $0 { line.text == "bye" } else { false } }
-        )
+        #expect(await host.sees { if case .chat(let line) = $0 { line.text == "bye" } else { false } })
         var words: [UntrustedText?] = []
-        for case .objectAdded(let added) in await host.events {
-          words.append(added.object.text)
-        }
+        for case .objectAdded(let added) in await host.events { words.append(added.object.text) }
         #expect(words == ["one", "two", "three"])
         await host.end()
         try await group.waitForAll()
@@ -563,18 +512,14 @@ struct SharedBoardTests: BoardSuite {
     }
   }
 
-  @Test("a script whose peer is kicked ends with the reason")
-  func kickedScript() async throws {
+  @Test("a script whose peer is kicked ends with the reason") func kickedScript() async throws {
     try await withRoom { room in
       let host = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
         group.addTask { try await host.run(hosting) }
         let ready = try #require(await host.ready())
-        var joining = await room.configuration(
-          .join(.link(try BoardLink(ready.link)), patience: .seconds(1)),
-          "ben"
-        )
+        var joining = await room.configuration(.join(.link(try BoardLink(ready.link)), patience: .seconds(1)), "ben")
         joining.script = .run(keepsGoing: true)
         let (scripted, feed) = (joining, CommandFeed())
         // The script is at its end, and waits until a member has all its work.
@@ -585,9 +530,7 @@ struct SharedBoardTests: BoardSuite {
           do throws(WhiteboardError) {
             try await SharedBoard(scripted, input: feed, sink: ScriptedBoard()).run()
             return nil
-          } catch {
-            return error.code
-          }
+          } catch { return error.code }
         }()
         try await host.perform("wait objects=1 timeout=30")
         try await host.perform("kick ben out")
@@ -598,8 +541,7 @@ struct SharedBoardTests: BoardSuite {
     }
   }
 
-  @Test("a wrong code is refused, and the answer reveals nothing more")
-  func wrongCode() async throws {
+  @Test("a wrong code is refused, and the answer reveals nothing more") func wrongCode() async throws {
     try await withRoom { room in
       let host = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -619,8 +561,7 @@ struct SharedBoardTests: BoardSuite {
     }
   }
 
-  @Test("a refused peer gets advice, and is not asked for a code if the board has none")
-  func advice() async throws {
+  @Test("a refused peer gets advice, and is not asked for a code if the board has none") func advice() async throws {
     try await withRoom { room in
       for (admission, advice) in [
         (BoardConfiguration.Admission.code, "add --code WORDS"), (.anyone, "Join by its link"),
@@ -636,11 +577,7 @@ struct SharedBoardTests: BoardSuite {
           let guest = ScriptedBoard()
           let joining = await room.configuration(.join(target, patience: .seconds(1)), "ben")
           var refusal: WhiteboardError?
-          do throws(WhiteboardError) {
-            try await guest.run(joining)
-          } catch {
-            refusal = error
-          }
+          do throws(WhiteboardError) { try await guest.run(joining) } catch { refusal = error }
           #expect(refusal?.code == .notAllowed)
           #expect(refusal?.message.contains(advice) == true)
           for case .peerState(let change) in await guest.events {
@@ -654,8 +591,7 @@ struct SharedBoardTests: BoardSuite {
     }
   }
 
-  @Test("a board that is hosted again under its name keeps its id")
-  func reopening() async throws {
+  @Test("a board that is hosted again under its name keeps its id") func reopening() async throws {
     try await withRoom { room in
       var boards: [String] = []
       for name in ["one", "two", "one"] {

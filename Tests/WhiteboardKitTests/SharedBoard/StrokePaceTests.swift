@@ -2,10 +2,8 @@ import Testing
 
 @testable import WhiteboardKit
 
-@Suite
-struct StrokePaceTests {
-  @Test("the first point is due at once, the last at the end, and none is due twice")
-  func pace() {
+@Suite struct StrokePaceTests {
+  @Test("the first point is due at once, the last at the end, and none is due twice") func pace() {
     let pace = StrokePace(count: 101, seconds: 2)
     #expect(pace.due(after: .zero) == 1)
     #expect(pace.due(after: .seconds(1)) == 51)

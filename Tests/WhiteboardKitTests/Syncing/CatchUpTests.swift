@@ -7,16 +7,13 @@ import Testing
 @testable import WhiteboardKit
 
 /// Held commands of joined peers, `wait synced`, and the ends of scripts.
-@Suite(.serialized, .timeLimit(.minutes(2)))
-struct CatchUpTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct CatchUpTests: BoardSuite {
   /// Runs a script until it ends.
   ///
   /// - Returns: The error that ended it, and all its events.
-  private func script(
-    _ lines: [String],
-    _ configuration: BoardConfiguration,
-    keepsGoing: Bool = false
-  ) async -> (error: WhiteboardError?, events: [BoardEvent]) {
+  private func script(_ lines: [String], _ configuration: BoardConfiguration, keepsGoing: Bool = false) async -> (
+    error: WhiteboardError?, events: [BoardEvent]
+  ) {
     var configuration = configuration
     configuration.script = .run(keepsGoing: keepsGoing)
     let feed = CommandFeed()
@@ -26,9 +23,7 @@ struct CatchUpTests: BoardSuite {
     do throws(WhiteboardError) {
       try await SharedBoard(configuration, input: feed, sink: scriptedBoard).run()
       return (nil, await scriptedBoard.events)
-    } catch {
-      return (error, await scriptedBoard.events)
-    }
+    } catch { return (error, await scriptedBoard.events) }
   }
 
   /// Runs a host with some texts on its board, and ends it.
@@ -95,13 +90,13 @@ struct CatchUpTests: BoardSuite {
 
   // MARK: - Held commands
 
-  @Test("a script that is read before its session reports the host draws on the host's board")
-  func earlyScript() async throws {
+  @Test("a script that is read before its session reports the host draws on the host's board") func earlyScript()
+    async throws
+  {
     try await withRoom { room in
       try await withHost(in: room, texts: 0) { host, ready in
         var joining = try await room.joining(ready)
-        // The session reports nothing until the first command is held. This order of events once
-        // lost drawings.
+        // The session reports nothing until the first command is held. This order of events once lost drawings.
         joining.beforeSessionEvents = { await $0.untilHolding() }
         let outcome = await script(["text 0,0 early"], joining)
         #expect(outcome.error == nil)
@@ -110,8 +105,9 @@ struct CatchUpTests: BoardSuite {
     }
   }
 
-  @Test("a script without a copy of the board reads the whole board, in any order of events")
-  func newCopy() async throws {
+  @Test("a script without a copy of the board reads the whole board, in any order of events") func newCopy()
+    async throws
+  {
     try await withRoom { room in
       try await withHost(in: room, texts: 11) { _, ready in
         var joining = try await room.joining(ready)
@@ -121,11 +117,7 @@ struct CatchUpTests: BoardSuite {
         #expect(outcome.error == nil)
         #expect(counts(outcome.events) == [11])
         let exported = outcome.events.contains {
-          if case .done(let done) = $0 {
-            done.verb == .export && done.objects == 11
-          } else {
-            false
-          }
+          if case .done(let done) = $0 { done.verb == .export && done.objects == 11 } else { false }
         }
         #expect(exported)
         let caughtUp = outcome.events.contains {
@@ -136,8 +128,9 @@ struct CatchUpTests: BoardSuite {
     }
   }
 
-  @Test("a script with an older copy of the board reads what the members have, not its copy")
-  func oldCopy() async throws {
+  @Test("a script with an older copy of the board reads what the members have, not its copy") func oldCopy()
+    async throws
+  {
     try await withRoom { room in
       let ben = PeerIdentity.ephemeral()
       try await withHost(in: room, texts: 2) { host, ready in
@@ -151,8 +144,7 @@ struct CatchUpTests: BoardSuite {
     }
   }
 
-  @Test("piped lines wait for the board as scripts do, and typed lines do not")
-  func pipedLines() async throws {
+  @Test("piped lines wait for the board as scripts do, and typed lines do not") func pipedLines() async throws {
     try await withRoom { room in
       try await withHost(in: room, texts: 4) { _, ready in
         for isTyped in [false, true] {
@@ -163,8 +155,7 @@ struct CatchUpTests: BoardSuite {
           let (answered, answering) = AsyncStream<Void>.makeStream()
           joining.beforeSessionEvents = { sharedBoard in
             if isTyped {
-              // The session is held until the command is answered, so the command does not wait for
-              // it.
+              // The session is held until the command is answered, so the command does not wait for it.
               for await _ in answered { return }
             } else {
               await sharedBoard.untilHolding()
@@ -184,13 +175,10 @@ struct CatchUpTests: BoardSuite {
     }
   }
 
-  @Test("changes that arrive while a member leaves do not count as unsaved")
-  func leavingAmongChanges() async throws {
+  @Test("changes that arrive while a member leaves do not count as unsaved") func leavingAmongChanges() async throws {
     try await withRoom { room in
       try await withHost(in: room, texts: 1) { host, ready in
-        let drawing = Task {
-          while !Task.isCancelled { try await host.perform("stroke 0,0 9,9") }
-        }
+        let drawing = Task { while !Task.isCancelled { try await host.perform("stroke 0,0 9,9") } }
         for number in 0..<12 {
           var joining = try await room.joining(ready)
           joining.dataDirectory += "\(number)"
@@ -203,8 +191,9 @@ struct CatchUpTests: BoardSuite {
     }
   }
 
-  @Test("a command whose board does not arrive fails with a cause and a remedy; others run before")
-  func nothingComes() async throws {
+  @Test("a command whose board does not arrive fails with a cause and a remedy; others run before") func nothingComes()
+    async throws
+  {
     try await withRoom { room in
       var configuration = TransportConfiguration(
         identity: .ephemeral(),
@@ -217,9 +206,7 @@ struct CatchUpTests: BoardSuite {
         // The task ends with the session.
         let reading = Task { for await _ in session.events {} }
         let target = JoinTarget.link(
-          try BoardLink(
-            "whiteboard://127.0.0.1:\(transport.port)/\(session.id.text)?peer=\(transport.peerID.text)"
-          )
+          try BoardLink("whiteboard://127.0.0.1:\(transport.port)/\(session.id.text)?peer=\(transport.peerID.text)")
         )
         var joining = await room.configuration(.join(target, patience: .seconds(1)), "ben")
         joining.catchUpTimeout = .seconds(1)
@@ -236,11 +223,7 @@ struct CatchUpTests: BoardSuite {
           default: nil
           }
         }
-        #expect(
-          answers == [
-            "help", "peers", "wait", "send", "objects not-synced", "text not-synced",
-          ]
-        )
+        #expect(answers == ["help", "peers", "wait", "send", "objects not-synced", "text not-synced"])
         let message = try #require(outcome.error?.message)
         #expect(message.contains("mute did not send the board"), "\(message)")
         #expect(message.contains("--sync-timeout") && message.contains("--offline"))
@@ -282,10 +265,7 @@ struct CatchUpTests: BoardSuite {
     }
   }
 
-  @Test(
-    "offline, the local copy is used and reported; the host's name is not taken"
-  )
-  func offline() async throws {
+  @Test("offline, the local copy is used and reported; the host's name is not taken") func offline() async throws {
     try await withRoom { room in
       var joining: BoardConfiguration?
       try await withHost(in: room, texts: 3) { _, ready in
@@ -304,26 +284,17 @@ struct CatchUpTests: BoardSuite {
       let outcome = await script(["objects", "text 0,0 later"], offline)
       #expect(outcome.error == nil)
       #expect(counts(outcome.events) == [3])
-      let isTold = outcome.events.contains {
-        if case .note(let note) = $0 { note.code == "offline" } else { false }
-      }
+      let isTold = outcome.events.contains { if case .note(let note) = $0 { note.code == "offline" } else { false } }
       #expect(isTold)
-      let ready = outcome.events.compactMap { event in
-        if case .ready(let ready) = event { ready } else { nil }
-      }
+      let ready = outcome.events.compactMap { event in if case .ready(let ready) = event { ready } else { nil } }
       #expect(ready.map(\.link) == [""], "no peer can connect")
       #expect(ready.map(\.port) == [0])
     }
   }
 
-  @Test("each command has a requirement: those that read or write the board wait for it")
-  func requirements() {
-    for name in CommandName.allCases where name.changesBoard {
-      #expect(name.requirement == .board, "\(name)")
-    }
-    for name: CommandName in [
-      .objects, .export, .copy, .import, .digest, .checkpoint, .diff, .chat,
-    ] {
+  @Test("each command has a requirement: those that read or write the board wait for it") func requirements() {
+    for name in CommandName.allCases where name.changesBoard { #expect(name.requirement == .board, "\(name)") }
+    for name: CommandName in [.objects, .export, .copy, .import, .digest, .checkpoint, .diff, .chat] {
       #expect(name.requirement == .board, "\(name)")
     }
     for name: CommandName in [.help, .quit, .accept, .decline, .peers, .cancel, .leave, .wait] {
@@ -333,8 +304,9 @@ struct CatchUpTests: BoardSuite {
 
   // MARK: - Synced
 
-  @Test("[SYN-44] a peer alone is not synced, and the answer says that no other peer is connected")
-  func alone() async throws {
+  @Test("[SYN-44] a peer alone is not synced, and the answer says that no other peer is connected") func alone()
+    async throws
+  {
     try await withHost { host in
       do throws(CommandError) {
         try await host.perform("wait synced timeout=0.2")
@@ -346,13 +318,11 @@ struct CatchUpTests: BoardSuite {
     }
   }
 
-  @Test("[SYN-44] the answer names the members that have the same board, on both sides")
-  func names() async throws {
+  @Test("[SYN-44] the answer names the members that have the same board, on both sides") func names() async throws {
     try await withPair { _, host, guest in
       try await host.perform("text 0,0 x")
       let (here, there) = (
-        try await host.perform("wait synced timeout=30"),
-        try await guest.perform("wait synced timeout=30")
+        try await host.perform("wait synced timeout=30"), try await guest.perform("wait synced timeout=30")
       )
       #expect(here.synced?.map(\.name) == ["ben"] && here.notSynced == nil)
       #expect(there.synced?.map(\.name) == ["ada"] && there.notSynced == nil)
@@ -361,9 +331,7 @@ struct CatchUpTests: BoardSuite {
     }
   }
 
-  @Test(
-    "[SYN-44] a member without a board is named, and is neither waited for nor counted as synced"
-  )
+  @Test("[SYN-44] a member without a board is named, and is neither waited for nor counted as synced")
   func withoutBoard() async throws {
     try await withRoom { room in
       let (host, guest) = (ScriptedBoard(), ScriptedBoard())
@@ -379,18 +347,14 @@ struct CatchUpTests: BoardSuite {
           do throws(CommandError) {
             try await host.perform("wait synced timeout=1")
             Issue.record("it was synced with a member that has no board")
-          } catch {
-            #expect(error.message == "not synced with cy (no board)")
-          }
+          } catch { #expect(error.message == "not synced with cy (no board)") }
           try await withThrowingTaskGroup(of: Void.self) { inner in
             inner.addTask { try await guest.run(joining) }
             try await host.perform("wait peers=2 timeout=30")
             let done = try await host.perform("wait synced timeout=30")
             #expect(done.synced?.map(\.name) == ["ben"])
             #expect(done.notSynced?.map(\.name) == ["cy"])
-            #expect(
-              EventText.line(.done(done)) == "ok: synced with ben; not synced with cy (no board)"
-            )
+            #expect(EventText.line(.done(done)) == "ok: synced with ben; not synced with cy (no board)")
             await guest.end()
             try await inner.waitForAll()
           }
@@ -403,8 +367,9 @@ struct CatchUpTests: BoardSuite {
 
   // MARK: - Ends of scripts
 
-  @Test("a script whose work reached no member reports that at its end, unless it only read")
-  func endAlone() async throws {
+  @Test("a script whose work reached no member reports that at its end, unless it only read") func endAlone()
+    async throws
+  {
     try await withRoom { room in
       var hosting = await room.configuration(.host(boardName: "board"), "ada")
       hosting.isAnnounced = false
@@ -414,15 +379,13 @@ struct CatchUpTests: BoardSuite {
         let notes = outcome.events.compactMap { event -> String? in
           if case .note(let note) = event, note.code == "not-synced" { note.message } else { nil }
         }
-        let expected =
-          "the changes have not reached any other member: no other member is connected"
+        let expected = "the changes have not reached any other member: no other member is connected"
         #expect(notes == (isTold ? [expected] : []))
       }
     }
   }
 
-  @Test("a script that joined and drew after the others had left ends with an error")
-  func endAbandoned() async throws {
+  @Test("a script that joined and drew after the others had left ends with an error") func endAbandoned() async throws {
     try await withRoom { room in
       let host = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -438,9 +401,7 @@ struct CatchUpTests: BoardSuite {
           do throws(WhiteboardError) {
             try await SharedBoard(joining, input: feed, sink: guest).run()
             return nil
-          } catch {
-            return error
-          }
+          } catch { return error }
         }
         #expect(await guest.sees { if case .objects = $0 { true } else { false } })
         await host.end()

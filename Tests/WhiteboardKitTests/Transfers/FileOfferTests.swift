@@ -9,8 +9,7 @@ import WhiteboardRendering
 @testable import WhiteboardKit
 
 /// Files that a member offers and that the user accepts or declines.
-@Suite(.serialized, .timeLimit(.minutes(2)))
-struct FileOfferTests: BoardSuite {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct FileOfferTests: BoardSuite {
   private func file(_ room: BoardRoom) throws -> String {
     let path = room.path("photo.bin")
     try Data(repeating: 7, count: 2_100_000).write(to: URL(fileURLWithPath: path))
@@ -18,39 +17,23 @@ struct FileOfferTests: BoardSuite {
   }
 
   /// Waits for the offer of a file.
-  private func offer(_ scriptedBoard: ScriptedBoard, of name: String) async -> BoardEvent
-    .ResourceOffered?
-  {
-    _ = await scriptedBoard.sees {
-      if case .resourceOffered(let o) = $0 { o.name.raw == name } else { false }
-    }
-    for case .resourceOffered(let offer) in await scriptedBoard.events where offer.name.raw == name
-    {
-      return offer
-    }
+  private func offer(_ scriptedBoard: ScriptedBoard, of name: String) async -> BoardEvent.ResourceOffered? {
+    _ = await scriptedBoard.sees { if case .resourceOffered(let o) = $0 { o.name.raw == name } else { false } }
+    for case .resourceOffered(let offer) in await scriptedBoard.events where offer.name.raw == name { return offer }
     return nil
   }
 
-  private func end(_ scriptedBoard: ScriptedBoard, of transfer: String) async -> BoardEvent
-    .ResourceFinished?
-  {
-    _ = await scriptedBoard.sees {
-      if case .resourceFinished(let end) = $0 { end.transfer == transfer } else { false }
-    }
-    for case .resourceFinished(let end) in await scriptedBoard.events where end.transfer == transfer
-    {
-      return end
-    }
+  private func end(_ scriptedBoard: ScriptedBoard, of transfer: String) async -> BoardEvent.ResourceFinished? {
+    _ = await scriptedBoard.sees { if case .resourceFinished(let end) = $0 { end.transfer == transfer } else { false } }
+    for case .resourceFinished(let end) in await scriptedBoard.events where end.transfer == transfer { return end }
     return nil
   }
 
   private func inbox(_ room: BoardRoom) throws -> [String] {
-    try FileManager.default.contentsOfDirectory(atPath: room.path("ben/inbox"))
-      .filter { $0 != ".partial" }
+    try FileManager.default.contentsOfDirectory(atPath: room.path("ben/inbox")).filter { $0 != ".partial" }
   }
 
-  @Test("[RES-8] a file waits for the user, and arrives once it is accepted")
-  func accepted() async throws {
+  @Test("[RES-8] a file waits for the user, and arrives once it is accepted") func accepted() async throws {
     try await withPair(guestFiles: .ask) { room, host, guest in
       let file = try file(room)
       async let sent = error(host, "resource \(file) --name photo.bin")
@@ -70,8 +53,7 @@ struct FileOfferTests: BoardSuite {
     }
   }
 
-  @Test("[RES-8] a file is declined by the name of its sender, and nothing is stored")
-  func declined() async throws {
+  @Test("[RES-8] a file is declined by the name of its sender, and nothing is stored") func declined() async throws {
     try await withPair(guestFiles: .ask) { room, host, guest in
       let file = try file(room)
       async let sent = error(host, "resource \(file) --name photo.bin")
@@ -84,8 +66,7 @@ struct FileOfferTests: BoardSuite {
     }
   }
 
-  @Test("a file that its sender no longer offers cannot be accepted any more")
-  func withdrawn() async throws {
+  @Test("a file that its sender no longer offers cannot be accepted any more") func withdrawn() async throws {
     try await withPair(guestFiles: .ask) { room, host, guest in
       let file = try file(room)
       async let sent = error(host, "resource \(file) --name photo.bin")
@@ -98,15 +79,13 @@ struct FileOfferTests: BoardSuite {
     }
   }
 
-  @Test("a board whose user cannot be asked refuses files and says how to allow them")
-  func refused() async throws {
+  @Test("a board whose user cannot be asked refuses files and says how to allow them") func refused() async throws {
     try await withPair(guestFiles: .refuse) { room, host, guest in
       let file = try file(room)
       #expect(await error(host, "resource \(file) --name photo.bin") == .declined)
       let isTold = await guest.sees {
         if case .note(let note) = $0 {
-          note.code == "file-refused" && note.message.contains("--accept-files")
-            && note.message.contains("photo.bin")
+          note.code == "file-refused" && note.message.contains("--accept-files") && note.message.contains("photo.bin")
         } else {
           false
         }
@@ -116,8 +95,7 @@ struct FileOfferTests: BoardSuite {
     }
   }
 
-  @Test("[SYN-13] catching up asks nothing while a file waits")
-  func catchingUp() async throws {
+  @Test("[SYN-13] catching up asks nothing while a file waits") func catchingUp() async throws {
     try await withPair(guestFiles: .ask) { room, host, guest in
       let file = try file(room)
       var sends: [Task<CommandError.Code?, Never>] = []
@@ -137,8 +115,7 @@ struct FileOfferTests: BoardSuite {
     }
   }
 
-  @Test("received files are saved under their own names, and none replaces another")
-  func saved() async throws {
+  @Test("received files are saved under their own names, and none replaces another") func saved() async throws {
     try await withPair {
       $1.saveDirectory = $0.path("downloads/here")
     } _: { room, host, guest in
@@ -155,34 +132,25 @@ struct FileOfferTests: BoardSuite {
       for transfer in done.transfers ?? [] { _ = await end(guest, of: transfer) }
       let target = room.path("downloads/here")
       let saved = try manager.contentsOfDirectory(atPath: target).sorted()
-      #expect(
-        saved == ["a (2).txt", "a.txt", "photos_a.txt", "photos_hidden", "photos_may_b.txt"]
-      )
+      #expect(saved == ["a (2).txt", "a.txt", "photos_a.txt", "photos_hidden", "photos_may_b.txt"])
       let text = try String(contentsOfFile: target + "/photos_may_b.txt", encoding: .utf8)
       #expect(text == "second")
       #expect(try inbox(room).isEmpty)
-      for case .resourceFinished(let end) in await guest.events {
-        #expect(end.path?.hasPrefix(target + "/") == true)
-      }
+      for case .resourceFinished(let end) in await guest.events { #expect(end.path?.hasPrefix(target + "/") == true) }
     }
   }
 
-  @Test("several files are sent although one is missing, and an empty folder is an error")
-  func several() async throws {
+  @Test("several files are sent although one is missing, and an empty folder is an error") func several() async throws {
     try await withPair { room, host, guest in
       let file = try file(room)
       #expect(await error(host, "resource \(file) \(room.path("missing"))") == .fileUnreadable)
       #expect(await error(host, "resource \(room.path("nothing"))") == .fileUnreadable)
-      try FileManager.default.createDirectory(
-        atPath: room.path("empty"),
-        withIntermediateDirectories: true
-      )
+      try FileManager.default.createDirectory(atPath: room.path("empty"), withIntermediateDirectories: true)
       #expect(await error(host, "resource \(room.path("empty"))") == .fileUnreadable)
     }
   }
 
-  @Test("if only trusted people may send files, those of others are refused with a note")
-  func trusted() async throws {
+  @Test("if only trusted people may send files, those of others are refused with a note") func trusted() async throws {
     try await withPair {
       $1.fileSenders = .trusted
       $1.peerStore = try PeerStore(file: $0.path("ben-peers.json"))
@@ -207,14 +175,11 @@ struct FileOfferTests: BoardSuite {
   @Test(
     "the name of a received file is a name in one folder",
     arguments: [
-      ("a.txt", "a.txt"), ("../../etc/passwd", "etc_passwd"),
-      ("C:\\Users\\me\\a.doc", "C_Users_me_a.doc"),
+      ("a.txt", "a.txt"), ("../../etc/passwd", "etc_passwd"), ("C:\\Users\\me\\a.doc", "C_Users_me_a.doc"),
       (".bashrc", "bashrc"), ("..", "file"), ("", "file"), ("\u{202E}gpj.exe\u{0}\n", "gpj.exe"),
-      ("Grüße 漢字.pdf", "Grüße 漢字.pdf"),
-      (String(repeating: "x", count: 300) + ".tar.gz", ""),
+      ("Grüße 漢字.pdf", "Grüße 漢字.pdf"), (String(repeating: "x", count: 300) + ".tar.gz", ""),
     ]
-  )
-  func names(_ name: String, _ cleaned: String) {
+  ) func names(_ name: String, _ cleaned: String) {
     let result = NamedFile.cleaned(UntrustedText(name))
     #expect(result.utf8.count <= 200)
     guard name.utf8.count < 200 else {
@@ -227,9 +192,8 @@ struct FileOfferTests: BoardSuite {
   @Test(
     "sizes are shown with a unit",
     arguments: [
-      (1, "1 byte"), (999, "999 bytes"), (1_000, "1.0 kB"), (999_999, "999.9 kB"),
-      (2_100_000, "2.1 MB"), (8 << 30, "8.5 GB"), (Int.max, "9223.3 PB"),
+      (1, "1 byte"), (999, "999 bytes"), (1_000, "1.0 kB"), (999_999, "999.9 kB"), (2_100_000, "2.1 MB"),
+      (8 << 30, "8.5 GB"), (Int.max, "9223.3 PB"),
     ]
-  )
-  func sizes(_ size: Int, _ words: String) { #expect(ByteCount.text(size) == words) }
+  ) func sizes(_ size: Int, _ words: String) { #expect(ByteCount.text(size) == words) }
 }

@@ -4,16 +4,14 @@ import Testing
 import WhiteboardRelay
 
 struct FirewallProfileTests {
-  @Test("ufw's profile names each port and protocol")
-  func isForUFW() {
+  @Test("ufw's profile names each port and protocol") func isForUFW() {
     let lines = FirewallProfile(port: 4_000).ufw.split(separator: "\n")
     #expect(lines.first == "[whiteboard-relay]")
     #expect(lines.last == "ports=4000/tcp|4000/udp|5353/udp")
     #expect(lines.dropFirst().allSatisfy { $0.split(separator: "=", maxSplits: 1).count == 2 })
   }
 
-  @Test("firewalld's service is XML with each port and protocol, and multicast DNS")
-  func isForFirewalld() {
+  @Test("firewalld's service is XML with each port and protocol, and multicast DNS") func isForFirewalld() {
     final class Reader: NSObject, XMLParserDelegate {
       var elements: [String] = []
 
@@ -34,8 +32,8 @@ struct FirewallProfileTests {
     #expect(parser.parse())
     #expect(
       reader.elements == [
-        "service", "short", "description", "port port=26273 protocol=tcp",
-        "port port=26273 protocol=udp", "include service=mdns",
+        "service", "short", "description", "port port=26273 protocol=tcp", "port port=26273 protocol=udp",
+        "include service=mdns",
       ]
     )
   }

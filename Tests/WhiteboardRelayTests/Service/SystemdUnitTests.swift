@@ -13,23 +13,17 @@ struct SystemdUnitTests {
     return analyzer
   }
 
-  private func verdict(
-    _ text: String,
-    _ command: [String],
-    by analyze: Judge
-  ) async throws -> Judge.Verdict {
+  private func verdict(_ text: String, _ command: [String], by analyze: Judge) async throws -> Judge.Verdict {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/whiteboard-relay.service"
     try Data(text.utf8).write(to: URL(fileURLWithPath: path))
     return try await analyze.judge(command + [path])
   }
 
-  @Test("systemd finds no error in the unit, with any command")
-  func isVerified() async throws {
+  @Test("systemd finds no error in the unit, with any command") func isVerified() async throws {
     guard let analyze = analyzer else { return }
     let commands: [[String]] = [
-      [], ["serve", "--listen", "[::]:26273"],
-      ["a b", "\"", "'", "\\", "", ";", "100%", "$HOME", "ü"],
+      [], ["serve", "--listen", "[::]:26273"], ["a b", "\"", "'", "\\", "", ";", "100%", "$HOME", "ü"],
     ]
     for arguments in commands {
       let unit = try SystemdUnit(executable: "/usr/bin/true", arguments: arguments)
@@ -41,19 +35,12 @@ struct SystemdUnitTests {
     #expect(try await self.verdict(wrong, ["verify", "--man=no"], by: analyze).status != 0)
   }
 
-  @Test("systemd rates the exposure of the unit as OK or better")
-  func isSecure() async throws {
+  @Test("systemd rates the exposure of the unit as OK or better") func isSecure() async throws {
     guard let analyze = analyzer else { return }
     let unit = try SystemdUnit(executable: "/usr/bin/true")
-    let verdict = try await verdict(
-      unit.text,
-      ["security", "--offline=yes", "--no-pager"],
-      by: analyze
-    )
+    let verdict = try await verdict(unit.text, ["security", "--offline=yes", "--no-pager"], by: analyze)
     #expect(verdict.status == 0)
-    let overall = try #require(
-      verdict.words.split(separator: "\n").first { $0.contains("Overall exposure level") }
-    )
+    let overall = try #require(verdict.words.split(separator: "\n").first { $0.contains("Overall exposure level") })
     let words = overall.split(separator: " ")
     let level = try #require(words.lazy.compactMap { Double($0) }.first)
     // 5 and more is MEDIUM or worse; the current value is 1.1.
@@ -61,8 +48,7 @@ struct SystemdUnitTests {
     #expect(words.contains("OK") || words.contains("SAFE") || words.contains("PERFECT"))
   }
 
-  @Test("the command is quoted so that systemd reads the same words")
-  func quotes() throws {
+  @Test("the command is quoted so that systemd reads the same words") func quotes() throws {
     let unit = try SystemdUnit(
       executable: "/opt/white board/100%/relay",
       arguments: ["--listen", "[::]:26273", "", "say \"hi\"", "back\\slash", "$HOME", "%h", ";"]
@@ -75,30 +61,24 @@ struct SystemdUnitTests {
     )
   }
 
-  @Test("a command that a unit cannot contain is an error")
-  func refuses() {
+  @Test("a command that a unit cannot contain is an error") func refuses() {
     for (executable, arguments) in [
       ("whiteboard-relay", []), ("", []), ("/a\nExecStartPre=/b", []), ("/a", ["b\u{1b}"]),
     ] {
-      #expect(throws: SystemdUnit.CommandError.self) {
-        try SystemdUnit(executable: executable, arguments: arguments)
-      }
+      #expect(throws: SystemdUnit.CommandError.self) { try SystemdUnit(executable: executable, arguments: arguments) }
     }
   }
 
-  @Test("the unit has the settings for notification, watchdog, restart, reload and stop")
-  func saysHow() throws {
+  @Test("the unit has the settings for notification, watchdog, restart, reload and stop") func saysHow() throws {
     var unit = try SystemdUnit(executable: "/usr/bin/whiteboard-relay", arguments: ["serve"])
     unit.maximumMemory = "512M"
     unit.maximumOpenFiles = 4_096
     unit.watchdog = .seconds(20)
     let lines = Set(unit.text.split(separator: "\n"))
     let expected: [Substring] = [
-      "Type=notify", "ExecStart=/usr/bin/whiteboard-relay serve",
-      "ExecReload=/bin/kill -HUP $MAINPID",
-      "WatchdogSec=20", "Restart=on-failure", "TimeoutStopSec=15", "DynamicUser=yes",
-      "StateDirectory=whiteboard-relay", "ProtectSystem=strict", "MemoryMax=512M",
-      "LimitNOFILE=4096",
+      "Type=notify", "ExecStart=/usr/bin/whiteboard-relay serve", "ExecReload=/bin/kill -HUP $MAINPID",
+      "WatchdogSec=20", "Restart=on-failure", "TimeoutStopSec=15", "DynamicUser=yes", "StateDirectory=whiteboard-relay",
+      "ProtectSystem=strict", "MemoryMax=512M", "LimitNOFILE=4096",
       "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK",
     ]
     for line in expected { #expect(lines.contains(line), "\(line)") }

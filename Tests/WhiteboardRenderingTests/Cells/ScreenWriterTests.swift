@@ -4,13 +4,11 @@ import Testing
 
 @testable import WhiteboardRendering
 
-@Suite("Writing the changes of a screen")
-struct ScreenWriterTests {
+@Suite("Writing the changes of a screen") struct ScreenWriterTests {
   private let writer = ScreenWriter(depth: .full)
 
   private static let texts = [
-    "a", "hello", "漢字", "é", "e\u{301}", "👩‍👩‍👧", "🇩🇪!", "⣿⡇", "x漢", "│─┐", "\u{1B}[2J", "a\nb",
-    "\u{202E}abc",
+    "a", "hello", "漢字", "é", "e\u{301}", "👩‍👩‍👧", "🇩🇪!", "⣿⡇", "x漢", "│─┐", "\u{1B}[2J", "a\nb", "\u{202E}abc",
   ]
 
   /// Writes random texts at random positions, and removes some.
@@ -31,8 +29,7 @@ struct ScreenWriterTests {
     }
   }
 
-  @Test("the bytes turn a terminal from any screen to any other", arguments: 1...60)
-  func anyToAny(seed: UInt64) {
+  @Test("the bytes turn a terminal from any screen to any other", arguments: 1...60) func anyToAny(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var screen = Screen(width: 1 + random.below(50), height: 1 + random.below(12))
     var terminal = Terminal(
@@ -52,15 +49,13 @@ struct ScreenWriterTests {
     }
   }
 
-  @Test("a screen without changes costs no bytes")
-  func nothing() {
+  @Test("a screen without changes costs no bytes") func nothing() {
     var screen = Screen(width: 40, height: 10)
     screen.put("hello 漢字", x: 3, y: 2)
     #expect(writer.bytes(from: screen, to: screen) == [])
   }
 
-  @Test("no text can control the terminal")
-  func hostile() {
+  @Test("no text can control the terminal") func hostile() {
     var screen = Screen(width: 60, height: 2)
     for code in 0..<0x300 as Range<UInt32> {
       guard let scalar = Unicode.Scalar(code) else { continue }
@@ -72,14 +67,11 @@ struct ScreenWriterTests {
     terminal.write(bytes)
     #expect(terminal.complaints == [])
     let text = String(decoding: bytes, as: UTF8.self)
-    for scalar in text.unicodeScalars where scalar != "\u{1B}" {
-      #expect(scalar.isSafe, "\(scalar.value)")
-    }
+    for scalar in text.unicodeScalars where scalar != "\u{1B}" { #expect(scalar.isSafe, "\(scalar.value)") }
     #expect(!text.contains("\u{1B}]"))
   }
 
-  @Test("a cursor with a name that moved costs at most 100 bytes")
-  func movedCursor() {
+  @Test("a cursor with a name that moved costs at most 100 bytes") func movedCursor() {
     var board = Screen(width: 200, height: 60)
     for y in 0..<60 { board.put(String(repeating: "⣿ ⠁⡇", count: 50), x: 0, y: y) }
     let style = CellStyle(CellColor(rgb: 0xFFFFFF), on: CellColor(rgb: 0x3355AA))
@@ -90,16 +82,15 @@ struct ScreenWriterTests {
     #expect(!bytes.isEmpty && bytes.count <= 100, "\(bytes.count)")
   }
 
-  @Test("colors are encoded for the terminal's color depth")
-  func depths() {
+  @Test("colors are encoded for the terminal's color depth") func depths() {
     var screen = Screen(width: 3, height: 1)
     screen.put("x", x: 0, y: 0, CellStyle(CellColor(rgb: 0xFF0000), on: CellColor(rgb: 0x00CD00)))
     func text(_ depth: ColorDepth) -> String {
       let empty = Screen(width: 3, height: 1)
-      return String(
-        decoding: ScreenWriter(depth: depth).bytes(from: empty, to: screen),
-        as: UTF8.self
-      ).replacing("\u{1B}", with: "^")
+      return String(decoding: ScreenWriter(depth: depth).bytes(from: empty, to: screen), as: UTF8.self).replacing(
+        "\u{1B}",
+        with: "^"
+      )
     }
     #expect(text(.none) == "^[1;1Hx")
     #expect(text(.sixteen) == "^[1;1H^[91;42mx^[m")
@@ -118,21 +109,18 @@ struct ScreenWriterTests {
     return String(decoding: bytes, as: UTF8.self).replacing("\u{1B}", with: "^")
   }
 
-  @Test("after characters of an uncertain width, the cursor is positioned again")
-  func trust() {
+  @Test("after characters of an uncertain width, the cursor is positioned again") func trust() {
     #expect(bytes(from: "", to: "漢字x") == "^[1;1H漢字^[1;5Hx")
     #expect(bytes(from: "", to: "éèx") == "^[1;1Héè^[1;3Hx")
     #expect(bytes(from: "", to: "⣿│x") == "^[1;1H⣿│x")
     #expect(bytes(from: "", to: "שx") == "^[1;1Hש^[1;2Hx")
   }
 
-  @Test("characters that a terminal may overwrite with a cluster are written again")
-  func clusters() {
+  @Test("characters that a terminal may overwrite with a cluster are written again") func clusters() {
     #expect(bytes(from: "abcdefgh", to: "👩‍👩‍👧cdefgh") == "^[1;1H  ^[1;1H👩‍👩‍👧^[1;3Hcdef")
   }
 
-  @Test("the cursor moves with the fewest bytes, and a style is sent once")
-  func ways() {
+  @Test("the cursor moves with the fewest bytes, and a style is sent once") func ways() {
     var (old, new) = (Screen(width: 90, height: 40), Screen(width: 90, height: 40))
     old.put("x", x: 50, y: 20)
     new.put("y", x: 51, y: 21)

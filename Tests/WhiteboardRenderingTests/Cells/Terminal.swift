@@ -20,14 +20,11 @@ struct Terminal {
         show(first)
         continue
       }
-      guard rest.dropFirst().first == "[",
-        let end = rest.dropFirst(2).firstIndex(where: { $0.isLetter })
-      else {
+      guard rest.dropFirst().first == "[", let end = rest.dropFirst(2).firstIndex(where: { $0.isLetter }) else {
         complaints.append("an escape: \(rest.prefix(8).debugDescription)")
         return
       }
-      let numbers = rest[rest.index(rest.startIndex, offsetBy: 2)..<end]
-        .split(separator: ";").compactMap { Int($0) }
+      let numbers = rest[rest.index(rest.startIndex, offsetBy: 2)..<end].split(separator: ";").compactMap { Int($0) }
       act(rest[end], numbers)
       rest = rest[rest.index(after: end)...]
     }
@@ -78,11 +75,7 @@ struct Terminal {
         }
         let rgb = rest.dropFirst().prefix(3).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         rest = rest.dropFirst(4)
-        if code == 38 {
-          style.foreground = CellColor(rgb: rgb)
-        } else {
-          style.background = CellColor(rgb: rgb)
-        }
+        if code == 38 { style.foreground = CellColor(rgb: rgb) } else { style.background = CellColor(rgb: rgb) }
       default: complaints.append("style \(code)")
       }
     }

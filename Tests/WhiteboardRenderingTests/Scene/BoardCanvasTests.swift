@@ -4,10 +4,10 @@ import Whiteboard
 
 @testable import WhiteboardRendering
 
-@Suite("The board as cells")
-struct BoardCanvasTests {
-  @Test("painting only the changed parts gives the same as painting everything", arguments: 1...30)
-  func incremental(seed: UInt64) throws {
+@Suite("The board as cells") struct BoardCanvasTests {
+  @Test("painting only the changed parts gives the same as painting everything", arguments: 1...30) func incremental(
+    seed: UInt64
+  ) throws {
     let style = DotStyle.allCases[Int(seed % 3)]
     var random = SeededGenerator(seed: seed)
     let board = try Scenes.board()
@@ -37,8 +37,7 @@ struct BoardCanvasTests {
     #expect(canvas.count > 3, "seed \(seed)")
   }
 
-  @Test("[SYN-32] a preview of a stroke never shrinks")
-  func previews() throws {
+  @Test("[SYN-32] a preview of a stroke never shrinks") func previews() throws {
     let board = try Scenes.board()
     let id = try Scenes.begin(board, try Scenes.ink([(-100, 0), (-80, 0)]))
     var canvas = Scenes.canvas(board)
@@ -60,8 +59,7 @@ struct BoardCanvasTests {
     #expect(difference(canvas.screen, Scenes.canvas(board).screen) == nil)
   }
 
-  @Test("a growing stroke is painted only where it grew")
-  func growth() throws {
+  @Test("a growing stroke is painted only where it grew") func growth() throws {
     let board = try Scenes.board()
     let points = (0..<100).map { (Double($0) - 150, $0 % 2 == 0 ? -20.0 : 20.0) }
     let id = try Scenes.begin(board, try Scenes.ink(points))
@@ -73,8 +71,8 @@ struct BoardCanvasTests {
     #expect(difference(canvas.screen, Scenes.canvas(board).screen) == nil)
   }
 
-  @Test("work in steps gives the same as painting everything at once", arguments: 1...5)
-  func steps(seed: UInt64) throws {
+  @Test("work in steps gives the same as painting everything at once", arguments: 1...5) func steps(seed: UInt64) throws
+  {
     var random = SeededGenerator(seed: seed)
     let board = try Scenes.board()
     var (canvas, steps) = (BoardCanvas(Scenes.viewport), 0)
@@ -102,8 +100,7 @@ struct BoardCanvasTests {
     #expect(steps >= 40)
   }
 
-  @Test("a stroke that crosses itself thousands of times takes little work")
-  func dense() throws {
+  @Test("a stroke that crosses itself thousands of times takes little work") func dense() throws {
     var random = SeededGenerator(seed: 1)
     let board = try Scenes.board()
     for _ in 0..<3 {
@@ -134,8 +131,7 @@ struct BoardCanvasTests {
     #expect(isFull)
   }
 
-  @Test("a grid marks the crossings of its lines, and never too many")
-  func grid() throws {
+  @Test("a grid marks the crossings of its lines, and never too many") func grid() throws {
     var canvas = Scenes.canvas(try Scenes.board())
     for (grid, count) in [(80.0, 4 * 3), (0.01, 7 * 5), (65_536, 1)] {
       canvas.grid = grid
@@ -147,8 +143,7 @@ struct BoardCanvasTests {
     #expect(canvas.screen.cells.allSatisfy { $0.glyph == .space })
   }
 
-  @Test("the background of a board replaces the terminal's colors")
-  func background() throws {
+  @Test("the background of a board replaces the terminal's colors") func background() throws {
     let board = try Scenes.board()
     try board.createText("dark on light", at: Point(x: 0, y: 0))
     try board.createDrawing(try Scenes.ink([(-150, 60), (150, 60)]), color: 0xFFFF_F0FF)
@@ -167,8 +162,7 @@ struct BoardCanvasTests {
     #expect(screen.cells.allSatisfy { $0.style.background == .terminal })
   }
 
-  @Test("every dot style shows lines", arguments: DotStyle.allCases)
-  func styles(style: DotStyle) throws {
+  @Test("every dot style shows lines", arguments: DotStyle.allCases) func styles(style: DotStyle) throws {
     let board = try Scenes.board()
     try board.createDrawing(try Scenes.ink([(-150, -80), (150, 80)]))
     try board.createDrawing(try Scenes.ink([(-150, 20), (150, 20)]))
@@ -177,13 +171,10 @@ struct BoardCanvasTests {
     canvas.paint()
     let filled = canvas.screen.cells.count { $0.glyph != .space }
     #expect(filled >= 40)
-    if style == .ascii {
-      #expect(canvas.screen.lines.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } })
-    }
+    if style == .ascii { #expect(canvas.screen.lines.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } }) }
   }
 
-  @Test("zooming keeps the point under the pointer in place")
-  func zoom() {
+  @Test("zooming keeps the point under the pointer in place") func zoom() {
     var viewport = Scenes.viewport
     let place = Point(x: 40, y: -17)
     let dot = viewport.dot(of: place)
@@ -196,8 +187,7 @@ struct BoardCanvasTests {
     #expect(viewport.area(of: Rectangle(Point(x: -1000, y: 0), Point(x: 1000, y: 10))).width < 40)
   }
 
-  @Test("a curve that was drawn fast is round, and a corner stays a corner")
-  func curves() throws {
+  @Test("a curve that was drawn fast is round, and a corner stays a corner") func curves() throws {
     let board = try Scenes.board()
     // A circle of sixteen points, and a square.
     let circle = (0...16).map { step in
@@ -212,10 +202,7 @@ struct BoardCanvasTests {
       try board.createDrawing(try Scenes.ink([from, to]), lineWidth: 1)
     }
     #expect(difference(round, Scenes.canvas(board).screen) != nil, "the curve cuts its corners")
-    try board.createDrawing(
-      try Scenes.ink([(20, -60), (140, -60), (140, 60), (20, 60), (20, -60)]),
-      lineWidth: 1
-    )
+    try board.createDrawing(try Scenes.ink([(20, -60), (140, -60), (140, 60), (20, 60), (20, -60)]), lineWidth: 1)
     let screen = Scenes.canvas(board).screen
     for corner in [Point(x: 20, y: -60), Point(x: 140, y: 60)] {
       let cell = Scenes.viewport.cell(of: corner)
@@ -226,26 +213,24 @@ struct BoardCanvasTests {
   @Test(
     "the width of a line in dots",
     arguments: [
-      (5.0, 1.0, DotStyle.braille, 2), (5, 0.5, .braille, 1), (5, 0.1, .braille, 1),
-      (2, 1, .braille, 1), (8, 1, .braille, 2), (12, 1, .braille, 3), (32, 1, .braille, 8),
-      (5, 4, .braille, 5), (5, 1, .half, 1), (16, 1, .half, 2), (5, 1, .ascii, 1),
-      (20, 1, .ascii, 5), (1e6, 16, .braille, 256),
+      (5.0, 1.0, DotStyle.braille, 2), (5, 0.5, .braille, 1), (5, 0.1, .braille, 1), (2, 1, .braille, 1),
+      (8, 1, .braille, 2), (12, 1, .braille, 3), (32, 1, .braille, 8), (5, 4, .braille, 5), (5, 1, .half, 1),
+      (16, 1, .half, 2), (5, 1, .ascii, 1), (20, 1, .ascii, 5), (1e6, 16, .braille, 256),
     ] as [(Double, Double, DotStyle, Int)]
-  )
-  func breadths(width: Double, zoom: Double, style: DotStyle, dots: Int) {
+  ) func breadths(width: Double, zoom: Double, style: DotStyle, dots: Int) {
     let breadth = PenBreadth(dots: width * zoom * Viewport.unitScale, style: style)
     #expect(breadth[0] == dots)
     #expect(breadth[255] == dots)
     #expect(breadth[1] <= dots && breadth[1] >= 1)
   }
 
-  @Test("an ellipse is symmetric, and no dot sticks out", arguments: [1.0, 5, 12, 16])
-  func ellipses(width: Double) throws {
+  @Test("an ellipse is symmetric, and no dot sticks out", arguments: [1.0, 5, 12, 16]) func ellipses(width: Double)
+    throws
+  {
     let board = try Scenes.board()
     try board.createDrawing(try Scenes.ellipse((0, 0), 160, 96), lineWidth: width)
     let lines = Scenes.canvas(board).screen.lines
-    let rows = lines.map { line in line.map { UInt8(($0.unicodeScalars.first?.value ?? 0) & 0xFF) }
-    }
+    let rows = lines.map { line in line.map { UInt8(($0.unicodeScalars.first?.value ?? 0) & 0xFF) } }
     func dots(_ x: Int) -> Int {
       rows.reduce(0) { sum, row in
         let cell = x / 2
@@ -258,8 +243,7 @@ struct BoardCanvasTests {
     #expect(dots(left) >= 3 && dots(right) >= 3, "\(lines)")
   }
 
-  @Test("names in games and color styles are updated")
-  func restyled() throws {
+  @Test("names in games and color styles are updated") func restyled() throws {
     let board = try Scenes.board()
     let game = try board.createConnectFour(at: Point(x: 0, y: 0))
     try board.game(game).play(.drop(column: 2))

@@ -4,8 +4,7 @@ import Whiteboard
 @testable import WhiteboardRendering
 
 /// The bytes of typical changes, which matter over SSH; a test notices if they grow.
-@Suite("Bytes for each kind of change")
-struct ByteBudgetTests {
+@Suite("Bytes for each kind of change") struct ByteBudgetTests {
   private static let viewport = Viewport(center: Point(x: 0, y: 0), columns: 100, rows: 30)
 
   /// Returns a board of strokes in pen colors, in which about every second cell has dots.
@@ -24,11 +23,9 @@ struct ByteBudgetTests {
   }
 
   /// Returns the bytes that update a canvas after a change.
-  private func bytes(
-    _ depth: ColorDepth,
-    _ canvas: inout BoardCanvas,
-    _ change: (inout BoardCanvas) throws -> Void
-  ) rethrows -> Int {
+  private func bytes(_ depth: ColorDepth, _ canvas: inout BoardCanvas, _ change: (inout BoardCanvas) throws -> Void)
+    rethrows -> Int
+  {
     let before = canvas.screen
     try change(&canvas)
     canvas.paint()
@@ -43,10 +40,8 @@ struct ByteBudgetTests {
 
   @Test(
     "a whole screen",
-    arguments: [(.none, 6_700), (.sixteen, 8_000), (.palette, 9_000), (.full, 11_000)]
-      as [(ColorDepth, Int)]
-  )
-  func all(depth: ColorDepth, budget: Int) throws {
+    arguments: [(.none, 6_700), (.sixteen, 8_000), (.palette, 9_000), (.full, 11_000)] as [(ColorDepth, Int)]
+  ) func all(depth: ColorDepth, budget: Int) throws {
     let canvas = Scenes.canvas(try busyBoard(), Self.viewport)
     let count = ScreenWriter(depth: depth).bytes(from: nil, to: canvas.screen).count
     #expect(count > budget / 2 && count <= budget, "\(count)")
@@ -54,10 +49,8 @@ struct ByteBudgetTests {
 
   @Test(
     "the board moves by one cell",
-    arguments: [(.none, 9_000), (.sixteen, 11_000), (.palette, 12_000), (.full, 14_000)]
-      as [(ColorDepth, Int)]
-  )
-  func pan(depth: ColorDepth, budget: Int) throws {
+    arguments: [(.none, 9_000), (.sixteen, 11_000), (.palette, 12_000), (.full, 14_000)] as [(ColorDepth, Int)]
+  ) func pan(depth: ColorDepth, budget: Int) throws {
     var canvas = Scenes.canvas(try busyBoard(), Self.viewport)
     for (x, y) in [(2.0, 0.0), (0, 4)] {
       let count = bytes(depth, &canvas) { canvas in
@@ -69,8 +62,10 @@ struct ByteBudgetTests {
     }
   }
 
-  @Test("a stroke grows", arguments: [(.none, 30), (.full, 50)] as [(ColorDepth, Int)])
-  func growth(depth: ColorDepth, budget: Int) throws {
+  @Test("a stroke grows", arguments: [(.none, 30), (.full, 50)] as [(ColorDepth, Int)]) func growth(
+    depth: ColorDepth,
+    budget: Int
+  ) throws {
     let board = try busyBoard()
     let id = try board.beginDrawing(color: 0xE69F_00FF)
     try board.appendInk(try Scenes.ink([(0, 0), (8, 2)]), to: id, first: 0)
@@ -84,8 +79,10 @@ struct ByteBudgetTests {
     }
   }
 
-  @Test("an object moves", arguments: [(.none, 400), (.full, 600)] as [(ColorDepth, Int)])
-  func moved(depth: ColorDepth, budget: Int) throws {
+  @Test("an object moves", arguments: [(.none, 400), (.full, 600)] as [(ColorDepth, Int)]) func moved(
+    depth: ColorDepth,
+    budget: Int
+  ) throws {
     let board = try busyBoard()
     var canvas = Scenes.canvas(board, Self.viewport)
     let id = board.objectIDs[19]
@@ -98,8 +95,7 @@ struct ByteBudgetTests {
   @Test(
     "a cursor with a name moves over a drawing",
     arguments: [(.none, 60), (.sixteen, 75), (.palette, 85), (.full, 100)] as [(ColorDepth, Int)]
-  )
-  func cursor(depth: ColorDepth, budget: Int) throws {
+  ) func cursor(depth: ColorDepth, budget: Int) throws {
     let canvas = Scenes.canvas(try busyBoard(), Self.viewport)
     let style = CellStyle(CellColor(rgb: 0x56B4E9), on: .terminal, .reversed)
     func screen(_ x: Int, _ y: Int) -> Screen {
@@ -116,8 +112,7 @@ struct ByteBudgetTests {
     }
   }
 
-  @Test("a line is added to the chat, and those above move up")
-  func chat() {
+  @Test("a line is added to the chat, and those above move up") func chat() {
     func screen(_ first: Int) -> Screen {
       var screen = Screen(width: 100, height: 30)
       for row in 0..<10 { screen.put("anna: line \(first + row)", x: 76, y: 18 + row) }

@@ -3,10 +3,8 @@ import Whiteboard
 
 @testable import WhiteboardRendering
 
-@Suite("Photos on a terminal")
-struct PhotoTests {
-  @Test("cells of a photo that the terminal shows are blank, and lines over it are visible")
-  func blank() throws {
+@Suite("Photos on a terminal") struct PhotoTests {
+  @Test("cells of a photo that the terminal shows are blank, and lines over it are visible") func blank() throws {
     let board = try Scenes.board()
     let asset = try Scenes.photo()
     board.assets = [asset.id]
@@ -19,9 +17,7 @@ struct PhotoTests {
     canvas.shownAsPixels = [asset.id]
     canvas.paint()
     let area = CellArea(x: 10, y: 3, width: 20, height: 6)
-    for y in area.rows where y != 5 && y != 6 {
-      for x in area.columns { #expect(canvas.screen[x, y] == Cell()) }
-    }
+    for y in area.rows where y != 5 && y != 6 { for x in area.columns { #expect(canvas.screen[x, y] == Cell()) } }
     #expect(canvas.screen[20, 5].glyph != .space)
     #expect(canvas.screen[20, 5].style.background == .terminal)
     // A background of the board would cover the pixels.

@@ -13,19 +13,11 @@ enum Scenes {
   }
 
   static func board(_ number: UInt8 = 1) throws -> Board {
-    Board(
-      incarnation: Incarnation(UInt64(number)),
-      member: try member(number),
-      wallClock: 1_700_000_000_000
-    )
+    Board(incarnation: Incarnation(UInt64(number)), member: try member(number), wallClock: 1_700_000_000_000)
   }
 
   /// Returns a canvas that shows a board for the first time.
-  static func canvas(
-    _ board: Board,
-    _ viewport: Viewport = viewport,
-    _ style: DotStyle = .braille
-  ) -> BoardCanvas {
+  static func canvas(_ board: Board, _ viewport: Viewport = viewport, _ style: DotStyle = .braille) -> BoardCanvas {
     var canvas = BoardCanvas(viewport, dotStyle: style)
     for snapshot in board.snapshots {
       canvas.set(BoardCanvas.Item(snapshot, game: board.gameView(snapshot.id, for: board.member)))
@@ -46,11 +38,7 @@ enum Scenes {
   }
 
   /// Returns the points of an ellipse, as the tool draws it.
-  static func ellipse(
-    _ center: (x: Double, y: Double),
-    _ width: Double,
-    _ height: Double
-  ) throws -> [InkPoint] {
+  static func ellipse(_ center: (x: Double, y: Double), _ width: Double, _ height: Double) throws -> [InkPoint] {
     try ink(
       (0...64).map { step in
         let turn = Rotation(steps: UInt64(step * 64))
@@ -60,9 +48,7 @@ enum Scenes {
   }
 
   /// Returns a photo of that many pixels.
-  static func photo(_ number: UInt8 = 1, width: Int = 640, height: Int = 480) throws
-    -> AssetReference
-  {
+  static func photo(_ number: UInt8 = 1, width: Int = 640, height: Int = 480) throws -> AssetReference {
     try AssetReference(
       id: try #require(AssetID(Array(repeating: number, count: 32))),
       byteCount: 34_567,
@@ -73,20 +59,14 @@ enum Scenes {
   /// Returns a board with a box, an ellipse, a diagonal, a wave drawn fast, and wider lines.
   static func drawing() throws -> Board {
     let board = try board()
-    try board.createDrawing(
-      try ink([(-148, -80), (-60, -80), (-60, -24), (-148, -24), (-148, -80)])
-    )
+    try board.createDrawing(try ink([(-148, -80), (-60, -80), (-60, -24), (-148, -24), (-148, -80)]))
     try board.createDrawing(try ellipse((8, -56), 96, 64), color: 0xE69F_00FF)
     try board.createDrawing(try ink([(80, -24), (148, -84)]), color: 0x56B4_E9FF)
     try board.createDrawing(
       try ink([(-148, 40), (-124, 8), (-100, 40), (-76, 72), (-52, 40), (-28, 8), (-4, 40)]),
       color: 0x1FAE_84FF
     )
-    try board.createDrawing(
-      try ink([(16, 8), (72, 8), (44, 40)]),
-      lineWidth: 12,
-      color: 0xCC79_A7FF
-    )
+    try board.createDrawing(try ink([(16, 8), (72, 8), (44, 40)]), lineWidth: 12, color: 0xCC79_A7FF)
     try board.createDrawing(try ink([(92, 8), (148, 76)]), lineWidth: 20, color: 0xE860_1CFF)
     try board.createDrawing(try ink([(16, 76), (72, 60)]), lineWidth: 2)
     return board
@@ -99,8 +79,7 @@ enum Scenes {
     let place = point(&random)
     do {
       switch (random.below(13), id) {
-      case (0, _), (1, nil):
-        try board.createText(["hello", "漢字\nx", "👩‍👩‍👧 é"][random.below(3)], at: place)
+      case (0, _), (1, nil): try board.createText(["hello", "漢字\nx", "👩‍👩‍👧 é"][random.below(3)], at: place)
       case (1, let id?): try board.object(id)?.move(to: place)
       case (2, let id?): try board.object(id)?.rotate(to: .radians(Double(random.below(7))))
       case (3, let id?): try board.object(id)?.scale(to: Double(1 + random.below(30)) / 10)
@@ -113,8 +92,7 @@ enum Scenes {
         let pressure = random.chance(50) ? UInt8(random.below(256)) : 0
         try board.appendInk([InkPoint(place, pressure: pressure)], to: id, first: count)
       case (9, _): _ = try board.erase(along: [place, point(&random)], radius: 12)
-      case (10, _):
-        try board.createPhoto(try photo(UInt8(1 + random.below(3))), at: place)
+      case (10, _): try board.createPhoto(try photo(UInt8(1 + random.below(3))), at: place)
       case (11, _): _ = try begin(board, [InkPoint(place), InkPoint(point(&random))])
       default:
         let points = (0..<1 + random.below(6)).map { _ in point(&random) }

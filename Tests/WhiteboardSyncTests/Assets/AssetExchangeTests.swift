@@ -21,8 +21,7 @@ import Testing
     return exchange
   }
 
-  @Test("[SYN-35] an asset is requested once, from the member that brought its object")
-  func once() {
+  @Test("[SYN-35] an asset is requested once, from the member that brought its object") func once() {
     var exchange = joined()
     #expect(exchange.want(asset, preferring: b, now: 0) == [.ask(asset.id, b)])
     #expect(exchange.want(asset, preferring: a, now: 0).isEmpty)
@@ -31,10 +30,7 @@ import Testing
     #expect(!exchange.isBusy && exchange.tick(100_000).isEmpty)
   }
 
-  @Test(
-    "[SYN-35] if a member does not have an asset, the next is asked; after 5 s all are asked again"
-  )
-  func next() {
+  @Test("[SYN-35] if a member does not have an asset, the next is asked; after 5 s all are asked again") func next() {
     var exchange = joined()
     _ = exchange.want(asset, preferring: b, now: 0)
     #expect(exchange.unavailable(asset.id, from: a, now: 0).isEmpty)
@@ -45,8 +41,7 @@ import Testing
     #expect(exchange.tick(10_005) == [.ask(asset.id, b)])
   }
 
-  @Test("[SYN-35] after 30 s without progress, or when a member leaves, the next one is asked")
-  func silence() {
+  @Test("[SYN-35] after 30 s without progress, or when a member leaves, the next one is asked") func silence() {
     var exchange = joined()
     _ = exchange.want(asset, preferring: a, now: 0)
     exchange.progressed(asset.id, now: 20_000)
@@ -56,18 +51,14 @@ import Testing
     #expect(exchange.memberJoined(b, now: 50_002) == [.ask(asset.id, b)])
   }
 
-  @Test("[SYN-35] four assets are requested at a time")
-  func parallel() {
+  @Test("[SYN-35] four assets are requested at a time") func parallel() {
     var exchange = joined()
-    let asked = (0..<10).flatMap {
-      exchange.want(World.asset(UInt8($0)), preferring: nil, now: 0)
-    }
+    let asked = (0..<10).flatMap { exchange.want(World.asset(UInt8($0)), preferring: nil, now: 0) }
     #expect(asked.count == 4)
     #expect(exchange.arrived(World.asset(0).id, now: 0) == [.ask(World.asset(4).id, a)])
   }
 
-  @Test("[SYN-35] unavailable assets make room for available ones")
-  func unobtainable() throws {
+  @Test("[SYN-35] unavailable assets make room for available ones") func unobtainable() throws {
     func asset(_ number: Int) throws -> AssetReference {
       let bytes = (0..<32).map { UInt8(truncatingIfNeeded: $0 < 4 ? number >> (8 * $0) : 0) }
       return try AssetReference(
@@ -78,9 +69,7 @@ import Testing
     }
     var exchange = AssetExchange()
     var asked = exchange.memberJoined(a, now: 0)
-    for number in 0..<AssetExchange.most {
-      asked += exchange.want(try asset(number), preferring: nil, now: 0)
-    }
+    for number in 0..<AssetExchange.most { asked += exchange.want(try asset(number), preferring: nil, now: 0) }
     let good = try asset(1_000_000)
     // There is no room until a request has failed.
     #expect(exchange.want(good, preferring: nil, now: 0).isEmpty)
@@ -90,8 +79,7 @@ import Testing
     #expect(exchange.reference(of: good.id) == good)
   }
 
-  @Test("[SYN-35] a member whose assets never arrive leaves room for the assets of others")
-  func starving() {
+  @Test("[SYN-35] a member whose assets never arrive leaves room for the assets of others") func starving() {
     var exchange = joined()
     for number: UInt8 in 0..<40 {
       // The other member does not have them, and answers that at once.

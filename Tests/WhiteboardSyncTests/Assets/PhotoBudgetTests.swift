@@ -12,8 +12,7 @@ import Testing
   private var now = Moment(wall: 1_700_000_000_000, uptime: 2_000_000)
 
   /// Returns a reference to a photo of 32 MiB.
-  private func photo(_ number: UInt8, bytes: Int = BoardLimits.photoBytes) throws -> AssetReference
-  {
+  private func photo(_ number: UInt8, bytes: Int = BoardLimits.photoBytes) throws -> AssetReference {
     let id = try #require(AssetID([UInt8](repeating: number, count: 32)))
     let header = try PhotoHeader(format: .jpeg, width: 100, height: 100)
     return try AssetReference(id: id, byteCount: bytes, header: header)
@@ -29,13 +28,11 @@ import Testing
     _ = log.take()
   }
 
-  private func show(_ photo: AssetReference, by scriptedReplica: inout ScriptedReplica) throws
-    -> [ReplicaAction]
-  {
+  private func show(_ photo: AssetReference, by scriptedReplica: inout ScriptedReplica) throws -> [ReplicaAction] {
     let id = ObjectID(Dot(scriptedReplica.incarnation, scriptedReplica.chain.sequence + 1))
     let message = try scriptedReplica.send([
-      Operation(id, .kind, .unsigned(3)), Operation(id, .position, .pair(0, 0)),
-      Operation(id, .size, .pair(64, 64)), Operation(id, .asset, photo.value),
+      Operation(id, .kind, .unsigned(3)), Operation(id, .position, .pair(0, 0)), Operation(id, .size, .pair(64, 64)),
+      Operation(id, .asset, photo.value),
     ])
     log += anna.replica.received(message, from: scriptedReplica.member, now: now)
     return log.take()
@@ -47,12 +44,11 @@ import Testing
     _ = log.take()
   }
 
-  private func isWanted(_ photo: AssetReference) -> Bool {
-    anna.replica.photos.exchange.reference(of: photo.id) != nil
-  }
+  private func isWanted(_ photo: AssetReference) -> Bool { anna.replica.photos.exchange.reference(of: photo.id) != nil }
 
-  @Test("[BRD-38] photos of an author beyond 512 MiB are not requested, and one warning is emitted")
-  func author() throws {
+  @Test("[BRD-38] photos of an author beyond 512 MiB are not requested, and one warning is emitted") func author()
+    throws
+  {
     join(&bo)
     join(&cleo)
     for number: UInt8 in 1...16 {
@@ -71,8 +67,9 @@ import Testing
     #expect(!anna.replica.hasRoom(forPhoto: try photo(17).id, bytes: 1))
   }
 
-  @Test("[BRD-38] stated sizes do not use up the budget, whether they are too large or too small")
-  func statedSizes() throws {
+  @Test("[BRD-38] stated sizes do not use up the budget, whether they are too large or too small") func statedSizes()
+    throws
+  {
     join(&bo)
     join(&cleo)
     for number: UInt8 in 1...100 { _ = try show(photo(number), by: &bo) }
@@ -86,8 +83,7 @@ import Testing
     #expect(!anna.replica.hasRoom(forPhoto: try photo(200).id, bytes: 1))
   }
 
-  @Test("[BRD-38] photos of a board beyond 2 GiB are not requested")
-  func board() throws {
+  @Test("[BRD-38] photos of a board beyond 2 GiB are not requested") func board() throws {
     var number: UInt8 = 0
     for author: UInt64 in 20..<24 {
       var scriptedReplica = ScriptedReplica(author)
@@ -103,8 +99,7 @@ import Testing
     #expect(try show(photo(200), by: &bo).contains(.photosLeftOut(bo.member)))
   }
 
-  @Test("[BRD-38] photos that were left out are requested when others were purged")
-  func purged() throws {
+  @Test("[BRD-38] photos that were left out are requested when others were purged") func purged() throws {
     join(&bo)
     for number: UInt8 in 1...17 {
       _ = try show(photo(number), by: &bo)
@@ -122,8 +117,7 @@ import Testing
     #expect(isWanted(try photo(17)))
   }
 
-  @Test("[BRD-16] a false statement about a photo does not block the true one")
-  func falseProperties() throws {
+  @Test("[BRD-16] a false statement about a photo does not block the true one") func falseProperties() throws {
     join(&bo)
     join(&cleo)
     let (lie, truth) = (try photo(1, bytes: 5), try photo(1, bytes: 1000))
@@ -132,14 +126,12 @@ import Testing
     #expect(anna.replica.expectedAsset(truth.id, from: bo.member) == [lie, truth])
   }
 
-  @Test("[BRD-38] an author's own photos beyond 512 MiB are refused with an error")
-  func own() throws {
+  @Test("[BRD-38] an author's own photos beyond 512 MiB are refused with an error") func own() throws {
     for number: UInt8 in 1...16 {
       let photo = try photo(number)
       try anna.replica.requireRoom(for: photo)
-      log += try anna.replica.change(now: now) { board in
-        _ = try board.createPhoto(photo, at: Point(x: 0, y: 0))
-      }.actions
+      log += try anna.replica.change(now: now) { board in _ = try board.createPhoto(photo, at: Point(x: 0, y: 0)) }
+        .actions
     }
     #expect(throws: BoardError.photosUsed) { try anna.replica.requireRoom(for: photo(17)) }
     // The same photo again needs no room.

@@ -17,17 +17,12 @@ import Testing
     do {
       try AuthorRecord(bytes).verify(board: board, with: verifier)
       return nil
-    } catch let error as CodecError {
-      return error.code
-    } catch let error as ReplicaError {
-      return error.code
-    } catch {
+    } catch let error as CodecError { return error.code } catch let error as ReplicaError { return error.code } catch {
       return "\(error)"
     }
   }
 
-  @Test("[AUT-1] a record is decoded as it was encoded, with its author and role")
-  func reading() throws {
+  @Test("[AUT-1] a record is decoded as it was encoded, with its author and role") func reading() throws {
     let read = try AuthorRecord(record.bytes)
     #expect(read == record)
     #expect(read.role == .relay && read.board == World.board && read.granter == nil)
@@ -36,11 +31,8 @@ import Testing
     #expect(record.bytes.count == 164)
   }
 
-  @Test("[AUT-1] a record that is truncated, too long, or has one wrong bit is rejected")
-  func damaged() throws {
-    for count in record.bytes.indices {
-      #expect(refusal(Array(record.bytes.prefix(count))) == "truncated")
-    }
+  @Test("[AUT-1] a record that is truncated, too long, or has one wrong bit is rejected") func damaged() throws {
+    for count in record.bytes.indices { #expect(refusal(Array(record.bytes.prefix(count))) == "truncated") }
     #expect(refusal(record.bytes + [0]) == "trailing")
     #expect(refusal(record.bytes + [UInt8](repeating: 0, count: 400)) == "limit")
     for index in record.bytes.indices {
@@ -53,25 +45,22 @@ import Testing
   @Test(
     "[AUT-1] each error in a record has its own code",
     arguments: [
-      (0, UInt8(2), "reserved"), (1, 9, "wrong-board"), (33, 2, "key"), (60, 0, "key"),
-      (98, 0, "reserved"), (98, 4, "reserved"), (98, 1, "signature"), (99, 2, "reserved"),
-      (99, 1, "truncated"), (20, 77, "signature"), (120, 77, "signature"),
+      (0, UInt8(2), "reserved"), (1, 9, "wrong-board"), (33, 2, "key"), (60, 0, "key"), (98, 0, "reserved"),
+      (98, 4, "reserved"), (98, 1, "signature"), (99, 2, "reserved"), (99, 1, "truncated"), (20, 77, "signature"),
+      (120, 77, "signature"),
     ]
-  )
-  func words(index: Int, value: UInt8, word: String) {
+  ) func words(index: Int, value: UInt8, word: String) {
     var bytes = record.bytes
     bytes[index] = bytes[index] == value ? value ^ 0x80 : value
     #expect(refusal(bytes) == word)
   }
 
-  @Test("[AUT-1] a record of another board is rejected on this one")
-  func otherBoard() throws {
+  @Test("[AUT-1] a record of another board is rejected on this one") func otherBoard() throws {
     let other = try #require(BoardID(bytes: 2...17))
     #expect(refusal(record.bytes, board: other) == "wrong-board")
   }
 
-  @Test("[AUT-1] a grant is valid only with the granter's signature")
-  func grant() throws {
+  @Test("[AUT-1] a grant is valid only with the granter's signature") func grant() throws {
     let (key, granter) = (RealKey(1), RealKey(2))
     let nonce = [UInt8](repeating: 7, count: 16)
     let body = World.board.bytes + nonce + key.publicKey + [1, 1] + granter.publicKey
@@ -84,8 +73,7 @@ import Testing
     #expect(refusal([1] + body + signature + key.signature(of: granted + [1])) == "signature")
   }
 
-  @Test("[AUT-2] no other record can have the same incarnation")
-  func incarnation() throws {
+  @Test("[AUT-2] no other record can have the same incarnation") func incarnation() throws {
     for index in 1..<100 {
       var bytes = record.bytes
       bytes[index] ^= 0x40

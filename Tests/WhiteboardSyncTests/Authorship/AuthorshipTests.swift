@@ -27,33 +27,26 @@ import Testing
 
   /// Returns the errors since the last call; nothing of the refused messages was applied.
   private func refusals() -> [ReplicaError] {
-    log.take().compactMap {
-      if case .protocolViolation(_, let error) = $0 { error } else { nil }
-    }
+    log.take().compactMap { if case .protocolViolation(_, let error) = $0 { error } else { nil } }
   }
 
-  private var hasNothing: Bool {
-    anna.replica.board.state.context.isEmpty && anna.replica.board.state.objectCount == 0
-  }
+  private var hasNothing: Bool { anna.replica.board.state.context.isEmpty && anna.replica.board.state.objectCount == 0 }
 
   private func heads(_ actions: [ReplicaAction]) throws -> [SignedHead] {
     try actions.compactMap {
-      guard case .send(let bytes, _) = $0, case .head(let head)? = try SyncMessage.decode(bytes)
-      else { return nil }
+      guard case .send(let bytes, _) = $0, case .head(let head)? = try SyncMessage.decode(bytes) else { return nil }
       return head
     }
   }
 
-  @Test("[AUT-5] a batch without an author message is refused")
-  func noAuthor() throws {
+  @Test("[AUT-5] a batch without an author message is refused") func noAuthor() throws {
     join()
     receive(try bo.sendText())
     #expect(refusals() == [.noAuthor])
     #expect(hasNothing)
   }
 
-  @Test("[AUT-5] batches after an author message are accepted, and their author is known")
-  func introduced() throws {
+  @Test("[AUT-5] batches after an author message are accepted, and their author is known") func introduced() throws {
     join()
     receive(bo.hello())
     receive(try bo.sendText())
@@ -64,8 +57,7 @@ import Testing
     #expect(anna.replica.board.member(of: bo.incarnation) == bo.member)
   }
 
-  @Test("[AUT-5] another member's author message, unchanged, is refused")
-  func replayedAuthor() throws {
+  @Test("[AUT-5] another member's author message, unchanged, is refused") func replayedAuthor() throws {
     join()
     join(cleo.member)
     let hello = cleo.hello()
@@ -85,35 +77,31 @@ import Testing
     #expect(anna.replica.board.objectIDs.count == 2)
   }
 
-  @Test("[AUT-5] another member's batch counts as the sender's own, or is refused")
-  func replayedBatch() throws {
+  @Test("[AUT-5] another member's batch counts as the sender's own, or is refused") func replayedBatch() throws {
     join()
     _ = cleo.hello()
     let batch = try cleo.sendText()
     receive(bo.hello())
     receive(batch)
-    // The link form does not contain its author, so the batch can only be Bo's, and Bo did not sign
-    // it.
+    // The link form does not contain its author, so the batch can only be Bo's, and Bo did not sign it.
     #expect(anna.replica.board.state.context.contains(cleo.incarnation) == false)
     _ = refusals()
     receive(cleo.head())
     #expect(refusals() == [.brokenChain])
   }
 
-  @Test("[AUT-5] a member's record with a head that the member did not sign is refused")
-  func forgedHeadOfAuthor() throws {
+  @Test("[AUT-5] a member's record with a head that the member did not sign is refused") func forgedHeadOfAuthor()
+    throws
+  {
     join()
     let head = cleo.author.sign(bo.chain)
-    receive(
-      SyncMessage.author(AuthorMessage(record: bo.record.bytes, head: head)).encode()
-    )
+    receive(SyncMessage.author(AuthorMessage(record: bo.record.bytes, head: head)).encode())
     #expect(refusals() == [.wrongSignature])
     receive(try bo.sendText())
     #expect(hasNothing)
   }
 
-  @Test("[AUT-1] a record of another board, or with a wrong signature, is refused")
-  func wrongRecords() throws {
+  @Test("[AUT-1] a record of another board, or with a wrong signature, is refused") func wrongRecords() throws {
     var other = ScriptedReplica(9, board: try #require(BoardID(bytes: 2...17)))
     join()
     receive(other.hello())
@@ -121,15 +109,12 @@ import Testing
     join()
     var record = bo.record.bytes
     record[record.count - 1] ^= 1
-    receive(
-      SyncMessage.author(AuthorMessage(record: record, head: bo.author.sign(bo.chain))).encode()
-    )
+    receive(SyncMessage.author(AuthorMessage(record: record, head: bo.author.sign(bo.chain))).encode())
     #expect(refusals() == [.wrongSignature])
     #expect(hasNothing)
   }
 
-  @Test("[AUT-4] a viewer's batch is refused; a viewer is not asked and does not answer")
-  func viewer() throws {
+  @Test("[AUT-4] a viewer's batch is refused; a viewer is not asked and does not answer") func viewer() throws {
     bo = ScriptedReplica(9, role: .viewer)
     join()
     receive(bo.hello())
@@ -146,9 +131,7 @@ import Testing
       verifier: SimulatedVerifier()
     )
     #expect(throws: BoardError.viewer) {
-      try viewer.change(now: start) { board in
-        try board.createText("x", at: Point(x: 0, y: 0))
-      }
+      try viewer.change(now: start) { board in try board.createText("x", at: Point(x: 0, y: 0)) }
     }
     _ = viewer.peerJoined(cleo.member, now: start)
     _ = viewer.received(cleo.hello(), from: cleo.member, now: start)
@@ -158,19 +141,15 @@ import Testing
     #expect(viewer.received(request.encode(), from: cleo.member, now: start).isEmpty)
   }
 
-  @Test("[AUT-6] the chain starts and continues as specified")
-  func chain() throws {
+  @Test("[AUT-6] the chain starts and continues as specified") func chain() throws {
     var chain = BatchChain(Incarnation(5))
-    #expect(
-      chain.hash == .sha256(Array("whiteboard-chain-1\n".utf8) + [0, 0, 0, 0, 0, 0, 0, 5])
-    )
+    #expect(chain.hash == .sha256(Array("whiteboard-chain-1\n".utf8) + [0, 0, 0, 0, 0, 0, 0, 5]))
     let before = chain.hash
     chain.append([1, 2, 3], through: 4)
     #expect(chain.hash == .sha256(before.bytes + [1, 2, 3]) && chain.sequence == 4)
   }
 
-  @Test("[AUT-7] an omitted batch is detected at the next head")
-  func gap() throws {
+  @Test("[AUT-7] an omitted batch is detected at the next head") func gap() throws {
     join()
     receive(bo.hello())
     receive(try bo.sendText())
@@ -179,8 +158,7 @@ import Testing
     #expect(refusals() == [.brokenChain])
   }
 
-  @Test("[AUT-7] a head that is forged, outdated, or without an author is refused")
-  func forgedHeads() throws {
+  @Test("[AUT-7] a head that is forged, outdated, or without an author is refused") func forgedHeads() throws {
     join()
     receive(bo.head())
     #expect(refusals() == [.noAuthor])
@@ -196,8 +174,8 @@ import Testing
     #expect(refusals() == [.wrongSignature])
   }
 
-  @Test("[AUT-5] an author message with an earlier sequence, or with a false start, is refused")
-  func goingBack() throws {
+  @Test("[AUT-5] an author message with an earlier sequence, or with a false start, is refused") func goingBack() throws
+  {
     join()
     let first = bo.hello()
     receive(first)
@@ -209,15 +187,13 @@ import Testing
     #expect(refusals() == [.brokenChain])
     join()
     let chain = BatchChain(bo.incarnation, sequence: 0, hash: .sha256([]))
-    receive(
-      SyncMessage.author(AuthorMessage(record: bo.record.bytes, head: bo.author.sign(chain)))
-        .encode()
-    )
+    receive(SyncMessage.author(AuthorMessage(record: bo.record.bytes, head: bo.author.sign(chain))).encode())
     #expect(refusals() == [.brokenChain])
   }
 
-  @Test("[AUT-5] a new incarnation starts where the old one ended; the old one cannot continue")
-  func newIncarnation() throws {
+  @Test("[AUT-5] a new incarnation starts where the old one ended; the old one cannot continue") func newIncarnation()
+    throws
+  {
     join()
     let first = bo.hello()
     receive(first)
@@ -231,8 +207,7 @@ import Testing
     #expect(refusals() == [.brokenChain])
   }
 
-  @Test("[AUT-5] after a violation, a link is ignored until its member joins again")
-  func afterBreach() throws {
+  @Test("[AUT-5] after a violation, a link is ignored until its member joins again") func afterBreach() throws {
     join()
     receive(bo.hello())
     receive([0x01, 0xFF])
@@ -248,8 +223,7 @@ import Testing
     #expect(anna.replica.board.objectIDs.count == 1)
   }
 
-  @Test("[AUT-7] a writer signs at most once a second, and before it leaves")
-  func ownHeads() throws {
+  @Test("[AUT-7] a writer signs at most once a second, and before it leaves") func ownHeads() throws {
     join()
     var signed: [SignedHead] = []
     for step in UInt64(1)...100 {
@@ -263,17 +237,13 @@ import Testing
     log += anna.replica.prepareToLeave(now: later(3301))
     let last = try heads(log.take())
     #expect(last.count == 1)
-    #expect(
-      last[0].sequence
-        == anna.replica.board.written[anna.replica.board.incarnation].ranges[0].upperBound
-    )
+    #expect(last[0].sequence == anna.replica.board.written[anna.replica.board.incarnation].ranges[0].upperBound)
     // There are no new writes.
     log += anna.replica.prepareToLeave(now: later(3302))
     #expect(try heads(log.take()).isEmpty)
   }
 
-  @Test("[AUT-7] the stored batches and heads prove their author to any peer")
-  func proof() throws {
+  @Test("[AUT-7] the stored batches and heads prove their author to any peer") func proof() throws {
     join()
     receive(bo.hello())
     for _ in 0..<5 { receive(try bo.sendText()) }
@@ -287,8 +257,7 @@ import Testing
         record = try AuthorRecord(bytes)
         try record?.verify(board: World.board, with: SimulatedVerifier())
         chain = BatchChain(incarnation)
-      case .batch(let encoded):
-        chain?.append(encoded.bytes, through: encoded.batch.sequences.upperBound)
+      case .batch(let encoded): chain?.append(encoded.bytes, through: encoded.batch.sequences.upperBound)
       case .head(let bytes, _, let sequence):
         var reader = ByteReader(bytes)
         let head = try SignedHead(&reader)
@@ -302,8 +271,7 @@ import Testing
     #expect(proven == 1)
   }
 
-  @Test("[I12] endless author messages use no more memory than their limit")
-  func flood() throws {
+  @Test("[I12] endless author messages use no more memory than their limit") func flood() throws {
     join()
     receive(bo.hello())
     for _ in 0..<500 { receive(bo.beginIncarnation()) }

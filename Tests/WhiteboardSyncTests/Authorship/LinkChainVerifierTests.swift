@@ -13,13 +13,10 @@ import Testing
       let head = author.sign(BatchChain(incarnation))
       try link.introduce(author.record(of: incarnation), head)
       return nil
-    } catch {
-      return error.code
-    }
+    } catch { return error.code }
   }
 
-  @Test("[AUT-5] a link has a limit of incarnations; each can be introduced any number of times")
-  func limit() {
+  @Test("[AUT-5] a link has a limit of incarnations; each can be introduced any number of times") func limit() {
     var link = LinkChainVerifier(limit: 3)
     let incarnations = (0..<4).map { _ in author.makeIncarnation() }
     for incarnation in incarnations.prefix(3) { #expect(introduce(incarnation, on: &link) == nil) }

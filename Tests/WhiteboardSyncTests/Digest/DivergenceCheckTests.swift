@@ -7,8 +7,7 @@ import Testing
 @Suite struct DivergenceCheckTests {
   private let calm = World.Weather(failures: 0, loss: 0, cuts: 0, crashes: 0, skew: 0)
 
-  @Test("[SYN-42] a different cell is found, reported and repaired within two intervals")
-  func repair() throws {
+  @Test("[SYN-42] a different cell is found, reported and repaired within two intervals") func repair() throws {
     let world = World(seed: 11, nodes: 3, weather: calm)
     world.connectAll()
     let (id, actions) = try world.nodes[0].replica.change(now: world.now(0)) { board in
@@ -42,8 +41,7 @@ import Testing
     #expect(world.nodes.map(\.divergences) == told)
   }
 
-  @Test("[SYN-42] a report contains the sums every 5 s, and equal replicas send nothing more")
-  func reports() throws {
+  @Test("[SYN-42] a report contains the sums every 5 s, and equal replicas send nothing more") func reports() throws {
     let world = World(seed: 12, nodes: 2, weather: calm)
     world.connectAll()
     for _ in 0..<100 { world.edit(0) }
@@ -52,16 +50,15 @@ import Testing
     let replica = world.nodes[0].replica
     let later = Moment(wall: world.now(0).wall, uptime: world.uptime + 6000)
     let reports = try replica.tick(now: later).compactMap { action -> ReplicaReport? in
-      guard case .send(let bytes, _) = action,
-        case .state(let report)? = try SyncMessage.decode(bytes)
-      else { return nil }
+      guard case .send(let bytes, _) = action, case .state(let report)? = try SyncMessage.decode(bytes) else {
+        return nil
+      }
       return report
     }
     #expect(reports.map(\.sums) == [BucketSums.sums(of: replica.board.state)])
   }
 
-  @Test("[SYN-42] sums count only with an equal context, and a repair is requested once in 5 s")
-  func once() throws {
+  @Test("[SYN-42] sums count only with an equal context, and a repair is requested once in 5 s") func once() throws {
     let world = World(seed: 13, nodes: 1)
     let anna = world.nodes[0].replica
     var bo = ScriptedReplica(9)
@@ -70,15 +67,12 @@ import Testing
     _ = anna.received(bo.hello(), from: bo.member, now: now)
     _ = anna.received(SyncMessage.nothingLacking(1).encode(), from: bo.member, now: now)
     func told(_ hash: UInt64, _ now: Moment) throws -> [UInt16] {
-      let report = ReplicaReport(
-        contextHash: hash,
-        sums: [1, 0, 0, 4] + [UInt64](repeating: 0, count: 12)
-      )
+      let report = ReplicaReport(contextHash: hash, sums: [1, 0, 0, 4] + [UInt64](repeating: 0, count: 12))
       let actions = anna.received(SyncMessage.state(report).encode(), from: bo.member, now: now)
       return try actions.compactMap {
-        guard case .send(let bytes, _) = $0,
-          case .request(let request)? = try SyncMessage.decode(bytes)
-        else { return nil }
+        guard case .send(let bytes, _) = $0, case .request(let request)? = try SyncMessage.decode(bytes) else {
+          return nil
+        }
         return request.buckets
       }
     }
@@ -97,8 +91,7 @@ import Testing
     #expect(try told(anna.reports.currentContextHash, later) == [0b1001])
   }
 
-  @Test("[SYN-44] boards are equal if contexts and sums are equal; sums are sent at once")
-  func equality() throws {
+  @Test("[SYN-44] boards are equal if contexts and sums are equal; sums are sent at once") func equality() throws {
     let world = World(seed: 14, nodes: 3, weather: calm)
     let (anna, bo) = (world.nodes[0], world.nodes[1])
     world.carryOut(anna.replica.proveEquality(true, now: world.now(0)), 0)
@@ -122,8 +115,7 @@ import Testing
     #expect(anna.replica.isEqual(to: world.nodes[2].member))
   }
 
-  @Test("[SYN-44] different boards with one context are not equal until they are repaired")
-  func inequality() throws {
+  @Test("[SYN-44] different boards with one context are not equal until they are repaired") func inequality() throws {
     let world = World(seed: 15, nodes: 2, weather: calm)
     let (anna, bo) = (world.nodes[0].replica, world.nodes[1].replica)
     world.carryOut(anna.proveEquality(true, now: world.now(0)), 0)
@@ -157,8 +149,9 @@ import Testing
     #expect(anna.digest == bo.digest && anna.isEqual(to: bo.board.member))
   }
 
-  @Test("[SYN-44] sums with an equal context are answered with local sums, once for each context")
-  func answeringSums() throws {
+  @Test("[SYN-44] sums with an equal context are answered with local sums, once for each context") func answeringSums()
+    throws
+  {
     let world = World(seed: 16, nodes: 1)
     let anna = world.nodes[0].replica
     var bo = ScriptedReplica(9)
@@ -173,9 +166,9 @@ import Testing
       var actions = anna.received(SyncMessage.state(report).encode(), from: bo.member, now: now)
       actions += anna.tick(now: now)
       return try actions.count {
-        guard case .send(let bytes, _) = $0,
-          case .state(let report)? = try SyncMessage.decode(bytes)
-        else { return false }
+        guard case .send(let bytes, _) = $0, case .state(let report)? = try SyncMessage.decode(bytes) else {
+          return false
+        }
         return report.sums == sums
       }
     }

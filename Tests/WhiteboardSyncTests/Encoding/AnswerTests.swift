@@ -17,9 +17,7 @@ import Testing
   }
 
   private func refusals() -> [String] {
-    log.take().compactMap {
-      if case .protocolViolation(_, let error) = $0 { error.code } else { nil }
-    }
+    log.take().compactMap { if case .protocolViolation(_, let error) = $0 { error.code } else { nil } }
   }
 
   /// Lets Bo join and receive a request.
@@ -46,12 +44,9 @@ import Testing
     byteCount: Int? = 100,
     type: ResourceDTO.Kind = .whiteboard,
     id: String = World.board.description
-  ) -> ResourceDTO {
-    ResourceDTO(id: id, type: type, request: request, byteCount: byteCount)
-  }
+  ) -> ResourceDTO { ResourceDTO(id: id, type: type, request: request, byteCount: byteCount) }
 
-  @Test("[SYN-13] only the answer to the pending request to that member is accepted")
-  func accepted() throws {
+  @Test("[SYN-13] only the answer to the pending request to that member is accepted") func accepted() throws {
     #expect(!anna.replica.expectsAnswer(name(), from: bo.member))
     join()
     #expect(anna.replica.expectsAnswer(name(), from: bo.member))
@@ -67,8 +62,7 @@ import Testing
     #expect(!anna.replica.expectsAnswer(name(), from: bo.member))
   }
 
-  @Test("[SYN-29] an answer is applied, with its records, and stored unchanged")
-  func applied() throws {
+  @Test("[SYN-29] an answer is applied, with its records, and stored unchanged") func applied() throws {
     join()
     let bytes = bo.answer(try difference())
     receive(bytes)
@@ -82,8 +76,7 @@ import Testing
     #expect(log.take().isEmpty)
   }
 
-  @Test("[SYN-29] an answer that is truncated, or has one wrong bit, changes nothing")
-  func damaged() throws {
+  @Test("[SYN-29] an answer that is truncated, or has one wrong bit, changes nothing") func damaged() throws {
     let bytes = bo.answer(try difference())
     for index in bytes.indices {
       for isCut in [true, false] {
@@ -99,8 +92,9 @@ import Testing
     }
   }
 
-  @Test("[SYN-29] an answer is refused if it is by another member, a viewer, or for another board")
-  func wrongSigners() throws {
+  @Test("[SYN-29] an answer is refused if it is by another member, a viewer, or for another board") func wrongSigners()
+    throws
+  {
     let difference = try difference()
     var cleo = ScriptedReplica(10)
     join()
@@ -116,11 +110,7 @@ import Testing
     #expect(refusals() == ["wrong-board"])
     join()
     let unknown = ScriptedReplica(
-      Author(
-        board: ReplicaWorld.board,
-        key: SimulatedKey(9),
-        random: SeededGenerator(seed: 77)
-      )
+      Author(board: ReplicaWorld.board, key: SimulatedKey(9), random: SeededGenerator(seed: 77))
     )
     receive(Answer.encode([], difference, by: unknown.author, as: unknown.incarnation))
     #expect(refusals() == ["no-author"])
@@ -132,22 +122,14 @@ import Testing
     _ = cleo.hello()
   }
 
-  @Test("[SYN-29] the records of an answer are valid and in ascending order")
-  func wrongRecords() throws {
+  @Test("[SYN-29] the records of an answer are valid and in ascending order") func wrongRecords() throws {
     let others = [ScriptedReplica(10), ScriptedReplica(11)].map(\.record) + [bo.record]
     let sorted = others.sorted { $0.incarnation < $1.incarnation }
     join()
     receive(Answer.encode(sorted.reversed(), try difference(), by: bo.author, as: bo.incarnation))
     #expect(refusals() == ["canonical"])
     join()
-    receive(
-      Answer.encode(
-        [bo.record, bo.record],
-        try difference(),
-        by: bo.author,
-        as: bo.incarnation
-      )
-    )
+    receive(Answer.encode([bo.record, bo.record], try difference(), by: bo.author, as: bo.incarnation))
     #expect(refusals() == ["canonical"])
     var forged = ScriptedReplica(12).record.bytes
     forged[forged.count - 1] ^= 1
@@ -164,18 +146,16 @@ import Testing
     for other in others.dropLast() { #expect(anna.replica.registry[other.incarnation] == nil) }
   }
 
-  @Test("[SYN-29] a move by an unknown author is refused, because games would differ forever")
-  func moveOfNobody() throws {
+  @Test("[SYN-29] a move by an unknown author is refused, because games would differ forever") func moveOfNobody()
+    throws
+  {
     let cleo = ScriptedReplica(10)
     let id = ObjectID(Dot(cleo.incarnation, 1))
     let batch = try Batch(
       author: cleo.incarnation,
       firstSequence: 1,
       time: HybridTime(9),
-      operations: [
-        Operation(id, .kind, .unsigned(4)),
-        Operation(id, .move(Dot(cleo.incarnation, 2)), .bytes([1])),
-      ]
+      operations: [Operation(id, .kind, .unsigned(4)), Operation(id, .move(Dot(cleo.incarnation, 2)), .bytes([1]))]
     )
     var state = BoardState()
     var changes = ChangeLog()
@@ -192,8 +172,7 @@ import Testing
     #expect(anna.replica.board.state.record(id)?.count == 2)
   }
 
-  @Test("[SYN-26] an answer may name more incarnations than a set can contain")
-  func manyNames() throws {
+  @Test("[SYN-26] an answer may name more incarnations than a set can contain") func manyNames() throws {
     let author = bo.incarnation
     let names = UInt64(BoardLimits.incarnations) + 1
     var state = BoardState()
@@ -225,8 +204,9 @@ import Testing
     }
   }
 
-  @Test("[SYN-29] the maximum number of records, with one for an author without edits, is decoded")
-  func manyRecords() throws {
+  @Test("[SYN-29] the maximum number of records, with one for an author without edits, is decoded") func manyRecords()
+    throws
+  {
     #expect(Answer.recordLimit == BoardLimits.incarnations + 1)
     var reader = ByteReader([0x81, 0x80, 0x04])
     #expect(throws: CodecError.truncated) { _ = try KeptState.readRecords(&reader) }
@@ -234,8 +214,7 @@ import Testing
     #expect(throws: CodecError.overLimit("records")) { _ = try KeptState.readRecords(&reader) }
   }
 
-  @Test("an answer without new contents is not stored")
-  func nothingNew() throws {
+  @Test("an answer without new contents is not stored") func nothingNew() throws {
     join()
     let difference = try difference()
     receive(bo.answer(difference))
@@ -248,19 +227,15 @@ import Testing
     log += anna.replica.tick(now: later(6000))
     _ = log.take()
     #expect(anna.replica.expectsAnswer(name(request: 2), from: bo.member))
-    log += anna.replica.receivedAnswer(
-      bo.answer(difference),
-      request: 2,
-      from: bo.member,
-      now: later(6000)
-    )
+    log += anna.replica.receivedAnswer(bo.answer(difference), request: 2, from: bo.member, now: later(6000))
     let actions = log.take()
     #expect(actions.contains(.caughtUp(bo.member)))
     for case .record(let change) in actions { Issue.record("kept: \(change)") }
   }
 
-  @Test("[SYN-11] a member whose answer makes no progress for 5 s is asked again after the others")
-  func patience() throws {
+  @Test("[SYN-11] a member whose answer makes no progress for 5 s is asked again after the others") func patience()
+    throws
+  {
     var cleo = ScriptedReplica(10)
     join()
     log += anna.replica.peerJoined(cleo.member, now: start)
@@ -268,9 +243,9 @@ import Testing
     func asked(_ now: Moment) throws -> [MemberID] {
       log += anna.replica.tick(now: now)
       return try log.take().compactMap {
-        guard case .send(let bytes, let members) = $0,
-          case .request? = try SyncMessage.decode(bytes)
-        else { return nil }
+        guard case .send(let bytes, let members) = $0, case .request? = try SyncMessage.decode(bytes) else {
+          return nil
+        }
         return members[0]
       }
     }
@@ -282,8 +257,7 @@ import Testing
     #expect(try asked(later(9100)) == [bo.member])
   }
 
-  @Test("[SYN-11] a newcomer is asked before members that have been silent")
-  func silence() throws {
+  @Test("[SYN-11] a newcomer is asked before members that have been silent") func silence() throws {
     var (cleo, dora) = (ScriptedReplica(10), ScriptedReplica(11))
     join()
     log += anna.replica.peerJoined(cleo.member, now: start)
@@ -292,9 +266,9 @@ import Testing
     func pass(_ milliseconds: UInt64) throws {
       log += anna.replica.tick(now: later(milliseconds))
       asked += try log.take().compactMap {
-        guard case .send(let bytes, let members) = $0,
-          case .request? = try SyncMessage.decode(bytes)
-        else { return nil }
+        guard case .send(let bytes, let members) = $0, case .request? = try SyncMessage.decode(bytes) else {
+          return nil
+        }
         return members[0]
       }
     }
@@ -308,19 +282,13 @@ import Testing
     #expect(asked == [dora.member])
   }
 
-  @Test("[SYN-11] a slow answer prevents requests to other members for at most 30 s")
-  func dripping() throws {
+  @Test("[SYN-11] a slow answer prevents requests to other members for at most 30 s") func dripping() throws {
     var cleo = ScriptedReplica(10)
     join()
     log += anna.replica.peerJoined(cleo.member, now: start)
     log += anna.replica.received(cleo.hello(), from: cleo.member, now: start)
     _ = log.take()
-    let cleos = ResourceDTO(
-      id: World.board.description,
-      type: .whiteboard,
-      request: 1,
-      byteCount: 100
-    )
+    let cleos = ResourceDTO(id: World.board.description, type: .whiteboard, request: 1, byteCount: 100)
     for second: UInt64 in 1..<30 {
       anna.replica.answerProgressed(request: 1, from: bo.member, now: later(second * 1000))
       log += anna.replica.tick(now: later(second * 1000))
@@ -330,25 +298,16 @@ import Testing
     #expect(anna.replica.expectsAnswer(cleos, from: cleo.member))
     // The answer may still be completed.
     #expect(anna.replica.expectsAnswer(name(), from: bo.member))
-    log += anna.replica.receivedAnswer(
-      bo.answer(try difference()),
-      request: 1,
-      from: bo.member,
-      now: later(31_000)
-    )
+    log += anna.replica.receivedAnswer(bo.answer(try difference()), request: 1, from: bo.member, now: later(31_000))
     #expect(anna.replica.board.objectIDs.count == 1)
     #expect(refusals().isEmpty)
   }
 
-  @Test("[SYN-29] an answer contains the records that the requester lacks, and the sender's own")
-  func records() throws {
+  @Test("[SYN-29] an answer contains the records that the requester lacks, and the sender's own") func records() throws
+  {
     join()
-    for _ in 0..<3 {
-      log += anna.replica.received(try bo.sendText(), from: bo.member, now: start)
-    }
-    log += try anna.replica.change(now: start) { board in
-      _ = try board.createText("x", at: Point(x: 0, y: 0))
-    }.actions
+    for _ in 0..<3 { log += anna.replica.received(try bo.sendText(), from: bo.member, now: start) }
+    log += try anna.replica.change(now: start) { board in _ = try board.createText("x", at: Point(x: 0, y: 0)) }.actions
     func records(_ context: Context, number: UInt64) throws -> Set<Incarnation> {
       _ = log.take()
       let request = SyncMessage.request(CatchUpRequest(number: number, context: context))
@@ -366,8 +325,7 @@ import Testing
     var context = Context()
     context.insert(1...6, of: bo.incarnation)
     #expect(try records(context, number: 2) == [ours])
-    // A replica that has seen dots of an incarnation need not know its author, because a purge
-    // names dots too.
+    // A replica that has seen dots of an incarnation need not know its author, because a purge names dots too.
     context = Context()
     context.insert(Dot(bo.incarnation, 3))
     context.insert(anna.replica.board.state.context[ours].ranges[0], of: ours)

@@ -8,11 +8,7 @@ import Testing
 /// The encodings of batches and answers of a busy room, intact and damaged.
 @Suite struct CodingTests {
   private func room(_ seed: UInt64) -> World {
-    let world = World(
-      seed: seed,
-      nodes: 3,
-      weather: .init(loss: 100, cuts: 2, mends: 20, crashes: 0)
-    )
+    let world = World(seed: seed, nodes: 3, weather: .init(loss: 100, cuts: 2, mends: 20, crashes: 0))
     world.connectAll()
     for _ in 0..<160 { world.happen() }
     return world
@@ -38,8 +34,9 @@ import Testing
     return batches
   }
 
-  @Test("[SYN-20] each value decodes to itself and has exactly one encoding", arguments: 0..<10)
-  func roundTrip(seed: UInt64) throws {
+  @Test("[SYN-20] each value decodes to itself and has exactly one encoding", arguments: 0..<10) func roundTrip(
+    seed: UInt64
+  ) throws {
     let world = room(seed)
     let state = world.nodes[0].replica.board.state
     let difference = state.difference(since: Context())
@@ -54,20 +51,14 @@ import Testing
     #expect(count > 20)
   }
 
-  @Test(
-    "[SYN-20] damaged bytes are rejected, or are the only encoding of another value",
-    arguments: 0..<6
-  )
-  func damage(seed: UInt64) throws {
+  @Test("[SYN-20] damaged bytes are rejected, or are the only encoding of another value", arguments: 0..<6) func damage(
+    seed: UInt64
+  ) throws {
     let world = room(seed)
     var random = SeededGenerator(seed: seed)
-    let answer = DifferenceCoding.encode(
-      world.nodes[0].replica.board.state.difference(since: Context())
-    )
+    let answer = DifferenceCoding.encode(world.nodes[0].replica.board.state.difference(since: Context()))
     for length in 0..<min(answer.count, 2000) {
-      #expect(throws: CodecError.self) {
-        try DifferenceCoding.decode(Array(answer.prefix(length)))
-      }
+      #expect(throws: CodecError.self) { try DifferenceCoding.decode(Array(answer.prefix(length))) }
     }
     var refused = 0
     for _ in 0..<1000 {
@@ -89,19 +80,15 @@ import Testing
         for bit in 0..<8 {
           var damaged = bytes
           damaged[index] ^= UInt8(1 << bit)
-          if let other = try? BatchCoding.decode(damaged) {
-            #expect(BatchCoding.encode(other) == damaged)
-          }
+          if let other = try? BatchCoding.decode(damaged) { #expect(BatchCoding.encode(other) == damaged) }
         }
       }
     }
   }
 
-  @Test(
-    "[SYN-40] a change of any cell changes the digest; a selection does not",
-    arguments: 0..<10
-  )
-  func digest(seed: UInt64) throws {
+  @Test("[SYN-40] a change of any cell changes the digest; a selection does not", arguments: 0..<10) func digest(
+    seed: UInt64
+  ) throws {
     let state = room(seed).nodes[0].replica.board.state
     let digest = BoardDigest.digest(of: state)
     var changed = 0
@@ -130,10 +117,9 @@ import Testing
   }
 
   /// Returns the bytes of updates of 10,000 objects by four replicas, in batches of this size.
-  private func bytes(
-    batchedBy size: Int,
-    _ operation: (_ index: Int, _ objects: [UInt64]) -> (UInt64, Int32, Int32)
-  ) throws -> Double {
+  private func bytes(batchedBy size: Int, _ operation: (_ index: Int, _ objects: [UInt64]) -> (UInt64, Int32, Int32))
+    throws -> Double
+  {
     var random = SeededGenerator(seed: 1)
     var writer = LinkBatchWriter()
     let author = Incarnation(1 << 63)
@@ -145,9 +131,7 @@ import Testing
       var last: ObjectID?
       let operations = objects.indices.compactMap { index -> Operation? in
         let (sequence, x, y) = operation(index, objects)
-        let id = ObjectID(
-          Dot(creators[size == 1 ? number % 4 : sequence.isMultiple(of: 3) ? 0 : 1], sequence)
-        )
+        let id = ObjectID(Dot(creators[size == 1 ? number % 4 : sequence.isMultiple(of: 3) ? 0 : 1], sequence))
         defer { last = id }
         return id == last ? nil : Operation(id, .position, .pair(x, y))
       }
@@ -167,8 +151,7 @@ import Testing
     return Double(total) / Double(batches * size)
   }
 
-  @Test("[SYN-28] an update takes at most 16 bytes alone and 8 in a batch of 50, a drag 4.5")
-  func size() throws {
+  @Test("[SYN-28] an update takes at most 16 bytes alone and 8 in a batch of 50, a drag 4.5") func size() throws {
     var random = SeededGenerator(seed: 2)
     func anywhere(_ index: Int, _ objects: [UInt64]) -> (UInt64, Int32, Int32) {
       (objects[index], Int32(random.below(64_000)), Int32(random.below(64_000)))
@@ -177,10 +160,7 @@ import Testing
     #expect(try bytes(batchedBy: 50, anywhere) <= 8)
     #expect(
       try bytes(batchedBy: 50) { index, _ in
-        (
-          UInt64(index * 8 + 1), Int32(6400 + index * 640 + random.below(40)),
-          Int32(9000 + random.below(60))
-        )
+        (UInt64(index * 8 + 1), Int32(6400 + index * 640 + random.below(40)), Int32(9000 + random.below(60)))
       } <= 4.5
     )
   }

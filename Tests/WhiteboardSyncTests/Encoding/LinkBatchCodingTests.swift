@@ -22,9 +22,7 @@ import Testing
         author: author,
         firstSequence: first,
         time: HybridTime(milliseconds << 16 | UInt64(random.below(300))),
-        operations: (0..<count).map { index in
-          operation(Dot(author, first + UInt64(index)), &random)
-        }
+        operations: (0..<count).map { index in operation(Dot(author, first + UInt64(index)), &random) }
       )
     }
   }
@@ -38,8 +36,7 @@ import Testing
     case 3: return Operation(ObjectID(other), Property(40), .dot(other))
     case 4: return Operation(ObjectID(other), .angle, .unsigned(random.next()))
     case 5: return Operation(ObjectID(other), Property(41), .text("héllo"))
-    default:
-      return Operation(ObjectID(other), .position, .pair(Int32(random.below(900)), -5))
+    default: return Operation(ObjectID(other), .position, .pair(Int32(random.below(900)), -5))
     }
   }
 
@@ -48,10 +45,7 @@ import Testing
     reader.beginAuthor(batch.author, lastSequence: 0)
   }
 
-  @Test(
-    "[SYN-28] the link form is decoded to the full form, for several authors in turn",
-    arguments: 0..<40
-  )
+  @Test("[SYN-28] the link form is decoded to the full form, for several authors in turn", arguments: 0..<40)
   func roundTrip(seed: UInt64) throws {
     var writer = LinkBatchWriter()
     var reader = LinkBatchReader()
@@ -67,11 +61,9 @@ import Testing
     }
   }
 
-  @Test(
-    "[SYN-28] damaged bytes are rejected, or are the only encoding of another batch",
-    arguments: 0..<8
-  )
-  func damage(seed: UInt64) throws {
+  @Test("[SYN-28] damaged bytes are rejected, or are the only encoding of another batch", arguments: 0..<8) func damage(
+    seed: UInt64
+  ) throws {
     var writer = LinkBatchWriter()
     var reader = LinkBatchReader()
     var refused = 0
@@ -101,36 +93,29 @@ import Testing
     #expect(refused > 100)
   }
 
-  @Test("[SYN-28] an author message resets the names, so that a new reader can start there")
-  func newcomer() throws {
+  @Test("[SYN-28] an author message resets the names, so that a new reader can start there") func newcomer() throws {
     var writer = LinkBatchWriter()
     var readers = [LinkBatchReader()]
     for batch in try batches(2) {
       // A new reader joins before each batch.
       readers.append(LinkBatchReader())
       writer.beginAuthor()
-      for index in readers.indices {
-        readers[index].beginAuthor(batch.author, lastSequence: batch.firstSequence - 1)
-      }
+      for index in readers.indices { readers[index].beginAuthor(batch.author, lastSequence: batch.firstSequence - 1) }
       let encoded = EncodedBatch(batch)
       let link = writer.encode(encoded)
-      for index in readers.indices {
-        #expect(try readers[index].decode(link, from: 0) == encoded)
-      }
+      for index in readers.indices { #expect(try readers[index].decode(link, from: 0) == encoded) }
     }
     #expect(readers.count > 3)
   }
 
-  @Test("[AUT-5] a batch before any author message is refused")
-  func noAuthor() throws {
+  @Test("[AUT-5] a batch before any author message is refused") func noAuthor() throws {
     var writer = LinkBatchWriter()
     let link = writer.encode(EncodedBatch(try batches(1)[0]))
     var reader = LinkBatchReader()
     #expect(throws: CodecError.self) { try reader.decode(link, from: 0) }
   }
 
-  @Test("[SYN-25] a few bytes that encode more ranges than allowed are rejected")
-  func repeatBombs() throws {
+  @Test("[SYN-25] a few bytes that encode more ranges than allowed are rejected") func repeatBombs() throws {
     func set(_ count: UInt64, gap: UInt64 = 0, length: UInt64 = 1) -> [UInt8] {
       var writer = ByteWriter()
       writer.varint(1)
@@ -153,8 +138,7 @@ import Testing
     }
   }
 
-  @Test("[SYN-25] a sequence of similar objects takes the bytes of one")
-  func repeats() throws {
+  @Test("[SYN-25] a sequence of similar objects takes the bytes of one") func repeats() throws {
     var set = DotSet()
     for number in 0..<UInt64(5000) { set.insert(Dot(Incarnation(1), 8 * number + 1)) }
     let bytes = ContextCoding.encode(set)
@@ -162,10 +146,7 @@ import Testing
     #expect(try ContextCoding.decode(bytes) == set)
   }
 
-  @Test(
-    "[SYN-41] sums differ if any cell but a selection differs, only in its object's bucket",
-    arguments: 0..<10
-  )
+  @Test("[SYN-41] sums differ if any cell but a selection differs, only in its object's bucket", arguments: 0..<10)
   func sums(seed: UInt64) throws {
     var state = BoardState()
     var changes = ChangeLog()
@@ -178,9 +159,7 @@ import Testing
           author: author,
           firstSequence: id.dot.sequence,
           time: HybridTime(9),
-          operations: [
-            Operation(id, .kind, .unsigned(1)), Operation(id, .scale, .unsigned(number)),
-          ]
+          operations: [Operation(id, .kind, .unsigned(1)), Operation(id, .scale, .unsigned(number))]
         ),
         changes: &changes
       )
@@ -202,18 +181,13 @@ import Testing
     }
     for id in state.records.keys {
       for property in [Property.selection, .color] {
-        let changed = zip(
-          try written(id, property, .none),
-          try written(id, property, .unsigned(1))
-        )
-        .map { $0 != $1 }
+        let changed = zip(try written(id, property, .none), try written(id, property, .unsigned(1))).map { $0 != $1 }
         #expect(changed.indices.filter { changed[$0] } == (property == .color ? [id.bucket] : []))
       }
     }
   }
 
-  @Test("[SYN-41] forged contents with equal sums have different sums in another context")
-  func forgedSums() throws {
+  @Test("[SYN-41] forged contents with equal sums have different sums in another context") func forgedSums() throws {
     let id = ObjectID(Dot(Incarnation(1), 1))
     var changes = ChangeLog()
     func board(_ text: [UInt8], others: UInt64) throws -> BoardState {
@@ -263,10 +237,7 @@ import Testing
       return BucketSums.hash(of: cell, at: .zIndex, of: id, from: start)
     }
     let word = unmixed(try hash(theirs)) ^ unmixed(try hash(mine))
-    theirs.replaceSubrange(
-      8..<16,
-      with: (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) }
-    )
+    theirs.replaceSubrange(8..<16, with: (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) })
     #expect(try sum(board(mine, others: 0)) == sum(board(theirs, others: 0)), "it can be forged")
     #expect(try sum(board(mine, others: 1)) != sum(board(theirs, others: 1)), "and is found out")
   }

@@ -28,10 +28,7 @@ import Testing
   }
 
   private func revoke(_ number: Int, by one: Int = 0) -> Bool {
-    let (isRevoked, actions) = world.nodes[one].replica.revoke(
-      world.nodes[number].member,
-      now: world.now(one)
-    )
+    let (isRevoked, actions) = world.nodes[one].replica.revoke(world.nodes[number].member, now: world.now(one))
     world.carryOut(actions, one)
     return isRevoked
   }
@@ -44,14 +41,11 @@ import Testing
     world.carryOut(actions, number)
   }
 
-  private func pass(_ milliseconds: Int = 1000) {
-    for _ in 0..<(milliseconds / 20) { world.step(20) }
-  }
+  private func pass(_ milliseconds: Int = 1000) { for _ in 0..<(milliseconds / 20) { world.step(20) } }
 
   private var counts: [Int] { world.nodes.map { $0.replica.board.objectIDs.count } }
 
-  @Test("[AUT-11] a new member is a viewer until the owner grants more, and learns its role")
-  func granting() throws {
+  @Test("[AUT-11] a new member is a viewer until the owner grants more, and learns its role") func granting() throws {
     #expect(owner.replica.role == .editor && owner.replica.mayGrant)
     #expect(anna.replica.role == .viewer && anna.replica.board.isReadOnly)
     #expect(throws: BoardError.viewer) { try write(1) }
@@ -71,11 +65,8 @@ import Testing
     #expect(counts[0] == 1 && world.violations.isEmpty)
   }
 
-  @Test("[AUT-11] the owner knows who has rights, also after a restart")
-  func knownRights() throws {
-    func known(to replica: Replica) -> [Bool] {
-      [anna, bo].map { replica.knowsRights(of: $0.member) }
-    }
+  @Test("[AUT-11] the owner knows who has rights, also after a restart") func knownRights() throws {
+    func known(to replica: Replica) -> [Bool] { [anna, bo].map { replica.knowsRights(of: $0.member) } }
     #expect(known(to: owner.replica) == [false, false])
     world.connect(0, 1)
     world.connect(0, 2)
@@ -90,8 +81,7 @@ import Testing
     #expect(known(to: again) == [true, false])
   }
 
-  @Test("[AUT-11] a stored grant is valid after a restart while the owner is away")
-  func kept() throws {
+  @Test("[AUT-11] a stored grant is valid after a restart while the owner is away") func kept() throws {
     world.connect(0, 1)
     admit(1, .editor)
     pass()
@@ -108,17 +98,12 @@ import Testing
     }
   }
 
-  @Test("[AUT-12] every member refuses a viewer's batch, and counts it")
-  func viewerWrites() throws {
+  @Test("[AUT-12] every member refuses a viewer's batch, and counts it") func viewerWrites() throws {
     var scriptedReplica = ScriptedReplica(77, board: world.board, role: .viewer)
     for number in 0..<2 {
       let node = world.nodes[number]
       _ = node.replica.peerJoined(scriptedReplica.member, now: world.now(number))
-      _ = node.replica.received(
-        scriptedReplica.hello(),
-        from: scriptedReplica.member,
-        now: world.now(number)
-      )
+      _ = node.replica.received(scriptedReplica.hello(), from: scriptedReplica.member, now: world.now(number))
     }
     let batch = try scriptedReplica.sendText()
     for number in 0..<2 {
@@ -129,8 +114,9 @@ import Testing
     }
   }
 
-  @Test("[AUT-14] edits after a revocation count nowhere, in any order of arrival; earlier ones do")
-  func revoking() throws {
+  @Test("[AUT-14] edits after a revocation count nowhere, in any order of arrival; earlier ones do") func revoking()
+    throws
+  {
     world.connectAll()
     admit(1, .editor)
     admit(2, .editor)
@@ -160,15 +146,12 @@ import Testing
         try board.createText("no", at: Point(x: 0, y: 0))
       }
       return nil
-    } catch {
-      return error
-    }
+    } catch { return error }
   }
 
-  @Test(
-    "[AUT-14] a member that has not received its revocation yet may send edits and stays connected"
-  )
-  func inFlight() throws {
+  @Test("[AUT-14] a member that has not received its revocation yet may send edits and stays connected") func inFlight()
+    throws
+  {
     world.connectAll()
     admit(1, .editor)
     pass()
@@ -179,8 +162,7 @@ import Testing
     #expect(counts == [0, 0, 0] && anna.role == .viewer)
   }
 
-  @Test("[AUT-14] a member that is admitted again can edit, and its revoked edits stay away")
-  func again() throws {
+  @Test("[AUT-14] a member that is admitted again can edit, and its revoked edits stay away") func again() throws {
     world.connectAll()
     admit(1, .editor)
     pass()
@@ -201,8 +183,7 @@ import Testing
     #expect(counts == [before + 1, before + 1, before + 1])
   }
 
-  @Test("[AUT-11] a member admitted as a viewer is a viewer when it returns")
-  func asked() throws {
+  @Test("[AUT-11] a member admitted as a viewer is a viewer when it returns") func asked() throws {
     world.connectAll()
     admit(1, nil, isAsked: true)
     admit(1, .editor)
@@ -214,8 +195,7 @@ import Testing
     #expect(anna.role == .editor)
   }
 
-  @Test("[AUT-14] newcomers and returning members learn of a revocation, also through a viewer")
-  func later() throws {
+  @Test("[AUT-14] newcomers and returning members learn of a revocation, also through a viewer") func later() throws {
     world.connectAll()
     admit(1, .editor)
     admit(2, nil)
@@ -232,8 +212,7 @@ import Testing
     #expect(anna.role == .viewer && counts[1] == 0)
   }
 
-  @Test("[AUT-14] revoked operations in a batch or an answer are skipped, whatever came first")
-  func skipping() throws {
+  @Test("[AUT-14] revoked operations in a batch or an answer are skipped, whatever came first") func skipping() throws {
     let (anna, bo) = (Incarnation(9), Incarnation(3))
     let id = ObjectID(Dot(bo, 1))
     let first = try Batch(
@@ -274,8 +253,7 @@ import Testing
     }
   }
 
-  @Test("[AUT-15] a member with revoked dots of an unknown author learns of the revocation")
-  func claims() throws {
+  @Test("[AUT-15] a member with revoked dots of an unknown author learns of the revocation") func claims() throws {
     world.connectAll()
     admit(1, .editor)
     admit(2, .editor)
@@ -290,23 +268,17 @@ import Testing
     for isClaimed in [false, true] {
       if isClaimed { context.insert(Dot(author, last + 1)) }
       let request = CatchUpRequest(number: isClaimed ? 101 : 100, context: context)
-      var actions = owner.replica.received(
-        SyncMessage.request(request).encode(),
-        from: bo.member,
-        now: world.now(0)
-      )
+      var actions = owner.replica.received(SyncMessage.request(request).encode(), from: bo.member, now: world.now(0))
       world.uptime += 2000
       actions += owner.replica.tick(now: world.now(0))
       var records: [AuthorRecord] = []
-      for case .sendAnswer(let bytes, _, _) in actions {
-        records += try Answer(bytes).records
-      }
+      for case .sendAnswer(let bytes, _, _) in actions { records += try Answer(bytes).records }
       #expect(records.contains { $0.incarnation == author } == isClaimed)
     }
   }
 
-  @Test("[AUT-15] overwritten values come back from members that have them, also at a viewer")
-  func overwritten() throws {
+  @Test("[AUT-15] overwritten values come back from members that have them, also at a viewer") func overwritten() throws
+  {
     world.connectAll()
     admit(1, .editor)
     admit(2, .editor)
@@ -326,12 +298,7 @@ import Testing
     world.disconnect(0, 1)
     // None of Anna's edits count for the owner.
     let revocation = try #require(
-      owner.replica.author.makeRevocation(
-        of: anna.member,
-        through: 1_800_000_000_000,
-        counting: [:]
-      )?
-      .complete
+      owner.replica.author.makeRevocation(of: anna.member, through: 1_800_000_000_000, counting: [:])?.complete
     )
     var actions = owner.replica.peerJoined(anna.member, now: world.now(0))
     actions += owner.replica.received(
@@ -350,8 +317,9 @@ import Testing
     #expect(Set(world.nodes.map(\.replica.digest)).count == 1)
   }
 
-  @Test("[AUT-13] a member that may grant can grant and revoke, but not for others that may grant")
-  func granters() throws {
+  @Test("[AUT-13] a member that may grant can grant and revoke, but not for others that may grant") func granters()
+    throws
+  {
     world.connectAll()
     admit(1, .grantingRelay)
     pass()
@@ -380,8 +348,7 @@ import Testing
     #expect(counts == [1, 1, 1])
   }
 
-  @Test("[AUT-14] stored revocations survive a restart, also in a compacted document")
-  func keptRevocations() throws {
+  @Test("[AUT-14] stored revocations survive a restart, also in a compacted document") func keptRevocations() throws {
     world.connectAll()
     admit(1, .editor)
     pass()
@@ -400,8 +367,7 @@ import Testing
     }
   }
 
-  @Test("[AUT-11] on a board without an owner, no role is granted or revoked")
-  func openBoard() throws {
+  @Test("[AUT-11] on a board without an owner, no role is granted or revoked") func openBoard() throws {
     let open = ReplicaWorld(seed: 1, nodes: 1).nodes[0].replica
     let now = world.now(0)
     #expect(!open.isOwned && !open.mayGrant && !open.revoke(anna.member, now: now).isRevoked)

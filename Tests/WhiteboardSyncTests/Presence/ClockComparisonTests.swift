@@ -11,22 +11,15 @@ import Testing
   private let year: Int64 = 31_557_600_000
 
   private static func member(_ number: UInt8) -> MemberID {
-    guard let member = MemberID(bytes: Array(repeating: number, count: 32)) else {
-      preconditionFailure("32 bytes")
-    }
+    guard let member = MemberID(bytes: Array(repeating: number, count: 32)) else { preconditionFailure("32 bytes") }
     return member
   }
 
-  private func report(
-    _ member: MemberID,
-    _ finding: ClockReport.Finding,
-    _ difference: Int64
-  ) -> ClockReport {
+  private func report(_ member: MemberID, _ finding: ClockReport.Finding, _ difference: Int64) -> ClockReport {
     ClockReport(member: member, finding: finding, difference: difference)
   }
 
-  @Test("[SYN-43] with two members it is unknown whose clock is wrong, and each reports it once")
-  func two() {
+  @Test("[SYN-43] with two members it is unknown whose clock is wrong, and each reports it once") func two() {
     var (here, there) = (ClockComparison(own: me), ClockComparison(own: ben))
     #expect(here.judge([ben: 300_001]) == [report(ben, .differs, 300_001)])
     #expect(there.judge([me: -300_001]) == [report(me, .differs, -300_001)])
@@ -37,8 +30,7 @@ import Testing
     #expect(here.judge([ben: 300_000]) == [])
   }
 
-  @Test("[SYN-43] if most clocks agree, all members report the one that does not")
-  func majority() {
+  @Test("[SYN-43] if most clocks agree, all members report the one that does not") func majority() {
     var here = ClockComparison(own: me)
     let off = here.judge([ben: 20 * year, cleo: 20 * year + 7])
     #expect(off == [report(me, .isOff, -20 * year)])
@@ -49,8 +41,7 @@ import Testing
     #expect(there.judge([me: 1, cleo: 7]) == [report(me, .isRight, 1)])
   }
 
-  @Test("[SYN-43] a third member decides whose clock was wrong")
-  func third() {
+  @Test("[SYN-43] a third member decides whose clock was wrong") func third() {
     var here = ClockComparison(own: me)
     #expect(here.judge([ben: year]) == [report(ben, .differs, year)])
     #expect(here.judge([ben: year, cleo: year]) == [report(me, .isOff, -year)])
@@ -59,8 +50,7 @@ import Testing
     #expect(there.judge([ben: year, cleo: 0]) == [report(ben, .isOff, year)])
   }
 
-  @Test("[SYN-43] a majority does not make the local clock wrong if another member agrees with it")
-  func lies() {
+  @Test("[SYN-43] a majority does not make the local clock wrong if another member agrees with it") func lies() {
     var here = ClockComparison(own: me)
     let liars = (10..<13).map { Self.member($0) }
     var differences: [MemberID: Int64] = [ben: -20]
@@ -72,19 +62,13 @@ import Testing
     #expect(reports.first == report(me, .isOff, -year))
   }
 
-  @Test("[SYN-43] if no clocks agree, no clock is reported as wrong")
-  func none() {
+  @Test("[SYN-43] if no clocks agree, no clock is reported as wrong") func none() {
     var here = ClockComparison(own: me)
-    #expect(
-      here.judge([ben: -year, cleo: year]) == [
-        report(ben, .differs, -year), report(cleo, .differs, year),
-      ]
-    )
+    #expect(here.judge([ben: -year, cleo: year]) == [report(ben, .differs, -year), report(cleo, .differs, year)])
     #expect(here.judge([:]) == [])
   }
 
-  @Test("[SYN-43] the difference is too low by the shortest delay of a datagram")
-  func samples() {
+  @Test("[SYN-43] the difference is too low by the shortest delay of a datagram") func samples() {
     var samples = ClockSamples()
     let delays: [UInt64] = [400, 30, 2000, 50, 90]
     for (index, delay) in delays.enumerated() {
@@ -101,8 +85,7 @@ import Testing
     #expect(samples.difference(Moment(wall: 5_004_010, uptime: 14_010)) == Int64(-10))
   }
 
-  @Test("[SYN-43] replicas exchange their wall clocks and report a difference once")
-  func replicas() throws {
+  @Test("[SYN-43] replicas exchange their wall clocks and report a difference once") func replicas() throws {
     let world = World(seed: 3, nodes: 3, weather: .init(loss: 0, cuts: 0, crashes: 0, skew: 0))
     world.nodes[1].skew = 631_000_000_000
     world.connectAll()
@@ -116,8 +99,6 @@ import Testing
     }
     world.nodes[1].skew = 0
     for _ in 0..<500 { world.step(25) }
-    for number in 0..<3 {
-      #expect(world.nodes[number].clockReports.map(\.finding) == [.isOff, .isRight])
-    }
+    for number in 0..<3 { #expect(world.nodes[number].clockReports.map(\.finding) == [.isOff, .isRight]) }
   }
 }

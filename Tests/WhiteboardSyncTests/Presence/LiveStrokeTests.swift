@@ -5,16 +5,10 @@ import Testing
 @testable import WhiteboardSync
 
 @Suite struct LiveStrokeTests {
-  @Test(
-    "[SYN-32] the preview of a stroke grows while it is drawn and never shrinks",
-    arguments: 0..<20
-  )
-  func grows(seed: UInt64) throws {
-    let world = World(
-      seed: seed,
-      nodes: 2,
-      weather: .init(loss: 40, cuts: 0, crashes: 0, skew: 1000)
-    )
+  @Test("[SYN-32] the preview of a stroke grows while it is drawn and never shrinks", arguments: 0..<20) func grows(
+    seed: UInt64
+  ) throws {
+    let world = World(seed: seed, nodes: 2, weather: .init(loss: 40, cuts: 0, crashes: 0, skew: 1000))
     world.connectAll()
     #expect(world.settle())
     let (author, other) = (world.nodes[0].replica, world.nodes[1].replica)
@@ -45,8 +39,7 @@ import Testing
     }
   }
 
-  @Test("[SYN-33] a preview by another member, or of a finished stroke, is ignored")
-  func strangers() throws {
+  @Test("[SYN-33] a preview by another member, or of a finished stroke, is ignored") func strangers() throws {
     let world = World(seed: 1, nodes: 3)
     world.connectAll()
     #expect(world.settle())
@@ -55,11 +48,7 @@ import Testing
     world.carryOut(actions, 0)
     #expect(world.settle())
     let other = world.nodes[1].replica
-    let forged = SyncDatagram.preview(
-      stroke: stroke,
-      first: 0,
-      points: [InkPoint(x: 1, y: 1)]
-    ).encode()
+    let forged = SyncDatagram.preview(stroke: stroke, first: 0, points: [InkPoint(x: 1, y: 1)]).encode()
     _ = other.receivedDatagram(forged, from: world.nodes[2].member, now: world.now(1))
     #expect(other.shownInk(of: stroke).isEmpty)
     _ = other.receivedDatagram(forged, from: world.nodes[0].member, now: world.now(1))
@@ -76,8 +65,7 @@ import Testing
     #expect(other.shownInk(of: stroke) == [InkPoint(x: 80, y: 80)])
   }
 
-  @Test("a stroke that is being drawn can be cancelled, and has the pressure of the pen")
-  func cancels() throws {
+  @Test("a stroke that is being drawn can be cancelled, and has the pressure of the pen") func cancels() throws {
     let world = World(seed: 1, nodes: 2)
     world.connectAll()
     #expect(world.settle())
@@ -92,9 +80,7 @@ import Testing
     #expect(world.settle())
     #expect(author.board.snapshot(stroke) == nil)
     #expect(other.board.snapshot(stroke) == nil)
-    #expect(throws: BoardError.unknownObject(stroke)) {
-      try author.cancelStroke(stroke, now: world.now(0))
-    }
+    #expect(throws: BoardError.unknownObject(stroke)) { try author.cancelStroke(stroke, now: world.now(0)) }
     #expect(throws: BoardError.unknownObject(stroke)) {
       try author.extendStroke(stroke, withInk: ink, now: world.now(0))
     }

@@ -12,8 +12,7 @@ import Whiteboard
   private let member = MemberID(publicKey: [1])
   private let other = MemberID(publicKey: [2])
 
-  @Test("actions wait behind one that lacks a signature, in order")
-  func order() {
+  @Test("actions wait behind one that lacks a signature, in order") func order() {
     actions.append(.caughtUp(member))
     actions.append(.send([1] + empty, to: [member]), lacking: [SignatureGap(first)])
     actions.append(.caughtUp(other))
@@ -27,22 +26,19 @@ import Whiteboard
     actions.didSign(first, signature)
     #expect(
       actions.removeReady() == [
-        .send([1] + signature, to: [member]), .caughtUp(other),
-        .send(signature + signature + [9], to: [member]),
+        .send([1] + signature, to: [member]), .caughtUp(other), .send(signature + signature + [9], to: [member]),
       ]
     )
   }
 
-  @Test("requests and datagrams do not wait")
-  func overtaking() {
+  @Test("requests and datagrams do not wait") func overtaking() {
     actions.append(.send(empty, to: [member]), lacking: [SignatureGap(first)])
     actions.queue(SyncDatagram.application([1]), to: [member])
     actions.request(.sign(SigningRequest(id: second, bytes: [])))
     #expect(actions.removeReady().count == 2)
   }
 
-  @Test("waiting actions lose a recipient that has left")
-  func departure() {
+  @Test("waiting actions lose a recipient that has left") func departure() {
     actions.append(.send(empty, to: [member]), lacking: [SignatureGap(first)])
     actions.append(.send([5], to: [member, other]))
     actions.append(.caughtUp(member))

@@ -64,9 +64,7 @@ import Testing
     return errors(take())
   }
 
-  private func purge(_ dot: Dot) throws -> [UInt8] {
-    try bo.send([Operation(ObjectID(dot), .purge, .none)])
-  }
+  private func purge(_ dot: Dot) throws -> [UInt8] { try bo.send([Operation(ObjectID(dot), .purge, .none)]) }
 
   private func errors(_ actions: [ReplicaAction]) -> [String] {
     actions.compactMap { if case .protocolViolation(_, let error) = $0 { error.code } else { nil } }
@@ -83,8 +81,7 @@ import Testing
     return replica
   }
 
-  @Test("[BRD-39] an answer does not make a replica skip what a connected author writes later")
-  func answer() throws {
+  @Test("[BRD-39] an answer does not make a replica skip what a connected author writes later") func answer() throws {
     join()
     #expect(claim((1...4).map { Dot(cleo.incarnation, $0) }) == [])
     #expect(!context.contains(cleo.incarnation))
@@ -97,8 +94,7 @@ import Testing
     #expect(replica.board.state.context == context)
   }
 
-  @Test("[BRD-39] an author that is not connected, or silent, does not contradict claims")
-  func silent() throws {
+  @Test("[BRD-39] an author that is not connected, or silent, does not contradict claims") func silent() throws {
     join()
     wait(PeerState.silenceTimeout)
     // Bo has sent a message; Cleo has not.
@@ -107,10 +103,9 @@ import Testing
     #expect(context.contains(Dot(cleo.incarnation, 3)))
   }
 
-  @Test(
-    "[BRD-39] the author itself continues to write, with a new incarnation at most once in 30 s"
-  )
-  func author() throws {
+  @Test("[BRD-39] the author itself continues to write, with a new incarnation at most once in 30 s") func author()
+    throws
+  {
     join()
     let first = anna.replica.board.incarnation
     introduced = [try #require(anna.replica.registry[first])]
@@ -137,8 +132,8 @@ import Testing
     #expect(anna.replica.board.incarnation != second)
   }
 
-  @Test("[BRD-39] a purge that arrives before its object waits for it, and later messages wait too")
-  func early() throws {
+  @Test("[BRD-39] a purge that arrives before its object waits for it, and later messages wait too") func early() throws
+  {
     join()
     #expect(receive(try purge(Dot(cleo.incarnation, 3)), from: bo) == [])
     #expect(receive(try bo.sendText(), from: bo) == [])
@@ -155,10 +150,9 @@ import Testing
     #expect(replica.board.state.context == context)
   }
 
-  @Test(
-    "[BRD-39] a purge of an object that is never created is dropped after 5 s; later messages count"
-  )
-  func never() throws {
+  @Test("[BRD-39] a purge of an object that is never created is dropped after 5 s; later messages count") func never()
+    throws
+  {
     join()
     #expect(receive(SyncMessage.record(cleo.record.bytes).encode(), from: bo) == [])
     #expect(receive(try purge(Dot(cleo.incarnation, 1 << 40)), from: bo) == [])
@@ -174,22 +168,19 @@ import Testing
     #expect(hasText(of: cleo, 1))
   }
 
-  @Test("[BRD-39] a purge of the replica's own future objects is dropped in the same way")
-  func own() throws {
+  @Test("[BRD-39] a purge of the replica's own future objects is dropped in the same way") func own() throws {
     join()
     let incarnation = anna.replica.board.incarnation
     #expect(receive(try purge(Dot(incarnation, 1 << 40)), from: bo) == [])
     wait(MemberInbox.earlyTimeout)
     #expect(tick() == [])
-    log += try anna.replica.change(now: now) { board in
-      _ = try board.createText("mine", at: Point(x: 0, y: 0))
-    }.actions
+    log += try anna.replica.change(now: now) { board in _ = try board.createText("mine", at: Point(x: 0, y: 0)) }
+      .actions
     #expect(anna.replica.board.incarnation == incarnation)
     #expect(anna.replica.board.objectIDs.count == 1)
   }
 
-  @Test("[BRD-39] an author cannot withhold operations from one replica for long")
-  func withheld() throws {
+  @Test("[BRD-39] an author cannot withhold operations from one replica for long") func withheld() throws {
     join()
     var seen = Difference(context: Context())
     seen.context.insert(1...4, of: cleo.incarnation)
@@ -210,8 +201,7 @@ import Testing
     #expect(now.uptime >= first + ClaimCheck.doubtTimeout)
   }
 
-  @Test("[BRD-39] a purge stops waiting when the author leaves")
-  func departure() throws {
+  @Test("[BRD-39] a purge stops waiting when the author leaves") func departure() throws {
     join()
     #expect(receive(try purge(Dot(cleo.incarnation, 1)), from: bo) == [])
     log += anna.replica.peerLeft(cleo.member, now: now)
@@ -226,8 +216,7 @@ import Testing
     #expect(context.contains(bo.incarnation) && context.contains(Dot(cleo.incarnation, 3)))
   }
 
-  @Test("[BRD-39] a purge stops waiting when many messages wait behind it")
-  func tooMuch() throws {
+  @Test("[BRD-39] a purge stops waiting when many messages wait behind it") func tooMuch() throws {
     join()
     #expect(receive(try purge(Dot(cleo.incarnation, 1)), from: bo) == [])
     let message = SyncMessage.application([UInt8](repeating: 7, count: 1 << 20)).encode()
@@ -237,26 +226,17 @@ import Testing
     #expect(receive(message, from: bo) == ["no-author"])
   }
 
-  @Test("[BRD-39] any number of early purges can wait and be released at once")
-  func manyEarly() throws {
+  @Test("[BRD-39] any number of early purges can wait and be released at once") func manyEarly() throws {
     join()
     #expect(receive(SyncMessage.record(cleo.record.bytes).encode(), from: bo) == [])
     let count: UInt64 = 20_000
-    for sequence in 1...count {
-      #expect(receive(try purge(Dot(cleo.incarnation, 1 << 40 + sequence)), from: bo) == [])
-    }
+    for sequence in 1...count { #expect(receive(try purge(Dot(cleo.incarnation, 1 << 40 + sequence)), from: bo) == []) }
     #expect(context.isEmpty)
     let bytes = [UInt8](repeating: 7, count: MemberInbox.earlyByteLimit)
-    log += anna.replica.received(
-      SyncMessage.application(bytes).encode(),
-      from: bo.member,
-      now: now
-    )
+    log += anna.replica.received(SyncMessage.application(bytes).encode(), from: bo.member, now: now)
     let actions = take()
     #expect(errors(actions) == [])
-    let arrived = actions.contains {
-      if case .data(let data, _, _) = $0 { data.count == bytes.count } else { false }
-    }
+    let arrived = actions.contains { if case .data(let data, _, _) = $0 { data.count == bytes.count } else { false } }
     #expect(arrived)
     #expect(context.contains(Dot(bo.incarnation, count)))
   }

@@ -5,10 +5,7 @@ import Testing
 @testable import WhiteboardSync
 
 @Suite struct ConvergenceTests {
-  @Test(
-    "[SYN-1] replicas that edited through loss, cuts and crashes converge to the same board",
-    arguments: 0..<60
-  )
+  @Test("[SYN-1] replicas that edited through loss, cuts and crashes converge to the same board", arguments: 0..<60)
   func converges(seed: UInt64) {
     let world = World(seed: seed, nodes: 2 + Int(seed % 4))
     world.connectAll()
@@ -21,8 +18,7 @@ import Testing
     #expect(world.delivered > 60, "seed \(seed) did little")
   }
 
-  @Test("[SYN-15] edits that a member sent to only some before it crashed reach all")
-  func lastWords() throws {
+  @Test("[SYN-15] edits that a member sent to only some before it crashed reach all") func lastWords() throws {
     let world = World(seed: 7, nodes: 4)
     world.connectAll()
     #expect(world.settle())
@@ -42,8 +38,8 @@ import Testing
     #expect(world.nodes[2].replica.board.object(id) != nil)
   }
 
-  @Test("[SYN-11] a late joiner gets the whole board and chat once, with or without the host")
-  func lateJoiner() throws {
+  @Test("[SYN-11] a late joiner gets the whole board and chat once, with or without the host") func lateJoiner() throws
+  {
     let world = World(seed: 3, nodes: 4)
     for one in 0..<3 { for other in 0..<3 { world.connect(one, other) } }
     for _ in 0..<100 {
@@ -95,11 +91,11 @@ import Testing
     #expect(joiner.board.member(of: host.replica.board.incarnation) == host.member)
   }
 
-  @Test("[SYN-1] with real signatures, replicas converge too", arguments: [63, 127])
-  func converges(realSeed: UInt64) { converges(seed: realSeed) }
+  @Test("[SYN-1] with real signatures, replicas converge too", arguments: [63, 127]) func converges(realSeed: UInt64) {
+    converges(seed: realSeed)
+  }
 
-  @Test("[SYN-16] a member is synced only when another member has all its edits")
-  func synced() throws {
+  @Test("[SYN-16] a member is synced only when another member has all its edits") func synced() throws {
     let world = World(seed: 5, nodes: 2)
     #expect(world.nodes[0].replica.isSynced(now: world.now(0)))
     world.connect(0, 1)
@@ -115,13 +111,8 @@ import Testing
     #expect(world.nodes[1].replica.board.objectIDs.count == 1)
   }
 
-  @Test("[SYN-16] during constant edits, a member is synced once all have caught up")
-  func syncedInABusyRoom() {
-    let world = World(
-      seed: 6,
-      nodes: 3,
-      weather: .init(failures: 0, loss: 0, cuts: 0, crashes: 0, skew: 0)
-    )
+  @Test("[SYN-16] during constant edits, a member is synced once all have caught up") func syncedInABusyRoom() {
+    let world = World(seed: 6, nodes: 3, weather: .init(failures: 0, loss: 0, cuts: 0, crashes: 0, skew: 0))
     world.connectAll()
     #expect(world.settle())
     var wasSynced = 0

@@ -44,32 +44,26 @@ import Testing
     actions.compactMap { if case .protocolViolation(_, let error) = $0 { error.code } else { nil } }
   }
 
-  @Test("[BRD-37] an answer that names incarnations without a record is rejected as a whole")
-  func invented() throws {
+  @Test("[BRD-37] an answer that names incarnations without a record is rejected as a whole") func invented() throws {
     join()
     let actions = receive(answer: bo.answer(invented(65_530)))
     #expect(actions.contains(.unrecorded(bo.member)))
     #expect(errors(actions).isEmpty)
     #expect(context.isEmpty)
     // The board is unchanged: all can write, and the member's own edits arrive.
-    log += try anna.replica.change(now: now) { board in
-      _ = try board.createText("still here", at: Point(x: 0, y: 0))
-    }.actions
+    log += try anna.replica.change(now: now) { board in _ = try board.createText("still here", at: Point(x: 0, y: 0)) }
+      .actions
     #expect(errors(receive(try bo.sendText())).isEmpty)
     #expect(anna.replica.board.objectIDs.count == 2)
   }
 
-  @Test("[BRD-37] a board full of invented incarnations is repaired when it is opened")
-  func repaired() throws {
+  @Test("[BRD-37] a board full of invented incarnations is repaired when it is opened") func repaired() throws {
     let world = World(seed: 5, nodes: 1)
     let node = world.nodes[0]
-    let (id, actions) = try node.replica.change(now: now) { board in
-      try board.createText("mine", at: Point(x: 0, y: 0))
+    let (id, actions) = try node.replica.change(now: now) { board in try board.createText("mine", at: Point(x: 0, y: 0))
     }
     let digest = node.replica.digest
-    let document = actions.compactMap { action in
-      if case .record(let change) = action { change } else { nil }
-    }
+    let document = actions.compactMap { action in if case .record(let change) = action { change } else { nil } }
     // The stored changes as an earlier version wrote them.
     let damaged = [StoredChange.keyframe(KeptState.encode([], invented(65_530)))]
     let replica = world.replica(node.key, now)
@@ -80,8 +74,7 @@ import Testing
     _ = try replica.change(now: now) { board in try board.delete(id) }
   }
 
-  @Test("[BRD-37] objects of authors without a record are not lost when a board is opened")
-  func keepsContent() throws {
+  @Test("[BRD-37] objects of authors without a record are not lost when a board is opened") func keepsContent() throws {
     let world = World(seed: 5, nodes: 1)
     var state = BoardState()
     var changes = ChangeLog()
@@ -109,30 +102,22 @@ import Testing
     #expect(kept.difference.entries.map(\.cells.count) == [2])
   }
 
-  @Test("[BRD-37] a copy of a board full of invented incarnations has room")
-  func duplicated() throws {
+  @Test("[BRD-37] a copy of a board full of invented incarnations has room") func duplicated() throws {
     let world = World(seed: 5, nodes: 1)
     let node = world.nodes[0]
-    _ = try node.replica.change(now: now) { board in
-      try board.createText("mine", at: Point(x: 0, y: 0))
-    }
+    _ = try node.replica.change(now: now) { board in try board.createText("mine", at: Point(x: 0, y: 0)) }
     try node.replica.board.receive(invented(65_530))
     let other = Author(board: try #require(BoardID(bytes: 2...17)), key: SimulatedKey(4))
     let copy = try node.replica.snapshotForAnotherBoard(by: other)
     let kept = try KeptState(copy.keyframe)
     #expect(kept.difference.context.incarnationCount == 1)
-    for record in kept.records {
-      try record.verify(board: other.board, with: SimulatedVerifier())
-    }
+    for record in kept.records { try record.verify(board: other.board, with: SimulatedVerifier()) }
   }
 
-  @Test("[BRD-37] one author has at most 4,096 incarnations")
-  func manyOfOne() throws {
+  @Test("[BRD-37] one author has at most 4,096 incarnations") func manyOfOne() throws {
     join()
     let mallory = Author(board: World.board, key: SimulatedKey(30))
-    let records = (0...BoardLimits.incarnationsPerAuthor).map { _ in
-      mallory.record(of: mallory.makeIncarnation())
-    }
+    let records = (0...BoardLimits.incarnationsPerAuthor).map { _ in mallory.record(of: mallory.makeIncarnation()) }
     let all = claim(records.count) { records[Int($0) - 1].incarnation }
     #expect(receive(answer: bo.answer(all, of: records)).contains(.full(bo.member)))
     #expect(context.isEmpty)
@@ -143,20 +128,16 @@ import Testing
     #expect(context.incarnationCount == BoardLimits.incarnationsPerAuthor)
   }
 
-  @Test("[BRD-37] the last free incarnations are reserved for connected members")
-  func reserve() throws {
+  @Test("[BRD-37] the last free incarnations are reserved for connected members") func reserve() throws {
     // As many authors as needed, none of them connected.
     let strangers = BoardLimits.incarnationsOfStrangers
     var records: [AuthorRecord] = []
     for key in 0..<UInt64(strangers / 4000 + 1) {
       let author = Author(board: World.board, key: SimulatedKey(100 + key))
-      for _ in 0..<min(4000, strangers - records.count) {
-        records.append(author.record(of: author.makeIncarnation()))
-      }
+      for _ in 0..<min(4000, strangers - records.count) { records.append(author.record(of: author.makeIncarnation())) }
     }
-    log += try anna.replica.change(now: now) { board in
-      _ = try board.createText("mine", at: Point(x: 0, y: 0))
-    }.actions
+    log += try anna.replica.change(now: now) { board in _ = try board.createText("mine", at: Point(x: 0, y: 0)) }
+      .actions
     join()
     let most = claim(strangers - 1) { records[Int($0) - 1].incarnation }
     _ = receive(answer: bo.answer(most, of: Array(records.dropLast())))
@@ -171,8 +152,7 @@ import Testing
     #expect(context.incarnationCount == strangers + 1)
   }
 
-  @Test("[BRD-37] a member uses at most its share of the room, and leaves the rest to others")
-  func share() throws {
+  @Test("[BRD-37] a member uses at most its share of the room, and leaves the rest to others") func share() throws {
     let strangers = 64_768
     var records: [AuthorRecord] = []
     for key in 0..<UInt64(16) {
@@ -199,16 +179,15 @@ import Testing
     join()
     #expect(!receive(try bo.sendText()).contains(.full(bo.member)))
     #expect(context.contains(bo.incarnation))
-    log += try anna.replica.change(now: now) { board in
-      _ = try board.createText("mine", at: Point(x: 0, y: 0))
-    }.actions
+    log += try anna.replica.change(now: now) { board in _ = try board.createText("mine", at: Point(x: 0, y: 0)) }
+      .actions
     #expect(context.incarnationCount == strangers + share + 2)
     // A newcomer has room for all of it.
     #expect(context.incarnationCount <= BoardLimits.incarnationsOfStrangersAtFirst)
   }
 
-  @Test("[SYN-48] a purge of an unknown author's object is accepted only after the author's record")
-  func purge() throws {
+  @Test("[SYN-48] a purge of an unknown author's object is accepted only after the author's record") func purge() throws
+  {
     let cleo = ScriptedReplica(10)
     let id = ObjectID(Dot(cleo.incarnation, 1))
     join()
@@ -224,8 +203,7 @@ import Testing
     #expect(anna.replica.registry[cleo.incarnation] == cleo.record)
   }
 
-  @Test("[SYN-48] an invalid record, or too many of them, are refused")
-  func wrongRecords() throws {
+  @Test("[SYN-48] an invalid record, or too many of them, are refused") func wrongRecords() throws {
     join()
     var forged = ScriptedReplica(12).record.bytes
     forged[forged.count - 1] ^= 1
@@ -240,8 +218,7 @@ import Testing
     #expect(errors(receive(SyncMessage.record(record.bytes).encode())) == ["limit"])
   }
 
-  @Test("[SYN-48] a purge is sent after its record, once for all connected members")
-  func sent() throws {
+  @Test("[SYN-48] a purge is sent after its record, once for all connected members") func sent() throws {
     join()
     let id = ObjectID(Dot(bo.incarnation, 1))
     _ = receive(try bo.sendText())

@@ -9,10 +9,7 @@ import Whiteboard
   private var inbox = MemberInbox()
 
   private func request(_ number: UInt64) -> VerificationRequest {
-    VerificationRequest(
-      id: VerificationID(number: number, member: member),
-      subject: .key([UInt8(number)])
-    )
+    VerificationRequest(id: VerificationID(number: number, member: member), subject: .key([UInt8(number)]))
   }
 
   private func verification(_ numbers: UInt64...) -> VerificationState {
@@ -21,8 +18,7 @@ import Whiteboard
     return verification
   }
 
-  @Test("messages come out in order, and only after the last check of the first")
-  mutating func order() {
+  @Test("messages come out in order, and only after the last check of the first") mutating func order() {
     inbox.wait([1], for: verification(1, 2))
     for number in 2...3 as ClosedRange<UInt8> {
       let hasRoom = inbox.append([number])
@@ -51,8 +47,7 @@ import Whiteboard
     #expect(!inbox.isWaiting)
   }
 
-  @Test("messages behind the first have a limit, which they leave when they are removed")
-  mutating func limit() {
+  @Test("messages behind the first have a limit, which they leave when they are removed") mutating func limit() {
     let half = [UInt8](repeating: 0, count: MemberInbox.byteLimit / 2 - 64)
     let large = [UInt8](repeating: 0, count: MemberInbox.byteLimit)
     inbox.wait([1], for: verification(1))
@@ -65,8 +60,7 @@ import Whiteboard
     #expect(hadRoom == [true, false])
   }
 
-  @Test("[BRD-39] an early batch waits for five seconds, or until 4 MiB wait behind it")
-  mutating func early() throws {
+  @Test("[BRD-39] an early batch waits for five seconds, or until 4 MiB wait behind it") mutating func early() throws {
     let incarnation = ScriptedReplica(2).incarnation
     let id = ObjectID(Dot(incarnation, 1))
     let batch = try Batch(

@@ -19,15 +19,11 @@ import Testing
   }
 
   private func violations(_ actions: [ReplicaAction]) -> [ReplicaError] {
-    actions.compactMap {
-      if case .protocolViolation(_, let error) = $0 { error } else { nil }
-    }
+    actions.compactMap { if case .protocolViolation(_, let error) = $0 { error } else { nil } }
   }
 
   private func sent(_ actions: [ReplicaAction]) throws -> [SyncMessage] {
-    try actions.compactMap {
-      if case .send(let bytes, _) = $0 { try SyncMessage.decode(bytes) } else { nil }
-    }
+    try actions.compactMap { if case .send(let bytes, _) = $0 { try SyncMessage.decode(bytes) } else { nil } }
   }
 
   private func receive(_ bytes: [UInt8], _ now: Moment? = nil) {
@@ -42,12 +38,7 @@ import Testing
   }
 
   /// Sends the scripted replica's answer to our request.
-  private func answer(
-    _ difference: Difference,
-    of others: [AuthorRecord] = [],
-    request: UInt64,
-    now: Moment
-  ) {
+  private func answer(_ difference: Difference, of others: [AuthorRecord] = [], request: UInt64, now: Moment) {
     log += anna.replica.receivedAnswer(
       scriptedReplica.answer(difference, of: others),
       request: request,
@@ -57,17 +48,11 @@ import Testing
   }
 
   private func createText() throws -> ObjectID {
-    let outcome = try anna.replica.change(now: start) { board in
-      try board.createText("x", at: Point(x: 0, y: 0))
-    }
+    let outcome = try anna.replica.change(now: start) { board in try board.createText("x", at: Point(x: 0, y: 0)) }
     return log.value(of: outcome)
   }
 
-  private func report(_ hash: UInt64) -> [UInt8] {
-    SyncMessage.state(
-      ReplicaReport(contextHash: hash)
-    ).encode()
-  }
+  private func report(_ hash: UInt64) -> [UInt8] { SyncMessage.state(ReplicaReport(contextHash: hash)).encode() }
 
   @Test func `nothing is heard from one who has not joined`() throws {
     receive(scriptedReplica.hello())
@@ -76,16 +61,14 @@ import Testing
     #expect(anna.replica.board.state.objectCount == 0)
   }
 
-  @Test("[SYN-10] received operations are not forwarded")
-  func noEcho() throws {
+  @Test("[SYN-10] received operations are not forwarded") func noEcho() throws {
     join()
     receive(try scriptedReplica.sendText())
     let actions = log.take()
     #expect(try sent(actions).isEmpty)
     // The record and the batch are stored before the object is reported.
     #expect(actions.count == 3)
-    guard
-      case .record(.author(scriptedReplica.record.bytes, scriptedReplica.incarnation)) = actions[0],
+    guard case .record(.author(scriptedReplica.record.bytes, scriptedReplica.incarnation)) = actions[0],
       case .record(.batch) = actions[1], case .objectAdded = actions[2]
     else {
       Issue.record("\(actions)")
@@ -93,8 +76,7 @@ import Testing
     }
   }
 
-  @Test("[SYN-28] a batch is sent once to all, after an author message if one of them is new")
-  func oneWriter() throws {
+  @Test("[SYN-28] a batch is sent once to all, after an author message if one of them is new") func oneWriter() throws {
     enum Said: Equatable {
       case author(to: Int)
       case batch(to: Int)
@@ -126,15 +108,13 @@ import Testing
     #expect(said() == [.author(to: 1), .author(to: 1), .batch(to: 2)])
   }
 
-  @Test("[SYN-13] an unrequested answer that nothing is missing is refused")
-  func unrequested() {
+  @Test("[SYN-13] an unrequested answer that nothing is missing is refused") func unrequested() {
     join()
     receive(SyncMessage.nothingLacking(9).encode())
     #expect(violations(log.take()) == [.unrequestedAnswer])
   }
 
-  @Test("[SYN-12] a member that lacks nothing gets that answer, and both have caught up")
-  func nothingLacking() throws {
+  @Test("[SYN-12] a member that lacks nothing gets that answer, and both have caught up") func nothingLacking() throws {
     join()
     let request = CatchUpRequest(number: 1, context: Context())
     receive(SyncMessage.request(request).encode())
@@ -146,8 +126,7 @@ import Testing
     #expect(log.take().isEmpty)
   }
 
-  @Test("[SYN-12] endless requests are answered once a second, one at a time")
-  func flood() throws {
+  @Test("[SYN-12] endless requests are answered once a second, one at a time") func flood() throws {
     join()
     _ = try createText()
     _ = log.take()
@@ -168,8 +147,9 @@ import Testing
     #expect(answers == [1, 51, 152])
   }
 
-  @Test("[SYN-12] a member that does not read gets the answer to its latest request once it reads")
-  func backlog() throws {
+  @Test("[SYN-12] a member that does not read gets the answer to its latest request once it reads") func backlog()
+    throws
+  {
     join()
     anna.replica.memberIsBacklogged(peer, true)
     for number: UInt64 in 1...4 {
@@ -183,13 +163,10 @@ import Testing
     #expect(try sent(log.take()).contains(.nothingLacking(4)))
   }
 
-  @Test("[BRD-22] a selection ends when its member has been silent for 10 s")
-  func lease() throws {
+  @Test("[BRD-22] a selection ends when its member has been silent for 10 s") func lease() throws {
     join()
     let id = try createText()
-    receive(
-      try scriptedReplica.send([Operation(id, .selection, .bytes(peer.bytes))], time: 1 << 41)
-    )
+    receive(try scriptedReplica.send([Operation(id, .selection, .bytes(peer.bytes))], time: 1 << 41))
     #expect(log.take().contains(.selected(id, by: peer)))
     log += anna.replica.tick(now: later(9999))
     #expect(anna.replica.board.holder(of: id) == peer)
@@ -206,41 +183,30 @@ import Testing
     #expect(log.take().contains(.selected(id, by: nil)))
   }
 
-  @Test("actions that are due when an input fails are returned by the next input")
-  func dueActions() throws {
+  @Test("actions that are due when an input fails are returned by the next input") func dueActions() throws {
     join()
     let id = try createText()
-    receive(
-      try scriptedReplica.send([Operation(id, .selection, .bytes(peer.bytes))], time: 1 << 41)
-    )
+    receive(try scriptedReplica.send([Operation(id, .selection, .bytes(peer.bytes))], time: 1 << 41))
     _ = anna.replica.tick(now: start)
     #expect(anna.replica.nextDeadline ?? 0 > 0)
-    #expect(throws: BoardError.empty) {
-      try anna.replica.change(now: later(10_000)) { _ in throw BoardError.empty }
-    }
+    #expect(throws: BoardError.empty) { try anna.replica.change(now: later(10_000)) { _ in throw BoardError.empty } }
     #expect(anna.replica.nextDeadline == 0)
     #expect(anna.replica.tick(now: later(10_000)).contains(.selected(id, by: nil)))
     #expect(anna.replica.nextDeadline ?? 0 > 0)
   }
 
-  @Test("[BRD-22] a member that loses a race for an object is notified")
-  func loser() throws {
+  @Test("[BRD-22] a member that loses a race for an object is notified") func loser() throws {
     join()
     let id = try createText()
-    log += try anna.replica.change(now: start) { board in
-      try board.object(id)?.select()
-    }.actions
+    log += try anna.replica.change(now: start) { board in try board.object(id)?.select() }.actions
     #expect(log.take().contains(.selected(id, by: anna.member)))
-    receive(
-      try scriptedReplica.send([Operation(id, .selection, .bytes(peer.bytes))], time: 1 << 41)
-    )
+    receive(try scriptedReplica.send([Operation(id, .selection, .bytes(peer.bytes))], time: 1 << 41))
     let actions = log.take()
     #expect(actions.contains(.selectionLost(id, to: peer)))
     #expect(actions.contains(.selected(id, by: peer)))
   }
 
-  @Test("[BRD-38] an answer does not let one author fill the board, and is not repeated at once")
-  func share() throws {
+  @Test("[BRD-38] an answer does not let one author fill the board, and is not repeated at once") func share() throws {
     join()
     let count: UInt64 = 100_100
     let author = scriptedReplica.incarnation
@@ -261,8 +227,7 @@ import Testing
     #expect(anna.replica.board.state.objectCount == BoardLimits.objects + 1)
     func requests(until end: UInt64) throws -> Int {
       log += anna.replica.tick(now: later(end))
-      return try sent(log.take()).reduce(0) { count, message in
-        if case .request = message { count + 1 } else { count }
+      return try sent(log.take()).reduce(0) { count, message in if case .request = message { count + 1 } else { count }
       }
     }
     receive(report(1))
@@ -270,14 +235,13 @@ import Testing
     #expect(try requests(until: 66_000) == 1)
   }
 
-  @Test("[BRD-23] a deletion by a member that had not seen the user's changes is reported")
-  func deletedUnseen() throws {
+  @Test("[BRD-23] a deletion by a member that had not seen the user's changes is reported") func deletedUnseen() throws
+  {
     join()
     let id = try createText()
     let seen = anna.replica.board.state.context
-    log += try anna.replica.change(now: start) { board in
-      try board.text(id).edit(replacing: 0..<0, with: "more ")
-    }.actions
+    log += try anna.replica.change(now: start) { board in try board.text(id).edit(replacing: 0..<0, with: "more ") }
+      .actions
     let dot = Dot(scriptedReplica.incarnation, 1)
     var difference = Difference(context: seen)
     difference.context.insert(dot)
@@ -291,11 +255,7 @@ import Testing
     var later = difference
     later.context.formUnion(anna.replica.board.state.context)
     later.context.insert(Dot(scriptedReplica.incarnation, 2))
-    let again = Cell(
-      value: .unsigned(1),
-      time: HybridTime(1 << 60),
-      dot: Dot(scriptedReplica.incarnation, 2)
-    )
+    let again = Cell(value: .unsigned(1), time: HybridTime(1 << 60), dot: Dot(scriptedReplica.incarnation, 2))
     later.entries = [.init(object: id, cells: [PropertyCell(.deleted, again)])]
     receive(report(1))
     log += anna.replica.tick(now: self.later(6000))
@@ -305,13 +265,10 @@ import Testing
     #expect(!actions.contains { if case .deletedUnseen = $0 { true } else { false } })
   }
 
-  @Test("[BRD-22] the end of a lease is reported, although its member stays connected")
-  func leaseEnd() throws {
+  @Test("[BRD-22] the end of a lease is reported, although its member stays connected") func leaseEnd() throws {
     join()
     let id = try createText()
-    receive(
-      try scriptedReplica.send([Operation(id, .selection, .bytes(peer.bytes))], time: 1 << 41)
-    )
+    receive(try scriptedReplica.send([Operation(id, .selection, .bytes(peer.bytes))], time: 1 << 41))
     #expect(log.take().contains(.selected(id, by: peer)))
     for second: UInt64 in 1...65 {
       log += anna.replica.receivedDatagram(
@@ -326,30 +283,19 @@ import Testing
     #expect(anna.replica.board.presentMembers == [peer])
   }
 
-  @Test("[BRD-22] a selection in another member's name is ignored")
-  func selectionForAnother() throws {
+  @Test("[BRD-22] a selection in another member's name is ignored") func selectionForAnother() throws {
     join()
     let id = try createText()
     _ = log.take()
-    receive(
-      try scriptedReplica.send(
-        [Operation(id, .selection, .bytes(anna.member.bytes))],
-        time: 1 << 41
-      )
-    )
+    receive(try scriptedReplica.send([Operation(id, .selection, .bytes(anna.member.bytes))], time: 1 << 41))
     #expect(anna.replica.board.holder(of: id) == nil)
-    #expect(
-      !log.take().contains { if case .selected = $0 { true } else { false } }
-    )
+    #expect(!log.take().contains { if case .selected = $0 { true } else { false } })
     // The same cell by its own author counts.
-    receive(
-      try scriptedReplica.send([Operation(id, .selection, .bytes(peer.bytes))], time: 1 << 41 + 1)
-    )
+    receive(try scriptedReplica.send([Operation(id, .selection, .bytes(peer.bytes))], time: 1 << 41 + 1))
     #expect(anna.replica.board.holder(of: id) == peer)
   }
 
-  @Test("[SYN-30] an older presence does not overwrite a newer one")
-  func presence() throws {
+  @Test("[SYN-30] an older presence does not overwrite a newer one") func presence() throws {
     join()
     let places = try [1, 3].map { try Presence(cursor: Point(x: $0, y: 0)) }
     let counters: [UInt64] = [2, 1, 3, 4]
@@ -363,8 +309,7 @@ import Testing
     #expect(log.take() == places.map { .presence(peer, $0) })
   }
 
-  @Test("[SYN-30] presence is sent every 33 ms while it changes, and once a second otherwise")
-  func pace() throws {
+  @Test("[SYN-30] presence is sent every 33 ms while it changes, and once a second otherwise") func pace() throws {
     join()
     log += anna.replica.tick(now: start)
     _ = log.take()
@@ -393,17 +338,14 @@ import Testing
     #expect(anna.replica.shownPresence == last)
   }
 
-  @Test(
-    "[SYN-34] a laser without a pointer is ignored; points and views beyond the board are errors"
-  )
-  func shown() throws {
+  @Test("[SYN-34] a laser without a pointer is ignored; points and views beyond the board are errors") func shown()
+    throws
+  {
     #expect(try Presence(cursor: nil, isLaser: true) == Presence())
     #expect(throws: BoardError.outOfRange("point")) { try Presence(cursor: Point(x: 1e9, y: 0)) }
     let center = Point(x: 0, y: 0)
     for (width, height) in [(0, 1), (1, 0), (-1, 1), (67_108_865, 1), (1, .max)] {
-      #expect(throws: BoardError.outOfRange("view")) {
-        try Presence.View(center: center, width: width, height: height)
-      }
+      #expect(throws: BoardError.outOfRange("view")) { try Presence.View(center: center, width: width, height: height) }
     }
     #expect(throws: BoardError.outOfRange("point")) {
       try Presence.View(center: Point(x: 0, y: .nan), width: 1, height: 1)
@@ -412,10 +354,7 @@ import Testing
   }
 
   @Test(arguments: [([0x0A], "reserved"), ([], "truncated"), ([0x11, 1], "reserved")])
-  func `unknown messages that may be skipped are, and others are refused`(
-    bytes: [UInt8],
-    code: String
-  ) {
+  func `unknown messages that may be skipped are, and others are refused`(bytes: [UInt8], code: String) {
     join()
     receive([0x80, 1, 2])
     log += anna.replica.receivedDatagram([0xFF], from: peer, now: start)
@@ -434,22 +373,13 @@ import Testing
     join()
     log += anna.replica.sendData([1, 2], isReliable: true, now: start)
     log += anna.replica.sendData([3], to: [peer], isReliable: false, now: start)
-    #expect(
-      log.take() == [
-        .send([0x10, 1, 2], to: [peer]), .sendDatagram([0x10, 3], to: [peer]),
-      ]
-    )
+    #expect(log.take() == [.send([0x10, 1, 2], to: [peer]), .sendDatagram([0x10, 3], to: [peer])])
     log += anna.replica.received([0x10, 7], from: peer, now: start)
     log += anna.replica.receivedDatagram([0x10], from: peer, now: start)
-    #expect(
-      log.take() == [
-        .data([7], from: peer, isReliable: true), .data([], from: peer, isReliable: false),
-      ]
-    )
+    #expect(log.take() == [.data([7], from: peer, isReliable: true), .data([], from: peer, isReliable: false)])
   }
 
-  @Test("profiles are sent on joining and on change")
-  func profiles() throws {
+  @Test("profiles are sent on joining and on change") func profiles() throws {
     log += try anna.replica.setProfile(name: "Anna", icon: "\u{1F33B}", now: start)
     #expect(log.take().isEmpty)
     log += anna.replica.peerJoined(peer, now: start)
@@ -458,25 +388,17 @@ import Testing
     receive(SyncMessage.profile(MemberProfile(name: "Bo", icon: "")).encode() + [7])
     #expect(log.take() == [.profile(peer, name: "Bo", icon: "")])
     log += try anna.replica.setProfile(name: "Ann", icon: "", now: start)
-    #expect(
-      try sent(log.take()) == [.profile(MemberProfile(name: "Ann", icon: ""))]
-    )
+    #expect(try sent(log.take()) == [.profile(MemberProfile(name: "Ann", icon: ""))])
     #expect(throws: BoardError.tooLong("icon")) {
-      log += try anna.replica.setProfile(
-        name: "Ann",
-        icon: String(repeating: "x", count: 17),
-        now: start
-      )
+      log += try anna.replica.setProfile(name: "Ann", icon: String(repeating: "x", count: 17), now: start)
     }
     receive([0x09, 0x01, 0xFF, 0x00])
     #expect(violations(log.take()).map(\.code) == ["text"])
   }
 
-  @Test(
-    "random bytes in any state neither trap nor change objects of others",
-    arguments: 0..<20
-  )
-  func anyBytes(seed: UInt64) throws {
+  @Test("random bytes in any state neither trap nor change objects of others", arguments: 0..<20) func anyBytes(
+    seed: UInt64
+  ) throws {
     var random = SeededGenerator(seed: seed)
     let world = World(seed: seed, nodes: 2)
     world.connectAll()
@@ -511,8 +433,8 @@ import Testing
     #expect(node.replica.board.snapshot(id)?.text == "alive")
   }
 
-  @Test("[BRD-25, BRD-39] after a claim of all our dots, we write with a new record sent to all")
-  func claimed() throws {
+  @Test("[BRD-25, BRD-39] after a claim of all our dots, we write with a new record sent to all") func claimed() throws
+  {
     join()
     let old = anna.replica.board.incarnation
     var claim = Difference(context: Context())
@@ -536,8 +458,7 @@ import Testing
     }
   }
 
-  @Test("[BRD-30] a request fits in a message, whatever context other members cause")
-  func longestRequest() throws {
+  @Test("[BRD-30] a request fits in a message, whatever context other members cause") func longestRequest() throws {
     join()
     // The maximum number of incarnations, and the widest ranges that fit.
     var claim = Difference(context: Context())
@@ -551,17 +472,12 @@ import Testing
     }
     try anna.replica.board.receive(claim)
     #expect(anna.replica.board.state.context.rangeCount == BoardLimits.ranges)
-    let request = CatchUpRequest(
-      number: .max,
-      buckets: .max,
-      context: anna.replica.board.state.context
-    )
+    let request = CatchUpRequest(number: .max, buckets: .max, context: anna.replica.board.state.context)
     #expect(SyncMessage.request(request).encode().count <= 16 << 20)
     #expect(violations(log.take()).isEmpty)
   }
 
-  @Test("[BRD-30] a context beyond the limit of ranges is a violation by its sender")
-  func longContext() throws {
+  @Test("[BRD-30] a context beyond the limit of ranges is a violation by its sender") func longContext() throws {
     join()
     var claim = Difference(context: Context())
     for number in 0...UInt64(BoardLimits.ranges) {
@@ -572,16 +488,13 @@ import Testing
     #expect(anna.replica.board.state.context.isEmpty)
   }
 
-  @Test(
-    "[BRD-30] an innocent member stays connected when our board is full, and is asked again later"
-  )
-  func full() throws {
+  @Test("[BRD-30] an innocent member stays connected when our board is full, and is asked again later") func full()
+    throws
+  {
     join()
     let (cleo, dora) = (ScriptedReplica(10), ScriptedReplica(11))
     var claim = Difference(context: Context())
-    for number in 0..<UInt64(BoardLimits.ranges) {
-      claim.context.insert(Dot(cleo.incarnation, 2 * number + 1))
-    }
+    for number in 0..<UInt64(BoardLimits.ranges) { claim.context.insert(Dot(cleo.incarnation, 2 * number + 1)) }
     answer(claim, of: [cleo.record], request: 1, now: start)
     receive(try scriptedReplica.sendText())
     receive(try scriptedReplica.sendText())
@@ -596,9 +509,7 @@ import Testing
     #expect(violations(log.take()).isEmpty)
     func requests(after seconds: UInt64) throws -> Int {
       log += anna.replica.tick(now: later(seconds * 1000))
-      return try sent(log.take()).filter {
-        if case .request = $0 { true } else { false }
-      }.count
+      return try sent(log.take()).filter { if case .request = $0 { true } else { false } }.count
     }
     #expect(try requests(after: 6) == 1)
     var other = Difference(context: Context())
@@ -609,33 +520,23 @@ import Testing
     #expect(try requests(after: 70) == 1)
   }
 
-  @Test("[BRD-24] changes of an object with thousands of cells are reported together")
-  func largeObjects() throws {
+  @Test("[BRD-24] changes of an object with thousands of cells are reported together") func largeObjects() throws {
     join()
     let id = ObjectID(Dot(scriptedReplica.incarnation, 1))
     receive(try scriptedReplica.send([Operation(id, .kind, .unsigned(1))]))
     for number in UInt64(0)..<2 {
       receive(
         try scriptedReplica.send(
-          (UInt64(0)..<4096).map {
-            Operation(id, Property(65, index: number * 4096 + $0), .unsigned(1))
-          }
+          (UInt64(0)..<4096).map { Operation(id, Property(65, index: number * 4096 + $0), .unsigned(1)) }
         )
       )
     }
     _ = log.take()
     for number in UInt64(0)..<100 {
-      receive(
-        try scriptedReplica.send(
-          [Operation(id, .color, .unsigned(number))],
-          time: 1_700_000_000_001 + number
-        )
-      )
+      receive(try scriptedReplica.send([Operation(id, .color, .unsigned(number))], time: 1_700_000_000_001 + number))
     }
     let told = { (actions: [ReplicaAction]) -> [UInt32?] in
-      actions.compactMap {
-        if case .objectChanged(let snapshot, _) = $0 { snapshot.color } else { nil }
-      }
+      actions.compactMap { if case .objectChanged(let snapshot, _) = $0 { snapshot.color } else { nil } }
     }
     #expect(told(log.take()).isEmpty)
     log += anna.replica.tick(now: later(1))

@@ -3,8 +3,7 @@ import Testing
 
 @testable import WhiteboardSync
 
-/// The number of messages between many replicas, which must not grow with the square of their
-/// number.
+/// The number of messages between many replicas, which must not grow with the square of their number.
 @Suite struct RoomTests {
   /// Returns a room in which all have caught up, with empty counts.
   private func room(_ count: Int) -> Room {
@@ -24,8 +23,7 @@ import Testing
     return room.takeCounts()
   }
 
-  @Test("[SYN-10] [AUT-7] a batch and a head are encoded once for any number of recipients")
-  func once() throws {
+  @Test("[SYN-10] [AUT-7] a batch and a head are encoded once for any number of recipients") func once() throws {
     let room = room(10)
     // An author message precedes the first batch, because other members joined after the first one.
     room.write(0)
@@ -38,12 +36,10 @@ import Testing
     #expect(counts[.head]?.said == 1 && counts[.head]?.heard == 9)
   }
 
-  @Test("[SYN-14] the more members, the less often each reports, with the same bytes to all")
-  func reports() throws {
+  @Test("[SYN-14] the more members, the less often each reports, with the same bytes to all") func reports() throws {
     let (few, many) = (room(8), room(16))
     let (ofFew, ofMany) = try (#require(said(few)[.report]), #require(said(many)[.report]))
-    // With twice as many members, a quadratic number of reports would be more than four times as
-    // large.
+    // With twice as many members, a quadratic number of reports would be more than four times as large.
     #expect(2 * ofMany.said < 3 * ofFew.said)
     #expect(ofMany.heard < 3 * ofFew.heard)
     // A report is only a hash, whichever member wrote.
@@ -54,19 +50,14 @@ import Testing
     }
   }
 
-  @Test("[SYN-30] the more members, the less often each sends its presence")
-  func presence() throws {
+  @Test("[SYN-30] the more members, the less often each sends its presence") func presence() throws {
     let (few, many) = (room(8), room(12))
     for room in [few, many] { room.pass(10_000) }
-    let (ofFew, ofMany) = try (
-      #require(few.takeCounts()[.presence]), #require(many.takeCounts()[.presence])
-    )
+    let (ofFew, ofMany) = try (#require(few.takeCounts()[.presence]), #require(many.takeCounts()[.presence]))
     #expect(ofFew.said == 8 * 10 && ofMany.said <= 12 * 8)
   }
 
-  @Test(
-    "[SYN-15] [SYN-42] at rest each member reports to eight others every 5 s, in a busy room to one"
-  )
+  @Test("[SYN-15] [SYN-42] at rest each member reports to eight others every 5 s, in a busy room to one")
   func comparisons() throws {
     let room = room(10)
     room.pass(20_000)
@@ -79,8 +70,7 @@ import Testing
     #expect(room.takeCounts()[.request]?.said ?? 0 <= 10 * 2)
   }
 
-  @Test("[SYN-42] turns follow the order of ids, and continue after the last member")
-  func turns() throws {
+  @Test("[SYN-42] turns follow the order of ids, and continue after the last member") func turns() throws {
     let members = room(5).replicas.map(\.board.member).sorted()
     var turn = Turn(after: members[3])
     #expect(turn.next(2, of: members) == [members[4], members[0]])
@@ -90,8 +80,8 @@ import Testing
     #expect(turn.next(1, of: members) == [members[0]])
   }
 
-  @Test("[SYN-15] edits sent to only some members before a departure reach all of a large room")
-  func departure() throws {
+  @Test("[SYN-15] edits sent to only some members before a departure reach all of a large room") func departure() throws
+  {
     let room = room(10)
     room.write(0, heardBy: 1..<3)
     room.leave(0)

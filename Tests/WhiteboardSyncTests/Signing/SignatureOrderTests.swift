@@ -23,11 +23,7 @@ import Whiteboard
         isLate
         ? Author(board: board, publicKey: Self.key.publicKey, random: random)
         : Author(board: board, key: Self.key, random: random)
-      replica = Replica(
-        author: author,
-        now: now,
-        verifier: isLate ? nil : SimulatedVerifier()
-      )
+      replica = Replica(author: author, now: now, verifier: isLate ? nil : SimulatedVerifier())
     }
 
     func collect(_ actions: [ReplicaAction]) {
@@ -90,8 +86,7 @@ import Whiteboard
         return [.joined(member), .edit("a"), .message(members[index].hello(), from: member)]
       }
       switch random.below(8) {
-      case 0:
-        return [.edit("b\(number)"), .head, .edit("c\(number)"), .profile("\(number)"), .head]
+      case 0: return [.edit("b\(number)"), .head, .edit("c\(number)"), .profile("\(number)"), .head]
       case 1:
         joined.remove(member)
         return [.left(member), .edit("d\(number)")]
@@ -110,8 +105,8 @@ import Whiteboard
         let data = SyncMessage.application([UInt8(truncatingIfNeeded: number)]).encode()
         return [
           .message(members[index].beginIncarnation(), from: member), .message(data, from: member),
-          .message(try members[index].sendText(), from: member),
-          .message(members[index].head(), from: member), .message(data, from: member),
+          .message(try members[index].sendText(), from: member), .message(members[index].head(), from: member),
+          .message(data, from: member),
         ]
       case 5:
         // The head has an invalid signature, so its link is closed and opened again.
@@ -124,24 +119,17 @@ import Whiteboard
         ]
       default:
         return [
-          .message(try members[index].sendText(), from: member),
-          .message(members[index].head(), from: member),
+          .message(try members[index].sendText(), from: member), .message(members[index].head(), from: member),
           .message(try members[index].sendText(), from: member),
         ]
       }
     }
   }
 
-  private func apply(
-    _ input: Input,
-    to replica: Replica,
-    _ now: Moment
-  ) throws -> [ReplicaAction] {
+  private func apply(_ input: Input, to replica: Replica, _ now: Moment) throws -> [ReplicaAction] {
     switch input {
     case .edit(let text):
-      try replica.change(now: now) { board in
-        _ = try board.createText(text, at: Point(x: 0, y: 0))
-      }.actions
+      try replica.change(now: now) { board in _ = try board.createText(text, at: Point(x: 0, y: 0)) }.actions
     case .profile(let name): try replica.setProfile(name: name, icon: "", now: now)
     case .head: replica.prepareToLeave(now: now)
     case .message(let bytes, let member): replica.received(bytes, from: member, now: now)
@@ -155,8 +143,7 @@ import Whiteboard
   @Test(
     "late signatures and verifications give the same actions, bytes and digest in the same order",
     arguments: 0..<50 as Range<UInt64>
-  )
-  func sameActions(seed: UInt64) throws {
+  ) func sameActions(seed: UInt64) throws {
     var now = Moment(wall: 1_700_000_000_000, uptime: 1000)
     let prompt = Driven(seed: seed, isLate: false, now: now)
     let late = Driven(seed: seed, isLate: true, now: now)
@@ -170,15 +157,11 @@ import Whiteboard
         result[member] = prompt.replica.peers[member]?.requestInFlight
       }
       for input in try script.round(number, lastRequests: requests) {
-        for driven in [prompt, late] {
-          driven.collect(try apply(input, to: driven.replica, now))
-        }
+        for driven in [prompt, late] { driven.collect(try apply(input, to: driven.replica, now)) }
       }
       late.finish(using: &order, now)
       now = Moment(wall: now.wall + 700, uptime: now.uptime + 700)
-      for driven in [prompt, late] {
-        driven.collect(driven.replica.tick(now: now))
-      }
+      for driven in [prompt, late] { driven.collect(driven.replica.tick(now: now)) }
       late.finish(using: &order, now)
       #expect(prompt.actions == late.actions, "seed \(seed), round \(number)")
       #expect(prompt.replica.nextDeadline == late.replica.nextDeadline)

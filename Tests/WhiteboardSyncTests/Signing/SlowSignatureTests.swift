@@ -13,17 +13,11 @@ import Whiteboard
   private var bo = ScriptedReplica(2)
 
   init() {
-    replica = Replica(
-      author: Author(board: ReplicaWorld.board, publicKey: key.publicKey),
-      now: now,
-      verifier: nil
-    )
+    replica = Replica(author: Author(board: ReplicaWorld.board, publicKey: key.publicKey), now: now, verifier: nil)
   }
 
   /// The pending actions, apart from datagrams and reports of presence.
-  private func actions() -> [ReplicaAction] {
-    log.take().filter { if case .sendDatagram = $0 { false } else { true } }
-  }
+  private func actions() -> [ReplicaAction] { log.take().filter { if case .sendDatagram = $0 { false } else { true } } }
 
   private func signingRequests(_ actions: [ReplicaAction]) -> [SigningRequest] {
     actions.compactMap { if case .sign(let request) = $0 { request } else { nil } }
@@ -56,31 +50,26 @@ import Whiteboard
   }
 
   private func writeText() throws {
-    log += try replica.change(now: now) { board in
-      _ = try board.createText("hello", at: Point(x: 0, y: 0))
-    }.actions
+    log += try replica.change(now: now) { board in _ = try board.createText("hello", at: Point(x: 0, y: 0)) }.actions
   }
 
   @Test(
     "members converge although signatures take any time, with liars and restarts",
     arguments: 0..<60 as Range<UInt64>
-  )
-  func converges(seed: UInt64) throws {
+  ) func converges(seed: UInt64) throws {
     let tally = try ReplicaWorld.run(seed: seed, hasSlowSignatures: true)
     #expect(tally[.signatures] > 5)
   }
 
-  @Test(
-    "members of an owned board converge although signatures take any time",
-    arguments: 0..<40 as Range<UInt64>
-  )
+  @Test("members of an owned board converge although signatures take any time", arguments: 0..<40 as Range<UInt64>)
   func convergesOwned(seed: UInt64) throws {
     let tally = try ReplicaWorld.run(seed: seed, isOwned: true, hasSlowSignatures: true)
     #expect(tally[.signatures] > 5)
   }
 
-  @Test("nothing of a batch is stored, sent or reported before the record of its author is signed")
-  func recordFirst() throws {
+  @Test("nothing of a batch is stored, sent or reported before the record of its author is signed") func recordFirst()
+    throws
+  {
     log += replica.peerJoined(bo.member, now: now)
     try writeText()
     let before = actions()
@@ -100,8 +89,7 @@ import Whiteboard
       return
     }
     try AuthorRecord(bytes).verify(board: ReplicaWorld.board, with: SimulatedVerifier())
-    guard case .send(let message, _)? = after.first,
-      case .author(let introduction)? = try SyncMessage.decode(message)
+    guard case .send(let message, _)? = after.first, case .author(let introduction)? = try SyncMessage.decode(message)
     else {
       Issue.record("the introduction is sent first")
       return
@@ -111,8 +99,7 @@ import Whiteboard
     try introduction.head.verify(by: record, with: SimulatedVerifier())
   }
 
-  @Test("a member that joins again gets nothing that was made for the lost link")
-  func joinsAgain() throws {
+  @Test("a member that joins again gets nothing that was made for the lost link") func joinsAgain() throws {
     log += replica.peerJoined(bo.member, now: now)
     try writeText()
     log += replica.peerLeft(bo.member, now: now)
@@ -130,8 +117,9 @@ import Whiteboard
     #expect(introduction.head.sequence > 0)
   }
 
-  @Test("messages of a member wait behind one that is being verified, those of others do not")
-  mutating func waits() throws {
+  @Test("messages of a member wait behind one that is being verified, those of others do not") mutating func waits()
+    throws
+  {
     var cleo = ScriptedReplica(3)
     for member in [bo.member, cleo.member] { log += replica.peerJoined(member, now: now) }
     _ = actions()
@@ -141,9 +129,7 @@ import Whiteboard
     log += replica.received(cleo.hello(), from: cleo.member, now: now)
     let ofCleo = checks(actions())
     log += replica.received(try cleo.sendText(), from: cleo.member, now: now)
-    for member in [bo.member, cleo.member] {
-      #expect(replica.isAwaitingVerification(from: member))
-    }
+    for member in [bo.member, cleo.member] { #expect(replica.isAwaitingVerification(from: member)) }
     #expect(replica.board.objectIDs.isEmpty)
     for check in ofCleo.reversed() { log += replica.verified(check.id, isValid: true, now: now) }
     #expect(replica.board.objectIDs.count == 1)
@@ -167,8 +153,7 @@ import Whiteboard
     }
   }
 
-  @Test("the messages of a member keep their order while a signature is verified")
-  mutating func keepsOrder() throws {
+  @Test("the messages of a member keep their order while a signature is verified") mutating func keepsOrder() throws {
     try join()
     log += replica.received(bo.hello(), from: bo.member, now: now)
     let requests = checks(actions())
@@ -221,9 +206,7 @@ import Whiteboard
     // The request is not given up while its answer is verified.
     let later = Moment(wall: now.wall + 20_000, uptime: now.uptime + 20_000)
     log += replica.tick(now: later)
-    for check in requests.shuffled() {
-      log += replica.verified(check.id, isValid: true, now: later)
-    }
+    for check in requests.shuffled() { log += replica.verified(check.id, isValid: true, now: later) }
     #expect(actions().contains(.caughtUp(bo.member)))
     #expect(!replica.isAwaitingVerification)
   }
@@ -245,8 +228,7 @@ import Whiteboard
     #expect(!actions().contains(.caughtUp(bo.member)))
   }
 
-  @Test("an invalid signature closes the link, and drops the messages behind it")
-  mutating func invalid() throws {
+  @Test("an invalid signature closes the link, and drops the messages behind it") mutating func invalid() throws {
     log += replica.peerJoined(bo.member, now: now)
     _ = actions()
     log += replica.received(bo.hello(), from: bo.member, now: now)
@@ -262,8 +244,9 @@ import Whiteboard
     #expect(!replica.isAwaitingVerification)
   }
 
-  @Test("waiting messages are dropped when their member leaves, and late results are ignored")
-  mutating func leaves() throws {
+  @Test("waiting messages are dropped when their member leaves, and late results are ignored") mutating func leaves()
+    throws
+  {
     log += replica.peerJoined(bo.member, now: now)
     _ = actions()
     log += replica.received(bo.hello(), from: bo.member, now: now)
@@ -275,32 +258,22 @@ import Whiteboard
     #expect(replica.role(of: bo.member) == nil)
   }
 
-  @Test("a member whose unverified messages exceed the limit is closed")
-  mutating func floods() throws {
+  @Test("a member whose unverified messages exceed the limit is closed") mutating func floods() throws {
     try join()
     log += replica.received(bo.hello(), from: bo.member, now: now)
     let data = SyncMessage.application([UInt8](repeating: 0, count: 1 << 20)).encode()
     for _ in 0..<17 { log += replica.received(data, from: bo.member, now: now) }
-    #expect(
-      log.take().contains {
-        if case .protocolViolation(_, .malformed(.overLimit)) = $0 { true } else { false }
-      }
-    )
+    #expect(log.take().contains { if case .protocolViolation(_, .malformed(.overLimit)) = $0 { true } else { false } })
     #expect(!replica.isAwaitingVerification)
   }
 
-  @Test("a restart before the record is signed loses the edits, and nothing is stored of them")
-  func restart() throws {
+  @Test("a restart before the record is signed loses the edits, and nothing is stored of them") func restart() throws {
     log += replica.peerJoined(bo.member, now: now)
     try writeText()
     let requests = signingRequests(actions())
     let document = actions().compactMap { if case .record(let change) = $0 { change } else { nil } }
     #expect(document.isEmpty)
-    let again = Replica(
-      author: Author(board: ReplicaWorld.board, publicKey: key.publicKey),
-      now: now,
-      verifier: nil
-    )
+    let again = Replica(author: Author(board: ReplicaWorld.board, publicKey: key.publicKey), now: now, verifier: nil)
     let actions = try again.restore(document, now: now)
     #expect(again.board.objectIDs.isEmpty)
     #expect(again.board.incarnation != replica.board.incarnation)
@@ -308,20 +281,14 @@ import Whiteboard
     #expect(signingRequests(actions).map(\.bytes) != requests.map(\.bytes))
   }
 
-  @Test(
-    "[AUT-11] a restored grant counts once the owner has verified it",
-    arguments: [true, false]
-  )
-  func restoredGrant(isValid: Bool) throws {
+  @Test("[AUT-11] a restored grant counts once the owner has verified it", arguments: [true, false]) func restoredGrant(
+    isValid: Bool
+  ) throws {
     let ownerKey = SimulatedKey(7)
     let owner = BoardOwner(salt: [UInt8](repeating: 1, count: 8), key: ownerKey.publicKey)
     let granter = Author(board: owner.board, key: ownerKey, grant: Grant(owner: owner))
     let grant = try #require(granter.grant(.editor, to: key.publicKey, serial: 1))
-    let member = Replica(
-      author: Author(board: owner.board, publicKey: key.publicKey),
-      now: now,
-      verifier: nil
-    )
+    let member = Replica(author: Author(board: owner.board, publicKey: key.publicKey), now: now, verifier: nil)
     let stored = StoredChange.answer([AnswerMerging.grant] + grant.bytes)
     log += try member.restore([stored, stored], now: now)
     #expect(member.role == .viewer && member.isAwaitingVerification)
@@ -342,8 +309,7 @@ import Whiteboard
     #expect(!all.contains { if case .record = $0 { true } else { false } })
   }
 
-  @Test("a replica is not synced while a signature is missing")
-  func notSynced() {
+  @Test("a replica is not synced while a signature is missing") func notSynced() {
     log += replica.peerJoined(bo.member, now: now)
     #expect(replica.isAwaitingSignature)
     #expect(!replica.isSynced(now: now))

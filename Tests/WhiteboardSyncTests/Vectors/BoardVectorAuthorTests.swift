@@ -18,17 +18,12 @@ import Testing
   }
 
   private func violations(_ actions: [ReplicaAction]) -> [String] {
-    actions.compactMap {
-      if case .protocolViolation(_, let error) = $0 { error.code } else { nil }
-    }
+    actions.compactMap { if case .protocolViolation(_, let error) = $0 { error.code } else { nil } }
   }
 
-  private func word(of error: any Error) -> String? {
-    (error as? CodecError)?.code ?? (error as? ReplicaError)?.code
-  }
+  private func word(of error: any Error) -> String? { (error as? CodecError)?.code ?? (error as? ReplicaError)?.code }
 
-  @Test("[AUT-3] keys have the members of the vectors, and sign")
-  func keys() throws {
+  @Test("[AUT-3] keys have the members of the vectors, and sign") func keys() throws {
     #expect(!Self.vectors.keys.isEmpty)
     for vector in Self.vectors.keys {
       let key = try VectorKey(vector)
@@ -39,8 +34,9 @@ import Testing
     }
   }
 
-  @Test("[AUT-1] [AUT-2] a record decodes as in its vector", arguments: vectors.records.valid)
-  func record(vector: BoardVectors.Record) throws {
+  @Test("[AUT-1] [AUT-2] a record decodes as in its vector", arguments: vectors.records.valid) func record(
+    vector: BoardVectors.Record
+  ) throws {
     let board = try BoardVectors.board(Self.vectors.records.board)
     let record = try AuthorRecord(BoardVectors.bytes(vector.hex))
     try record.verify(board: board, with: verifier)
@@ -58,20 +54,18 @@ import Testing
     try made.verify(board: board, with: verifier)
   }
 
-  @Test("[AUT-1] an invalid record is rejected", arguments: vectors.records.invalid)
-  func refusedRecord(vector: BoardVectors.Refused) throws {
+  @Test("[AUT-1] an invalid record is rejected", arguments: vectors.records.invalid) func refusedRecord(
+    vector: BoardVectors.Refused
+  ) throws {
     let board = try BoardVectors.board(Self.vectors.records.board)
     let bytes = try BoardVectors.bytes(vector.hex)
     do {
       try AuthorRecord(bytes).verify(board: board, with: verifier)
       Issue.record("accepted, though it is to be refused as \(vector.error)")
-    } catch {
-      #expect(word(of: error) == vector.error)
-    }
+    } catch { #expect(word(of: error) == vector.error) }
   }
 
-  @Test("[AUT-6] a chain has the hashes of the vectors")
-  func chain() throws {
+  @Test("[AUT-6] a chain has the hashes of the vectors") func chain() throws {
     let vectors = Self.vectors.chain
     var chain = BatchChain(try #require(Incarnation(vectors.incarnation)))
     #expect(chain.hash.hex == vectors.start)
@@ -87,8 +81,7 @@ import Testing
   @Test(
     "[AUT-5] [SYN-28] the messages of a link are decoded and encoded as in their vector",
     arguments: vectors.links.valid
-  )
-  func link(vector: BoardVectors.Link) throws {
+  ) func link(vector: BoardVectors.Link) throws {
     let board = try BoardVectors.board(Self.vectors.links.board)
     let member = try BoardVectors.member(vector.member)
     let replica = replica(on: board, joinedBy: member)
@@ -104,11 +97,7 @@ import Testing
         #expect(SyncMessage.author(content).encode() == bytes)
         let incarnation = try AuthorRecord(content.record).incarnation
         #expect(incarnation.description == message.author)
-        chain = BatchChain(
-          incarnation,
-          sequence: content.head.sequence,
-          hash: content.head.hash
-        )
+        chain = BatchChain(incarnation, sequence: content.head.sequence, hash: content.head.hash)
       case .head(let head)?:
         #expect(SyncMessage.head(head).encode() == bytes)
         #expect(head.sequence == message.head)
@@ -129,29 +118,19 @@ import Testing
     }
   }
 
-  @Test(
-    "[AUT-5] [SYN-28] messages that break the rules of a link are refused",
-    arguments: vectors.links.invalid
-  )
+  @Test("[AUT-5] [SYN-28] messages that break the rules of a link are refused", arguments: vectors.links.invalid)
   func refusedLink(vector: BoardVectors.RefusedLink) throws {
     let board = try BoardVectors.board(Self.vectors.links.board)
-    try refuse(
-      vector.hex,
-      as: vector.error,
-      after: vector.before,
-      on: board,
-      of: BoardVectors.member(vector.member)
-    )
+    try refuse(vector.hex, as: vector.error, after: vector.before, on: board, of: BoardVectors.member(vector.member))
   }
 
-  @Test("[AUT-7] a head of the last batch is accepted and stored", arguments: vectors.heads.valid)
-  func head(vector: BoardVectors.Head) throws {
+  @Test("[AUT-7] a head of the last batch is accepted and stored", arguments: vectors.heads.valid) func head(
+    vector: BoardVectors.Head
+  ) throws {
     let vectors = Self.vectors.heads
     let member = try BoardVectors.member(vectors.member)
     let replica = replica(on: try BoardVectors.board(vectors.board), joinedBy: member)
-    for hex in vectors.before {
-      _ = replica.received(try BoardVectors.bytes(hex), from: member, now: Self.now)
-    }
+    for hex in vectors.before { _ = replica.received(try BoardVectors.bytes(hex), from: member, now: Self.now) }
     let bytes = try BoardVectors.bytes(vector.hex)
     guard case .head(let head)? = try SyncMessage.decode(bytes) else {
       Issue.record("no head")
@@ -166,8 +145,9 @@ import Testing
     #expect(kept == [Array(bytes.dropFirst())])
   }
 
-  @Test("[AUT-7] any other head is refused", arguments: vectors.heads.invalid)
-  func refusedHead(vector: BoardVectors.Refused) throws {
+  @Test("[AUT-7] any other head is refused", arguments: vectors.heads.invalid) func refusedHead(
+    vector: BoardVectors.Refused
+  ) throws {
     let vectors = Self.vectors.heads
     try refuse(
       vector.hex,
@@ -179,13 +159,9 @@ import Testing
   }
 
   /// Expects that a replica refuses one message of a link, and none before it.
-  private func refuse(
-    _ hex: String,
-    as word: String,
-    after before: [String],
-    on board: BoardID,
-    of member: MemberID
-  ) throws {
+  private func refuse(_ hex: String, as word: String, after before: [String], on board: BoardID, of member: MemberID)
+    throws
+  {
     let replica = replica(on: board, joinedBy: member)
     for message in before {
       let actions = replica.received(try BoardVectors.bytes(message), from: member, now: Self.now)
@@ -210,8 +186,9 @@ import Testing
     return replica
   }
 
-  @Test("[SYN-29] an answer is applied as in its vector", arguments: vectors.answers.valid)
-  func answer(vector: BoardVectors.Answer) throws {
+  @Test("[SYN-29] an answer is applied as in its vector", arguments: vectors.answers.valid) func answer(
+    vector: BoardVectors.Answer
+  ) throws {
     let board = try BoardVectors.board(Self.vectors.answers.board)
     let member = try BoardVectors.member(vector.member)
     let bytes = try BoardVectors.bytes(vector.hex)
@@ -240,8 +217,7 @@ import Testing
   @Test(
     "[BRD-37] an answer that names incarnations without a record is refused, and the link stays",
     arguments: vectors.answers.unrecorded
-  )
-  func unrecordedAnswer(vector: BoardVectors.UnrecordedAnswer) throws {
+  ) func unrecordedAnswer(vector: BoardVectors.UnrecordedAnswer) throws {
     let board = try BoardVectors.board(Self.vectors.answers.board)
     let member = try BoardVectors.member(vector.member)
     let replica = try replica(askingOn: board, member)
@@ -252,8 +228,9 @@ import Testing
     #expect(replica.board.state.context.isEmpty)
   }
 
-  @Test("[SYN-29] an invalid answer is refused", arguments: vectors.answers.invalid)
-  func refusedAnswer(vector: BoardVectors.RefusedAnswer) throws {
+  @Test("[SYN-29] an invalid answer is refused", arguments: vectors.answers.invalid) func refusedAnswer(
+    vector: BoardVectors.RefusedAnswer
+  ) throws {
     let board = try BoardVectors.board(Self.vectors.answers.board)
     let member = try BoardVectors.member(vector.member)
     let replica = try replica(askingOn: board, member)

@@ -13,9 +13,7 @@ import Testing
     try #require(Self.vectors.batches.valid.first { $0.name == name }).batch()
   }
 
-  private func state(named names: [String]) throws -> BoardState {
-    try state(names.map { try batch(named: $0) })
-  }
+  private func state(named names: [String]) throws -> BoardState { try state(names.map { try batch(named: $0) }) }
 
   private func state(_ batches: [Batch]) throws -> BoardState {
     var state = BoardState()
@@ -26,9 +24,7 @@ import Testing
 
   private func whole() throws -> BoardState { try state(named: Self.vectors.digest.batches) }
 
-  private func sums(_ state: BoardState) -> [String] {
-    BucketSums.sums(of: state).map { "\($0)" }
-  }
+  private func sums(_ state: BoardState) -> [String] { BucketSums.sums(of: state).map { "\($0)" } }
 
   private func decoded(_ batches: [String]) throws -> [Batch] {
     try batches.map { try BatchCoding.decode(BoardVectors.bytes($0)) }
@@ -41,8 +37,7 @@ import Testing
     return [batches, batches.reversed()] + (0..<6).map { _ in batches.shuffled(using: &random) }
   }
 
-  @Test("[SYN-40] the digest is that of the vectors, step by step")
-  func digest() throws {
+  @Test("[SYN-40] the digest is that of the vectors, step by step") func digest() throws {
     var state = BoardState()
     var changes = ChangeLog()
     let vectors = Self.vectors.digest
@@ -56,9 +51,7 @@ import Testing
     #expect(BoardDigest.digest(of: state).hex == vectors.digest)
     var input = Array("whiteboard-digest-1\n".utf8)
     for id in state.records.keys.sorted() {
-      if let record = state.record(id), state.isVisible(id) {
-        input += BoardDigest.encode(id, record)
-      }
+      if let record = state.record(id), state.isVisible(id) { input += BoardDigest.encode(id, record) }
     }
     #expect(Hexadecimal.encode(input) == vectors.input)
     #expect(Bytes32.sha256(input).hex == vectors.digest)
@@ -68,8 +61,7 @@ import Testing
     #expect(BoardDigest.digest(of: backwards).hex == vectors.digest)
   }
 
-  @Test("[SYN-41] words are mixed, and cells hashed, as in the vectors")
-  func buckets() throws {
+  @Test("[SYN-41] words are mixed, and cells hashed, as in the vectors") func buckets() throws {
     for vector in Self.vectors.buckets.mix {
       let word = try #require(UInt64(vector.in))
       #expect(BucketHash.mix(word) == UInt64(vector.out))
@@ -82,11 +74,7 @@ import Testing
     var sums = [UInt64](repeating: 0, count: BucketHash.buckets)
     for vector in Self.vectors.buckets.cells {
       let id = try #require(ObjectID(vector.object))
-      let property = try BoardVectors.property(
-        vector.property,
-        index: vector.index,
-        dot: vector.dot
-      )
+      let property = try BoardVectors.property(vector.property, index: vector.index, dot: vector.dot)
       let cell = try #require(state.record(id)?[property])
       let hash = BucketSums.hash(of: cell, at: property, of: id, from: start)
       #expect("\(hash)" == vector.hash, "\(vector.object) \(vector.property)")
@@ -100,8 +88,9 @@ import Testing
     }
   }
 
-  @Test("[BRD-5] of two values with one dot, the greater stays", arguments: vectors.ties)
-  func ties(vector: BoardVectors.Tie) throws {
+  @Test("[BRD-5] of two values with one dot, the greater stays", arguments: vectors.ties) func ties(
+    vector: BoardVectors.Tie
+  ) throws {
     var changes = ChangeLog()
     let first = try decoded([vector.first])
     let states = try decoded(vector.batches).map { try state(first + [$0]) }
@@ -121,10 +110,7 @@ import Testing
     }
   }
 
-  @Test(
-    "[SYN-5] [SYN-42] the answers of a board are those of the vectors",
-    arguments: vectors.differences.valid
-  )
+  @Test("[SYN-5] [SYN-42] the answers of a board are those of the vectors", arguments: vectors.differences.valid)
   func difference(vector: BoardVectors.Difference) throws {
     let whole = try whole()
     let since = try ContextCoding.decode(BoardVectors.bytes(vector.since))
@@ -139,8 +125,7 @@ import Testing
     #expect(fresh.difference(since: Context()) == difference)
   }
 
-  @Test("[SYN-4] orphans are in the answer and not in the digest")
-  func orphans() throws {
+  @Test("[SYN-4] orphans are in the answer and not in the digest") func orphans() throws {
     let vector = Self.vectors.differences.orphans
     let state = try state(named: [vector.batch])
     let difference = state.difference(since: Context())
@@ -148,10 +133,7 @@ import Testing
     #expect(BoardDigest.digest(of: state).hex == vector.digest)
   }
 
-  @Test(
-    "[BRD-26] an object is in the groups of its vector, in any order of batches",
-    arguments: vectors.groups
-  )
+  @Test("[BRD-26] an object is in the groups of its vector, in any order of batches", arguments: vectors.groups)
   func groups(vector: BoardVectors.Groups) throws {
     for batches in try orders(of: vector.batches) {
       let state = try state(batches)
@@ -162,10 +144,7 @@ import Testing
     }
   }
 
-  @Test(
-    "[BRD-28] the settings are those of the vector, in any order of batches",
-    arguments: vectors.settings
-  )
+  @Test("[BRD-28] the settings are those of the vector, in any order of batches", arguments: vectors.settings)
   func settings(vector: BoardVectors.Settings) throws {
     for batches in try orders(of: vector.batches) {
       let member = try #require(MemberID(bytes: [UInt8](repeating: 1, count: 32)))
@@ -182,8 +161,7 @@ import Testing
   @Test(
     "[BRD-21] [BRD-31] lines are in the order of the vector, and the next one follows them",
     arguments: vectors.chat
-  )
-  func chat(vector: BoardVectors.Chat) throws {
+  ) func chat(vector: BoardVectors.Chat) throws {
     for batches in try orders(of: vector.batches) {
       let member = try #require(MemberID(bytes: [UInt8](repeating: 1, count: 32)))
       let wall = try #require(UInt64(vector.wall))

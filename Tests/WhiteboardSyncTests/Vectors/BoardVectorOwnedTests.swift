@@ -12,22 +12,17 @@ import Testing
 
   init() throws { board = try BoardVectors.board(Self.vectors.board) }
 
-  private func word(of error: any Error) -> String? {
-    (error as? CodecError)?.code ?? (error as? ReplicaError)?.code
-  }
+  private func word(of error: any Error) -> String? { (error as? CodecError)?.code ?? (error as? ReplicaError)?.code }
 
   private func refuse(_ vector: BoardVectors.Refused, _ read: ([UInt8]) throws -> Void) throws {
     let bytes = try BoardVectors.bytes(vector.hex)
     do {
       try read(bytes)
       Issue.record("accepted, though it is to be refused as \(vector.error)")
-    } catch {
-      #expect(word(of: error) == vector.error)
-    }
+    } catch { #expect(word(of: error) == vector.error) }
   }
 
-  @Test("[AUT-9] the id of a board belongs to its owner")
-  func owner() throws {
+  @Test("[AUT-9] the id of a board belongs to its owner") func owner() throws {
     let owner = BoardOwner(
       salt: try BoardVectors.bytes(Self.vectors.salt),
       key: try BoardVectors.bytes(Self.vectors.owner)
@@ -35,8 +30,9 @@ import Testing
     #expect(owner.board == board && board.isOwned)
   }
 
-  @Test("[AUT-12] a record decodes as in its vector", arguments: vectors.records.valid)
-  func record(vector: BoardVectors.Record) throws {
+  @Test("[AUT-12] a record decodes as in its vector", arguments: vectors.records.valid) func record(
+    vector: BoardVectors.Record
+  ) throws {
     let record = try AuthorRecord(BoardVectors.bytes(vector.hex))
     try record.verify(board: board, with: verifier)
     #expect(record.incarnation.description == vector.incarnation)
@@ -55,16 +51,12 @@ import Testing
     #expect(made.incarnation == record.incarnation)
   }
 
-  @Test("[AUT-12] an invalid record is rejected", arguments: vectors.records.invalid)
-  func refusedRecord(vector: BoardVectors.Refused) throws {
-    try refuse(vector) { try AuthorRecord($0).verify(board: board, with: verifier) }
-  }
+  @Test("[AUT-12] an invalid record is rejected", arguments: vectors.records.invalid) func refusedRecord(
+    vector: BoardVectors.Refused
+  ) throws { try refuse(vector) { try AuthorRecord($0).verify(board: board, with: verifier) } }
 
-  @Test("[AUT-11] a grant decodes as in its vector")
-  func grants() throws {
-    let key = try VectorKey(
-      of: #require(MemberID(bytes: BoardVectors.bytes(Self.vectors.grants.holder)))
-    ).publicKey
+  @Test("[AUT-11] a grant decodes as in its vector") func grants() throws {
+    let key = try VectorKey(of: #require(MemberID(bytes: BoardVectors.bytes(Self.vectors.grants.holder)))).publicKey
     for vector in Self.vectors.grants.valid {
       let bytes = try BoardVectors.bytes(vector.hex)
       let grant = try Grant(for: key, bytes)
@@ -76,8 +68,9 @@ import Testing
     }
   }
 
-  @Test("[AUT-13] a revocation decodes as in its vector", arguments: vectors.revocations.valid)
-  func revocation(vector: BoardVectors.Owned.Taken) throws {
+  @Test("[AUT-13] a revocation decodes as in its vector", arguments: vectors.revocations.valid) func revocation(
+    vector: BoardVectors.Owned.Taken
+  ) throws {
     let bytes = try BoardVectors.bytes(vector.hex)
     let revocation = try Revocation(bytes)
     try revocation.verify(board: board, with: verifier)
@@ -87,16 +80,11 @@ import Testing
     #expect(counted.map { [$0.key.description, "\($0.value)"] } == vector.counted)
   }
 
-  @Test(
-    "[AUT-13] an invalid revocation is rejected",
-    arguments: vectors.revocations.invalid
-  )
-  func refusedRevocation(vector: BoardVectors.Refused) throws {
-    try refuse(vector) { try Revocation($0).verify(board: board, with: verifier) }
-  }
+  @Test("[AUT-13] an invalid revocation is rejected", arguments: vectors.revocations.invalid) func refusedRevocation(
+    vector: BoardVectors.Refused
+  ) throws { try refuse(vector) { try Revocation($0).verify(board: board, with: verifier) } }
 
-  @Test("[AUT-14] several revocations together give the limits of the vectors, in any order")
-  func limits() throws {
+  @Test("[AUT-14] several revocations together give the limits of the vectors, in any order") func limits() throws {
     let limits = Self.vectors.revocations.limits
     let record = try AuthorRecord(BoardVectors.bytes(limits.record))
     for set in limits.sets {

@@ -42,8 +42,7 @@ extension BoardVectors {
   @Test(
     "[BRD-35] a value out of range is stored, and its meaning is that of its vector",
     arguments: BoardVectors.file.outOfRange
-  )
-  func reading(vector: BoardVectors.OutOfRange) throws {
+  ) func reading(vector: BoardVectors.OutOfRange) throws {
     let batch = try BatchCoding.decode(BoardVectors.bytes(vector.hex))
     let board = Board(
       incarnation: Incarnation(7),
@@ -56,8 +55,6 @@ extension BoardVectors {
     let json = Data(try #require(board.snapshot(id)).json.utf8)
     let shown = try JSONDecoder().decode([String: BoardVectors.JSONValue].self, from: json)
     #expect(!vector.reads.isEmpty)
-    for (key, value) in vector.reads {
-      #expect(shown[key] ?? .null == value, "\(key)")
-    }
+    for (key, value) in vector.reads { #expect(shown[key] ?? .null == value, "\(key)") }
   }
 }

@@ -40,16 +40,11 @@ extension BoardVectors {
 
   private func text(_ place: [UInt8]?) -> String? { place.map { Hexadecimal.encode($0) } }
 
-  @Test("[BRD-34] positions in front, behind and between are those of the vectors")
-  func places() throws {
+  @Test("[BRD-34] positions in front, behind and between are those of the vectors") func places() throws {
     let jitter = try #require(BoardVectors.bytes(vectors.jitter).first)
     #expect(vectors.front.count > 3 && vectors.back.count > 3 && vectors.between.count > 3)
-    for vector in vectors.front {
-      #expect(text(ZIndex.above(try place(vector.top), jitter: jitter)) == vector.place)
-    }
-    for vector in vectors.back {
-      #expect(text(ZIndex.below(try place(vector.bottom), jitter: jitter)) == vector.place)
-    }
+    for vector in vectors.front { #expect(text(ZIndex.above(try place(vector.top), jitter: jitter)) == vector.place) }
+    for vector in vectors.back { #expect(text(ZIndex.below(try place(vector.bottom), jitter: jitter)) == vector.place) }
     for vector in vectors.between {
       let (lower, upper) = (try place(vector.lower), try place(vector.upper))
       #expect(text(ZIndex.between(lower, upper, jitter: jitter)) == vector.place)
@@ -59,8 +54,6 @@ extension BoardVectors {
       let places = ZIndex.spread(vector.count, between: lower, and: upper, jitter: jitter)
       #expect(places?.map { Hexadecimal.encode($0) } == vector.places)
     }
-    for place in vectors.notFollowed {
-      #expect(!ZIndex.isFollowed(try BoardVectors.bytes(place)))
-    }
+    for place in vectors.notFollowed { #expect(!ZIndex.isFollowed(try BoardVectors.bytes(place))) }
   }
 }

@@ -186,9 +186,7 @@ struct VectorKey: AuthorKey {
   var publicKey: [UInt8] { Array(key.publicKey.x963Representation) }
 
   func signature(of bytes: [UInt8]) -> [UInt8] {
-    guard let signature = try? key.signature(for: bytes) else {
-      preconditionFailure("a P-256 key can sign any bytes")
-    }
+    guard let signature = try? key.signature(for: bytes) else { preconditionFailure("a P-256 key can sign any bytes") }
     return Array(signature.rawRepresentation)
   }
 }

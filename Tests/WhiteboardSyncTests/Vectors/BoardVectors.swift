@@ -7,8 +7,8 @@ import Testing
 
 /// `Protocol/Vectors/board.json`, which another implementation of `Protocol/board.md` created.
 ///
-/// This file has the encodings that do not depend on a board. `BoardVectors+Boards.swift` has the
-/// states of boards after some batches, and `BoardVectors+Authors.swift` has authorship.
+/// This file has the encodings that do not depend on a board. `BoardVectors+Boards.swift` has the states of boards
+/// after some batches, and `BoardVectors+Authors.swift` has authorship.
 struct BoardVectors: Decodable {
   struct Refused: Decodable, CustomTestStringConvertible, Sendable {
     let name: String
@@ -195,16 +195,13 @@ struct BoardVectors: Decodable {
 
   /// The file, read from the source tree.
   static let file: BoardVectors = {
-    let path = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
-      .joined(separator: "/")
+    let path = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(separator: "/")
     do {
       return try JSONDecoder().decode(
         BoardVectors.self,
         from: Data(contentsOf: URL(filePath: path + "/Protocol/Vectors/board.json"))
       )
-    } catch {
-      preconditionFailure("the vectors cannot be read: \(error)")
-    }
+    } catch { preconditionFailure("the vectors cannot be read: \(error)") }
   }()
 
   static func property(_ number: UInt16, index: String?, dot: String?) throws -> Property {
@@ -216,9 +213,7 @@ struct BoardVectors: Decodable {
   static func set(_ value: [String: [[UInt64]]]) throws -> DotSet {
     var set = DotSet()
     for (incarnation, ranges) in value {
-      for range in ranges {
-        set.insert(range[0]...range[1], of: try #require(Incarnation(incarnation)))
-      }
+      for range in ranges { set.insert(range[0]...range[1], of: try #require(Incarnation(incarnation))) }
     }
     return set
   }

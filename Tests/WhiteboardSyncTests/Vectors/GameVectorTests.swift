@@ -90,34 +90,24 @@ struct GameVectors: Decodable {
   let games: [Game]
 
   static func content(of name: String) throws -> Data {
-    let path = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
-      .joined(separator: "/")
+    let path = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(separator: "/")
     return try Data(contentsOf: URL(filePath: path + "/Protocol/" + name))
   }
 
   /// The file, read from the source tree.
   static let file: GameVectors = {
-    do {
-      return try JSONDecoder().decode(
-        GameVectors.self,
-        from: try content(of: "Vectors/games.json")
-      )
-    } catch {
+    do { return try JSONDecoder().decode(GameVectors.self, from: try content(of: "Vectors/games.json")) } catch {
       preconditionFailure("Protocol/Vectors/games.json: \(error)")
     }
   }()
 }
 
 @Suite struct GameVectorTests {
-  @Test("[GAM-5] the words in the program are those of Protocol/Wordle.txt, and so is their hash")
-  func list() throws {
+  @Test("[GAM-5] the words in the program are those of Protocol/Wordle.txt, and so is their hash") func list() throws {
     let content = try GameVectors.content(of: "Wordle.txt")
     #expect(Array(SHA256.hash(data: content)) == WordleWords.hash)
     #expect(Hexadecimal.encode(WordleWords.hash) == GameVectors.file.list.sha256)
-    let parts = String(decoding: content, as: UTF8.self).split(
-      separator: "\n\n",
-      omittingEmptySubsequences: false
-    )
+    let parts = String(decoding: content, as: UTF8.self).split(separator: "\n\n", omittingEmptySubsequences: false)
     #expect(parts.count == 2)
     let answers = parts[0].split(separator: "\n").map { String($0) }
     let others = parts[1].split(separator: "\n").map { String($0) }
@@ -132,10 +122,7 @@ struct GameVectors: Decodable {
     #expect(String(decoding: licence, as: UTF8.self).contains(GameVectors.file.list.sha256))
   }
 
-  @Test(
-    "[GAM-6] words are encrypted and decrypted as in their vectors",
-    arguments: GameVectors.file.hidden
-  )
+  @Test("[GAM-6] words are encrypted and decrypted as in their vectors", arguments: GameVectors.file.hidden)
   func hidden(vector: GameVectors.Hidden) throws {
     let id = try #require(ObjectID(vector.object))
     let word = try #require(WordleWord(Array(vector.word.utf8)))
@@ -146,8 +133,7 @@ struct GameVectors: Decodable {
     #expect(used.decipher(bytes) == word)
   }
 
-  @Test("[GAM-6] garbage decrypts to no word")
-  func garbage() throws {
+  @Test("[GAM-6] garbage decrypts to no word") func garbage() throws {
     #expect(!GameVectors.file.garbage.isEmpty)
     for vector in GameVectors.file.garbage {
       let cipher = WordleCipher(try #require(ObjectID(vector.object)))
@@ -156,34 +142,23 @@ struct GameVectors: Decodable {
     }
   }
 
-  @Test(
-    "[GAM-5] [GAM-9] setups are accepted or refused as in their vectors",
-    arguments: GameVectors.file.setups
-  )
+  @Test("[GAM-5] [GAM-9] setups are accepted or refused as in their vectors", arguments: GameVectors.file.setups)
   func setups(vector: GameVectors.Setup) throws {
     let id = try #require(ObjectID(vector.object))
     let setup = try #require(Hexadecimal.decode(vector.setup))
     var found: String?
-    do throws(GameError) {
-      _ = try SupportedGame(vector.game, setup: setup, of: id)
-    } catch {
-      found = error.code
-    }
+    do throws(GameError) { _ = try SupportedGame(vector.game, setup: setup, of: id) } catch { found = error.code }
     #expect(found == vector.error)
   }
 
-  @Test("[GAM-7] guesses are marked as in their vectors")
-  func marks() {
+  @Test("[GAM-7] guesses are marked as in their vectors") func marks() {
     for vector in GameVectors.file.marks {
       let marks = Wordle.marks(of: Array(vector.guess.utf8), for: Array(vector.answer.utf8))
       #expect(marks.map(\.symbol).joined() == vector.marks, "\(vector.guess) \(vector.answer)")
     }
   }
 
-  @Test(
-    "[GAM-3] games have the results of their vectors, in any order of moves",
-    arguments: GameVectors.file.games
-  )
+  @Test("[GAM-3] games have the results of their vectors, in any order of moves", arguments: GameVectors.file.games)
   func games(vector: GameVectors.Game) throws {
     let id = try #require(ObjectID(vector.object))
     let setup = try #require(Hexadecimal.decode(vector.setup))
@@ -195,9 +170,8 @@ struct GameVectors: Decodable {
       #expect(fold.ignored.map { [$0.dot.description, $0.reason.code] } == vector.ignored)
       #expect(fold.acceptedCount + fold.ignored.count == moves.count)
       #expect(
-        fold.game.winners.map {
-          GameVectors.Winner(member: Hexadecimal.encode($0.member.bytes), tries: $0.tries)
-        } == vector.winners
+        fold.game.winners.map { GameVectors.Winner(member: Hexadecimal.encode($0.member.bytes), tries: $0.tries) }
+          == vector.winners
       )
       let looker = try #require(MemberID(bytes: [UInt8](repeating: 200, count: 32)))
       switch fold.game.detail(for: looker, isRevealing: true) {
@@ -209,27 +183,20 @@ struct GameVectors: Decodable {
         let rows = try #require(vector.rows)
         #expect(view.players.count == rows.count)
         for expected in rows {
-          let player = try #require(
-            view.players.first { Hexadecimal.encode($0.member.bytes) == expected.member }
-          )
+          let player = try #require(view.players.first { Hexadecimal.encode($0.member.bytes) == expected.member })
           #expect(player.rows.map { [$0.word ?? "", $0.symbols] } == expected.rows)
         }
       }
     }
   }
 
-  @Test(
-    "[GAM-6] sent bytes contain neither the answer nor a guess in clear text",
-    arguments: 0..<30
-  )
+  @Test("[GAM-6] sent bytes contain neither the answer nor a guess in clear text", arguments: 0..<30)
   func nothingInClear(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let member = try #require(MemberID(bytes: [UInt8](repeating: 1, count: 32)))
     let board = Board(incarnation: .random(using: &random), member: member, wallClock: 1_000_000)
     let id = try board.createWordle(at: Point(x: 0, y: 0), using: &random)
-    guard
-      case .wordle(let view)? = board.gameView(id, for: member, isRevealing: true)?.detail,
-      let answer = view.answer
+    guard case .wordle(let view)? = board.gameView(id, for: member, isRevealing: true)?.detail, let answer = view.answer
     else {
       Issue.record("the game is judged")
       return

@@ -46,16 +46,13 @@ private struct Walkthrough: Decodable {
   let recipes: [Recipe]
 
   static let all: Walkthrough = {
-    let path = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
-      .joined(separator: "/")
+    let path = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(separator: "/")
     do {
       return try JSONDecoder().decode(
         Walkthrough.self,
         from: Data(contentsOf: URL(filePath: path + "/Protocol/Vectors/walkthrough.json"))
       )
-    } catch {
-      preconditionFailure("the walkthrough cannot be read: \(error)")
-    }
+    } catch { preconditionFailure("the walkthrough cannot be read: \(error)") }
   }()
 }
 
@@ -75,8 +72,7 @@ struct WalkthroughTests {
     return try #require(Incarnation(person.boardIncarnation))
   }
 
-  @Test("[SYN-10] each message of the walkthrough decodes, and encodes to the same bytes")
-  func messages() throws {
+  @Test("[SYN-10] each message of the walkthrough decodes, and encodes to the same bytes") func messages() throws {
     var kinds: Set<UInt8> = []
     for step in told.steps {
       guard let hex = step.message else { continue }
@@ -87,8 +83,7 @@ struct WalkthroughTests {
     #expect(kinds == [1, 2, 3, 4, 7, 8, 9])
   }
 
-  @Test("[AUT-5] [SYN-29] a replica that receives the walkthrough has its board at the end")
-  func board() throws {
+  @Test("[AUT-5] [SYN-29] a replica that receives the walkthrough has its board at the end") func board() throws {
     let board = try #require(BoardID(bytes: BoardVectors.bytes(told.session)))
     let replica = Replica(author: Author(board: board, key: RealKey(9)), now: Self.now)
     let log = ActionLog()
@@ -98,8 +93,7 @@ struct WalkthroughTests {
       guard let hex = step.message else { continue }
       let bytes = try BoardVectors.bytes(hex)
       switch try SyncMessage.decode(bytes) {
-      case .author?:
-        if step.from == "ben" { writer.beginAuthor() }
+      case .author?: if step.from == "ben" { writer.beginAuthor() }
       case .batch(let content)?:
         let encoded = try EncodedBatch(decoding: BoardVectors.bytes(told.batches[1].hex))
         #expect(writer.encode(encoded) == content)
@@ -111,9 +105,7 @@ struct WalkthroughTests {
     }
     let answer = try BoardVectors.bytes(told.answer)
     log += replica.receivedAnswer(answer, request: 1, from: try member("anna"), now: Self.now)
-    for action in log.take() {
-      if case .protocolViolation(_, let error) = action { Issue.record("refused: \(error)") }
-    }
+    for action in log.take() { if case .protocolViolation(_, let error) = action { Issue.record("refused: \(error)") } }
     #expect(replica.digest.hex == told.batches[1].digest)
     #expect(BoardVectors.hash(replica.board.state.context) == told.contextHash)
     // The answer encodes to the same bytes except for the signature.
@@ -128,8 +120,7 @@ struct WalkthroughTests {
     #expect(made.dropLast(64) == answer.dropLast(64))
   }
 
-  @Test("[AUT-6] the chains of the walkthrough are those of its batches")
-  func chains() throws {
+  @Test("[AUT-6] the chains of the walkthrough are those of its batches") func chains() throws {
     for written in told.batches {
       var chain = BatchChain(try incarnation(written.author))
       let encoded = try EncodedBatch(decoding: BoardVectors.bytes(written.hex))
@@ -139,10 +130,7 @@ struct WalkthroughTests {
     }
   }
 
-  @Test(
-    "[SYN-20] [SYN-28] the description of a recipe agrees with its bytes",
-    arguments: told.recipes
-  )
+  @Test("[SYN-20] [SYN-28] the description of a recipe agrees with its bytes", arguments: told.recipes)
   private func recipe(vector: Walkthrough.Recipe) throws {
     let encoded = try EncodedBatch(decoding: BoardVectors.bytes(vector.hex))
     let operations = try vector.value.operations.map { try $0.operation() }
@@ -157,18 +145,14 @@ struct WalkthroughTests {
     #expect(BoardDigest.digest(of: state).hex == vector.digest)
   }
 
-  @Test("[BRD-34] this program writes the batch of each recipe", arguments: told.recipes)
-  private func product(vector: Walkthrough.Recipe) throws {
-    let board = Board(
-      incarnation: try incarnation("ben"),
-      member: try member("ben"),
-      wallClock: 1_700_000_000_000
-    )
+  @Test("[BRD-34] this program writes the batch of each recipe", arguments: told.recipes) private func product(
+    vector: Walkthrough.Recipe
+  ) throws {
+    let board = Board(incarnation: try incarnation("ben"), member: try member("ben"), wallClock: 1_700_000_000_000)
     switch vector.name {
     case "text": try board.createText("Hi, é", at: Point(x: 100, y: -50))
     case "stroke":
-      let points = try [Point(x: 0, y: 0), Point(x: 10, y: 5), Point(x: 20, y: 0)]
-        .map { try InkPoint($0) }
+      let points = try [Point(x: 0, y: 0), Point(x: 10, y: 5), Point(x: 20, y: 0)].map { try InkPoint($0) }
       try board.createDrawing(points, lineWidth: 5, color: 0x1E66_F5FF)
     case "photo":
       let operations = try vector.value.operations.map { try $0.operation() }

@@ -5,15 +5,9 @@ import WhiteboardRendering
 @testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
-@Suite("Tools and gestures")
-struct GestureTests {
+@Suite("Tools and gestures") struct GestureTests {
   private var workspace = Workspace(
-    BoardScene(
-      BoardCanvas(
-        Viewport(center: Point(x: 0, y: 0), columns: 80, rows: 20),
-        dotStyle: .braille
-      )
-    )
+    BoardScene(BoardCanvas(Viewport(center: Point(x: 0, y: 0), columns: 80, rows: 20), dotStyle: .braille))
   )
 
   private mutating func press(_ place: Point) -> [BoardEffect] {
@@ -24,8 +18,7 @@ struct GestureTests {
     effects.compactMap { if case .command(let request) = $0 { request.command } else { nil } }
   }
 
-  @Test("a stroke is sent while it grows, and ends with the release")
-  mutating func stroke() throws {
+  @Test("a stroke is sent while it grows, and ends with the release") mutating func stroke() throws {
     let points = (0..<130).map { Point(x: Double($0), y: 0) }
     let begun = press(points[0])
     let first = try BoardPoint(rounding: points[0])
@@ -42,8 +35,7 @@ struct GestureTests {
     #expect(workspace.toolbox.gesture == nil)
   }
 
-  @Test("a canceled stroke is undone, and any other gesture sends nothing")
-  mutating func cancel() {
+  @Test("a canceled stroke is undone, and any other gesture sends nothing") mutating func cancel() {
     for (tool, expected) in [(Tool.pen, [Command.lift, .undo]), (.line, []), (.eraser, [])] {
       workspace.toolbox.tool = tool
       _ = press(Point(x: 0, y: 0))
@@ -52,14 +44,12 @@ struct GestureTests {
     }
   }
 
-  @Test("a place outside the board draws nothing and shows a problem")
-  mutating func outside() {
+  @Test("a place outside the board draws nothing and shows a problem") mutating func outside() {
     let effects = press(Point(x: 1e9, y: 0))
     #expect(effects == [.problem("this place is outside the board")])
   }
 
-  @Test("without a selection, scaling and rotating ask for one")
-  mutating func nothingSelected() {
+  @Test("without a selection, scaling and rotating ask for one") mutating func nothingSelected() {
     let scaling = workspace.scale(byPercent: 200)
     let rotation = workspace.rotate(by: 15)
     let nothing = workspace.rotate(by: 0)

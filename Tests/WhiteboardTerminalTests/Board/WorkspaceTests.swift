@@ -5,8 +5,7 @@ import WhiteboardRendering
 @testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
-@Suite("The board that the user edits")
-struct WorkspaceTests {
+@Suite("The board that the user edits") struct WorkspaceTests {
   private static let pointed = Point(x: 4, y: 8)
 
   private let board: Board
@@ -33,15 +32,13 @@ struct WorkspaceTests {
     return id
   }
 
-  @discardableResult
-  private mutating func show(_ id: ObjectID) throws -> [BoardEffect] {
+  @discardableResult private mutating func show(_ id: ObjectID) throws -> [BoardEffect] {
     workspace.showObject(try #require(board.snapshot(id)), nil)
   }
 
   private func mouse(_ kind: MouseEvent.Kind) -> MouseEvent { MouseEvent(kind, x: 40, y: 10) }
 
-  @Test("the menu of an object that is not selected opens after its selection")
-  mutating func menu() throws {
+  @Test("the menu of an object that is not selected opens after its selection") mutating func menu() throws {
     let id = try addText("hello", isSelected: false)
     let cell = Menu.Cell(x: 40, y: 10)
     let event = mouse(.press(.right))
@@ -55,8 +52,7 @@ struct WorkspaceTests {
     #expect(second == [.openMenu(at: cell)], "it is selected already")
   }
 
-  @Test("the menu does not open if the selection fails")
-  mutating func menuAfterFailure() throws {
+  @Test("the menu does not open if the selection fails") mutating func menuAfterFailure() throws {
     let id = try addText("hello", isSelected: false)
     _ = workspace.press(.right, mouse(.press(.right)), at: Self.pointed, now: .zero)
     workspace.fail(1)
@@ -65,8 +61,7 @@ struct WorkspaceTests {
     #expect(shown.isEmpty && workspace.requests.count == 0)
   }
 
-  @Test("the middle button moves the board, and so does the left button with the hand tool")
-  mutating func panning() {
+  @Test("the middle button moves the board, and so does the left button with the hand tool") mutating func panning() {
     for (button, tool) in [(MouseEvent.Button.middle, Tool.pen), (.left, .hand)] {
       workspace.toolbox.tool = tool
       let before = workspace.scene.viewport.center
@@ -80,8 +75,7 @@ struct WorkspaceTests {
     }
   }
 
-  @Test("a command for the selection needs a selection")
-  mutating func selectionRequired() throws {
+  @Test("a command for the selection needs a selection") mutating func selectionRequired() throws {
     let without = workspace.changeSelection { .delete($0) }
     #expect(without == [.selectionRequired])
     let id = try addText("hello", isSelected: true)
@@ -89,8 +83,7 @@ struct WorkspaceTests {
     #expect(commands(with) == ["delete \(id)"])
   }
 
-  @Test("the keyboard's pen draws, and the view follows it")
-  mutating func keyboardPen() {
+  @Test("the keyboard's pen draws, and the view follows it") mutating func keyboardPen() {
     let on = workspace.toggleKeyboardPen()
     let press = workspace.pressOrRelease(now: .zero)
     #expect(on.isEmpty && commands(press) == ["pen 0,0 width=5"])
@@ -104,8 +97,9 @@ struct WorkspaceTests {
     #expect(commands(release) == ["lift"])
   }
 
-  @Test("typing hides the pointer, sends each letter, and deletes an empty text at its end")
-  mutating func typing() throws {
+  @Test("typing hides the pointer, sends each letter, and deletes an empty text at its end") mutating func typing()
+    throws
+  {
     workspace.toolbox.pointer = Self.pointed
     _ = workspace.collectUpdates(hasReaders: true, now: .seconds(1))
     workspace.beginTyping(at: Self.pointed)
@@ -117,8 +111,7 @@ struct WorkspaceTests {
     #expect(commands(end) == ["delete typed-1"] && workspace.typing == nil)
   }
 
-  @Test("typing ends when another member deletes the text")
-  mutating func deletedText() throws {
+  @Test("typing ends when another member deletes the text") mutating func deletedText() throws {
     let id = try addText("hello", isSelected: true)
     let snapshot = try #require(board.snapshot(id))
     let begun = workspace.beginTyping(in: snapshot)
@@ -127,8 +120,7 @@ struct WorkspaceTests {
     #expect(removed == [.message("the text was deleted")] && workspace.typing == nil)
   }
 
-  @Test("an object that is out of view is shown when the user goes to it")
-  mutating func going() throws {
+  @Test("an object that is out of view is shown when the user goes to it") mutating func going() throws {
     let id = try board.createText("far", at: Point(x: 5_000, y: 0))
     try show(id)
     let far = workspace.go(to: id)
@@ -139,8 +131,7 @@ struct WorkspaceTests {
     #expect(everything == [.viewMoved])
   }
 
-  @Test("if editing is discarded, no command is sent")
-  mutating func discarding() {
+  @Test("if editing is discarded, no command is sent") mutating func discarding() {
     _ = workspace.press(.left, mouse(.press(.left)), at: Self.pointed, now: .zero)
     workspace.beginTyping(at: Self.pointed)
     workspace.discardEditing()

@@ -7,23 +7,17 @@ import WhiteboardRendering
 @testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
-@Suite("The answers to actions on a terminal")
-struct ActionMessageTests {
-  private func failure(_ code: CommandError.Code, _ message: String, _ request: Int64) -> BoardEvent
-  {
+@Suite("The answers to actions on a terminal") struct ActionMessageTests {
+  private func failure(_ code: CommandError.Code, _ message: String, _ request: Int64) -> BoardEvent {
     .error(CommandError(code, message).answering(verb: "move", request: .number(request)))
   }
 
-  @Test("the success of a later command replaces an error, but not a warning")
-  func errorEnds() throws {
+  @Test("the success of a later command replaces an error, but not a warning") func errorEnds() throws {
     var desk = try Desk()
     #expect(desk.type(":set grid 20\r:flit\r").count == 1)
     #expect(desk.lines().last?.contains("there is no command flit") == true)
     _ = desk.client.receive(.done(.init(verb: .set, request: .number(1))))
-    #expect(
-      desk.lines().last?.contains("the grid is 20") == true,
-      "the answer to an earlier command"
-    )
+    #expect(desk.lines().last?.contains("the grid is 20") == true, "the answer to an earlier command")
     _ = desk.type(":flit\r")
     _ = desk.client.receive(.done(.init(verb: .pen, request: .number(1))))
     #expect(desk.lines().last?.contains("there is no command flit") == true)
@@ -43,24 +37,20 @@ struct ActionMessageTests {
     "a typed command is answered with one line",
     arguments: [
       (":set title \"Plan A\"\r", CommandName.set, "the title is \"Plan A\""),
-      (":set grid 0\r", .set, "the grid is off"),
-      (":set grid 20\r", .set, "the grid is 20 units wide"),
+      (":set grid 0\r", .set, "the grid is off"), (":set grid 20\r", .set, "the grid is 20 units wide"),
       (":set background default\r", .set, "the background is the default"),
       (":set language de\r", .set, "the language of games is \"de\""),
       (":lock selected\r", .lock, "locked 1 object; L unlocks"),
-      (":checkpoint one\r", .checkpoint, "saved the checkpoint \"one\""),
-      (":accept ben\r", .accept, "accept"),
+      (":checkpoint one\r", .checkpoint, "saved the checkpoint \"one\""), (":accept ben\r", .accept, "accept"),
     ]
-  )
-  func typed(_ keys: String, _ verb: CommandName, _ message: String) throws {
+  ) func typed(_ keys: String, _ verb: CommandName, _ message: String) throws {
     var desk = try Desk()
     #expect(desk.type(keys).count == 1)
     _ = desk.client.receive(.done(.init(verb: verb, request: .number(1))))
     #expect(desk.lines().last?.hasPrefix(" \(message)") == true, "\(desk.lines().last ?? "")")
   }
 
-  @Test("copies are selected, unless the user selects or deselects something meanwhile")
-  func duplicate() throws {
+  @Test("copies are selected, unless the user selects or deselects something meanwhile") func duplicate() throws {
     var desk = try Desk()
     let id = try desk.board.createText("hello", at: Point(x: 4, y: 8))
     try desk.board.select([id])
@@ -75,8 +65,7 @@ struct ActionMessageTests {
     #expect(desk.client.receive(.done(done)) == [])
   }
 
-  @Test("one object is not a group")
-  func group() throws {
+  @Test("one object is not a group") func group() throws {
     var desk = try Desk()
     let first = try desk.board.createText("one", at: Point(x: 4, y: 8))
     let second = try desk.board.createText("two", at: Point(x: 40, y: 8))
@@ -89,26 +78,20 @@ struct ActionMessageTests {
     #expect(desk.type("g") == ["group \(first) \(second)"])
   }
 
-  @Test("the error about a locked object names the key that unlocks it")
-  func locked() throws {
+  @Test("the error about a locked object names the key that unlocks it") func locked() throws {
     var desk = try Desk()
     let id = try desk.board.createText("one", at: Point(x: 4, y: 8))
     try desk.board.setLocked(id, true)
     desk.sync()
     _ = desk.client.receive(failure(.locked, "\(id) is locked; `unlock` it first", 1))
-    #expect(
-      desk.lines().last?.hasPrefix(" the text is locked; select it and press L to unlock it")
-        == true
-    )
+    #expect(desk.lines().last?.hasPrefix(" the text is locked; select it and press L to unlock it") == true)
   }
 
-  @Test("a key for a game opens the prompt at once, and no letter of a guess runs a command")
-  func newGame() throws {
+  @Test("a key for a game opens the prompt at once, and no letter of a guess runs a command") func newGame() throws {
     var desk = try Desk()
     #expect(
       desk.type("wcrane\rslate\r") == [
-        "game wordle 0,0 as=game-begun-by-1", "play game-begun-by-1 \"crane\"",
-        "play game-begun-by-1 \"slate\"",
+        "game wordle 0,0 as=game-begun-by-1", "play game-begun-by-1 \"crane\"", "play game-begun-by-1 \"slate\"",
       ]
     )
     var generator = SystemRandomNumberGenerator()
@@ -119,8 +102,7 @@ struct ActionMessageTests {
     #expect(desk.type("^p") == [], "Escape closes the prompt")
   }
 
-  @Test("a second game or photo does not cover the first")
-  func placing() throws {
+  @Test("a second game or photo does not cover the first") func placing() throws {
     var desk = try Desk()
     let first = try desk.board.createConnectFour(at: Point(x: 0, y: 0))
     desk.sync()
@@ -128,9 +110,7 @@ struct ActionMessageTests {
     let place = scene.freePlace(near: Point(x: 0, y: 0))
     let taken = try #require(scene.snapshot(first)).bounds
     #expect(!taken.contains(Rectangle(place, place)))
-    #expect(
-      place.x > taken.greatest.x && scene.viewport.rectangle.contains(Rectangle(place, place))
-    )
+    #expect(place.x > taken.greatest.x && scene.viewport.rectangle.contains(Rectangle(place, place)))
     #expect(scene.freePlace(near: Point(x: 0, y: 900)) == Point(x: 0, y: 900))
     let second = try desk.board.createConnectFour(at: place)
     desk.sync()
@@ -138,35 +118,28 @@ struct ActionMessageTests {
     #expect(!taken.touches(bounds))
   }
 
-  @Test("the prompt closes if the game could not begin")
-  func refusedGame() throws {
+  @Test("the prompt closes if the game could not begin") func refusedGame() throws {
     var desk = try Desk()
     _ = desk.type("wcr")
     _ = desk.client.receive(failure(.viewer, "you can only view this board", 1))
     #expect(!desk.client.prompt.isOpen)
   }
 
-  @Test("the tools stay visible at 80 columns while chat lines wait", arguments: [1, 12])
-  func tools(_ count: Int) throws {
+  @Test("the tools stay visible at 80 columns while chat lines wait", arguments: [1, 12]) func tools(_ count: Int)
+    throws
+  {
     var desk = try Desk()
     desk.client.resize(columns: 80, rows: 24)
     for _ in 0..<count {
       _ = desk.client.receive(
-        .chat(
-          .init(id: "1", peer: try Desk.memberID(2).description, name: "Bob", text: "hi", at: "")
-        )
+        .chat(.init(id: "1", peer: try Desk.memberID(2).description, name: "Bob", text: "hi", at: ""))
       )
     }
     let buttons = desk.client.titleBar.toolButtons.buttons
     #expect(buttons.count == Tool.allCases.count + Pens.colors.count)
     #expect(desk.lines()[0].contains("\(count) new"))
     _ = desk.client.receive(
-      .settingChanged(
-        .init(
-          changed: ["title"],
-          settings: .init(title: "A board with an extraordinarily long title")
-        )
-      )
+      .settingChanged(.init(changed: ["title"], settings: .init(title: "A board with an extraordinarily long title")))
     )
     #expect(desk.client.titleBar.toolButtons.buttons.count == buttons.count)
   }

@@ -6,8 +6,7 @@ import WhiteboardSync
 @testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
-@Suite("The areas around and above the board")
-struct AroundBoardTests {
+@Suite("The areas around and above the board") struct AroundBoardTests {
   /// Returns the column and row of a text on the screen, counted from 1 as terminals do.
   private func place(of text: String, _ desk: inout Desk) throws -> (x: Int, y: Int) {
     let lines = desk.lines()
@@ -16,8 +15,7 @@ struct AroundBoardTests {
     return (lines[row].distance(from: lines[row].startIndex, to: range.lowerBound) + 1, row + 1)
   }
 
-  @Test("a large terminal has a row of tools and colors, and a click selects one")
-  func toolRow() throws {
+  @Test("a large terminal has a row of tools and colors, and a click selects one") func toolRow() throws {
     var desk = try Desk()
     desk.client.resize(columns: 120, rows: 40)
     let row = desk.lines()[1]
@@ -34,20 +32,12 @@ struct AroundBoardTests {
     let style = desk.client.frame().screen[colors.x + 5, 1].style
     #expect(style.attributes.contains(.reversed), "the chosen color stands out")
     // A stroke begins at the mouse, although the row moves the board down.
-    let place = desk.client.layout.place(
-      atColumn: 47.5,
-      row: 20.5,
-      in: desk.client.workspace.scene.viewport
-    )
+    let place = desk.client.layout.place(atColumn: 47.5, row: 20.5, in: desk.client.workspace.scene.viewport)
     #expect(desk.type("p^[<0;48;21M").first?.hasPrefix("pen \(CommandLine.text(place))") == true)
-    #expect(
-      abs(place.x) < 8 && abs(place.y) < 16,
-      "the center of the board is in the middle of its area"
-    )
+    #expect(abs(place.x) < 8 && abs(place.y) < 16, "the center of the board is in the middle of its area")
   }
 
-  @Test("a small terminal has tools and colors in the title if there is room")
-  func toolsInTitle() throws {
+  @Test("a small terminal has tools and colors in the title if there is room") func toolsInTitle() throws {
     var desk = try Desk()
     desk.client.resize(columns: 80, rows: 24)
     #expect(desk.client.layout.board.rows == 1..<23)
@@ -63,17 +53,13 @@ struct AroundBoardTests {
     #expect(desk.lines()[0].contains("2 people") && desk.lines()[0].contains("  ● line"))
   }
 
-  @Test("a resting pointer loses its name, covers nothing, and disappears")
-  func restingPointer() throws {
+  @Test("a resting pointer loses its name, covers nothing, and disappears") func restingPointer() throws {
     var desk = try Desk()
     let bob = try Desk.memberID(2)
     try desk.board.createText("hello", at: Point(x: -100, y: -96))
     desk.sync()
     _ = desk.tick()
-    desk.client.applyChange(
-      .presence(bob, try Presence(cursor: Point(x: -100, y: -96))),
-      now: desk.now
-    )
+    desk.client.applyChange(.presence(bob, try Presence(cursor: Point(x: -100, y: -96))), now: desk.now)
     func board() -> [String] { desk.lines().map { String($0.prefix(74)) } }
     #expect(board().contains { $0.contains("▲") } && board().contains { $0.contains("Bob") })
     #expect(!board().contains { $0.contains("hello") })
@@ -82,18 +68,12 @@ struct AroundBoardTests {
     _ = desk.tick()
     #expect(board().contains { $0.contains("hello") }, "\(board())")
     #expect(!board().contains { $0.contains("Bob") })
-    desk.client.applyChange(
-      .presence(bob, try Presence(cursor: Point(x: 100, y: 100))),
-      now: desk.now
-    )
+    desk.client.applyChange(.presence(bob, try Presence(cursor: Point(x: 100, y: 100))), now: desk.now)
     #expect(board().contains { $0.contains("Bob") }, "it moves again")
     desk.now += .seconds(4)
     _ = desk.tick()
     // Presence is sent again without any movement.
-    desk.client.applyChange(
-      .presence(bob, try Presence(cursor: Point(x: 100, y: 100))),
-      now: desk.now
-    )
+    desk.client.applyChange(.presence(bob, try Presence(cursor: Point(x: 100, y: 100))), now: desk.now)
     #expect(board().contains { $0.contains("▲") } && !board().contains { $0.contains("Bob") })
     desk.now += .seconds(20)
     _ = desk.tick()
@@ -101,10 +81,7 @@ struct AroundBoardTests {
     #expect(!desk.client.isTicking, "nothing is drawn again while nothing happens")
   }
 
-  @Test(
-    "a game shows that it is the user's turn, and its key asks for the move",
-    arguments: [(100, 24), (40, 12)]
-  )
+  @Test("a game shows that it is the user's turn, and its key asks for the move", arguments: [(100, 24), (40, 12)])
   func ourTurn(_ columns: Int, _ rows: Int) throws {
     var desk = try Desk()
     desk.client.resize(columns: columns, rows: rows)

@@ -8,45 +8,29 @@ import WhiteboardSync
 @testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
-@Suite("The board on a terminal")
-struct BoardClientTests {
-  @Test("every key has only one command, and every tool has a key")
-  func keyMap() {
+@Suite("The board on a terminal") struct BoardClientTests {
+  @Test("every key has only one command, and every tool has a key") func keyMap() {
     let keys = KeyMap.standard.bindings.flatMap(\.keys)
     #expect(Set(keys).count == keys.count, "\(keys)")
-    for tool in Tool.allCases {
-      #expect(KeyMap.standard.command(.character(tool.key), []) == .tool(tool))
-    }
+    for tool in Tool.allCases { #expect(KeyMap.standard.command(.character(tool.key), []) == .tool(tool)) }
   }
 
-  @Test("mouse gestures become the same commands as in a script")
-  func mouse() throws {
+  @Test("mouse gestures become the same commands as in a script") func mouse() throws {
     var desk = try Desk()
     // The board is 74 columns wide, and its center is at the origin.
     #expect(desk.type("^[<0;38;13M") == ["pen 4,8 width=5"])
     #expect(desk.type("^[<32;40;13M^[<32;40;14M") == [])
     #expect(desk.tick() == ["pen 20,8 20,24", "point 20,24"])
     #expect(desk.type("^[<0;40;14m") == ["lift"])
-    #expect(
-      desk.type("3}l^[<0;38;13M^[<32;42;13M^[<0;42;13m") == [
-        "stroke 4,8 36,8 color=#1fae84ff width=8"
-      ]
-    )
-    #expect(
-      desk.type("0r^[<0;38;13M^[<32;39;14M^[<0;39;14m") == [
-        "stroke 4,8 12,8 12,24 4,24 4,8 width=8"
-      ]
-    )
+    #expect(desk.type("3}l^[<0;38;13M^[<32;42;13M^[<0;42;13m") == ["stroke 4,8 36,8 color=#1fae84ff width=8"])
+    #expect(desk.type("0r^[<0;38;13M^[<32;39;14M^[<0;39;14m") == ["stroke 4,8 12,8 12,24 4,24 4,8 width=8"])
     #expect(desk.type("e^[<0;38;13M^[<32;39;13M^[<0;39;13m") == ["erase 4,8 12,8 radius=8"])
     let before = desk.client.workspace.scene.canvas.viewport.center
     #expect(desk.type("h^[<0;38;13M^[<32;39;13M^[<0;39;13m^[<65;3;3M") == [])
-    #expect(
-      desk.client.workspace.scene.canvas.viewport.center == Point(x: before.x - 8, y: before.y + 48)
-    )
+    #expect(desk.client.workspace.scene.canvas.viewport.center == Point(x: before.x - 8, y: before.y + 48))
   }
 
-  @Test("[BRD-33] a bracketed paste with CR becomes lines, on the board and at the prompt")
-  func paste() throws {
+  @Test("[BRD-33] a bracketed paste with CR becomes lines, on the board and at the prompt") func paste() throws {
     var desk = try Desk()
     let pasted = desk.type("^[200~one\rtwo\r\nthree^[201~")
     #expect(pasted == [#"text 0,0 "one\ntwo\nthree""#])
@@ -54,33 +38,26 @@ struct BoardClientTests {
     #expect(desk.type("/^[200~a\r\nb\u{7}^[201~\r") == [#"say "a b""#])
   }
 
-  @Test("an unknown command is not sent, and a similar one is suggested")
-  func mistyped() throws {
+  @Test("an unknown command is not sent, and a similar one is suggested") func mistyped() throws {
     var desk = try Desk()
     #expect(desk.type(":flit\r") == [])
     #expect(desk.client.messages.notice?.text.contains("did you mean") == true)
     #expect(desk.type(":zom 50\r") == [])
     #expect(desk.client.messages.notice?.text.contains("zoom") == true)
     #expect(desk.type(#":text 0,0 "abc"# + "\r") == [], "the text has no end")
-    #expect(
-      desk.client.messages.notice?.kind == .problem && desk.client.workspace.requests.count == 0
-    )
+    #expect(desk.client.messages.notice?.kind == .problem && desk.client.workspace.requests.count == 0)
     #expect(desk.type(":digest\r") == ["digest"])
   }
 
-  @Test("a board without a title, as after its undo, shows its own name")
-  func title() throws {
+  @Test("a board without a title, as after its undo, shows its own name") func title() throws {
     var desk = try Desk()
-    _ = desk.client.receive(
-      .settingChanged(.init(changed: ["title"], settings: .init(title: "Plan B")))
-    )
+    _ = desk.client.receive(.settingChanged(.init(changed: ["title"], settings: .init(title: "Plan B"))))
     #expect(desk.client.session.board.name == "Plan B")
     _ = desk.client.receive(.settingChanged(.init(changed: ["title"], settings: .init())))
     #expect(desk.client.session.board.name == "Plans")
   }
 
-  @Test("a selection is moved, rotated, colored and deleted by keys and by the mouse")
-  func selection() throws {
+  @Test("a selection is moved, rotated, colored and deleted by keys and by the mouse") func selection() throws {
     var desk = try Desk()
     let id = try desk.board.createText("hello", at: Point(x: 4, y: 8))
     desk.sync()
@@ -95,17 +72,14 @@ struct BoardClientTests {
     #expect(desk.type("SS") == ["scale \(id) 1.1", "scale \(id) 1.21"])
     #expect(desk.type("2") == ["color \(id) #56b4e9ff"])
     #expect(
-      desk.type("][Ldx") == [
-        "order \(id) front", "order \(id) back", "lock \(id)", "duplicate \(id)", "delete \(id)",
-      ]
+      desk.type("][Ldx") == ["order \(id) front", "order \(id) back", "lock \(id)", "duplicate \(id)", "delete \(id)"]
     )
     #expect(desk.type("y'") == ["copy \(id)"])
     #expect(desk.type("^") == ["deselect"])
     #expect(desk.type("^[<0;70;3M^[<32;3;22M^[<0;3;22m") == ["deselect", "select \(id)"])
   }
 
-  @Test("the keyboard draws as the mouse does")
-  func keyboardPen() throws {
+  @Test("the keyboard draws as the mouse does") func keyboardPen() throws {
     var desk = try Desk()
     #expect(desk.type("; ") == ["pen 0,0 width=5"])
     #expect(desk.type("^[C^[C^[B") == [])
@@ -113,8 +87,7 @@ struct BoardClientTests {
     #expect(desk.type(" ;") == ["lift"])
   }
 
-  @Test("text goes to the chat, the board and the prompt unchanged")
-  func words() throws {
+  @Test("text goes to the chat, the board and the prompt unchanged") func words() throws {
     var desk = try Desk()
     #expect(desk.type("chi \\ \"there\"\r") == [#"say "hi \\ \"there\"""#])
     #expect(desk.type(":move last +1,1\r") == ["move last +1,1"])
@@ -134,20 +107,13 @@ struct BoardClientTests {
     #expect(desk.type("w") == ["game wordle 0,0 as=game-begun-by-11"])
   }
 
-  @Test("typing in a text sends each letter, and several users can type at once")
-  func typing() throws {
+  @Test("typing in a text sends each letter, and several users can type at once") func typing() throws {
     var desk = try Desk()
-    #expect(
-      desk.type("t^[<0;38;13M^[<0;38;13mhi") == [
-        #"text 4,8 "h" as=typed-1"#, #"insert typed-1 1 "i" was="h""#,
-      ]
-    )
+    #expect(desk.type("t^[<0;38;13M^[<0;38;13mhi") == [#"text 4,8 "h" as=typed-1"#, #"insert typed-1 1 "i" was="h""#])
     let id = try desk.board.createText("hi", at: Point(x: 4, y: 8))
     desk.sync()
     for request: Int64 in [1, 2] {
-      _ = desk.client.receive(
-        .done(.init(verb: .text, request: .number(request), id: id))
-      )
+      _ = desk.client.receive(.done(.init(verb: .text, request: .number(request), id: id)))
     }
     #expect(desk.client.frame().cursor?.y == 12, "the caret is in the text")
     try desk.board.text(id).edit(replacing: 0..<0, with: "oh ")
@@ -156,27 +122,21 @@ struct BoardClientTests {
     #expect(desk.type("\r") == [])
     #expect(desk.type("p") == [], "keys are tools again")
     // After a click on a text, the user types in it. An empty text is deleted at the end.
-    #expect(
-      desk.type("t^[<0;38;13M^[<0;38;13m\u{15}") == [#"insert \#(id) 0 "" replacing=5 was="oh hi""#]
-    )
+    #expect(desk.type("t^[<0;38;13M^[<0;38;13m\u{15}") == [#"insert \#(id) 0 "" replacing=5 was="oh hi""#])
     #expect(desk.type("^") == ["delete \(id)"])
     #expect(desk.type("^[<0;9;4M^[<0;9;4m^") == [], "nothing was typed")
   }
 
-  @Test("a corner resizes, a handle rotates, and a drag snaps unless snapping is off")
-  func handles() throws {
+  @Test("a corner resizes, a handle rotates, and a drag snaps unless snapping is off") func handles() throws {
     var desk = try Desk()
     let id = try desk.board.createText("hello", at: Point(x: 4, y: 8))
     let other = try desk.board.createText("other", at: Point(x: 10, y: 200))
     desk.sync()
     try desk.board.select([id])
     desk.sync()
-    // The box is 200 by 50: its corners are 12 cells and about 2 rows from the middle, and the frame
-    // is a cell outside.
+    // The box is 200 by 50: its corners are 12 cells and about 2 rows from the middle, and the frame is a cell outside.
     #expect(desk.lines().filter { $0.contains("■") }.count == 2)
-    #expect(
-      desk.type("v^[<0;51;16M^[<32;76;17M^[<0;76;17m") == ["scale \(id) 1.96 about=-96,-17"]
-    )
+    #expect(desk.type("v^[<0;51;16M^[<32;76;17M^[<0;76;17m") == ["scale \(id) 1.96 about=-96,-17"])
     #expect(desk.type("^[<0;38;8M^[<32;50;13M^[<0;50;13m") == ["rotate \(id) 90"])
     #expect(desk.type("^[<0;38;13M^[<32;39;20M^[<0;39;20m") == ["move \(id) +6,112"])
     desk.now += .seconds(1)
@@ -188,8 +148,7 @@ struct BoardClientTests {
     #expect(other != id)
   }
 
-  @Test("the menu lists the possible actions, and runs them by key, by arrows and by the mouse")
-  func menu() throws {
+  @Test("the menu lists the possible actions, and runs them by key, by arrows and by the mouse") func menu() throws {
     var desk = try Desk()
     #expect(desk.type(" ") == [])
     #expect(desk.lines().contains { $0.contains("photo from a file") })
@@ -206,8 +165,7 @@ struct BoardClientTests {
     #expect(desk.client.overlay == nil)
   }
 
-  @Test("`go` and following a user show them, and scrolling ends the following")
-  func navigation() throws {
+  @Test("`go` and following a user show them, and scrolling ends the following") func navigation() throws {
     var desk = try Desk()
     let id = try desk.board.createText("far away", at: Point(x: 5_000, y: 5_000))
     desk.sync()
@@ -228,8 +186,7 @@ struct BoardClientTests {
     #expect(desk.client.session.members.followed == nil)
   }
 
-  @Test("keys run the commands of the settings, and invalid settings name their place")
-  func rebinding() throws {
+  @Test("keys run the commands of the settings, and invalid settings name their place") func rebinding() throws {
     let keys = try KeyMap([
       KeyBinding(command: "undo", keys: ["ctrl+u", "d"], place: "config:3"),
       KeyBinding(command: "follow", keys: [], place: "config:4"),
@@ -241,16 +198,13 @@ struct BoardClientTests {
     #expect(!keys.help.contains { $0.text.contains("follow a member") })
     for (command, key) in [("fly", "x"), ("undo", "ctrl+"), ("undo", "hyper")] {
       let binding = KeyBinding(command: command, keys: [key], place: "config:7")
-      #expect {
-        try KeyMap([binding])
-      } throws: { error in
+      #expect { try KeyMap([binding]) } throws: { error in
         (error as? WhiteboardError)?.message.hasPrefix("config:7: ") == true
       }
     }
   }
 
-  @Test("Ctrl+C leaves if it is pressed twice, and q leaves at once")
-  func leaving() throws {
+  @Test("Ctrl+C leaves if it is pressed twice, and q leaves at once") func leaving() throws {
     var desk = try Desk()
     #expect(desk.type("\u{3}") == [])
     #expect(desk.type("\u{3}") == ["QUIT"])
@@ -262,17 +216,14 @@ struct BoardClientTests {
     #expect(other.type("q") == ["QUIT"])
   }
 
-  @Test("the screen shows the board, the members, the chat and the state")
-  func screen() throws {
+  @Test("the screen shows the board, the members, the chat and the state") func screen() throws {
     var desk = try Desk()
     #expect(desk.lines().contains { $0.contains("Drag to draw") })
     try desk.board.createText("hello", at: Point(x: 0, y: 0))
     desk.sync()
     let bob = try Desk.memberID(2)
     desk.client.applyChange(.presence(bob, try Presence(cursor: Point(x: -100, y: -100))))
-    _ = desk.client.receive(
-      .chat(.init(id: "1", peer: bob.description, name: "Bob", text: "hi\u{1B}[2J", at: ""))
-    )
+    _ = desk.client.receive(.chat(.init(id: "1", peer: bob.description, name: "Bob", text: "hi\u{1B}[2J", at: "")))
     let lines = desk.lines()
     #expect(lines[0].contains("Plans") && lines[0].contains("2 people"))
     #expect(lines.contains { $0.contains("hello") })
@@ -288,13 +239,10 @@ struct BoardClientTests {
     _ = desk.client.receive(.peerState(away))
     desk.now += .seconds(8)
     _ = desk.tick()
-    #expect(
-      desk.lines().last?.contains("Bob unreachable for 8 s; your changes are sent later") == true
-    )
+    #expect(desk.lines().last?.contains("Bob unreachable for 8 s; your changes are sent later") == true)
   }
 
-  @Test("an object that another user selected shows that user's name")
-  func selectedByOthers() throws {
+  @Test("an object that another user selected shows that user's name") func selectedByOthers() throws {
     var desk = try Desk()
     let id = try desk.board.createText("hello", at: Point(x: 0, y: 0))
     let bob = try Desk.memberID(2)
@@ -309,11 +257,10 @@ struct BoardClientTests {
     #expect(desk.client.workspace.scene.selection.isEmpty)
   }
 
-  @Test(
-    "everything is drawn at every size",
-    arguments: [(1, 1), (3, 2), (40, 12), (89, 15), (300, 100)]
-  )
-  func sizes(columns: Int, rows: Int) throws {
+  @Test("everything is drawn at every size", arguments: [(1, 1), (3, 2), (40, 12), (89, 15), (300, 100)]) func sizes(
+    columns: Int,
+    rows: Int
+  ) throws {
     var desk = try Desk()
     try desk.board.createDrawing([InkPoint(x: -900, y: -900), InkPoint(x: 900, y: 900)])
     desk.sync()
@@ -326,8 +273,7 @@ struct BoardClientTests {
     }
   }
 
-  @Test("an invitation shows a question that one key answers")
-  func invitations() throws {
+  @Test("an invitation shows a question that one key answers") func invitations() throws {
     var desk = try Desk()
     let invitation = BoardEvent.Invitation(
       id: "i1",
@@ -354,8 +300,7 @@ struct BoardClientTests {
     }
   }
 
-  @Test("an offered file shows its question after a request to join, and one key answers it")
-  func fileOffers() throws {
+  @Test("an offered file shows its question after a request to join, and one key answers it") func fileOffers() throws {
     var desk = try Desk()
     func offer(_ transfer: String) -> BoardEvent {
       .resourceOffered(
@@ -369,8 +314,7 @@ struct BoardClientTests {
         )
       )
     }
-    func finished(_ transfer: String, _ outcome: BoardEvent.ResourceFinished.Outcome) -> BoardEvent
-    {
+    func finished(_ transfer: String, _ outcome: BoardEvent.ResourceFinished.Outcome) -> BoardEvent {
       .resourceFinished(
         .init(
           transfer: transfer,
@@ -396,9 +340,7 @@ struct BoardClientTests {
     #expect(desk.lines().last?.contains("/inbox/t1") == true)
   }
 
-  @Test(
-    "a question disappears when the peer cancels it, and keys have their normal commands again"
-  )
+  @Test("a question disappears when the peer cancels it, and keys have their normal commands again")
   func invitationEnded() throws {
     var desk = try Desk()
     _ = desk.client.receive(
@@ -420,13 +362,7 @@ struct BoardClientTests {
     #expect(desk.lines().contains { $0.contains("You already know this peer's key.") })
     #expect(!desk.lines().contains { $0.contains("must show these words") })
     _ = desk.client.receive(
-      .note(
-        .init(
-          code: "invitation-ended",
-          message: "Eve (abcdefgh) stopped waiting for an answer.",
-          invitation: "i1"
-        )
-      )
+      .note(.init(code: "invitation-ended", message: "Eve (abcdefgh) stopped waiting for an answer.", invitation: "i1"))
     )
     #expect(desk.client.session.questions.invitations.isEmpty)
     #expect(desk.lines().last?.contains("Eve (abcdefgh) stopped waiting") == true)

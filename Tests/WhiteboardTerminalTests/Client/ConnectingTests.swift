@@ -6,8 +6,7 @@ import WhiteboardRendering
 @testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
-@Suite("The screen while the program connects")
-struct ConnectingTests {
+@Suite("The screen while the program connects") struct ConnectingTests {
   private static func client(_ columns: Int = 80, _ rows: Int = 24) -> BoardClient {
     var client = BoardClient(columns: columns, rows: rows, dotStyle: .braille)
     client.connect(to: "192.0.2.7:26273", now: .zero)
@@ -28,14 +27,7 @@ struct ConnectingTests {
   /// Returns the event about the request to join, with the words to compare.
   private static func request(mustAnswer: Bool) -> BoardEvent {
     .invitation(
-      .init(
-        id: "to-1",
-        peer: Self.id(2),
-        name: "Ada",
-        words: "a b c",
-        direction: .outgoing,
-        mustAnswer: mustAnswer
-      )
+      .init(id: "to-1", peer: Self.id(2), name: "Ada", words: "a b c", direction: .outgoing, mustAnswer: mustAnswer)
     )
   }
 
@@ -56,16 +48,13 @@ struct ConnectingTests {
     )
   }
 
-  @Test("each step of the attempt is shown, with its address and the awaited user")
-  func steps() {
+  @Test("each step of the attempt is shown, with its address and the awaited user") func steps() {
     var client = Self.client()
     var lines = client.frame().screen.lines
     #expect(lines.contains { $0.contains("Connecting to 192.0.2.7:26273") })
     for (joining, text) in [
       (BoardEvent.Joining(step: .connecting, address: "192.0.2.7:26273"), "Dialling."),
-      (
-        .init(step: .awaitingAnswer, address: "192.0.2.7:26273"), "Connected; waiting for an answer"
-      ),
+      (.init(step: .awaitingAnswer, address: "192.0.2.7:26273"), "Connected; waiting for an answer"),
       (.init(step: .provingCode), "Checking the join code."),
       (.init(step: .awaitingAcceptance, name: "Ada"), "Waiting for Ada to accept."),
     ] {
@@ -99,8 +88,7 @@ struct ConnectingTests {
     #expect(lines.contains { $0.contains("67 s   4:00 left to accept   Esc or q cancels") })
   }
 
-  @Test("drawing, typing and pasting work only after the session is connected")
-  func drawing() {
+  @Test("drawing, typing and pasting work only after the session is connected") func drawing() {
     var client = Self.client()
     let drag = "^[<0;10;10M^[<32;20;12M^[<0;30;14m"
     #expect(Self.type(drag + "t" + ":objects\r" + "u", &client) == [])
@@ -110,26 +98,19 @@ struct ConnectingTests {
     #expect(!Self.type(drag, &client).isEmpty)
   }
 
-  @Test("Esc, q and Ctrl+C cancel", arguments: ["^", "q", "\u{3}", "\u{4}"])
-  func canceling(key: String) {
+  @Test("Esc, q and Ctrl+C cancel", arguments: ["^", "q", "\u{3}", "\u{4}"]) func canceling(key: String) {
     var client = Self.client()
     #expect(Self.type(key, &client) == [.quit])
   }
 
-  @Test("the user can compare words while the program connects")
-  func comparing() {
+  @Test("the user can compare words while the program connects") func comparing() {
     var client = Self.client()
     _ = client.receive(Self.request(mustAnswer: true))
     #expect(client.frame().screen.lines.contains { $0.contains("a b c") })
-    #expect(
-      Self.type("y", &client) == [
-        .command(CommandRequest(.accept(target: "to-1"), request: .number(1)))
-      ]
-    )
+    #expect(Self.type("y", &client) == [.command(CommandRequest(.accept(target: "to-1"), request: .number(1)))])
   }
 
-  @Test("a user who joins by a link sees the words that the host is asked to compare")
-  func wordsForHost() {
+  @Test("a user who joins by a link sees the words that the host is asked to compare") func wordsForHost() {
     var client = Self.client()
     _ = client.receive(Self.request(mustAnswer: false))
     #expect(client.frame().screen.lines.contains { $0.contains("a b c") })
@@ -138,8 +119,7 @@ struct ConnectingTests {
     #expect(!client.frame().screen.lines.contains { $0.contains("a b c") })
   }
 
-  @Test("once the session is connected, the bottom line names the member whose board is awaited")
-  func awaitingBoard() {
+  @Test("once the session is connected, the bottom line names the member whose board is awaited") func awaitingBoard() {
     var client = Self.client()
     _ = client.receive(Self.ready())
     #expect(client.frame().screen.lines[23].contains("looking for the other members"))
@@ -149,8 +129,7 @@ struct ConnectingTests {
     #expect(client.frame().screen.lines[23].contains("synced with 1"))
   }
 
-  @Test("members that announce the board and are not connected are named instead of `only you`")
-  func lookingFor() {
+  @Test("members that announce the board and are not connected are named instead of `only you`") func lookingFor() {
     var client = BoardClient(columns: 80, rows: 24, dotStyle: .braille)
     func found(_ peer: String, _ name: UntrustedText, _ board: String) -> BoardEvent {
       .peerFound(.init(peer: peer, name: name, board: board, boardName: "Team", addresses: []))
@@ -170,8 +149,10 @@ struct ConnectingTests {
     #expect(lines[0].contains("2 people"))
   }
 
-  @Test("the screen is drawn at every size", arguments: [(1, 1), (5, 2), (40, 12), (200, 70)])
-  func sizes(columns: Int, rows: Int) {
+  @Test("the screen is drawn at every size", arguments: [(1, 1), (5, 2), (40, 12), (200, 70)]) func sizes(
+    columns: Int,
+    rows: Int
+  ) {
     var client = Self.client(columns, rows)
     let screen = client.frame().screen
     #expect(screen.width == columns && screen.height == rows)

@@ -46,9 +46,7 @@ struct Desk {
   mutating func sync() {
     let snapshots = board.snapshots
     for id in known.subtracting(snapshots.map(\.id)) { client.applyChange(.removed(id)) }
-    for snapshot in snapshots {
-      client.applyChange(.shown(snapshot, board.gameView(snapshot.id, for: board.member)))
-    }
+    for snapshot in snapshots { client.applyChange(.shown(snapshot, board.gameView(snapshot.id, for: board.member))) }
     known = Set(snapshots.map(\.id))
   }
 
@@ -67,8 +65,7 @@ struct Desk {
 
   static func line(_ action: BoardClient.Action) -> String? {
     switch action {
-    case .command(let request):
-      request.isParsedFromLine ? request.line : "NOT PARSED \(request.line)"
+    case .command(let request): request.isParsedFromLine ? request.line : "NOT PARSED \(request.line)"
     case .quit: "QUIT"
     case .redraw: "REDRAW"
     case .suspend: "SUSPEND"

@@ -5,17 +5,14 @@ import WhiteboardRendering
 @testable import Whiteboard
 @testable import WhiteboardTerminal
 
-@Suite("What every key does")
-struct KeyMapTests {
+@Suite("What every key does") struct KeyMapTests {
   /// The effect of a key: commands for the board, and a changed state of the client.
   private struct Outcome {
     var commands: [String] = []
     var state: [String: String] = [:]
   }
 
-  private static let selectFirst = [
-    "notice": "select an object first: press v and click it, or press Tab"
-  ]
+  private static let selectFirst = ["notice": "select an object first: press v and click it, or press Tab"]
 
   /// The outcomes without a selection, and with a selected text, whose id is written as ID.
   private static let outcomes: [KeyMap.Command: (unselected: Outcome, selected: Outcome)] = {
@@ -29,29 +26,23 @@ struct KeyMapTests {
     }
     for tool in Tool.allCases { both(.tool(tool), state: ["tool": tool.rawValue]) }
     let colors = [
-      "default", "#e69f00ff", "#56b4e9ff", "#1fae84ff", "#f0e442ff", "#3b8fd9ff", "#e8601cff",
-      "#cc79a7ff", "#999999ff", "#9a7be0ff",
+      "default", "#e69f00ff", "#56b4e9ff", "#1fae84ff", "#f0e442ff", "#3b8fd9ff", "#e8601cff", "#cc79a7ff", "#999999ff",
+      "#9a7be0ff",
     ]
     for (index, color) in colors.enumerated() {
       let state = ["color": color]
-      table[.color(index)] = (
-        Outcome(state: state), Outcome(commands: ["color ID \(color)"], state: state)
-      )
+      table[.color(index)] = (Outcome(state: state), Outcome(commands: ["color ID \(color)"], state: state))
     }
     for (command, width) in [(KeyMap.Command.thinner, "2"), (.broader, "8")] {
       let state = ["width": width]
-      table[command] = (
-        Outcome(state: state), Outcome(commands: ["width ID \(width)"], state: state)
-      )
+      table[command] = (Outcome(state: state), Outcome(commands: ["width ID \(width)"], state: state))
     }
     for (dx, dy) in [(-1, 0), (1, 0), (0, -1), (0, 1)] {
       table[.arrow(dx: dx, dy: dy, isWide: false)] = (
-        Outcome(state: ["center": "\(64 * dx),\(128 * dy)"]),
-        Outcome(commands: ["move ID +\(8 * dx),\(8 * dy)"])
+        Outcome(state: ["center": "\(64 * dx),\(128 * dy)"]), Outcome(commands: ["move ID +\(8 * dx),\(8 * dy)"])
       )
       table[.arrow(dx: dx, dy: dy, isWide: true)] = (
-        Outcome(state: ["center": "\(256 * dx),\(512 * dy)"]),
-        Outcome(commands: ["move ID +\(16 * dx),\(32 * dy)"])
+        Outcome(state: ["center": "\(256 * dx),\(512 * dy)"]), Outcome(commands: ["move ID +\(16 * dx),\(32 * dy)"])
       )
     }
     both(.zoomIn, state: ["zoom": "0.63"])
@@ -65,25 +56,18 @@ struct KeyMapTests {
     selection(.duplicate, "duplicate ID")
     table[.group] = (
       Outcome(state: selectFirst),
-      Outcome(
-        state: ["notice": "a group needs at least two objects; select more (Ctrl+click adds one)"]
-      )
+      Outcome(state: ["notice": "a group needs at least two objects; select more (Ctrl+click adds one)"])
     )
     both(.ungroup, state: ["notice": "the selection contains no group"])
     selection(.lock, "lock ID")
     selection(.raise, "order ID front")
     selection(.lower, "order ID back")
-    for degrees in [15.0, -15, 1, -1] {
-      selection(.turn(degrees: degrees), "rotate ID \(Int(degrees))")
-    }
+    for degrees in [15.0, -15, 1, -1] { selection(.turn(degrees: degrees), "rotate ID \(Int(degrees))") }
     selection(.scale(percent: 110), "scale ID 1.1")
     selection(.scale(percent: 100 / 1.1), "scale ID 0.91")
     let link = "whiteboard://127.0.0.1:1/b?peer=p"
     table[.copy] = (
-      Outcome(
-        commands: ["CLIPBOARD \(link)"],
-        state: ["notice": "copied: whiteboard-peer join '\(link)'"]
-      ),
+      Outcome(commands: ["CLIPBOARD \(link)"], state: ["notice": "copied: whiteboard-peer join '\(link)'"]),
       Outcome(commands: ["copy ID"])
     )
     both(.paste, "paste 0,0")
@@ -101,8 +85,7 @@ struct KeyMapTests {
     both(.command, state: ["prompt": ":"])
     both(.photo, state: ["prompt": "photo file: "])
     table[.menu] = (
-      Outcome(state: ["box": "menu from pen to leave"]),
-      Outcome(state: ["box": "menu from edit the text to deselect"])
+      Outcome(state: ["box": "menu from pen to leave"]), Outcome(state: ["box": "menu from edit the text to deselect"])
     )
     both(.help, state: ["box": "Keys"])
     both(.readChat, state: ["box": "Chat"])
@@ -110,24 +93,12 @@ struct KeyMapTests {
     both(.suspend, "SUSPEND")
     both(.invite, state: ["box": "invite"])
     both(.panel, state: ["panel": "false"])
-    both(
-      .saved,
-      state: [
-        "notice": "every change is saved immediately; :export FILE saves a picture of the board"
-      ]
-    )
+    both(.saved, state: ["notice": "every change is saved immediately; :export FILE saves a picture of the board"])
     both(.redraw, "REDRAW")
     both(.quit, "QUIT")
-    both(
-      .interrupt,
-      state: ["notice": "Press Ctrl+C again to leave the board; all changes are saved"]
-    )
+    both(.interrupt, state: ["notice": "Press Ctrl+C again to leave the board; all changes are saved"])
     both(.game, "game wordle 0,0 as=game-begun-by-1", state: ["prompt": "guess: "])
-    both(
-      .connectFour,
-      "game connect-four 0,0 as=game-begun-by-1",
-      state: ["prompt": "column, 1 to 7: "]
-    )
+    both(.connectFour, "game connect-four 0,0 as=game-begun-by-1", state: ["prompt": "column, 1 to 7: "])
     return table
   }()
 
@@ -139,13 +110,10 @@ struct KeyMapTests {
       "width": CommandLine.text(client.workspace.toolbox.width),
       "center": CommandLine.text(client.workspace.scene.canvas.viewport.center),
       "zoom": DecimalText.hundredths(client.workspace.scene.canvas.viewport.zoom),
-      "keyboard pen": "\(client.workspace.toolbox.isKeyboardPen)",
-      "snapping": "\(client.workspace.toolbox.isSnapping)",
+      "keyboard pen": "\(client.workspace.toolbox.isKeyboardPen)", "snapping": "\(client.workspace.toolbox.isSnapping)",
       "panel": "\(client.layout.isSidePanelWanted)",
     ]
-    state["following"] = client.session.members.followed.flatMap {
-      client.session.members.name(of: $0)
-    }
+    state["following"] = client.session.members.followed.flatMap { client.session.members.name(of: $0) }
     state["notice"] = client.messages.notice?.text
     state["typing"] = client.workspace.typing?.text
     state["prompt"] = client.prompt.editor?.label
@@ -155,9 +123,7 @@ struct KeyMapTests {
     case .panel(let panel): state["box"] = panel.title
     case .invitation: state["box"] = "invite"
     case .unsavedQuestion: state["box"] = "unsaved"
-    case .menu(let menu):
-      state["box"] =
-        "menu from \(menu.items.first?.words ?? "") to \(menu.items.last?.words ?? "")"
+    case .menu(let menu): state["box"] = "menu from \(menu.items.first?.words ?? "") to \(menu.items.last?.words ?? "")"
     case nil: break
     }
     return state
@@ -166,9 +132,8 @@ struct KeyMapTests {
   /// Returns the bytes that a terminal sends for a key of the table.
   private func bytes(_ key: String) throws -> String {
     let named = [
-      "space": " ", "enter": "\r", "tab": "\t", "shift+tab": "^[Z", "escape": "^",
-      "backspace": "\u{7F}", "delete": "^[3~", "up": "^[A", "down": "^[B", "right": "^[C",
-      "left": "^[D", "f1": "^OP",
+      "space": " ", "enter": "\r", "tab": "\t", "shift+tab": "^[Z", "escape": "^", "backspace": "\u{7F}",
+      "delete": "^[3~", "up": "^[A", "down": "^[B", "right": "^[C", "left": "^[D", "f1": "^OP",
     ]
     if let bytes = named[key] { return bytes }
     guard key.hasPrefix("ctrl+") else { return key }
@@ -178,16 +143,13 @@ struct KeyMapTests {
     return String(Character(Unicode.Scalar(code)))
   }
 
-  @Test("every command of the table is tested here")
-  func allCommands() {
+  @Test("every command of the table is tested here") func allCommands() {
     #expect(Set(KeyMap.standard.bindings.map(\.command)) == Set(Self.outcomes.keys))
   }
 
-  @Test(
-    "a key sends only these commands and changes nothing else",
-    arguments: KeyMap.standard.bindings
-  )
-  func outcome(binding: KeyMap.Binding) throws {
+  @Test("a key sends only these commands and changes nothing else", arguments: KeyMap.standard.bindings) func outcome(
+    binding: KeyMap.Binding
+  ) throws {
     let expected = try #require(Self.outcomes[binding.command])
     #expect(!binding.keys.isEmpty)
     for key in binding.keys {
@@ -222,21 +184,15 @@ struct KeyMapTests {
     .pen: Outcome(commands: ["pen 4,8 width=5", "pen 12,8 20,8 20,24", "lift"]),
     .line: Outcome(commands: ["stroke 4,8 20,24 width=5"]),
     .rectangle: Outcome(commands: ["stroke 4,8 20,8 20,24 4,24 4,8 width=5"]),
-    .ellipse: Outcome(commands: ["stroke 20,16 … width=5"]),
-    .arrow: Outcome(commands: ["stroke 4,8 … width=5"]),
-    .eraser: Outcome(commands: ["erase 4,8 12,8 20,8 20,24 radius=8"]),
-    .remover: Outcome(commands: ["delete ID"]),
+    .ellipse: Outcome(commands: ["stroke 20,16 … width=5"]), .arrow: Outcome(commands: ["stroke 4,8 … width=5"]),
+    .eraser: Outcome(commands: ["erase 4,8 12,8 20,8 20,24 radius=8"]), .remover: Outcome(commands: ["delete ID"]),
     .picker: Outcome(state: ["color": "#123456ff", "tool": "text"]),
     .select: Outcome(commands: ["select ID", "move ID +16,16"]),
     .text: Outcome(commands: ["insert ID 5 \"!\" was=\"hello\""], state: ["typing": "hello!"]),
     .laser: Outcome(commands: ["point 20,24 laser"]),
   ]
 
-  @Test(
-    "the mouse and the keyboard have the same result with every tool",
-    arguments: Tool.allCases,
-    [false, true]
-  )
+  @Test("the mouse and the keyboard have the same result with every tool", arguments: Tool.allCases, [false, true])
   func gesture(tool: Tool, byKeyboard: Bool) throws {
     var desk = try Desk()
     let id = try desk.board.createText("hello", at: Point(x: 4, y: 8), color: 0x1234_56FF)

@@ -5,11 +5,8 @@ import WhiteboardRendering
 @testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
-@Suite("The lobby on a terminal")
-struct LobbyClientTests {
-  private static func lobby() -> LobbyClient {
-    LobbyClient(columns: 90, rows: 16, suggestion: "ada board")
-  }
+@Suite("The lobby on a terminal") struct LobbyClientTests {
+  private static func lobby() -> LobbyClient { LobbyClient(columns: 90, rows: 16, suggestion: "ada board") }
 
   private static func found(
     _ name: UntrustedText,
@@ -34,8 +31,7 @@ struct LobbyClientTests {
     return events.compactMap { lobby.handleInput($0, now: .seconds(1)) }
   }
 
-  @Test("Enter in an empty lobby creates a board")
-  func empty() {
+  @Test("Enter in an empty lobby creates a board") func empty() {
     var lobby = Self.lobby()
     #expect(lobby.frame().screen.lines.contains { $0.contains("looking") })
     #expect(Self.type("\r", &lobby) == [.host("ada board")])
@@ -47,8 +43,7 @@ struct LobbyClientTests {
     #expect(lobby.frame().screen.lines.contains { $0.contains("D-Bus is not running") })
   }
 
-  @Test("nearby boards are listed above the user's own; keys and the mouse open them")
-  func boards() {
+  @Test("nearby boards are listed above the user's own; keys and the mouse open them") func boards() {
     var lobby = Self.lobby()
     lobby.setBoards([.init(name: "mine", path: "/boards/mine.whiteboard", about: "3 objects")])
     lobby.found(Self.found("Team", "teamid"))
@@ -66,8 +61,8 @@ struct LobbyClientTests {
     #expect(!lobby.frame().screen.lines.contains { $0.contains("Art") })
   }
 
-  @Test("Enter on a board that requires a code asks for the code, unless the settings contain one")
-  func requiredCode() {
+  @Test("Enter on a board that requires a code asks for the code, unless the settings contain one") func requiredCode()
+  {
     for hasCode in [false, true] {
       var lobby = LobbyClient(columns: 90, rows: 16, suggestion: "ada board", hasCode: hasCode)
       var board = Self.found("Team", "teamid")
@@ -84,14 +79,12 @@ struct LobbyClientTests {
     }
   }
 
-  @Test("at 80 columns, the cause of a problem is shown completely")
-  func causes() {
+  @Test("at 80 columns, the cause of a problem is shown completely") func causes() {
     var lobby = LobbyClient(columns: 80, rows: 24, suggestion: "board")
     let cause =
       "The system D-Bus is not running, so Avahi cannot be reached. Start D-Bus (systemctl start dbus), or connect "
       + "with HOST:PORT or a join link."
-    let about =
-      "another user owns the file, so it cannot be opened; run: sudo chown 1000 /boards/plans.whiteboard"
+    let about = "another user owns the file, so it cannot be opened; run: sudo chown 1000 /boards/plans.whiteboard"
     lobby.discoveryFailed(cause)
     lobby.setBoards([.init(name: "plans", path: "/boards/plans.whiteboard", about: about)])
     let text = lobby.frame().screen.lines.map(\.trimmed).joined(separator: " ")
@@ -99,8 +92,7 @@ struct LobbyClientTests {
     #expect(text.contains(about))
   }
 
-  @Test("a board has one entry, even if it is the user's own and several members announce it")
-  func groups() {
+  @Test("a board has one entry, even if it is the user's own and several members announce it") func groups() {
     var lobby = Self.lobby()
     lobby.setBoards([
       .init(name: "Team", path: "/boards/team.whiteboard", about: "3 objects", board: "teamid"),
@@ -120,13 +112,7 @@ struct LobbyClientTests {
     // The title of the copy replaces the announced name, and the copy's own name does not.
     func setCopy(title: String?) {
       lobby.setBoards([
-        .init(
-          name: "old",
-          path: "/boards/team.whiteboard",
-          about: "3 objects",
-          board: "teamid",
-          title: title
-        )
+        .init(name: "old", path: "/boards/team.whiteboard", about: "3 objects", board: "teamid", title: title)
       ])
     }
     setCopy(title: nil)
@@ -134,9 +120,7 @@ struct LobbyClientTests {
     setCopy(title: "Plan B")
     #expect(lobby.frame().screen.lines[4].contains("Plan B  yours, Ada and Ben are on it"))
     // Opening the entry joins the running board with the local copy.
-    #expect(
-      Self.type("^[B\r", &lobby) == [.rejoin(board: "teamid", path: "/boards/team.whiteboard")]
-    )
+    #expect(Self.type("^[B\r", &lobby) == [.rejoin(board: "teamid", path: "/boards/team.whiteboard")])
     #expect(lobby.frame().screen.lines.last?.contains("o own copy") == true)
     #expect(Self.type("o", &lobby) == [.host("/boards/team.whiteboard")])
     lobby.lost(.init(peer: "adaid", name: "Ada", board: "teamid"))
@@ -146,13 +130,10 @@ struct LobbyClientTests {
     #expect(lobby.frame().screen.lines[3].contains("Ada (adaid), Ada (otherid) and Ben"))
   }
 
-  @Test("the user can type a link or a name, and is asked for a join code if it is required")
-  func prompts() {
+  @Test("the user can type a link or a name, and is asked for a join code if it is required") func prompts() {
     var lobby = Self.lobby()
     #expect(Self.type("N\u{15}plans\r", &lobby) == [.host("plans")])
-    #expect(
-      Self.type("a192.0.2.1:26273\r", &lobby) == [.join(target: "192.0.2.1:26273", code: nil)]
-    )
+    #expect(Self.type("a192.0.2.1:26273\r", &lobby) == [.join(target: "192.0.2.1:26273", code: nil)])
     lobby.fail("This board requires a join code: add --code WORDS", wantsCodeFor: "teamid")
     #expect(lobby.frame().screen.lines.contains { $0.contains("This board requires a join code.") })
     #expect(!lobby.frame().screen.lines.contains { $0.contains("--code") })
@@ -166,14 +147,14 @@ struct LobbyClientTests {
     #expect(Self.type("q", &lobby) == [.quit])
   }
 
-  @Test("a long list scrolls by keys and the wheel", arguments: [(120, 40), (80, 24), (40, 12)])
-  func scrolling(columns: Int, rows: Int) {
+  @Test("a long list scrolls by keys and the wheel", arguments: [(120, 40), (80, 24), (40, 12)]) func scrolling(
+    columns: Int,
+    rows: Int
+  ) {
     var lobby = Self.lobby()
     lobby.resize(columns: columns, rows: rows)
     lobby.setBoards((1...60).map { .init(name: "board \($0).", path: "/\($0)", about: "1 object") })
-    func shown(_ lobby: LobbyClient) -> String {
-      lobby.frame().screen.lines.dropFirst().joined(separator: "\n")
-    }
+    func shown(_ lobby: LobbyClient) -> String { lobby.frame().screen.lines.dropFirst().joined(separator: "\n") }
     #expect(shown(lobby).contains("board 1.") && !shown(lobby).contains("board 60."))
     #expect(lobby.frame().screen.lines[0].hasSuffix("1 of 60"))
     #expect(Self.type("^[4~", &lobby) == [])
@@ -194,32 +175,30 @@ struct LobbyClientTests {
     #expect(Self.type("^[<0;5;\(row + 1)M", &lobby) == [.host("/59")])
   }
 
-  @Test("an error can be read completely, with its cause first", arguments: [(120, 40), (40, 12)])
-  func failure(columns: Int, rows: Int) {
+  @Test("an error can be read completely, with its cause first", arguments: [(120, 40), (40, 12)]) func failure(
+    columns: Int,
+    rows: Int
+  ) {
     var lobby = Self.lobby()
     lobby.resize(columns: columns, rows: rows)
-    lobby.fail(
-      "/home/ada/boards/plan.whiteboard: it is damaged and cannot be opened",
-      wantsCodeFor: nil
-    )
+    lobby.fail("/home/ada/boards/plan.whiteboard: it is damaged and cannot be opened", wantsCodeFor: nil)
     let lines = lobby.frame().screen.lines
     #expect(lines.contains { $0.hasPrefix(" it is damaged and cannot be") })
     #expect(lines.joined().contains("plan.whiteboard)"))
     #expect(lines.last?.contains("Enter open") == true)
   }
 
-  @Test("a damaged board is marked in the list, with the command that recovers it")
-  func damaged() {
+  @Test("a damaged board is marked in the list, with the command that recovers it") func damaged() {
     var lobby = Self.lobby()
-    lobby.setBoards([
-      .init(name: "plan", path: "/p", about: "DAMAGED: run whiteboard-peer boards recover /p")
-    ])
+    lobby.setBoards([.init(name: "plan", path: "/p", about: "DAMAGED: run whiteboard-peer boards recover /p")])
     let lines = lobby.frame().screen.lines
     #expect(lines.contains { $0.contains("plan  DAMAGED: run whiteboard-peer boards recover /p") })
   }
 
-  @Test("the lobby is drawn at every size", arguments: [(1, 1), (5, 2), (20, 4), (200, 70)])
-  func sizes(columns: Int, rows: Int) {
+  @Test("the lobby is drawn at every size", arguments: [(1, 1), (5, 2), (20, 4), (200, 70)]) func sizes(
+    columns: Int,
+    rows: Int
+  ) {
     var lobby = Self.lobby()
     lobby.found(Self.found("Team", "teamid"))
     lobby.resize(columns: columns, rows: rows)

@@ -7,41 +7,31 @@ import WhiteboardRendering
 @testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
-@Suite("Messages on a terminal")
-struct NoticeTests {
+@Suite("Messages on a terminal") struct NoticeTests {
   @Test(
     "the cause comes first, and the path last",
     arguments: [
       ("/a/b.whiteboard: it is damaged", "it is damaged (/a/b.whiteboard)"),
       ("\"/a b.png\" cannot be read: no such file", "cannot be read: no such file (/a b.png)"),
-      ("\"plan.svg\": it breaks off", "it breaks off (plan.svg)"),
-      ("\"Ada\" is not here", "\"Ada\" is not here"), ("/only/a/path", "/only/a/path"),
-      ("nothing to undo", "nothing to undo"),
+      ("\"plan.svg\": it breaks off", "it breaks off (plan.svg)"), ("\"Ada\" is not here", "\"Ada\" is not here"),
+      ("/only/a/path", "/only/a/path"), ("nothing to undo", "nothing to undo"),
     ]
-  )
-  func causeFirst(_ message: String, _ shown: String) {
-    #expect(Notice.causeFirst(message) == shown)
-  }
+  ) func causeFirst(_ message: String, _ shown: String) { #expect(Notice.causeFirst(message) == shown) }
 
   private static let path = "/home/anna/" + String(repeating: "deep/", count: 12) + "plan.png"
 
   /// Joins rows of a box, whose text may be wrapped.
-  private func joined(_ lines: [String]) -> String {
-    lines.joined().filter { !" │┌┐└┘─".contains($0) }
-  }
+  private func joined(_ lines: [String]) -> String { lines.joined().filter { !" │┌┐└┘─".contains($0) } }
 
-  @Test(
-    "a message that does not fit into the line is shown in a box",
-    arguments: [(120, 40), (80, 24), (40, 12)]
-  )
+  @Test("a message that does not fit into the line is shown in a box", arguments: [(120, 40), (80, 24), (40, 12)])
   func boxed(_ columns: Int, _ rows: Int) throws {
     var desk = try Desk()
     desk.client.resize(columns: columns, rows: rows)
-    let failure = CommandError(
-      .fileUnreadable,
-      "\"\(Self.path)\" cannot be read: there is no such file"
+    let failure = CommandError(.fileUnreadable, "\"\(Self.path)\" cannot be read: there is no such file").answering(
+      verb: "photo",
+      request: .number(1),
+      line: nil
     )
-    .answering(verb: "photo", request: .number(1), line: nil)
     _ = desk.client.receive(.error(failure))
     let isBoxed = "cannot be read: there is no such file ()".count + Self.path.count >= columns
     #expect(desk.client.messages.isBoxed(in: desk.client.layout) == isBoxed)
@@ -53,8 +43,7 @@ struct NoticeTests {
     #expect(desk.client.messages.notice == nil)
   }
 
-  @Test("a click or a timeout closes a box")
-  func closing() throws {
+  @Test("a click or a timeout closes a box") func closing() throws {
     var desk = try Desk()
     desk.client.say(String(repeating: "long ", count: 40), isBad: true)
     #expect(desk.type("^[<0;5;22M") == [] && desk.client.messages.notice == nil)
@@ -64,8 +53,7 @@ struct NoticeTests {
     #expect(desk.client.messages.notice == nil)
   }
 
-  @Test("Escape closes a box and the menu below it, but not the selection")
-  func escaping() throws {
+  @Test("Escape closes a box and the menu below it, but not the selection") func escaping() throws {
     var desk = try Desk()
     let id = try desk.board.createText("hello", at: Point(x: 4, y: 8))
     try desk.board.select([id])
@@ -79,8 +67,9 @@ struct NoticeTests {
     #expect(desk.type("^") == ["deselect"])
   }
 
-  @Test("an earlier message does not cover a panel that the user opens", arguments: [" ", "J"])
-  func covering(_ keys: String) throws {
+  @Test("an earlier message does not cover a panel that the user opens", arguments: [" ", "J"]) func covering(
+    _ keys: String
+  ) throws {
     var desk = try Desk()
     desk.client.resize(columns: 40, rows: 12)
     desk.client.say(String(repeating: "long ", count: 20), isBad: true)
@@ -89,8 +78,7 @@ struct NoticeTests {
     #expect(!desk.lines().contains { $0.contains("long long") })
   }
 
-  @Test("messages that arrive together are all shown")
-  func together() throws {
+  @Test("messages that arrive together are all shown") func together() throws {
     var desk = try Desk()
     for words in ["one is damaged", "two is damaged", "two is damaged"] {
       _ = desk.client.receive(.warning(.init(code: "document-damaged", message: "/a/b: \(words)")))
@@ -104,8 +92,7 @@ struct NoticeTests {
     #expect(desk.client.messages.notice?.text == "three")
   }
 
-  @Test("a message is shown for its whole time even after an idle period")
-  func afterIdling() throws {
+  @Test("a message is shown for its whole time even after an idle period") func afterIdling() throws {
     var desk = try Desk()
     desk.now += .seconds(600)
     _ = desk.client.receive(.note(.init(code: "x", message: "the copy is complete")), now: desk.now)
@@ -113,8 +100,7 @@ struct NoticeTests {
     #expect(desk.lines().last?.contains("the copy is complete") == true)
   }
 
-  @Test("completions are shown while the user types")
-  func whileTyping() throws {
+  @Test("completions are shown while the user types") func whileTyping() throws {
     var desk = try Desk()
     #expect(desk.type(":un\t") == [])
     let lines = desk.lines()
@@ -122,8 +108,7 @@ struct NoticeTests {
     #expect(lines[23].contains(":un"))
   }
 
-  @Test("a long chat message opens no box, and shows how to read it")
-  func longChat() throws {
+  @Test("a long chat message opens no box, and shows how to read it") func longChat() throws {
     var desk = try Desk()
     desk.client.resize(columns: 60, rows: 24)
     let text = UntrustedText(String(repeating: "blah ", count: 30))
@@ -136,11 +121,8 @@ struct NoticeTests {
 
   @Test(
     "Ctrl+Z suspends in every panel, and no typed letter does",
-    arguments: [
-      "", "?", "C", "J", " ", "c", ":", "t^[<0;38;13Mword", "; ", "l^[<0;38;13M^[<32;39;13M",
-    ]
-  )
-  func suspending(_ keys: String) throws {
+    arguments: ["", "?", "C", "J", " ", "c", ":", "t^[<0;38;13Mword", "; ", "l^[<0;38;13M^[<32;39;13M"]
+  ) func suspending(_ keys: String) throws {
     var desk = try Desk()
     _ = desk.type(keys)
     #expect(desk.type("\u{1A}") == ["SUSPEND"])

@@ -7,8 +7,7 @@ import WhiteboardRendering
 @testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
-@Suite("Panels on a terminal")
-struct PanelTests {
+@Suite("Panels on a terminal") struct PanelTests {
   static let sizes = [(120, 40), (80, 24), (40, 12)]
 
   /// Returns the answer to `checkpoints`, with or without a request id.
@@ -24,14 +23,13 @@ struct PanelTests {
 
   private static func chat(_ text: UntrustedText, _ desk: inout Desk) throws {
     let bob = try Desk.memberID(2).description
-    _ = desk.client.receive(
-      .chat(.init(id: "1", peer: bob, name: "Bob", text: text, at: "")),
-      now: desk.now
-    )
+    _ = desk.client.receive(.chat(.init(id: "1", peer: bob, name: "Bob", text: text, at: "")), now: desk.now)
   }
 
-  @Test("an answer of many lines opens a panel that scrolls, at every size", arguments: sizes)
-  func scrolling(_ columns: Int, _ rows: Int) throws {
+  @Test("an answer of many lines opens a panel that scrolls, at every size", arguments: sizes) func scrolling(
+    _ columns: Int,
+    _ rows: Int
+  ) throws {
     var desk = try Desk()
     desk.client.resize(columns: columns, rows: rows)
     _ = desk.client.receive(Self.answer(60))
@@ -54,17 +52,13 @@ struct PanelTests {
     #expect(shown().contains("4–\(room + 3) of 61"))
     #expect(desk.type("^[<64;5;5M").isEmpty)
     #expect(shown().contains("1–\(room) of 61"))
-    #expect(
-      desk.type("x^[<0;5;5M").isEmpty && desk.client.overlay != nil,
-      "nothing is deleted or drawn"
-    )
+    #expect(desk.type("x^[<0;5;5M").isEmpty && desk.client.overlay != nil, "nothing is deleted or drawn")
     #expect(desk.type("^").isEmpty && desk.client.overlay == nil, "Escape closes")
     _ = desk.client.receive(Self.answer(3))
     #expect(desk.type("q").isEmpty && desk.client.overlay == nil, "q closes, and does not leave")
   }
 
-  @Test("an unrequested answer opens no panel, and an answer of one line is a message")
-  func answers() throws {
+  @Test("an unrequested answer opens no panel, and an answer of one line is a message") func answers() throws {
     var desk = try Desk()
     _ = desk.client.receive(Self.answer(3, isRequested: false))
     #expect(desk.client.overlay == nil)
@@ -75,8 +69,7 @@ struct PanelTests {
     #expect(desk.client.overlay != nil, "an empty list opens a panel too")
   }
 
-  @Test("a command at the prompt shows its answer as text")
-  func words() throws {
+  @Test("a command at the prompt shows its answer as text") func words() throws {
     var desk = try Desk()
     _ = desk.client.receive(.saveState(.init(.saved, request: .number(1))))
     #expect(desk.client.messages.notice?.text == "saved: everything is on disk")
@@ -96,14 +89,10 @@ struct PanelTests {
     _ = desk.client.receive(.invited(invited))
     desk.now += .seconds(60)
     _ = desk.tick()
-    #expect(
-      desk.lines().contains { $0.contains("river-maple-candy-frost") },
-      "the panel stays open"
-    )
+    #expect(desk.lines().contains { $0.contains("river-maple-candy-frost") }, "the panel stays open")
   }
 
-  @Test("help is shown in several lines")
-  func help() throws {
+  @Test("help is shown in several lines") func help() throws {
     var desk = try Desk()
     #expect(desk.type(":help\r") == ["help"])
     _ = desk.client.receive(.note(.init(code: "help", message: CommandTable.text)))
@@ -113,8 +102,10 @@ struct PanelTests {
     #expect(lines.contains { $0.contains(CommandTable.text.lines[2]) })
   }
 
-  @Test("the keys are listed under headings, and all of them can be reached", arguments: sizes)
-  func keys(_ columns: Int, _ rows: Int) throws {
+  @Test("the keys are listed under headings, and all of them can be reached", arguments: sizes) func keys(
+    _ columns: Int,
+    _ rows: Int
+  ) throws {
     var desk = try Desk()
     desk.client.resize(columns: columns, rows: rows)
     #expect(desk.type("?") == [])
@@ -123,9 +114,7 @@ struct PanelTests {
       seen += desk.lines()
       _ = desk.type("^[B")
     }
-    for section in KeyMap.Section.allCases {
-      #expect(seen.contains { $0.contains(section.rawValue) }, "\(section)")
-    }
+    for section in KeyMap.Section.allCases { #expect(seen.contains { $0.contains(section.rawValue) }, "\(section)") }
     for entry in KeyMap.standard.help {
       let first = entry.text.split(separator: " ").prefix(2).joined(separator: " ")
       #expect(seen.contains { $0.contains(entry.keys) && $0.contains(first) }, "\(entry)")
@@ -133,10 +122,7 @@ struct PanelTests {
     #expect(desk.type("?") == [] && desk.client.overlay == nil)
   }
 
-  @Test(
-    "the chat can be read at any size, is updated while it is open, and can be answered",
-    arguments: sizes
-  )
+  @Test("the chat can be read at any size, is updated while it is open, and can be answered", arguments: sizes)
   func chat(_ columns: Int, _ rows: Int) throws {
     var desk = try Desk()
     desk.client.resize(columns: columns, rows: rows)
@@ -163,8 +149,7 @@ struct PanelTests {
     #expect(desk.client.overlay == nil && !desk.lines()[0].contains("new in chat"))
   }
 
-  @Test("the `chat` command opens the same panel")
-  func chatCommand() throws {
+  @Test("the `chat` command opens the same panel") func chatCommand() throws {
     var desk = try Desk()
     try Self.chat("hello", &desk)
     #expect(desk.type(":chat\r") == ["chat"])
@@ -173,25 +158,21 @@ struct PanelTests {
     #expect(desk.lines().contains { $0.contains("Bob: hello") })
   }
 
-  @Test("every item of the menu can be reached, at every size", arguments: sizes)
-  func menu(_ columns: Int, _ rows: Int) throws {
+  @Test("every item of the menu can be reached, at every size", arguments: sizes) func menu(_ columns: Int, _ rows: Int)
+    throws
+  {
     var desk = try Desk()
     desk.client.resize(columns: columns, rows: rows)
     #expect(desk.type(" ") == [])
     var seen = desk.lines()
-    if rows >= 24 {
-      #expect(Menu.ofBoard.allSatisfy { item in seen.contains { $0.contains(item.words) } })
-    }
+    if rows >= 24 { #expect(Menu.ofBoard.allSatisfy { item in seen.contains { $0.contains(item.words) } }) }
     for _ in Menu.ofBoard {
       _ = desk.type("^[B")
       seen += desk.lines()
     }
     for words in [
-      "line", "rectangle", "ellipse", "arrow", "undo", "redo", "export", "Wordle", "Connect Four",
-      "read the chat",
-    ] {
-      #expect(seen.contains { $0.contains(words) }, "\(words)")
-    }
+      "line", "rectangle", "ellipse", "arrow", "undo", "redo", "export", "Wordle", "Connect Four", "read the chat",
+    ] { #expect(seen.contains { $0.contains(words) }, "\(words)") }
     #expect(desk.type("^[4~\r") == ["QUIT"])
     // A click selects the visible item.
     #expect(desk.type(" ^[4~") == [])
@@ -203,14 +184,16 @@ struct PanelTests {
     #expect(desk.client.prompt.editor?.label == "say: ")
   }
 
-  @Test("the whole link can be read even if the invitation does not fit", arguments: sizes)
-  func invitation(_ columns: Int, _ rows: Int) throws {
+  @Test("the whole link can be read even if the invitation does not fit", arguments: sizes) func invitation(
+    _ columns: Int,
+    _ rows: Int
+  ) throws {
     var desk = try Desk()
     desk.client.resize(columns: columns, rows: rows)
     desk.client.layout.isASCII = true
     desk.client.session.board.link =
-      "whiteboard://192.0.2.7:26273/" + String(repeating: "b", count: 26)
-      + "?peer=" + String(repeating: "p", count: 52) + "#river-maple-candy-frost"
+      "whiteboard://192.0.2.7:26273/" + String(repeating: "b", count: 26) + "?peer=" + String(repeating: "p", count: 52)
+      + "#river-maple-candy-frost"
     desk.client.session.board.joinCode = "river-maple-candy-frost"
     #expect(desk.type("J") == [])
     var seen = ""
@@ -222,19 +205,19 @@ struct PanelTests {
     #expect(desk.type("^") == [] && desk.client.overlay == nil)
   }
 
-  @Test("beside the QR code, no line of the invitation is cut off", arguments: [24, 40])
-  func invitationWithCode(_ rows: Int) throws {
+  @Test("beside the QR code, no line of the invitation is cut off", arguments: [24, 40]) func invitationWithCode(
+    _ rows: Int
+  ) throws {
     var desk = try Desk()
     desk.client.resize(columns: 80, rows: rows)
     let fingerprint = [String](repeating: "4F", count: 32).joined(separator: ":")
     let webLink =
-      "https://192.0.2.7:26443/#" + String(repeating: "b", count: 26) + "."
-      + String(repeating: "s", count: 26)
+      "https://192.0.2.7:26443/#" + String(repeating: "b", count: 26) + "." + String(repeating: "s", count: 26)
     desk.client.session.board.webLink = webLink
     desk.client.session.board.webFingerprint = fingerprint
     desk.client.session.board.link =
-      "whiteboard://192.0.2.7:26273/" + String(repeating: "b", count: 26)
-      + "?peer=" + String(repeating: "p", count: 52) + "#river-maple-candy-frost"
+      "whiteboard://192.0.2.7:26273/" + String(repeating: "b", count: 26) + "?peer=" + String(repeating: "p", count: 52)
+      + "#river-maple-candy-frost"
     desk.client.session.board.joinCode = "river-maple-candy-frost"
     #expect(desk.type("J") == [])
     let lines = desk.lines()
@@ -249,14 +232,10 @@ struct PanelTests {
     #expect(isShown == (rows == 40))
   }
 
-  @Test("a member that cannot admit people shows no link and no QR code, but whom to ask")
-  func noInvitation() throws {
+  @Test("a member that cannot admit people shows no link and no QR code, but whom to ask") func noInvitation() throws {
     var desk = try Desk()
     desk.client.session.board.link = ""
-    let ada = BoardEvent.Admitter(
-      peer: String(repeating: "a", count: 52),
-      name: UntrustedText("Ada")
-    )
+    let ada = BoardEvent.Admitter(peer: String(repeating: "a", count: 52), name: UntrustedText("Ada"))
     let cases: [([BoardEvent.Admitter], String)] = [
       ([ada], "Ask Ada (aaaaaaaa) to admit them."), ([], "is connected."),
     ]
@@ -272,14 +251,11 @@ struct PanelTests {
     }
   }
 
-  @Test("the menu exports the board to a named file")
-  func export() throws {
+  @Test("the menu exports the board to a named file") func export() throws {
     var desk = try Desk()
     desk.client.setHome("/home/anna")
     #expect(desk.type("X~/plan.pdf\r") == [#"export "/home/anna/plan.pdf""#])
-    _ = desk.client.receive(
-      .done(.init(verb: .export, request: .number(1), file: "/a.pdf", objects: 1))
-    )
+    _ = desk.client.receive(.done(.init(verb: .export, request: .number(1), file: "/a.pdf", objects: 1)))
     #expect(desk.client.messages.notice?.text == "Exported 1 object: /a.pdf")
   }
 }

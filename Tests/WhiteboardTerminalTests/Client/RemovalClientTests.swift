@@ -3,12 +3,8 @@ import Testing
 @testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
-@Suite("A user whom the host removed, on a terminal")
-struct RemovalClientTests {
-  private static func removed(
-    readOnly: Bool = true,
-    canContinue: Bool = true
-  ) throws -> BoardEvent.Removed {
+@Suite("A user whom the host removed, on a terminal") struct RemovalClientTests {
+  private static func removed(readOnly: Bool = true, canContinue: Bool = true) throws -> BoardEvent.Removed {
     BoardEvent.Removed(
       peer: try Desk.memberID(2).description,
       name: "Bob",
@@ -19,8 +15,7 @@ struct RemovalClientTests {
     )
   }
 
-  @Test("a box shows the host and the reason, and one key continues with the own copy")
-  func box() throws {
+  @Test("a box shows the host and the reason, and one key continues with the own copy") func box() throws {
     var desk = try Desk()
     _ = desk.client.receive(.removed(try Self.removed()))
     #expect(desk.lines().contains { $0.contains("Bob removed you from this board: too loud.") })
@@ -34,8 +29,7 @@ struct RemovalClientTests {
     #expect(desk.lines().last?.contains("this is your own copy") == true)
   }
 
-  @Test("the box closes without a decision, and the last line shows the state")
-  func later() throws {
+  @Test("the box closes without a decision, and the last line shows the state") func later() throws {
     var desk = try Desk()
     _ = desk.client.receive(.removed(try Self.removed()))
     desk.now += .seconds(2)
@@ -44,8 +38,7 @@ struct RemovalClientTests {
     #expect(desk.lines().last?.contains("Bob removed you; read-only") == true)
   }
 
-  @Test("for a board of another owner, no key offers to continue")
-  func owned() throws {
+  @Test("for a board of another owner, no key offers to continue") func owned() throws {
     var desk = try Desk()
     _ = desk.client.receive(.removed(try Self.removed(canContinue: false)))
     desk.now += .seconds(2)
@@ -54,13 +47,10 @@ struct RemovalClientTests {
     #expect(desk.client.session.removal.shownSince != nil)
   }
 
-  @Test("the removal ends when the host returns, which has admitted the user again")
-  func readmitted() throws {
+  @Test("the removal ends when the host returns, which has admitted the user again") func readmitted() throws {
     var desk = try Desk()
     _ = desk.client.receive(.removed(try Self.removed()))
     _ = desk.client.receive(.joined(.init(peer: try Desk.memberID(2).description, name: "Bob")))
-    #expect(
-      desk.client.session.removal.removal == nil && desk.client.session.removal.shownSince == nil
-    )
+    #expect(desk.client.session.removal.removal == nil && desk.client.session.removal.shownSince == nil)
   }
 }

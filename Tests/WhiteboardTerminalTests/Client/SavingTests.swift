@@ -5,19 +5,15 @@ import WhiteboardRendering
 @testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
-@Suite("Unsaved work, on a terminal")
-struct SavingTests {
+@Suite("Unsaved work, on a terminal") struct SavingTests {
   private static let full = SaveState.notSaved(SaveProblem(DocumentError(.full, "FILE: full")))
 
-  private func isRed(_ screen: Screen, row: Int) -> Bool {
-    screen[0, row].style == CellStyle.problem.bold
-  }
+  private func isRed(_ screen: Screen, row: Int) -> Bool { screen[0, row].style == CellStyle.problem.bold }
 
   @Test(
     "the problem is first and in red on every screen of the board, at every size",
     arguments: [(120, 40), (80, 24), (40, 12), (30, 3), (24, 1)]
-  )
-  func everywhere(_ columns: Int, _ rows: Int) throws {
+  ) func everywhere(_ columns: Int, _ rows: Int) throws {
     var desk = try Desk()
     desk.client.resize(columns: columns, rows: rows)
     desk.client.applyChange(.saving(Self.full))
@@ -33,8 +29,7 @@ struct SavingTests {
     }
   }
 
-  @Test("the bottom line shows the save state, and shows `saved` only if everything is saved")
-  func status() throws {
+  @Test("the bottom line shows the save state, and shows `saved` only if everything is saved") func status() throws {
     var desk = try Desk()
     func bottom() -> String { desk.lines().last ?? "" }
     #expect(bottom().contains(" saved; synced with 1"))
@@ -60,15 +55,12 @@ struct SavingTests {
   @Test(
     "each command that leaves the board asks first if work would be lost",
     arguments: ["q", ":q\r", ":quit\r", "\u{3}\u{3}"]
-  )
-  func asks(_ keys: String) throws {
+  ) func asks(_ keys: String) throws {
     var desk = try Desk()
     desk.client.applyChange(.saving(Self.full))
     #expect(desk.type(keys) == [])
     let lines = desk.lines()
-    for words in [
-      "Quitting now loses", "r try again", "s save a copy elsewhere", "x quit anyway", "Esc stay",
-    ] {
+    for words in ["Quitting now loses", "r try again", "s save a copy elsewhere", "x quit anyway", "Esc stay"] {
       #expect(lines.contains { $0.contains(words) }, "\(words)")
     }
     #expect(desk.type("qy") == [], "no key quits that a user may press twice by mistake")
@@ -81,8 +73,7 @@ struct SavingTests {
     #expect(desk.type("x") == ["QUIT"])
   }
 
-  @Test("the question before quitting ends when everything is saved or in a copy")
-  func leavesWhenSaved() throws {
+  @Test("the question before quitting ends when everything is saved or in a copy") func leavesWhenSaved() throws {
     for end in [SaveState.saved, .notSaved(SaveProblem(DocumentError(.full, ""), copy: "copy"))] {
       var desk = try Desk()
       desk.client.applyChange(.saving(Self.full))
@@ -96,8 +87,7 @@ struct SavingTests {
     }
   }
 
-  @Test("a request to end the program asks once, and a second request ends it")
-  func requestToEnd() throws {
+  @Test("a request to end the program asks once, and a second request ends it") func requestToEnd() throws {
     var desk = try Desk()
     desk.client.applyChange(.saving(Self.full))
     #expect(desk.client.leaveAtRequest() == [])
@@ -107,11 +97,10 @@ struct SavingTests {
     #expect(desk.type(":quit anyway\r") == ["QUIT"])
   }
 
-  @Test(
-    "the lobby reports the unsaved work of the board that was left",
-    arguments: [(120, 40), (40, 12)]
-  )
-  func lobby(_ columns: Int, _ rows: Int) {
+  @Test("the lobby reports the unsaved work of the board that was left", arguments: [(120, 40), (40, 12)]) func lobby(
+    _ columns: Int,
+    _ rows: Int
+  ) {
     var lobby = LobbyClient(columns: columns, rows: rows, suggestion: "board")
     lobby.problem = Self.full.problem
     _ = lobby.handleInput(.key(.down, []), now: .seconds(9))

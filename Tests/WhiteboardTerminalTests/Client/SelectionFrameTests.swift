@@ -6,8 +6,7 @@ import WhiteboardRendering
 @testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
-@Suite("The frame around the selection")
-struct SelectionFrameTests {
+@Suite("The frame around the selection") struct SelectionFrameTests {
   /// Returns the points of a shape of lines with two given corners.
   private func outline(_ from: Point, _ to: Point) throws -> [InkPoint] {
     try Tool.rectangle.outline(from: from, to: to).map { try InkPoint($0) }
@@ -34,8 +33,7 @@ struct SelectionFrameTests {
     )
   }
 
-  @Test("a resize keeps the opposite corner or side and the line width, seeds 0 to 99")
-  func opposite() throws {
+  @Test("a resize keeps the opposite corner or side and the line width, seeds 0 to 99") func opposite() throws {
     for seed in 0..<UInt64(100) {
       var random = SeededGenerator(seed: seed)
       var desk = try Desk()
@@ -65,8 +63,7 @@ struct SelectionFrameTests {
       )
       try desk.board.scale([id], by: resize.factor, about: resize.pivot, keepingLineWidth: true)
       let after = try #require(desk.board.snapshot(id))
-      let fixed =
-        isCentered ? SelectionFrame.Grip(x: 0, y: 0) : SelectionFrame.Grip(x: -grip.x, y: -grip.y)
+      let fixed = isCentered ? SelectionFrame.Grip(x: 0, y: 0) : SelectionFrame.Grip(x: -grip.x, y: -grip.y)
       let (old, new) = (inkPlace(before, fixed), inkPlace(after, fixed))
       // The limit is the precision of the stored positions, sizes and widths.
       let distance = max((old.x - new.x).magnitude, (old.y - new.y).magnitude)
@@ -74,24 +71,17 @@ struct SelectionFrameTests {
       let widths = [before, after].map { ($0.lineWidth ?? 0) * $0.scale }
       // A very small object would need a wider line than the maximum.
       let isWidest = after.lineWidth == BoardLimits.lineWidth
-      #expect(
-        isWidest || (widths[0] - widths[1]).magnitude <= 0.01 * max(1, after.scale),
-        "seed \(seed), \(widths)"
-      )
+      #expect(isWidest || (widths[0] - widths[1]).magnitude <= 0.01 * max(1, after.scale), "seed \(seed), \(widths)")
     }
   }
 
-  @Test("the mouse resizes a stroke: lines keep their width unless Ctrl, and Alt keeps the center")
-  func mouse() throws {
+  @Test("the mouse resizes a stroke: lines keep their width unless Ctrl, and Alt keeps the center") func mouse() throws
+  {
     var desk = try Desk()
-    let id = try desk.board.createDrawing(
-      try outline(Point(x: -80, y: -80), Point(x: 80, y: 80)),
-      lineWidth: 4
-    )
+    let id = try desk.board.createDrawing(try outline(Point(x: -80, y: -80), Point(x: 80, y: 80)), lineWidth: 4)
     try desk.board.select([id])
     desk.sync()
-    // The right side of the frame is one cell outside, at 90,0. It is dragged 10 cells to the
-    // right.
+    // The right side of the frame is one cell outside, at 90,0. It is dragged 10 cells to the right.
     let side = "v^[<0;49;12M^[<32;59;12M^[<0;59;12m"
     #expect(desk.type(side) == ["scale \(id) 1.5 about=-80,0 line=keep"])
     let centered = "^[<8;49;12M^[<40;59;12M^[<8;59;12m"
@@ -104,8 +94,7 @@ struct SelectionFrameTests {
     #expect(desk.type("^[<0;47;12M^[<32;48;12M^[<0;48;12m").first?.hasPrefix("move") == true)
   }
 
-  @Test("the frame is one cell away from its object, at every size and angle")
-  func outside() throws {
+  @Test("the frame is one cell away from its object, at every size and angle") func outside() throws {
     for seed in 0..<UInt64(100) {
       var random = SeededGenerator(seed: seed)
       var desk = try Desk()
@@ -139,18 +128,14 @@ struct SelectionFrameTests {
     }
   }
 
-  @Test("the rotate handle is visible at every position, and covers no other handle")
-  func knob() throws {
+  @Test("the rotate handle is visible at every position, and covers no other handle") func knob() throws {
     let board = Board(incarnation: Incarnation(1), member: try Desk.memberID(1), wallClock: 1)
     for (x, y) in [(0, 0), (0, -190), (0, 190), (-315, -190), (315, 190), (-318, 0), (318, -100)] {
       for half in [0.0, 3, 40, 170, 1000] {
         for angle in [0, 0.5, 1.6, 3.2, 4.8] {
           let center = Point(x: Double(x), y: Double(y))
           let id = try board.createDrawing(
-            try outline(
-              Point(x: center.x - half, y: center.y - half),
-              Point(x: center.x + half, y: center.y + half)
-            )
+            try outline(Point(x: center.x - half, y: center.y - half), Point(x: center.x + half, y: center.y + half))
           )
           try board.object(id)?.rotate(to: .radians(angle))
           let frame = try frame([try #require(board.snapshot(id))])
@@ -164,8 +149,7 @@ struct SelectionFrameTests {
     }
   }
 
-  @Test("a long side has a handle in its middle, and a short one does not")
-  func sides() throws {
+  @Test("a long side has a handle in its middle, and a short one does not") func sides() throws {
     let board = Board(incarnation: Incarnation(1), member: try Desk.memberID(1), wallClock: 1)
     let dot = try board.createDrawing([InkPoint(x: 0, y: 0)])
     let line = try board.createDrawing([InkPoint(x: 0, y: 0), InkPoint(x: 1600, y: 0)])
@@ -174,8 +158,7 @@ struct SelectionFrameTests {
     #expect(grips.count == 6 && grips.contains(SelectionFrame.Grip(x: 0, y: 1)))
   }
 
-  @Test("the frame of a game surrounds all of its rows, at every size")
-  func games() throws {
+  @Test("the frame of a game surrounds all of its rows, at every size") func games() throws {
     for zoom in [0.1, 0.5, 1, 2, 4] {
       for scale in [0.2, 1, 3] {
         var desk = try Desk()

@@ -3,12 +3,10 @@ import Whiteboard
 
 @testable import WhiteboardTerminal
 
-@Suite("Snapping")
-struct SnappingTests {
+@Suite("Snapping") struct SnappingTests {
   private let box = Rectangle(Point(x: 0, y: 0), Point(x: 10, y: 10))
 
-  @Test("an edge or center snaps to another edge or center near it")
-  func edges() {
+  @Test("an edge or center snaps to another edge or center near it") func edges() {
     let other = Rectangle(Point(x: 100, y: 200), Point(x: 120, y: 240))
     let left = Snapping(box, by: Point(x: 98, y: 0), to: [other], grid: nil, reach: 4)
     #expect(left.offset == Point(x: 100, y: 0))
@@ -19,8 +17,7 @@ struct SnappingTests {
     #expect(far.offset == Point(x: 50, y: 50) && far.x == nil && far.y == nil)
   }
 
-  @Test("without near objects, the center snaps to the grid")
-  func grid() {
+  @Test("without near objects, the center snaps to the grid") func grid() {
     let snapped = Snapping(box, by: Point(x: 14, y: 36), to: [], grid: 20, reach: 4)
     #expect(snapped.offset == Point(x: 15, y: 35))
     let none = Snapping(box, by: Point(x: 14, y: 36), to: [], grid: 0, reach: 4)

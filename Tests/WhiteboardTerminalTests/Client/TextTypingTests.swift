@@ -5,8 +5,7 @@ import WhiteboardKit
 @testable import Whiteboard
 @testable import WhiteboardTerminal
 
-@Suite("Typing in a text on the board")
-struct TextTypingTests {
+@Suite("Typing in a text on the board") struct TextTypingTests {
   private func typing(_ words: String) throws -> TextTyping {
     let board = Board(
       incarnation: Incarnation(1),
@@ -17,16 +16,13 @@ struct TextTypingTests {
     return TextTyping(try #require(board.snapshot(id)))
   }
 
-  @Test("a letter is inserted at the caret, and only that edit is reported")
-  func letters() throws {
+  @Test("a letter is inserted at the caret, and only that edit is reported") func letters() throws {
     var typed = try typing("held")
     _ = typed.handle(.left, [])
     #expect(typed.handle(.character("l"), []) == false)
     let change = typed.nextChange()
     let first = try #require(change)
-    #expect(
-      first.difference.range == 3..<3 && first.difference.words == "l" && first.before == "held"
-    )
+    #expect(first.difference.range == 3..<3 && first.difference.words == "l" && first.before == "held")
     #expect(typed.nextChange() == nil)
     _ = typed.handle(.backspace, [])
     let next = typed.nextChange()
@@ -35,8 +31,7 @@ struct TextTypingTests {
     #expect(typed.text == "held" && typed.caret == 3)
   }
 
-  @Test("a character of several scalars is inserted and deleted as one")
-  func clusters() throws {
+  @Test("a character of several scalars is inserted and deleted as one") func clusters() throws {
     var typed = try typing("e\u{301}👨‍👩‍👧x")
     _ = typed.handle(.left, [])
     _ = typed.handle(.backspace, [])
@@ -50,8 +45,7 @@ struct TextTypingTests {
     #expect(typed.text.isEmpty && typed.caret == 0)
   }
 
-  @Test("lines can be started, navigated and joined")
-  func lines() throws {
+  @Test("lines can be started, navigated and joined") func lines() throws {
     var typed = try typing("first")
     #expect(typed.handle(.enter, .alt) == false)
     typed.insert("2nd")
@@ -72,16 +66,14 @@ struct TextTypingTests {
     #expect(typed.handle(.enter, []) && typed.handle(.escape, []))
   }
 
-  @Test("[BRD-33] pasted text has line feeds as line ends, and the caret is after it")
-  func pasted() throws {
+  @Test("[BRD-33] pasted text has line feeds as line ends, and the caret is after it") func pasted() throws {
     var typed = try typing("")
     typed.insert("one\r\ntwo\rthree\u{1B}[2J")
     #expect(Array(typed.text.unicodeScalars) == Array("one\ntwo\nthree[2J".unicodeScalars))
     #expect(typed.caret == typed.scalars.count)
   }
 
-  @Test("text that others type stays, and the caret moves with the text")
-  func others() throws {
+  @Test("text that others type stays, and the caret moves with the text") func others() throws {
     var typed = try typing("middle")
     typed.insert("!")
     #expect(try typed.command(color: nil, request: 1) != nil)
@@ -98,20 +90,15 @@ struct TextTypingTests {
     #expect(typed.nextChange() == nil, "changes of others are not sent")
   }
 
-  @Test("the caret stays inside the text for all input", arguments: 0..<50)
-  func anything(seed: UInt64) throws {
+  @Test("the caret stays inside the text for all input", arguments: 0..<50) func anything(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var typed = try typing("some words\nof several lines")
     var board = Array(typed.text.unicodeScalars)
-    let keys: [InputEvent.Key] = [
-      .left, .right, .up, .down, .home, .end, .backspace, .delete, .enter, .character("é"),
-    ]
+    let keys: [InputEvent.Key] = [.left, .right, .up, .down, .home, .end, .backspace, .delete, .enter, .character("é")]
     for _ in 0..<200 {
       let key = keys[Int.random(in: 0..<keys.count, using: &random)]
       _ = typed.handle(key, key == .enter ? .alt : [])
-      if let (change, _) = typed.nextChange() {
-        board.replaceSubrange(change.range, with: change.words.unicodeScalars)
-      }
+      if let (change, _) = typed.nextChange() { board.replaceSubrange(change.range, with: change.words.unicodeScalars) }
       if Int.random(in: 0..<4, using: &random) == 0 {
         let at = Int.random(in: 0...board.count, using: &random)
         board.insert("x", at: at)

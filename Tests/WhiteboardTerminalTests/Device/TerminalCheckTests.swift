@@ -4,11 +4,9 @@ import WhiteboardKit
 import WhiteboardTerminal
 
 @Suite struct TerminalCheckTests {
-  private func finding(
-    _ environment: [String: String],
-    tmux: String? = nil,
-    size: (Int, Int)? = (100, 30)
-  ) -> Doctor.Finding {
+  private func finding(_ environment: [String: String], tmux: String? = nil, size: (Int, Int)? = (100, 30))
+    -> Doctor.Finding
+  {
     let reading = SystemReading(
       file: { _ in nil },
       exists: { _ in false },
@@ -18,18 +16,13 @@ import WhiteboardTerminal
     return TerminalCheck(reading, TerminalSettings(), size: size).finding
   }
 
-  @Test("the report of a terminal has its colors, line style and likely graphics")
-  func fine() {
+  @Test("the report of a terminal has its colors, line style and likely graphics") func fine() {
     let kitty = finding(["TERM": "xterm-kitty", "COLORTERM": "truecolor", "LANG": "C.UTF-8"])
     #expect(kitty.verdict == .fine)
-    #expect(
-      kitty.seen
-        == "xterm-kitty, 100x30, all colors, lines drawn with braille, likely with kitty graphics."
-    )
+    #expect(kitty.seen == "xterm-kitty, 100x30, all colors, lines drawn with braille, likely with kitty graphics.")
   }
 
-  @Test("problems of a terminal are reported with a remedy")
-  func notes() {
+  @Test("problems of a terminal are reported with a remedy") func notes() {
     let utf8 = ["TERM": "xterm", "LANG": "C.UTF-8"]
     #expect(finding(utf8, size: nil).verdict == .note)
     #expect(finding(["LANG": "C.UTF-8"]).advice?.contains("export TERM=") == true)

@@ -3,16 +3,14 @@ import Testing
 
 @testable import WhiteboardTerminal
 
-@Suite(.timeLimit(.minutes(1)))
-struct TerminalEventsTests {
+@Suite(.timeLimit(.minutes(1))) struct TerminalEventsTests {
   /// Counts the calls that stop and continue reading; confined to the queue of the test.
   // `@unchecked Sendable` is safe because of that.
-  private final class Reading: @unchecked Sendable {
-    var changes: [Bool] = []
-  }
+  private final class Reading: @unchecked Sendable { var changes: [Bool] = [] }
 
-  @Test("no event is dropped: reading stops while many events wait, and continues with its reader")
-  func keepsAll() async {
+  @Test("no event is dropped: reading stops while many events wait, and continues with its reader") func keepsAll()
+    async
+  {
     let queue = DispatchQueue(label: "test")
     let reading = Reading()
     let events = TerminalEvents(on: queue) { reading.changes.append($0) }
@@ -26,15 +24,12 @@ struct TerminalEventsTests {
     #expect(queue.sync { reading.changes } == [false, true])
   }
 
-  @Test("changes of size are merged; after the terminal was closed, the stream ends")
-  func ends() async {
+  @Test("changes of size are merged; after the terminal was closed, the stream ends") func ends() async {
     let queue = DispatchQueue(label: "test")
     let reading = Reading()
     let events = TerminalEvents(on: queue) { reading.changes.append($0) }
     queue.sync {
-      for event in [Terminal.Event.resized, .resized, .bytes([1]), .resized, .hungUp, .bytes([2])] {
-        events.add(event)
-      }
+      for event in [Terminal.Event.resized, .resized, .bytes([1]), .resized, .hungUp, .bytes([2])] { events.add(event) }
     }
     var received: [Terminal.Event] = []
     for await event in events.stream { received.append(event) }
@@ -45,8 +40,7 @@ struct TerminalEventsTests {
     #expect(queue.sync { reading.changes } == [false, true])
   }
 
-  @Test("a canceled reader ends")
-  func canceled() async {
+  @Test("a canceled reader ends") func canceled() async {
     let queue = DispatchQueue(label: "test")
     let events = TerminalEvents(on: queue) { _ in }
     let reader = Task {

@@ -13,10 +13,8 @@ import WhiteboardTerminal
     )
   }
 
-  @Test("the settings file configures the terminal")
-  func values() throws {
-    let file =
-      "graphics = sixel\npen = half\nmouse = off\ncolor = 24bit\nmotion = false\nkeys.undo = u"
+  @Test("the settings file configures the terminal") func values() throws {
+    let file = "graphics = sixel\npen = half\nmouse = off\ncolor = 24bit\nmotion = false\nkeys.undo = u"
     let settings = TerminalSettings(try settings(file))
     #expect(settings.graphics == .sixel)
     #expect(settings.pen == .half)
@@ -27,8 +25,7 @@ import WhiteboardTerminal
     #expect(TerminalSettings(try self.settings("")) == TerminalSettings())
   }
 
-  @Test("the user's settings have precedence over the terminal's capabilities")
-  func features() throws {
+  @Test("the user's settings have precedence over the terminal's capabilities") func features() throws {
     let features = TerminalFeatures { ["TERM": "xterm-256color", "LANG": "en_US.UTF-8"][$0] }
     #expect(features.applying(TerminalSettings()) == features)
     let chosen = features.applying(TerminalSettings(try settings("pen = ascii\ncolor = 16")))
@@ -36,23 +33,19 @@ import WhiteboardTerminal
     #expect(chosen.dotStyle == .ascii)
   }
 
-  @Test("NO_COLOR has precedence over the file, and WHITEBOARD_COLOR over NO_COLOR")
-  func colorless() throws {
+  @Test("NO_COLOR has precedence over the file, and WHITEBOARD_COLOR over NO_COLOR") func colorless() throws {
     let file = "color = 256"
     #expect(TerminalSettings(try settings(file, ["NO_COLOR": "1"])).color == .none)
     let both = ["NO_COLOR": "1", "WHITEBOARD_COLOR": "16"]
     #expect(TerminalSettings(try settings(file, both)).color == .sixteen)
   }
 
-  @Test("every setting has its own name, flag and variable")
-  func names() {
+  @Test("every setting has its own name, flag and variable") func names() {
     let entries = SettingEntry.ofBoard + SettingEntry.ofTerminal
     #expect(Set(entries.map(\.name)).count == entries.count)
     #expect(Set(entries.map(\.flag)).count == entries.count)
     for entry in entries {
-      if case .value(let text) = entry.standard {
-        #expect(throws: Never.self) { try entry.check(text) }
-      }
+      if case .value(let text) = entry.standard { #expect(throws: Never.self) { try entry.check(text) } }
     }
   }
 }

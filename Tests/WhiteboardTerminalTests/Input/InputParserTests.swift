@@ -3,49 +3,29 @@ import Testing
 
 @testable import WhiteboardTerminal
 
-@Suite("Reading terminal input")
-struct InputParserTests {
+@Suite("Reading terminal input") struct InputParserTests {
   private static let table: [(String, [InputEvent])] = [
     ("a", [.key(.character("a"), [])]),
     ("é漢👍", [.key(.character("é"), []), .key(.character("漢"), []), .key(.character("👍"), [])]),
-    (
-      "\r\t\u{7F}\u{8}",
-      [.key(.enter, []), .key(.tab, []), .key(.backspace, []), .key(.backspace, [])]
-    ),
+    ("\r\t\u{7F}\u{8}", [.key(.enter, []), .key(.tab, []), .key(.backspace, []), .key(.backspace, [])]),
     (
       "\u{3}\u{1A}\u{0}",
-      [
-        .key(.character("c"), .control), .key(.character("z"), .control),
-        .key(.character(" "), .control),
-      ]
-    ),
-    (
-      "^[A^OB^[1;5C^[D",
-      [
-        .key(.up, []), .key(.down, []), .key(.right, .control), .key(.left, []),
-      ]
-    ),
+      [.key(.character("c"), .control), .key(.character("z"), .control), .key(.character(" "), .control)]
+    ), ("^[A^OB^[1;5C^[D", [.key(.up, []), .key(.down, []), .key(.right, .control), .key(.left, [])]),
     (
       "^[H^[F^[1~^[4~^[5~^[6~^[3~^[2~",
       [
-        .key(.home, []), .key(.end, []), .key(.home, []), .key(.end, []), .key(.pageUp, []),
-        .key(.pageDown, []), .key(.delete, []), .key(.insert, []),
+        .key(.home, []), .key(.end, []), .key(.home, []), .key(.end, []), .key(.pageUp, []), .key(.pageDown, []),
+        .key(.delete, []), .key(.insert, []),
       ]
     ),
     (
       "^OP^[15~^[24~^[[A",
-      [
-        .key(.function(1), []), .key(.function(5), []), .key(.function(12), []),
-        .key(.function(1), []),
-      ]
-    ),
-    ("^[Z^x", [.key(.tab, .shift), .key(.character("x"), .alt)]),
+      [.key(.function(1), []), .key(.function(5), []), .key(.function(12), []), .key(.function(1), [])]
+    ), ("^[Z^x", [.key(.tab, .shift), .key(.character("x"), .alt)]),
     (
       "^[97;5u^[27u^[13u^[97;2u^[57441u",
-      [
-        .key(.character("a"), .control), .key(.escape, []), .key(.enter, []),
-        .key(.character("A"), []),
-      ]
+      [.key(.character("a"), .control), .key(.escape, []), .key(.enter, []), .key(.character("A"), [])]
     ),
     (
       "^[<0;10;5M^[<32;11;5M^[<0;11;5m^[<35;3;4M",
@@ -57,13 +37,11 @@ struct InputParserTests {
     (
       "^[<64;1;1M^[<65;1;1M^[<69;2;2M^[<2;1;1M^[<1;1;1M",
       [
-        .mouse(.init(.scroll(dx: 0, dy: -1), x: 0, y: 0)),
-        .mouse(.init(.scroll(dx: 0, dy: 1), x: 0, y: 0)),
-        .mouse(.init(.scroll(dx: 0, dy: 1), x: 1, y: 1, modifiers: .shift)),
-        .mouse(.init(.press(.right), x: 0, y: 0)), .mouse(.init(.press(.middle), x: 0, y: 0)),
+        .mouse(.init(.scroll(dx: 0, dy: -1), x: 0, y: 0)), .mouse(.init(.scroll(dx: 0, dy: 1), x: 0, y: 0)),
+        .mouse(.init(.scroll(dx: 0, dy: 1), x: 1, y: 1, modifiers: .shift)), .mouse(.init(.press(.right), x: 0, y: 0)),
+        .mouse(.init(.press(.middle), x: 0, y: 0)),
       ]
-    ),
-    ("^[200~hello ^[A\nyou^[201~x", [.paste("hello \u{1B}[A\nyou"), .key(.character("x"), [])]),
+    ), ("^[200~hello ^[A\nyou^[201~x", [.paste("hello \u{1B}[A\nyou"), .key(.character("x"), [])]),
     ("^[I^[O", [.focus(true), .focus(false)]),
     (
       "^[?63;1;4c^[?2026;2$y^[?1u^[6;20;10t^[4;600;800t",
@@ -72,30 +50,15 @@ struct InputParserTests {
         .reply(.cellSize(height: 20, width: 10)), .reply(.windowSize(height: 600, width: 800)),
       ]
     ),
-    (
-      "^]11;rgb:1e1e/2020/ffff\u{7}^]11;rgb:0/8/f^\\",
-      [
-        .reply(.background(0x1E20FF)), .reply(.background(0x0088FF)),
-      ]
-    ),
+    ("^]11;rgb:1e1e/2020/ffff\u{7}^]11;rgb:0/8/f^\\", [.reply(.background(0x1E20FF)), .reply(.background(0x0088FF))]),
     (
       "^_Gi=31;OK^\\^_Gi=31;EINVAL:x^\\^P1$r0m^\\q",
-      [
-        .reply(.graphics(true)), .reply(.graphics(false)), .key(.character("q"), []),
-      ]
+      [.reply(.graphics(true)), .reply(.graphics(false)), .key(.character("q"), [])]
     ),
     // Malformed sequences are dropped as a whole.
-    (
-      "^[<0;0;0M^[999999999C^[<1M^[1;2;3R^[?zx",
-      [
-        .key(.function(3), .shift), .key(.character("x"), []),
-      ]
-    ),
+    ("^[<0;0;0M^[999999999C^[<1M^[1;2;3R^[?zx", [.key(.function(3), .shift), .key(.character("x"), [])]),
     // An interrupted sequence does not affect the next one.
-    (
-      "^]11;rgb:00^[<0;5;5Mq",
-      [.mouse(.init(.press(.left), x: 4, y: 4)), .key(.character("q"), [])]
-    ),
+    ("^]11;rgb:00^[<0;5;5Mq", [.mouse(.init(.press(.left), x: 4, y: 4)), .key(.character("q"), [])]),
     ("\u{1B}^[A", [.key(.escape, []), .key(.up, [])]),
     // The mouse of old terminals, and the keypad of new ones.
     (
@@ -107,9 +70,7 @@ struct InputParserTests {
     ),
     (
       "^[57419u^[57413u^[57404;5u^[57414u",
-      [
-        .key(.up, []), .key(.character("+"), []), .key(.character("5"), .control), .key(.enter, []),
-      ]
+      [.key(.up, []), .key(.character("+"), []), .key(.character("5"), .control), .key(.enter, [])]
     ),
     // Control characters are not keys.
     ("\u{85}^[133ux", [.key(.character("x"), [])]),
@@ -118,15 +79,17 @@ struct InputParserTests {
 
   private static func bytes(_ text: String) -> [UInt8] {
     Array(
-      text.replacing("^[", with: "\u{1B}[").replacing("^O", with: "\u{1B}O")
-        .replacing("^]", with: "\u{1B}]").replacing("^_", with: "\u{1B}_")
-        .replacing("^P", with: "\u{1B}P").replacing("^\\", with: "\u{1B}\\")
-        .replacing("^x", with: "\u{1B}x").utf8
+      text.replacing("^[", with: "\u{1B}[").replacing("^O", with: "\u{1B}O").replacing("^]", with: "\u{1B}]").replacing(
+        "^_",
+        with: "\u{1B}_"
+      ).replacing("^P", with: "\u{1B}P").replacing("^\\", with: "\u{1B}\\").replacing("^x", with: "\u{1B}x").utf8
     )
   }
 
-  @Test("bytes become keys, mouse events, pastes and replies", arguments: table)
-  func reads(text: String, events: [InputEvent]) {
+  @Test("bytes become keys, mouse events, pastes and replies", arguments: table) func reads(
+    text: String,
+    events: [InputEvent]
+  ) {
     var whole = InputParser()
     #expect(whole.feed(Self.bytes(text)) == events)
     #expect(!whole.isWaiting)
@@ -134,8 +97,7 @@ struct InputParserTests {
     #expect(Self.bytes(text).flatMap { inPieces.feed([$0]) } == events)
   }
 
-  @Test("an Escape without a following byte is the Escape key")
-  func escape() {
+  @Test("an Escape without a following byte is the Escape key") func escape() {
     var parser = InputParser()
     #expect(parser.feed([0x1B]) == [])
     #expect(parser.isWaiting)
@@ -147,8 +109,7 @@ struct InputParserTests {
     #expect(parser.finish() == [.key(.escape, [])])
   }
 
-  @Test("random input ends at an end sequence, and parsing continues", arguments: 1...50)
-  func hostile(seed: UInt64) {
+  @Test("random input ends at an end sequence, and parsing continues", arguments: 1...50) func hostile(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var parser = InputParser()
     let starts = ["\u{1B}[", "\u{1B}]", "\u{1B}_G", "\u{1B}[200~", "\u{1B}[<", "\u{1B}", "\u{C3}"]
@@ -163,8 +124,7 @@ struct InputParserTests {
     #expect(parser.feed("\u{1B}[B".utf8) == [.key(.down, [])], "seed \(seed)")
   }
 
-  @Test("a sequence that is too long is dropped as a whole, without any key after it")
-  func tooLong() {
+  @Test("a sequence that is too long is dropped as a whole, without any key after it") func tooLong() {
     let long = "\u{1B}]" + String(repeating: "x", count: 5_000)
     for end in ["\u{7}", "\u{1B}\\"] {
       var parser = InputParser()
@@ -178,8 +138,7 @@ struct InputParserTests {
     #expect(parser.feed("q".utf8) == [.key(.character("q"), [])])
   }
 
-  @Test("a paste is cut at its limit")
-  func longPaste() {
+  @Test("a paste is cut at its limit") func longPaste() {
     var parser = InputParser()
     _ = parser.feed("\u{1B}[200~".utf8)
     _ = parser.feed(repeatElement(UInt8(ascii: "x"), count: InputParser.pasteLimit + 999))

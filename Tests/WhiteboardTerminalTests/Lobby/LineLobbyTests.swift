@@ -4,12 +4,10 @@ import Testing
 @testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
-@Suite("The lobby in lines")
-struct LineLobbyTests {
+@Suite("The lobby in lines") struct LineLobbyTests {
   private var lobby = LineLobby(suggestion: "Ada board")
 
-  private func announced(_ board: String, _ name: String, by host: String) -> BoardEvent.FoundBoard
-  {
+  private func announced(_ board: String, _ name: String, by host: String) -> BoardEvent.FoundBoard {
     .init(
       peer: "peer-\(host)",
       name: UntrustedText(host),
@@ -21,14 +19,12 @@ struct LineLobbyTests {
     )
   }
 
-  @Test("the boards are numbered, and a number opens one")
-  mutating func numbers() {
+  @Test("the boards are numbered, and a number opens one") mutating func numbers() {
     lobby.setBoards([.init(name: "plans", path: "/b/plans.whiteboard", about: "2 objects")])
     let empty = lobby.list()
     #expect(
       empty.prefix(4) == [
-        "Boards nearby:", "  none so far; a line appears when one is found", "Your boards:",
-        "  1  plans  2 objects",
+        "Boards nearby:", "  none so far; a line appears when one is found", "Your boards:", "  1  plans  2 objects",
       ]
     )
     #expect(
@@ -39,19 +35,15 @@ struct LineLobbyTests {
     #expect(lobby.found(announced("b1", "standup", by: "Ben")) == [], "it is listed already")
     #expect(lobby.enter("1") == .choice(.host("/b/plans.whiteboard")))
     #expect(lobby.enter(" 2 ") == .choice(.join(target: "b1", code: nil)))
-    #expect(
-      lobby.list().contains("  1  standup  Ben  1 person  192.0.2.7:26273  join code required")
-    )
+    #expect(lobby.list().contains("  1  standup  Ben  1 person  192.0.2.7:26273  join code required"))
     #expect(lobby.enter("1") == .choice(.join(target: "b1", code: nil)))
     #expect(
-      lobby.lost(.init(peer: "peer-Ben", name: "Ben", board: "b1")).first?.hasPrefix(
-        "no longer nearby: standup"
-      ) == true
+      lobby.lost(.init(peer: "peer-Ben", name: "Ben", board: "b1")).first?.hasPrefix("no longer nearby: standup")
+        == true
     )
   }
 
-  @Test("a command opens, joins, lists, explains or quits")
-  mutating func commands() {
+  @Test("a command opens, joins, lists, explains or quits") mutating func commands() {
     #expect(lobby.enter("new") == .choice(.host("Ada board")))
     #expect(lobby.enter("new Team plan") == .choice(.host("Team plan")))
     #expect(lobby.enter("join 192.0.2.7:1") == .choice(.join(target: "192.0.2.7:1", code: nil)))
@@ -66,8 +58,7 @@ struct LineLobbyTests {
     }
   }
 
-  @Test("one's own copy of a board nearby is opened by number, online or alone")
-  mutating func ownCopy() {
+  @Test("one's own copy of a board nearby is opened by number, online or alone") mutating func ownCopy() {
     lobby.setBoards([.init(name: "plans", path: "/b/plans.whiteboard", about: "", board: "b1")])
     _ = lobby.found(announced("b1", "plans", by: "Ben"))
     _ = lobby.list()
@@ -75,22 +66,11 @@ struct LineLobbyTests {
     #expect(lobby.enter("own 1") == .choice(.host("/b/plans.whiteboard")))
   }
 
-  @Test("after a refusal without a code, the next line is the code")
-  mutating func code() {
-    let error = WhiteboardError(
-      .notAllowed,
-      "This board requires a join code\(WhiteboardError.codeAdvice)"
-    )
+  @Test("after a refusal without a code, the next line is the code") mutating func code() {
+    let error = WhiteboardError(.notAllowed, "This board requires a join code\(WhiteboardError.codeAdvice)")
     let asked = lobby.fail(error, .join(target: "b1", code: nil))
-    #expect(
-      asked == [
-        "! This board requires a join code.", "Type the join code (four words), or cancel:",
-      ]
-    )
-    #expect(
-      lobby.enter("river maple candy frost")
-        == .choice(.join(target: "b1", code: "river maple candy frost"))
-    )
+    #expect(asked == ["! This board requires a join code.", "Type the join code (four words), or cancel:"])
+    #expect(lobby.enter("river maple candy frost") == .choice(.join(target: "b1", code: "river maple candy frost")))
     _ = lobby.fail(error, .join(target: "b1", code: nil))
     guard case .lines = lobby.enter("cancel") else {
       Issue.record("not canceled")

@@ -3,14 +3,12 @@ import Testing
 @testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
-@Suite("The boards in the lobby")
-struct LobbyBoardsTests {
+@Suite("The boards in the lobby") struct LobbyBoardsTests {
   private static func found(_ board: String?, by peer: String) -> BoardEvent.FoundBoard {
     .init(peer: peer, name: "Ada", board: board, boardName: "Team", addresses: [], participants: 2)
   }
 
-  @Test("a board is nearby until all peers that announce it are lost")
-  func announcements() {
+  @Test("a board is nearby until all peers that announce it are lost") func announcements() {
     var boards = LobbyBoards()
     boards.own = [.init(name: "Team", path: "/t", about: "3 objects", board: "teamid")]
     for peer in ["adaid", "benid"] {
@@ -23,8 +21,7 @@ struct LobbyBoardsTests {
     #expect(boards.hasNoneNearby && boards.list == [.own(boards.own[0])])
   }
 
-  @Test("a board that does not answer is listed with the user's own boards, or marked")
-  func unreachable() {
+  @Test("a board that does not answer is listed with the user's own boards, or marked") func unreachable() {
     var boards = LobbyBoards()
     boards.own = [.init(name: "Team", path: "/t", about: "3 objects", board: "teamid")]
     for board in ["teamid", "otherid"] { _ = boards.found(Self.found(board, by: "adaid")) }
@@ -38,8 +35,7 @@ struct LobbyBoardsTests {
     #expect(boards.nearbyCount == 2)
   }
 
-  @Test("a new search forgets the boards that were nearby before")
-  func newSearch() {
+  @Test("a new search forgets the boards that were nearby before") func newSearch() {
     var boards = LobbyBoards()
     boards.own = [.init(name: "Team", path: "/t", about: "3 objects", board: "teamid")]
     _ = boards.found(Self.found("teamid", by: "adaid"))
@@ -47,13 +43,9 @@ struct LobbyBoardsTests {
     #expect(boards.list == [.own(boards.own[0])])
   }
 
-  @Test("a row that the user highlighted stays highlighted when boards appear")
-  func highlight() {
+  @Test("a row that the user highlighted stays highlighted when boards appear") func highlight() {
     var lobby = LobbyClient(columns: 80, rows: 24, suggestion: "board")
-    lobby.setBoards([
-      .init(name: "A", path: "/a", about: ""),
-      .init(name: "B", path: "/b", about: "", board: "bid"),
-    ])
+    lobby.setBoards([.init(name: "A", path: "/a", about: ""), .init(name: "B", path: "/b", about: "", board: "bid")])
     _ = lobby.handleInput(.key(.down, []), now: .zero)
     lobby.found(Self.found("teamid", by: "adaid"))
     #expect(lobby.boards.list[lobby.chosen].key == "bid")
@@ -63,15 +55,13 @@ struct LobbyBoardsTests {
     #expect(lobby.boards.list[lobby.chosen].key == "bid")
   }
 
-  @Test("a relay, which announces no board, is not listed")
-  func relay() {
+  @Test("a relay, which announces no board, is not listed") func relay() {
     var boards = LobbyBoards()
     let isBoard = boards.found(Self.found(nil, by: "relay"))
     #expect(!isBoard && boards.list.isEmpty)
   }
 
-  @Test("two peers with the same name are listed with their ids")
-  func names() {
+  @Test("two peers with the same name are listed with their ids") func names() {
     var boards = LobbyBoards()
     for peer in ["adaid", "otherid"] { _ = boards.found(Self.found("teamid", by: peer)) }
     #expect(boards.text(.nearby("teamid")).contains("Ada (adaid) and Ada (otherid)"))

@@ -5,14 +5,12 @@ import WhiteboardSync
 @testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
-@Suite("Members on a terminal")
-struct MembersTests {
+@Suite("Members on a terminal") struct MembersTests {
   private static func left(_ peer: MemberID, _ reason: String) -> BoardEvent.Left {
     .init(peer: peer.description, name: "Bob", reason: reason, undelivered: 0)
   }
 
-  @Test("a member that returns through another route neither leaves nor joins")
-  func rerouted() throws {
+  @Test("a member that returns through another route neither leaves nor joins") func rerouted() throws {
     let bob = try Desk.memberID(2)
     var members = Members()
     let joined = members.join(bob, name: "Bob", now: .zero)
@@ -25,8 +23,7 @@ struct MembersTests {
     #expect(left?.hasPrefix("Bob ") == true && joinedAgain)
   }
 
-  @Test("the presence of a member that has not joined yet is shown when it joins")
-  func earlyPresence() throws {
+  @Test("the presence of a member that has not joined yet is shown when it joins") func earlyPresence() throws {
     let bob = try Desk.memberID(2)
     var members = Members()
     let presence = try Presence(cursor: Point(x: 1, y: 2))
@@ -36,8 +33,7 @@ struct MembersTests {
     #expect(members.all[bob]?.presence == presence)
   }
 
-  @Test("changes are counted while a member is unreachable")
-  func waitingChanges() throws {
+  @Test("changes are counted while a member is unreachable") func waitingChanges() throws {
     let bob = try Desk.memberID(2)
     var members = Members()
     _ = members.join(bob, name: "Bob", now: .zero)
@@ -53,9 +49,7 @@ struct MembersTests {
     #expect(members.isEmpty)
   }
 
-  @Test(
-    "members are followed in the order of their names, and after the last one the user follows none"
-  )
+  @Test("members are followed in the order of their names, and after the last one the user follows none")
   func following() throws {
     let (cy, bob) = (try Desk.memberID(1), try Desk.memberID(2))
     var members = Members()

@@ -5,10 +5,8 @@ import WhiteboardRendering
 @testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
-@Suite("Sending the pointer and the view")
-struct PresencePublisherTests {
-  @Test("a pointer is sent when it moved, not more often than every 33 ms")
-  func pointer() {
+@Suite("Sending the pointer and the view") struct PresencePublisherTests {
+  @Test("a pointer is sent when it moved, not more often than every 33 ms") func pointer() {
     var presence = PresencePublisher()
     let place = Point(x: 1, y: 2)
     let hidden = presence.hidePointer()
@@ -22,8 +20,7 @@ struct PresencePublisherTests {
     #expect(hiding == .command(CommandRequest(.point(nil))))
   }
 
-  @Test("a view is sent only if a member can read it")
-  func view() {
+  @Test("a view is sent only if a member can read it") func view() {
     var presence = PresencePublisher()
     let view = Viewport(center: Point(x: 0, y: 0), columns: 80, rows: 20)
     let alone = presence.show(view, hasReaders: false, now: .seconds(1))

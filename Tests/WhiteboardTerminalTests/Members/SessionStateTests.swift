@@ -3,12 +3,10 @@ import Testing
 @testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
-@Suite("The session as the board reports it")
-struct SessionStateTests {
+@Suite("The session as the board reports it") struct SessionStateTests {
   private static let line = BoardEvent.Chat(id: "1", peer: "bob", name: "Bob", text: "hi", at: "")
 
-  @Test("a new chat line is announced, and the history is not")
-  func chat() {
+  @Test("a new chat line is announced, and the history is not") func chat() {
     var session = SessionState()
     let line = session.receive(.chat(Self.line), now: .zero)
     #expect(line == [.chatReceived(author: "Bob", text: "hi")])
@@ -16,15 +14,12 @@ struct SessionStateTests {
     #expect(history.isEmpty && session.chat.lines.count == 1, "the history replaces the lines")
   }
 
-  @Test("a question and a removal have effects on the rest of the screen")
-  func effects() throws {
+  @Test("a question and a removal have effects on the rest of the screen") func effects() throws {
     let bob = try Desk.memberID(2).description
     var session = SessionState()
     _ = session.receive(.joined(.init(peer: bob, name: "Bob")), now: .zero)
     let question = session.receive(
-      .invitation(
-        .init(id: "i1", peer: "eve", name: "Eve", direction: .incoming, mustAnswer: true)
-      ),
+      .invitation(.init(id: "i1", peer: "eve", name: "Eve", direction: .incoming, mustAnswer: true)),
       now: .zero
     )
     #expect(question == [.questionReceived] && !session.questions.isEmpty)
@@ -42,8 +37,7 @@ struct SessionStateTests {
     }
   }
 
-  @Test("the attempt to join ends when the session is connected, and the board arrives later")
-  func connecting() {
+  @Test("the attempt to join ends when the session is connected, and the board arrives later") func connecting() {
     var session = SessionState()
     session.connect(to: "team", now: .zero)
     #expect(session.connection != nil && session.board.isAwaited)

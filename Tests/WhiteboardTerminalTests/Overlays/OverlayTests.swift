@@ -2,16 +2,14 @@ import Testing
 
 @testable import WhiteboardTerminal
 
-@Suite("Input while the board is covered")
-struct OverlayTests {
+@Suite("Input while the board is covered") struct OverlayTests {
   private static let layout = ScreenLayout(columns: 80, rows: 24, isASCII: false)
 
   private func press(_ key: InputEvent.Key, _ overlay: inout Overlay) -> Overlay.Outcome {
     overlay.handle(key, [], .standard, in: Self.layout)
   }
 
-  @Test("every key closes the invitation, and a click does too")
-  func invitation() {
+  @Test("every key closes the invitation, and a click does too") func invitation() {
     var overlay = Overlay.invitation(nil)
     for key in [InputEvent.Key.escape, .character("x"), .up] {
       let outcome = press(key, &overlay)
@@ -20,8 +18,7 @@ struct OverlayTests {
     #expect(overlay.press(atX: 40, y: 12, in: Self.layout) == .close)
   }
 
-  @Test("a panel scrolls and closes by keys, and ignores clicks on it")
-  func panel() {
+  @Test("a panel scrolls and closes by keys, and ignores clicks on it") func panel() {
     var overlay = Overlay.panel(Panel("Keys", .keys))
     for (key, expected) in [
       (InputEvent.Key.down, Overlay.Outcome.none), (.character("x"), .none), (.enter, .close),
@@ -35,15 +32,13 @@ struct OverlayTests {
     #expect(overlay.isInformation && !overlay.isChat)
   }
 
-  @Test("Enter in the chat opens the prompt for an answer")
-  func chat() {
+  @Test("Enter in the chat opens the prompt for an answer") func chat() {
     var overlay = Overlay.panel(Panel("Chat", .chat))
     let outcome = press(.enter, &overlay)
     #expect(outcome == .writeChat && overlay.isChat)
   }
 
-  @Test("Enter picks an item of a menu, the key of a command runs it, and Escape closes the menu")
-  func menu() {
+  @Test("Enter picks an item of a menu, the key of a command runs it, and Escape closes the menu") func menu() {
     var overlay = Overlay.menu(Menu(Menu.ofBoard, at: nil))
     let first = press(.enter, &overlay)
     let moved = press(.down, &overlay)
@@ -58,8 +53,7 @@ struct OverlayTests {
     #expect(overlay.press(atX: 79, y: 23, in: Self.layout) == .close)
   }
 
-  @Test("only listed keys answer the question about unsaved work, and no question closes it")
-  func unsavedQuestion() {
+  @Test("only listed keys answer the question about unsaved work, and no question closes it") func unsavedQuestion() {
     var overlay = Overlay.unsavedQuestion
     let other = press(.character("y"), &overlay)
     let leave = press(.character("x"), &overlay)

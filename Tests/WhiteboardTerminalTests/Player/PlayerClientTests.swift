@@ -45,8 +45,7 @@ import WhiteboardSync
     for key in keys { _ = client.handleInput(.key(.character(key), [])) }
   }
 
-  @Test("texts appear at their times, at the chosen speed, and playback stops at the end")
-  func plays() throws {
+  @Test("texts appear at their times, at the chosen speed, and playback stops at the end") func plays() throws {
     var client = try player()
     #expect(words(&client).isEmpty && client.stepIndex == 0)
     client.advance(by: .milliseconds(1_500))
@@ -65,8 +64,7 @@ import WhiteboardSync
     #expect(client.isPlaying && client.stepIndex == 0)
   }
 
-  @Test("keys seek to a time, a tenth, a marker, a step, and back")
-  func seeks() throws {
+  @Test("keys seek to a time, a tenth, a marker, a step, and back") func seeks() throws {
     var client = try player()
     press(&client, "n")
     #expect(words(&client) == ["one", "two", "three"])
@@ -86,9 +84,7 @@ import WhiteboardSync
     #expect(client.stepIndex == 5)
   }
 
-  @Test(
-    "[REC-14] pointers have names, unfinished ink is visible, and chat lines are visible for some time"
-  )
+  @Test("[REC-14] pointers have names, unfinished ink is visible, and chat lines are visible for some time")
   func presence() throws {
     let member = try #require(MemberID(bytes: [UInt8](repeating: 3, count: 32)))
     let board = Board(incarnation: Incarnation(3), member: member, wallClock: 1_000)
@@ -103,11 +99,7 @@ import WhiteboardSync
     _ = try board.createText("other", at: Point(x: 400, y: 150))
     record(at: 0)
     let stroke = try board.beginDrawing()
-    try board.appendInk(
-      [InkPoint(Point(x: 0, y: 0)), InkPoint(Point(x: 20, y: 0))],
-      to: stroke,
-      first: 0
-    )
+    try board.appendInk([InkPoint(Point(x: 0, y: 0)), InkPoint(Point(x: 20, y: 0))], to: stroke, first: 0)
     record(at: 1_000)
     _ = try board.say("good morning", as: "Ada")
     record(at: 3_000)
@@ -125,9 +117,7 @@ import WhiteboardSync
       datagram(1_500, .preview(stroke: stroke, first: 2, points: preview)),
       TrafficEntry(.left, [member.bytes], time: 12_000, text: "left"),
     ]
-    let recording = try Recording(
-      DocumentHistory(board: Array(1...16), name: "x", steps: steps, traffic: traffic)
-    )
+    let recording = try Recording(DocumentHistory(board: Array(1...16), name: "x", steps: steps, traffic: traffic))
     var client = PlayerClient(recording, columns: 100, rows: 20, dotStyle: .braille)
     func screen() -> String { client.frame().lines.joined(separator: "\n") }
     func ink() -> Int { screen().unicodeScalars.count { (0x2801...0x28FF).contains($0.value) } }
@@ -159,26 +149,17 @@ import WhiteboardSync
     #expect(hasLeft)
   }
 
-  @Test("photos are shown if the file has them")
-  func photos() throws {
+  @Test("photos are shown if the file has them") func photos() throws {
     let member = try #require(MemberID(bytes: [UInt8](repeating: 3, count: 32)))
     let board = Board(incarnation: Incarnation(3), member: member, wallClock: 1_000)
     let id = try #require(AssetID([UInt8](repeating: 9, count: 32)))
     let header = try PhotoHeader(format: .png, width: 40, height: 20)
     let asset = try AssetReference(id: id, byteCount: 100, header: header)
     _ = try board.createPhoto(asset, at: Point(x: 0, y: 0))
-    let steps = board.takeBatches().map {
-      DocumentHistory.Step(.batch(EncodedBatch($0).bytes), time: 1, row: 1)
-    }
+    let steps = board.takeBatches().map { DocumentHistory.Step(.batch(EncodedBatch($0).bytes), time: 1, row: 1) }
     let recording = try Recording(DocumentHistory(board: Array(1...16), name: "x", steps: steps))
     func last(_ photos: [AssetID: PhotoPixels]) -> Screen {
-      var client = PlayerClient(
-        recording,
-        photos: photos,
-        columns: 60,
-        rows: 20,
-        dotStyle: .braille
-      )
+      var client = PlayerClient(recording, photos: photos, columns: 60, rows: 20, dotStyle: .braille)
       _ = client.handleInput(.key(.end, []))
       return client.frame()
     }
@@ -187,8 +168,7 @@ import WhiteboardSync
     #expect(!last([id: red]).lines.joined().contains("photo"))
   }
 
-  @Test("a time without any pointer counts as a pause, also after the last step")
-  func pausesOfPointers() throws {
+  @Test("a time without any pointer counts as a pause, also after the last step") func pausesOfPointers() throws {
     let member = try #require(MemberID(bytes: [UInt8](repeating: 3, count: 32)))
     let day: Int64 = 86_400_000
     func traffic(_ time: Int64, _ counter: UInt64, x: Double) throws -> TrafficEntry {
@@ -199,14 +179,10 @@ import WhiteboardSync
     // The pointer moves at once and after weeks; in between, presence repeats without a movement.
     var sent = [TrafficEntry(.joined, [member.bytes], time: 5_000, text: "Ada")]
     sent.append(try traffic(100, 1, x: 0))
-    for beat in 1...100 {
-      sent.append(try traffic(20 * day + Int64(beat) * 9_000, UInt64(beat + 1), x: 50))
-    }
+    for beat in 1...100 { sent.append(try traffic(20 * day + Int64(beat) * 9_000, UInt64(beat + 1), x: 50)) }
     sent.append(try traffic(40 * day, 200, x: 100))
     let steps = try recording().history.steps
-    let recording = try Recording(
-      DocumentHistory(board: Array(1...16), name: "x", steps: steps, traffic: sent)
-    )
+    let recording = try Recording(DocumentHistory(board: Array(1...16), name: "x", steps: steps, traffic: sent))
     #expect(recording.duration == 40 * day)
     var client = PlayerClient(recording, columns: 100, rows: 20, dotStyle: .braille)
     press(&client, "i")
@@ -220,8 +196,7 @@ import WhiteboardSync
     #expect((40..<100).contains(frames) && (20..<60).contains(pointed), "\(frames) \(pointed)")
   }
 
-  @Test("pauses are skipped on request, and a range can be repeated")
-  func pausesAndLoops() throws {
+  @Test("pauses are skipped on request, and a range can be repeated") func pausesAndLoops() throws {
     var client = try player()
     press(&client, "i")
     client.advance(by: .milliseconds(3_100))
@@ -239,8 +214,7 @@ import WhiteboardSync
     #expect(client.stepIndex == 4)
   }
 
-  @Test("every key at every size gives a frame of that size", arguments: 0..<20)
-  func randomInput(seed: UInt64) throws {
+  @Test("every key at every size gives a frame of that size", arguments: 0..<20) func randomInput(seed: UInt64) throws {
     var client = try player()
     var random = SplitMix64(seed: seed)
     let keys = Array(" +-.,nNi[]\\pfzhjkl0123456789x")
@@ -257,8 +231,7 @@ import WhiteboardSync
     }
   }
 
-  @Test("a film is lines of JSON with ascending times, the same every time")
-  func film() throws {
+  @Test("a film is lines of JSON with ascending times, the same every time") func film() throws {
     func film() throws -> [String] {
       var lines: [String] = []
       try Asciicast().write(recording()) { lines.append($0) }
@@ -267,9 +240,7 @@ import WhiteboardSync
     let lines = try film()
     #expect(lines.first?.hasPrefix(#"{"version":2,"width":100,"height":30,"#) ?? false)
     #expect(lines.count > 5)
-    let times = lines.dropFirst().compactMap { line in
-      Double(line.dropFirst().prefix { $0 != "," })
-    }
+    let times = lines.dropFirst().compactMap { line in Double(line.dropFirst().prefix { $0 != "," }) }
     #expect(times.count == lines.count - 1 && times == times.sorted())
     #expect(try film() == lines)
   }

@@ -3,10 +3,8 @@ import Testing
 @testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
-@Suite("Lines of the prompt")
-struct PromptCommandTests {
-  @Test("a line is a command of the terminal or of the board")
-  func commands() throws {
+@Suite("Lines of the prompt") struct PromptCommandTests {
+  @Test("a line is a command of the terminal or of the board") func commands() throws {
     guard case .zoom(0.5)? = try PromptCommand("zoom 50") else {
       Issue.record("zoom")
       return
@@ -28,8 +26,5 @@ struct PromptCommandTests {
   @Test(
     "a line that is not a command has a message",
     arguments: ["zoom", "zoom x", "pen-style dots", "flit", "text 0,0 \"a", "move", "follow"]
-  )
-  func failures(_ line: String) {
-    #expect(throws: PromptCommand.Failure.self) { try PromptCommand(line) }
-  }
+  ) func failures(_ line: String) { #expect(throws: PromptCommand.Failure.self) { try PromptCommand(line) } }
 }

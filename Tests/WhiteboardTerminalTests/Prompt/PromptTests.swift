@@ -4,8 +4,7 @@ import Testing
 @testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
-@Suite("The prompt")
-struct PromptTests {
+@Suite("The prompt") struct PromptTests {
   private static let names = Prompt.Names(members: ["Bob", "Bobby"], objects: [])
 
   private func press(_ keys: [InputEvent.Key], _ prompt: inout Prompt) -> Prompt.Outcome {
@@ -14,11 +13,7 @@ struct PromptTests {
     return outcome
   }
 
-  private func enter(
-    _ text: String,
-    _ prompt: inout Prompt,
-    for purpose: Prompt.Purpose
-  ) -> Prompt.Outcome {
+  private func enter(_ text: String, _ prompt: inout Prompt, for purpose: Prompt.Purpose) -> Prompt.Outcome {
     prompt.open(purpose)
     return press(text.map { .character($0) } + [.enter], &prompt)
   }
@@ -28,8 +23,7 @@ struct PromptTests {
     if case .command(.board(let command)) = outcome { command } else { nil }
   }
 
-  @Test("the purpose of the prompt decides which command a text becomes")
-  func purposes() throws {
+  @Test("the purpose of the prompt decides which command a text becomes") func purposes() throws {
     var prompt = Prompt()
     prompt.home = "/home/anna"
     let id = try Desk().board.createText("text", at: Point(x: 0, y: 0))
@@ -47,8 +41,7 @@ struct PromptTests {
     }
   }
 
-  @Test("the prompt for guesses stays open until an empty line or the end of the game")
-  func guesses() throws {
+  @Test("the prompt for guesses stays open until an empty line or the end of the game") func guesses() throws {
     var prompt = Prompt()
     let id = try Desk().board.createText("text", at: Point(x: 0, y: 0))
     let entered = enter("crane", &prompt, for: .move(.id(id), isWordle: true))
@@ -61,8 +54,7 @@ struct PromptTests {
     #expect(!prompt.isOpen)
   }
 
-  @Test("an empty text is not a command, and a place outside the board is a failure")
-  func failures() {
+  @Test("an empty text is not a command, and a place outside the board is a failure") func failures() {
     var prompt = Prompt()
     for (text, purpose) in [("", Prompt.Purpose.chat), (" ", .command)] {
       guard case .none = enter(text, &prompt, for: purpose) else {
@@ -77,8 +69,7 @@ struct PromptTests {
     }
   }
 
-  @Test("Tab completes the name of a member, and lists the names if there are several")
-  func completion() {
+  @Test("Tab completes the name of a member, and lists the names if there are several") func completion() {
     var prompt = Prompt()
     prompt.open(.command, text: "follow B")
     guard case .completions("Bob  Bobby") = press([.tab], &prompt) else {

@@ -5,10 +5,8 @@ import WhiteboardRendering
 @testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
-@Suite("The composition of the screen")
-struct BoardScreenTests {
-  @Test("the parts are drawn from the board to the warning, each over the ones before")
-  func order() throws {
+@Suite("The composition of the screen") struct BoardScreenTests {
+  @Test("the parts are drawn from the board to the warning, each over the ones before") func order() throws {
     var desk = try Desk()
     desk.client.resize(columns: 80, rows: 24)
     #expect(desk.lines()[11].contains("Drag to draw"))
@@ -19,8 +17,7 @@ struct BoardScreenTests {
     #expect(desk.lines()[23].contains("saved"), "the last row stays visible")
   }
 
-  @Test("the prompt replaces the message in the last row, and the message moves up")
-  func lastRow() throws {
+  @Test("the prompt replaces the message in the last row, and the message moves up") func lastRow() throws {
     var desk = try Desk()
     desk.client.say("a message")
     #expect(desk.lines()[23].hasPrefix(" a message"))
@@ -28,8 +25,7 @@ struct BoardScreenTests {
     #expect(desk.lines()[23] == ":und" && desk.lines()[22].hasPrefix(" a message"))
   }
 
-  @Test("the cursor is in the prompt, else in the text, else at the keyboard's pen")
-  func cursor() throws {
+  @Test("the cursor is in the prompt, else in the text, else at the keyboard's pen") func cursor() throws {
     var desk = try Desk()
     #expect(desk.client.frame().cursor == nil)
     _ = desk.type(";")

@@ -35,19 +35,14 @@ private func member(_ number: UInt8) -> MemberID {
   private func fill(from first: UInt64, by author: Incarnation) throws -> UInt64 {
     var next = first
     while true {
-      do {
-        try receive(create(next..<next + 4096, of: author))
-      } catch BoardError.shareUsed {
-        return next
-      }
+      do { try receive(create(next..<next + 4096, of: author)) } catch BoardError.shareUsed { return next }
       next += 4096
     }
   }
 
-  @Test(
-    "[BRD-38] on a shared board, an author has at most half of the objects; others can continue"
-  )
-  func share() throws {
+  @Test("[BRD-38] on a shared board, an author has at most half of the objects; others can continue") func share()
+    throws
+  {
     board.authors[flooder] = Self.mallory
     board.authors[other] = Self.bo
     _ = try board.createText("first", at: Point(x: 0, y: 0))
@@ -72,8 +67,7 @@ private func member(_ number: UInt8) -> MemberID {
     try receive(create(1..<3000, of: again))
   }
 
-  @Test("[BRD-38] an author who is alone may write more, but others always have room")
-  func alone() throws {
+  @Test("[BRD-38] an author who is alone may write more, but others always have room") func alone() throws {
     board.authors[flooder] = Self.mallory
     let next = try fill(from: 1, by: flooder)
     #expect(board.state.objectCount > BoardLimits.objects - 4096)
@@ -82,9 +76,7 @@ private func member(_ number: UInt8) -> MemberID {
     // From now on, Mallory may create nothing, but may still change what he wrote.
     #expect(throws: BoardError.shareUsed) { try receive(create(next..<next + 1, of: flooder)) }
     let move = Operation(ObjectID(Dot(flooder, 1)), .position, .pair(1, 1))
-    try receive(
-      Batch(author: flooder, firstSequence: next, time: HybridTime(next), operations: [move])
-    )
+    try receive(Batch(author: flooder, firstSequence: next, time: HybridTime(next), operations: [move]))
     while try board.purge(madeBy: Self.mallory, atMost: 4000) == 4000 {}
     #expect(board.state.objectCount == 1)
   }
@@ -104,8 +96,8 @@ private func member(_ number: UInt8) -> MemberID {
     return difference
   }
 
-  @Test("[BRD-38] an answer brings an author only up to its limit; the rest of the answer counts")
-  func answers() throws {
+  @Test("[BRD-38] an answer brings an author only up to its limit; the rest of the answer counts") func answers() throws
+  {
     board.authors[flooder] = Self.mallory
     _ = try board.createText("first", at: Point(x: 0, y: 0))
     let claimed = answer([(flooder, 99_000), (other, 5), (Incarnation(4), 2000)])
@@ -132,19 +124,13 @@ private func member(_ number: UInt8) -> MemberID {
     _ = try board.createText("still here", at: Point(x: 0, y: 0))
   }
 
-  @Test("[BRD-38] a whole board that one author wrote alone is accepted in one answer")
-  func whole() throws {
+  @Test("[BRD-38] a whole board that one author wrote alone is accepted in one answer") func whole() throws {
     let claimed = answer([(flooder, 100_000), (other, 3)])
-    let accepted = board.withinShares(
-      claimed,
-      comparesAll: false,
-      and: [flooder: Self.mallory, other: Self.bo]
-    )
+    let accepted = board.withinShares(claimed, comparesAll: false, and: [flooder: Self.mallory, other: Self.bo])
     #expect(accepted == claimed)
   }
 
-  @Test("all objects of an author are removed, and no others")
-  func purge() throws {
+  @Test("all objects of an author are removed, and no others") func purge() throws {
     board.authors[flooder] = Self.mallory
     board.authors[Incarnation(4)] = Self.mallory
     board.authors[other] = Self.bo

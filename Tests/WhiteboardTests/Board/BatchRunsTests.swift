@@ -3,8 +3,7 @@ import Testing
 @testable import Whiteboard
 
 @Suite struct BatchRunsTests {
-  @Test("runs have at most as many operations and bytes as fit in one batch")
-  func runs() {
+  @Test("runs have at most as many operations and bytes as fit in one batch") func runs() {
     let half = BoardLimits.batchBytes / 2
     let most = BoardLimits.operationsPerBatch
     #expect([Int]().batches { $0 }.isEmpty)

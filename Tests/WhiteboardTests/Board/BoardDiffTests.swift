@@ -4,11 +4,7 @@ import Testing
 
 @Suite struct BoardDiffTests {
   private func board(_ number: UInt64) -> Board {
-    Board(
-      incarnation: Incarnation(number),
-      member: RandomEditing.member(UInt8(number)),
-      wallClock: 1_700_000_000_000
-    )
+    Board(incarnation: Incarnation(number), member: RandomEditing.member(UInt8(number)), wallClock: 1_700_000_000_000)
   }
 
   @Test func `a board does not differ from itself, nor by what nobody sees`() throws {
@@ -23,9 +19,7 @@ import Testing
     #expect(BoardDiff.between(before, board.state).isEmpty)
   }
 
-  @Test func `what was added, removed and changed is told by the keys of the JSON, in order`()
-    throws
-  {
+  @Test func `what was added, removed and changed is told by the keys of the JSON, in order`() throws {
     let board = board(1)
     let kept = try board.createText("old", at: Point(x: 1, y: 2))
     let gone = try board.createText("gone", at: Point(x: 0, y: 0))
@@ -60,12 +54,8 @@ import Testing
     }
     let diff = BoardDiff.between(before, board.state)
     #expect(diff.changes.count == 2)
-    #expect(
-      diff.changes.first?.fields.map(\.name) == ["property-40", "moves"]
-    )
+    #expect(diff.changes.first?.fields.map(\.name) == ["property-40", "moves"])
     #expect(diff.changes.first?.fields.first?.after == "[1,-2]")
-    #expect(
-      diff.changes.last?.fields == [.init(name: "title", before: nil, after: #""Plan""#)]
-    )
+    #expect(diff.changes.last?.fields == [.init(name: "title", before: nil, after: #""Plan""#)])
   }
 }

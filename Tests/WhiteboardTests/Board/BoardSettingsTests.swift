@@ -5,8 +5,7 @@ import Testing
 @Suite struct BoardSettingsTests {
   private let boards = TwoBoards()
 
-  @Test("[BRD-28] settings are shared, and stored on one object if one exists")
-  func shared() throws {
+  @Test("[BRD-28] settings are shared, and stored on one object if one exists") func shared() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     #expect(anna.settings == BoardSettings())
     try anna.setTitle("Trip")
@@ -29,8 +28,7 @@ import Testing
     #expect(bob.takeBatches().isEmpty)
   }
 
-  @Test("[BRD-28] a board reports a possible change of its settings, and only then")
-  func changes() throws {
+  @Test("[BRD-28] a board reports a possible change of its settings, and only then") func changes() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     func mayHaveChanged(_ board: Board) -> Bool {
       _ = board.takeChanges()
@@ -48,8 +46,7 @@ import Testing
     #expect(mayHaveChanged(bob) && bob.settings.title == nil)
   }
 
-  @Test("[BRD-28] of two concurrent settings objects, the later write of each setting counts")
-  func atOnce() throws {
+  @Test("[BRD-28] of two concurrent settings objects, the later write of each setting counts") func atOnce() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     bob.wallClock += 1000
     try anna.gesture {
@@ -61,8 +58,7 @@ import Testing
     try boards.share()
     #expect(anna.settings == bob.settings)
     #expect(anna.settings.title == "Bob's" && anna.settings.grid == 1)
-    // Anna writes to the object with the smallest id, although the overwritten cell is on the other
-    // one.
+    // Anna writes to the object with the smallest id, although the overwritten cell is on the other one.
     try anna.setTitle("Ours")
     try boards.share()
     #expect(anna.settings.title == "Ours" && bob.settings.title == "Ours")
@@ -79,17 +75,13 @@ import Testing
     try bob.setTitle("three")
     try boards.share()
     #expect(anna.state.settingsIDs.count == 2)
-    let skipped = Array(
-      repeating: SkippedStep(label: "settings", reason: .overwritten),
-      count: 2
-    )
+    let skipped = Array(repeating: SkippedStep(label: "settings", reason: .overwritten), count: 2)
     #expect(throws: BoardError.nothingToUndo(skipped: skipped)) { try anna.undo() }
     try boards.share()
     #expect(anna.settings.title == "three" && bob.settings.title == "three")
   }
 
-  @Test("[I9] an undo of the first setting keeps the others on the same object")
-  func undoOfTheFirstSetting() throws {
+  @Test("[I9] an undo of the first setting keeps the others on the same object") func undoOfTheFirstSetting() throws {
     let boards = TwoBoards()
     let (anna, bob) = (boards.anna, boards.bob)
     try anna.setTitle("Plan")
@@ -105,16 +97,13 @@ import Testing
     #expect(bob.settings == BoardSettings(title: "Plan", background: 0xFFEE_DDFF))
   }
 
-  @Test("[BRD-30] settings beyond their limits are refused, and read as absent")
-  func limits() throws {
+  @Test("[BRD-30] settings beyond their limits are refused, and read as absent") func limits() throws {
     let board = boards.anna
     #expect(throws: BoardError.tooLong("title")) {
       try board.setTitle(String(repeating: "x", count: BoardLimits.titleBytes + 1))
     }
     try board.setTitle(String(repeating: "x", count: BoardLimits.titleBytes))
-    #expect(throws: BoardError.tooLong("language")) {
-      try board.setLanguage("de-1996-abcdefghi")
-    }
+    #expect(throws: BoardError.tooLong("language")) { try board.setLanguage("de-1996-abcdefghi") }
     #expect(throws: BoardError.outOfRange("language")) { try board.setLanguage("en us") }
     for spacing in [0, -1, Double.nan, .infinity, BoardLimits.grid + 1] {
       #expect(throws: BoardError.outOfRange("grid")) { try board.setGrid(spacing) }
@@ -129,8 +118,7 @@ import Testing
     #expect(board.settings == BoardSettings())
   }
 
-  @Test("AirplaIN 1.2: equal profiles have equal hashes; each icon is one emoji that fits")
-  func profiles() throws {
+  @Test("AirplaIN 1.2: equal profiles have equal hashes; each icon is one emoji that fits") func profiles() throws {
     let profile = Profile(name: "Kim", icon: .foggy)
     #expect(Set([profile, Profile(name: "Kim", icon: .foggy)]).count == 1)
     #expect(ProfileIcon.allCases.count == 9)

@@ -4,11 +4,7 @@ import Testing
 
 @Suite struct BoardTests {
   private func board(_ number: UInt64) -> Board {
-    Board(
-      incarnation: Incarnation(number),
-      member: RandomEditing.member(UInt8(number)),
-      wallClock: 1_700_000_000_000
-    )
+    Board(incarnation: Incarnation(number), member: RandomEditing.member(UInt8(number)), wallClock: 1_700_000_000_000)
   }
 
   private func share(_ from: Board, _ to: Board) throws {
@@ -37,15 +33,12 @@ import Testing
     #expect(object.text == "hi")
   }
 
-  @Test("[BRD-11] a gesture is one batch, and none if it throws")
-  func gestures() throws {
+  @Test("[BRD-11] a gesture is one batch, and none if it throws") func gestures() throws {
     let (board, bob) = (board(1), board(2))
     let other = bob.member
     let ids = try (0..<50).map { try board.createText("\($0)", at: Point(x: Double($0), y: 0)) }
     _ = board.takeBatches()
-    try board.gesture {
-      for id in ids { try board.object(id)?.move(to: Point(x: 7, y: 7)) }
-    }
+    try board.gesture { for id in ids { try board.object(id)?.move(to: Point(x: 7, y: 7)) } }
     let batches = board.takeBatches()
     #expect(batches.map(\.operations.count) == [50])
     try bob.receive(board.state.difference(since: Context(), buckets: 0))
@@ -54,9 +47,7 @@ import Testing
     board.presentMembers = [other]
     let before = board.state.dump
     #expect(throws: BoardError.held(ids[49], by: other)) {
-      try board.gesture {
-        for id in ids { try board.object(id)?.move(to: Point(x: 9, y: 9)) }
-      }
+      try board.gesture { for id in ids { try board.object(id)?.move(to: Point(x: 9, y: 9)) } }
     }
     #expect(board.state.dump == before)
     #expect(board.takeBatches().isEmpty)
@@ -66,9 +57,7 @@ import Testing
     let board = board(1)
     #expect(throws: BoardError.tooManyOperations) {
       try board.gesture {
-        for _ in 0..<BoardLimits.operationsPerBatch {
-          try board.createText("", at: Point(x: 0, y: 0))
-        }
+        for _ in 0..<BoardLimits.operationsPerBatch { try board.createText("", at: Point(x: 0, y: 0)) }
       }
     }
     #expect(board.state.objectCount == 0)
@@ -76,8 +65,7 @@ import Testing
 
   // The bugs of AirplaIN, by their numbers.
 
-  @Test("[BRD-22] AirplaIN 1.6: if two users select at once, one wins on both boards")
-  func race() throws {
+  @Test("[BRD-22] AirplaIN 1.6: if two users select at once, one wins on both boards") func race() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("mine", at: Point(x: 0, y: 0))
     try share(anna, bob)
@@ -96,8 +84,7 @@ import Testing
     }
   }
 
-  @Test("[BRD-22] a selection by another member, or by an unknown one, is ignored")
-  func selectionByAnother() throws {
+  @Test("[BRD-22] a selection by another member, or by an unknown one, is ignored") func selectionByAnother() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("x", at: Point(x: 0, y: 0))
     try share(anna, bob)
@@ -117,8 +104,7 @@ import Testing
     #expect(anna.holder(of: id) == nil)
   }
 
-  @Test("[AUT-4] a viewer writes nothing")
-  func viewer() throws {
+  @Test("[AUT-4] a viewer writes nothing") func viewer() throws {
     let board = board(1)
     board.isReadOnly = true
     #expect(throws: BoardError.viewer) { try board.createText("x", at: Point(x: 0, y: 0)) }
@@ -126,8 +112,7 @@ import Testing
     #expect(board.takeBatches().isEmpty)
   }
 
-  @Test("[BRD-22] AirplaIN 1.6: a member that disappeared has no selection")
-  func vanished() throws {
+  @Test("[BRD-22] AirplaIN 1.6: a member that disappeared has no selection") func vanished() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("free", at: Point(x: 0, y: 0))
     try anna.object(id)?.select()
@@ -141,16 +126,14 @@ import Testing
     try bob.delete(id)
   }
 
-  @Test("AirplaIN bug 1: received operations are not forwarded")
-  func noEcho() throws {
+  @Test("AirplaIN bug 1: received operations are not forwarded") func noEcho() throws {
     let (anna, bob) = (board(1), board(2))
     try anna.createText("once", at: Point(x: 0, y: 0))
     try share(anna, bob)
     #expect(bob.takeBatches().isEmpty)
   }
 
-  @Test("AirplaIN bug 3: a photo stays a photo and keeps all its fields when moved")
-  func photo() throws {
+  @Test("AirplaIN bug 3: a photo stays a photo and keeps all its fields when moved") func photo() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createPhoto(RandomEditing.asset(3), at: Point(x: 0, y: 0))
     try anna.object(id)?.move(to: Point(x: 50, y: 60))
@@ -162,8 +145,7 @@ import Testing
     #expect(!photo.isAssetAvailable)
   }
 
-  @Test("AirplaIN bug 4: the selection is checked before an object is deleted")
-  func lockedDelete() throws {
+  @Test("AirplaIN bug 4: the selection is checked before an object is deleted") func lockedDelete() throws {
     let (board, bob) = (board(1), board(2))
     let other = bob.member
     let id = try board.createText("kept", at: Point(x: 0, y: 0))
@@ -175,8 +157,7 @@ import Testing
     #expect(board.object(id) != nil)
   }
 
-  @Test("AirplaIN bug 5: an older write that arrives late does not overwrite a newer one")
-  func late() throws {
+  @Test("AirplaIN bug 5: an older write that arrives late does not overwrite a newer one") func late() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("x", at: Point(x: 0, y: 0))
     try share(anna, bob)
@@ -188,8 +169,7 @@ import Testing
     #expect(bob.object(id)?.centerPosition == Point(x: 2, y: 2))
   }
 
-  @Test("AirplaIN 1.8: a late update does not bring a deleted object back")
-  func resurrection() throws {
+  @Test("AirplaIN 1.8: a late update does not bring a deleted object back") func resurrection() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("x", at: Point(x: 0, y: 0))
     try share(anna, bob)
@@ -201,8 +181,7 @@ import Testing
     #expect(anna.objectIDs.isEmpty)
   }
 
-  @Test("AirplaIN bug 8: other members see an edited text at once")
-  func edit() throws {
+  @Test("AirplaIN bug 8: other members see an edited text at once") func edit() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("old", at: Point(x: 0, y: 0))
     try share(anna, bob)
@@ -214,8 +193,7 @@ import Testing
     #expect((bob.snapshot(id)?.updatedAt ?? 0) == before + 10)
   }
 
-  @Test("[BRD-21] two equal chat lines are two lines, in one order everywhere")
-  func chat() throws {
+  @Test("[BRD-21] two equal chat lines are two lines, in one order everywhere") func chat() throws {
     let (anna, bob) = (board(1), board(2))
     try anna.say("hello", as: "Anna")
     try anna.say("hello", as: "Anna")
@@ -227,13 +205,10 @@ import Testing
     #expect(anna.chat.count == 3)
     #expect(anna.objects.isEmpty)
     #expect(anna.object(anna.chat[0].id) == nil)
-    #expect(throws: BoardError.unknownObject(anna.chat[0].id)) {
-      try anna.delete(anna.chat[0].id)
-    }
+    #expect(throws: BoardError.unknownObject(anna.chat[0].id)) { try anna.delete(anna.chat[0].id) }
   }
 
-  @Test("[AUT-3] a chat line in another member's name is ignored")
-  func chatInAnothersName() throws {
+  @Test("[AUT-3] a chat line in another member's name is ignored") func chatInAnothersName() throws {
     let (anna, bob) = (board(1), board(2))
     try bob.gesture { () throws(BoardError) in
       let id = try bob.create(.chat)
@@ -247,8 +222,7 @@ import Testing
     #expect(anna.chat.map(\.text) == ["I am Bob"])
   }
 
-  @Test("[BRD-6] an edit overwrites one whose clock is a year ahead")
-  func ahead() throws {
+  @Test("[BRD-6] an edit overwrites one whose clock is a year ahead") func ahead() throws {
     let (anna, bob) = (board(1), board(2))
     bob.wallClock += 31_536_000_000
     let id = try bob.createText("x", at: Point(x: 0, y: 0))
@@ -262,8 +236,7 @@ import Testing
     #expect((anna.snapshot(mine)?.updatedAt ?? 0) <= anna.wallClock + BoardLimits.drift)
   }
 
-  @Test("[BRD-5] a cell with the greatest time cannot be overwritten; the edit is an error")
-  func exhausted() throws {
+  @Test("[BRD-5] a cell with the greatest time cannot be overwritten; the edit is an error") func exhausted() throws {
     let board = board(1)
     let id = try board.createText("x", at: Point(x: 0, y: 0))
     try board.receive(
@@ -280,17 +253,12 @@ import Testing
 
   @Test(
     "[BRD-12] numbers beyond the board are refused",
-    arguments: [
-      Double.nan, .infinity, -.infinity, 33_554_432, -33_554_432.5, 1e300,
-    ]
-  )
-  func range(number: Double) throws {
+    arguments: [Double.nan, .infinity, -.infinity, 33_554_432, -33_554_432.5, 1e300]
+  ) func range(number: Double) throws {
     let board = board(1)
     let id = try board.createText("x", at: Point(x: -33_554_432, y: 33_554_431.9))
     let object = try #require(board.object(id))
-    #expect(throws: BoardError.outOfRange("position")) {
-      try object.move(to: Point(x: number, y: 0))
-    }
+    #expect(throws: BoardError.outOfRange("position")) { try object.move(to: Point(x: number, y: 0)) }
     #expect(throws: BoardError.outOfRange("scale")) { try object.scale(to: number) }
     #expect(throws: BoardError.outOfRange("point")) { try InkPoint(Point(x: 0, y: number)) }
     if !number.isFinite || number == 1e300 {
@@ -299,29 +267,21 @@ import Testing
     #expect(object.centerPosition == Point(x: -33_554_432, y: 33_554_431.90625))
   }
 
-  @Test("[BRD-10] a stroke that a connected member is drawing cannot be moved by others")
-  func unfinished() throws {
+  @Test("[BRD-10] a stroke that a connected member is drawing cannot be moved by others") func unfinished() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.beginDrawing()
     try anna.appendInk([InkPoint(x: 0, y: 0)], to: id, first: 0)
     try share(anna, bob)
     bob.presentIncarnations = [anna.incarnation]
-    #expect(throws: BoardError.unfinished(id)) {
-      try bob.object(id)?.move(to: Point(x: 1, y: 1))
-    }
-    #expect(throws: BoardError.wrongKind(id)) {
-      try bob.appendInk([InkPoint(x: 0, y: 0)], to: id, first: 1)
-    }
+    #expect(throws: BoardError.unfinished(id)) { try bob.object(id)?.move(to: Point(x: 1, y: 1)) }
+    #expect(throws: BoardError.wrongKind(id)) { try bob.appendInk([InkPoint(x: 0, y: 0)], to: id, first: 1) }
     bob.presentIncarnations = []
     try bob.object(id)?.move(to: Point(x: 1, y: 1))
   }
 
   @Test func `a drawing's frame is its points' and its line's, until it is moved`() throws {
     let board = board(1)
-    let id = try board.createDrawing(
-      [InkPoint(x: 0, y: 0), InkPoint(x: 1600, y: 800)],
-      lineWidth: 4
-    )
+    let id = try board.createDrawing([InkPoint(x: 0, y: 0), InkPoint(x: 1600, y: 800)], lineWidth: 4)
     let object = try #require(board.object(id) as? DrawingObject)
     #expect(object.centerPosition == Point(x: 50, y: 25))
     #expect(object.size == Size(width: 104, height: 54))
@@ -331,8 +291,7 @@ import Testing
     #expect(snapshot.points == [Point(x: -50, y: -25), Point(x: 50, y: 25)])
   }
 
-  @Test("[BRD-13] a new object is in front of all others")
-  func stack() throws {
+  @Test("[BRD-13] a new object is in front of all others") func stack() throws {
     let (anna, bob) = (board(1), board(2))
     var ids: [ObjectID] = []
     for round in 0..<20 {
@@ -367,8 +326,7 @@ import Testing
   @Test(
     "[BRD-25] after others claim sequences that were never written, a member can still write",
     arguments: [5, 6, 1 << 40, BoardLimits.sequence] as [UInt64]
-  )
-  func claimedIncarnation(last: UInt64) throws {
+  ) func claimedIncarnation(last: UInt64) throws {
     let board = board(1)
     let other = self.board(2)
     let first = try board.createText("before", at: Point(x: 0, y: 0))

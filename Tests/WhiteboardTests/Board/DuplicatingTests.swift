@@ -5,8 +5,7 @@ import Testing
 @Suite struct DuplicatingTests {
   private let boards = TwoBoards()
 
-  @Test("AirplaIN bug 3: a copy has the class and all fields of its original")
-  func copies() throws {
+  @Test("AirplaIN bug 3: a copy has the class and all fields of its original") func copies() throws {
     let board = boards.anna
     let text = try board.createText("x", at: Point(x: 1, y: 2), color: 0xFF)
     try board.text(text).edit(replacing: 0..<0, with: "ab")
@@ -51,8 +50,7 @@ import Testing
     #expect(board.object(game) is GameObject && board.object(photo) is PhotoObject)
   }
 
-  @Test("[BRD-26] copies of a group's members are in a copy of the group")
-  func groups() throws {
+  @Test("[BRD-26] copies of a group's members are in a copy of the group") func groups() throws {
     let board = boards.anna
     let ids = try boards.texts(3)
     let inner = try board.group([ids[0], ids[1]])
@@ -83,8 +81,7 @@ import Testing
     #expect(rest[ids[1]].map { board.groups(of: $0) } == rest[outer].map { [$0] })
   }
 
-  @Test("[BRD-12] a copy beyond the board is refused, and no copy is created")
-  func beyond() throws {
+  @Test("[BRD-12] a copy beyond the board is refused, and no copy is created") func beyond() throws {
     let ids = try boards.texts(2)
     let before = boards.anna.state.dump
     #expect(throws: BoardError.outOfRange("position")) {
@@ -93,8 +90,7 @@ import Testing
     #expect(boards.anna.state.dump == before)
   }
 
-  @Test("AirplaIN bug 2: a snapshot does not change after later edits")
-  func values() throws {
+  @Test("AirplaIN bug 2: a snapshot does not change after later edits") func values() throws {
     let board = boards.anna
     let id = try boards.texts(1)[0]
     let before = try #require(board.snapshot(id))
@@ -103,8 +99,7 @@ import Testing
     #expect(board.snapshot(id)?.centerPosition == Point(x: 1, y: 1))
   }
 
-  @Test("AirplaIN bug 6: a local edit is visible before it is sent")
-  func atOnce() throws {
+  @Test("AirplaIN bug 6: a local edit is visible before it is sent") func atOnce() throws {
     let board = boards.anna
     let id = try boards.texts(1)[0]
     try board.move([id], by: Point(x: 1, y: 1))

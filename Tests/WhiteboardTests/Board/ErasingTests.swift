@@ -13,8 +13,7 @@ import Testing
     return id
   }
 
-  @Test("[BRD-29] the parts without an erasure are visible")
-  func spans() throws {
+  @Test("[BRD-29] the parts without an erasure are visible") func spans() throws {
     let board = boards.anna
     let id = try stroke(5)
     let object = try #require(board.object(id) as? DrawingObject)
@@ -25,8 +24,7 @@ import Testing
     #expect(snapshot.visibleSpans == [0...8, 24...40])
     #expect(
       snapshot.visibleLines == [
-        [Point(x: -20, y: 0), Point(x: -15, y: 0)],
-        [Point(x: -5, y: 0), Point(x: 0, y: 0), Point(x: 5, y: 0)],
+        [Point(x: -20, y: 0), Point(x: -15, y: 0)], [Point(x: -5, y: 0), Point(x: 0, y: 0), Point(x: 5, y: 0)],
       ]
     )
     #expect(snapshot.json.contains(#""erased":[[0.5,1.5],[2.5,4]]"#))
@@ -39,8 +37,7 @@ import Testing
     #expect(throws: BoardError.wrongKind(text)) { try board.erase(text, spans: [0...1]) }
   }
 
-  @Test("[BRD-29] two concurrent erasures erase their union, and create no object")
-  func atOnce() throws {
+  @Test("[BRD-29] two concurrent erasures erase their union, and create no object") func atOnce() throws {
     let id = try stroke(9)
     try boards.anna.erase(along: [Point(x: 20, y: 0), Point(x: 45, y: 0)], radius: 5)
     try boards.bob.erase(along: [Point(x: 40, y: -30), Point(x: 40, y: 30)], radius: 10)
@@ -52,8 +49,7 @@ import Testing
     #expect(boards.anna.state.dump == boards.bob.state.dump)
   }
 
-  @Test("[BRD-29] an eraser also erases strokes that were moved, rotated and scaled")
-  func transformed() throws {
+  @Test("[BRD-29] an eraser also erases strokes that were moved, rotated and scaled") func transformed() throws {
     let board = boards.anna
     let id = try stroke(5)
     let object = try #require(board.object(id))
@@ -70,17 +66,14 @@ import Testing
     #expect(board.takeBatches().isEmpty)
   }
 
-  @Test("[BRD-29] an eraser erases the points within its radius and no others", arguments: 0..<30)
-  func bruteForce(seed: UInt64) throws {
+  @Test("[BRD-29] an eraser erases the points within its radius and no others", arguments: 0..<30) func bruteForce(
+    seed: UInt64
+  ) throws {
     var random = SeededGenerator(seed: seed)
     let board = boards.anna
-    let ink = try (0..<20).map { _ in
-      try InkPoint(Point(x: Double(random.below(400)), y: Double(random.below(400))))
-    }
+    let ink = try (0..<20).map { _ in try InkPoint(Point(x: Double(random.below(400)), y: Double(random.below(400)))) }
     let id = try board.createDrawing(ink)
-    let path = (0..<3).map { _ in
-      Point(x: Double(random.below(400)), y: Double(random.below(400)))
-    }
+    let path = (0..<3).map { _ in Point(x: Double(random.below(400)), y: Double(random.below(400))) }
     try board.erase(along: path, radius: 20)
     let gone = board.snapshot(id)?.erasedSpans ?? []
     var checked = 0
@@ -101,8 +94,7 @@ import Testing
     #expect(checked == 305)
   }
 
-  @Test("[BRD-29] a dot is erased as a whole; locked and selected strokes are skipped")
-  func passedOver() throws {
+  @Test("[BRD-29] a dot is erased as a whole; locked and selected strokes are skipped") func passedOver() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     let dot = try stroke(1)
     let line = try stroke(3)
@@ -117,16 +109,11 @@ import Testing
     bob.presentMembers = [anna.member]
     #expect(try bob.erase(along: [Point(x: 0, y: 0)], radius: 3) == [])
     #expect(throws: BoardError.empty) { try bob.erase(along: [], radius: 3) }
-    #expect(throws: BoardError.outOfRange("radius")) {
-      try bob.erase(along: [Point(x: 0, y: 0)], radius: .nan)
-    }
-    #expect(throws: BoardError.outOfRange("position")) {
-      try bob.erase(along: [Point(x: .infinity, y: 0)], radius: 1)
-    }
+    #expect(throws: BoardError.outOfRange("radius")) { try bob.erase(along: [Point(x: 0, y: 0)], radius: .nan) }
+    #expect(throws: BoardError.outOfRange("position")) { try bob.erase(along: [Point(x: .infinity, y: 0)], radius: 1) }
   }
 
-  @Test("[BRD-29] a completely erased stroke is deleted, and an undo restores it")
-  func nothingLeft() throws {
+  @Test("[BRD-29] a completely erased stroke is deleted, and an undo restores it") func nothingLeft() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     let id = try stroke(3)
     try anna.erase(id, spans: [0...16])
@@ -135,8 +122,7 @@ import Testing
     #expect(anna.undoLabel == "erase")
     try anna.undo()
     #expect(anna.snapshot(id)?.visibleSpans == [16...32])
-    // Each user erased one half, and neither saw that nothing is left. The next eraser deletes the
-    // stroke.
+    // Each user erased one half, and neither saw that nothing is left. The next eraser deletes the stroke.
     try boards.share()
     try anna.erase(id, spans: [16...24])
     try bob.erase(id, spans: [24...32])
@@ -151,8 +137,9 @@ import Testing
     #expect(anna.snapshot(begun)?.visibleSpans == [])
   }
 
-  @Test("[BRD-29] a value decodes as it was encoded, with exactly one encoding", arguments: 0..<50)
-  func coding(seed: UInt64) throws {
+  @Test("[BRD-29] a value decodes as it was encoded, with exactly one encoding", arguments: 0..<50) func coding(
+    seed: UInt64
+  ) throws {
     var random = SeededGenerator(seed: seed)
     let spans = StrokeSpans(
       (0..<30).map { _ in
@@ -166,14 +153,11 @@ import Testing
     for _ in 0..<300 {
       var damaged = bytes
       damaged[random.below(bytes.count)] ^= UInt8(1 << random.below(8))
-      if let read = StrokeSpans.decode(.bytes(damaged)) {
-        #expect(StrokeSpans(read).values == [.bytes(damaged)])
-      }
+      if let read = StrokeSpans.decode(.bytes(damaged)) { #expect(StrokeSpans(read).values == [.bytes(damaged)]) }
     }
   }
 
-  @Test("[BRD-29] a malformed erasure erases nothing")
-  func hostile() throws {
+  @Test("[BRD-29] a malformed erasure erases nothing") func hostile() throws {
     let id = try stroke(3)
     var writer = ByteWriter()
     writer.varint(UInt64(BoardLimits.erasureEnd - 1))
@@ -191,16 +175,11 @@ import Testing
     ]
     for value in wrong { #expect(StrokeSpans.decode(value) == nil) }
     let board = boards.bob
-    try board.gesture {
-      for value in wrong { try board.stage(id, .erasure(board.nextDot()), value) }
-    }
+    try board.gesture { for value in wrong { try board.stage(id, .erasure(board.nextDot()), value) } }
     #expect(board.snapshot(id)?.visibleSpans == [0...32])
   }
 
-  @Test(
-    "[BRD-10] only the incarnation of an erasure may write it, with the same dot or a later one"
-  )
-  func writer() {
+  @Test("[BRD-10] only the incarnation of an erasure may write it, with the same dot or a later one") func writer() {
     let (anna, bob) = (Incarnation(1), Incarnation(2))
     let object = ObjectID(Dot(anna, 1))
     for property in [Property.erasure(Dot(bob, 5)), .deletion(Dot(bob, 5))] {
@@ -212,8 +191,7 @@ import Testing
     }
   }
 
-  @Test("[BRD-29] a reverted erasure makes its parts visible again")
-  func takenBack() throws {
+  @Test("[BRD-29] a reverted erasure makes its parts visible again") func takenBack() throws {
     let board = boards.anna
     let id = try stroke(3)
     try board.erase(id, spans: [0...8])

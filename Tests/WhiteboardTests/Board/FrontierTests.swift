@@ -3,8 +3,7 @@ import Testing
 @testable import Whiteboard
 
 @Suite struct FrontierTests {
-  @Test("[BRD-13] the greatest z index counts, in any order of arrival")
-  func zIndexes() {
+  @Test("[BRD-13] the greatest z index counts, in any order of arrival") func zIndexes() {
     var frontier = Frontier()
     let low = ZIndex.above(nil, jitter: 1)
     let high = ZIndex.above(low, jitter: 2)
@@ -17,8 +16,7 @@ import Testing
     #expect(frontier.zIndex == high)
   }
 
-  @Test("[BRD-31] only chat lines move the time that the next line must follow")
-  func chat() {
+  @Test("[BRD-31] only chat lines move the time that the next line must follow") func chat() {
     var frontier = Frontier()
     frontier.record(.kind, .unsigned(ObjectKind.text.rawValue), at: HybridTime(9))
     #expect(frontier.floorOfChat == nil)

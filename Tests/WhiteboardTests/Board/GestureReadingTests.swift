@@ -8,15 +8,10 @@ import Testing
   private let origin = Point(x: 0, y: 0)
 
   private func board(_ number: UInt64 = 1) -> Board {
-    Board(
-      incarnation: Incarnation(number),
-      member: RandomEditing.member(UInt8(number)),
-      wallClock: 1_700_000_000_000
-    )
+    Board(incarnation: Incarnation(number), member: RandomEditing.member(UInt8(number)), wallClock: 1_700_000_000_000)
   }
 
-  @Test("an object that is selected and deselected in one gesture is not selected")
-  func deselecting() throws {
+  @Test("an object that is selected and deselected in one gesture is not selected") func deselecting() throws {
     let board = board()
     let id = try board.createText("x", at: origin)
     try board.gesture {
@@ -33,8 +28,7 @@ import Testing
     #expect(board.selectedIDs.isEmpty)
   }
 
-  @Test("an object that is scaled by 2 twice in one gesture is 4 times as large")
-  func scaling() throws {
+  @Test("an object that is scaled by 2 twice in one gesture is 4 times as large") func scaling() throws {
     let board = board()
     let id = try board.createText("x", at: Point(x: 1, y: 0))
     try board.gesture {
@@ -49,8 +43,7 @@ import Testing
     #expect(board.object(id)?.centerPosition == Point(x: 1, y: 0))
   }
 
-  @Test("an object that a gesture creates can be read, changed, found and deleted in it")
-  func creating() throws {
+  @Test("an object that a gesture creates can be read, changed, found and deleted in it") func creating() throws {
     let board = board()
     let id = try board.gesture {
       let id = try board.createText("abc", at: origin)
@@ -72,8 +65,7 @@ import Testing
     #expect(board.snapshot(id)?.text == "abcd")
   }
 
-  @Test("an inner gesture that throws reverts only its own edits, also for reads")
-  func throwing() throws {
+  @Test("an inner gesture that throws reverts only its own edits, also for reads") func throwing() throws {
     let board = board()
     let id = try board.createText("x", at: origin)
     let before = board.state.dump
@@ -95,8 +87,7 @@ import Testing
     #expect(board.takeBatches().count == 1)
   }
 
-  @Test("the reads of a gesture affect neither the batches nor the reported changes")
-  func hidden() throws {
+  @Test("the reads of a gesture affect neither the batches nor the reported changes") func hidden() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("x", at: origin)
     for batch in anna.takeBatches() { try bob.receive(batch) }
@@ -167,13 +158,12 @@ import Testing
       default: RandomEditing.edit(board, &random)
       }
       return ""
-    } catch {
-      return error.code
-    }
+    } catch { return error.code }
   }
 
-  @Test("a random gesture has the same result as its edits one by one", arguments: 0..<300)
-  func oneByOne(seed: UInt64) throws {
+  @Test("a random gesture has the same result as its edits one by one", arguments: 0..<300) func oneByOne(seed: UInt64)
+    throws
+  {
     var random = SeededGenerator(seed: seed)
     let (whole, single) = (board(), board())
     for _ in 0..<random.below(12) {

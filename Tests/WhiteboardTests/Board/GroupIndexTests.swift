@@ -9,9 +9,7 @@ import Testing
     var members: [ObjectID: [ObjectID]] = [:]
     var contents: [ObjectID: [ObjectID]] = [:]
     for id in ids {
-      if case .dot(let dot)? = state.record(id)?[.group]?.value {
-        members[ObjectID(dot), default: []].append(id)
-      }
+      if case .dot(let dot)? = state.record(id)?[.group]?.value { members[ObjectID(dot), default: []].append(id) }
       guard state.isShown(id) || state.isGroup(id) else { continue }
       for group in state.groups(of: id) { contents[group, default: []].append(id) }
     }
@@ -21,8 +19,9 @@ import Testing
     if let one = groups.first { #expect(state.contents(of: [one])[one] == contents[one]) }
   }
 
-  @Test("[BRD-26] the index agrees with a search of all objects", arguments: 0..<60)
-  func recomputed(seed: UInt64) throws {
+  @Test("[BRD-26] the index agrees with a search of all objects", arguments: 0..<60) func recomputed(seed: UInt64)
+    throws
+  {
     var history = RandomHistory(seed: seed)
     for _ in 0..<120 {
       let index = try history.step()
@@ -32,8 +31,7 @@ import Testing
     }
   }
 
-  @Test("[BRD-26] an object whose groups changed is reported as changed")
-  func told() throws {
+  @Test("[BRD-26] an object whose groups changed is reported as changed") func told() throws {
     var count = 0
     for seed in UInt64(0)..<60 { count += try told(seed: seed) }
     #expect(count > 20)
@@ -57,34 +55,21 @@ import Testing
     return count
   }
 
-  @Test("[BRD-26] a ring of 122,880 groups costs no more than one within the limit")
-  func largeRing() throws {
+  @Test("[BRD-26] a ring of 122,880 groups costs no more than one within the limit") func largeRing() throws {
     let board = TwoBoards.board(1)
     let text = try board.createText("in the ring", at: Point(x: 0, y: 0))
     let (author, count) = (Incarnation(2), UInt64(122_880))
     func receive(_ operations: [Operation], first: UInt64) throws {
-      try board.receive(
-        Batch(
-          author: author,
-          firstSequence: first,
-          time: HybridTime(first),
-          operations: operations
-        )
-      )
+      try board.receive(Batch(author: author, firstSequence: first, time: HybridTime(first), operations: operations))
     }
     let ids = (1...count).map { ObjectID(Dot(author, $0)) }
     for start in stride(from: 0, to: ids.count, by: 4096) {
       let part = ids[start..<start + 4096]
-      try receive(
-        part.map { Operation($0, .kind, .unsigned(ObjectKind.group.rawValue)) },
-        first: UInt64(start) + 1
-      )
+      try receive(part.map { Operation($0, .kind, .unsigned(ObjectKind.group.rawValue)) }, first: UInt64(start) + 1)
     }
     for start in stride(from: 0, to: ids.count, by: 4096) {
       try receive(
-        (start..<start + 4096).map {
-          Operation(ids[$0], .group, .dot(ids[($0 + 1) % ids.count].dot))
-        },
+        (start..<start + 4096).map { Operation(ids[$0], .group, .dot(ids[($0 + 1) % ids.count].dot)) },
         first: count + UInt64(start) + 1
       )
     }
@@ -96,10 +81,7 @@ import Testing
     // A change of each of many groups is not slow either.
     _ = board.takeChanges()
     for index in 0..<1000 {
-      try receive(
-        [Operation(ids[index], .deleted, .unsigned(1))],
-        first: 2 * count + 2 + UInt64(index)
-      )
+      try receive([Operation(ids[index], .deleted, .unsigned(1))], first: 2 * count + 2 + UInt64(index))
       _ = board.takeChanges()
     }
     #expect(board.groups(of: text).isEmpty)

@@ -5,8 +5,7 @@ import Testing
 @Suite struct GroupTests {
   private let boards = TwoBoards()
 
-  @Test("[BRD-26] members of a group move, scale and rotate together, in one gesture")
-  func transform() throws {
+  @Test("[BRD-26] members of a group move, scale and rotate together, in one gesture") func transform() throws {
     let board = boards.anna
     let ids = try boards.texts(3)
     let inner = try board.group([ids[0], ids[1]])
@@ -29,15 +28,12 @@ import Testing
     #expect(board.object(ids[2])?.angle == 0)
   }
 
-  @Test("[BRD-26] a group with as many objects as fit in a batch moves in one gesture")
-  func large() throws {
+  @Test("[BRD-26] a group with as many objects as fit in a batch moves in one gesture") func large() throws {
     let board = boards.anna
     var ids: [ObjectID] = []
     for round in 0..<5 {
       try board.gesture {
-        for number in 0..<800 {
-          ids.append(try board.createText("", at: Point(x: Double(round), y: Double(number))))
-        }
+        for number in 0..<800 { ids.append(try board.createText("", at: Point(x: Double(round), y: Double(number)))) }
       }
     }
     let group = try board.group(ids)
@@ -48,8 +44,7 @@ import Testing
     #expect(board.objectIDs.count == 4000)
   }
 
-  @Test("[BRD-26] a group with a locked or selected member does not change")
-  func allOrNothing() throws {
+  @Test("[BRD-26] a group with a locked or selected member does not change") func allOrNothing() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     let ids = try boards.texts(3)
     let group = try anna.group(ids)
@@ -76,8 +71,7 @@ import Testing
     #expect(anna.selectedIDs.isEmpty)
   }
 
-  @Test("[BRD-26] ungrouping moves the members to the surrounding group")
-  func ungroup() throws {
+  @Test("[BRD-26] ungrouping moves the members to the surrounding group") func ungroup() throws {
     let board = boards.anna
     let ids = try boards.texts(3)
     let inner = try board.group([ids[0], ids[1]])
@@ -91,8 +85,7 @@ import Testing
     #expect(throws: BoardError.empty) { try board.group([]) }
   }
 
-  @Test("[BRD-26] a ring is cut at the same edge on every replica")
-  func ring() throws {
+  @Test("[BRD-26] a ring is cut at the same edge on every replica") func ring() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     let ids = try boards.texts(2)
     let first = try anna.group([ids[0]])
@@ -113,8 +106,7 @@ import Testing
     #expect(anna.groups(of: second).isEmpty)
   }
 
-  @Test("[BRD-26] if a group is created, changed or deleted, its members are reported as changed")
-  func told() throws {
+  @Test("[BRD-26] if a group is created, changed or deleted, its members are reported as changed") func told() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     let ids = try boards.texts(2)
     _ = anna.takeChanges()
@@ -134,8 +126,7 @@ import Testing
     #expect(bob.groups(of: ids[0]) == [inner])
   }
 
-  @Test("[BRD-26] the depth of groups is limited")
-  func deep() throws {
+  @Test("[BRD-26] the depth of groups is limited") func deep() throws {
     let board = boards.anna
     let id = try board.createText("x", at: Point(x: 0, y: 0))
     var last = id
@@ -143,8 +134,7 @@ import Testing
     #expect(board.groups(of: id).count == BoardLimits.groupDepth)
   }
 
-  @Test("[BRD-23] a deleted group is restored with the objects that were deleted with it")
-  func undelete() throws {
+  @Test("[BRD-23] a deleted group is restored with the objects that were deleted with it") func undelete() throws {
     let board = boards.anna
     let ids = try boards.texts(3)
     let group = try board.group(ids)
@@ -163,8 +153,7 @@ import Testing
     #expect(throws: BoardError.unknownObject(ids[1])) { try board.undelete(ids[1]) }
   }
 
-  @Test("[BRD-27] a locked object can be selected and unlocked, and nothing else")
-  func lock() throws {
+  @Test("[BRD-27] a locked object can be selected and unlocked, and nothing else") func lock() throws {
     let board = boards.anna
     let id = try boards.texts(1)[0]
     let object = try #require(board.object(id) as? TextObject)
@@ -185,8 +174,7 @@ import Testing
     try object.delete()
   }
 
-  @Test("[BRD-27] an object that was concurrently locked and deleted can be restored")
-  func lockedAndDeleted() throws {
+  @Test("[BRD-27] an object that was concurrently locked and deleted can be restored") func lockedAndDeleted() throws {
     let id = try boards.texts(1)[0]
     try boards.anna.setLocked(id, true)
     try boards.bob.delete(id)
@@ -195,10 +183,9 @@ import Testing
     #expect(boards.anna.object(id)?.isLocked == true)
   }
 
-  @Test(
-    "[SYN-8] an object seen as deleted for ten minutes may be purged, whatever its author's clock"
-  )
-  func purgeable() throws {
+  @Test("[SYN-8] an object seen as deleted for ten minutes may be purged, whatever its author's clock") func purgeable()
+    throws
+  {
     let board = boards.anna
     let ids = try boards.texts(4)
     var ages = DeletionAges()

@@ -33,9 +33,7 @@ import Testing
     #expect(board.objects(at: Point(x: 50, y: 2)) == [id])
     #expect(board.objects(at: Point(x: 50, y: 3)) == [])
     #expect(board.objects(at: Point(x: 50, y: 3), tolerance: 1) == [id])
-    #expect(
-      board.objects(in: Rectangle(Point(x: 10, y: 90), Point(x: 60, y: 10)), mode: .touching) == []
-    )
+    #expect(board.objects(in: Rectangle(Point(x: 10, y: 90), Point(x: 60, y: 10)), mode: .touching) == [])
     let corner = Rectangle(Point(x: 90, y: -50), Point(x: 150, y: 50))
     #expect(board.objects(in: corner, mode: .touching) == [id])
     #expect(board.objects(in: corner, mode: .inside) == [])
@@ -52,16 +50,15 @@ import Testing
     #expect(board.objects(in: all, mode: .touching) == [])
   }
 
-  @Test("a box and a rectangle intersect if they have a point in common", arguments: 0..<40)
-  func boxes(seed: UInt64) throws {
+  @Test("a box and a rectangle intersect if they have a point in common", arguments: 0..<40) func boxes(seed: UInt64)
+    throws
+  {
     var random = SeededGenerator(seed: seed)
     let id = try board.createText("x", at: Point(x: 0, y: 0))
     let object = try #require(board.object(id))
     var outcomes: Set<Bool> = []
     for _ in 0..<40 {
-      try object.move(
-        to: Point(x: Double(random.below(400)) - 200, y: Double(random.below(400)) - 200)
-      )
+      try object.move(to: Point(x: Double(random.below(400)) - 200, y: Double(random.below(400)) - 200))
       try object.rotate(to: .radians(Double(random.below(628)) / 100))
       try object.scale(to: 0.3 + Double(random.below(10)) / 10)
       let corner = Point(x: Double(random.below(300)) - 150, y: Double(random.below(300)) - 150)
@@ -74,16 +71,11 @@ import Testing
       var isAllInside = true
       for column in 0...40 {
         for row in 0...40 {
-          let inRectangle = Point(
-            x: corner.x + size.0 * Double(column) / 40,
-            y: corner.y + size.1 * Double(row) / 40
-          )
+          let inRectangle = Point(x: corner.x + size.0 * Double(column) / 40, y: corner.y + size.1 * Double(row) / 40)
           let distance = placement.distance(to: inRectangle)
           if distance == 0 { isWithin = true }
           if distance < 4 { isNear = true }
-          let inBox = placement.shown(
-            Point(x: (Double(column) / 40 - 0.5) * 200, y: (Double(row) / 40 - 0.5) * 50)
-          )
+          let inBox = placement.shown(Point(x: (Double(column) / 40 - 0.5) * 200, y: (Double(row) / 40 - 0.5) * 50))
           if rectangle.distance(to: inBox) == 0 { isWithin = true }
           if rectangle.distance(to: inBox) < 4 { isNear = true }
           if rectangle.distance(to: inBox) > 1e-9 { isAllInside = false }
@@ -120,9 +112,7 @@ import Testing
     let second = try board.createText("b", at: Point(x: 300, y: 0))
     try board.object(second)?.rotate(to: .degrees(90))
     let group = try board.group([first, second])
-    #expect(
-      board.bounds(of: [group]) == Rectangle(Point(x: -100, y: -100), Point(x: 325, y: 100))
-    )
+    #expect(board.bounds(of: [group]) == Rectangle(Point(x: -100, y: -100), Point(x: 325, y: 100)))
     #expect(board.bounds(of: []) == nil)
   }
 }

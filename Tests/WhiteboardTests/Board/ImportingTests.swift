@@ -1,14 +1,9 @@
 import Testing
 import Whiteboard
 
-@Suite("Objects of a file on a board")
-struct ImportingTests {
+@Suite("Objects of a file on a board") struct ImportingTests {
   private let stroke = ObjectDraft(
-    .drawing(
-      (0..<3_000).map { InkPoint(x: $0 * 16, y: $0 % 50) },
-      lineWidth: 3,
-      erased: StrokeSpans([16...40])
-    )
+    .drawing((0..<3_000).map { InkPoint(x: $0 * 16, y: $0 % 50) }, lineWidth: 3, erased: StrokeSpans([16...40]))
   )
 
   private func board() throws -> Board {
@@ -16,8 +11,7 @@ struct ImportingTests {
     return Board(incarnation: Incarnation(1), member: member, wallClock: 1_700_000_000_000)
   }
 
-  @Test("an import larger than a batch is one undo step, and the same on every replica")
-  func big() throws {
+  @Test("an import larger than a batch is one undo step, and the same on every replica") func big() throws {
     let board = try board()
     let made = try board.add(Array(repeating: stroke, count: 400))
     #expect(made.count == 400 && board.objectIDs == made)
@@ -35,8 +29,7 @@ struct ImportingTests {
     #expect(board.objectIDs == made)
   }
 
-  @Test("an error in one object rejects all of them")
-  func refusals() throws {
+  @Test("an error in one object rejects all of them") func refusals() throws {
     let board = try board()
     var far = stroke
     far.center = Point(x: 1e9, y: 0)
@@ -50,8 +43,7 @@ struct ImportingTests {
     #expect(board.objectIDs.isEmpty && board.takeBatches().isEmpty && !board.canUndo)
   }
 
-  @Test("groups can be nested, and imported settings apply where none are set")
-  func groups() throws {
+  @Test("groups can be nested, and imported settings apply where none are set") func groups() throws {
     let board = try board()
     try board.setTitle("mine")
     var inner = ObjectDraft(.text("a", size: nil), at: Point(x: 1, y: 2))

@@ -22,8 +22,7 @@ import Testing
     )
   }
 
-  @Test("the next sequence number follows all edits of the current incarnation")
-  func sequences() throws {
+  @Test("the next sequence number follows all edits of the current incarnation") func sequences() throws {
     var author = author()
     #expect(author.nextSequence == 1)
     author.record(try batch(1, first: 1, count: 3))
@@ -33,8 +32,7 @@ import Testing
     #expect(author.isOwn(Incarnation(1)) && !author.isOwn(Incarnation(2)))
   }
 
-  @Test("[BRD-25] dots that the author never wrote claim its incarnation")
-  func claims() throws {
+  @Test("[BRD-25] dots that the author never wrote claim its incarnation") func claims() throws {
     var author = author([1, 2, 3])
     var context = Context()
     #expect(!author.isClaimed(in: context))

@@ -3,8 +3,7 @@ import Testing
 @testable import Whiteboard
 
 @Suite struct PendingOutputTests {
-  @Test("batches and changes come out once, in order")
-  func once() throws {
+  @Test("batches and changes come out once, in order") func once() throws {
     var output = PendingOutput()
     var state = BoardState()
     let kinds: [ObjectKind] = [.text, .settings]

@@ -5,9 +5,7 @@ import PeerTestKit
 /// Random local edits of every kind on one board.
 enum RandomEditing {
   static func member(_ number: UInt8) -> MemberID {
-    guard let member = MemberID(bytes: Array(repeating: number, count: 32)) else {
-      preconditionFailure("32 bytes")
-    }
+    guard let member = MemberID(bytes: Array(repeating: number, count: 32)) else { preconditionFailure("32 bytes") }
     return member
   }
 
@@ -25,27 +23,20 @@ enum RandomEditing {
 
   /// Performs a random gesture, which the board may refuse.
   /// - Returns: Whether anything was written.
-  @discardableResult
-  static func edit(_ board: Board, _ random: inout SeededGenerator) -> Bool {
+  @discardableResult static func edit(_ board: Board, _ random: inout SeededGenerator) -> Bool {
     do {
       try act(board, &random)
       return true
-    } catch {
-      return false
-    }
+    } catch { return false }
   }
 
-  private static func act(
-    _ board: Board,
-    _ random: inout SeededGenerator
-  ) throws(BoardError) {
+  private static func act(_ board: Board, _ random: inout SeededGenerator) throws(BoardError) {
     let ids = board.state.records.keys.sorted()
     let choice = ids.isEmpty ? 0 : random.below(21)
     let id = ids.isEmpty ? nil : ids[random.below(ids.count)]
     let place = point(&random)
     switch (choice, id) {
-    case (0, _), (1, _):
-      try board.createText(["", "a", "héllo", "x🙂y"][random.below(4)], at: place)
+    case (0, _), (1, _): try board.createText(["", "a", "héllo", "x🙂y"][random.below(4)], at: place)
     case (2, _):
       let first = try InkPoint(place)
       try board.createDrawing([first, InkPoint(x: first.x + 5, y: first.y - 9)])
@@ -64,9 +55,7 @@ enum RandomEditing {
       try board.text(id).edit(replacing: start..<end, with: ["", "q", "rst"][random.below(3)])
     case (12, _):
       // Several objects move in one gesture.
-      try board.gesture { () throws(BoardError) in
-        for id in ids.prefix(5) { try board.object(id)?.move(to: place) }
-      }
+      try board.gesture { () throws(BoardError) in for id in ids.prefix(5) { try board.object(id)?.move(to: place) } }
     case (13, let id?):
       // An undelete, and a property of a later version.
       guard board.state.record(id)?.isLocked != true else { throw .locked(id) }
@@ -84,8 +73,7 @@ enum RandomEditing {
       try board.reorder([ids[random.below(ids.count)]], moves[random.below(6)])
     case (18, _): try board.erase(along: [place, point(&random)], radius: 30)
     case (19, let id?): try board.setLocked(id, random.below(3) == 0)
-    case (20, let id?):
-      if random.below(2) == 0 { try board.undelete(id) } else { try board.setGrid(place.y + 1) }
+    case (20, let id?): if random.below(2) == 0 { try board.undelete(id) } else { try board.setGrid(place.y + 1) }
     case (_, let id?): try board.object(id)?.move(to: place)
     case (_, nil): break
     }
@@ -96,9 +84,7 @@ extension BoardState {
   /// Everything in the state, in order: equal dumps are equal states.
   var dump: String {
     var lines: [String] = []
-    for incarnation in context.incarnations {
-      lines.append("seen \(incarnation) \(context[incarnation].ranges)")
-    }
+    for incarnation in context.incarnations { lines.append("seen \(incarnation) \(context[incarnation].ranges)") }
     for id in records.keys.sorted() {
       guard let record = record(id) else { continue }
       lines.append("object \(id) orphan=\(orphans.contains(id))")
@@ -114,9 +100,7 @@ extension BoardState {
   func joined(_ other: BoardState) -> BoardState {
     var result = self
     var changes = ChangeLog()
-    do {
-      try result.merge(other.difference(since: context), changes: &changes)
-    } catch {
+    do { try result.merge(other.difference(since: context), changes: &changes) } catch {
       preconditionFailure("a small board is not full")
     }
     return result
@@ -126,11 +110,7 @@ extension BoardState {
     var result = self
     var changes = ChangeLog()
     for batch in batches {
-      do {
-        try result.apply(batch, changes: &changes)
-      } catch {
-        preconditionFailure("a small board is not full")
-      }
+      do { try result.apply(batch, changes: &changes) } catch { preconditionFailure("a small board is not full") }
     }
     return result
   }

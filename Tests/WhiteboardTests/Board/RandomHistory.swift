@@ -20,16 +20,11 @@ struct RandomHistory {
     let index = random.below(states.count)
     changes = ChangeLog()
     switch random.below(40) {
-    case 0:
-      states[index].limit(
-        [Incarnation(1): UInt64(random.below(60) + 5)],
-        changes: &changes
-      )
+    case 0: states[index].limit([Incarnation(1): UInt64(random.below(60) + 5)], changes: &changes)
     case 1...7:
       let (isRepair, replacing) = (random.chance(30), random.chance(20))
       try states[index].merge(
-        states[random.below(states.count)]
-          .difference(since: random.chance(50) ? states[index].context : Context()),
+        states[random.below(states.count)].difference(since: random.chance(50) ? states[index].context : Context()),
         comparingAll: isRepair,
         replacing: isRepair && replacing ? UInt16.random(in: 0...UInt16.max, using: &random) : 0,
         changes: &changes
@@ -39,8 +34,7 @@ struct RandomHistory {
     return index
   }
 
-  /// Shows an edit of a gesture in a replica, calls `body` with the state, and hides the edit
-  /// again.
+  /// Shows an edit of a gesture in a replica, calls `body` with the state, and hides the edit again.
   mutating func showing(in index: Int, _ body: (BoardState) -> Void) {
     let author = random.below(3)
     let operation = operation(Dot(Incarnation(UInt64(author + 1)), written[author] + 1))
@@ -50,11 +44,7 @@ struct RandomHistory {
     states[index].objects.overwrite(
       operation.property,
       of: operation.object,
-      with: Cell(
-        value: operation.value,
-        time: time,
-        dot: Dot(Incarnation(UInt64(author + 1)), written[author] + 1)
-      )
+      with: Cell(value: operation.value, time: time, dot: Dot(Incarnation(UInt64(author + 1)), written[author] + 1))
     )
     body(states[index])
     states[index].objects.restore(before, as: operation.object)
@@ -66,9 +56,7 @@ struct RandomHistory {
     let count = 1 + random.below(4)
     written[author] += UInt64(count)
     return Batch(
-      validated: (0..<UInt64(count)).map {
-        operation(Dot(Incarnation(UInt64(author + 1)), first + $0))
-      },
+      validated: (0..<UInt64(count)).map { operation(Dot(Incarnation(UInt64(author + 1)), first + $0)) },
       author: Incarnation(UInt64(author + 1)),
       firstSequence: first,
       time: HybridTime(UInt64(random.below(1000)))
@@ -97,11 +85,7 @@ struct RandomHistory {
     default:
       let properties: [Property] = [.title, .background, .grid, .language]
       let values: [Value] = [.text("a"), .text("b"), .unsigned(1), .unsigned(2), .none]
-      return Operation(
-        object(),
-        properties[random.below(properties.count)],
-        values[random.below(values.count)]
-      )
+      return Operation(object(), properties[random.below(properties.count)], values[random.below(values.count)])
     }
   }
 }

@@ -30,8 +30,7 @@ import Testing
     try boards.share()
   }
 
-  @Test("[BRD-22] a selection holds an object for 60 s, however often it is written")
-  func end() throws {
+  @Test("[BRD-22] a selection holds an object for 60 s, however often it is written") func end() throws {
     let id = try boards.texts(1)[0]
     try bob.select([id])
     try boards.share()
@@ -56,8 +55,7 @@ import Testing
     #expect(isHeld(id))
   }
 
-  @Test("[BRD-22] an edit extends the lease of its author, and begins it again after its end")
-  func edits() throws {
+  @Test("[BRD-22] an edit extends the lease of its author, and begins it again after its end") func edits() throws {
     let ids = try boards.texts(2)
     try bob.select(ids)
     try boards.share()
@@ -77,8 +75,7 @@ import Testing
     #expect(!isHeld(ids[1]) && bob.holder(of: ids[1]) == bob.member)
   }
 
-  @Test("[BRD-22] any member can take an object, and the earlier holder cannot hold it at once")
-  func taking() throws {
+  @Test("[BRD-22] any member can take an object, and the earlier holder cannot hold it at once") func taking() throws {
     let id = try boards.texts(1)[0]
     try bob.select([id])
     try boards.share()
@@ -103,8 +100,7 @@ import Testing
     #expect(isHeld(id))
   }
 
-  @Test("[BRD-22] a member that deselects an object can select it again after another member")
-  func turns() throws {
+  @Test("[BRD-22] a member that deselects an object can select it again after another member") func turns() throws {
     let id = try boards.texts(1)[0]
     for _ in 0..<3 {
       try bob.select([id])
@@ -120,8 +116,7 @@ import Testing
     }
   }
 
-  @Test("[BRD-22] a member holds at most 1,024 objects, at any times")
-  func number() throws {
+  @Test("[BRD-22] a member holds at most 1,024 objects, at any times") func number() throws {
     let ids = try (0..<1200).map { try anna.createText("\($0)", at: origin) }
     try boards.share()
     let most = BoardLimits.time - 8192
@@ -147,8 +142,7 @@ import Testing
     #expect(anna.removeEndedLeases().isEmpty && anna.nextLeaseEnd == nil)
   }
 
-  @Test("[BRD-22] selections neither change the digest nor prevent equal boards")
-  func agreement() throws {
+  @Test("[BRD-22] selections neither change the digest nor prevent equal boards") func agreement() throws {
     let id = try boards.texts(1)[0]
     try bob.select([id])
     try boards.share()

@@ -6,8 +6,7 @@ import Testing
 @Suite struct StackingTests {
   private let boards = TwoBoards()
 
-  @Test("[BRD-13] objects move in the stack and keep their order among themselves")
-  func moves() throws {
+  @Test("[BRD-13] objects move in the stack and keep their order among themselves") func moves() throws {
     let board = boards.anna
     let ids = try boards.texts(6)
     func order() -> [Int] { board.objectIDs.compactMap { ids.firstIndex(of: $0) } }
@@ -23,9 +22,7 @@ import Testing
     #expect(order() == [5, 2, 0, 1, 4, 3])
     try board.reorder([ids[3], ids[2]], .below(ids[5]))
     #expect(order() == [2, 3, 5, 0, 1, 4])
-    #expect(throws: BoardError.nextToItself(ids[2])) {
-      try board.reorder([ids[2]], .above(ids[2]))
-    }
+    #expect(throws: BoardError.nextToItself(ids[2])) { try board.reorder([ids[2]], .above(ids[2])) }
     _ = board.takeBatches()
     // An object that is in position already is not written.
     try board.reorder([ids[4]], .front)
@@ -34,8 +31,9 @@ import Testing
     #expect(board.takeBatches().isEmpty)
   }
 
-  @Test("[BRD-13] random moves have the same result as on a list", arguments: 0..<20)
-  func arbitrary(seed: UInt64) throws {
+  @Test("[BRD-13] random moves have the same result as on a list", arguments: 0..<20) func arbitrary(seed: UInt64)
+    throws
+  {
     var random = SeededGenerator(seed: seed)
     let board = boards.anna
     var model = try boards.texts(12)
@@ -54,8 +52,7 @@ import Testing
     #expect(zip(places, places.dropFirst()).allSatisfy { ZIndex.isBehind($0, $1) })
   }
 
-  @Test("[BRD-13] two objects put at one position at once have one order, with room between")
-  func atOnce() throws {
+  @Test("[BRD-13] two objects put at one position at once have one order, with room between") func atOnce() throws {
     let ids = try boards.texts(4)
     try boards.anna.reorder([ids[2]], .above(ids[0]))
     try boards.bob.reorder([ids[3]], .above(ids[0]))
@@ -67,15 +64,13 @@ import Testing
     #expect(boards.anna.objectIDs == [ids[0], order[1], ids[1], order[2]])
   }
 
-  @Test(
-    "[BRD-34] a position is strictly between its neighbors and at most 32 bytes long",
-    arguments: 0..<50
-  )
+  @Test("[BRD-34] a position is strictly between its neighbors and at most 32 bytes long", arguments: 0..<50)
   func between(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     func place() -> [UInt8] {
-      (0..<random.below(5)).map { _ in UInt8(random.below(3) == 0 ? 255 : random.below(3)) }
-        + [UInt8(1 + random.below(255))]
+      (0..<random.below(5)).map { _ in UInt8(random.below(3) == 0 ? 255 : random.below(3)) } + [
+        UInt8(1 + random.below(255))
+      ]
     }
     for _ in 0..<200 {
       let (left, right) = (place(), place())
@@ -95,14 +90,11 @@ import Testing
     }
   }
 
-  @Test("[BRD-34] if no position is left between two objects, their neighbors get new ones too")
-  func room() throws {
+  @Test("[BRD-34] if no position is left between two objects, their neighbors get new ones too") func room() throws {
     let board = boards.anna
     let ids = try boards.texts(3)
     func place(_ places: [UInt8]...) throws {
-      try board.gesture {
-        for (id, place) in zip(ids, places) { try board.stage(id, .zIndex, .bytes(place)) }
-      }
+      try board.gesture { for (id, place) in zip(ids, places) { try board.stage(id, .zIndex, .bytes(place)) } }
     }
     // No position is between 07 and 07 00, or between two equal positions.
     let highest = [UInt8](repeating: 255, count: 64)
@@ -119,8 +111,7 @@ import Testing
     #expect(board.snapshots.allSatisfy { $0.zIndex.count <= BoardLimits.zIndexBytes })
   }
 
-  @Test("[BRD-34] one gap can be halved many times, and positions stay short")
-  func halved() throws {
+  @Test("[BRD-34] one gap can be halved many times, and positions stay short") func halved() throws {
     let board = boards.anna
     _ = try boards.texts(3)
     for _ in 0..<2_000 {
@@ -131,8 +122,7 @@ import Testing
     }
   }
 
-  @Test("[BRD-34] locked objects get no new position; if none is left, the move is refused")
-  func locked() throws {
+  @Test("[BRD-34] locked objects get no new position; if none is left, the move is refused") func locked() throws {
     let board = boards.anna
     let ids = try boards.texts(3)
     try board.gesture {
@@ -146,20 +136,16 @@ import Testing
     #expect(board.objectIDs == [ids[0], ids[2], ids[1]])
   }
 
-  @Test("[BRD-34] new objects do not go in front of one whose position leaves no short one")
-  func notFollowed() throws {
+  @Test("[BRD-34] new objects do not go in front of one whose position leaves no short one") func notFollowed() throws {
     let board = boards.anna
     let ids = try boards.texts(2)
-    try board.gesture {
-      try board.stage(ids[1], .zIndex, .bytes([UInt8](repeating: 255, count: 64)))
-    }
+    try board.gesture { try board.stage(ids[1], .zIndex, .bytes([UInt8](repeating: 255, count: 64))) }
     for _ in 0..<100 { try board.createText("new", at: Point(x: 0, y: 0)) }
     #expect(board.objectIDs.first == ids[0] && board.objectIDs.last == ids[1])
     #expect(board.snapshots.dropLast().allSatisfy { $0.zIndex.count == 5 })
   }
 
-  @Test("[BRD-13] next to a group is next to all its members; no object is next to itself")
-  func nextToGroups() throws {
+  @Test("[BRD-13] next to a group is next to all its members; no object is next to itself") func nextToGroups() throws {
     let board = boards.anna
     let ids = try boards.texts(4)
     let group = try board.group([ids[1], ids[2]])
@@ -171,20 +157,14 @@ import Testing
     try board.reorder([ids[1]], .above(group))
     #expect(board.objectIDs == [ids[3], ids[2], ids[1], ids[0]])
     #expect(throws: BoardError.nextToItself(group)) { try board.reorder([group], .below(group)) }
-    #expect(throws: BoardError.nextToItself(ids[0])) {
-      try board.reorder([ids[0]], .above(ids[0]))
-    }
+    #expect(throws: BoardError.nextToItself(ids[0])) { try board.reorder([ids[0]], .above(ids[0])) }
     try board.delete(ids[0])
-    #expect(throws: BoardError.unknownObject(ids[0])) {
-      try board.reorder([ids[1]], .above(ids[0]))
-    }
+    #expect(throws: BoardError.unknownObject(ids[0])) { try board.reorder([ids[1]], .above(ids[0])) }
   }
 
   @Test func `objects that one gesture creates are stacked in their order`() throws {
     let board = boards.anna
-    let ids = try board.gesture {
-      try (0..<300).map { try board.createText("\($0)", at: Point(x: 0, y: 0)) }
-    }
+    let ids = try board.gesture { try (0..<300).map { try board.createText("\($0)", at: Point(x: 0, y: 0)) } }
     #expect(board.objectIDs == ids)
   }
 }

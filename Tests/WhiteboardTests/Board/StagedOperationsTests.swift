@@ -14,8 +14,7 @@ import Testing
     return staged
   }
 
-  @Test("[BRD-11] operations get consecutive dots, and a later write of a cell replaces the first")
-  func dots() throws {
+  @Test("[BRD-11] operations get consecutive dots, and a later write of a cell replaces the first") func dots() throws {
     var staged = staged(2)
     #expect(staged.nextDot == Dot(author, 12))
     let id = ObjectID(staged.dot(at: 0))
@@ -28,8 +27,7 @@ import Testing
     #expect(batches[0].operations.last?.value == .unsigned(2))
   }
 
-  @Test("[BRD-32] operations after a time far ahead of the wall clock are batches of their own")
-  func farTimes() {
+  @Test("[BRD-32] operations after a time far ahead of the wall clock are batches of their own") func farTimes() {
     var staged = staged(1)
     let id = ObjectID(staged.dot(at: 0))
     let far = HybridTime(2_000_000_000_000 << 16)
@@ -41,19 +39,15 @@ import Testing
     #expect(batches[1].time > far && batches[2].time < far)
   }
 
-  @Test("a gesture has a limited number of operations")
-  func limits() throws {
+  @Test("a gesture has a limited number of operations") func limits() throws {
     let next = Operation(ObjectID(Dot(author, 1)), .color, .unsigned(1))
     var staged = staged(BoardLimits.operationsPerBatch - 1)
     try staged.requireRoom(for: next)
     staged.append(next, after: nil)
-    #expect(throws: BoardError.tooManyOperations) {
-      try staged.requireRoom(for: next)
-    }
+    #expect(throws: BoardError.tooManyOperations) { try staged.requireRoom(for: next) }
   }
 
-  @Test("[BRD-30] each operation may add an object, a cell and its bytes")
-  func growth() {
+  @Test("[BRD-30] each operation may add an object, a cell and its bytes") func growth() {
     let next = Operation(ObjectID(Dot(author, 1)), .color, .unsigned(1))
     let shown = BoardGrowth(objects: 2, cells: 1)
     let growth = staged(3).growth(with: next, alreadyShown: shown)
@@ -61,8 +55,7 @@ import Testing
     #expect(growth.bytes == staged(3).valueBytes + next.value.length)
   }
 
-  @Test("the first label counts, unless the gesture already has operations")
-  func labels() {
+  @Test("the first label counts, unless the gesture already has operations") func labels() {
     var named = staged()
     named.setLabel("move")
     named.setLabel("scale")

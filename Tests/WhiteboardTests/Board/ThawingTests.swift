@@ -26,8 +26,7 @@ import Testing
     #expect(anna.settings == bob.settings)
   }
 
-  @Test("[BRD-36] unlocking a frozen object replaces it by a copy that can be changed")
-  func unlock() throws {
+  @Test("[BRD-36] unlocking a frozen object replaces it by a copy that can be changed") func unlock() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     let id = try anna.createText("words", at: Point(x: 3, y: 4))
     try anna.setColor(0x1122_33FF, of: id)
@@ -49,8 +48,7 @@ import Testing
     #expect(anna.objectIDs == [copy])
   }
 
-  @Test("[BRD-22] [BRD-36] a frozen selection holds nothing; taking the object replaces it")
-  func selection() throws {
+  @Test("[BRD-22] [BRD-36] a frozen selection holds nothing; taking the object replaces it") func selection() throws {
     let anna = boards.anna
     let id = try anna.createText("words", at: Point(x: 3, y: 4))
     let member = RandomEditing.member(2)
@@ -69,9 +67,7 @@ import Testing
     #expect(anna.objectIDs.isEmpty)
   }
 
-  @Test(
-    "[BRD-36] objects that cannot be deleted are purged; those that cannot be restored are replaced"
-  )
+  @Test("[BRD-36] objects that cannot be deleted are purged; those that cannot be restored are replaced")
   func deletion() throws {
     let anna = boards.anna
     let ids = try boards.texts(3)
@@ -88,30 +84,23 @@ import Testing
     try expectEqual()
   }
 
-  @Test("[BRD-36] a frozen setting is replaced, and the other settings stay")
-  func settings() throws {
+  @Test("[BRD-36] a frozen setting is replaced, and the other settings stay") func settings() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     try anna.setTitle("first")
     try anna.setGrid(8)
     try anna.setLanguage("de")
     let id = try #require(anna.state.settingsIDs.first)
-    try freeze([
-      Operation(id, .title, .text("frozen")), Operation(id, .background, .unsigned(7)),
-    ])
+    try freeze([Operation(id, .title, .text("frozen")), Operation(id, .background, .unsigned(7))])
     #expect(anna.settings.title == "frozen")
     try anna.setTitle("second")
     try expectEqual()
-    #expect(
-      bob.settings
-        == BoardSettings(title: "second", background: 7, grid: 8, language: "de")
-    )
+    #expect(bob.settings == BoardSettings(title: "second", background: 7, grid: 8, language: "de"))
     try bob.setBackground(9)
     try expectEqual()
     #expect(anna.settings.background == 9 && anna.settings.title == "second")
   }
 
-  @Test("[BRD-36] replicas that replace the same objects at once agree afterwards")
-  func concurrent() throws {
+  @Test("[BRD-36] replicas that replace the same objects at once agree afterwards") func concurrent() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     bob.wallClock += 5
     let id = try anna.createText("words", at: Point(x: 3, y: 4))

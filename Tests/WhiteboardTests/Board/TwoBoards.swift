@@ -11,9 +11,7 @@ struct TwoBoards {
       member: RandomEditing.member(UInt8(number)),
       wallClock: 1_700_000_000_000
     )
-    for other: UInt8 in 1...2 {
-      board.authors[Incarnation(UInt64(other))] = RandomEditing.member(other)
-    }
+    for other: UInt8 in 1...2 { board.authors[Incarnation(UInt64(other))] = RandomEditing.member(other) }
     return board
   }
 
@@ -25,9 +23,7 @@ struct TwoBoards {
 
   /// Creates and shares texts on Anna's board.
   func texts(_ count: Int) throws -> [ObjectID] {
-    let ids = try (0..<count).map {
-      try anna.createText("\($0)", at: Point(x: Double($0) * 10, y: 0))
-    }
+    let ids = try (0..<count).map { try anna.createText("\($0)", at: Point(x: Double($0) * 10, y: 0)) }
     try share()
     return ids
   }

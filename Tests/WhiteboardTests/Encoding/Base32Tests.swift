@@ -10,18 +10,16 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "aaaaaaaaaaaaa", "aaaaaaaaaaaab", "AAAAAAAAAAAAC", "aaaaaaaaaaaa", "aaaaaaaaaaaacc",
-    "aaaaaaaaaaa1c", "aaaaaaaaaaaéc",
-  ])
-  func `text that is not the canonical form of an incarnation is refused`(text: String) {
+    "", "aaaaaaaaaaaaa", "aaaaaaaaaaaab", "AAAAAAAAAAAAC", "aaaaaaaaaaaa", "aaaaaaaaaaaacc", "aaaaaaaaaaa1c",
+    "aaaaaaaaaaaéc",
+  ]) func `text that is not the canonical form of an incarnation is refused`(text: String) {
     #expect(Incarnation(text) == nil)
   }
 
   @Test(arguments: [
     "0-aaaaaaaaaaaac", "01-aaaaaaaaaaaac", "+1-aaaaaaaaaaaac", "-1-aaaaaaaaaaaac", "1aaaaaaaaaaaac",
     "281474976710656-aaaaaaaaaaaac", "1-", "-", "",
-  ])
-  func `text that is not the canonical form of an object id is refused`(text: String) {
+  ]) func `text that is not the canonical form of an object id is refused`(text: String) {
     #expect(ObjectID(text) == nil)
   }
 

@@ -18,8 +18,7 @@ import Testing
       [1, 1, 2, 2, 3, 3, 4], [1, 2, 1, 2, 1, 2, 1], [1, 2, 2, 3, 3, 4, 3, 4, 4, 7, 4],
       [7, 6, 6, 5, 5, 4, 5, 4, 4, 1, 4],
     ]
-  )
-  func directions(columns: [Int]) throws {
+  ) func directions(columns: [Int]) throws {
     let world = GameWorld(3)
     let id = try world.connectFour()
     try play(columns.dropLast(), world, id)
@@ -32,14 +31,11 @@ import Testing
       #expect(view.outcome == .won(by: winner.member))
       #expect(view.line.count == 4 && view.turn == nil)
       #expect(board.gameView(id, for: board.member)?.winners.map(\.member) == [winner.member])
-      #expect(throws: BoardError.gameRefused(.gameOver)) {
-        try board.game(id).play(.drop(column: 7))
-      }
+      #expect(throws: BoardError.gameRefused(.gameOver)) { try board.game(id).play(.drop(column: 7)) }
     }
   }
 
-  @Test("[GAM-10] players alternate, full columns are closed, and all others are spectators")
-  func refusals() throws {
+  @Test("[GAM-10] players alternate, full columns are closed, and all others are spectators") func refusals() throws {
     let world = GameWorld(3)
     let (anna, bob, carl) = (world.boards[0], world.boards[1], world.boards[2])
     let id = try world.connectFour()
@@ -58,14 +54,11 @@ import Testing
     for text in ["0", "8", "-1", "x", "", "9223372036854775808"] {
       #expect(throws: BoardError.gameRefused(.malformedMove)) { try anna.game(id).play(text) }
     }
-    #expect(throws: BoardError.gameRefused(.malformedMove)) {
-      try anna.game(id).play(.guess("crane"))
-    }
+    #expect(throws: BoardError.gameRefused(.malformedMove)) { try anna.game(id).play(.guess("crane")) }
     #expect(world.boards.allSatisfy { $0.takeBatches().isEmpty })
   }
 
-  @Test("[GAM-10] moves by a spectator or out of turn are ignored on every replica")
-  func ignored() throws {
+  @Test("[GAM-10] moves by a spectator or out of turn are ignored on every replica") func ignored() throws {
     let world = GameWorld(3)
     let (anna, bob, carl) = (world.boards[0], world.boards[1], world.boards[2])
     let id = try world.connectFour()
@@ -90,8 +83,7 @@ import Testing
     try anna.game(id).play("1")
   }
 
-  @Test("[GAM-9] only the named members may play")
-  func invitation() throws {
+  @Test("[GAM-9] only the named members may play") func invitation() throws {
     let world = GameWorld(3)
     let (anna, bob, carl) = (world.boards[0], world.boards[1], world.boards[2])
     #expect(throws: BoardError.gameRefused(.malformedSetup)) {
@@ -108,8 +100,7 @@ import Testing
     #expect(try world.fourView(id, on: anna).invited == [anna.member, bob.member])
   }
 
-  @Test("[GAM-10] a player who resigns has lost, and need not wait for a turn")
-  func resignation() throws {
+  @Test("[GAM-10] a player who resigns has lost, and need not wait for a turn") func resignation() throws {
     let world = GameWorld(2)
     let (anna, bob) = (world.boards[0], world.boards[1])
     let id = try world.connectFour()
@@ -121,8 +112,7 @@ import Testing
     #expect(throws: BoardError.gameRefused(.gameOver)) { try anna.game(id).play("1") }
   }
 
-  @Test("[GAM-8] the JSON and the lines of a Connect Four")
-  func json() throws {
+  @Test("[GAM-8] the JSON and the lines of a Connect Four") func json() throws {
     let world = GameWorld(2)
     let (anna, bob) = (world.boards[0], world.boards[1])
     let id = try world.connectFour()
@@ -130,8 +120,7 @@ import Testing
     let view = try #require(anna.gameView(id, for: anna.member))
     let empty = "\".......\","
     #expect(
-      view.json
-        == """
+      view.json == """
         {"id":"\(id)","game":"connect-four","member":"\(anna.member)","state":"playing",\
         "players":["\(anna.member)","\(bob.member)"],"turn":"\(bob.member)",\
         "grid":[\(empty)\(empty)\(empty)\(empty)"...Y...","R..R..."],"line":[],\

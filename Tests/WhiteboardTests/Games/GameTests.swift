@@ -4,8 +4,7 @@ import Testing
 @testable import Whiteboard
 
 @Suite struct GameTests {
-  @Test("[GAM-1] an unknown game is stored and not judged")
-  func unknown() throws {
+  @Test("[GAM-1] an unknown game is stored and not judged") func unknown() throws {
     let world = GameWorld(2)
     let board = world.boards[0]
     let id = try board.gesture { () throws(BoardError) in
@@ -27,12 +26,9 @@ import Testing
     #expect(world.boards[0].state.dump == world.boards[1].state.dump)
   }
 
-  @Test("[GAM-1] malformed setups are not judged", arguments: [0, 1, 2, 3, 4])
-  func hostileSetups(number: Int) throws {
+  @Test("[GAM-1] malformed setups are not judged", arguments: [0, 1, 2, 3, 4]) func hostileSetups(number: Int) throws {
     let board = GameWorld(1).boards[0]
-    let setups: [Value?] = [
-      nil, .text("x"), .bytes([]), .bytes([UInt8](repeating: 1, count: 5000)), .bytes([1, 2]),
-    ]
+    let setups: [Value?] = [nil, .text("x"), .bytes([]), .bytes([UInt8](repeating: 1, count: 5000)), .bytes([1, 2])]
     for name in [Wordle.name, ConnectFour.name] {
       let id = try board.gesture { () throws(BoardError) in
         let id = try board.create(.game)
@@ -45,8 +41,7 @@ import Testing
     }
   }
 
-  @Test("[GAM-1] a name that is too long, or no text, counts as none")
-  func names() throws {
+  @Test("[GAM-1] a name that is too long, or no text, counts as none") func names() throws {
     let board = GameWorld(1).boards[0]
     for name in [Value.text(String(repeating: "a", count: 65)), .bytes([1])] {
       let id = try board.gesture { () throws(BoardError) in
@@ -59,8 +54,9 @@ import Testing
     }
   }
 
-  @Test("[GAM-2] all incarnations of one member play as one, and unknown authors do not play")
-  func incarnations() throws {
+  @Test("[GAM-2] all incarnations of one member play as one, and unknown authors do not play") func incarnations()
+    throws
+  {
     let world = GameWorld(3)
     let (anna, bob, again) = (world.boards[0], world.boards[1], world.boards[2])
     let id = try world.connectFour()
@@ -80,8 +76,9 @@ import Testing
     #expect(try world.fourView(id, on: bob).stacks[0] == [0, 0])
   }
 
-  @Test("[GAM-3] any order of delivery leads to one state and one leaderboard", arguments: 0..<40)
-  func permutations(seed: UInt64) throws {
+  @Test("[GAM-3] any order of delivery leads to one state and one leaderboard", arguments: 0..<40) func permutations(
+    seed: UInt64
+  ) throws {
     var random = SeededGenerator(seed: seed)
     let world = GameWorld(4)
     let wordle = try world.wordle(seed: seed)
@@ -108,14 +105,11 @@ import Testing
     for id in [wordle, four] {
       let first = try #require(fresh.gameView(id, for: fresh.member))
       #expect(first.moveCount > 0)
-      for board in world.boards {
-        #expect(board.gameView(id, for: fresh.member) == first, "seed \(seed)")
-      }
+      for board in world.boards { #expect(board.gameView(id, for: fresh.member) == first, "seed \(seed)") }
     }
   }
 
-  @Test("[GAM-3] a late move is inserted at its position")
-  func lateMoves() throws {
+  @Test("[GAM-3] a late move is inserted at its position") func lateMoves() throws {
     let world = GameWorld(3)
     let (anna, bob, carl) = (world.boards[0], world.boards[1], world.boards[2])
     let id = try world.connectFour()
@@ -136,8 +130,7 @@ import Testing
     #expect(view.ignoredMoves.map(\.member) == [bob.member])
   }
 
-  @Test("[GAM-3] no incarnation uses up the moves of another")
-  func floods() throws {
+  @Test("[GAM-3] no incarnation uses up the moves of another") func floods() throws {
     let world = GameWorld(2)
     let id = try world.wordle()
     let (flooder, victim) = (world.boards[0], world.boards[1])
@@ -151,8 +144,7 @@ import Testing
     #expect(view.ignoredMoves.count == BoardLimits.gameMovesPerIncarnation)
   }
 
-  @Test("[GAM-4] an answer follows a move whose clock is far ahead")
-  func clocks() throws {
+  @Test("[GAM-4] an answer follows a move whose clock is far ahead") func clocks() throws {
     let world = GameWorld(2)
     let (anna, bob) = (world.boards[0], world.boards[1])
     let id = try world.connectFour()
@@ -164,8 +156,9 @@ import Testing
     #expect(try world.fourView(id, on: anna).stacks[3] == [0, 1])
   }
 
-  @Test("[GAM-11] a locked game refuses moves, a selected one does not; a gesture has at most one")
-  func refusals() throws {
+  @Test("[GAM-11] a locked game refuses moves, a selected one does not; a gesture has at most one") func refusals()
+    throws
+  {
     let world = GameWorld(2)
     let (anna, bob) = (world.boards[0], world.boards[1])
     let id = try world.connectFour()

@@ -10,9 +10,7 @@ final class GameWorld {
   let boards: [Board]
   private(set) var batches: [Batch] = []
 
-  init(_ count: Int) {
-    boards = (1...count).map { GameWorld.board(UInt8($0), of: count) }
-  }
+  init(_ count: Int) { boards = (1...count).map { GameWorld.board(UInt8($0), of: count) } }
 
   static func board(_ number: UInt8, of count: Int) -> Board {
     let board = Board(
@@ -20,9 +18,7 @@ final class GameWorld {
       member: RandomEditing.member(number),
       wallClock: 1_700_000_000_000
     )
-    for other in 1...count {
-      board.authors[Incarnation(UInt64(other))] = RandomEditing.member(UInt8(other))
-    }
+    for other in 1...count { board.authors[Incarnation(UInt64(other))] = RandomEditing.member(UInt8(other)) }
     return board
   }
 
@@ -65,20 +61,15 @@ final class GameWorld {
     }
   }
 
-  func wordleView(_ id: ObjectID, on board: Board, for member: MemberID? = nil) throws -> WordleView
-  {
+  func wordleView(_ id: ObjectID, on board: Board, for member: MemberID? = nil) throws -> WordleView {
     let view = try #require(board.gameView(id, for: member ?? board.member))
-    guard case .wordle(let detail) = view.detail else {
-      throw GameError.malformedSetup
-    }
+    guard case .wordle(let detail) = view.detail else { throw GameError.malformedSetup }
     return detail
   }
 
   func fourView(_ id: ObjectID, on board: Board) throws -> ConnectFourView {
     let view = try #require(board.gameView(id, for: board.member))
-    guard case .connectFour(let detail) = view.detail else {
-      throw GameError.malformedSetup
-    }
+    guard case .connectFour(let detail) = view.detail else { throw GameError.malformedSetup }
     return detail
   }
 

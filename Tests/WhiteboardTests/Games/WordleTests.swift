@@ -12,14 +12,12 @@ import Testing
       ("speed", "crepe", "-~=~-"), ("geese", "eerie", "-=~-="), ("hello", "llama", "--~~-"),
       ("mamma", "gamma", "-===="), ("abbey", "babes", "~~==-"),
     ]
-  )
-  func marks(guess: String, answer: String, expected: String) {
+  ) func marks(guess: String, answer: String, expected: String) {
     let marks = Wordle.marks(of: Array(guess.utf8), for: Array(answer.utf8))
     #expect(marks.map(\.symbol).joined() == expected)
   }
 
-  @Test("[GAM-5] the given generator draws the answer from the list of answers")
-  func drawing() throws {
+  @Test("[GAM-5] the given generator draws the answer from the list of answers") func drawing() throws {
     var seen: Set<String> = []
     for seed in 0..<20 {
       let world = GameWorld(1)
@@ -31,8 +29,7 @@ import Testing
     #expect(seen.count > 10)
   }
 
-  @Test("[GAM-5] only a list of English words exists")
-  func languages() throws {
+  @Test("[GAM-5] only a list of English words exists") func languages() throws {
     let board = GameWorld(1).boards[0]
     var random = SeededGenerator(seed: 1)
     #expect(throws: BoardError.gameRefused(.unknownLanguage("de"))) {
@@ -46,8 +43,7 @@ import Testing
     #expect(object.centerPosition == Point(x: 3, y: 4))
   }
 
-  @Test("[GAM-5] a game with an unknown word list can be watched and is not judged")
-  func foreignList() throws {
+  @Test("[GAM-5] a game with an unknown word list can be watched and is not judged") func foreignList() throws {
     let world = GameWorld(2)
     let board = world.boards[0]
     let id = try board.gesture { () throws(BoardError) in
@@ -65,8 +61,7 @@ import Testing
     #expect(throws: BoardError.gameRefused(.foreignList)) { try other.game(id).play("crane") }
   }
 
-  @Test("[GAM-7] a guess that is not a word is refused, and uses no try")
-  func words() throws {
+  @Test("[GAM-7] a guess that is not a word is refused, and uses no try") func words() throws {
     let world = GameWorld(1)
     let board = world.boards[0]
     let id = try world.wordle()
@@ -81,21 +76,16 @@ import Testing
     try board.game(id).play("HOUSE")
     let view = try #require(board.gameView(id, for: board.member))
     #expect(view.moveCount == 1)
-    #expect(
-      view.ignoredMoves.map(\.reason) == [.unknownWord("qqqqq"), .malformedMove, .malformedMove]
-    )
+    #expect(view.ignoredMoves.map(\.reason) == [.unknownWord("qqqqq"), .malformedMove, .malformedMove])
     #expect(try world.wordleView(id, on: board).rows.map(\.word) == ["house"])
   }
 
-  @Test("[GAM-7] each player has six tries, none after the answer; the best is first")
-  func leaderboard() throws {
+  @Test("[GAM-7] each player has six tries, none after the answer; the best is first") func leaderboard() throws {
     let world = GameWorld(4)
     let id = try world.wordle()
     let answer = try world.answer(id)
     let other = answer == "house" ? "mouse" : "house"
-    let (anna, bob, carl, dora) = (
-      world.boards[0], world.boards[1], world.boards[2], world.boards[3]
-    )
+    let (anna, bob, carl, dora) = (world.boards[0], world.boards[1], world.boards[2], world.boards[3])
     try anna.game(id).play(other)
     // The guess would count, and waste a try.
     #expect(throws: BoardError.gameRefused(.repeatedWord(other))) { try anna.game(id).play(other) }
@@ -119,10 +109,9 @@ import Testing
     }
   }
 
-  @Test(
-    "[GAM-12] after a player finished, others' letters and the answer are shown; before, only marks"
-  )
-  func hiding() throws {
+  @Test("[GAM-12] after a player finished, others' letters and the answer are shown; before, only marks") func hiding()
+    throws
+  {
     let world = GameWorld(2)
     let id = try world.wordle()
     let answer = try world.answer(id)
@@ -150,8 +139,9 @@ import Testing
     #expect(after.keyboard.values.allSatisfy { $0 == .correct })
   }
 
-  @Test("[GAM-6] a word is decrypted only with its own game and move", arguments: 0..<50)
-  func cipher(seed: UInt64) throws {
+  @Test("[GAM-6] a word is decrypted only with its own game and move", arguments: 0..<50) func cipher(seed: UInt64)
+    throws
+  {
     var random = SeededGenerator(seed: seed)
     let word = WordleList.answers[random.below(WordleList.answers.count)]
     let id = ObjectID(Dot(.random(using: &random), 1 + UInt64(random.below(1000))))
@@ -168,8 +158,7 @@ import Testing
     }
   }
 
-  @Test("[GAM-8] the JSON of a Wordle")
-  func json() throws {
+  @Test("[GAM-8] the JSON of a Wordle") func json() throws {
     let world = GameWorld(1)
     let board = world.boards[0]
     let id = ObjectID(board.nextDotInGesture())
@@ -183,8 +172,7 @@ import Testing
     let view = try #require(board.gameView(id, for: board.member))
     let member = board.member.description
     #expect(
-      view.json
-        == """
+      view.json == """
         {"id":"\(id)","game":"wordle","member":"\(member)","answer":null,\
         "players":[{"member":"\(member)","rows":[{"word":"eerie","marks":"--~-="}],\
         "hasWon":false,"isDone":false}],"keyboard":{"e":"=","i":"-","r":"~"},\
@@ -192,16 +180,10 @@ import Testing
         """
     )
     #expect(view.text == ["eerie --~-="])
-    #expect(throws: BoardError.gameRefused(.repeatedWord("eerie"))) {
-      try board.game(id).play("EERIE")
-    }
+    #expect(throws: BoardError.gameRefused(.repeatedWord("eerie"))) { try board.game(id).play("EERIE") }
     try board.game(id).play("crane")
     let won = try #require(board.gameView(id, for: board.member))
-    #expect(
-      won.text == [
-        "eerie --~-=", "crane =====", "The answer is crane.", "1. \(member.prefix(8)) 2/6",
-      ]
-    )
+    #expect(won.text == ["eerie --~-=", "crane =====", "The answer is crane.", "1. \(member.prefix(8)) 2/6"])
     #expect(won.text { _ in "Ada" }.last == "1. Ada 2/6")
   }
 }

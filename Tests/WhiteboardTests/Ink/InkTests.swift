@@ -14,15 +14,13 @@ import Testing
     }
   }
 
-  @Test("[BRD-15] points decode as they were encoded", arguments: 0..<50)
-  func roundTrip(seed: UInt64) throws {
+  @Test("[BRD-15] points decode as they were encoded", arguments: 0..<50) func roundTrip(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let points = points(&random, count: 1 + random.below(BoardLimits.pointsPerChunk))
     #expect(InkCoding.points(of: .bytes(InkCoding.encode(points))) == points)
   }
 
-  @Test("[BRD-15] a slow stroke takes at most 3.6 bytes per point with pressure")
-  func size() {
+  @Test("[BRD-15] a slow stroke takes at most 3.6 bytes per point with pressure") func size() {
     var random = SeededGenerator(seed: 1)
     var x: Int32 = 16_000
     var y: Int32 = 16_000
@@ -37,10 +35,7 @@ import Testing
     #expect(Double(InkCoding.encode(points).count) / 128 <= 3.6)
   }
 
-  @Test(
-    "[BRD-15] damaged points are rejected or decode to other points, and never trap",
-    arguments: 0..<20
-  )
+  @Test("[BRD-15] damaged points are rejected or decode to other points, and never trap", arguments: 0..<20)
   func damage(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let bytes = InkCoding.encode(points(&random, count: 10))
@@ -52,19 +47,12 @@ import Testing
     for _ in 0..<500 {
       var damaged = bytes
       damaged[random.below(bytes.count)] ^= UInt8(1 << random.below(8))
-      if let points = InkCoding.points(of: .bytes(damaged)) {
-        #expect(InkCoding.encode(points) == damaged)
-      }
+      if let points = InkCoding.points(of: .bytes(damaged)) { #expect(InkCoding.encode(points) == damaged) }
     }
   }
 
-  @Test("[BRD-15] pieces are numbered by their first point, without a gap")
-  func pieces() throws {
-    let board = Board(
-      incarnation: Incarnation(1),
-      member: RandomEditing.member(1),
-      wallClock: 1000
-    )
+  @Test("[BRD-15] pieces are numbered by their first point, without a gap") func pieces() throws {
+    let board = Board(incarnation: Incarnation(1), member: RandomEditing.member(1), wallClock: 1000)
     let id = try board.beginDrawing()
     let ink = (0..<300).map { InkPoint(x: Int32($0), y: 0) }
     try board.appendInk(ink, to: id, first: 0)

@@ -3,18 +3,11 @@ import Testing
 @testable import Whiteboard
 
 @Suite struct ObjectJSONTests {
-  @Test("[BRD-19] an object's JSON has AirplaIN's names, in this order")
-  func text() throws {
-    let board = Board(
-      incarnation: Incarnation(1),
-      member: RandomEditing.member(1),
-      wallClock: 1_700_000_000_123
-    )
+  @Test("[BRD-19] an object's JSON has AirplaIN's names, in this order") func text() throws {
+    let board = Board(incarnation: Incarnation(1), member: RandomEditing.member(1), wallClock: 1_700_000_000_123)
     let id = try board.createText("", at: Point(x: 10.5, y: -3), color: 0xFF00_80FF)
     // Another program's text may contain control characters (BRD-33).
-    try board.gesture { () throws(BoardError) in
-      try board.stageText("say \"hi\"\n\u{1B}[31m\u{202E}", of: id)
-    }
+    try board.gesture { () throws(BoardError) in try board.stageText("say \"hi\"\n\u{1B}[31m\u{202E}", of: id) }
     try board.object(id)?.rotate(to: .degrees(90))
     let json = board.snapshot(id)?.json
     #expect(
@@ -27,13 +20,8 @@ import Testing
     )
   }
 
-  @Test("[BRD-19] a drawing's points are relative to its center")
-  func drawing() throws {
-    let board = Board(
-      incarnation: Incarnation(1),
-      member: RandomEditing.member(1),
-      wallClock: 0
-    )
+  @Test("[BRD-19] a drawing's points are relative to its center") func drawing() throws {
+    let board = Board(incarnation: Incarnation(1), member: RandomEditing.member(1), wallClock: 0)
     let id = try board.createDrawing([InkPoint(x: 16, y: 32), InkPoint(x: 48, y: 33)])
     #expect(
       board.snapshot(id)?.json.hasSuffix(
@@ -46,8 +34,7 @@ import Testing
     (0, "1970-01-01T00:00:00.000Z"), (951_782_399_999, "2000-02-28T23:59:59.999Z"),
     (951_782_400_000, "2000-02-29T00:00:00.000Z"), (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
     (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
-  ])
-  func `times are written as RFC 3339 has them`(milliseconds: Int, text: String) {
+  ]) func `times are written as RFC 3339 has them`(milliseconds: Int, text: String) {
     #expect(Timestamp.text(milliseconds: UInt64(milliseconds)) == text)
   }
 

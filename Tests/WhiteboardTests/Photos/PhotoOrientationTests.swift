@@ -9,22 +9,16 @@ import Testing
     return [0xFF, 0xD8] + before + [0xFF, 0xE1, 0, UInt8(segment.count + 2)] + segment
   }
 
-  private let quarter: [UInt8] = [
-    0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0,
-  ]
+  private let quarter: [UInt8] = [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0]
 
-  @Test("the orientation is found after other segments and fill bytes")
-  func found() {
+  @Test("the orientation is found after other segments and fill bytes") func found() {
     #expect(PhotoHeader.orientation(of: jpeg(quarter)) == .quarterTurn)
     let other: [UInt8] = [0xFF, 0xE0, 0, 4, 1, 2, 0xFF]
     #expect(PhotoHeader.orientation(of: jpeg(quarter, before: other)) == .quarterTurn)
   }
 
-  @Test("the orientation of a file can be set to upright, and the rest stays unchanged")
-  func upright() {
-    let little: [UInt8] = [
-      0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0,
-    ]
+  @Test("the orientation of a file can be set to upright, and the rest stays unchanged") func upright() {
+    let little: [UInt8] = [0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0]
     for tiff in [quarter, little] {
       let file = jpeg(tiff)
       let upright = PhotoHeader.upright(file)
@@ -37,16 +31,13 @@ import Testing
     }
   }
 
-  @Test("a missing or invalid orientation counts as upright")
-  func nonsense() {
+  @Test("a missing or invalid orientation counts as upright") func nonsense() {
     for value in [0, 9, 255] as [UInt8] {
       var tiff = quarter
       tiff[19] = value
       #expect(PhotoHeader.orientation(of: jpeg(tiff)) == .upright)
     }
-    for count in 0..<20 {
-      #expect(PhotoHeader.orientation(of: jpeg(Array(quarter.prefix(count)))) == .upright)
-    }
+    for count in 0..<20 { #expect(PhotoHeader.orientation(of: jpeg(Array(quarter.prefix(count)))) == .upright) }
     var far = quarter
     far.replaceSubrange(4..<8, with: [0xFF, 0xFF, 0xFF, 0xFF])
     #expect(PhotoHeader.orientation(of: jpeg(far)) == .upright)

@@ -25,19 +25,14 @@ private struct Room {
         RandomEditing.edit(board, &random)
         batches += board.takeBatches()
       } else if let batch = batches.randomElement(using: &random) {
-        do {
-          try board.receive(batch)
-        } catch {
-          preconditionFailure("a small board is not full")
-        }
+        do { try board.receive(batch) } catch { preconditionFailure("a small board is not full") }
       }
     }
   }
 }
 
 @Suite struct BoardStateTests {
-  @Test("[SYN-2] merging is idempotent, commutative and associative", arguments: 0..<150)
-  func laws(seed: UInt64) {
+  @Test("[SYN-2] merging is idempotent, commutative and associative", arguments: 0..<150) func laws(seed: UInt64) {
     let room = Room(seed: seed, boards: 3, steps: 60)
     let (a, b, c) = (room.boards[0].state, room.boards[1].state, room.boards[2].state)
     #expect(a.joined(a).dump == a.dump)
@@ -47,22 +42,20 @@ private struct Room {
     #expect(room.batches.count > 10)
   }
 
-  @Test("[SYN-1] batches in any order, any number of times, give one state", arguments: 0..<150)
-  func anyOrder(seed: UInt64) {
+  @Test("[SYN-1] batches in any order, any number of times, give one state", arguments: 0..<150) func anyOrder(
+    seed: UInt64
+  ) {
     let room = Room(seed: seed, boards: 3, steps: 60)
     var random = SeededGenerator(seed: seed &+ 1_000_000)
     let straight = BoardState().applying(room.batches)
-    let twisted = BoardState().applying(
-      (room.batches + room.batches).shuffled(using: &random)
-    )
+    let twisted = BoardState().applying((room.batches + room.batches).shuffled(using: &random))
     #expect(straight.dump == twisted.dump)
     for board in room.boards {
       #expect(board.state.applying(room.batches.shuffled(using: &random)).dump == straight.dump)
     }
   }
 
-  @Test("[SYN-5] an answer has the same effect as the batches", arguments: 0..<150)
-  func answers(seed: UInt64) {
+  @Test("[SYN-5] an answer has the same effect as the batches", arguments: 0..<150) func answers(seed: UInt64) {
     let room = Room(seed: seed, boards: 3, steps: 60)
     var random = SeededGenerator(seed: seed &+ 2_000_000)
     var joined = BoardState()
@@ -70,11 +63,9 @@ private struct Room {
     #expect(joined.dump == BoardState().applying(room.batches).dump)
   }
 
-  @Test(
-    "[SYN-3] each write is the winner, overwritten by a later one, or purged",
-    arguments: 0..<50
-  )
-  func oracle(seed: UInt64) {
+  @Test("[SYN-3] each write is the winner, overwritten by a later one, or purged", arguments: 0..<50) func oracle(
+    seed: UInt64
+  ) {
     let room = Room(seed: seed, boards: 3, steps: 80)
     let state = BoardState().applying(room.batches)
     var purged: Set<ObjectID> = []
@@ -91,9 +82,7 @@ private struct Room {
           dot: batch.dot(at: index)
         )
         let known = winners[operation.object]?[operation.property]
-        if known.map({ cell.beats($0) }) ?? true {
-          winners[operation.object, default: [:]][operation.property] = cell
-        }
+        if known.map({ cell.beats($0) }) ?? true { winners[operation.object, default: [:]][operation.property] = cell }
       }
     }
     for id in purged { winners[id] = nil }
@@ -104,18 +93,9 @@ private struct Room {
     }
   }
 
-  @Test("[SYN-8] a purged object does not come back, whatever arrives late and in which order")
-  func purge() throws {
-    let author = Board(
-      incarnation: Incarnation(1),
-      member: RandomEditing.member(1),
-      wallClock: 1000
-    )
-    let other = Board(
-      incarnation: Incarnation(2),
-      member: RandomEditing.member(2),
-      wallClock: 1000
-    )
+  @Test("[SYN-8] a purged object does not come back, whatever arrives late and in which order") func purge() throws {
+    let author = Board(incarnation: Incarnation(1), member: RandomEditing.member(1), wallClock: 1000)
+    let other = Board(incarnation: Incarnation(2), member: RandomEditing.member(2), wallClock: 1000)
     let id = try author.createText("gone", at: Point(x: 0, y: 0))
     let create = author.takeBatches()
     for batch in create { try other.receive(batch) }
@@ -131,21 +111,15 @@ private struct Room {
       #expect(state.records.isEmpty)
       #expect(state.dump == BoardState().applying(create + purge + late).dump)
     }
-    // Also through an answer: from a replica with the object to one that has seen the purge, and
-    // back.
+    // Also through an answer: from a replica with the object to one that has seen the purge, and back.
     let holding = other.state
     let purged = author.state
     #expect(holding.joined(purged).records.isEmpty)
     #expect(purged.joined(holding).records.isEmpty)
   }
 
-  @Test("[SYN-4] cells that arrive before their object wait invisibly, and are passed on")
-  func orphans() throws {
-    let author = Board(
-      incarnation: Incarnation(1),
-      member: RandomEditing.member(1),
-      wallClock: 1000
-    )
+  @Test("[SYN-4] cells that arrive before their object wait invisibly, and are passed on") func orphans() throws {
+    let author = Board(incarnation: Incarnation(1), member: RandomEditing.member(1), wallClock: 1000)
     let id = try author.createText("early", at: Point(x: 0, y: 0))
     let create = author.takeBatches()
     try author.object(id)?.scale(to: 2)
@@ -158,8 +132,7 @@ private struct Room {
     #expect(passedOn.orphans.isEmpty)
   }
 
-  @Test("[SYN-4] cells of an object that never existed are dropped in every order")
-  func impossibleOrphans() throws {
+  @Test("[SYN-4] cells of an object that never existed are dropped in every order") func impossibleOrphans() throws {
     let author = Incarnation(1)
     let create = try Batch(
       author: author,
@@ -185,13 +158,8 @@ private struct Room {
     #expect(one.objectCount == 1)
   }
 
-  @Test("[SYN-8] a purge of an object that never existed uses up its dot on every replica")
-  func burntDot() throws {
-    let board = Board(
-      incarnation: Incarnation(1),
-      member: RandomEditing.member(1),
-      wallClock: 1000
-    )
+  @Test("[SYN-8] a purge of an object that never existed uses up its dot on every replica") func burntDot() throws {
+    let board = Board(incarnation: Incarnation(1), member: RandomEditing.member(1), wallClock: 1000)
     let hostile = try Batch(
       author: Incarnation(9),
       firstSequence: 1,
@@ -207,8 +175,9 @@ private struct Room {
     #expect(elsewhere.isVisible(id))
   }
 
-  @Test("[I12] [BRD-30] a batch beyond the limit of incarnations is rejected as a whole")
-  func tooManyIncarnations() throws {
+  @Test("[I12] [BRD-30] a batch beyond the limit of incarnations is rejected as a whole") func tooManyIncarnations()
+    throws
+  {
     var state = BoardState()
     var changes = ChangeLog()
     var next: UInt64 = 100
@@ -218,12 +187,7 @@ private struct Room {
         next += 1
         operations.append(Operation(ObjectID(Dot(Incarnation(next), 1)), .purge, .none))
       }
-      return try Batch(
-        author: Incarnation(next),
-        firstSequence: 2,
-        time: HybridTime(1),
-        operations: operations
-      )
+      return try Batch(author: Incarnation(next), firstSequence: 2, time: HybridTime(1), operations: operations)
     }
     // Exactly as many as fit.
     for _ in 0..<16 { try state.apply(try flood(), changes: &changes) }
@@ -234,8 +198,9 @@ private struct Room {
     #expect(count == BoardLimits.incarnations)
   }
 
-  @Test("[I12] [BRD-30] a batch beyond the limit of bytes is rejected, and a purge makes room")
-  func tooManyBytes() throws {
+  @Test("[I12] [BRD-30] a batch beyond the limit of bytes is rejected, and a purge makes room") func tooManyBytes()
+    throws
+  {
     var state = BoardState()
     var changes = ChangeLog()
     let author = Incarnation(1)
@@ -250,11 +215,7 @@ private struct Room {
         operations: (0..<11).map { index in
           index == 0
             ? Operation(id, .kind, .unsigned(99))
-            : Operation(
-              id,
-              Property(UInt16(20 + index)),
-              .bytes(Array(repeating: 1, count: BoardLimits.valueBytes))
-            )
+            : Operation(id, Property(UInt16(20 + index)), .bytes(Array(repeating: 1, count: BoardLimits.valueBytes)))
         }
       )
     }
@@ -278,8 +239,9 @@ private struct Room {
     #expect(state.valueBytes == fits * 10 * BoardLimits.valueBytes)
   }
 
-  @Test("[BRD-30] the growth by a batch or an answer is computed exactly", arguments: 0..<100)
-  func growth(seed: UInt64) throws {
+  @Test("[BRD-30] the growth by a batch or an answer is computed exactly", arguments: 0..<100) func growth(seed: UInt64)
+    throws
+  {
     let room = Room(seed: seed, boards: 3, steps: 60)
     var random = SeededGenerator(seed: seed &+ 3_000_000)
     var state = BoardState()
@@ -294,9 +256,7 @@ private struct Room {
         let before = board.state
         var after = before
         let answer = state.difference(since: comparingAll ? Context() : before.context)
-        let purged = before.records.keys.filter {
-          answer.context.contains($0.dot) && !answer.living.contains($0.dot)
-        }
+        let purged = before.records.keys.filter { answer.context.contains($0.dot) && !answer.living.contains($0.dot) }
         let growth = before.growth(with: answer, without: purged, comparingAll: comparingAll)
         try after.merge(answer, comparingAll: comparingAll, changes: &changes)
         #expect(BoardGrowth(from: before, to: after) == growth)
@@ -305,8 +265,9 @@ private struct Room {
     }
   }
 
-  @Test("[SYN-42] a repair corrects cells that differ with one context", arguments: 0..<30)
-  func repair(seed: UInt64) throws {
+  @Test("[SYN-42] a repair corrects cells that differ with one context", arguments: 0..<30) func repair(seed: UInt64)
+    throws
+  {
     let room = Room(seed: seed, boards: 2, steps: 60)
     let state = room.boards[0].state.joined(room.boards[1].state)
     // As a memory fault would leave it: the same dots with another value.
@@ -318,9 +279,7 @@ private struct Room {
         let (property, cell) = (known.property, known.cell)
         let isFaulty = property.right == .anyone && cell.value != .none && !property.isSelection
         let value = isFaulty ? .none : cell.value
-        other.cells.append(
-          PropertyCell(property, Cell(value: value, time: cell.time, dot: cell.dot))
-        )
+        other.cells.append(PropertyCell(property, Cell(value: value, time: cell.time, dot: cell.dot)))
       }
       faulty.entries.append(other)
     }
@@ -330,25 +289,16 @@ private struct Room {
     #expect(diverged.context == state.context)
     #expect(diverged.dump != state.dump)
     var one = diverged
-    try one.merge(
-      state.difference(since: diverged.context, buckets: 0xFFFF),
-      comparingAll: true,
-      changes: &changes
-    )
+    try one.merge(state.difference(since: diverged.context, buckets: 0xFFFF), comparingAll: true, changes: &changes)
     #expect(one.dump == state.dump)
     var other = state
-    try other.merge(
-      diverged.difference(since: state.context, buckets: 0xFFFF),
-      comparingAll: true,
-      changes: &changes
-    )
+    try other.merge(diverged.difference(since: state.context, buckets: 0xFFFF), comparingAll: true, changes: &changes)
     #expect(other.dump == state.dump)
     // Without the buckets, the answer would be empty.
     #expect(state.difference(since: diverged.context).entries.isEmpty)
   }
 
-  @Test("[SYN-42] the indexes follow the kind of an object after its repair")
-  func repairedKind() throws {
+  @Test("[SYN-42] the indexes follow the kind of an object after its repair") func repairedKind() throws {
     let board = TwoBoards().anna
     try board.createText("x", at: Point(x: 0, y: 0))
     let state = board.state
@@ -358,10 +308,7 @@ private struct Room {
       entry.cells = entry.cells.map { known in
         guard known.property.isKind else { return known }
         let value = Value.unsigned(ObjectKind.settings.rawValue)
-        return PropertyCell(
-          known.property,
-          Cell(value: value, time: known.cell.time, dot: known.cell.dot)
-        )
+        return PropertyCell(known.property, Cell(value: value, time: known.cell.time, dot: known.cell.dot))
       }
       return entry
     }
@@ -381,23 +328,18 @@ private struct Room {
     }
   }
 
-  @Test("[BRD-5] at equal times the greater incarnation wins, then the greater sequence")
-  func ties() {
+  @Test("[BRD-5] at equal times the greater incarnation wins, then the greater sequence") func ties() {
     func cell(_ time: UInt64, _ incarnation: UInt64, _ sequence: UInt64) -> Cell {
-      Cell(
-        value: .none,
-        time: HybridTime(time),
-        dot: Dot(Incarnation(incarnation), sequence)
-      )
+      Cell(value: .none, time: HybridTime(time), dot: Dot(Incarnation(incarnation), sequence))
     }
     #expect(cell(2, 1, 1).beats(cell(1, 9, 9)))
     #expect(cell(1, 2, 1).beats(cell(1, 1, 9)))
     #expect(cell(1, 1, 2).beats(cell(1, 1, 1)))
     #expect(!cell(1, 1, 1).beats(cell(1, 1, 1)))
     let ascending: [Value] = [
-      .none, .unsigned(1), .unsigned(256), .signed(1), .signed(-1), .pair(1, 9), .pair(2, 0),
-      .pair(-1, 0), .bytes([]), .bytes([1]), .bytes([1, 0]), .bytes([2]), .text("a"), .text("b"),
-      .dot(Dot(Incarnation(1), 9)), .dot(Dot(Incarnation(2), 1)),
+      .none, .unsigned(1), .unsigned(256), .signed(1), .signed(-1), .pair(1, 9), .pair(2, 0), .pair(-1, 0), .bytes([]),
+      .bytes([1]), .bytes([1, 0]), .bytes([2]), .text("a"), .text("b"), .dot(Dot(Incarnation(1), 9)),
+      .dot(Dot(Incarnation(2), 1)),
     ]
     for (index, value) in ascending.enumerated() {
       for (other, less) in ascending.enumerated() {
@@ -411,14 +353,13 @@ private struct Room {
   /// Returns every second dot of one incarnation, each a range of its own.
   private func gaps(_ count: Int, of incarnation: UInt64) -> Difference {
     var context = Context()
-    for number in 1...UInt64(count) {
-      context.insert(Dot(Incarnation(incarnation), 2 * number))
-    }
+    for number in 1...UInt64(count) { context.insert(Dot(Incarnation(incarnation), 2 * number)) }
     return Difference(context: context)
   }
 
-  @Test("[BRD-30] ranges of both sides count once, and an answer beyond the limit changes nothing")
-  func sharedRanges() throws {
+  @Test("[BRD-30] ranges of both sides count once, and an answer beyond the limit changes nothing") func sharedRanges()
+    throws
+  {
     var changes = ChangeLog()
     var state = BoardState()
     let many = gaps(BoardLimits.ranges - 1, of: 9)
@@ -434,9 +375,7 @@ private struct Room {
     try state.merge(other.difference(since: state.context), changes: &changes)
     #expect(state.context.rangeCount == BoardLimits.ranges)
     #expect(state.objectCount == 1)
-    #expect(throws: BoardError.boardFull) {
-      try state.merge(gaps(1, of: 7), changes: &changes)
-    }
+    #expect(throws: BoardError.boardFull) { try state.merge(gaps(1, of: 7), changes: &changes) }
     #expect(state.context == other.context)
     // On a full board, a known author can continue.
     let more = try Batch(
@@ -449,8 +388,7 @@ private struct Room {
     #expect(state.cellCount == 2)
   }
 
-  @Test("[BRD-30] cells that an answer replaces do not count as new ones")
-  func replacedCells() throws {
+  @Test("[BRD-30] cells that an answer replaces do not count as new ones") func replacedCells() throws {
     var changes = ChangeLog()
     var state = BoardState()
     let author = Incarnation(1)
@@ -482,8 +420,7 @@ private struct Room {
     }
   }
 
-  @Test("[SYN-8] many purges in descending order cost one pass for each batch")
-  func descendingPurges() throws {
+  @Test("[SYN-8] many purges in descending order cost one pass for each batch") func descendingPurges() throws {
     var changes = ChangeLog()
     var state = BoardState()
     for number in stride(from: UInt64(30), to: 0, by: -1) {
@@ -501,8 +438,7 @@ private struct Room {
     #expect(state.context[Incarnation(2)].ranges.count == 30 * 4096)
   }
 
-  @Test("[BRD-14] cells in descending order cost as much as in ascending order")
-  func descendingCells() throws {
+  @Test("[BRD-14] cells in descending order cost as much as in ascending order") func descendingCells() throws {
     var changes = ChangeLog()
     var state = BoardState()
     let id = ObjectID(Dot(Incarnation(9), 1))
@@ -524,8 +460,7 @@ private struct Room {
     #expect(record[Property(65, index: count)]?.dot == Dot(Incarnation(1), 1))
   }
 
-  @Test("[SYN-4] the cost of a small batch does not depend on the number of orphans")
-  func manyOrphans() throws {
+  @Test("[SYN-4] the cost of a small batch does not depend on the number of orphans") func manyOrphans() throws {
     var changes = ChangeLog()
     var state = BoardState()
     var sequence: UInt64 = 1

@@ -4,8 +4,7 @@ import Testing
 @testable import Whiteboard
 
 @Suite struct DotSetTests {
-  @Test("[BRD-4] ranges have the same contents as a set of numbers", arguments: 0..<100)
-  func model(seed: UInt64) {
+  @Test("[BRD-4] ranges have the same contents as a set of numbers", arguments: 0..<100) func model(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var ranges = SequenceRanges()
     var model: Set<UInt64> = []
@@ -39,10 +38,7 @@ import Testing
     #expect(!left.isSuperset(of: right) && !right.isSuperset(of: left))
   }
 
-  @Test(
-    "[BRD-4] a dot set has the same contents as one set per author, with few authors or many",
-    arguments: 0..<20
-  )
+  @Test("[BRD-4] a dot set has the same contents as one set per author, with few authors or many", arguments: 0..<20)
   func authors(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var dots: [Dot] = []
@@ -71,8 +67,9 @@ import Testing
     #expect(set == other)
   }
 
-  @Test("[SYN-6] a union is that of the numbers, however ranges interleave", arguments: 0..<100)
-  func unions(seed: UInt64) {
+  @Test("[SYN-6] a union is that of the numbers, however ranges interleave", arguments: 0..<100) func unions(
+    seed: UInt64
+  ) {
     var random = SeededGenerator(seed: seed)
     var (left, right) = (SequenceRanges(), SequenceRanges())
     var model: Set<UInt64> = []
@@ -86,13 +83,10 @@ import Testing
     left.formUnion(right)
     #expect(left.rangeCount == count)
     for number in 1...UInt64(90) { #expect(left.contains(number) == model.contains(number)) }
-    for (one, next) in zip(left.ranges, left.ranges.dropFirst()) {
-      #expect(one.upperBound + 1 < next.lowerBound)
-    }
+    for (one, next) in zip(left.ranges, left.ranges.dropFirst()) { #expect(one.upperBound + 1 < next.lowerBound) }
   }
 
-  @Test("[BRD-30] two long sets that interleave are joined in one pass")
-  func longUnion() {
+  @Test("[BRD-30] two long sets that interleave are joined in one pass") func longUnion() {
     let count = UInt64(BoardLimits.ranges / 2)
     var (left, right) = (DotSet(), DotSet())
     for number in 0..<count {
@@ -104,8 +98,9 @@ import Testing
     #expect(left.isSuperset(of: right))
   }
 
-  @Test("[BRD-4] thousands of ranges have the same contents as a set of numbers", arguments: 0..<4)
-  func manyRanges(seed: UInt64) {
+  @Test("[BRD-4] thousands of ranges have the same contents as a set of numbers", arguments: 0..<4) func manyRanges(
+    seed: UInt64
+  ) {
     var random = SeededGenerator(seed: seed)
     var ranges = SequenceRanges()
     var model: Set<UInt64> = []
@@ -117,9 +112,7 @@ import Testing
     ranges.insert(long)
     model.formUnion(long)
     for number in 1...UInt64(6000) { #expect(ranges.contains(number) == model.contains(number)) }
-    for (one, next) in zip(ranges.ranges, ranges.ranges.dropFirst()) {
-      #expect(one.upperBound + 1 < next.lowerBound)
-    }
+    for (one, next) in zip(ranges.ranges, ranges.ranges.dropFirst()) { #expect(one.upperBound + 1 < next.lowerBound) }
     #expect(ranges.rangeCount == ranges.ranges.count)
   }
 }

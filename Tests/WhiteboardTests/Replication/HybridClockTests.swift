@@ -20,15 +20,13 @@ import Testing
     }
   }
 
-  @Test("[BRD-6] an edit is later than the cell it overwrites, and moves no other edit ahead")
-  func bump() {
+  @Test("[BRD-6] an edit is later than the cell it overwrites, and moves no other edit ahead") func bump() {
     var clock = HybridClock()
     #expect(clock.next(wall: 1000, after: [far]) == [.init(count: 1, time: far + 1)])
     #expect(clock.next(wall: 1000, after: [nil]) == [.init(count: 1, time: .wall(1000))])
   }
 
-  @Test("[BRD-7] a remote time within the limit advances the clock, and one beyond it does not")
-  func drift() {
+  @Test("[BRD-7] a remote time within the limit advances the clock, and one beyond it does not") func drift() {
     var clock = HybridClock()
     clock.observe(.wall(1000 + limit), wall: 1000)
     #expect(clock.next(wall: 1000, after: [nil])?[0].time == .wall(1000 + limit) + 1)
@@ -38,15 +36,13 @@ import Testing
     #expect(other.next(wall: 1000, after: [nil])?[0].time == .wall(1000))
   }
 
-  @Test("[BRD-7] a clock that was years ahead and was corrected assigns correct times again")
-  func setRight() {
+  @Test("[BRD-7] a clock that was years ahead and was corrected assigns correct times again") func setRight() {
     var clock = HybridClock()
     #expect(clock.next(wall: 9_000_000_000, after: [nil])?[0].time == .wall(9_000_000_000))
     #expect(clock.next(wall: 1000, after: [nil])?[0].time == .wall(1000))
   }
 
-  @Test("[BRD-32] only the operations that follow a far time get far times")
-  func runs() {
+  @Test("[BRD-32] only the operations that follow a far time get far times") func runs() {
     var clock = HybridClock()
     let runs = clock.next(wall: 1000, after: [nil, .wall(2000), far, nil, nil])
     #expect(
@@ -59,14 +55,12 @@ import Testing
     #expect(clock.next(wall: 1000, after: [nil])?[0].time == .wall(2000) + 6)
   }
 
-  @Test("[BRD-32] far times share a batch only if none of them moves ahead beyond the limit")
-  func farRuns() {
+  @Test("[BRD-32] far times share a batch only if none of them moves ahead beyond the limit") func farRuns() {
     var clock = HybridClock()
     let floors: [HybridTime?] = [far, far + 5, far - 1, far + 1 + limit << 16, far]
     #expect(
       clock.next(wall: 1000, after: floors) == [
-        .init(count: 3, time: far + 6), .init(count: 1, time: far + 2 + limit << 16),
-        .init(count: 1, time: far + 1),
+        .init(count: 3, time: far + 6), .init(count: 1, time: far + 2 + limit << 16), .init(count: 1, time: far + 1),
       ]
     )
   }
@@ -83,15 +77,9 @@ import Testing
 }
 
 extension HybridTime {
-  fileprivate static func wall(_ milliseconds: UInt64) -> HybridTime {
-    HybridTime(milliseconds << 16)
-  }
+  fileprivate static func wall(_ milliseconds: UInt64) -> HybridTime { HybridTime(milliseconds << 16) }
 
-  fileprivate static func + (time: HybridTime, more: UInt64) -> HybridTime {
-    HybridTime(time.rawValue + more)
-  }
+  fileprivate static func + (time: HybridTime, more: UInt64) -> HybridTime { HybridTime(time.rawValue + more) }
 
-  fileprivate static func - (time: HybridTime, less: UInt64) -> HybridTime {
-    HybridTime(time.rawValue - less)
-  }
+  fileprivate static func - (time: HybridTime, less: UInt64) -> HybridTime { HybridTime(time.rawValue - less) }
 }

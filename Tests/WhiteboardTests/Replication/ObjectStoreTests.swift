@@ -14,15 +14,12 @@ import Testing
   }
 
   private func cell(_ random: inout SeededGenerator, _ sequence: UInt64) -> Cell {
-    Cell(
-      value: .unsigned(random.next() % 5),
-      time: HybridTime(random.next() % 50),
-      dot: Dot(Incarnation(1), sequence)
-    )
+    Cell(value: .unsigned(random.next() % 5), time: HybridTime(random.next() % 50), dot: Dot(Incarnation(1), sequence))
   }
 
-  @Test("the totals agree with the cells, and a gesture's edits can be restored", arguments: 1...20)
-  func totals(seed: UInt64) {
+  @Test("the totals agree with the cells, and a gesture's edits can be restored", arguments: 1...20) func totals(
+    seed: UInt64
+  ) {
     var random = SeededGenerator(seed: seed)
     var store = ObjectStore()
     var changes = ChangeLog()
@@ -33,9 +30,7 @@ import Testing
       switch random.next() % 8 {
       case 0: store.remove(id, changes: &changes)
       case 1:
-        _ = store.removeCells(changes: &changes) { object, entry in
-          object == id && entry.property == property
-        }
+        _ = store.removeCells(changes: &changes) { object, entry in object == id && entry.property == property }
         store.removeEmpty(changes: &changes)
       case 2:
         let before = store

@@ -4,8 +4,7 @@ import Testing
 @testable import Whiteboard
 
 @Suite struct ObjectTableTests {
-  @Test("[SYN-3] the table finds the same as a dictionary", arguments: 0..<20)
-  func model(seed: UInt64) {
+  @Test("[SYN-3] the table finds the same as a dictionary", arguments: 0..<20) func model(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var table = ObjectTable()
     table.reserve(random.below(100))
@@ -13,9 +12,7 @@ import Testing
     var model: Set<ObjectID> = []
     var removed = 0
     for _ in 0..<2000 {
-      let id = ObjectID(
-        Dot(Incarnation(UInt64(1 + random.below(3))), UInt64(1 + random.below(300)))
-      )
+      let id = ObjectID(Dot(Incarnation(UInt64(1 + random.below(3))), UInt64(1 + random.below(300))))
       if let place = table.find(id, in: ids) {
         #expect(ids[place] == id && model.contains(id))
         guard random.chance(60) else { continue }

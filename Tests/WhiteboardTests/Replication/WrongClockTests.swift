@@ -20,8 +20,7 @@ import Testing
     try #require(board.state.record(id)?[property]).time.milliseconds
   }
 
-  @Test("[BRD-31] lines of one author keep their order over a restart with the clock set back")
-  func setBack() throws {
+  @Test("[BRD-31] lines of one author keep their order over a restart with the clock set back") func setBack() throws {
     let anna = boards.anna
     try anna.say("1")
     try anna.say("2")
@@ -34,8 +33,8 @@ import Testing
     #expect(other.chat == again.chat)
   }
 
-  @Test("[BRD-31] a line follows those that its author saw, even if their clocks were years ahead")
-  func causal() throws {
+  @Test("[BRD-31] a line follows those that its author saw, even if their clocks were years ahead") func causal() throws
+  {
     let (anna, bob) = (boards.anna, boards.bob)
     bob.wallClock = now + 20 * year
     try bob.say("far ahead")
@@ -54,8 +53,7 @@ import Testing
     #expect(anna.chat[1].sentAt == now)
   }
 
-  @Test("[BRD-31] concurrent lines are in the order of their times")
-  func concurrent() throws {
+  @Test("[BRD-31] concurrent lines are in the order of their times") func concurrent() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     bob.wallClock = now + 5
     try bob.say("second")
@@ -67,8 +65,7 @@ import Testing
     #expect(bob.chat == anna.chat)
   }
 
-  @Test("[BRD-31] a line still follows one that was purged")
-  func purged() throws {
+  @Test("[BRD-31] a line still follows one that was purged") func purged() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     bob.wallClock = now + 20 * year
     let line = try bob.say("far ahead")
@@ -79,16 +76,13 @@ import Testing
     #expect(anna.chat.map(\.text) == ["answer", "and more"])
   }
 
-  @Test("[BRD-31] a line can be written even after one with the last possible time")
-  func endOfTimes() throws {
+  @Test("[BRD-31] a line can be written even after one with the last possible time") func endOfTimes() throws {
     let anna = boards.anna
     let hostile = try Batch(
       author: Incarnation(9),
       firstSequence: 1,
       time: HybridTime(BoardLimits.time),
-      operations: [
-        Operation(ObjectID(Dot(Incarnation(9), 1)), .kind, .unsigned(ObjectKind.chat.rawValue))
-      ]
+      operations: [Operation(ObjectID(Dot(Incarnation(9), 1)), .kind, .unsigned(ObjectKind.chat.rawValue))]
     )
     try anna.receive(hostile)
     try anna.say("1")
@@ -97,8 +91,7 @@ import Testing
     #expect(anna.chat.map(\.text) == ["1", "2"])
   }
 
-  @Test("[BRD-7] [BRD-32] a clock years ahead affects only the cells that it wrote")
-  func spread() throws {
+  @Test("[BRD-7] [BRD-32] a clock years ahead affects only the cells that it wrote") func spread() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     let ids = try boards.texts(3)
     bob.wallClock = now + 20 * year
@@ -119,17 +112,14 @@ import Testing
     #expect(try time(anna, next, .kind) == now)
   }
 
-  @Test("[BRD-32] a gesture over far times is one undo step")
-  func undo() throws {
+  @Test("[BRD-32] a gesture over far times is one undo step") func undo() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     let ids = try boards.texts(3)
     bob.wallClock = now + 20 * year
     try bob.object(ids[1])?.move(to: Point(x: 1, y: 1))
     try boards.share()
     let before = ids.map { anna.object($0)?.centerPosition }
-    try anna.gesture {
-      for id in ids { try anna.object(id)?.move(to: Point(x: 5, y: 5)) }
-    }
+    try anna.gesture { for id in ids { try anna.object(id)?.move(to: Point(x: 5, y: 5)) } }
     #expect(anna.takeBatches().map(\.operations.count) == [1, 1, 1])
     #expect(try anna.undo().changed == 3)
     #expect(ids.map { anna.object($0)?.centerPosition } == before)
@@ -137,10 +127,7 @@ import Testing
     #expect(ids.allSatisfy { anna.object($0)?.centerPosition == Point(x: 5, y: 5) })
   }
 
-  @Test(
-    "[BRD-26] a group is restored with all its objects, even if one was deleted far ahead",
-    arguments: 0..<4
-  )
+  @Test("[BRD-26] a group is restored with all its objects, even if one was deleted far ahead", arguments: 0..<4)
   func group(ahead: Int) throws {
     let (anna, bob) = (boards.anna, boards.bob)
     let ids = try boards.texts(4)
@@ -161,8 +148,7 @@ import Testing
     #expect(bob.objectIDs == anna.objectIDs)
   }
 
-  @Test("[BRD-7] a member whose clock is years behind still wins with each edit")
-  func behind() throws {
+  @Test("[BRD-7] a member whose clock is years behind still wins with each edit") func behind() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     let ids = try boards.texts(2)
     bob.wallClock = 0

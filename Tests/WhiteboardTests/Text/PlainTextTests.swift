@@ -2,8 +2,7 @@ import Testing
 
 @testable import Whiteboard
 
-@Suite("[BRD-33] text that this program writes into a board")
-struct PlainTextTests {
+@Suite("[BRD-33] text that this program writes into a board") struct PlainTextTests {
   private func board() throws -> Board {
     let member = try #require(MemberID(bytes: Array(repeating: 1, count: 32)))
     return Board(incarnation: Incarnation(1), member: member, wallClock: 1_700_000_000_000)
@@ -12,29 +11,23 @@ struct PlainTextTests {
   @Test(
     "every line end becomes a line feed, and other controls but tab are removed",
     arguments: [
-      ("a\rb", "a\nb"), ("a\r\nb", "a\nb"), ("a\n\rb", "a\n\nb"), ("a\r\r\nb", "a\n\nb"),
-      ("\r", "\n"), ("a\u{B}b\u{C}c\u{85}d\u{2028}e\u{2029}f", "a\nb\nc\nd\ne\nf"),
-      ("a\tb", "a\tb"), ("a\u{0}\u{1B}[31mb\u{7F}\u{9B}c", "a[31mbc"), ("é🙂\u{200D}", "é🙂\u{200D}"),
-      ("", ""),
+      ("a\rb", "a\nb"), ("a\r\nb", "a\nb"), ("a\n\rb", "a\n\nb"), ("a\r\r\nb", "a\n\nb"), ("\r", "\n"),
+      ("a\u{B}b\u{C}c\u{85}d\u{2028}e\u{2029}f", "a\nb\nc\nd\ne\nf"), ("a\tb", "a\tb"),
+      ("a\u{0}\u{1B}[31mb\u{7F}\u{9B}c", "a[31mbc"), ("é🙂\u{200D}", "é🙂\u{200D}"), ("", ""),
     ]
-  )
-  func lines(_ text: String, _ expected: String) {
+  ) func lines(_ text: String, _ expected: String) {
     let result = PlainText.lines(text)
     #expect(Array(result.unicodeScalars) == Array(expected.unicodeScalars))
     #expect(PlainText.lines(result) == result)
   }
 
-  @Test(
-    "a name has one line",
-    arguments: [("a\r\nb\tc", "a b c"), ("a\u{7}b", "ab"), ("Ada", "Ada"), ("\u{1}", "")]
-  )
+  @Test("a name has one line", arguments: [("a\r\nb\tc", "a b c"), ("a\u{7}b", "ab"), ("Ada", "Ada"), ("\u{1}", "")])
   func line(_ text: String, _ expected: String) {
     #expect(PlainText.line(text) == expected)
     #expect(PlainText.line(expected) == expected)
   }
 
-  @Test("every function that writes text into a board normalizes it")
-  func waysIn() throws {
+  @Test("every function that writes text into a board normalizes it") func waysIn() throws {
     let board = try board()
     let here = Point(x: 0, y: 0)
     let id = try board.createText("a\r\nb", at: here)
@@ -55,8 +48,7 @@ struct PlainTextTests {
     #expect(imported.compactMap { board.snapshot($0)?.text } == ["from\na file"])
   }
 
-  @Test("the text of another member stays unchanged, also in a copy")
-  func others() throws {
+  @Test("the text of another member stays unchanged, also in a copy") func others() throws {
     let boards = TwoBoards()
     let (anna, bob) = (boards.anna, boards.bob)
     var id: ObjectID?

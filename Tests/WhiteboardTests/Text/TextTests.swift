@@ -5,17 +5,12 @@ import Testing
 
 @Suite struct TextTests {
   private func board(_ number: UInt64) -> Board {
-    Board(
-      incarnation: Incarnation(number),
-      member: RandomEditing.member(UInt8(number)),
-      wallClock: 1000
-    )
+    Board(incarnation: Incarnation(number), member: RandomEditing.member(UInt8(number)), wallClock: 1000)
   }
 
   private func text(_ board: Board, _ id: ObjectID) -> String? { board.snapshot(id)?.text }
 
-  @Test("[BRD-14] two users typing in one text both keep their words, each in one piece")
-  func runs() throws {
+  @Test("[BRD-14] two users typing in one text both keep their words, each in one piece") func runs() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("ab", at: Point(x: 0, y: 0))
     for batch in anna.takeBatches() { try bob.receive(batch) }
@@ -23,9 +18,7 @@ import Testing
     for (index, letter) in "hello".enumerated() {
       try anna.text(id).edit(replacing: (1 + index)..<(1 + index), with: String(letter))
     }
-    for letter in "world".reversed() {
-      try bob.text(id).edit(replacing: 1..<1, with: String(letter))
-    }
+    for letter in "world".reversed() { try bob.text(id).edit(replacing: 1..<1, with: String(letter)) }
     #expect(text(anna, id) == "ahellob")
     #expect(text(bob, id) == "aworldb")
     let (fromAnna, fromBob) = (anna.takeBatches(), bob.takeBatches())
@@ -35,8 +28,9 @@ import Testing
     #expect(["ahelloworldb", "aworldhellob"].contains(text(anna, id) ?? ""))
   }
 
-  @Test("[BRD-14] edits of a text have the same result as on an array", arguments: 0..<100)
-  func model(seed: UInt64) throws {
+  @Test("[BRD-14] edits of a text have the same result as on an array", arguments: 0..<100) func model(seed: UInt64)
+    throws
+  {
     var random = SeededGenerator(seed: seed)
     let board = board(1)
     let id = try board.createText("", at: Point(x: 0, y: 0))
@@ -55,10 +49,7 @@ import Testing
     }
   }
 
-  @Test(
-    "[BRD-14] replicas that typed separately agree, and no typed run is split",
-    arguments: 0..<100
-  )
+  @Test("[BRD-14] replicas that typed separately agree, and no typed run is split", arguments: 0..<100)
   func convergence(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let boards = [board(1), board(2), board(3)]
@@ -75,9 +66,7 @@ import Testing
       }
       batches += board.takeBatches()
     }
-    for board in boards {
-      for batch in batches.shuffled(using: &random) { try board.receive(batch) }
-    }
+    for board in boards { for batch in batches.shuffled(using: &random) { try board.receive(batch) } }
     let result = text(boards[0], id) ?? ""
     #expect(boards.allSatisfy { text($0, id) == result })
     #expect(result.count == 14)
@@ -96,19 +85,11 @@ import Testing
 
   @Test func `a text beyond its limit is refused and nothing of it is kept`() throws {
     let board = board(1)
-    let id = try board.createText(
-      String(repeating: "x", count: BoardLimits.textBytes),
-      at: Point(x: 0, y: 0)
-    )
+    let id = try board.createText(String(repeating: "x", count: BoardLimits.textBytes), at: Point(x: 0, y: 0))
     _ = board.takeBatches()
+    #expect(throws: BoardError.tooLong("text")) { try board.text(id).edit(replacing: 0..<0, with: "y") }
     #expect(throws: BoardError.tooLong("text")) {
-      try board.text(id).edit(replacing: 0..<0, with: "y")
-    }
-    #expect(throws: BoardError.tooLong("text")) {
-      try board.createText(
-        String(repeating: "x", count: BoardLimits.textBytes + 1),
-        at: Point(x: 0, y: 0)
-      )
+      try board.createText(String(repeating: "x", count: BoardLimits.textBytes + 1), at: Point(x: 0, y: 0))
     }
     #expect(board.takeBatches().isEmpty)
     try board.text(id).edit(replacing: 0..<1, with: "y")
@@ -126,13 +107,10 @@ import Testing
       firstSequence: 1,
       time: HybridTime(1),
       operations: [
-        Operation(id, .kind, .unsigned(1)),
-        run(2, .right(.init(run: Dot(author, 2), offset: 0))),
-        run(3, .left(.init(run: Dot(author, 4), offset: 0))),
-        run(4, .left(.init(run: Dot(author, 3), offset: 0))),
+        Operation(id, .kind, .unsigned(1)), run(2, .right(.init(run: Dot(author, 2), offset: 0))),
+        run(3, .left(.init(run: Dot(author, 4), offset: 0))), run(4, .left(.init(run: Dot(author, 3), offset: 0))),
         run(5, .right(.init(run: Dot(Incarnation(7), 1), offset: 9))),
-        Operation(id, .run(Dot(author, 6)), .bytes([0, 0xFF])),
-        Operation(id, .run(Dot(author, 7)), .unsigned(4)),
+        Operation(id, .run(Dot(author, 6)), .bytes([0, 0xFF])), Operation(id, .run(Dot(author, 7)), .unsigned(4)),
         run(8, .root),
       ]
     )
@@ -140,8 +118,8 @@ import Testing
     #expect(state.record(id)?.text == "x")
   }
 
-  @Test("[BRD-24] a text beyond its limits shows its first characters, in any order of arrival")
-  func longText() throws {
+  @Test("[BRD-24] a text beyond its limits shows its first characters, in any order of arrival") func longText() throws
+  {
     let author = Incarnation(1)
     let id = ObjectID(Dot(author, 1))
     let create = try Batch(
@@ -157,13 +135,7 @@ import Testing
         author: author,
         firstSequence: dot.sequence,
         time: HybridTime(dot.sequence),
-        operations: [
-          Operation(
-            id,
-            .run(dot),
-            TextTree.encodeRun(String(repeating: letter, count: 60_000), at: .root)
-          )
-        ]
+        operations: [Operation(id, .run(dot), TextTree.encodeRun(String(repeating: letter, count: 60_000), at: .root))]
       )
     }
     let forwards = BoardState().applying([create] + batches)
@@ -179,20 +151,16 @@ import Testing
     // Typing one more character is refused.
     let board = board(2)
     for batch in [create] + batches { try board.receive(batch) }
-    #expect(throws: BoardError.tooLong("text")) {
-      try board.text(id).edit(replacing: 0..<0, with: "y")
-    }
+    #expect(throws: BoardError.tooLong("text")) { try board.text(id).edit(replacing: 0..<0, with: "y") }
   }
 
-  @Test("[BRD-24] runs beyond the limit of bytes are invisible")
-  func manyBytes() throws {
+  @Test("[BRD-24] runs beyond the limit of bytes are invisible") func manyBytes() throws {
     let author = Incarnation(1)
     let id = ObjectID(Dot(author, 1))
     var operations = [Operation(id, .kind, .unsigned(1))]
     // Each new run is before all others, so that only the limit ends the traversal early.
     for sequence in UInt64(2)...40 {
-      let anchor: TextTree.Anchor =
-        sequence == 2 ? .root : .left(.init(run: Dot(author, sequence - 1), offset: 0))
+      let anchor: TextTree.Anchor = sequence == 2 ? .root : .left(.init(run: Dot(author, sequence - 1), offset: 0))
       let letter = String(UnicodeScalar(UInt8(sequence + 32)))
       operations.append(
         Operation(
@@ -202,12 +170,7 @@ import Testing
         )
       )
     }
-    let batch = try Batch(
-      author: author,
-      firstSequence: 1,
-      time: HybridTime(1),
-      operations: operations
-    )
+    let batch = try Batch(author: author, firstSequence: 1, time: HybridTime(1), operations: operations)
     let text = try #require(BoardState().applying([batch]).record(id)?.text)
     // 34 of them are within 2 MiB; the last of these is the first in the traversal.
     #expect(text.prefix(2) == "Cx")

@@ -7,24 +7,17 @@ import Testing
   private let origin = Point(x: 0, y: 0)
 
   private func board(_ number: UInt64) -> Board {
-    Board(
-      incarnation: Incarnation(number),
-      member: RandomEditing.member(UInt8(number)),
-      wallClock: 1_700_000_000_000
-    )
+    Board(incarnation: Incarnation(number), member: RandomEditing.member(UInt8(number)), wallClock: 1_700_000_000_000)
   }
 
-  private func share(_ from: Board, _ to: Board) throws {
-    for batch in from.takeBatches() { try to.receive(batch) }
-  }
+  private func share(_ from: Board, _ to: Board) throws { for batch in from.takeBatches() { try to.receive(batch) } }
 
   /// Returns the differences of two states except the chat and the moves of games.
   private func changes(_ earlier: BoardState, _ later: BoardState) -> [BoardDiff.Change] {
     BoardDiff.between(earlier, later).changes.filter { $0.kind != .chat }
   }
 
-  @Test("a restore changes, undeletes and deletes objects, in one undo step")
-  func restore() throws {
+  @Test("a restore changes, undeletes and deletes objects, in one undo step") func restore() throws {
     let board = board(1)
     let moved = try board.createText("moved", at: origin)
     let deleted = try board.createText("deleted", at: origin)
@@ -54,8 +47,7 @@ import Testing
     #expect(board.takeBatches().count == 2)
   }
 
-  @Test("[SYN-8] a purged object is created again once, and names its original")
-  func purged() throws {
+  @Test("[SYN-8] a purged object is created again once, and names its original") func purged() throws {
     let board = board(1)
     let group = try board.gesture { () throws(BoardError) in try board.create(.group) }
     let text = try board.createText("words", at: Point(x: 1, y: 2))
@@ -75,9 +67,7 @@ import Testing
     #expect(board.snapshots.map(\.ink) == snapshots.map(\.ink))
     #expect(board.snapshots.map(\.asset) == snapshots.map(\.asset))
     #expect(board.snapshots.map(\.centerPosition) == snapshots.map(\.centerPosition))
-    for (old, new) in outcome.replaced {
-      #expect(board.state.record(new)?[.replaces]?.value == .dot(old.dot))
-    }
+    for (old, new) in outcome.replaced { #expect(board.state.record(new)?[.replaces]?.value == .dot(old.dot)) }
     let stand = try #require(outcome.replaced[text])
     let newGroup = try #require(outcome.replaced[group])
     #expect(board.state.record(stand)?[.group]?.value == .dot(newGroup.dot))
@@ -91,19 +81,16 @@ import Testing
     #expect(board.snapshot(stand)?.scale == 1)
   }
 
-  @Test("[BRD-29] a restore reverts own erasures; strokes with others' erasures are created again")
-  func erasures() throws {
+  @Test("[BRD-29] a restore reverts own erasures; strokes with others' erasures are created again") func erasures()
+    throws
+  {
     let (anna, bob) = (board(1), board(2))
     let ours = try anna.createDrawing([InkPoint(x: 0, y: 0), InkPoint(x: 9, y: 9)])
     let theirs = try anna.createDrawing([InkPoint(x: 0, y: 0), InkPoint(x: 7, y: 7)])
     let checkpoint = anna.state
     try share(anna, bob)
-    try anna.gesture { () throws(BoardError) in
-      try anna.stage(ours, .erasure(anna.nextDot()), .bytes([0, 3]))
-    }
-    try bob.gesture { () throws(BoardError) in
-      try bob.stage(theirs, .erasure(bob.nextDot()), .bytes([0, 3]))
-    }
+    try anna.gesture { () throws(BoardError) in try anna.stage(ours, .erasure(anna.nextDot()), .bytes([0, 3])) }
+    try bob.gesture { () throws(BoardError) in try bob.stage(theirs, .erasure(bob.nextDot()), .bytes([0, 3])) }
     try share(bob, anna)
     let erased = anna.state
     let outcome = try anna.restore(checkpoint)
@@ -118,8 +105,7 @@ import Testing
     #expect(BoardDiff.between(erased, anna.state).isEmpty)
   }
 
-  @Test("[BRD-22] [BRD-27] a selected or locked object makes the whole restore fail")
-  func refused() throws {
+  @Test("[BRD-22] [BRD-27] a selected or locked object makes the whole restore fail") func refused() throws {
     let board = board(1)
     let other = RandomEditing.member(2)
     let first = try board.createText("x", at: origin)
@@ -141,8 +127,7 @@ import Testing
     #expect(board.undoLabel == "lock")
   }
 
-  @Test("a restore larger than a batch has several batches and one undo step")
-  func large() throws {
+  @Test("a restore larger than a batch has several batches and one undo step") func large() throws {
     let board = board(1)
     // Eight values of this length fill half of a batch's bytes.
     let long = Array(repeating: UInt8(1), count: BoardLimits.valueBytes)
@@ -160,8 +145,7 @@ import Testing
     #expect(BoardDiff.between(later, board.state).isEmpty)
   }
 
-  @Test("a text longer than one run is written in several runs, and is not cut")
-  func longText() throws {
+  @Test("a text longer than one run is written in several runs, and is not cut") func longText() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("", at: origin)
     try share(anna, bob)
@@ -184,10 +168,7 @@ import Testing
     #expect(bob.state.record(copy)?.text == long + long)
   }
 
-  @Test(
-    "a restore during others' edits gives the old state, and its undo the later one",
-    arguments: 0..<100
-  )
+  @Test("a restore during others' edits gives the old state, and its undo the later one", arguments: 0..<100)
   func random(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let boards = [self.board(1), self.board(2)]

@@ -17,9 +17,7 @@ extension Board {
     for id in state.records.keys.sorted() where state.isVisible(id) {
       guard let record = state.record(id) else { continue }
       // The object of a setting is not visible.
-      if record.kind != .settings {
-        content.append(Shown(id: id, property: nil, value: .text(record.text)))
-      }
+      if record.kind != .settings { content.append(Shown(id: id, property: nil, value: .text(record.text))) }
       for entry in record.entries where entry.cell.value != .none {
         switch entry.property.number {
         case 3, 4, 128, 129: continue
@@ -57,10 +55,7 @@ extension Board {
     board.endStep()
   }
 
-  @Test(
-    "[I9] without other users, undo goes back through every state, and redo forward",
-    arguments: 0..<100
-  )
+  @Test("[I9] without other users, undo goes back through every state, and redo forward", arguments: 0..<100)
   func alone(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let board = makeBoard(1, &random)
@@ -71,14 +66,10 @@ extension Board {
       let count = board.history.done.count
       step(board, &random)
       let batches = board.takeBatches()
-      if batches.contains(where: { $0.operations.contains { $0.property == .purge } }) {
-        hasPurged = true
-      }
+      if batches.contains(where: { $0.operations.contains { $0.property == .purge } }) { hasPurged = true }
       let content = board.content
       // A step without a visible change is skipped.
-      if board.history.done.count > count,
-        Self.withoutChat(content) != Self.withoutChat(states[states.count - 1])
-      {
+      if board.history.done.count > count, Self.withoutChat(content) != Self.withoutChat(states[states.count - 1]) {
         states.append(content)
       }
       states[states.count - 1] = content
@@ -89,9 +80,7 @@ extension Board {
       var steps = 0
       var place = states.count - 1
       while steps < count {
-        do throws(BoardError) {
-          try board.undo()
-        } catch {
+        do throws(BoardError) { try board.undo() } catch {
           // A purged object does not come back.
           #expect(error.code == "nothing-to-undo", "seed \(seed)")
           #expect(hasPurged || place == 0, "seed \(seed)")
@@ -116,10 +105,7 @@ extension Board {
     return content.filter { !chat.contains($0.id) }
   }
 
-  @Test(
-    "[I9] with other users, undo overwrites only own values, and all replicas converge",
-    arguments: 0..<80
-  )
+  @Test("[I9] with other users, undo overwrites only own values, and all replicas converge", arguments: 0..<80)
   func among(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let boards = (0..<3).map { makeBoard($0, &random) }
@@ -135,9 +121,7 @@ extension Board {
         let isUndo = random.chance(60)
         guard isUndo ? board.canUndo : board.canRedo else { continue }
         let outcome: UndoOutcome
-        do throws(BoardError) {
-          outcome = try isUndo ? board.undo() : board.redo()
-        } catch {
+        do throws(BoardError) { outcome = try isUndo ? board.undo() : board.redo() } catch {
           // Another user locked or changed the object meanwhile, so nothing was undone.
           let codes = ["locked", "nothing-to-undo", "nothing-to-redo"]
           #expect(codes.contains(error.code), "seed \(seed)")
@@ -157,17 +141,14 @@ extension Board {
         var claim = Difference(context: Context())
         claim.context.insert(90_000...90_000, of: board.incarnation)
         try board.receive(claim)
-      default:
-        if let batch = batches.randomElement(using: &random) { try board.receive(batch) }
+      default: if let batch = batches.randomElement(using: &random) { try board.receive(batch) }
       }
       batches += board.takeBatches()
     }
     #expect(undone > 3, "seed \(seed)")
     var joined = BoardState()
     for board in boards { joined = joined.joined(board.state) }
-    for board in boards.reversed() {
-      #expect(board.state.joined(joined).dump == joined.dump, "seed \(seed)")
-    }
+    for board in boards.reversed() { #expect(board.state.joined(joined).dump == joined.dump, "seed \(seed)") }
     // After the exchange, an undo and a redo together still change nothing.
     for board in boards {
       try board.receive(joined.difference(since: board.state.context))
@@ -177,16 +158,12 @@ extension Board {
     let content = board.content
     let incarnation = board.incarnation
     var outcomes: [UndoOutcome] = []
-    do throws(BoardError) {
-      while true { outcomes.append(try board.undo()) }
-    } catch {
+    do throws(BoardError) { while true { outcomes.append(try board.undo()) } } catch {
       guard error.code != "locked" else { return }
       #expect(error.code == "nothing-to-undo", "seed \(seed)")
     }
     for _ in outcomes {
-      do throws(BoardError) {
-        outcomes.append(try board.redo())
-      } catch {
+      do throws(BoardError) { outcomes.append(try board.redo()) } catch {
         #expect(error.code == "locked", "seed \(seed)")
         return
       }

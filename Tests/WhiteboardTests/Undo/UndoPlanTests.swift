@@ -9,18 +9,10 @@ import Testing
   private func plan(_ board: Board) throws -> UndoPlan {
     var history = board.history
     let entry = try #require(history.done.last)
-    return UndoPlan(
-      entry,
-      .undo,
-      on: board.state,
-      as: board.incarnation,
-      isOwn: board.isOwn,
-      &history
-    )
+    return UndoPlan(entry, .undo, on: board.state, as: board.incarnation, isOwn: board.isOwn, &history)
   }
 
-  @Test("the plan has one write for each cell that the step changed")
-  func writes() throws {
+  @Test("the plan has one write for each cell that the step changed") func writes() throws {
     let board = boards.anna
     let id = try board.createText("a", at: Point(x: 0, y: 0))
     let created = try plan(board)
@@ -32,8 +24,7 @@ import Testing
     #expect(board.object(id)?.centerPosition == Point(x: 1, y: 0))
   }
 
-  @Test("cells that another member wrote since are not restored")
-  func overwritten() throws {
+  @Test("cells that another member wrote since are not restored") func overwritten() throws {
     let board = boards.anna
     let id = try board.createText("a", at: Point(x: 0, y: 0))
     try board.gesture {
@@ -48,8 +39,7 @@ import Testing
     #expect(plan.writes.map(\.to.value) == [.pair(0, 0)])
   }
 
-  @Test("the run of another incarnation is undone by a new cell")
-  func fresh() throws {
+  @Test("the run of another incarnation is undone by a new cell") func fresh() throws {
     let board = boards.anna
     let id = try board.createText("a", at: Point(x: 0, y: 0))
     try board.text(id).edit(replacing: 1..<1, with: "b")

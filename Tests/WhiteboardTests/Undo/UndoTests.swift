@@ -6,21 +6,14 @@ import Testing
   private let origin = Point(x: 0, y: 0)
 
   private func board(_ number: UInt64) -> Board {
-    Board(
-      incarnation: Incarnation(number),
-      member: RandomEditing.member(UInt8(number)),
-      wallClock: 1_700_000_000_000
-    )
+    Board(incarnation: Incarnation(number), member: RandomEditing.member(UInt8(number)), wallClock: 1_700_000_000_000)
   }
 
-  private func share(_ from: Board, _ to: Board) throws {
-    for batch in from.takeBatches() { try to.receive(batch) }
-  }
+  private func share(_ from: Board, _ to: Board) throws { for batch in from.takeBatches() { try to.receive(batch) } }
 
   private func text(_ id: ObjectID, on board: Board) -> String? { board.snapshot(id)?.text }
 
-  @Test("[I9] a creation is undone by deletion and redone by undeletion")
-  func creation() throws {
+  @Test("[I9] a creation is undone by deletion and redone by undeletion") func creation() throws {
     let board = board(1)
     let id = try board.createText("hi", at: Point(x: 3, y: 4))
     let before = board.content
@@ -37,16 +30,13 @@ import Testing
     #expect(throws: BoardError.nothingToUndo()) { try board.undo() }
   }
 
-  @Test("[I9] moving 50 objects is one step, and so is a drag of several gestures")
-  func many() throws {
+  @Test("[I9] moving 50 objects is one step, and so is a drag of several gestures") func many() throws {
     let board = board(1)
     let ids = try (0..<50).map { try board.createText("\($0)", at: Point(x: Double($0), y: 0)) }
     let before = board.content
     board.beginStep()
     for step in 1...20 {
-      try board.gesture {
-        for id in ids { try board.object(id)?.move(to: Point(x: Double(step), y: 9)) }
-      }
+      try board.gesture { for id in ids { try board.object(id)?.move(to: Point(x: Double(step), y: 9)) } }
     }
     board.endStep()
     let after = board.content
@@ -59,8 +49,7 @@ import Testing
     #expect(board.content == after)
   }
 
-  @Test("[GAM-2] an undo removes a game without moves, but not one with moves")
-  func games() throws {
+  @Test("[GAM-2] an undo removes a game without moves, but not one with moves") func games() throws {
     let world = GameWorld(2)
     let (anna, bob) = (world.boards[0], world.boards[1])
     let text = try anna.createText("x", at: origin)
@@ -93,8 +82,7 @@ import Testing
     #expect(anna.object(played) == nil)
   }
 
-  @Test("[I9] a step has the name of its command, also inside of another gesture")
-  func labels() throws {
+  @Test("[I9] a step has the name of its command, also inside of another gesture") func labels() throws {
     let board = board(1)
     let ids = try (0..<2).map { try board.createText("\($0)", at: Point(x: Double($0), y: 0)) }
     let group = try board.gesture { try board.group(ids) }
@@ -112,8 +100,7 @@ import Testing
     #expect(board.undoLabel == "move")
   }
 
-  @Test("[I9] typing without a pause is one step, including corrections")
-  func typedWithoutPause() throws {
+  @Test("[I9] typing without a pause is one step, including corrections") func typedWithoutPause() throws {
     let board = board(1)
     let id = try board.createText("ab", at: origin)
     for (index, letter) in "hello".enumerated() {
@@ -141,16 +128,15 @@ import Testing
     #expect(!board.canUndo)
   }
 
-  @Test("[I9] typing after a pause, in another text or after another step is a new step")
-  func typedWithBreaks() throws {
+  @Test("[I9] typing after a pause, in another text or after another step is a new step") func typedWithBreaks() throws
+  {
     let board = board(1)
     let ids = try ["ab", "cd"].map { try board.createText($0, at: origin) }
     func type(_ letter: String, _ number: Int = 0) throws {
       try board.text(ids[number]).type(replacing: 0..<0, with: letter)
     }
     let breaks: [(String, () throws -> Void)] = [
-      ("a pause", { board.wallClock += 1001 }),
-      ("a clock that was set back", { board.wallClock -= 1 }),
+      ("a pause", { board.wallClock += 1001 }), ("a clock that was set back", { board.wallClock -= 1 }),
       ("another text", { try type("o", 1) }),
       ("an edit without typing", { try board.text(ids[0]).edit(replacing: 0..<0, with: "e") }),
       ("a move", { try board.object(ids[1])?.move(to: Point(x: 1, y: 1)) }),
@@ -171,8 +157,7 @@ import Testing
     }
   }
 
-  @Test("[I9] an undo of typing keeps what others typed meanwhile")
-  func typedTogether() throws {
+  @Test("[I9] an undo of typing keeps what others typed meanwhile") func typedTogether() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("", at: origin)
     try share(anna, bob)
@@ -193,14 +178,11 @@ import Testing
     #expect(text(id, on: bob) == "hi")
   }
 
-  @Test("[I9] a stroke that was drawn live is one step")
-  func liveStroke() throws {
+  @Test("[I9] a stroke that was drawn live is one step") func liveStroke() throws {
     let board = board(1)
     let id = try board.step("draw") { () throws(BoardError) in
       let id = try board.beginDrawing()
-      for piece in 0..<5 {
-        try board.appendInk([InkPoint(x: Int32(piece), y: 0)], to: id, first: piece)
-      }
+      for piece in 0..<5 { try board.appendInk([InkPoint(x: Int32(piece), y: 0)], to: id, first: piece) }
       try board.endDrawing(id, count: 5)
       return id
     }
@@ -214,8 +196,9 @@ import Testing
     #expect(board.object(id) is DrawingObject)
   }
 
-  @Test("[I9] an undo skips a value that another user wrote, even if an earlier undo restored it")
-  func overwritten() throws {
+  @Test("[I9] an undo skips a value that another user wrote, even if an earlier undo restored it") func overwritten()
+    throws
+  {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("x", at: origin)
     try anna.object(id)?.move(to: Point(x: 1, y: 1))
@@ -225,19 +208,16 @@ import Testing
     try anna.object(id)?.move(to: Point(x: 3, y: 3))
     try anna.undo()
     #expect(anna.object(id)?.centerPosition == Point(x: 2, y: 2))
-    // The value counts as Bob's again, although Anna's undo restored it. So a further undo, which
-    // skips her move, does not delete the object either.
-    let skipped = [
-      SkippedStep(label: "move", reason: .overwritten), SkippedStep(label: "text", reason: .kept),
-    ]
+    // The value counts as Bob's again, although Anna's undo restored it. So a further undo, which skips her move, does
+    // not delete the object either.
+    let skipped = [SkippedStep(label: "move", reason: .overwritten), SkippedStep(label: "text", reason: .kept)]
     #expect(throws: BoardError.nothingToUndo(skipped: skipped)) { try anna.undo() }
     #expect(anna.object(id)?.centerPosition == Point(x: 2, y: 2))
     #expect(try anna.redo() == UndoOutcome(label: "move", changed: 1))
     #expect(anna.object(id)?.centerPosition == Point(x: 3, y: 3))
   }
 
-  @Test("[I9] undo and redo skip the steps that others changed since, and lose none")
-  func skipping() throws {
+  @Test("[I9] undo and redo skip the steps that others changed since, and lose none") func skipping() throws {
     let (anna, bob) = (board(1), board(2))
     let ids = try (0..<3).map { try anna.createText("\($0)", at: origin) }
     let away = Point(x: 9, y: 9)
@@ -257,8 +237,9 @@ import Testing
     #expect(anna.object(ids[0])?.scale == 1)
   }
 
-  @Test("[BRD-40] a creation that others have changed since is not undone, and the user learns why")
-  func keptCreation() throws {
+  @Test("[BRD-40] a creation that others have changed since is not undone, and the user learns why") func keptCreation()
+    throws
+  {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("Risks:", at: origin)
     try share(anna, bob)
@@ -276,8 +257,7 @@ import Testing
   @Test(
     "[BRD-40] every change by others keeps an object, except a selection",
     arguments: ["move", "delete text", "lock", "group", "select"]
-  )
-  func keeping(_ change: String) throws {
+  ) func keeping(_ change: String) throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("ab", at: origin)
     try share(anna, bob)
@@ -291,16 +271,11 @@ import Testing
     default: try bob.object(id)?.select()
     }
     try share(bob, anna)
-    if change == "select" {
-      try anna.undo()
-    } else {
-      #expect(throws: BoardError.self) { try anna.undo() }
-    }
+    if change == "select" { try anna.undo() } else { #expect(throws: BoardError.self) { try anna.undo() } }
     #expect((anna.object(id) == nil) == (change == "select"))
   }
 
-  @Test("[BRD-40] of several new objects, an undo keeps those that others changed")
-  func keptCopies() throws {
+  @Test("[BRD-40] of several new objects, an undo keeps those that others changed") func keptCopies() throws {
     let (anna, bob) = (board(1), board(2))
     let ids = try (0..<2).map { try bob.createText("\($0)", at: origin) }
     try share(bob, anna)
@@ -317,8 +292,9 @@ import Testing
     #expect(text(first, on: anna) == "0")
   }
 
-  @Test("[BRD-40] neither the redo of a deletion nor the undo of an undeletion removes words")
-  func keptUndeletion() throws {
+  @Test("[BRD-40] neither the redo of a deletion nor the undo of an undeletion removes words") func keptUndeletion()
+    throws
+  {
     let (anna, bob) = (board(1), board(2))
     let id = try bob.createText("a", at: origin)
     try share(bob, anna)
@@ -344,8 +320,7 @@ import Testing
     #expect(text(id, on: bob) == "ac")
   }
 
-  @Test("[BRD-40] a group that others have grouped further is kept with its objects")
-  func keptGroup() throws {
+  @Test("[BRD-40] a group that others have grouped further is kept with its objects") func keptGroup() throws {
     let (anna, bob) = (board(1), board(2))
     let ids = try (0..<3).map { try bob.createText("\($0)", at: origin) }
     try share(bob, anna)
@@ -358,8 +333,7 @@ import Testing
     #expect(anna.groups(of: ids[0]) == [group, outer])
   }
 
-  @Test("[BRD-40] a value that an undo restored still counts as the other member's")
-  func keptAfterUndo() throws {
+  @Test("[BRD-40] a value that an undo restored still counts as the other member's") func keptAfterUndo() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("a", at: origin)
     try share(anna, bob)
@@ -372,8 +346,7 @@ import Testing
     #expect(anna.object(id)?.scale == 2)
   }
 
-  @Test("[BRD-40] steps on an object that another member deleted are skipped")
-  func deletedByOthers() throws {
+  @Test("[BRD-40] steps on an object that another member deleted are skipped") func deletedByOthers() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("a", at: origin)
     try share(anna, bob)
@@ -390,8 +363,7 @@ import Testing
     #expect(text(id, on: anna) == "ab")
   }
 
-  @Test("[I9] an undo that finds no step keeps the redo steps")
-  func redoAfterRefusal() throws {
+  @Test("[I9] an undo that finds no step keeps the redo steps") func redoAfterRefusal() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try bob.createText("x", at: origin)
     try share(bob, anna)
@@ -403,15 +375,14 @@ import Testing
     try anna.object(id)?.move(to: Point(x: 2, y: 2))
     try anna.undo()
     let unchanged = [SkippedStep(label: "move", reason: .unchanged)]
-    for _ in 0..<2 {
-      #expect(throws: BoardError.nothingToUndo(skipped: unchanged)) { try anna.undo() }
-    }
+    for _ in 0..<2 { #expect(throws: BoardError.nothingToUndo(skipped: unchanged)) { try anna.undo() } }
     #expect(try anna.redo() == UndoOutcome(label: "move", changed: 1))
     #expect(anna.object(id)?.centerPosition == Point(x: 2, y: 2))
   }
 
-  @Test("[I9] if others changed every step, undo is refused with the reason and keeps the steps")
-  func allSkipped() throws {
+  @Test("[I9] if others changed every step, undo is refused with the reason and keeps the steps") func allSkipped()
+    throws
+  {
     let (anna, bob) = (board(1), board(2))
     let id = try bob.createText("x", at: origin)
     try share(bob, anna)
@@ -420,15 +391,12 @@ import Testing
     try bob.object(id)?.move(to: Point(x: 2, y: 2))
     try share(bob, anna)
     let skipped = [SkippedStep(label: "move", reason: .overwritten)]
-    for _ in 0..<2 {
-      #expect(throws: BoardError.nothingToUndo(skipped: skipped)) { try anna.undo() }
-    }
+    for _ in 0..<2 { #expect(throws: BoardError.nothingToUndo(skipped: skipped)) { try anna.undo() } }
     #expect(anna.undoLabel == "move" && !anna.canRedo)
     #expect(anna.object(id)?.centerPosition == Point(x: 2, y: 2))
   }
 
-  @Test("[I9] a new edit clears the redo steps; a selection or a chat line does not")
-  func newEdit() throws {
+  @Test("[I9] a new edit clears the redo steps; a selection or a chat line does not") func newEdit() throws {
     let board = board(1)
     let id = try board.createText("x", at: origin)
     try board.object(id)?.scale(to: 2)
@@ -441,8 +409,7 @@ import Testing
     #expect(board.undoLabel == "rotate")
   }
 
-  @Test("[I9] an undo makes absent values absent again, so that the default is shown")
-  func defaults() throws {
+  @Test("[I9] an undo makes absent values absent again, so that the default is shown") func defaults() throws {
     let board = board(1)
     let id = try board.createPhoto(RandomEditing.asset(1), at: origin)
     let before = board.content
@@ -464,8 +431,7 @@ import Testing
     #expect(board.state.record(id)?.lineWidth == ObjectDefaults.lineWidth)
   }
 
-  @Test("[BRD-14] an undo of typing removes only the user's own characters")
-  func typing() throws {
+  @Test("[BRD-14] an undo of typing removes only the user's own characters") func typing() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("", at: origin)
     try anna.text(id).edit(replacing: 0..<0, with: "hello")
@@ -484,8 +450,7 @@ import Testing
     #expect(text(id, on: bob) == "heXYllo")
   }
 
-  @Test("[BRD-14] an undo of a deletion restores only what the user deleted")
-  func deletion() throws {
+  @Test("[BRD-14] an undo of a deletion restores only what the user deleted") func deletion() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("abcdef", at: origin)
     try share(anna, bob)
@@ -502,14 +467,11 @@ import Testing
     #expect(text(id, on: bob) == "abcf")
   }
 
-  @Test("[BRD-29] an erasure is undone and redone in its own cell")
-  func erasure() throws {
+  @Test("[BRD-29] an erasure is undone and redone in its own cell") func erasure() throws {
     let board = board(1)
     let id = try board.createDrawing([InkPoint(x: 0, y: 0), InkPoint(x: 50, y: 0)])
     let before = board.content
-    try board.gesture { () throws(BoardError) in
-      try board.stage(id, .erasure(board.nextDot()), .bytes([0, 3]))
-    }
+    try board.gesture { () throws(BoardError) in try board.stage(id, .erasure(board.nextDot()), .bytes([0, 3])) }
     let after = board.content
     #expect(board.undoLabel == "erase")
     try board.undo()
@@ -518,14 +480,11 @@ import Testing
     #expect(board.content == after)
   }
 
-  @Test("[BRD-22] an undo of an object that another user selected is refused and stays")
-  func held() throws {
+  @Test("[BRD-22] an undo of an object that another user selected is refused and stays") func held() throws {
     let board = board(1)
     let other = RandomEditing.member(2)
     let ids = try (0..<3).map { _ in try board.createText("x", at: origin) }
-    try board.gesture {
-      for id in ids { try board.object(id)?.move(to: Point(x: 7, y: 7)) }
-    }
+    try board.gesture { for id in ids { try board.object(id)?.move(to: Point(x: 7, y: 7)) } }
     let bob = self.board(2)
     try bob.receive(board.state.difference(since: Context(), buckets: 0))
     try bob.object(ids[1])?.select()
@@ -539,8 +498,7 @@ import Testing
     #expect(try board.undo().changed == 3)
   }
 
-  @Test("[BRD-27] an undo on a locked object is refused; the undo of the lock is not")
-  func locked() throws {
+  @Test("[BRD-27] an undo on a locked object is refused; the undo of the lock is not") func locked() throws {
     let board = board(1)
     let id = try board.createText("x", at: origin)
     try board.object(id)?.move(to: Point(x: 7, y: 7))
@@ -556,14 +514,11 @@ import Testing
     #expect(board.object(id)?.centerPosition == Point(x: 7, y: 7))
   }
 
-  @Test("[SYN-8] an undo after a purge changes nothing and reports that")
-  func purged() throws {
+  @Test("[SYN-8] an undo after a purge changes nothing and reports that") func purged() throws {
     let board = board(1)
     let id = try board.createText("x", at: origin)
     let kept = try board.createText("y", at: origin)
-    try board.gesture {
-      for id in [id, kept] { try board.object(id)?.move(to: Point(x: 7, y: 7)) }
-    }
+    try board.gesture { for id in [id, kept] { try board.object(id)?.move(to: Point(x: 7, y: 7)) } }
     let other = self.board(2)
     try share(board, other)
     try other.delete(id)
@@ -576,13 +531,10 @@ import Testing
     #expect(board.state.record(id) == nil)
   }
 
-  @Test("the history is limited, and the oldest steps are dropped")
-  func bounded() throws {
+  @Test("the history is limited, and the oldest steps are dropped") func bounded() throws {
     let board = board(1)
     let id = try board.createText("x", at: origin)
-    for step in 0..<(UndoHistory.steps + 10) {
-      try board.object(id)?.move(to: Point(x: Double(step + 1), y: 0))
-    }
+    for step in 0..<(UndoHistory.steps + 10) { try board.object(id)?.move(to: Point(x: Double(step + 1), y: 0)) }
     var count = 0
     while board.canUndo {
       try board.undo()
@@ -592,14 +544,11 @@ import Testing
     #expect(board.object(id)?.centerPosition == Point(x: 10, y: 0))
   }
 
-  @Test("the history is limited in bytes, and always keeps the latest step")
-  func boundedBytes() throws {
+  @Test("the history is limited in bytes, and always keeps the latest step") func boundedBytes() throws {
     let board = board(1)
     let id = try board.createText("x", at: origin)
     let large = BoardLimits.valueBytes
-    for step in 0..<200 {
-      try board.write(id, Property(40), .bytes(Array(repeating: UInt8(step % 251), count: large)))
-    }
+    for step in 0..<200 { try board.write(id, Property(40), .bytes(Array(repeating: UInt8(step % 251), count: large))) }
     var count = 0
     while board.canUndo {
       try board.undo()
@@ -609,8 +558,7 @@ import Testing
     #expect(count * 2 * large <= UndoHistory.bytes)
   }
 
-  @Test("[BRD-25] a new incarnation undoes the steps of an earlier one if it may")
-  func newIncarnation() throws {
+  @Test("[BRD-25] a new incarnation undoes the steps of an earlier one if it may") func newIncarnation() throws {
     let board = board(1)
     let id = try board.createText("abc", at: origin)
     try board.text(id).edit(replacing: 3..<3, with: "def")

@@ -1,8 +1,7 @@
 import NIOConcurrencyHelpers
 import PeerWire
 
-/// Serves one link on which the peer is the opener: resources and streams, one after the other
-/// (BLK-2).
+/// Serves one link on which the peer is the opener: resources and streams, one after the other (BLK-2).
 final class BulkAcceptor: BulkFrameSink {
   private enum Current {
     case idle
@@ -15,26 +14,20 @@ final class BulkAcceptor: BulkFrameSink {
 
   init(_ endpoint: BulkEndpoint) { self.endpoint = endpoint }
 
-  func receive(
-    _ frame: BulkFrame,
-    from link: BulkLinkRunner
-  ) async throws(BulkViolation) -> Bool {
+  func receive(_ frame: BulkFrame, from link: BulkLinkRunner) async throws(BulkViolation) -> Bool {
     switch current.withLockedValue({ $0 }) {
     case .resource(let receiver):
       try await receive(receiver) { () throws(BulkViolation) in try await receiver.receive(frame) }
       return true
-    case .stream(let stream):
-      return try await stream.receive(frame, from: link)
+    case .stream(let stream): return try await stream.receive(frame, from: link)
     case .idle:
       switch frame.type {
       case .resourceOffer:
         await open(try Control.ResourceOffer.decode(frame), link)
         return true
-      case .streamOpen:
-        return await open(try Control.StreamOpen.decode(frame), link)
+      case .streamOpen: return await open(try Control.StreamOpen.decode(frame), link)
       case .resourceCancel:
-        // The sender canceled a transfer that is not in progress on this link, so there is nothing
-        // to do (RES-4).
+        // The sender canceled a transfer that is not in progress on this link, so there is nothing to do (RES-4).
         _ = try Control.ResourceCancel.decode(frame)
         return true
       default:
@@ -45,8 +38,7 @@ final class BulkAcceptor: BulkFrameSink {
   }
 
   func linkEnded(_ end: BulkEnd) async {
-    // Release the references to break a retain cycle, because the link's transfers refer to the
-    // link.
+    // Release the references to break a retain cycle, because the link's transfers refer to the link.
     let last = current.withLockedValue { current in
       defer { current = .idle }
       return current
@@ -58,20 +50,11 @@ final class BulkAcceptor: BulkFrameSink {
     }
   }
 
-  private func open(
-    _ offer: Control.ResourceOffer,
-    _ link: BulkLinkRunner
-  ) async {
+  private func open(_ offer: Control.ResourceOffer, _ link: BulkLinkRunner) async {
     guard let receiver = await endpoint.receiver(for: offer, on: link) else {
       link.markLate(offer.id)
-      let cancel = Control.ResourceCancel(
-        id: offer.id,
-        code: .busy,
-        message: "Too many transfers are in progress."
-      )
-      do {
-        try await link.writer.write(cancel.bulkFrame())
-      } catch {
+      let cancel = Control.ResourceCancel(id: offer.id, code: .busy, message: "Too many transfers are in progress.")
+      do { try await link.writer.write(cancel.bulkFrame()) } catch {
         // The link ended; the task that reads the link reports its end.
       }
       return
@@ -83,18 +66,13 @@ final class BulkAcceptor: BulkFrameSink {
   /// Makes the link idle if the transfer was the last one on it.
   private func release(_ receiver: ResourceReceiver) {
     receiver.link.markLate(receiver.offer.id)
-    current.withLockedValue { current in
-      if case .resource(let last) = current, last === receiver { current = .idle }
-    }
+    current.withLockedValue { current in if case .resource(let last) = current, last === receiver { current = .idle } }
   }
 
   /// Performs a step of a transfer, and makes the link idle if that step was the last.
-  private func receive(
-    _ receiver: ResourceReceiver,
-    _ step: () async throws(BulkViolation) -> Bool
-  ) async throws(BulkViolation) {
-    if try await !step() { release(receiver) }
-  }
+  private func receive(_ receiver: ResourceReceiver, _ step: () async throws(BulkViolation) -> Bool)
+    async throws(BulkViolation)
+  { if try await !step() { release(receiver) } }
 
   private func open(_ open: Control.StreamOpen, _ link: BulkLinkRunner) async -> Bool {
     guard endpoint.acceptsStream() else {
@@ -104,12 +82,8 @@ final class BulkAcceptor: BulkFrameSink {
       )
       return true
     }
-    let stream = StreamCore(
-      id: open.id,
-      name: open.name,
-      peer: endpoint.peer,
-      link: link
-    ) { [current, endpoint] isLinkIdle in
+    let stream = StreamCore(id: open.id, name: open.name, peer: endpoint.peer, link: link) {
+      [current, endpoint] isLinkIdle in
       if isLinkIdle { current.withLockedValue { $0 = .idle } }
       endpoint.streamEnded(isOurs: false)
     }

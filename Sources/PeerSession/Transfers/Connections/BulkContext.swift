@@ -10,24 +10,19 @@ protocol BulkEvents: Sendable {
   ///
   /// It may wait for a user until the task is canceled.
   func wants(_ info: ResourceInfo) async -> Bool
-  /// Handles the start of a transfer's bytes; called once for each transfer, regardless of how many
-  /// links it uses.
+  /// Handles the start of a transfer's bytes; called once for each transfer, regardless of how many links it uses.
   func resourceStarted(_ info: ResourceInfo) async
-  /// Handles the progress of a transfer; called at most ten times per second for each transfer. The
-  /// implementation may drop reports.
+  /// Handles the progress of a transfer; called at most ten times per second for each transfer. The implementation may
+  /// drop reports.
   func resourceProgress(_ id: TransferID, bytes: Int, of total: Int)
-  /// Handles the end of a transfer; called once for each accepted transfer, and once for each
-  /// outgoing transfer that never began.
-  func resourceFinished(
-    _ info: ResourceInfo,
-    _ result: Result<ReceivedResource, SessionError>
-  ) async
+  /// Handles the end of a transfer; called once for each accepted transfer, and once for each outgoing transfer that
+  /// never began.
+  func resourceFinished(_ info: ResourceInfo, _ result: Result<ReceivedResource, SessionError>) async
   /// Handles a stream that the peer opened; the stream is not read until this call returns.
   func streamOpened(_ stream: PeerStream) async
 }
 
-/// The shared context of all tasks on bulk links: the receiver of events, the time, and the threads
-/// for blocking work.
+/// The shared context of all tasks on bulk links: the receiver of events, the time, and the threads for blocking work.
 struct BulkContext: Sendable {
   var events: any BulkEvents
   var time: BulkTime
@@ -36,12 +31,8 @@ struct BulkContext: Sendable {
   /// Runs blocking work on a thread of the pool.
   ///
   /// - Throws: The error of `body`, or `cancelled` if the task was canceled before it began.
-  func work<T: Sendable>(
-    _ body: @escaping @Sendable () throws(SessionError) -> T
-  ) async throws(SessionError) -> T {
-    do {
-      return try await threads.runIfActive { try body() }
-    } catch {
+  func work<T: Sendable>(_ body: @escaping @Sendable () throws(SessionError) -> T) async throws(SessionError) -> T {
+    do { return try await threads.runIfActive { try body() } } catch {
       if let error = error as? SessionError { throw error }
       if error is CancellationError { throw .cancelled }
       throw SessionError(.system, "The thread pool is not running.")

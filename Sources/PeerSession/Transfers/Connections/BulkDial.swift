@@ -46,39 +46,25 @@ final class BulkDial<Attached: Sendable>: LinkDelegate, Sendable {
   func start(limit: TimeAmount = .seconds(10)) -> EventLoopFuture<Attached> {
     let eventLoop = promise.futureResult.eventLoop
     let address: SocketAddress
-    do {
-      address = try remote.socketAddress()
-    } catch {
+    do { address = try remote.socketAddress() } catch {
       promise.fail(error)
       return promise.futureResult
     }
-    ClientBootstrap(group: eventLoop)
-      .connectTimeout(.seconds(5))
-      .channelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
-          let (handler, facts) = try self.security.makeHandler(.dialler, expecting: self.peer)
-          let link = ControlLink(
-            side: .dialler,
-            facts: facts,
-            remote: self.remote,
-            delegate: self
-          )
-          // The link has a weak reference to its delegate, so the channel retains this dial until
-          // it closes.
-          channel.closeFuture.whenComplete { _ in withExtendedLifetime(self) {} }
-          self.promise.futureResult.whenFailure { _ in channel.close(promise: nil) }
-          try channel.pipeline.syncOperations.addHandlers([handler, link])
-        }
+    ClientBootstrap(group: eventLoop).connectTimeout(.seconds(5)).channelInitializer { channel in
+      channel.eventLoop.makeCompletedFuture {
+        let (handler, facts) = try self.security.makeHandler(.dialler, expecting: self.peer)
+        let link = ControlLink(side: .dialler, facts: facts, remote: self.remote, delegate: self)
+        // The link has a weak reference to its delegate, so the channel retains this dial until
+        // it closes.
+        channel.closeFuture.whenComplete { _ in withExtendedLifetime(self) {} }
+        self.promise.futureResult.whenFailure { _ in channel.close(promise: nil) }
+        try channel.pipeline.syncOperations.addHandlers([handler, link])
       }
-      .connect(to: address)
-      .whenFailure { error in
-        self.promise.fail(
-          SessionError(
-            .unreachable,
-            "Cannot open an additional connection to the peer: \(reason(of: error))."
-          )
-        )
-      }
+    }.connect(to: address).whenFailure { error in
+      self.promise.fail(
+        SessionError(.unreachable, "Cannot open an additional connection to the peer: \(reason(of: error)).")
+      )
+    }
     let promise = promise
     let timeout = eventLoop.scheduleTask(in: limit) {
       promise.fail(SessionError(.timedOut, "The additional connection was not opened in time."))
@@ -100,9 +86,7 @@ final class BulkDial<Attached: Sendable>: LinkDelegate, Sendable {
   }
 
   func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer) {
-    guard type == .attached else {
-      return link.close(.protocolError, CloseMessage.unexpected(type))
-    }
+    guard type == .attached else { return link.close(.protocolError, CloseMessage.unexpected(type)) }
     makeBulkLink(link, wrap).cascade(to: promise)
   }
 
@@ -113,9 +97,7 @@ final class BulkDial<Attached: Sendable>: LinkDelegate, Sendable {
     if case .closed(let code, let message) = reason {
       promise.fail(SessionError(closeCode: code, message: message))
     } else {
-      promise.fail(
-        SessionError(.unreachable, "The additional connection broke before it was attached.")
-      )
+      promise.fail(SessionError(.unreachable, "The additional connection broke before it was attached."))
     }
   }
 }

@@ -7,8 +7,8 @@ import PeerWire
 
 /// Manages all bulk links with one incarnation of a peer, and their transfers and streams (8).
 ///
-/// It exists from the peer's admission until the peer is lost or leaves, across control links
-/// (BLK-3). All its work runs in child tasks of ``run()``.
+/// It exists from the peer's admission until the peer is lost or leaves, across control links (BLK-3). All its work
+/// runs in child tasks of ``run()``.
 final class BulkEndpoint: Sendable {
   private struct State {
     var transfers = TransferTable()
@@ -61,8 +61,7 @@ final class BulkEndpoint: Sendable {
     for info in left { await context.events.resourceFinished(info, .failure(error)) }
   }
 
-  /// Ends all links, transfers and streams with `error`, because the peer left or was lost, or the
-  /// session is over.
+  /// Ends all links, transfers and streams with `error`, because the peer left or was lost, or the session is over.
   func close(_ error: SessionError) {
     let waiting = state.withLockedValue { state in
       state.endError = state.endError ?? error
@@ -99,8 +98,8 @@ final class BulkEndpoint: Sendable {
 
   /// Handles the opening of a new control link after a broken one.
   ///
-  /// Idle links are closed, because they may be broken too. A transfer that makes no progress for 3
-  /// s continues over a new link.
+  /// Idle links are closed, because they may be broken too. A transfer that makes no progress for 3 s continues over a
+  /// new link.
   func reconnected() {
     pool.dropIdle()
     let running = state.withLockedValue { $0.transfers.runningSenders }
@@ -117,9 +116,7 @@ final class BulkEndpoint: Sendable {
   // MARK: Resources
 
   /// Returns the number of bytes that an outgoing transfer has passed to its link.
-  func sentBytes(of id: TransferID) -> Int? {
-    state.withLockedValue { $0.transfers.runningSender(id) }?.position.bytes
-  }
+  func sentBytes(of id: TransferID) -> Int? { state.withLockedValue { $0.transfers.runningSender(id) }?.position.bytes }
 
   /// Sends a file to the peer.
   ///
@@ -127,18 +124,13 @@ final class BulkEndpoint: Sendable {
   ///
   /// Transfers that the peer requested are counted separately.
   ///
-  /// - Throws: `invalidName`, or the reason why the peer is out of the session. The transfer's
-  ///   result reports file errors.
-  func sendResource(
-    atPath path: String,
-    named name: String,
-    isRequested: Bool = false
-  ) throws(SessionError) -> ResourceTransfer {
+  /// - Throws: `invalidName`, or the reason why the peer is out of the session. The transfer's result reports file
+  ///   errors.
+  func sendResource(atPath path: String, named name: String, isRequested: Bool = false) throws(SessionError)
+    -> ResourceTransfer
+  {
     guard !name.utf8.contains(0), name.utf8.count <= Limits.resourceName else {
-      throw SessionError(
-        .invalidName,
-        "A resource's name is at most 16,384 bytes of UTF-8 without NUL."
-      )
+      throw SessionError(.invalidName, "A resource's name is at most 16,384 bytes of UTF-8 without NUL.")
     }
     let sender = ResourceSender(
       path: path,
@@ -147,11 +139,8 @@ final class BulkEndpoint: Sendable {
       isRequested: isRequested,
       context: context
     ) { [weak self] sender in self?.senderCancelled(sender) }
-    // JSON encodes a control character in six bytes, so a name within its limit might still not fit
-    // in a frame.
-    guard sender.fitsInFrame else {
-      throw SessionError(.invalidName, "The resource's name does not fit in a frame.")
-    }
+    // JSON encodes a control character in six bytes, so a name within its limit might still not fit in a frame.
+    guard sender.fitsInFrame else { throw SessionError(.invalidName, "The resource's name does not fit in a frame.") }
     let (failure, isRunning): (SessionError?, Bool) = state.withLockedValue { state in
       if let error = state.endError { return (error, false) }
       return (nil, state.transfers.add(sender))
@@ -164,8 +153,7 @@ final class BulkEndpoint: Sendable {
   /// Cancels a transfer, in either direction.
   ///
   /// - Returns: Whether there is a transfer with that id.
-  @discardableResult
-  func cancelResource(_ id: TransferID, reason: String = "") -> Bool {
+  @discardableResult func cancelResource(_ id: TransferID, reason: String = "") -> Bool {
     let (sender, receiver, interrupted) = state.withLockedValue { $0.transfers.cancel(id) }
     sender?.cancel(reason: reason)
     if let receiver {
@@ -202,14 +190,10 @@ final class BulkEndpoint: Sendable {
 
   /// Opens a stream to the peer.
   ///
-  /// - Throws: `invalidName`; `busy` if 24 streams are open (STR-3); the reason why no link can be
-  ///   opened.
+  /// - Throws: `invalidName`; `busy` if 24 streams are open (STR-3); the reason why no link can be opened.
   func openStream(named name: String) async throws(SessionError) -> PeerStream {
     guard !name.utf8.contains(0), name.utf8.count <= Limits.streamName else {
-      throw SessionError(
-        .invalidName,
-        "A stream's name is at most 1,024 bytes of UTF-8 without NUL."
-      )
+      throw SessionError(.invalidName, "A stream's name is at most 1,024 bytes of UTF-8 without NUL.")
     }
     let isFull = state.withLockedValue { state in
       guard state.outgoingStreams < Limits.streams else { return true }
@@ -217,25 +201,16 @@ final class BulkEndpoint: Sendable {
       return false
     }
     guard !isFull else {
-      throw SessionError(
-        .busy,
-        "There are already \(Limits.streams) streams to the peer, which is the maximum."
-      )
+      throw SessionError(.busy, "There are already \(Limits.streams) streams to the peer, which is the maximum.")
     }
     while true {
       let link: BulkLinkRunner
-      do {
-        link = try await pool.acquire()
-      } catch {
+      do { link = try await pool.acquire() } catch {
         streamEnded(isOurs: true)
         throw error
       }
-      let stream = StreamCore(
-        id: .random(),
-        name: UntrustedText(name),
-        peer: peer,
-        link: link
-      ) { [weak self] isLinkIdle in
+      let stream = StreamCore(id: .random(), name: UntrustedText(name), peer: peer, link: link) {
+        [weak self] isLinkIdle in
         self?.streamEnded(isOurs: true)
         if isLinkIdle { self?.pool.release(link) }
       }
@@ -263,9 +238,7 @@ final class BulkEndpoint: Sendable {
 
   /// Counts a stream that has ended.
   func streamEnded(isOurs: Bool) {
-    state.withLockedValue { state in
-      if isOurs { state.outgoingStreams -= 1 } else { state.incomingStreams -= 1 }
-    }
+    state.withLockedValue { state in if isOurs { state.outgoingStreams -= 1 } else { state.incomingStreams -= 1 } }
   }
 
   // MARK: Receivers
@@ -276,16 +249,12 @@ final class BulkEndpoint: Sendable {
       // The sleep is canceled only together with the endpoint. The endpoint then closes all links.
       try? await context.time.sleep(TransferPace.interval)
       let now = context.time.now()
-      for receiver in state.withLockedValue({ $0.transfers.receivers }) {
-        await receiver.checkPace(now: now)
-      }
+      for receiver in state.withLockedValue({ $0.transfers.receivers }) { await receiver.checkPace(now: now) }
     }
   }
 
   /// Ends a transfer that is too slow, without waiting for a peer that does not read.
-  func end(_ receiver: ResourceReceiver) {
-    _ = scope.submit { await receiver.failForSlowness() }
-  }
+  func end(_ receiver: ResourceReceiver) { _ = scope.submit { await receiver.failForSlowness() } }
 
   /// Answers an offer in a separate task, so that the link is read in the meantime.
   func answer(_ receiver: ResourceReceiver, _ release: @escaping @Sendable () -> Void) {
@@ -297,10 +266,7 @@ final class BulkEndpoint: Sendable {
   /// It replaces an earlier receiver of the same transfer, whose link is probably broken.
   ///
   /// - Returns: `nil` if the peer has too many transfers in progress (RES-6).
-  func receiver(
-    for offer: Control.ResourceOffer,
-    on link: BulkLinkRunner
-  ) async -> ResourceReceiver? {
+  func receiver(for offer: Control.ResourceOffer, on link: BulkLinkRunner) async -> ResourceReceiver? {
     if let old = state.withLockedValue({ $0.transfers.receiver(of: offer.id) }) {
       // The sender may notice before the receiver that the old link broke (RES-5).
       await old.interrupt(.broken)
@@ -317,26 +283,15 @@ final class BulkEndpoint: Sendable {
       resumedFrom: 0
     )
     let isRequested = await context.events.isRequested(info)
-    let receiver = ResourceReceiver(
-      offer,
-      info,
-      on: link,
-      inbox: inbox,
-      endpoint: self,
-      isRequested: isRequested
-    )
+    let receiver = ResourceReceiver(offer, info, on: link, inbox: inbox, endpoint: self, isRequested: isRequested)
     return state.withLockedValue { $0.transfers.add(receiver) } ? receiver : nil
   }
 
   /// Returns whether a transfer was accepted but its end was not reported yet.
-  func hasAccepted(_ id: TransferID) -> Bool {
-    state.withLockedValue { $0.transfers.hasAccepted(id) }
-  }
+  func hasAccepted(_ id: TransferID) -> Bool { state.withLockedValue { $0.transfers.hasAccepted(id) } }
 
   /// Records that an offer was accepted, so that the end of the transfer will be reported.
-  func receiverAccepted(_ info: ResourceInfo) {
-    state.withLockedValue { $0.transfers.accepted(info) }
-  }
+  func receiverAccepted(_ info: ResourceInfo) { state.withLockedValue { $0.transfers.accepted(info) } }
 
   /// Reports the start of an incoming transfer, once.
   func receiverStarted(_ info: ResourceInfo) async {

@@ -8,8 +8,7 @@ import Glibc
 import Musl
 #endif
 
-/// A protocol violation that ends a bulk link, with the close code that the violating side
-/// receives.
+/// A protocol violation that ends a bulk link, with the close code that the violating side receives.
 struct BulkViolation: Error, Equatable, Sendable {
   var code: CloseCode
   var message: String
@@ -20,9 +19,7 @@ struct BulkViolation: Error, Equatable, Sendable {
   }
 
   /// Returns the violation for a frame that is not allowed in the current state.
-  static func unexpected(_ type: FrameType) -> BulkViolation {
-    .protocolError(CloseMessage.unexpected(type))
-  }
+  static func unexpected(_ type: FrameType) -> BulkViolation { .protocolError(CloseMessage.unexpected(type)) }
 
   init(code: CloseCode, message: String) {
     self.code = code
@@ -32,13 +29,9 @@ struct BulkViolation: Error, Equatable, Sendable {
   /// Creates the violation for a framing error.
   init(_ error: FrameError) {
     switch error {
-    case .malformedLength:
-      self.init(code: .protocolError, message: "A frame's length is malformed.")
+    case .malformedLength: self.init(code: .protocolError, message: "A frame's length is malformed.")
     case .tooLarge(let length, let limit):
-      self.init(
-        code: .tooLarge,
-        message: "A frame of \(length) bytes is longer than the limit of \(limit)."
-      )
+      self.init(code: .tooLarge, message: "A frame of \(length) bytes is longer than the limit of \(limit).")
     case .unknownType(let type):
       let number = String(type, radix: 16)
       self.init(code: .unknownFrame, message: "The frame type 0x\(number) is unknown.")
@@ -66,10 +59,7 @@ enum BulkEnd: Error, Sendable {
       case .left: SessionError(.left, "The peer left the session.")
       case .shuttingDown: SessionError(.shuttingDown, "The peer's program exited.")
       case .protocolError, .unknownFrame, .tooLarge:
-        SessionError(
-          .protocolError,
-          "The peer reports that this program broke the protocol. \(message)"
-        )
+        SessionError(.protocolError, "The peer reports that this program broke the protocol. \(message)")
       default: SessionError(.linkLost, "The peer closed the link (\(code.rawValue)). \(message)")
       }
     case .violated(let violation): SessionError(.protocolError, violation.message)
@@ -94,20 +84,16 @@ extension SessionError {
   /// Creates the error for a received CANCEL, with the other side's message (8.2).
   init(_ cancel: Control.ResourceCancel) {
     // The message has at most 512 bytes.
-    let words =
-      cancel.message.isEmpty ? "" : " The peer says: \(cancel.message.escaped(limit: 512))"
+    let words = cancel.message.isEmpty ? "" : " The peer says: \(cancel.message.escaped(limit: 512))"
     switch cancel.code {
     case .cancelled: self.init(.transferCancelled, "The peer canceled the transfer.\(words)")
     case .refused: self.init(.declined, "The peer refused the transfer.\(words)")
     case .busy: self.init(.busy, "The peer has too many transfers in progress.\(words)")
-    case .sourceChanged:
-      self.init(.sourceChanged, "The file changed while it was being sent.\(words)")
-    case .sourceUnreadable:
-      self.init(.sourceUnreadable, "The sender cannot read the file.\(words)")
+    case .sourceChanged: self.init(.sourceChanged, "The file changed while it was being sent.\(words)")
+    case .sourceUnreadable: self.init(.sourceUnreadable, "The sender cannot read the file.\(words)")
     case .diskFull: self.init(.diskFull, "There is no space left at the receiver.\(words)")
     case .quota: self.init(.quota, "The receiver's quota is used up.\(words)")
-    case .hashMismatch:
-      self.init(.hashMismatch, "The received bytes differ from the sent bytes.\(words)")
+    case .hashMismatch: self.init(.hashMismatch, "The received bytes differ from the sent bytes.\(words)")
     case .sizeMismatch: self.init(.hashMismatch, "The length differs from the offer.\(words)")
     case .ioError: self.init(.system, "The peer could not store the file.\(words)")
     }

@@ -3,9 +3,8 @@ import PeerWire
 
 /// A frame of a bulk link, or the combined payload of several.
 ///
-/// The boundaries of CHUNK and STREAM-DATA frames have no meaning. ``BulkFrameDecoder`` therefore
-/// passes on the bytes of one read as one value, without buffering or copying them. All other
-/// frames are passed on complete, in one piece.
+/// The boundaries of CHUNK and STREAM-DATA frames have no meaning. ``BulkFrameDecoder`` therefore passes on the bytes
+/// of one read as one value, without buffering or copying them. All other frames are passed on complete, in one piece.
 struct BulkFrame: Sendable, Equatable {
   /// The type.
   var type: FrameType
@@ -28,10 +27,9 @@ struct BulkFrame: Sendable, Equatable {
     [UInt8](unsafeUninitializedCapacity: count) { target, initialized in
       for piece in pieces {
         piece.withUnsafeReadableBytes { source in
-          UnsafeMutableRawBufferPointer(
-            rebasing: UnsafeMutableRawBufferPointer(target)[initialized...]
+          UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(target)[initialized...]).copyMemory(
+            from: source
           )
-          .copyMemory(from: source)
           initialized += source.count
         }
       }
@@ -57,9 +55,8 @@ extension FrameType {
 
 /// Decodes the bytes of a bulk link into frames; confined to its event loop.
 ///
-/// Frames of unknown optional types are skipped (FRM-3). The first error fires a ``FrameError``
-/// down the pipeline, and nothing is decoded after it. At most one control payload is in memory at
-/// a time.
+/// Frames of unknown optional types are skipped (FRM-3). The first error fires a ``FrameError`` down the pipeline, and
+/// nothing is decoded after it. At most one control payload is in memory at a time.
 final class BulkFrameDecoder: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = BulkFrame
@@ -138,19 +135,14 @@ final class BulkFrameDecoder: ChannelInboundHandler {
           return nil
         }
         state = .header
-      case .failed:
-        return nil
+      case .failed: return nil
       }
     }
   }
 
   private func readHeader(_ bytes: inout ByteBuffer) throws(FrameError) -> FrameHeader? {
     var offset = 0
-    let header = try FrameHeader.read(
-      from: bytes.readableBytesUInt8Span,
-      at: &offset,
-      limit: Limits.framePayload
-    )
+    let header = try FrameHeader.read(from: bytes.readableBytesUInt8Span, at: &offset, limit: Limits.framePayload)
     if header != nil { bytes.moveReaderIndex(forwardBy: offset) }
     return header
   }
@@ -186,9 +178,7 @@ extension ControlPayload {
   ///
   /// - Throws: ``BulkViolation``; the link must be closed (FRM-4).
   static func decode(_ frame: BulkFrame) throws(BulkViolation) -> Self {
-    do throws(ControlMessageError) {
-      return try decode(frame.bytes)
-    } catch {
+    do throws(ControlMessageError) { return try decode(frame.bytes) } catch {
       throw .protocolError(CloseMessage.invalid(frameType, error))
     }
   }

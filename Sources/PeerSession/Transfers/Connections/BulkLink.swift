@@ -19,8 +19,8 @@ struct BulkLink: Sendable {
 
   /// Adds the remaining handlers to a channel after ATTACHED.
   ///
-  /// At most two reads of 256 KiB are buffered for the task that reads the link. ``StreamCore``
-  /// buffers its own limit and one more read. Together, they stay below the 1 MiB limit of STR-2.
+  /// At most two reads of 256 KiB are buffered for the task that reads the link. ``StreamCore`` buffers its own limit
+  /// and one more read. Together, they stay below the 1 MiB limit of STR-2.
   ///
   /// - Precondition: Called on the channel's event loop.
   @Sendable static func wrap(_ channel: any Channel) throws -> BulkLink {
@@ -37,10 +37,7 @@ struct BulkLink: Sendable {
   /// Sets the options of all bulk links: large reads, and keep-alive.
   static func prepare(_ channel: any Channel) throws {
     let options = channel.syncOptions
-    try options?.setOption(
-      .recvAllocator,
-      value: FixedSizeRecvByteBufferAllocator(capacity: 262_144)
-    )
+    try options?.setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 262_144))
     try options?.setOption(.maxMessagesPerRead, value: 1)
     // A side that only reads needs keep-alive to detect a broken path.
     try options?.setOption(.socketOption(.so_keepalive), value: 1)
@@ -52,8 +49,7 @@ struct BulkLink: Sendable {
   /// Closes an unused link with `left` (BLK-5).
   func discard() async {
     // The link is unused, so an error in closing it does not matter.
-    try? await channel.executeThenClose { _, outbound in
-      try await outbound.write(Control.Close(.left, "").bulkFrame())
+    try? await channel.executeThenClose { _, outbound in try await outbound.write(Control.Close(.left, "").bulkFrame())
     }
   }
 }
@@ -64,7 +60,7 @@ protocol BulkLinkProvider: Sendable {
   ///
   /// The call waits while the peer is reconnecting.
   ///
-  /// - Throws: ``SessionError``. After `busy`, `unreachable` or `timedOut`, the caller can try
-  ///   again later. After any other code, no further link can be opened.
+  /// - Throws: ``SessionError``. After `busy`, `unreachable` or `timedOut`, the caller can try again later. After any
+  ///   other code, no further link can be opened.
   func openLink(to peer: PeerID) async throws(SessionError) -> BulkLink
 }

@@ -31,8 +31,7 @@ final class BulkLinkRunner: Sendable {
   private static let flushLimit = TimeAmount.seconds(2)
 
   let writer: BulkWriter
-  /// The executor that runs tasks on the link's event loop, for tasks that mostly wait for the
-  /// link.
+  /// The executor that runs tasks on the link's event loop, for tasks that mostly wait for the link.
   let tasks: EventLoopTasks
   private let link: BulkLink
   private let idle: any BulkFrameSink
@@ -45,11 +44,7 @@ final class BulkLinkRunner: Sendable {
   ///   - link: The link, which has no other user.
   ///   - idle: The sink that receives frames while no other sink is attached.
   ///   - endError: A closure that returns the reason for the end if the running task is canceled.
-  init(
-    _ link: BulkLink,
-    idle: any BulkFrameSink,
-    endError: @escaping @Sendable () -> SessionError
-  ) {
+  init(_ link: BulkLink, idle: any BulkFrameSink, endError: @escaping @Sendable () -> SessionError) {
     self.link = link
     self.idle = idle
     self.endError = endError
@@ -83,8 +78,7 @@ final class BulkLinkRunner: Sendable {
     }
   }
 
-  /// Returns whether `frame` belongs to a transfer that ended a short while ago, so that it must be
-  /// ignored.
+  /// Returns whether `frame` belongs to a transfer that ended a short while ago, so that it must be ignored.
   func isLate(_ frame: BulkFrame) -> Bool {
     let id: TransferID
     do {
@@ -94,31 +88,24 @@ final class BulkLinkRunner: Sendable {
       case .resourceDone: id = try Control.ResourceDone.decode(frame).id
       default: return false
       }
-    } catch {
-      return false
-    }
+    } catch { return false }
     return state.withLockedValue { $0.lateIDs.contains(id) }
   }
 
   /// Reads until the link ends, and then reports the end to the sink.
   ///
   /// Cancellation ends the link.
-  func run() async {
-    await withTaskExecutorPreference(tasks) { await serve() }
-  }
+  func run() async { await withTaskExecutorPreference(tasks) { await serve() } }
 
   private func serve() async {
     var end = BulkEnd.broken
-    do {
-      end = try await link.channel.executeThenClose { inbound, _ in await read(inbound) }
-    } catch {
+    do { end = try await link.channel.executeThenClose { inbound, _ in await read(inbound) } } catch {
       // Closing failed because the link is broken, which `end` already records.
     }
     let sink = state.withLockedValue { state in
       state.hasEnded = true
       if let error = state.endedByUs { end = .endedByUs(error) }
-      // Release the reference to break a retain cycle, because the link's transfers refer to the
-      // link.
+      // Release the reference to break a retain cycle, because the link's transfers refer to the link.
       defer { state.sink = idle }
       return state.sink
     }
@@ -142,9 +129,7 @@ final class BulkLinkRunner: Sendable {
     state.withLockedValue { $0.endedByUs = $0.endedByUs ?? error }
     let channel = writer.channel
     writer.push(last)
-    let timeout = channel.eventLoop.scheduleTask(in: Self.flushLimit) {
-      channel.close(promise: nil)
-    }
+    let timeout = channel.eventLoop.scheduleTask(in: Self.flushLimit) { channel.close(promise: nil) }
     channel.closeFuture.whenComplete { _ in timeout.cancel() }
   }
 
@@ -161,15 +146,9 @@ final class BulkLinkRunner: Sendable {
         }
       }
       return Task.isCancelled ? await leave() : .broken
-    } catch let error as FrameError {
-      return await close(BulkViolation(error))
-    } catch let violation as BulkViolation {
+    } catch let error as FrameError { return await close(BulkViolation(error)) } catch let violation as BulkViolation {
       return await close(violation)
-    } catch is CancellationError {
-      return await leave()
-    } catch {
-      return .broken
-    }
+    } catch is CancellationError { return await leave() } catch { return .broken }
   }
 
   private func leave() async -> BulkEnd {
@@ -185,9 +164,7 @@ final class BulkLinkRunner: Sendable {
   private func sendClose(_ code: CloseCode, _ message: String) async {
     let channel = writer.channel
     // A peer that does not read must not keep the link open.
-    let timeout = channel.eventLoop.scheduleTask(in: Self.flushLimit) {
-      channel.close(promise: nil)
-    }
+    let timeout = channel.eventLoop.scheduleTask(in: Self.flushLimit) { channel.close(promise: nil) }
     // Ignore an error, because the peer need not read the reason.
     try? await writer.push(Control.Close(code, message).bulkFrame()).get()
     timeout.cancel()
@@ -196,10 +173,7 @@ final class BulkLinkRunner: Sendable {
 
 /// Handles frames on an idle outgoing link; only late answers are allowed there (BLK-2).
 final class IdleLinkSink: BulkFrameSink {
-  func receive(
-    _ frame: BulkFrame,
-    from link: BulkLinkRunner
-  ) async throws(BulkViolation) -> Bool {
+  func receive(_ frame: BulkFrame, from link: BulkLinkRunner) async throws(BulkViolation) -> Bool {
     guard link.isLate(frame) else { throw .unexpected(frame.type) }
     return true
   }

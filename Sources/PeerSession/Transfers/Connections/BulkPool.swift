@@ -2,8 +2,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import PeerWire
 
-/// A pool of links to one peer on which the local peer is the opener, either in use or idle
-/// (BLK-2).
+/// A pool of links to one peer on which the local peer is the opener, either in use or idle (BLK-2).
 final class BulkPool: Sendable {
   /// The maximum number of idle links.
   private static let idleLimit = 4
@@ -46,9 +45,7 @@ final class BulkPool: Sendable {
   ///
   /// - Throws: The errors of ``BulkLinkProvider/openLink(to:)``.
   func acquire() async throws(SessionError) -> BulkLinkRunner {
-    while let link = state.withLockedValue({ $0.idle.popLast()?.link }) {
-      if link.isOpen { return link }
-    }
+    while let link = state.withLockedValue({ $0.idle.popLast()?.link }) { if link.isOpen { return link } }
     let failure = state.withLockedValue { state in
       if state.endError == nil { state.opening += 1 }
       return state.endError
@@ -78,9 +75,7 @@ final class BulkPool: Sendable {
     link.detach()
     let now = time.now()
     let isKept = state.withLockedValue { state in
-      guard link.isOpen, state.endError == nil, state.idle.count < Self.idleLimit else {
-        return false
-      }
+      guard link.isOpen, state.endError == nil, state.idle.count < Self.idleLimit else { return false }
       state.idle.append((link, now))
       return true
     }
@@ -112,14 +107,9 @@ final class BulkPool: Sendable {
   }
 
   /// Stops opening links.
-  func end(_ error: SessionError) {
-    state.withLockedValue { $0.endError = $0.endError ?? error }
-  }
+  func end(_ error: SessionError) { state.withLockedValue { $0.endError = $0.endError ?? error } }
 
   private func closePlainly(_ link: BulkLinkRunner) {
-    link.cut(
-      after: Control.Close(.left, "").bulkFrame(),
-      SessionError(.sessionEnded, "The link was idle.")
-    )
+    link.cut(after: Control.Close(.left, "").bulkFrame(), SessionError(.sessionEnded, "The link was idle."))
   }
 }

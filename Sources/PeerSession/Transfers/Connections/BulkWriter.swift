@@ -3,9 +3,8 @@ import NIOCore
 
 /// The writer of a bulk link, with a limit on the number of bytes that wait to be sent.
 ///
-/// Bytes are included from the moment they are pushed until the channel has passed them to the
-/// kernel. The limit is therefore effective even if the writers are far ahead of the event loop.
-/// Writers take turns in order of arrival.
+/// Bytes are included from the moment they are pushed until the channel has passed them to the kernel. The limit is
+/// therefore effective even if the writers are far ahead of the event loop. Writers take turns in order of arrival.
 final class BulkWriter: Sendable {
   /// The number of waiting bytes above which a writer must wait.
   static let limit = 1_048_576
@@ -30,11 +29,9 @@ final class BulkWriter: Sendable {
   /// The number of bytes that were pushed but not yet accepted by the system.
   var waitingBytes: Int { state.withLockedValue { $0.waitingBytes } }
 
-  /// Waits for the caller's turn and for room, writes one buffer of complete frames, and ends the
-  /// turn.
+  /// Waits for the caller's turn and for room, writes one buffer of complete frames, and ends the turn.
   ///
-  /// - Throws: `SessionError.cancelled` if nothing was written; otherwise the reason why the link
-  ///   ended.
+  /// - Throws: `SessionError.cancelled` if nothing was written; otherwise the reason why the link ended.
   func write(_ frames: ByteBuffer) async throws(SessionError) {
     try await begin()
     push(frames)
@@ -45,8 +42,7 @@ final class BulkWriter: Sendable {
   ///
   /// After each success, the caller must call ``finish()`` once.
   ///
-  /// - Throws: `SessionError.cancelled`, or the reason why the link ended; the caller then has no
-  ///   turn.
+  /// - Throws: `SessionError.cancelled`, or the reason why the link ended; the caller then has no turn.
   func begin() async throws(SessionError) {
     try await wait { state, waiter, id in
       if !state.isTaken && state.queue.isEmpty && state.waitingBytes < Self.limit {
@@ -81,8 +77,7 @@ final class BulkWriter: Sendable {
   /// Writes immediately, ahead of all waiting writers.
   ///
   /// Call it only for the writer whose turn it is, or for the last frame of a link.
-  @discardableResult
-  func push(_ frames: ByteBuffer) -> EventLoopFuture<Void> {
+  @discardableResult func push(_ frames: ByteBuffer) -> EventLoopFuture<Void> {
     let count = frames.readableBytes
     state.withLockedValue { $0.waitingBytes += count }
     let written = channel.writeAndFlush(frames)
@@ -123,9 +118,7 @@ final class BulkWriter: Sendable {
     return first.waiter
   }
 
-  private func wait(
-    _ enter: @Sendable (inout State, Waiter, Int) -> Bool
-  ) async throws(SessionError) {
+  private func wait(_ enter: @Sendable (inout State, Waiter, Int) -> Bool) async throws(SessionError) {
     let id = state.withLockedValue { state in
       state.nextID += 1
       return state.nextID
@@ -146,9 +139,7 @@ final class BulkWriter: Sendable {
             defer { state.holder = nil }
             return state.holder?.waiter
           }
-          if let index = state.queue.firstIndex(where: { $0.id == id }) {
-            return state.queue.remove(at: index).waiter
-          }
+          if let index = state.queue.firstIndex(where: { $0.id == id }) { return state.queue.remove(at: index).waiter }
           state.cancelled.insert(id)
           return nil
         }

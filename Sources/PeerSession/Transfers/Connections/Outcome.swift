@@ -19,8 +19,7 @@ final class Outcome<Value: Sendable>: Sendable {
   /// Sets the result, unless it was set before.
   ///
   /// - Returns: Whether this call set the result.
-  @discardableResult
-  func set(_ result: Result<Value, SessionError>) -> Bool {
+  @discardableResult func set(_ result: Result<Value, SessionError>) -> Bool {
     let waiters: [Waiter]? = state.withLockedValue { state in
       guard state.result == nil else { return nil }
       state.result = result

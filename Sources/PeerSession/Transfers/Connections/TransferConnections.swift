@@ -7,8 +7,8 @@ import PeerWire
 
 /// Opens the bulk links of a session (8.1).
 ///
-/// It dials and attaches links, accepts links dialed by other peers, and passes each link to the
-/// endpoint of its peer. Confined to the session's event loop.
+/// It dials and attaches links, accepts links dialed by other peers, and passes each link to the endpoint of its peer.
+/// Confined to the session's event loop.
 final class TransferConnections {
   private unowned let session: SessionCore
   /// The tunnels through the local peer, if it is a relay.
@@ -17,16 +17,14 @@ final class TransferConnections {
   /// The endpoints, for callers on any thread.
   let endpoints = NIOLockedValueBox<[PeerID: BulkEndpoint]>([:])
   private var running: [PeerID: BulkEndpoint] = [:]
-  /// The callers that wait for the control link to return, or for a link that the other side must
-  /// dial.
+  /// The callers that wait for the control link to return, or for a link that the other side must dial.
   private var linkWaiters: [PeerID: [EventLoopPromise<Void>]] = [:]
   private var attachWaiters: [PeerID: [AttachWaiter]] = [:]
   private var nextWaiter = 0
   /// The number of links that are being dialed because a peer requested them (BLK-4).
   private var dialling: [PeerID: Int] = [:]
   /// The attach secrets of each peer's current and previous control link (BLK-1).
-  private var secrets: [PeerID: (current: [UInt8], previous: [UInt8]?, replacedAt: NIODeadline)] =
-    [:]
+  private var secrets: [PeerID: (current: [UInt8], previous: [UInt8]?, replacedAt: NIODeadline)] = [:]
 
   init(_ session: SessionCore, inbox: ResourceInbox) {
     self.session = session
@@ -38,11 +36,7 @@ final class TransferConnections {
   func linkOpened(_ entry: PeerEntry, _ link: ControlLink) {
     guard let secret = link.facts.exporter?.export(.attach) else { return }
     secrets[entry.id] = (secret, secrets[entry.id]?.current, .now())
-    if let endpoint = running[entry.id] {
-      endpoint.reconnected()
-    } else {
-      start(entry.id)
-    }
+    if let endpoint = running[entry.id] { endpoint.reconnected() } else { start(entry.id) }
     for waiter in linkWaiters.removeValue(forKey: entry.id) ?? [] { waiter.succeed(()) }
     askAgain(entry.id, nil, entry, link)
     for far in session.entries.values where far.relayed?.route.relay == entry.id {
@@ -54,14 +48,8 @@ final class TransferConnections {
   /// Starts the bulk endpoint of a peer that joined through a relay (11.6).
   func routeOpened(_ peer: PeerID) { start(peer) }
 
-  /// Repeats the requests that were sent on the previous link, because the peer might not have read
-  /// them (BLK-5).
-  private func askAgain(
-    _ peer: PeerID,
-    _ route: PeerID?,
-    _ entry: PeerEntry,
-    _ link: ControlLink
-  ) {
+  /// Repeats the requests that were sent on the previous link, because the peer might not have read them (BLK-5).
+  private func askAgain(_ peer: PeerID, _ route: PeerID?, _ entry: PeerEntry, _ link: ControlLink) {
     guard let waiters = attachWaiters[peer], !waiters.isEmpty else { return }
     if link.side == .listener {
       let request = Control.BulkRequest(count: 1, route: route).encoded()
@@ -69,22 +57,14 @@ final class TransferConnections {
     } else {
       attachWaiters[peer] = nil
       for waiter in waiters {
-        waiter.promise.completeWith(
-          dial(entry, link, opener: .dialler, route: route, BulkLink.wrap)
-        )
+        waiter.promise.completeWith(dial(entry, link, opener: .dialler, route: route, BulkLink.wrap))
       }
     }
   }
 
   private func start(_ peer: PeerID) {
     let bridge = BulkBridge(NIOLoopBound(session, eventLoop: session.eventLoop), session.eventLoop)
-    let endpoint = BulkEndpoint(
-      peer: peer,
-      session: session.id,
-      inbox: inbox,
-      links: bridge,
-      events: bridge
-    )
+    let endpoint = BulkEndpoint(peer: peer, session: session.id, inbox: inbox, links: bridge, events: bridge)
     session.transport.run(endpoint)
     running[peer] = endpoint
     endpoints.withLockedValue { $0[peer] = endpoint }
@@ -108,22 +88,16 @@ final class TransferConnections {
   }
 
   /// Dials the links that the other side requests because it cannot dial the local peer (8.1).
-  func linksRequested(
-    _ request: Control.BulkRequest,
-    _ entry: PeerEntry,
-    _ link: ControlLink
-  ) {
+  func linksRequested(_ request: Control.BulkRequest, _ entry: PeerEntry, _ link: ControlLink) {
     if let far = request.route, !isRelayed(far, by: entry.id) {
       return tunnels.requested(request.count, from: entry, to: far)
     }
     let peer = request.route ?? entry.id
     guard let endpoint = running[peer] else { return }
     let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
-    for _ in 0..<request.count
-    where endpoint.linkCount + dialling[peer, default: 0] < Limits.bulkLinks {
+    for _ in 0..<request.count where endpoint.linkCount + dialling[peer, default: 0] < Limits.bulkLinks {
       dialling[peer, default: 0] += 1
-      dial(entry, link, opener: .listener, route: request.route, BulkLink.wrap).whenComplete {
-        result in
+      dial(entry, link, opener: .listener, route: request.route, BulkLink.wrap).whenComplete { result in
         let left = bound.value.dialling[peer, default: 1] - 1
         bound.value.dialling[peer] = left > 0 ? left : nil
         if case .success(let link) = result { endpoint.accept(link) }
@@ -150,9 +124,7 @@ final class TransferConnections {
       let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
       return promise.futureResult.flatMap { bound.value.openLink(to: peer) }
     }
-    if link.side == .dialler {
-      return dial(hop, link, opener: .dialler, route: route, BulkLink.wrap)
-    }
+    if link.side == .dialler { return dial(hop, link, opener: .dialler, route: route, BulkLink.wrap) }
     let promise = session.eventLoop.makePromise(of: BulkLink.self)
     nextWaiter += 1
     let number = nextWaiter
@@ -207,16 +179,12 @@ final class TransferConnections {
 
   /// Checks an ATTACH and accepts its link (BLK-1).
   func attach(_ link: ControlLink, _ attach: Control.Attach) {
-    guard let peer = link.facts.peer, let entry = session.entries[peer],
-      let control = entry.link, control.side == .listener,
-      entry.delivery?.incarnation == attach.incarnation,
-      let known = secrets[peer],
+    guard let peer = link.facts.peer, let entry = session.entries[peer], let control = entry.link,
+      control.side == .listener, entry.delivery?.incarnation == attach.incarnation, let known = secrets[peer],
       let exported = link.facts.exporter?.export(.attach)
     else { return link.close(.notAttached) }
     var accepted = [known.current]
-    if let previous = known.previous, .now() - known.replacedAt < .seconds(10) {
-      accepted.append(previous)
-    }
+    if let previous = known.previous, .now() - known.replacedAt < .seconds(10) { accepted.append(previous) }
     let isRight = accepted.contains { secret in
       isEqualInConstantTime(attachProof(secret, exported).bytes, attach.proof.bytes)
     }
@@ -256,25 +224,20 @@ private struct AttachWaiter {
 /// Returns the proof for an ATTACH frame (8.1).
 func attachProof(_ secret: [UInt8], _ exported: [UInt8]) -> ProofBytes {
   let input = Array("whiteboard-p2p attach 1\0".utf8) + exported
-  guard
-    let proof = ProofBytes(
-      HMAC<SHA256>.authenticationCode(for: input, using: SymmetricKey(data: secret))
-    )
-  else { preconditionFailure("the result of HMAC-SHA256 has 32 bytes") }
+  guard let proof = ProofBytes(HMAC<SHA256>.authenticationCode(for: input, using: SymmetricKey(data: secret))) else {
+    preconditionFailure("the result of HMAC-SHA256 has 32 bytes")
+  }
   return proof
 }
 
 /// Turns a control link into a bulk link after the current frame is handled.
-func makeBulkLink<Attached: Sendable>(
-  _ link: ControlLink,
-  _ wrap: @escaping @Sendable (any Channel) throws -> Attached
-) -> EventLoopFuture<Attached> {
-  guard let channel = link.handOver() else {
-    preconditionFailure("only an open link can be handed over")
-  }
+func makeBulkLink<Attached: Sendable>(_ link: ControlLink, _ wrap: @escaping @Sendable (any Channel) throws -> Attached)
+  -> EventLoopFuture<Attached>
+{
+  guard let channel = link.handOver() else { preconditionFailure("only an open link can be handed over") }
   let bound = NIOLoopBound(link, eventLoop: channel.eventLoop)
-  // Run this in the next event loop tick, because the link is currently handling a read and still
-  // holds the remaining bytes.
+  // Run this in the next event loop tick, because the link is currently handling a read and still holds the remaining
+  // bytes.
   return channel.eventLoop.submit {
     let bulk = try wrap(channel)
     bound.value.leave()
@@ -304,18 +267,15 @@ private struct BulkBridge: BulkLinkProvider, BulkEvents {
 
   func isRequested(_ info: ResourceInfo) async -> Bool {
     let session = session
-    let asked = try? await eventLoop.submit {
-      (session.value.configuration.isRequestedResource, session.value.id)
-    }.get()
+    let asked = try? await eventLoop.submit { (session.value.configuration.isRequestedResource, session.value.id) }
+      .get()
     guard let (isRequested, id) = asked else { return false }
     return await isRequested?(id, info) ?? false
   }
 
   func wants(_ info: ResourceInfo) async -> Bool {
     let session = session
-    let asked = try? await eventLoop.submit {
-      (session.value.configuration.wantsResource, session.value.id)
-    }.get()
+    let asked = try? await eventLoop.submit { (session.value.configuration.wantsResource, session.value.id) }.get()
     guard let (wants, id) = asked else { return false }
     return await wants?(id, info) ?? true
   }
@@ -326,10 +286,7 @@ private struct BulkBridge: BulkLinkProvider, BulkEvents {
     emit(.resourceProgress(id, bytes: bytes, of: size))
   }
 
-  func resourceFinished(
-    _ info: ResourceInfo,
-    _ result: Result<ReceivedResource, SessionError>
-  ) async {
+  func resourceFinished(_ info: ResourceInfo, _ result: Result<ReceivedResource, SessionError>) async {
     emit(.resourceFinished(info, result))
   }
 

@@ -3,8 +3,7 @@ import PeerWire
 
 /// The running, waiting and interrupted resource transfers with one peer.
 ///
-/// At most ``Limits/resources`` transfers run in each direction. Requested transfers are counted
-/// separately (RES-6).
+/// At most ``Limits/resources`` transfers run in each direction. Requested transfers are counted separately (RES-6).
 struct TransferTable {
   /// The end of an incoming transfer, to be reported to the application.
   struct End {
@@ -51,9 +50,7 @@ struct TransferTable {
   /// - Returns: The waiting sender that runs next; `nil` if there is none.
   mutating func senderEnded(_ sender: ResourceSender) -> ResourceSender? {
     running[sender.id] = nil
-    guard let index = waiting.firstIndex(where: { hasRoom(forRequested: $0.isRequested) }) else {
-      return nil
-    }
+    guard let index = waiting.firstIndex(where: { hasRoom(forRequested: $0.isRequested) }) else { return nil }
     let next = waiting.remove(at: index)
     running[next.id] = next
     return next
@@ -121,8 +118,7 @@ struct TransferTable {
   ///   - receiver: The receiver.
   ///   - info: Its transfer.
   ///   - result: The result; `nil` if the sender may continue over another link.
-  /// - Returns: The end to report. If too many transfers were interrupted, this is the end of the
-  ///   oldest one.
+  /// - Returns: The end to report. If too many transfers were interrupted, this is the end of the oldest one.
   mutating func receiverEnded(
     _ receiver: ResourceReceiver,
     _ info: ResourceInfo,
@@ -138,8 +134,7 @@ struct TransferTable {
     // A peer that starts transfers without finishing them must not exhaust the memory.
     guard interrupted.count > Limits.resources else { return nil }
     let oldest = interrupted.removeFirst()
-    return accepted.removeValue(forKey: oldest)
-      .map { End(info: $0.info, result: .failure(.bulkLinkLost)) }
+    return accepted.removeValue(forKey: oldest).map { End(info: $0.info, result: .failure(.bulkLinkLost)) }
   }
 
   /// Removes and returns the incoming transfers whose end was not reported yet.
@@ -155,11 +150,11 @@ struct TransferTable {
 
   /// Finds a transfer to cancel, and removes it if it was interrupted.
   ///
-  /// - Returns: The transfer's sender or receiver, or its properties if it was interrupted. All
-  ///   values are `nil` if the id is unknown.
-  mutating func cancel(
-    _ id: TransferID
-  ) -> (sender: ResourceSender?, receiver: ResourceReceiver?, interrupted: ResourceInfo?) {
+  /// - Returns: The transfer's sender or receiver, or its properties if it was interrupted. All values are `nil` if the
+  ///   id is unknown.
+  mutating func cancel(_ id: TransferID) -> (
+    sender: ResourceSender?, receiver: ResourceReceiver?, interrupted: ResourceInfo?
+  ) {
     let sender = running[id] ?? waiting.first { $0.id == id }
     let receiver = receiving[id]
     guard receiver == nil, interrupted.contains(id) else { return (sender, receiver, nil) }

@@ -2,8 +2,8 @@ import NIOConcurrencyHelpers
 
 /// A scope for work that any code may submit.
 ///
-/// The work runs in child tasks of the task that called ``run()``. All submitted work runs, even if
-/// it is already canceled.
+/// The work runs in child tasks of the task that called ``run()``. All submitted work runs, even if it is already
+/// canceled.
 final class WorkScope: Sendable {
   typealias Work = @Sendable () async -> Void
 
@@ -19,16 +19,15 @@ final class WorkScope: Sendable {
   ///
   /// - Returns: `false` if the scope is closed, so that `work` never runs.
   func submit(_ work: @escaping Work) -> Bool {
-    let (isOpen, waiter): (Bool, CheckedContinuation<[Work]?, Never>?) =
-      state.withLockedValue { state in
-        guard !state.isClosed else { return (false, nil) }
-        guard let waiter = state.waiter else {
-          state.pending.append(work)
-          return (true, nil)
-        }
-        state.waiter = nil
-        return (true, waiter)
+    let (isOpen, waiter): (Bool, CheckedContinuation<[Work]?, Never>?) = state.withLockedValue { state in
+      guard !state.isClosed else { return (false, nil) }
+      guard let waiter = state.waiter else {
+        state.pending.append(work)
+        return (true, nil)
       }
+      state.waiter = nil
+      return (true, waiter)
+    }
     waiter?.resume(returning: [work])
     return isOpen
   }
@@ -43,14 +42,11 @@ final class WorkScope: Sendable {
     waiter?.resume(returning: nil)
   }
 
-  /// Runs the submitted work until ``close()`` is called or the task is canceled, and waits for all
-  /// work to end.
+  /// Runs the submitted work until ``close()`` is called or the task is canceled, and waits for all work to end.
   func run() async {
     await withTaskCancellationHandler {
       await withDiscardingTaskGroup { group in
-        while let batch = await next() {
-          for work in batch { group.addTask { await work() } }
-        }
+        while let batch = await next() { for work in batch { group.addTask { await work() } } }
         group.cancelAll()
       }
     } onCancel: {

@@ -27,8 +27,7 @@ struct InboxQuota: Sendable {
     self.diskReserve = diskReserve
   }
 
-  /// Returns the number of bytes that must stay free on a disk: the reserve, but at most 2 % of the
-  /// disk's size.
+  /// Returns the number of bytes that must stay free on a disk: the reserve, but at most 2 % of the disk's size.
   func reserve(ofDisk size: Int?) -> Int { min(diskReserve, (size ?? .max) / 50) }
 
   /// Returns the error for a resource that exceeds a quota.

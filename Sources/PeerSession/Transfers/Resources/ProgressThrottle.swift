@@ -16,8 +16,7 @@ struct ProgressThrottle {
     return true
   }
 
-  /// Returns whether to report that all bytes arrived; `false` if the last report already included
-  /// all bytes.
+  /// Returns whether to report that all bytes arrived; `false` if the last report already included all bytes.
   mutating func reportsEnd(_ total: Int) -> Bool {
     defer { reported = total }
     return reported != total

@@ -46,8 +46,7 @@ actor ResourceInbox {
     var hash: SHA256
   }
 
-  /// The maximum number of remembered deliveries, for senders that do not yet know that their file
-  /// was delivered.
+  /// The maximum number of remembered deliveries, for senders that do not yet know that their file was delivered.
   private static let rememberedLimit = 256
 
   private let directory: StagingDirectory
@@ -60,8 +59,7 @@ actor ResourceInbox {
   private var partialHashes: [TransferID: PartialHash] = [:]
   private var delivered: [TransferID: Delivered] = [:]
   private var deliveredOrder: [TransferID] = []
-  /// The senders of the files that were delivered since this process started and are still in the
-  /// inbox.
+  /// The senders of the files that were delivered since this process started and are still in the inbox.
   private var owners: [TransferID: (claim: Claim, size: Int)] = [:]
 
   private init(
@@ -78,10 +76,10 @@ actor ResourceInbox {
 
   /// Opens the inbox, or creates it with access for its owner only.
   ///
-  /// Removes unfinished transfers that have not changed for seven days before `now` (in seconds
-  /// since 1970). Also removes unfinished transfers of exited processes if `isTemporary` returned
-  /// true for their names. `quota` limits the finished and unfinished resources. `threads` run
-  /// blocking disk operations. `calls` are the system calls that can fail if the disk is full.
+  /// Removes unfinished transfers that have not changed for seven days before `now` (in seconds since 1970). Also
+  /// removes unfinished transfers of exited processes if `isTemporary` returned true for their names. `quota` limits
+  /// the finished and unfinished resources. `threads` run blocking disk operations. `calls` are the system calls that
+  /// can fail if the disk is full.
   ///
   /// - Throws: `system`.
   static func open(
@@ -100,14 +98,10 @@ actor ResourceInbox {
     return ResourceInbox(directory, quota: quota, threads: threads, isTemporary: isTemporary)
   }
 
-  /// Returns whether the offered resource was already delivered, although the sender does not know
-  /// that yet.
+  /// Returns whether the offered resource was already delivered, although the sender does not know that yet.
   ///
   /// - Throws: `declined` if another resource was delivered under that id.
-  func hasDelivered(
-    _ offer: Control.ResourceOffer,
-    from peer: PeerID
-  ) throws(SessionError) -> Bool {
+  func hasDelivered(_ offer: Control.ResourceOffer, from peer: PeerID) throws(SessionError) -> Bool {
     guard let known = delivered[offer.id] else { return false }
     guard known.peer == peer, known.name == offer.name, known.resource.size == offer.size else {
       throw SessionError(.declined, "That transfer id was used before.")
@@ -117,13 +111,11 @@ actor ResourceInbox {
 
   /// Decides whether an offer fits, and finds its stored part.
   ///
-  /// - Throws: `quota`, `diskFull`, `declined` if the id belongs to another transfer, `system`, or
-  ///   `transferCancelled` once `isCancelled` returns true.
-  func admit(
-    _ offer: Control.ResourceOffer,
-    _ claim: Claim,
-    isCancelled: @escaping @Sendable () -> Bool
-  ) async throws(SessionError) -> Admission {
+  /// - Throws: `quota`, `diskFull`, `declined` if the id belongs to another transfer, `system`, or `transferCancelled`
+  ///   once `isCancelled` returns true.
+  func admit(_ offer: Control.ResourceOffer, _ claim: Claim, isCancelled: @escaping @Sendable () -> Bool)
+    async throws(SessionError) -> Admission
+  {
     let peer = claim.peer
     let record = StagingRecord(
       sender: peer,
@@ -133,25 +125,15 @@ actor ResourceInbox {
       isTemporary: isTemporary(offer.name) ? true : nil
     )
     if try hasDelivered(offer, from: peer), let known = delivered[offer.id] {
-      return Admission(
-        file: nil,
-        offset: offer.size,
-        hash: known.hash,
-        delivered: known.resource
-      )
+      return Admission(file: nil, offset: offer.size, hash: known.hash, delivered: known.resource)
     }
     try checkUnused(offer.id)
     let directory = directory
     // While the directory is read, active transfers may end and their stored parts may disappear.
     let busy = Set(active.keys)
-    var survey = try await Self.run(threads) { () throws(SessionError) in
-      try directory.survey()
-    }
-    // A transfer of another process is included in the quota, but is neither resumed nor removed
-    // here.
-    let foreign = survey.partials.filter { part in
-      part.isInUse && active[part.id] == nil && !busy.contains(part.id)
-    }
+    var survey = try await Self.run(threads) { () throws(SessionError) in try directory.survey() }
+    // A transfer of another process is included in the quota, but is neither resumed nor removed here.
+    let foreign = survey.partials.filter { part in part.isInUse && active[part.id] == nil && !busy.contains(part.id) }
     survey.deliveredBytes += foreign.reduce(0) { $0 + $1.size }
     let foreignIDs = Set(foreign.map(\.id))
     guard !foreignIDs.contains(offer.id) else {
@@ -163,8 +145,7 @@ actor ResourceInbox {
       throw SessionError(.declined, "A resource with that id already exists.")
     }
     let idle = survey.partials.filter { part in
-      !foreignIDs.contains(part.id) && active[part.id] == nil && !busy.contains(part.id)
-        && delivered[part.id] == nil
+      !foreignIDs.contains(part.id) && active[part.id] == nil && !busy.contains(part.id) && delivered[part.id] == nil
     }
     if let other = idle.first(where: { $0.id == offer.id })?.record, other.sender != peer {
       throw SessionError(.declined, "That transfer id belongs to another peer.")
@@ -172,9 +153,7 @@ actor ResourceInbox {
     let source = Self.source(record, offer.id, idle)
     let removed = try room(for: offer.size, claim, keeping: source, idle, survey)
     active[offer.id] = Active(claim: claim, size: offer.size, written: source?.size ?? 0)
-    if let source, source.id != offer.id {
-      active[source.id] = Active(claim: claim, size: 0, written: 0)
-    }
+    if let source, source.id != offer.id { active[source.id] = Active(claim: claim, size: 0, written: 0) }
     defer { if let source, source.id != offer.id { active[source.id] = nil } }
     let remembered = source.flatMap { source in
       partialHashes[source.id].flatMap { $0.peer == peer && $0.offset == source.size ? $0 : nil }
@@ -233,56 +212,39 @@ actor ResourceInbox {
   /// Passes a complete and verified file to the application.
   ///
   /// - Throws: `declined`, `diskFull` or `system`; the caller then discards the transfer.
-  func deliver(
-    _ offer: Control.ResourceOffer,
-    from peer: PeerID,
-    _ file: StagingFile,
-    hash: SHA256
-  ) async throws(SessionError) -> ReceivedResource {
+  func deliver(_ offer: Control.ResourceOffer, from peer: PeerID, _ file: StagingFile, hash: SHA256)
+    async throws(SessionError) -> ReceivedResource
+  {
     let directory = directory
-    let path = try await Self.run(threads) { () throws(SessionError) in
-      try directory.deliver(offer.id, file)
-    }
+    let path = try await Self.run(threads) { () throws(SessionError) in try directory.deliver(offer.id, file) }
     let resource = ReceivedResource(path: path, sha256: hash.digest, size: offer.size)
     files[offer.id] = nil
     if let entry = active.removeValue(forKey: offer.id), !entry.claim.isRequested {
       owners[offer.id] = (entry.claim, offer.size)
     }
     partialHashes[offer.id] = nil
-    delivered[offer.id] = Delivered(
-      peer: peer,
-      name: offer.name,
-      resource: resource,
-      hash: hash
-    )
+    delivered[offer.id] = Delivered(peer: peer, name: offer.name, resource: resource, hash: hash)
     deliveredOrder.append(offer.id)
-    if deliveredOrder.count > Self.rememberedLimit {
-      delivered[deliveredOrder.removeFirst()] = nil
-    }
+    if deliveredOrder.count > Self.rememberedLimit { delivered[deliveredOrder.removeFirst()] = nil }
     return resource
   }
 
   private func checkUnused(_ id: TransferID) throws(SessionError) {
-    guard active[id] == nil else {
-      throw SessionError(.declined, "A transfer with that id is in progress.")
-    }
+    guard active[id] == nil else { throw SessionError(.declined, "A transfer with that id is in progress.") }
   }
 
   /// Returns the stored part of the offered file (RES-1).
   ///
   /// The part is stored under the offered id, or under an id from an earlier process of the sender.
-  private static func source(
-    _ record: StagingRecord,
-    _ id: TransferID,
-    _ idle: [StagingDirectory.Partial]
-  ) -> StagingDirectory.Partial? {
+  private static func source(_ record: StagingRecord, _ id: TransferID, _ idle: [StagingDirectory.Partial])
+    -> StagingDirectory.Partial?
+  {
     let candidates = idle.filter { $0.size <= record.size }
     return candidates.first { $0.id == id && $0.record == record }
       ?? candidates.filter { $0.record?.isSameFile(as: record) == true }.max { $0.size < $1.size }
   }
 
-  /// Returns the unfinished transfers to remove to make room for `size` bytes, oldest first
-  /// (RES-9).
+  /// Returns the unfinished transfers to remove to make room for `size` bytes, oldest first (RES-9).
   private func room(
     for size: Int,
     _ claim: Claim,
@@ -319,9 +281,7 @@ actor ResourceInbox {
   /// Checks the quotas of a peer and of its session.
   private func checkShares(_ size: Int, _ claim: Claim) throws(SessionError) {
     var (peer, session) = (0, 0)
-    let here =
-      owners.values.map { ($0.claim, $0.size) }
-      + active.values.map { ($0.claim, $0.size) }
+    let here = owners.values.map { ($0.claim, $0.size) } + active.values.map { ($0.claim, $0.size) }
     for (other, size) in here where !other.isRequested {
       if other.peer == claim.peer { peer += size }
       if other.session == claim.session { session += size }
@@ -335,9 +295,7 @@ actor ResourceInbox {
     _ body: @escaping @Sendable () throws(SessionError) -> T
   ) async throws(SessionError) -> T {
     // Cancellation does not interrupt a disk operation that has begun.
-    do {
-      return try await Task { try await threads.runIfActive { try body() } }.value
-    } catch {
+    do { return try await Task { try await threads.runIfActive { try body() } }.value } catch {
       throw error as? SessionError ?? SessionError(.system, "The thread pool is not running.")
     }
   }

@@ -7,8 +7,8 @@ extension ResourceReceiver {
   ///
   /// The link is read in the meantime, so that the sender can withdraw its offer.
   ///
-  /// - Parameter release: Makes the link idle. It is called before CANCEL is sent, because the
-  ///   sender may use the link again after that.
+  /// - Parameter release: Makes the link idle. It is called before CANCEL is sent, because the sender may use the link
+  ///   again after that.
   func answer(_ release: @Sendable () -> Void) async {
     defer { answered.set(.success(())) }
     do throws(SessionError) {
@@ -25,14 +25,8 @@ extension ResourceReceiver {
       guard phase == .deciding else { return }
       phase = .admitting
       let cancelReason = cancelReason
-      let claim = ResourceInbox.Claim(
-        peer: peer,
-        session: endpoint.session,
-        isRequested: isRequested
-      )
-      let admission = try await inbox.admit(offer, claim) {
-        cancelReason.withLockedValue { $0 != nil }
-      }
+      let claim = ResourceInbox.Claim(peer: peer, session: endpoint.session, isRequested: isRequested)
+      let admission = try await inbox.admit(offer, claim) { cancelReason.withLockedValue { $0 != nil } }
       self.admission = admission
       if isInterrupted {
         phase = .over
@@ -51,9 +45,7 @@ extension ResourceReceiver {
         offset: admission.offset,
         prefix: admission.offset > 0 ? admission.hash.text : nil
       )
-      do {
-        try await link.writer.write(accept.bulkFrame())
-      } catch {
+      do { try await link.writer.write(accept.bulkFrame()) } catch {
         // The link ended; the task that reads the link reports its end.
       }
     } catch {
@@ -78,9 +70,7 @@ extension ResourceReceiver {
   /// Asks the application about the offer, until the offer's time limit expires (RES-8).
   private func isWanted() async -> Bool {
     if isRequested { return true }
-    let (events, time, info, withdrawn) = (
-      endpoint.context.events, endpoint.context.time, info, withdrawn
-    )
+    let (events, time, info, withdrawn) = (endpoint.context.events, endpoint.context.time, info, withdrawn)
     return await withTaskGroup(of: Bool.self) { group in
       group.addTask { await events.wants(info) }
       group.addTask {

@@ -6,14 +6,12 @@ import PeerWire
 
 /// Receives one offered resource over one link (8.2).
 ///
-/// A thread pool writes and hashes one batch of bytes while the next batch is gathered, so at most
-/// two batches are in memory. A resource is delivered only when it is complete and verified
-/// (RES-3). If the link breaks, the stored part stays on the disk, so that the sender can continue
-/// (RES-1, RES-5).
+/// A thread pool writes and hashes one batch of bytes while the next batch is gathered, so at most two batches are in
+/// memory. A resource is delivered only when it is complete and verified (RES-3). If the link breaks, the stored part
+/// stays on the disk, so that the sender can continue (RES-1, RES-5).
 actor ResourceReceiver {
   enum Phase {
-    /// The application is deciding about the offer. The offer uses no space in the inbox yet
-    /// (RES-8).
+    /// The application is deciding about the offer. The offer uses no space in the inbox yet (RES-8).
     case deciding
     /// The inbox is checking the offer.
     case admitting
@@ -117,8 +115,7 @@ actor ResourceReceiver {
       let cancel = try Control.ResourceCancel.decode(frame)
       try check(cancel.id)
       return await cancelled(cancel)
-    default:
-      throw .unexpected(frame.type)
+    default: throw .unexpected(frame.type)
     }
   }
 
@@ -143,9 +140,7 @@ actor ResourceReceiver {
   }
 
   /// Prevents the delivery of the resource until ``cancel(reason:)`` runs.
-  nonisolated func willCancel(reason: String) {
-    cancelReason.withLockedValue { $0 = $0 ?? reason }
-  }
+  nonisolated func willCancel(reason: String) { cancelReason.withLockedValue { $0 = $0 ?? reason } }
 
   /// Cancels the transfer from the local side.
   ///
@@ -154,10 +149,7 @@ actor ResourceReceiver {
     willCancel(reason: reason)
     if phase == .deciding { withdrawn.set(.success(())) }
     guard phase == .accepted || phase == .receiving else { return }
-    await fail(
-      SessionError(.transferCancelled, "The local peer canceled the transfer."),
-      message: reason
-    )
+    await fail(SessionError(.transferCancelled, "The local peer canceled the transfer."), message: reason)
   }
 
   /// Stores the received part, because the link ended or the sender continues over another link.
@@ -166,13 +158,11 @@ actor ResourceReceiver {
     case .accepted, .receiving:
       phase = .over
       await close(.interrupted)
-    case .deciding:
-      await withdraw(nil)
+    case .deciding: await withdraw(nil)
     case .admitting:
       isInterrupted = true
       willCancel(reason: "")
-    case .delivering, .cancelling, .over:
-      break
+    case .delivering, .cancelling, .over: break
     }
   }
 
@@ -197,11 +187,7 @@ actor ResourceReceiver {
     let isResumed = offset > 0 || admission.delivered != nil
     writes = WriteBatches(at: offset, after: isResumed ? admission.hash : SHA256())
     if let file = admission.file, offset < admission.offset {
-      do {
-        try await endpoint.context.work { () throws(SessionError) in
-          try file.truncate(to: offset)
-        }
-      } catch {
+      do { try await endpoint.context.work { () throws(SessionError) in try file.truncate(to: offset) } } catch {
         await fail(error)
         return true
       }
@@ -216,10 +202,7 @@ actor ResourceReceiver {
     if phase == .cancelling { return true }
     guard phase == .receiving, let admission else { throw .unexpected(.chunk) }
     guard admission.delivered == nil, frame.count <= offer.size - received else {
-      await fail(
-        SessionError(.hashMismatch, "More bytes arrived than were offered."),
-        as: .sizeMismatch
-      )
+      await fail(SessionError(.hashMismatch, "More bytes arrived than were offered."), as: .sizeMismatch)
       return true
     }
     received += frame.count
@@ -233,10 +216,7 @@ actor ResourceReceiver {
     if phase == .cancelling { return true }
     guard phase == .receiving, let admission else { throw .unexpected(.resourceEnd) }
     guard received == offer.size else {
-      await fail(
-        SessionError(.hashMismatch, "Fewer bytes arrived than were offered."),
-        as: .sizeMismatch
-      )
+      await fail(SessionError(.hashMismatch, "Fewer bytes arrived than were offered."), as: .sizeMismatch)
       return true
     }
     await submit()
@@ -261,9 +241,7 @@ actor ResourceReceiver {
       return true
     }
     phase = .over
-    do {
-      try await link.writer.write(Control.ResourceDone(id: offer.id).bulkFrame())
-    } catch {
+    do { try await link.writer.write(Control.ResourceDone(id: offer.id).bulkFrame()) } catch {
       // The sender will offer the resource again over another link, and receive the answer there.
     }
     return false
@@ -271,8 +249,7 @@ actor ResourceReceiver {
 
   private func cancelled(_ cancel: Control.ResourceCancel) async -> Bool {
     switch phase {
-    case .cancelling:
-      phase = .over
+    case .cancelling: phase = .over
     case .receiving:
       phase = .over
       await close(.failed(SessionError(cancel)))
@@ -290,9 +267,7 @@ actor ResourceReceiver {
   /// Passes the gathered bytes to the thread pool, after the previous batch was written.
   private func submit() async {
     await settle()
-    guard phase == .receiving, batch == nil, let file = admission?.file,
-      let next = writes.nextBatch()
-    else { return }
+    guard phase == .receiving, batch == nil, let file = admission?.file, let next = writes.nextBatch() else { return }
     isWriting.withLockedValue { $0 = true }
     let batch = endpoint.context.threads.runIfActive(eventLoop: link.writer.channel.eventLoop) {
       try file.write(next.pieces, at: next.offset, after: next.hash)
@@ -312,25 +287,16 @@ actor ResourceReceiver {
     } catch {
       guard self.batch === batch else { return }
       self.batch = nil
-      await fail(
-        error as? SessionError
-          ?? SessionError(.system, "The file could not be written to the disk.")
-      )
+      await fail(error as? SessionError ?? SessionError(.system, "The file could not be written to the disk."))
     }
   }
 
-  private func reportProgress() {
-    endpoint.context.events.resourceProgress(offer.id, bytes: received, of: offer.size)
-  }
+  private func reportProgress() { endpoint.context.events.resourceProgress(offer.id, bytes: received, of: offer.size) }
 
   // MARK: Ending
 
   /// Ends the transfer from the local side, and sends the reason.
-  private func fail(
-    _ error: SessionError,
-    as code: Control.ResourceCode? = nil,
-    message words: String = ""
-  ) async {
+  private func fail(_ error: SessionError, as code: Control.ResourceCode? = nil, message words: String = "") async {
     guard phase == .accepted || phase == .receiving else { return }
     phase = .cancelling
     // Send CANCEL first so that the sender stops, because the disk may be slow.
@@ -338,19 +304,9 @@ actor ResourceReceiver {
     await close(.failed(error))
   }
 
-  func sendCancel(
-    _ error: SessionError,
-    as code: Control.ResourceCode? = nil,
-    message words: String = ""
-  ) async {
-    let cancel = Control.ResourceCancel(
-      id: offer.id,
-      code: code ?? error.resourceCode,
-      message: words
-    )
-    do {
-      try await link.writer.write(cancel.bulkFrame())
-    } catch {
+  func sendCancel(_ error: SessionError, as code: Control.ResourceCode? = nil, message words: String = "") async {
+    let cancel = Control.ResourceCancel(id: offer.id, code: code ?? error.resourceCode, message: words)
+    do { try await link.writer.write(cancel.bulkFrame()) } catch {
       // The link ended; the task that reads the link reports its end.
     }
   }
@@ -362,11 +318,7 @@ actor ResourceReceiver {
     var isIntact = true
     if let batch {
       self.batch = nil
-      do {
-        writes.hash = try await batch.get()
-      } catch {
-        isIntact = false
-      }
+      do { writes.hash = try await batch.get() } catch { isIntact = false }
     }
     switch close {
     case .failed(let error):
@@ -387,14 +339,11 @@ actor ResourceReceiver {
     }
     let last = writes.nextBatch() ?? writes.emptyBatch
     do {
-      // Canceling the link's task does not cancel the write, so that the sender need not send these
-      // bytes again.
-      let hash = try await endpoint.context.threads.runIfActive(
-        eventLoop: link.writer.channel.eventLoop
-      ) { try file.write(last.pieces, at: last.offset, after: last.hash) }.get()
+      // Canceling the link's task does not cancel the write, so that the sender need not send these bytes again.
+      let hash = try await endpoint.context.threads.runIfActive(eventLoop: link.writer.channel.eventLoop) {
+        try file.write(last.pieces, at: last.offset, after: last.hash)
+      }.get()
       await inbox.storePartial(offer.id, written: writes.submittedBytes, hash: hash)
-    } catch {
-      await inbox.discard(offer.id)
-    }
+    } catch { await inbox.discard(offer.id) }
   }
 }

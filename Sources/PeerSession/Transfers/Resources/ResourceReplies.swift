@@ -20,8 +20,7 @@ final class ResourceReplies: BulkFrameSink {
     case offered
     case started
     case finished
-    /// The local side sent CANCEL. A message that the receiver sent before it received CANCEL is
-    /// accepted as an answer.
+    /// The local side sent CANCEL. A message that the receiver sent before it received CANCEL is accepted as an answer.
     case cancelled
     /// The last answer arrived.
     case over
@@ -46,9 +45,7 @@ final class ResourceReplies: BulkFrameSink {
   func advance(to phase: Phase) { state.withLockedValue { $0.phase = phase } }
 
   /// Returns the next answer if it has arrived.
-  func poll() -> Reply? {
-    state.withLockedValue { $0.replies.isEmpty ? nil : $0.replies.removeFirst() }
-  }
+  func poll() -> Reply? { state.withLockedValue { $0.replies.isEmpty ? nil : $0.replies.removeFirst() } }
 
   /// Waits for the next answer.
   func next() async -> Reply {
@@ -71,10 +68,7 @@ final class ResourceReplies: BulkFrameSink {
     }
   }
 
-  func receive(
-    _ frame: BulkFrame,
-    from link: BulkLinkRunner
-  ) async throws(BulkViolation) -> Bool {
+  func receive(_ frame: BulkFrame, from link: BulkLinkRunner) async throws(BulkViolation) -> Bool {
     let reply: Reply
     switch frame.type {
     case .resourceAccept:
@@ -91,16 +85,13 @@ final class ResourceReplies: BulkFrameSink {
       let cancel = try Control.ResourceCancel.decode(frame)
       guard cancel.id == id else { return try late(frame, link) }
       reply = .cancelled(cancel)
-    default:
-      throw .unexpected(frame.type)
+    default: throw .unexpected(frame.type)
     }
     let isExpected = state.withLockedValue { state in
       switch (state.phase, reply) {
       case (.offered, .accepted), (.cancelled, .accepted): return true
       case (.finished, .done), (.cancelled, .done): break
-      case (.offered, .cancelled), (.started, .cancelled), (.finished, .cancelled),
-        (.cancelled, .cancelled):
-        break
+      case (.offered, .cancelled), (.started, .cancelled), (.finished, .cancelled), (.cancelled, .cancelled): break
       default: return false
       }
       state.phase = .over
@@ -113,13 +104,8 @@ final class ResourceReplies: BulkFrameSink {
 
   func linkEnded(_ end: BulkEnd) async { put(.ended(end)) }
 
-  private func late(
-    _ frame: BulkFrame,
-    _ link: BulkLinkRunner
-  ) throws(BulkViolation) -> Bool {
-    guard link.isLate(frame) else {
-      throw .protocolError("A \(frame.type.name) frame names another transfer.")
-    }
+  private func late(_ frame: BulkFrame, _ link: BulkLinkRunner) throws(BulkViolation) -> Bool {
+    guard link.isLate(frame) else { throw .protocolError("A \(frame.type.name) frame names another transfer.") }
     return true
   }
 

@@ -8,8 +8,8 @@ import PeerWire
 
 /// Sends a file to one peer, over as many links as necessary (8.2).
 ///
-/// The file is read and hashed on a thread pool, one block ahead of the link. No block is read
-/// before the peer has room for it, so memory does not grow with the file.
+/// The file is read and hashed on a thread pool, one block ahead of the link. No block is read before the peer has room
+/// for it, so memory does not grow with the file.
 final class ResourceSender: Sendable {
   /// The result of a transfer, and the attempt that still has to be canceled, if any.
   private struct Ending: Sendable {
@@ -74,23 +74,12 @@ final class ResourceSender: Sendable {
     self.onCancel = onCancel
     (progress, reports) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     state = NIOLockedValueBox(
-      State(
-        info: ResourceInfo(
-          id: id,
-          name: name,
-          size: 0,
-          peer: peer,
-          direction: .outgoing,
-          resumedFrom: 0
-        )
-      )
+      State(info: ResourceInfo(id: id, name: name, size: 0, peer: peer, direction: .outgoing, resumedFrom: 0))
     )
   }
 
   /// Cancels the transfer with `transferCancelled`, unless it has ended.
-  func cancel(reason: String = "") {
-    if cancellation.set(.success(reason)) { onCancel(self) }
-  }
+  func cancel(reason: String = "") { if cancellation.set(.success(reason)) { onCancel(self) } }
 
   /// Whether ``cancel()`` was called.
   private var isCancelled: Bool { cancellation.isSet }
@@ -98,20 +87,12 @@ final class ResourceSender: Sendable {
   /// Whether the offer, including the resource's name, fits in a frame.
   var fitsInFrame: Bool {
     let name = state.withLockedValue { $0.info.name }
-    let offer = Control.ResourceOffer(
-      id: id,
-      name: name,
-      size: maximumControlInteger,
-      modified: -maximumControlInteger
-    )
+    let offer = Control.ResourceOffer(id: id, name: name, size: maximumControlInteger, modified: -maximumControlInteger)
     return offer.encoded().count <= Limits.framePayload
   }
 
-  /// The number of bytes passed to the link so far, and the link, for
-  /// ``BulkEndpoint/reconnected()``.
-  var position: (bytes: Int, link: BulkLinkRunner?) {
-    state.withLockedValue { ($0.sentBytes, $0.link) }
-  }
+  /// The number of bytes passed to the link so far, and the link, for ``BulkEndpoint/reconnected()``.
+  var position: (bytes: Int, link: BulkLinkRunner?) { state.withLockedValue { ($0.sentBytes, $0.link) } }
 
   /// Transfers the file and reports the result.
   ///
@@ -134,18 +115,14 @@ final class ResourceSender: Sendable {
     var result = ending?.result ?? .failure(.cancelled)
     if case .failure(let error) = result, error == .cancelled {
       result = .failure(
-        isCancelled
-          ? SessionError(.transferCancelled, "The local peer canceled the transfer.")
-          : pool.endError
+        isCancelled ? SessionError(.transferCancelled, "The local peer canceled the transfer.") : pool.endError
       )
     }
     if case .success(let resource) = result { reportWhole(resource.size) }
     outcome.set(result)
     reports.finish()
     await context.events.resourceFinished(state.withLockedValue { $0.info }, result)
-    if let attempt = ending?.withdrawal, case .failure(let error) = result,
-      error.code == .protocolError
-    {
+    if let attempt = ending?.withdrawal, case .failure(let error) = result, error.code == .protocolError {
       // A link with contradictory answers is not used again (FRM-4).
       attempt.link.cut(after: Control.Close(.protocolError, error.message).bulkFrame(), error)
     } else if let attempt = ending?.withdrawal {
@@ -161,20 +138,14 @@ final class ResourceSender: Sendable {
 
   private func transfer(_ pool: BulkPool) async -> Ending {
     let source: ResourceSource
-    do {
-      source = try await context.work { [path] () throws(SessionError) in
-        try ResourceSource(path: path)
-      }
-    } catch {
+    do { source = try await context.work { [path] () throws(SessionError) in try ResourceSource(path: path) } } catch {
       return Ending(result: .failure(error))
     }
     state.withLockedValue { $0.info.size = source.size }
     var retry = TransferRetry()
     while true {
       let link: BulkLinkRunner
-      do {
-        link = try await pool.acquire()
-      } catch {
+      do { link = try await pool.acquire() } catch {
         guard error.mayTryLater, let wait = retry.failed(), await pause(wait) else {
           return Ending(result: .failure(Task.isCancelled ? .cancelled : error))
         }
@@ -185,21 +156,15 @@ final class ResourceSender: Sendable {
       switch step {
       case .sent(let sha256):
         pool.release(link)
-        return Ending(
-          result: .success(ReceivedResource(path: nil, sha256: sha256, size: source.size))
-        )
+        return Ending(result: .success(ReceivedResource(path: nil, sha256: sha256, size: source.size)))
       case .refused(let cancel):
         // The receiver is waiting for the local CANCEL in reply to its own (RES-4).
         link.markLate(id)
-        link.writer.push(
-          Control.ResourceCancel(id: id, code: cancel.code, message: "").bulkFrame()
-        )
+        link.writer.push(Control.ResourceCancel(id: id, code: cancel.code, message: "").bulkFrame())
         pool.release(link)
         return Ending(result: .failure(SessionError(cancel)))
-      case .failed(let error):
-        return Ending(result: .failure(error), withdrawal: attempt)
-      case .interrupted:
-        return Ending(result: .failure(.cancelled), withdrawal: attempt)
+      case .failed(let error): return Ending(result: .failure(error), withdrawal: attempt)
+      case .interrupted: return Ending(result: .failure(.cancelled), withdrawal: attempt)
       case .broken(let end, let hasProgressed):
         guard end.mayRetry else { return Ending(result: .failure(end.error)) }
         if hasProgressed {
@@ -219,9 +184,7 @@ final class ResourceSender: Sendable {
     do {
       try await context.time.sleep(wait)
       return true
-    } catch {
-      return false
-    }
+    } catch { return false }
   }
 
   private func send(_ source: ResourceSource, _ attempt: inout Attempt) async -> Step {
@@ -234,21 +197,13 @@ final class ResourceSender: Sendable {
     guard link.attach(replies) else { return .broken(.broken, hasProgressed: false) }
     var hasProgressed = false
     do throws(SessionError) {
-      let offer = Control.ResourceOffer(
-        id: id,
-        name: info.name,
-        size: source.size,
-        modified: source.modified
-      )
+      let offer = Control.ResourceOffer(id: id, name: info.name, size: source.size, modified: source.modified)
       attempt.hasOffered = true
       try await link.writer.write(offer.bulkFrame())
       let accept: Control.ResourceAccept
       switch await replies.next() {
       case .accepted(let answer): accept = answer
-      case .done:
-        return .failed(
-          SessionError(.protocolError, "The receiver's answers contradict each other.")
-        )
+      case .done: return .failed(SessionError(.protocolError, "The receiver's answers contradict each other."))
       case .cancelled(let cancel): return .refused(cancel)
       case .ended(let end): return .broken(end, hasProgressed: false)
       case .interrupted: return .interrupted
@@ -261,9 +216,7 @@ final class ResourceSender: Sendable {
 
       var block = try await read(source, offset, hash)
       while let current = block {
-        if let reply = replies.poll() {
-          return step(reply, hasProgressed: hasProgressed)
-        }
+        if let reply = replies.poll() { return step(reply, hasProgressed: hasProgressed) }
         hash = current.hash
         offset += current.count
         let (from, after) = (offset, current.hash)
@@ -273,14 +226,11 @@ final class ResourceSender: Sendable {
         report(offset, of: source.size)
         block = try await next.get()
       }
-      // The last block was checked when it was read; check that the file has not changed since
-      // then.
+      // The last block was checked when it was read; check that the file has not changed since then.
       try await context.work { () throws(SessionError) in try source.checkUnchanged() }
       let sha256 = hash.digest
       replies.advance(to: .finished)
-      try await link.writer.write(
-        Control.ResourceEnd(id: id, sha256: hexadecimal(sha256)).bulkFrame()
-      )
+      try await link.writer.write(Control.ResourceEnd(id: id, sha256: hexadecimal(sha256)).bulkFrame())
       switch await replies.next() {
       case .done: return .sent(sha256: sha256)
       case let reply: return step(reply, hasProgressed: hasProgressed)
@@ -288,8 +238,7 @@ final class ResourceSender: Sendable {
     } catch {
       if Task.isCancelled { return .interrupted }
       guard !link.isOpen || error == .bulkLinkLost else { return .failed(error) }
-      // A message that the receiver sent before the link broke takes precedence over the link
-      // error.
+      // A message that the receiver sent before the link broke takes precedence over the link error.
       return step(await replies.next(), hasProgressed: hasProgressed)
     }
   }
@@ -299,16 +248,14 @@ final class ResourceSender: Sendable {
     case .cancelled(let cancel): .refused(cancel)
     case .ended(let end): .broken(end, hasProgressed: hasProgressed)
     case .interrupted: .interrupted
-    case .accepted, .done:
-      .failed(SessionError(.protocolError, "The receiver's answers contradict each other."))
+    case .accepted, .done: .failed(SessionError(.protocolError, "The receiver's answers contradict each other."))
     }
   }
 
   /// Decides at which offset to start (RES-2).
-  private func start(
-    _ accept: Control.ResourceAccept,
-    _ source: ResourceSource
-  ) async throws(SessionError) -> (Int, SHA256) {
+  private func start(_ accept: Control.ResourceAccept, _ source: ResourceSource) async throws(SessionError) -> (
+    Int, SHA256
+  ) {
     guard accept.offset > 0, let prefix = accept.prefix else { return (0, SHA256()) }
     let cancellation = cancellation
     let hash = try await context.work { () throws(SessionError) in
@@ -318,27 +265,17 @@ final class ResourceSender: Sendable {
   }
 
   /// Wraps ``read(_:_:_:)`` in a `Result`, because `async let` would lose the type of the error.
-  private func readResult(
-    _ source: ResourceSource,
-    _ offset: Int,
-    _ hash: SHA256
-  ) async -> Result<ResourceSource.Block?, SessionError> {
-    do throws(SessionError) {
-      return .success(try await read(source, offset, hash))
-    } catch {
-      return .failure(error)
-    }
+  private func readResult(_ source: ResourceSource, _ offset: Int, _ hash: SHA256) async -> Result<
+    ResourceSource.Block?, SessionError
+  > {
+    do throws(SessionError) { return .success(try await read(source, offset, hash)) } catch { return .failure(error) }
   }
 
-  private func read(
-    _ source: ResourceSource,
-    _ offset: Int,
-    _ hash: SHA256
-  ) async throws(SessionError) -> ResourceSource.Block? {
+  private func read(_ source: ResourceSource, _ offset: Int, _ hash: SHA256) async throws(SessionError)
+    -> ResourceSource.Block?
+  {
     guard offset < source.size else { return nil }
-    return try await context.work { () throws(SessionError) in
-      try source.block(at: offset, after: hash)
-    }
+    return try await context.work { () throws(SessionError) in try source.block(at: offset, after: hash) }
   }
 
   private func reportStart(_ offset: Int) async {

@@ -12,8 +12,8 @@ import Musl
 ///
 /// All its calls block, so they run on a thread pool.
 ///
-/// The file is open during the transfer. After each read, its properties are compared with those at
-/// opening. This detects changes, so that a mixture of two versions is never sent as one file.
+/// The file is open during the transfer. After each read, its properties are compared with those at opening. This
+/// detects changes, so that a mixture of two versions is never sent as one file.
 final class ResourceSource: Sendable {
   /// The number of bytes in one read.
   ///
@@ -59,9 +59,7 @@ final class ResourceSource: Sendable {
   ///
   /// - Throws: `sourceUnreadable`.
   init(path: String) throws(SessionError) {
-    guard !path.utf8.contains(0) else {
-      throw SessionError(.sourceUnreadable, "A path must not contain NUL.")
-    }
+    guard !path.utf8.contains(0) else { throw SessionError(.sourceUnreadable, "A path must not contain NUL.") }
     // Open without blocking, so that the call does not hang if the path refers to a named pipe.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
@@ -105,9 +103,7 @@ final class ResourceSource: Sendable {
         do {
           try fill(target, at: offset + done)
           hash.update(bufferPointer: UnsafeRawBufferPointer(target))
-        } catch {
-          failure = error as? SessionError
-        }
+        } catch { failure = error as? SessionError }
         return length
       }
       if let failure { throw failure }
@@ -119,12 +115,8 @@ final class ResourceSource: Sendable {
 
   /// Returns the hash of the first `count` bytes (RES-2).
   ///
-  /// - Throws: `sourceChanged`, `sourceUnreadable`, or `transferCancelled` once `isCancelled`
-  ///   returns true.
-  func hashPrefix(
-    _ count: Int,
-    isCancelled: @Sendable () -> Bool
-  ) throws(SessionError) -> SHA256 {
+  /// - Throws: `sourceChanged`, `sourceUnreadable`, or `transferCancelled` once `isCancelled` returns true.
+  func hashPrefix(_ count: Int, isCancelled: @Sendable () -> Bool) throws(SessionError) -> SHA256 {
     let hash = try hashFile(
       descriptor,
       count: count,
@@ -137,8 +129,7 @@ final class ResourceSource: Sendable {
 
   /// Compares the file with its properties at opening.
   ///
-  /// Unlinking the file is allowed, because its bytes remain complete. Replacing it with another
-  /// file is not.
+  /// Unlinking the file is allowed, because its bytes remain complete. Replacing it with another file is not.
   ///
   /// - Throws: `sourceChanged`.
   func checkUnchanged() throws(SessionError) {
@@ -150,26 +141,14 @@ final class ResourceSource: Sendable {
     }
   }
 
-  private var changed: SessionError {
-    SessionError(.sourceChanged, "\(path) changed while it was being sent.")
-  }
+  private var changed: SessionError { SessionError(.sourceChanged, "\(path) changed while it was being sent.") }
 
-  private func fill(
-    _ target: UnsafeMutableRawBufferPointer,
-    at offset: Int
-  ) throws(SessionError) {
+  private func fill(_ target: UnsafeMutableRawBufferPointer, at offset: Int) throws(SessionError) {
     var done = 0
     while done < target.count {
-      let count = pread(
-        descriptor,
-        target.baseAddress?.advanced(by: done),
-        target.count - done,
-        off_t(offset + done)
-      )
+      let count = pread(descriptor, target.baseAddress?.advanced(by: done), target.count - done, off_t(offset + done))
       if count < 0 && errno == EINTR { continue }
-      guard count >= 0 else {
-        throw SessionError(.sourceUnreadable, "Cannot read \(path): \(systemMessage(errno)).")
-      }
+      guard count >= 0 else { throw SessionError(.sourceUnreadable, "Cannot read \(path): \(systemMessage(errno)).") }
       guard count > 0 else { throw changed }
       done += count
     }
@@ -178,14 +157,10 @@ final class ResourceSource: Sendable {
 
 /// Hashes the first `count` bytes of an open file.
 ///
-/// - Throws: `shortRead` if the file ends earlier, `system`, or `transferCancelled` once
-///   `isCancelled` returns true.
-func hashFile(
-  _ descriptor: Int32,
-  count: Int,
-  isCancelled: @Sendable () -> Bool,
-  shortRead: SessionError
-) throws(SessionError) -> SHA256 {
+/// - Throws: `shortRead` if the file ends earlier, `system`, or `transferCancelled` once `isCancelled` returns true.
+func hashFile(_ descriptor: Int32, count: Int, isCancelled: @Sendable () -> Bool, shortRead: SessionError)
+  throws(SessionError) -> SHA256
+{
   var hash = SHA256()
   var buffer = [UInt8](repeating: 0, count: min(ResourceSource.blockSize, max(count, 1)))
   var offset = 0
@@ -196,9 +171,7 @@ func hashFile(
     if read < 0 && errno == EINTR { continue }
     guard read >= 0 else { throw .system("Cannot read a file", errno: errno) }
     guard read > 0 else { throw shortRead }
-    buffer.withUnsafeBytes {
-      hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[..<read]))
-    }
+    buffer.withUnsafeBytes { hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[..<read])) }
     offset += read
   }
   return hash

@@ -19,15 +19,14 @@ struct StagingRecord: Codable, Equatable, Sendable {
   /// Whether the file is useful only to the process that began the transfer.
   var isTemporary: Bool?
 
-  /// Returns whether a file that is offered under another id has the same metadata, including a
-  /// modification time.
+  /// Returns whether a file that is offered under another id has the same metadata, including a modification time.
   func isSameFile(as other: StagingRecord) -> Bool { modified != nil && self == other }
 }
 
 /// The directory for finished resources, with a subdirectory `.partial` for unfinished ones.
 ///
-/// All calls block. Files are named only by transfer ids and accessed relative to open directories.
-/// Neither text from a peer nor a symbolic link can therefore redirect an access.
+/// All calls block. Files are named only by transfer ids and accessed relative to open directories. Neither text from a
+/// peer nor a symbolic link can therefore redirect an access.
 final class StagingDirectory: Sendable {
   /// How long the bytes of an abandoned transfer are kept, in seconds.
   static let maximumAge = 7 * 24 * 3_600
@@ -81,14 +80,9 @@ final class StagingDirectory: Sendable {
     self.inbox = inbox
     self.partial = partial
     var status = stat()
-    guard fstat(partial, &status) == 0 else {
-      throw .system("Cannot read \(path)/.partial", errno: errno)
-    }
+    guard fstat(partial, &status) == 0 else { throw .system("Cannot read \(path)/.partial", errno: errno) }
     guard status.st_uid == geteuid() else {
-      throw SessionError(
-        .system,
-        "Another user owns \(path)/.partial. Choose another directory with --data-dir."
-      )
+      throw SessionError(.system, "Another user owns \(path)/.partial. Choose another directory with --data-dir.")
     }
     // Change the mode only if necessary, because a read-only disk refuses every change.
     guard status.st_mode & 0o7777 == 0o700 || fchmod(partial, 0o700) == 0 else {
@@ -105,15 +99,12 @@ final class StagingDirectory: Sendable {
   func survey() throws(SessionError) -> Survey {
     var survey = Survey()
     for name in try Self.names(in: inbox) {
-      guard let status = Self.status(inbox, name), status.st_mode & S_IFMT == S_IFREG else {
-        continue
-      }
+      guard let status = Self.status(inbox, name), status.st_mode & S_IFMT == S_IFREG else { continue }
       survey.deliveredBytes += Int(status.st_size)
       if let id = TransferID(text: name) { survey.delivered.insert(id) }
     }
     for name in try Self.names(in: partial) {
-      guard let id = TransferID(text: name), let status = Self.status(partial, name),
-        status.st_mode & S_IFMT == S_IFREG
+      guard let id = TransferID(text: name), let status = Self.status(partial, name), status.st_mode & S_IFMT == S_IFREG
       else { continue }
       survey.partials.append(
         Partial(
@@ -152,18 +143,11 @@ final class StagingDirectory: Sendable {
   /// - Throws: `diskFull` or `system`; no file remains in that case.
   func create(_ id: TransferID, _ record: StagingRecord) throws(SessionError) -> StagingFile {
     remove(id)
-    let descriptor = openat(
-      partial,
-      id.text,
-      O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-      0o600
-    )
+    let descriptor = openat(partial, id.text, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw .system("Cannot create a file in \(path)", errno: errno) }
     let file = StagingFile(descriptor: descriptor, calls: calls)
     _ = file.lock()
-    do {
-      try writeRecord(id, record)
-    } catch {
+    do { try writeRecord(id, record) } catch {
       remove(id)
       throw error
     }
@@ -171,19 +155,11 @@ final class StagingDirectory: Sendable {
   }
 
   /// Opens the stored part of a transfer, and renames it if the sender uses a new id.
-  func reopen(
-    _ old: TransferID,
-    as id: TransferID,
-    _ record: StagingRecord
-  ) throws(SessionError) -> StagingFile {
+  func reopen(_ old: TransferID, as id: TransferID, _ record: StagingRecord) throws(SessionError) -> StagingFile {
     let descriptor = openat(partial, old.text, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw .system("Cannot open an unfinished transfer", errno: errno)
-    }
+    guard descriptor >= 0 else { throw .system("Cannot open an unfinished transfer", errno: errno) }
     let file = StagingFile(descriptor: descriptor, calls: calls)
-    guard file.lock() else {
-      throw SessionError(.declined, "Another program is receiving this transfer.")
-    }
+    guard file.lock() else { throw SessionError(.declined, "Another program is receiving this transfer.") }
     if old != id {
       guard renameat(partial, old.text, partial, id.text) == 0 else {
         throw .system("Cannot rename an unfinished transfer", errno: errno)
@@ -227,17 +203,10 @@ final class StagingDirectory: Sendable {
   private func writeRecord(_ id: TransferID, _ record: StagingRecord) throws(SessionError) {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
-    guard let bytes = try? encoder.encode(record) else {
-      preconditionFailure("a record holds only text and integers")
-    }
+    guard let bytes = try? encoder.encode(record) else { preconditionFailure("a record holds only text and integers") }
     let name = id.text + ".json"
     unlinkat(partial, name, 0)
-    let descriptor = openat(
-      partial,
-      name,
-      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-      0o600
-    )
+    let descriptor = openat(partial, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw .system("Cannot create a file in \(path)", errno: errno) }
     defer { close(descriptor) }
     let written = bytes.withUnsafeBytes { calls.write(descriptor, $0, 0) }
@@ -247,11 +216,7 @@ final class StagingDirectory: Sendable {
   }
 
   private func readRecord(_ id: TransferID) -> StagingRecord? {
-    let descriptor = openat(
-      partial,
-      id.text + ".json",
-      O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
-    )
+    let descriptor = openat(partial, id.text + ".json", O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: 1_024)
@@ -267,14 +232,12 @@ final class StagingDirectory: Sendable {
       throw .system("Cannot make \(path)", errno: error)
     }
     try makeDirectories(String(path[..<slash]))
-    guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-      throw .system("Cannot make \(path)", errno: errno)
-    }
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .system("Cannot make \(path)", errno: errno) }
   }
 
   private static func names(in directory: Int32) throws(SessionError) -> [String] {
-    // Open a new descriptor, because the directory stream closes its descriptor and two streams
-    // must not share a position.
+    // Open a new descriptor, because the directory stream closes its descriptor and two streams must not share a
+    // position.
     let descriptor = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0, let stream = fdopendir(descriptor) else {
       throw .system("Cannot list the inbox", errno: errno)

@@ -33,21 +33,13 @@ final class StagingFile: Sendable {
   /// Writes `pieces` in order, starting at `offset`, and hashes them.
   ///
   /// - Throws: `diskFull` or `system`.
-  func write(
-    _ pieces: [ByteBuffer],
-    at offset: Int,
-    after hash: SHA256
-  ) throws(SessionError) -> SHA256 {
+  func write(_ pieces: [ByteBuffer], at offset: Int, after hash: SHA256) throws(SessionError) -> SHA256 {
     var hash = hash
     var offset = offset
     for piece in pieces {
       var failure: SessionError?
       piece.withUnsafeReadableBytes { bytes in
-        do {
-          try write(bytes, at: offset)
-        } catch {
-          failure = error as? SessionError
-        }
+        do { try write(bytes, at: offset) } catch { failure = error as? SessionError }
         hash.update(bufferPointer: bytes)
       }
       if let failure { throw failure }
@@ -57,10 +49,7 @@ final class StagingFile: Sendable {
   }
 
   /// Hashes the first `count` bytes.
-  func hashPrefix(
-    _ count: Int,
-    isCancelled: @Sendable () -> Bool
-  ) throws(SessionError) -> SHA256 {
+  func hashPrefix(_ count: Int, isCancelled: @Sendable () -> Bool) throws(SessionError) -> SHA256 {
     try hashFile(
       descriptor,
       count: count,
@@ -78,9 +67,7 @@ final class StagingFile: Sendable {
 
   /// Waits until the bytes are on the disk.
   func synchronize() throws(SessionError) {
-    guard fsync(descriptor) == 0 else {
-      throw .system("Cannot write a resource to the disk", errno: errno)
-    }
+    guard fsync(descriptor) == 0 else { throw .system("Cannot write a resource to the disk", errno: errno) }
   }
 
   private func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(SessionError) {

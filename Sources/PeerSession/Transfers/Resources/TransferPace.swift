@@ -1,7 +1,7 @@
 /// Measures how fast the bytes of an incoming transfer arrive (RES-7).
 ///
-/// A transfer is slow only if both the window and a number of checks have passed. Suspending the
-/// receiver therefore does not make a transfer slow. The endpoint checks at each ``interval``.
+/// A transfer is slow only if both the window and a number of checks have passed. Suspending the receiver therefore
+/// does not make a transfer slow. The endpoint checks at each ``interval``.
 struct TransferPace: Sendable {
   /// The result of a check.
   enum Verdict: Equatable, Sendable {
@@ -50,8 +50,7 @@ struct TransferPace: Sendable {
   /// - Parameters:
   ///   - now: The time.
   ///   - bytes: The number of bytes that the receiver has.
-  ///   - isReceiverBusy: Whether the receiver's own disk delays the transfer; if so, the window
-  ///     restarts.
+  ///   - isReceiverBusy: Whether the receiver's own disk delays the transfer; if so, the window restarts.
   /// - Returns: Whether the transfer may continue.
   mutating func check(now: Duration, bytes: Int, isReceiverBusy: Bool) -> Verdict {
     if isReceiverBusy {
@@ -61,11 +60,10 @@ struct TransferPace: Sendable {
     if now - lastHeard >= Self.window { return .silent }
     marks.append(Mark(time: now, bytes: bytes))
     if marks.count > Self.markLimit { marks.removeFirst() }
-    guard marks.count == Self.markLimit, let first = marks.first,
-      now - first.time >= Self.window, bytes - first.bytes < Self.minimumBytes
+    guard marks.count == Self.markLimit, let first = marks.first, now - first.time >= Self.window,
+      bytes - first.bytes < Self.minimumBytes
     else { return .sufficient }
-    // If no bytes arrived in the window, the transfer is stalled even if a frame without bytes
-    // arrived.
+    // If no bytes arrived in the window, the transfer is stalled even if a frame without bytes arrived.
     return bytes == first.bytes ? .silent : .slow
   }
 }

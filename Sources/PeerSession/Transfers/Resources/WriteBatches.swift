@@ -4,9 +4,8 @@ import PeerWire
 
 /// Gathers the received bytes of a resource into batches for the disk.
 ///
-/// The owner writes one batch at a time. It stores the batch's hash before it takes the next batch.
-/// At most two batches are therefore in memory: one that is being written and one that is being
-/// gathered.
+/// The owner writes one batch at a time. It stores the batch's hash before it takes the next batch. At most two batches
+/// are therefore in memory: one that is being written and one that is being gathered.
 struct WriteBatches {
   /// A batch of bytes to write and hash in one step.
   struct Batch: Sendable {

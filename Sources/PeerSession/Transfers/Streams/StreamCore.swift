@@ -4,8 +4,7 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// The state of one byte stream, shared by the link that carries it and the ``PeerStream`` that the
-/// application holds.
+/// The state of one byte stream, shared by the link that carries it and the ``PeerStream`` that the application holds.
 final class StreamCore: BulkFrameSink {
   /// The number of bytes buffered for the reader above which the link is not read (STR-2).
   static let heldLimit = 131_072
@@ -71,21 +70,14 @@ final class StreamCore: BulkFrameSink {
   func write(_ bytes: [UInt8]) async throws(SessionError) {
     try checkWritable()
     guard !bytes.isEmpty else { return }
-    do {
-      try await link.writer.begin()
-    } catch {
-      throw failure(error)
-    }
+    do { try await link.writer.begin() } catch { throw failure(error) }
     defer { link.writer.finish() }
     try checkWritable()
     var offset = 0
     while offset < bytes.count {
       if offset > 0 {
-        do {
-          try await link.writer.waitForRoom()
-        } catch {
-          // Some of the bytes were sent. Reset the stream, because bytes would be missing in the
-          // middle (STR-1).
+        do { try await link.writer.waitForRoom() } catch {
+          // Some of the bytes were sent. Reset the stream, because bytes would be missing in the middle (STR-1).
           if error.code == .cancelled { reset(code: 0, message: "A write was canceled.") }
           throw failure(error)
         }
@@ -108,9 +100,7 @@ final class StreamCore: BulkFrameSink {
     guard isFirst else { return }
     // FIN must follow the current write, even if the caller is canceled in the meantime.
     let writer = link.writer
-    do {
-      try await writer.begin()
-    } catch {
+    do { try await writer.begin() } catch {
       if error.code == .cancelled { reset(code: 0, message: "Finishing the stream was canceled.") }
       throw failure(error)
     }
@@ -122,9 +112,7 @@ final class StreamCore: BulkFrameSink {
 
   /// Ends both directions immediately.
   func reset(code: UInt32, message: String = "") {
-    guard end(SessionError(.reset, "This peer reset the stream."), code: nil, dropHeld: true) else {
-      return
-    }
+    guard end(SessionError(.reset, "This peer reset the stream."), code: nil, dropHeld: true) else { return }
     link.cut(
       after: Control.StreamReset(id: id, code: code, message: message).bulkFrame(),
       SessionError(.reset, "This peer reset the stream.")
@@ -140,20 +128,17 @@ final class StreamCore: BulkFrameSink {
       case finish
       case reset
     }
-    let (step, deliverer): (Step, CheckedContinuation<Void, Never>?) =
-      state.withLockedValue { state in
-        guard state.error == nil, !state.hasCompleted else { return (.none, nil) }
-        if !state.hasFinished && !(state.hasPeerFinished && state.held.isEmpty) {
-          return (.reset, nil)
-        }
-        state.isDiscarding = true
-        state.held = []
-        let deliverer = state.deliverer
-        state.deliverer = nil
-        guard !state.hasFinished else { return (.none, deliverer) }
-        state.hasFinished = true
-        return (.finish, deliverer)
-      }
+    let (step, deliverer): (Step, CheckedContinuation<Void, Never>?) = state.withLockedValue { state in
+      guard state.error == nil, !state.hasCompleted else { return (.none, nil) }
+      if !state.hasFinished && !(state.hasPeerFinished && state.held.isEmpty) { return (.reset, nil) }
+      state.isDiscarding = true
+      state.held = []
+      let deliverer = state.deliverer
+      state.deliverer = nil
+      guard !state.hasFinished else { return (.none, deliverer) }
+      state.hasFinished = true
+      return (.finish, deliverer)
+    }
     deliverer?.resume()
     switch step {
     case .none: break
@@ -171,25 +156,24 @@ final class StreamCore: BulkFrameSink {
     do {
       return try await withTaskCancellationHandler {
         try await withCheckedThrowingContinuation { (reader: Reader) in
-          let (result, deliverer):
-            (Result<[UInt8]?, any Error>?, CheckedContinuation<Void, Never>?) =
-              state.withLockedValue { state in
-                if state.isReaderCancelled {
-                  state.isReaderCancelled = false
-                  return (.failure(SessionError.cancelled), nil)
-                }
-                if !state.held.isEmpty {
-                  var bytes: [UInt8] = []
-                  swap(&bytes, &state.held)
-                  defer { state.deliverer = nil }
-                  return (.success(bytes), state.deliverer)
-                }
-                if let error = state.error { return (.failure(error), nil) }
-                if state.hasPeerFinished { return (.success(nil), nil) }
-                precondition(state.reader == nil, "a stream can have only one reader at a time")
-                state.reader = reader
-                return (nil, nil)
+          let (result, deliverer): (Result<[UInt8]?, any Error>?, CheckedContinuation<Void, Never>?) =
+            state.withLockedValue { state in
+              if state.isReaderCancelled {
+                state.isReaderCancelled = false
+                return (.failure(SessionError.cancelled), nil)
               }
+              if !state.held.isEmpty {
+                var bytes: [UInt8] = []
+                swap(&bytes, &state.held)
+                defer { state.deliverer = nil }
+                return (.success(bytes), state.deliverer)
+              }
+              if let error = state.error { return (.failure(error), nil) }
+              if state.hasPeerFinished { return (.success(nil), nil) }
+              precondition(state.reader == nil, "a stream can have only one reader at a time")
+              state.reader = reader
+              return (nil, nil)
+            }
           deliverer?.resume()
           if let result { reader.resume(with: result) }
         }
@@ -212,21 +196,14 @@ final class StreamCore: BulkFrameSink {
 
   // MARK: The link's side
 
-  func receive(
-    _ frame: BulkFrame,
-    from link: BulkLinkRunner
-  ) async throws(BulkViolation) -> Bool {
+  func receive(_ frame: BulkFrame, from link: BulkLinkRunner) async throws(BulkViolation) -> Bool {
     switch frame.type {
     case .streamData:
-      guard frame.count > 0 else {
-        throw .protocolError("A stream's data frame is empty.")
-      }
+      guard frame.count > 0 else { throw .protocolError("A stream's data frame is empty.") }
       try await deliver(frame)
       return true
     case .streamFin:
-      guard frame.count == 0 else {
-        throw .protocolError("A stream's final frame is not empty.")
-      }
+      guard frame.count == 0 else { throw .protocolError("A stream's final frame is not empty.") }
       try finishPeer()
       return true
     case .streamReset:
@@ -246,24 +223,21 @@ final class StreamCore: BulkFrameSink {
     }
   }
 
-  func linkEnded(_ end: BulkEnd) async {
-    self.end(end.error, code: nil, dropHeld: false)
-  }
+  func linkEnded(_ end: BulkEnd) async { self.end(end.error, code: nil, dropHeld: false) }
 
   private func deliver(_ frame: BulkFrame) async throws(BulkViolation) {
-    let (hasFinished, mustWait, reader, taken): (Bool, Bool, Reader?, [UInt8]) =
-      state.withLockedValue { state in
-        if state.hasPeerFinished { return (true, false, nil, []) }
-        if state.isDropping { return (false, false, nil, []) }
-        // Copy the bytes here, not in the reader, so that TLS can reuse its buffers for the next
-        // read. Allocating new buffers would cost more than the copy.
-        if let reader = state.reader {
-          state.reader = nil
-          return (false, false, reader, frame.bytes)
-        }
-        if state.held.isEmpty { state.held = frame.bytes } else { frame.append(to: &state.held) }
-        return (false, state.held.count >= Self.heldLimit, nil, [])
+    let (hasFinished, mustWait, reader, taken): (Bool, Bool, Reader?, [UInt8]) = state.withLockedValue { state in
+      if state.hasPeerFinished { return (true, false, nil, []) }
+      if state.isDropping { return (false, false, nil, []) }
+      // Copy the bytes here, not in the reader, so that TLS can reuse its buffers for the next read. Allocating new
+      // buffers would cost more than the copy.
+      if let reader = state.reader {
+        state.reader = nil
+        return (false, false, reader, frame.bytes)
       }
+      if state.held.isEmpty { state.held = frame.bytes } else { frame.append(to: &state.held) }
+      return (false, state.held.count >= Self.heldLimit, nil, [])
+    }
     guard !hasFinished else { throw .unexpected(.streamData) }
     reader?.resume(returning: taken)
     if mustWait { await waitUntilTaken() }
@@ -273,9 +247,7 @@ final class StreamCore: BulkFrameSink {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let mayGoOn = state.withLockedValue { state in
-          if state.held.count < Self.heldLimit || state.isDropping || Task.isCancelled {
-            return true
-          }
+          if state.held.count < Self.heldLimit || state.isDropping || Task.isCancelled { return true }
           state.deliverer = continuation
           return false
         }
@@ -304,8 +276,7 @@ final class StreamCore: BulkFrameSink {
 
   private func completeIfBothFinished() {
     let isComplete = state.withLockedValue { state in
-      guard state.isFinishWritten, state.hasPeerFinished, !state.hasCompleted, state.error == nil
-      else { return false }
+      guard state.isFinishWritten, state.hasPeerFinished, !state.hasCompleted, state.error == nil else { return false }
       state.hasCompleted = true
       return true
     }
@@ -313,20 +284,19 @@ final class StreamCore: BulkFrameSink {
   }
 
   /// Ends the stream with an error, unless it had already ended.
-  @discardableResult
-  private func end(_ error: SessionError, code: UInt32?, dropHeld: Bool) -> Bool {
-    let (isFirst, reader, deliverer): (Bool, Reader?, CheckedContinuation<Void, Never>?) =
-      state.withLockedValue { state in
-        guard state.error == nil, !state.hasCompleted else { return (false, nil, nil) }
-        state.error = error
-        state.resetCode = code
-        if dropHeld { state.held = [] }
-        defer {
-          state.reader = nil
-          state.deliverer = nil
-        }
-        return (true, state.reader, state.deliverer)
+  @discardableResult private func end(_ error: SessionError, code: UInt32?, dropHeld: Bool) -> Bool {
+    let (isFirst, reader, deliverer): (Bool, Reader?, CheckedContinuation<Void, Never>?) = state.withLockedValue {
+      state in
+      guard state.error == nil, !state.hasCompleted else { return (false, nil, nil) }
+      state.error = error
+      state.resetCode = code
+      if dropHeld { state.held = [] }
+      defer {
+        state.reader = nil
+        state.deliverer = nil
       }
+      return (true, state.reader, state.deliverer)
+    }
     reader?.resume(throwing: error)
     deliverer?.resume()
     // Waiting writers fail with the error that ended the stream.
@@ -347,9 +317,7 @@ final class StreamCore: BulkFrameSink {
   }
 
   /// Returns the error that ended the stream, if there is one; otherwise the link's error.
-  private func failure(_ error: SessionError) -> SessionError {
-    state.withLockedValue { $0.error } ?? error
-  }
+  private func failure(_ error: SessionError) -> SessionError { state.withLockedValue { $0.error } ?? error }
 
   private static func frames(_ bytes: ArraySlice<UInt8>) -> ByteBuffer {
     var buffer = ByteBuffer()

@@ -19,9 +19,7 @@ private func processorTime() -> Double {
 }
 
 /// An unknown row, or replicas that differ.
-struct Failure: Error, CustomStringConvertible {
-  let description: String
-}
+struct Failure: Error, CustomStringConvertible { let description: String }
 
 /// One message of a link: the index of its sender, and its bytes with the kind.
 typealias Message = (sender: Int, bytes: [UInt8])
@@ -45,10 +43,7 @@ func receiving(_ batches: [Batch], _ work: Work) throws -> Figures {
   var state = try work.board()
   var readers = work.authors.map { author in
     var reader = LinkBatchReader()
-    reader.beginAuthor(
-      author,
-      lastSequence: UInt64(Work.objectsEach * Work.properties)
-    )
+    reader.beginAuthor(author, lastSequence: UInt64(Work.objectsEach * Work.properties))
     return reader
   }
   var chains = work.authors.map { BatchChain($0) }
@@ -56,10 +51,7 @@ func receiving(_ batches: [Batch], _ work: Work) throws -> Figures {
   let (time, _) = try seconds {
     for message in messages {
       let batch = try readers[message.sender].decode(message.bytes, from: 1)
-      chains[message.sender].append(
-        batch.bytes,
-        through: batch.batch.sequences.upperBound
-      )
+      chains[message.sender].append(batch.bytes, through: batch.batch.sequences.upperBound)
       var changes = ChangeLog()
       try state.apply(batch.batch, changes: &changes)
       told += changes.changes(in: state).count
@@ -70,10 +62,7 @@ func receiving(_ batches: [Batch], _ work: Work) throws -> Figures {
   }
   guard told > 0 else { throw Failure(description: "no change was reported") }
   let bytes = messages.reduce(0) { $0 + $1.bytes.count }
-  return [
-    ("rate", Double(Work.updates) / time),
-    ("bytes", Double(bytes) / Double(Work.updates)),
-  ]
+  return [("rate", Double(Work.updates) / time), ("bytes", Double(bytes) / Double(Work.updates))]
 }
 
 /// Measures single updates in full form, in order and in random order.
@@ -139,12 +128,10 @@ func catchUp(_ work: Work) throws -> Figures {
   return [("bytes", Double(count)), ("time", time * 1000)]
 }
 
-/// Measures the bytes per point of freehand strokes: 120 points per second, in a commit of one
-/// message every 250 ms.
+/// Measures the bytes per point of freehand strokes: 120 points per second, in a commit of one message every 250 ms.
 func ink() throws -> Figures {
   [
-    ("bytes", try ink(hasPressure: false, pieces: 4)),
-    ("pressure", try ink(hasPressure: true, pieces: 4)),
+    ("bytes", try ink(hasPressure: false, pieces: 4)), ("pressure", try ink(hasPressure: true, pieces: 4)),
     ("long", try ink(hasPressure: true, pieces: 12)),
   ]
 }
@@ -157,9 +144,7 @@ private func ink(hasPressure: Bool, pieces: Int) throws -> Double {
   let board = Board(incarnation: Incarnation(7), member: member, wallClock: Work.epoch)
   var writer = LinkBatchWriter()
   var bytes = 0
-  func send() {
-    for batch in board.takeBatches() { bytes += 1 + writer.encode(EncodedBatch(batch)).count }
-  }
+  func send() { for batch in board.takeBatches() { bytes += 1 + writer.encode(EncodedBatch(batch)).count } }
   let strokes = 200
   for _ in 0..<strokes {
     let stroke = try board.beginDrawing()
@@ -174,11 +159,7 @@ private func ink(hasPressure: Bool, pieces: Int) throws -> Double {
         x += speed * cos(heading)
         y += speed * sin(heading)
         pressure = min(255, max(1, pressure + random.below(9) - 4))
-        return InkPoint(
-          x: Int32(x),
-          y: Int32(y),
-          pressure: hasPressure ? UInt8(pressure) : 0
-        )
+        return InkPoint(x: Int32(x), y: Int32(y), pressure: hasPressure ? UInt8(pressure) : 0)
       }
       board.wallClock += 250
       try board.appendInk(points, to: stroke, first: piece * 30)

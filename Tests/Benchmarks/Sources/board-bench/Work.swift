@@ -29,9 +29,7 @@ struct Work {
   static let side = 64_000
   static let epoch: UInt64 = 1_700_000_000_000
 
-  let authors = (0..<replicas).map {
-    Incarnation(0x9E37_79B9_7F4A_7C15 &* UInt64($0 + 1))
-  }
+  let authors = (0..<replicas).map { Incarnation(0x9E37_79B9_7F4A_7C15 &* UInt64($0 + 1)) }
   private(set) var objects: [ObjectID] = []
   /// The batches that create all objects, one object each.
   private(set) var creation: [Batch] = []
@@ -49,10 +47,8 @@ struct Work {
             firstSequence: first,
             time: Self.time(milliseconds: UInt64(number) * 20),
             operations: [
-              Operation(id, .kind, .unsigned(1)),
-              Operation(id, .position, Self.place(&random)),
-              Operation(id, .size, .pair(12_800, 3200)),
-              Operation(id, .scale, .unsigned(65_536)),
+              Operation(id, .kind, .unsigned(1)), Operation(id, .position, Self.place(&random)),
+              Operation(id, .size, .pair(12_800, 3200)), Operation(id, .scale, .unsigned(65_536)),
               Operation(id, .angle, .unsigned(UInt64(random.below(4096)))),
               Operation(id, .zIndex, .bytes([0x80, UInt8(number >> 8), UInt8(number & 255)])),
               Operation(id, .color, .unsigned(UInt64(random.below(1 << 24)) << 8 | 0xFF)),
@@ -64,31 +60,26 @@ struct Work {
     }
   }
 
-  static func time(milliseconds: UInt64) -> HybridTime {
-    HybridTime((epoch + milliseconds) << 16)
-  }
+  static func time(milliseconds: UInt64) -> HybridTime { HybridTime((epoch + milliseconds) << 16) }
 
   private static func place(_ random: inout Generator) -> Value {
     .pair(Int32(random.below(side)), Int32(random.below(side)))
   }
 
-  /// Returns updates in batches of `size` by the replicas in turn, of random objects to random
-  /// positions.
+  /// Returns updates in batches of `size` by the replicas in turn, of random objects to random positions.
   func updates(batchedBy size: Int) throws -> [Batch] {
     var random = Generator(seed: 2)
     return try batches(of: size) { (_, size) in
       var chosen: Set<ObjectID> = []
       while chosen.count < size { chosen.insert(objects[random.below(objects.count)]) }
       // Replicas commit in ascending order, because that takes fewer bytes.
-      return chosen.sorted {
-        ($0.dot.sequence, $0.dot.incarnation) < ($1.dot.sequence, $1.dot.incarnation)
+      return chosen.sorted { ($0.dot.sequence, $0.dot.incarnation) < ($1.dot.sequence, $1.dot.incarnation) }.map {
+        Operation($0, .position, Self.place(&random))
       }
-      .map { Operation($0, .position, Self.place(&random)) }
     }
   }
 
-  /// Returns updates in batches of `size`: rows of objects, each dragged a little further each
-  /// time.
+  /// Returns updates in batches of `size`: rows of objects, each dragged a little further each time.
   func drags(batchedBy size: Int) throws -> [Batch] {
     var random = Generator(seed: 3)
     return try batches(of: size) { (number, size) in
@@ -99,23 +90,14 @@ struct Work {
         Operation(
           ObjectID(Dot(author, UInt64((row + place) * Self.properties + 1))),
           .position,
-          .pair(
-            Int32(6400 + place * 640 + step * 90),
-            Int32(9600 + step * 40 + random.below(64))
-          )
+          .pair(Int32(6400 + place * 640 + step * 90), Int32(9600 + step * 40 + random.below(64)))
         )
       }
     }
   }
 
-  private func batches(
-    of size: Int,
-    _ operations: (_ number: Int, _ size: Int) -> [Operation]
-  ) throws -> [Batch] {
-    var next = [UInt64](
-      repeating: UInt64(Self.objectsEach * Self.properties + 1),
-      count: Self.replicas
-    )
+  private func batches(of size: Int, _ operations: (_ number: Int, _ size: Int) -> [Operation]) throws -> [Batch] {
+    var next = [UInt64](repeating: UInt64(Self.objectsEach * Self.properties + 1), count: Self.replicas)
     return try (0..<(Self.updates / size)).map { number in
       let replica = number % Self.replicas
       defer { next[replica] += UInt64(size) }

@@ -44,8 +44,7 @@ let board = [UInt8](repeating: 7, count: 16)
 var document = try await BoardDocument.create(at: path, board: board, name: "bench", now: 0)
 defer { unlink(path) }
 
-/// Returns the share of a core that `work` takes when twenty callers call it 2,000 times per
-/// second.
+/// Returns the share of a core that `work` takes when twenty callers call it 2,000 times per second.
 func share(_ work: @escaping @Sendable (Int) async throws -> Void) async throws -> Double {
   let processor = processorSeconds()
   let start = clock.now
@@ -94,29 +93,19 @@ for mode in [BoardDocument.Mode.reading, .writing] {
   start = clock.now
   document = try await BoardDocument.open(at: path, mode: mode)
   let content = try await document.load()
-  report(
-    "open for \(mode) and load 1 MB and \(content.entries.count) entries",
-    1000 * seconds(clock.now - start),
-    "ms"
-  )
+  report("open for \(mode) and load 1 MB and \(content.entries.count) entries", 1000 * seconds(clock.now - start), "ms")
   try await document.close()
 }
 // A typical board: 10,000 texts in a keyframe. The measured time ends when it can be edited.
 unlink(path)
 guard let boardID = BoardID(bytes: board) else { fatalError("16 bytes are an id") }
 func replica() -> Replica {
-  Replica(
-    author: Author(board: boardID, key: NoKey()),
-    now: Moment(wall: 1_700_000_000_000, uptime: 1)
-  )
+  Replica(author: Author(board: boardID, key: NoKey()), now: Moment(wall: 1_700_000_000_000, uptime: 1))
 }
 let writer = replica()
 for number in 0..<10_000 {
   _ = try writer.change(now: Moment(wall: 1_700_000_000_000, uptime: 1)) { board in
-    _ = try board.createText(
-      "Text \(number)",
-      at: Point(x: Double(number % 100) * 50, y: Double(number / 100) * 50)
-    )
+    _ = try board.createText("Text \(number)", at: Point(x: Double(number % 100) * 50, y: Double(number / 100) * 50))
   }
 }
 document = try await BoardDocument.create(at: path, board: board, name: "bench", now: 0)
@@ -129,10 +118,7 @@ for _ in 0..<11 {
   document = try await BoardDocument.open(at: path, mode: .writing)
   guard let keyframe = try await document.load().keyframe else { fatalError("it was written") }
   let opened = replica()
-  _ = try opened.restore(
-    [.keyframe(keyframe.bytes)],
-    now: Moment(wall: 1_700_000_000_000, uptime: 1)
-  )
+  _ = try opened.restore([.keyframe(keyframe.bytes)], now: Moment(wall: 1_700_000_000_000, uptime: 1))
   times.append(1000 * seconds(clock.now - start))
   guard opened.digest == writer.digest else { fatalError("another board") }
   try await document.close()

@@ -11,27 +11,14 @@ struct Client {
   /// Whether the client runs on the session's own thread.
   private let isOnExecutor: Bool
 
-  init(
-    listen: String,
-    inbox: String,
-    server: String,
-    session: String,
-    peer: String,
-    isOnExecutor: Bool
-  ) throws {
-    guard let address = PeerAddress(server), let session = SessionID(text: session),
-      let peer = PeerID(text: peer)
+  init(listen: String, inbox: String, server: String, session: String, peer: String, isOnExecutor: Bool) throws {
+    guard let address = PeerAddress(server), let session = SessionID(text: session), let peer = PeerID(text: peer)
     else { throw Misuse("Where the server is: HOST:PORT SESSION PEER.") }
     self.listen = listen
     self.inbox = inbox
     self.server = peer
     self.isOnExecutor = isOnExecutor
-    self.request = JoinRequest(
-      session: session,
-      addresses: [address],
-      peer: peer,
-      trust: .pinnedByLink
-    )
+    self.request = JoinRequest(session: session, addresses: [address], peer: peer, trust: .pinnedByLink)
   }
 
   /// Takes one measurement.
@@ -40,23 +27,14 @@ struct Client {
     case ("dial", 1): try await dial(times: number(arguments[0]))
     case ("messages", 3):
       try await joined {
-        try await messages(
-          $0,
-          number(arguments[0]),
-          length: number(arguments[1]),
-          tasks: number(arguments[2])
-        )
+        try await messages($0, number(arguments[0]), length: number(arguments[1]), tasks: number(arguments[2]))
       }
-    case ("round-trip", 1):
-      try await joined { try await roundTrips($0, number(arguments[0]), mode: .reliable) }
+    case ("round-trip", 1): try await joined { try await roundTrips($0, number(arguments[0]), mode: .reliable) }
     case ("datagrams", 2):
-      try await joined {
-        try await datagrams($0, number(arguments[0]), window: number(arguments[1]))
-      }
+      try await joined { try await datagrams($0, number(arguments[0]), window: number(arguments[1])) }
     case ("datagram-round-trip", 1):
       try await joined { try await roundTrips($0, number(arguments[0]), mode: .unreliable) }
-    case ("stream", 2):
-      try await joined { try await stream($0, number(arguments[0]), piece: number(arguments[1])) }
+    case ("stream", 2): try await joined { try await stream($0, number(arguments[0]), piece: number(arguments[1])) }
     case ("resource", 1): try await joined { try await resource($0, path: arguments[0]) }
     case ("busy", 1): try await joined { try await busy($0, path: arguments[0]) }
     default: throw Misuse("No such measurement: \(name) \(arguments)")
@@ -64,26 +42,20 @@ struct Client {
   }
 
   private func number(_ text: String) throws -> Int {
-    guard let number = Int(text), number > 0 else {
-      throw Misuse("\(text) is not a number above 0.")
-    }
+    guard let number = Int(text), number > 0 else { throw Misuse("\(text) is not a number above 0.") }
     return number
   }
 
   private func joined(_ body: (Session) async throws -> Figures) async throws -> Figures {
-    try await PeerTransport.withTransport(configuration(listen: listen, inbox: inbox)) {
-      transport in
+    try await PeerTransport.withTransport(configuration(listen: listen, inbox: inbox)) { transport in
       let session = try await transport.join(request) { _ in false }
-      return try await withTaskExecutorPreference(isOnExecutor ? session.executor : nil) {
-        try await body(session)
-      }
+      return try await withTaskExecutorPreference(isOnExecutor ? session.executor : nil) { try await body(session) }
     }
   }
 
   // MARK: Measurements
 
-  /// Measures the time from an unconnected process to a member of the session, with a new key each
-  /// time.
+  /// Measures the time from an unconnected process to a member of the session, with a new key each time.
   private func dial(times: Int) async throws -> Figures {
     var durations: [Duration] = []
     for _ in 0..<times {
@@ -100,23 +72,15 @@ struct Client {
     return figures
   }
 
-  /// Measures messages per second, from the first `send` until the other application has received
-  /// the last.
-  private func messages(
-    _ session: Session,
-    _ count: Int,
-    length: Int,
-    tasks: Int
-  ) async throws -> Figures {
+  /// Measures messages per second, from the first `send` until the other application has received the last.
+  private func messages(_ session: Session, _ count: Int, length: Int, tasks: Int) async throws -> Figures {
     let peer = server
     var answers = Answers(session)
     let message = Order.count.message(length: length)
     let start = Self.clock.now
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<tasks {
-        group.addTask {
-          for _ in 0..<(count / tasks) { try await session.send(message, to: [peer]) }
-        }
+        group.addTask { for _ in 0..<(count / tasks) { try await session.send(message, to: [peer]) } }
       }
       try await group.waitForAll()
     }
@@ -134,8 +98,7 @@ struct Client {
   }
 
   /// Measures round trips of 100 bytes, one at a time.
-  private func roundTrips(_ session: Session, _ count: Int, mode: SendMode) async throws -> Figures
-  {
+  private func roundTrips(_ session: Session, _ count: Int, mode: SendMode) async throws -> Figures {
     var answers = Answers(session)
     if mode == .unreliable { try await answers.waitForPackets() }
     var durations: [Duration] = []
@@ -155,8 +118,7 @@ struct Client {
 
   /// Measures how many datagrams of 100 bytes arrive per second.
   ///
-  /// The number of unconfirmed datagrams stays below `window`, because nothing else limits the
-  /// sender.
+  /// The number of unconfirmed datagrams stays below `window`, because nothing else limits the sender.
   private func datagrams(_ session: Session, _ count: Int, window: Int) async throws -> Figures {
     let peer = server
     var answers = Answers(session)
@@ -214,9 +176,7 @@ struct Client {
     var answer: [UInt8] = []
     for try await bytes in stream.inbound { answer += bytes }
     let duration = Self.clock.now - start
-    guard Order.number(in: answer) == UInt64(written) else {
-      throw Misuse("Bytes of the stream are missing.")
-    }
+    guard Order.number(in: answer) == UInt64(written) else { throw Misuse("Bytes of the stream are missing.") }
     var figures = Figures()
     figures["rate"] = Double(written) / 1e6 / duration.seconds
     return figures

@@ -1,5 +1,4 @@
-/// The first byte of every message and datagram of the benchmark, which tells the server what to
-/// do.
+/// The first byte of every message and datagram of the benchmark, which tells the server what to do.
 enum Order: UInt8 {
   /// Count the message.
   case count

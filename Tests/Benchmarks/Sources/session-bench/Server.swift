@@ -42,8 +42,7 @@ private struct Server {
 
   mutating func take(_ event: SessionEvent) async throws {
     switch event {
-    case .message(let bytes, let peer):
-      try await obey(bytes, from: peer)
+    case .message(let bytes, let peer): try await obey(bytes, from: peer)
     case .datagram(let bytes, let peer):
       guard Order(of: bytes) == .count else {
         try await session.send(bytes, to: [peer], mode: .unreliable)
@@ -69,10 +68,8 @@ private struct Server {
       try await session.send(Order.tally.message(counted), to: [peer])
       counted = 0
       credited = 0
-    case .markMemory?:
-      try await session.send(Order.markMemory.message(UInt64(try Memory.mark())), to: [peer])
-    case .peakMemory?:
-      try await session.send(Order.peakMemory.message(UInt64(try Memory.peak())), to: [peer])
+    case .markMemory?: try await session.send(Order.markMemory.message(UInt64(try Memory.mark())), to: [peer])
+    case .peakMemory?: try await session.send(Order.peakMemory.message(UInt64(try Memory.peak())), to: [peer])
     case nil: break
     }
   }

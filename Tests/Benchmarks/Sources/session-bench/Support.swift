@@ -29,9 +29,7 @@ struct Figures {
   }
 
   /// The results as one line of JSON.
-  var json: String {
-    "{" + numbers.map { "\"\($0.name)\": \($0.value)" }.joined(separator: ", ") + "}"
-  }
+  var json: String { "{" + numbers.map { "\"\($0.name)\": \($0.value)" }.joined(separator: ", ") + "}" }
 }
 
 extension Duration {
@@ -51,9 +49,7 @@ enum Memory {
   static func peak() throws -> Int { try status("VmHWM:") }
 
   private static func status(_ key: String) throws -> Int {
-    for line in try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(
-      separator: "\n"
-    )
+    for line in try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")
     where line.hasPrefix(key) {
       let digits = line.filter(\.isNumber)
       if let kibibytes = Int(digits) { return kibibytes << 10 }
@@ -76,8 +72,9 @@ func configuration(listen: String, inbox: String) throws -> TransportConfigurati
     inboxDirectory: inbox,
     logger: Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() }
   )
-  guard let colon = listen.lastIndex(of: ":"), let port = Int(listen[listen.index(after: colon)...])
-  else { throw Misuse("\(listen) is not ADDRESS:PORT.") }
+  guard let colon = listen.lastIndex(of: ":"), let port = Int(listen[listen.index(after: colon)...]) else {
+    throw Misuse("\(listen) is not ADDRESS:PORT.")
+  }
   configuration.listen = PeerAddress(host: String(listen[..<colon]), port: port)
   return configuration
 }

@@ -22,9 +22,7 @@ package struct RealKey: AuthorKey {
 
   /// Returns a signature of 64 bytes.
   package func signature(of bytes: [UInt8]) -> [UInt8] {
-    guard let signature = try? key.signature(for: bytes) else {
-      preconditionFailure("a P-256 key can sign any bytes")
-    }
+    guard let signature = try? key.signature(for: bytes) else { preconditionFailure("a P-256 key can sign any bytes") }
     return Array(signature.rawRepresentation)
   }
 }

@@ -17,14 +17,9 @@ public enum Receiver {
       uptime += 1
       return Moment(wall: 1_800_000_000_000 + uptime, uptime: uptime)
     }
-    let replica = Replica(
-      author: Author(board: BoardID(board), key: RealKey(1)),
-      now: now()
-    )
+    let replica = Replica(author: Author(board: BoardID(board), key: RealKey(1)), now: now())
     var actions = replica.peerJoined(MemberID(member), now: now())
-    for message in lines.dropFirst(2) {
-      actions += replica.received(message, from: MemberID(member), now: now())
-    }
+    for message in lines.dropFirst(2) { actions += replica.received(message, from: MemberID(member), now: now()) }
     for case .protocolViolation(_, let error) in actions { return error.message }
     return Hexadecimal.encode(replica.digest.bytes)
   }

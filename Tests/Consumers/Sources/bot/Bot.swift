@@ -3,8 +3,7 @@ import Whiteboard
 import WhiteboardKit
 
 /// Edits a board, prints the objects that others add, and leaves when a member writes "bye".
-@main
-struct Bot {
+@main struct Bot {
   static func main() async throws {
     let (link, directory) = (CommandLine.arguments[1], CommandLine.arguments[2])
     let me = try PeerIdentity.loadOrCreate(inDirectory: directory)
@@ -23,8 +22,7 @@ struct Bot {
       }
       for await change in changes {
         switch change {
-        case .added(let object, by: .other(let author)):
-          print("\(author.name) added a \(object.kind)")
+        case .added(let object, by: .other(let author)): print("\(author.name) added a \(object.kind)")
         case .chat(let line, by: .other) where line.text == "bye":
           try await board.synced()
           print(await board.digest)

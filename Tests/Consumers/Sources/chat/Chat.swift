@@ -14,9 +14,8 @@ import PeerSession
       let session: Session
       if words.count > 4, let id = SessionID(text: words[2]), let port = Int(words[3]) {
         let (host, key) = (PeerAddress(host: "127.0.0.1", port: port), PeerID(text: words[4]))
-        session = try await transport.join(
-          JoinRequest(session: id, addresses: [host], peer: key, trust: .pinnedByLink)
-        ) { _ in false }
+        session = try await transport.join(JoinRequest(session: id, addresses: [host], peer: key, trust: .pinnedByLink))
+        { _ in false }
       } else {
         session = try await transport.host(.random(), admission: .anyone)
         print(session.id.text, transport.port, transport.peerID.text)

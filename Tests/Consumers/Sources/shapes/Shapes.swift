@@ -1,8 +1,7 @@
 import Whiteboard
 
 /// Merges the boards of two members, with the data model alone.
-@main
-struct Shapes {
+@main struct Shapes {
   static func main() throws {
     var boards: [Board] = []
     for number: UInt8 in 1...2 {

@@ -2,8 +2,7 @@ import SessionReplay
 import Testing
 import WhiteboardKit
 
-@Test("the recording of a board gives the same board, in any order of its changes")
-func recording() async throws {
+@Test("the recording of a board gives the same board, in any order of its changes") func recording() async throws {
   let home = "/tmp/recording-\(UInt64.random(in: 0...UInt64.max))"
   let (file, digest) = try await Boards.with(identity: .ephemeral(), name: "Ada", directory: home) {
     let board = try await $0.host("notes", admitting: .anyone)

@@ -24,9 +24,7 @@ public struct Input {
   public mutating func short() -> UInt16 { UInt16(byte()) << 8 | UInt16(byte()) }
 
   /// Reads a number of 64 bits.
-  public mutating func long() -> UInt64 {
-    (0..<8).reduce(0) { value, _ in value << 8 | UInt64(byte()) }
-  }
+  public mutating func long() -> UInt64 { (0..<8).reduce(0) { value, _ in value << 8 | UInt64(byte()) } }
 
   /// Reads at most `count` bytes.
   public mutating func bytes(_ count: Int) -> [UInt8] {
@@ -39,16 +37,8 @@ public struct Input {
   public mutating func rest() -> [UInt8] { bytes(bytes.count) }
 }
 
-/// Traps with a message if a property does not hold, so that the fuzzer saves the input as a
-/// finding.
-public func insist(
-  _ condition: @autoclosure () throws -> Bool,
-  _ property: @autoclosure () -> String
-) {
-  do {
-    if try condition() { return }
-  } catch {
-    preconditionFailure("\(property()): threw \(error)")
-  }
+/// Traps with a message if a property does not hold, so that the fuzzer saves the input as a finding.
+public func insist(_ condition: @autoclosure () throws -> Bool, _ property: @autoclosure () -> String) {
+  do { if try condition() { return } } catch { preconditionFailure("\(property()): threw \(error)") }
   preconditionFailure(property())
 }

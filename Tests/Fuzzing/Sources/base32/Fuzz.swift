@@ -2,8 +2,7 @@ import FuzzSupport
 import PeerCore
 
 /// Checks that each decoded text encodes to itself, and each encoded value decodes to itself.
-@c(LLVMFuzzerTestOneInput)
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+@c(LLVMFuzzerTestOneInput) public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
   let byteCount = Int(input.byte())
   let bytes = input.rest()

@@ -1,10 +1,8 @@
 import FuzzSupport
 import PeerWire
 
-/// Mixes pieces of strangers with those of a valid message: the limits hold, and the message
-/// arrives whole.
-@c(LLVMFuzzerTestOneInput)
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+/// Mixes pieces of strangers with those of a valid message: the limits hold, and the message arrives whole.
+@c(LLVMFuzzerTestOneInput) public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
   var assembler = DatagramAssembler()
   var window = ReplayWindow()
@@ -26,18 +24,14 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
       case .complete(let message):
         insist(message.count <= Limits.datagramMessage, "a message is within its limit")
         insist(piece.admits(byteCount: bytes.count), "only true pieces complete a message")
-      case .contradiction:
-        insist(assembler.heldBytes <= before, "a contradiction adds nothing")
-      case .incomplete, .duplicate:
-        insist(piece.admits(byteCount: bytes.count), "only true pieces are kept")
+      case .contradiction: insist(assembler.heldBytes <= before, "a contradiction adds nothing")
+      case .incomplete, .duplicate: insist(piece.admits(byteCount: bytes.count), "only true pieces are kept")
       }
-    case 2:
-      whole(&input, &assembler, now)
+    case 2: whole(&input, &assembler, now)
     default:
       let counter = choice & 4 == 0 ? UInt64(input.short()) : input.long()
       let isExpected =
-        !seen.contains(counter)
-        && window.greatest.map { counter > $0 || $0 - counter < ReplayWindow.size } ?? true
+        !seen.contains(counter) && window.greatest.map { counter > $0 || $0 - counter < ReplayWindow.size } ?? true
       insist(window.take(counter) == isExpected, "a counter is taken once, within the window")
       if isExpected { seen.insert(counter) }
     }

@@ -3,17 +3,13 @@ import PeerCore
 import PeerDiscovery
 
 /// Checks a stranger's TXT record, and every text in it as it is displayed.
-@c(LLVMFuzzerTestOneInput)
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+@c(LLVMFuzzerTestOneInput) public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
   let bytes = input.rest()
   if let info = try? DiscoveryInfo(wireBytes: bytes) {
     insist(info.wireSize <= DiscoveryInfo.maximumSize, "a record is within its limit")
     insist(info.wireSize == info.wireBytes.count, "the size is that of the bytes")
-    insist(
-      try DiscoveryInfo(wireBytes: info.wireBytes) == info,
-      "a record is read as it is written"
-    )
+    insist(try DiscoveryInfo(wireBytes: info.wireBytes) == info, "a record is read as it is written")
     for pair in info.pairs { insist(info.contains(pair.key), "a key that is there is found") }
   }
   if let announcement = try? Announcement.parse(bytes) {
@@ -38,8 +34,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 private func show(_ text: UntrustedText) {
   for scalar in text.displayed.unicodeScalars {
     switch scalar.properties.generalCategory {
-    case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator,
-      .paragraphSeparator:
+    case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator:
       preconditionFailure("U+\(String(scalar.value, radix: 16)) is shown")
     default: break
     }

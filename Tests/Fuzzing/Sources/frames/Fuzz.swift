@@ -50,8 +50,7 @@ private func parse(_ bytes: [UInt8], limit: Int, step: Int) -> Parsed {
 }
 
 /// Checks that a stream gives the same frames however it is split.
-@c(LLVMFuzzerTestOneInput)
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+@c(LLVMFuzzerTestOneInput) public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
   let limit = input.byte() & 1 == 0 ? Limits.framePayloadBeforeAdmission : Limits.framePayload
   let step = Int(input.byte()) + 1

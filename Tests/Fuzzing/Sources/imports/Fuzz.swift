@@ -3,24 +3,16 @@ import Whiteboard
 import WhiteboardExport
 
 /// Imports a file from a stranger: a board as JSON, or a drawing of Excalidraw.
-@c(LLVMFuzzerTestOneInput)
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+@c(LLVMFuzzerTestOneInput) public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
   guard let imported = try? ImportedBoard(reading: input.rest(), hash: hash),
     let member = MemberID(bytes: [UInt8](repeating: 1, count: 32))
   else { return 0 }
-  insist(
-    imported.warnings.allSatisfy { $0.unicodeScalars.allSatisfy { $0.value >= 0x20 } },
-    "a warning is one line"
-  )
+  insist(imported.warnings.allSatisfy { $0.unicodeScalars.allSatisfy { $0.value >= 0x20 } }, "a warning is one line")
   let board = Board(incarnation: Incarnation(1), member: member, wallClock: 1_700_000_000_000)
-  guard
-    let made = try? board.add(
-      imported.objects,
-      groups: imported.groups,
-      settings: imported.settings
-    )
-  else { return 0 }
+  guard let made = try? board.add(imported.objects, groups: imported.groups, settings: imported.settings) else {
+    return 0
+  }
   insist(board.objectIDs == made, "what was read is on the board, in its order")
   let export = BoardExport(of: board, id: "", name: "") { imported.photos[$0] }
   for format in [ExportFormat.svg, .text, .excalidraw] {
@@ -28,10 +20,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   }
   let written = BoardJSON.text(export)
   let again = try? ImportedBoard(reading: Array(written.utf8), hash: hash)
-  insist(
-    again.map { $0.objects.count == made.count } ?? false,
-    "a board is read as it is written"
-  )
+  insist(again.map { $0.objects.count == made.count } ?? false, "a board is read as it is written")
   return 0
 }
 

@@ -4,10 +4,8 @@ import PeerWire
 
 private struct Nothing: Decodable {}
 
-/// Checks that the decoder reads all JSON that passes the check, and that truncated JSON never
-/// passes.
-@c(LLVMFuzzerTestOneInput)
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+/// Checks that the decoder reads all JSON that passes the check, and that truncated JSON never passes.
+@c(LLVMFuzzerTestOneInput) public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
   let cut = Int(input.short())
   let bytes = input.rest()
@@ -19,17 +17,9 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     insist(at >= 0 && at < bytes.count, "the offset is of a byte that is there")
     return 0
   }
-  insist(
-    (try? JSONDecoder().decode(Nothing.self, from: Data(bytes))) != nil,
-    "what passes is JSON for the decoder too"
-  )
-  guard let end = bytes.lastIndex(of: UInt8(ascii: "}")) else {
-    preconditionFailure("what passes has an end")
-  }
-  insist(
-    fault(of: Array(bytes[..<(cut % (end + 1))])) == .truncated,
-    "a part of an object is cut short"
-  )
+  insist((try? JSONDecoder().decode(Nothing.self, from: Data(bytes))) != nil, "what passes is JSON for the decoder too")
+  guard let end = bytes.lastIndex(of: UInt8(ascii: "}")) else { preconditionFailure("what passes has an end") }
+  insist(fault(of: Array(bytes[..<(cut % (end + 1))])) == .truncated, "a part of an object is cut short")
   return 0
 }
 
@@ -37,7 +27,5 @@ private func fault(of bytes: [UInt8]) -> JSONBounds.CheckError? {
   do {
     try JSONBounds.check(bytes.span)
     return nil
-  } catch {
-    return error
-  }
+  } catch { return error }
 }

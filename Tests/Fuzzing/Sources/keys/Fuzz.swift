@@ -4,8 +4,7 @@ import WhiteboardTerminal
 /// Checks that terminal input has the same meaning however it is split.
 ///
 /// Little of it is buffered, no pasted text counts as a key, and after any input, keys work again.
-@c(LLVMFuzzerTestOneInput)
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+@c(LLVMFuzzerTestOneInput) public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
   let cut = Int(input.short())
   let bytes = input.rest()
@@ -20,12 +19,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   return 0
 }
 
-private func checkCuts(
-  of bytes: [UInt8],
-  at cut: Int,
-  like whole: InputParser,
-  _ events: [InputEvent]
-) {
+private func checkCuts(of bytes: [UInt8], at cut: Int, like whole: InputParser, _ events: [InputEvent]) {
   var inPieces = InputParser()
   let half = bytes.isEmpty ? 0 : cut % bytes.count
   let pieces = inPieces.feed(bytes[..<half]) + inPieces.feed(bytes[half...])
@@ -80,7 +74,5 @@ private func isLegal(_ event: InputEvent) -> Bool {
 
 /// Returns the number of bytes that a parser buffers.
 private func kept(_ parser: InputParser) -> Int {
-  Mirror(reflecting: parser).children.reduce(0) { count, child in
-    count + ((child.value as? [UInt8])?.count ?? 0)
-  }
+  Mirror(reflecting: parser).children.reduce(0) { count, child in count + ((child.value as? [UInt8])?.count ?? 0) }
 }

@@ -2,8 +2,7 @@ import FuzzSupport
 import PeerWire
 
 /// Checks consecutive MESSAGE and ACK payloads against an assembler that stores all bytes.
-@c(LLVMFuzzerTestOneInput)
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+@c(LLVMFuzzerTestOneInput) public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
   var assembler = MessageAssembler()
   var held: (total: Int, count: Int)?
@@ -35,8 +34,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
       last = part.sequence
       switch outcome {
       case .duplicate: break
-      case .whole:
-        insist(held == nil && byteCount <= Limits.message, "a whole message stands alone")
+      case .whole: insist(held == nil && byteCount <= Limits.message, "a whole message stands alone")
       case .begin(let total):
         insist(held == nil && total <= Limits.message, "one message at a time, within the limit")
         held = (total, byteCount)

@@ -2,8 +2,7 @@ import FuzzSupport
 import PeerWire
 
 /// Checks a stranger's UDP payload, and the same bytes as opened contents.
-@c(LLVMFuzzerTestOneInput)
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+@c(LLVMFuzzerTestOneInput) public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
   let bytes = input.rest()
   if let header = try? PacketHeader.read(packet: bytes.span) {
@@ -21,10 +20,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
       insist(piece.admits(byteCount: bytes.count - offset), "a piece fits its place")
     }
     if case .relayPiece(let piece) = content {
-      insist(
-        piece.admits(byteCount: bytes.count - offset, ofMessage: Limits.relayDatagram),
-        "a piece fits its place"
-      )
+      insist(piece.admits(byteCount: bytes.count - offset, ofMessage: Limits.relayDatagram), "a piece fits its place")
     }
   } else {
     insist(offset == 0, "what does not decode moves nothing")

@@ -10,8 +10,7 @@ private struct Credulous: SignatureVerifier {
 }
 
 /// Checks that an answer has exactly one encoding, and merges only once into any board.
-@c(LLVMFuzzerTestOneInput)
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+@c(LLVMFuzzerTestOneInput) public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
   let choice = input.byte()
   var bytes = input.rest()
@@ -47,26 +46,15 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 private func merge(_ difference: Difference, into state: inout BoardState, comparingAll: Bool) {
   var changes = ChangeLog()
-  guard
-    (try? state.merge(difference, comparingAll: comparingAll, changes: &changes)) != nil
-  else { return }
+  guard (try? state.merge(difference, comparingAll: comparingAll, changes: &changes)) != nil else { return }
   insist(state.context.isSuperset(of: difference.context), "what was merged was seen")
   let once = DifferenceCoding.encode(state.difference(since: Context()))
-  insist(
-    (try? state.merge(difference, comparingAll: comparingAll, changes: &changes)) != nil,
-    "it merges again"
-  )
-  insist(
-    DifferenceCoding.encode(state.difference(since: Context())) == once,
-    "merging twice changes nothing"
-  )
+  insist((try? state.merge(difference, comparingAll: comparingAll, changes: &changes)) != nil, "it merges again")
+  insist(DifferenceCoding.encode(state.difference(since: Context())) == once, "merging twice changes nothing")
   for id in state.orphans { insist(!state.context.contains(id.dot), "an orphan may yet be made") }
   // A replica that receives everything over the network has the same board.
   var copy = BoardState()
-  insist(
-    (try? copy.merge(DifferenceCoding.decode(once), changes: &changes)) != nil,
-    "a snapshot is taken"
-  )
+  insist((try? copy.merge(DifferenceCoding.decode(once), changes: &changes)) != nil, "a snapshot is taken")
   insist(BoardDigest.digest(of: copy) == BoardDigest.digest(of: state), "and has the same digest")
   insist(BucketSums.sums(of: copy) == BucketSums.sums(of: state), "and the same sums")
   _ = changes.changes(in: state)

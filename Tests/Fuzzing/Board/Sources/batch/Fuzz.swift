@@ -2,10 +2,8 @@ import FuzzSupport
 import Whiteboard
 import WhiteboardSync
 
-/// Checks both forms of batches: each has exactly one encoding and converts to the other, and
-/// applies once.
-@c(LLVMFuzzerTestOneInput)
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+/// Checks both forms of batches: each has exactly one encoding and converts to the other, and applies once.
+@c(LLVMFuzzerTestOneInput) public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
   if input.byte() & 1 == 0 { full(input.rest()) } else { link(&input) }
   return 0
@@ -49,17 +47,11 @@ private func link(_ input: inout Input) {
 
 private func apply(_ batch: Batch, to state: inout BoardState) {
   var changes = ChangeLog()
-  insist(
-    (try? state.apply(batch, changes: &changes)) != nil,
-    "a board with room for it takes a legal batch"
-  )
+  insist((try? state.apply(batch, changes: &changes)) != nil, "a board with room for it takes a legal batch")
   insist(state.context[batch.author].contains(batch.sequences), "what was applied was seen")
   let once = DifferenceCoding.encode(state.difference(since: Context()))
   insist((try? state.apply(batch, changes: &changes)) != nil, "it takes it again")
-  insist(
-    DifferenceCoding.encode(state.difference(since: Context())) == once,
-    "applying twice changes nothing"
-  )
+  insist(DifferenceCoding.encode(state.difference(since: Context())) == once, "applying twice changes nothing")
   for id in state.orphans { insist(!state.context.contains(id.dot), "an orphan may yet be made") }
   _ = changes.changes(in: state)
 }

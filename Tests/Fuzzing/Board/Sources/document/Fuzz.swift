@@ -4,8 +4,7 @@ import FuzzSupport
 @testable import WhiteboardDocument
 
 /// Checks a row of a document's log or traffic, or a file with its log, as recovery reads them.
-@c(LLVMFuzzerTestOneInput)
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+@c(LLVMFuzzerTestOneInput) public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
   switch input.byte() & 3 {
   case 0: row(&input)
@@ -16,12 +15,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 }
 
 private func row(_ input: inout Input) {
-  let row = LogRow(
-    id: 1,
-    time: Int64(input.short()),
-    entries: Int64(input.byte()),
-    body: input.rest()
-  )
+  let row = LogRow(id: 1, time: Int64(input.short()), entries: Int64(input.byte()), body: input.rest())
   guard let entries = try? row.unpack() else { return }
   insist(entries.count == Int(row.entries), "a row has the entries that it says")
   let packed = LogRow(id: row.id, packing: entries)
@@ -41,8 +35,7 @@ private func traffic(_ input: inout Input) {
   insist(again == entries, "traffic is read as it was written")
 }
 
-/// Returns the contents without times, because differences of over 150 million years decode to
-/// others.
+/// Returns the contents without times, because differences of over 150 million years decode to others.
 private func bytes(_ entries: [DocumentEntry]) -> [[UInt8]] {
   entries.map { entry in
     switch entry {

@@ -3,8 +3,7 @@ import FuzzSupport
 @testable import Whiteboard
 
 /// Checks that any setup and moves give one state in any order.
-@c(LLVMFuzzerTestOneInput)
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+@c(LLVMFuzzerTestOneInput) public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
   let id = ObjectID(Dot(Incarnation(1), 1))
   let choice = input.byte()
@@ -19,13 +18,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
       setup = ConnectFour.setup(between: nil)
     }
   }
-  guard
-    let game = try? SupportedGame(
-      isWordle ? Wordle.name : ConnectFour.name,
-      setup: setup,
-      of: id
-    )
-  else { return 0 }
+  guard let game = try? SupportedGame(isWordle ? Wordle.name : ConnectFour.name, setup: setup, of: id) else { return 0 }
   var moves: [PlacedMove] = []
   while !input.isEmpty, moves.count < 60 { moves.append(move(&input, game, moves.count)) }
   let fold = GameFold(game, moves: moves)
@@ -37,8 +30,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   for number in UInt8(0)..<3 {
     guard let member = MemberID(bytes: [UInt8](repeating: number, count: 32)) else { return 0 }
     insist(
-      fold.game.detail(for: member, isRevealing: false)
-        == again.game.detail(for: member, isRevealing: false),
+      fold.game.detail(for: member, isRevealing: false) == again.game.detail(for: member, isRevealing: false),
       "nor to what anybody is shown"
     )
   }
@@ -49,21 +41,12 @@ private func move(_ input: inout Input, _ game: any Game, _ index: Int) -> Place
   let head = input.byte()
   let author = UInt64(head & 3) + 1
   let dot = Dot(Incarnation(author), UInt64(index) + 2)
-  guard let member = MemberID(bytes: [UInt8](repeating: head & 3, count: 32)) else {
-    preconditionFailure("32 bytes")
-  }
+  guard let member = MemberID(bytes: [UInt8](repeating: head & 3, count: 32)) else { preconditionFailure("32 bytes") }
   let words = ["eerie", "geese", "speed", "crane", "level", "llama", "abbey", "sleet"]
   let made: GameMove =
     game is Wordle
-    ? .guess(words[Int(head >> 2) & 7])
-    : head >> 2 & 7 == 7 ? .resign : .drop(column: Int(head >> 2 & 7) + 1)
+    ? .guess(words[Int(head >> 2) & 7]) : head >> 2 & 7 == 7 ? .resign : .drop(column: Int(head >> 2 & 7) + 1)
   let bytes =
-    head & 0x80 == 0
-    ? (try? game.encode(made, by: member, as: dot)) ?? [] : input.bytes(Int(head >> 4 & 7) + 2)
-  return PlacedMove(
-    dot: dot,
-    time: HybridTime(UInt64(input.byte())),
-    member: member,
-    bytes: bytes
-  )
+    head & 0x80 == 0 ? (try? game.encode(made, by: member, as: dot)) ?? [] : input.bytes(Int(head >> 4 & 7) + 2)
+  return PlacedMove(dot: dot, time: HybridTime(UInt64(input.byte())), member: member, bytes: bytes)
 }

@@ -4,8 +4,7 @@ import WhiteboardPictures
 import WhiteboardRendering
 
 /// Decodes a file that claims to be a photo.
-@c(LLVMFuzzerTestOneInput)
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+@c(LLVMFuzzerTestOneInput) public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
   let (width, height) = (Int(input.byte()), Int(input.byte()))
   let bytes = input.rest()
@@ -15,21 +14,14 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     "a file that was made to say so says that it is upright"
   )
   guard let size = try? PhotoSize.read(bytes) else {
-    insist(
-      (try? PhotoDecoder.pixels(of: bytes, within: width, height)) == nil,
-      "what has no size has no pixels"
-    )
+    insist((try? PhotoDecoder.pixels(of: bytes, within: width, height)) == nil, "what has no size has no pixels")
     return 0
   }
   insist(size.width * size.height <= BoardLimits.photoPixels, "a size is within the limit")
   // Large pictures take long and find nothing more.
-  guard size.width * size.height <= 1 << 20,
-    let photo = try? PhotoDecoder.pixels(of: bytes, within: width, height)
+  guard size.width * size.height <= 1 << 20, let photo = try? PhotoDecoder.pixels(of: bytes, within: width, height)
   else { return 0 }
-  let wanted = PhotoPixels.size(
-    of: (size.width, size.height),
-    within: (max(width, 1), max(height, 1))
-  )
+  let wanted = PhotoPixels.size(of: (size.width, size.height), within: (max(width, 1), max(height, 1)))
   insist(
     (photo.width, photo.height) == wanted,
     "\(size) turned by \(orientation) is \(photo.width) by \(photo.height) and not \(wanted)"

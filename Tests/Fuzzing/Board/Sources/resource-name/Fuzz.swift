@@ -2,8 +2,7 @@ import FuzzSupport
 import WhiteboardSync
 
 /// Checks that a resource name from a stranger has the same meaning when it is encoded again.
-@c(LLVMFuzzerTestOneInput)
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+@c(LLVMFuzzerTestOneInput) public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
   let name = String(decoding: input.rest(), as: UTF8.self)
   guard let resource = try? ResourceDTO(name: name) else { return 0 }

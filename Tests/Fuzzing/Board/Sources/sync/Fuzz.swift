@@ -3,8 +3,7 @@ import Whiteboard
 import WhiteboardSync
 
 /// Checks that every message between replicas has exactly one encoding.
-@c(LLVMFuzzerTestOneInput)
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+@c(LLVMFuzzerTestOneInput) public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
   let choice = input.byte()
   let bytes = input.rest()
@@ -13,22 +12,15 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     if let message = try? SyncMessage.decode(bytes) {
       if case .profile = message {
         // Later versions may append fields, so only the decoded part must encode to the same bytes.
-        insist(
-          try SyncMessage.decode(message.encode()) == message,
-          "a profile is read as written"
-        )
+        insist(try SyncMessage.decode(message.encode()) == message, "a profile is read as written")
       } else {
         insist(message.encode() == bytes, "a message has one form")
       }
     }
   case 1:
     if let datagram = try? SyncDatagram.decode(bytes) {
-      // Later versions may append fields to presence, so only the decoded part must encode to the
-      // same bytes.
-      insist(
-        try SyncDatagram.decode(datagram.encode()) == datagram,
-        "a datagram is read as written"
-      )
+      // Later versions may append fields to presence, so only the decoded part must encode to the same bytes.
+      insist(try SyncDatagram.decode(datagram.encode()) == datagram, "a datagram is read as written")
     }
   case 2:
     if let difference = try? DifferenceCoding.decode(bytes) {

@@ -49,9 +49,7 @@ private func introduction(_ name: String, _ incarnation: UInt64) -> Control.Intr
 }
 
 private func bytes32(_ byte: UInt8) -> ProofBytes {
-  guard let bytes = ProofBytes([UInt8](repeating: byte, count: 32)) else {
-    preconditionFailure("32 bytes")
-  }
+  guard let bytes = ProofBytes([UInt8](repeating: byte, count: 32)) else { preconditionFailure("32 bytes") }
   return bytes
 }
 
@@ -65,16 +63,10 @@ private func frame(_ input: inout Input) -> (FrameType, [UInt8]) {
   case 0: payload = Control.DiallerHello(introduction: introduction("a", 1)).encoded()
   case 1:
     let steps: [Control.AdmissionStep] = [.none, .code, .ask]
-    payload =
-      Control.ListenerHello(
-        introduction: introduction("b", 2),
-        admission: steps[Int(choice) / 10 % 3]
-      ).encoded()
-  case 2:
-    payload = Control.Accept(host: world.host, maximum: 16, members: []).encoded()
-  case 3:
-    payload =
-      Control.Accept(host: world.host, maximum: 16, members: [], proof: bytes32(choice)).encoded()
+    payload = Control.ListenerHello(introduction: introduction("b", 2), admission: steps[Int(choice) / 10 % 3])
+      .encoded()
+  case 2: payload = Control.Accept(host: world.host, maximum: 16, members: []).encoded()
+  case 3: payload = Control.Accept(host: world.host, maximum: 16, members: [], proof: bytes32(choice)).encoded()
   case 4: payload = Control.CodeProof(proof: bytes32(choice)).encoded()
   case 5: payload = Control.ShortWordsCommit(commit: bytes32(choice)).encoded()
   case 6: payload = Control.ShortWordsNonce(nonce: bytes32(choice)).encoded()
@@ -82,17 +74,14 @@ private func frame(_ input: inout Input) -> (FrameType, [UInt8]) {
   case 8: payload = Control.Close(.left, "").encoded()
   default: payload = input.bytes(Int(input.byte()))
   }
-  if choice & 0x80 != 0, !payload.isEmpty {
-    payload[Int(input.byte()) % payload.count] ^= input.byte()
-  }
+  if choice & 0x80 != 0, !payload.isEmpty { payload[Int(input.byte()) % payload.count] ^= input.byte() }
   return (type, payload)
 }
 
 /// Checks both sides of admission with an attacker between them.
 ///
 /// The attacker forwards frames, drops them, and sends any frame to either side in any state.
-@c(LLVMFuzzerTestOneInput)
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+@c(LLVMFuzzerTestOneInput) public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
   var run = Run(&input)
   while !input.isEmpty { run.step(&input) }
@@ -125,9 +114,7 @@ private struct Run {
     let other = input.byte()
     mode = choice & 3
     hasRightCode = choice & 4 != 0
-    let modes: [ListenerAdmission.Mode] = [
-      .anyone, .known(isKnown: choice & 8 != 0), .code(world.key), .ask,
-    ]
+    let modes: [ListenerAdmission.Mode] = [.anyone, .known(isKnown: choice & 8 != 0), .code(world.key), .ask]
     let trusts: [JoinTrust] = [.pinnedByLink, .discovered, .unverified]
     // The sides have different exporters if the attacker terminates TLS on both sides.
     let binding = [UInt8](repeating: 7, count: 32)
@@ -207,11 +194,7 @@ private struct Run {
         listener.helloReceived(
           hello,
           answering: introduction("b", 2),
-          membership: Membership(
-            local: world.listener,
-            session: introduction("b", 2).session,
-            host: world.listener
-          ),
+          membership: Membership(local: world.listener, session: introduction("b", 2).session, host: world.listener),
           now: now
         )
       )
@@ -265,11 +248,9 @@ private struct Run {
       case .opened(let opening):
         isDiallerOver = true
         switch opening.basis {
-        case .code:
-          insist(hasRightCode && !isTampered, "only a host that knows the code is believed")
+        case .code: insist(hasRightCode && !isTampered, "only a host that knows the code is believed")
         case .ask: insist(!mustCompare || hasOurPersonAgreed, "our person compared")
-        case .anyone, .known, .resumed, .ticket:
-          insist(!insists, "who insists on a proof gets one")
+        case .anyone, .known, .resumed, .ticket: insist(!insists, "who insists on a proof gets one")
         }
       case .close, .ended, .lost: isDiallerOver = true
       }

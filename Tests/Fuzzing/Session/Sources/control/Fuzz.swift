@@ -10,8 +10,7 @@ private func roundTrip<Payload: ControlPayload>(_ type: Payload.Type, _ bytes: [
 }
 
 /// Checks that each decoded payload of a control frame encodes to the same meaning.
-@c(LLVMFuzzerTestOneInput)
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+@c(LLVMFuzzerTestOneInput) public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
   let choice = input.byte()
   let bytes = input.rest()

@@ -10,8 +10,7 @@ import PeerWire
 /// Sends any frames in any state of a real link over TLS.
 ///
 /// A stranger's bytes may end only its own link, and every answer must consist of frames.
-@c(LLVMFuzzerTestOneInput)
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+@c(LLVMFuzzerTestOneInput) public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
   var stranger = Stranger(&input)
   var steps = 0
@@ -51,9 +50,7 @@ private struct Stranger {
   }
 
   private static func transfer(_ byte: UInt8) -> TransferID {
-    guard let id = TransferID(bytes: [UInt8](repeating: byte, count: 16)) else {
-      preconditionFailure("16 bytes")
-    }
+    guard let id = TransferID(bytes: [UInt8](repeating: byte, count: 16)) else { preconditionFailure("16 bytes") }
     return id
   }
 
@@ -77,9 +74,7 @@ private struct Stranger {
     for frame in control.frames(within: .milliseconds(20)) {
       insist(frame.type != nil, "we are sent no type that we do not know")
       if frame.type == .accept { isOpen = true }
-      if frame.type == .close {
-        insist((try? Control.Close.decode(frame.payload)) != nil, "CLOSE decodes")
-      }
+      if frame.type == .close { insist((try? Control.Close.decode(frame.payload)) != nil, "CLOSE decodes") }
     }
     self.control = control.isClosed ? nil : control
   }
@@ -107,8 +102,7 @@ private struct Stranger {
       ).append(to: &payload)
       sequence += flags & 8 == 0 ? 1 : 0
       send(frame(.message, payload + input.bytes(Int(input.byte()))))
-    case 8:
-      attach()
+    case 8: attach()
     case 9:
       bulk?.close()
       bulk = nil
@@ -156,9 +150,7 @@ private struct Stranger {
       role: .relay
     )
     if choice & 0x40 != 0 { transfer = Self.transfer(choice & 3) }
-    func payload(_ payload: some ControlPayload) -> [UInt8] {
-      frame(type(of: payload).frameType, payload.encoded())
-    }
+    func payload(_ payload: some ControlPayload) -> [UInt8] { frame(type(of: payload).frameType, payload.encoded()) }
     let hash = String(repeating: "0", count: 64)
     switch choice % 22 {
     case 0: send(payload(hello))
@@ -171,36 +163,17 @@ private struct Stranger {
     case 7: send(frame(.kick, json(["peer": other.text, "reason": "r"])))
     case 8: send(frame(.addresses, Array(#"{"port":7,"addresses":["127.0.0.1"]}"#.utf8)))
     case 9: send(frame(.bulkRequest, Array(#"{"count":2}"#.utf8)))
-    case 10:
-      send(
-        payload(
-          Control.ResourceOffer(
-            id: transfer,
-            name: UntrustedText("name"),
-            size: small,
-            modified: nil
-          )
-        )
-      )
+    case 10: send(payload(Control.ResourceOffer(id: transfer, name: UntrustedText("name"), size: small, modified: nil)))
     case 11: send(frame(.resourceAccept, Array(#"{"id":"\#(transfer.text)","offset":0}"#.utf8)))
     case 12: send(frame(.resourceStart, Array(#"{"id":"\#(transfer.text)","offset":0}"#.utf8)))
     case 13: send(frame(.chunk, [UInt8](repeating: choice, count: small)))
     case 14: send(frame(.resourceEnd, json(["id": transfer.text, "sha256": hash])))
     case 15: send(frame(.resourceDone, json(["id": transfer.text])))
-    case 16:
-      send(frame(.resourceCancel, json(["id": transfer.text, "code": "cancelled", "message": ""])))
+    case 16: send(frame(.resourceCancel, json(["id": transfer.text, "code": "cancelled", "message": ""])))
     case 17: send(frame(.streamOpen, json(["id": transfer.text, "name": "s"])))
     case 18: send(frame(.streamData, [UInt8](repeating: choice, count: small)))
     case 19: send(frame(.streamFin, []))
-    case 20:
-      send(
-        frame(
-          .streamReset,
-          Array(
-            #"{"id":"\#(transfer.text)","code":\#(small),"message":""}"#.utf8
-          )
-        )
-      )
+    case 20: send(frame(.streamReset, Array(#"{"id":"\#(transfer.text)","code":\#(small),"message":""}"#.utf8)))
     default:
       var sequence: [UInt8] = []
       Acknowledgement.append(UInt64(small), to: &sequence)
@@ -215,8 +188,7 @@ private struct Stranger {
   /// Opens a bulk link with the right proof; later frames go there (8.1).
   private mutating func attach() {
     guard bulk == nil, isOpen, let secret = control?.facts.exporter?.export(.attach) else { return }
-    guard var connection = try? Dialled.dial(identity),
-      let own = connection.facts.exporter?.export(.attach),
+    guard var connection = try? Dialled.dial(identity), let own = connection.facts.exporter?.export(.attach),
       let proof = ProofBytes(
         HMAC<SHA256>.authenticationCode(
           for: Array("whiteboard-p2p attach 1\0".utf8) + own,
@@ -224,12 +196,7 @@ private struct Stranger {
         )
       )
     else { return }
-    let attach = Control.Attach(
-      session: World.session(place),
-      incarnation: incarnation,
-      opener: .dialler,
-      proof: proof
-    )
+    let attach = Control.Attach(session: World.session(place), incarnation: incarnation, opener: .dialler, proof: proof)
     connection.send(frame(.attach, attach.encoded()))
     let answer = connection.frames(within: .milliseconds(500))
     bulk = answer.first?.type == .attached && !connection.isClosed ? connection : nil

@@ -41,28 +41,24 @@ final class World: Sendable {
     let ready = group.next().makePromise(of: (Int, PeerID).self)
     // The task serves as long as the fuzzer runs, and ends with the process.
     Task {
-      do {
-        try await Self.serve { ready.succeed(($0, $1)) }
-      } catch {
+      do { try await Self.serve { ready.succeed(($0, $1)) } } catch {
         preconditionFailure("the listening peer ended: \(error)")
       }
     }
-    guard let found = try? ready.futureResult.wait() else {
-      preconditionFailure("the listening peer is ready")
-    }
+    guard let found = try? ready.futureResult.wait() else { preconditionFailure("the listening peer is ready") }
     (port, peer) = found
   }
 
   static func session(_ place: Place) -> SessionID {
-    let bytes =
-      place == .unnamed ? [UInt8](repeating: 0, count: 16) : [UInt8](1...15) + [place.rawValue]
+    let bytes = place == .unnamed ? [UInt8](repeating: 0, count: 16) : [UInt8](1...15) + [place.rawValue]
     guard let id = SessionID(bytes: bytes) else { preconditionFailure("16 bytes") }
     return id
   }
 
   private static func serve(_ ready: @escaping @Sendable (Int, PeerID) -> Void) async throws {
-    let inbox = FileManager.default.temporaryDirectory
-      .appending(path: "whiteboard-fuzz-\(UInt64.random(in: 0 ... .max))").path()
+    let inbox = FileManager.default.temporaryDirectory.appending(
+      path: "whiteboard-fuzz-\(UInt64.random(in: 0 ... .max))"
+    ).path()
     defer { try? FileManager.default.removeItem(atPath: inbox) }
     var logger = Logger(label: "fuzz")
     logger.logLevel = .critical
@@ -78,9 +74,7 @@ final class World: Sendable {
     let code = try JoinCode(words: "abandon ability able about")
     try await PeerTransport.withTransport(configuration) { transport in
       try await withThrowingDiscardingTaskGroup { group in
-        for (place, policy): (Place, AdmissionPolicy) in [
-          (.anyone, .anyone), (.code, .code(code)), (.ask, .ask),
-        ] {
+        for (place, policy): (Place, AdmissionPolicy) in [(.anyone, .anyone), (.code, .code(code)), (.ask, .ask)] {
           let session = try await transport.host(World.session(place), admission: policy)
           group.addTask { await consume(session) }
         }
@@ -98,8 +92,7 @@ final class World: Sendable {
           to: invitation.id,
           invitation.id.number.isMultiple(of: 2) ? .accept : .decline(reason: "odd")
         )
-      case .message(let bytes, let peer):
-        _ = try? await session.send(bytes, to: [peer], mode: .unreliable)
+      case .message(let bytes, let peer): _ = try? await session.send(bytes, to: [peer], mode: .unreliable)
       default: break
       }
     }
@@ -122,18 +115,14 @@ final class Dialled: ChannelInboundHandler {
     let secured = loop.makePromise(of: Void.self)
     let (handler, facts) = try world.security[identity].makeHandler(.dialler, expecting: world.peer)
     let tls = NIOLoopBoundBox.makeBoxSendingValue(handler, eventLoop: loop)
-    let channel = try ClientBootstrap(group: loop)
-      .channelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
-          let dialled = Dialled()
-          dialled.secured = secured
-          try channel.pipeline.syncOperations.addHandlers([tls.value, dialled])
-        }
+    let channel = try ClientBootstrap(group: loop).channelInitializer { channel in
+      channel.eventLoop.makeCompletedFuture {
+        let dialled = Dialled()
+        dialled.secured = secured
+        try channel.pipeline.syncOperations.addHandlers([tls.value, dialled])
       }
-      .connect(host: "127.0.0.1", port: world.port).wait()
-    let timeout = loop.scheduleTask(in: .seconds(5)) {
-      secured.fail(ChannelError.ioOnClosedChannel)
-    }
+    }.connect(host: "127.0.0.1", port: world.port).wait()
+    let timeout = loop.scheduleTask(in: .seconds(5)) { secured.fail(ChannelError.ioOnClosedChannel) }
     defer { timeout.cancel() }
     try secured.futureResult.wait()
     return Connection(channel: channel, facts: facts)
@@ -155,9 +144,7 @@ final class Dialled: ChannelInboundHandler {
     wake()
   }
 
-  func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    context.close(promise: nil)
-  }
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
   private func wake() {
     waiting?.succeed(())
@@ -193,31 +180,26 @@ struct Connection {
     self.facts = facts
   }
 
-  func send(_ bytes: [UInt8]) {
-    channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
-  }
+  func send(_ bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
 
   /// Returns the received frames, and waits for the first one at most so long.
   mutating func frames(within time: TimeAmount) -> [(type: FrameType?, payload: [UInt8])] {
     let channel = channel
     let news = channel.eventLoop.flatSubmit {
-      channel.pipeline.handler(type: Dialled.self).map { _ in }
-        .flatMapThrowing { try channel.pipeline.syncOperations.handler(type: Dialled.self) }
-        .flatMap { $0.news(within: time, on: channel.eventLoop) }
+      channel.pipeline.handler(type: Dialled.self).map { _ in }.flatMapThrowing {
+        try channel.pipeline.syncOperations.handler(type: Dialled.self)
+      }.flatMap { $0.news(within: time, on: channel.eventLoop) }
     }
     try? news.wait()
-    let taken = try? channel.eventLoop.submit {
-      try channel.pipeline.syncOperations.handler(type: Dialled.self).take()
-    }.wait()
+    let taken = try? channel.eventLoop.submit { try channel.pipeline.syncOperations.handler(type: Dialled.self).take() }
+      .wait()
     buffer += taken?.bytes ?? []
     isClosed = taken?.isClosed ?? true
     var frames: [(type: FrameType?, payload: [UInt8])] = []
     while true {
       var offset = 0
       let head: FrameHeader?
-      do {
-        head = try FrameHeader.read(from: buffer.span, at: &offset, limit: Limits.framePayload)
-      } catch {
+      do { head = try FrameHeader.read(from: buffer.span, at: &offset, limit: Limits.framePayload) } catch {
         preconditionFailure("what we are sent is frames: \(error)")
       }
       guard let head, buffer.count - offset >= head.length else { return frames }
@@ -226,7 +208,5 @@ struct Connection {
     }
   }
 
-  func close() {
-    try? channel.close().wait()
-  }
+  func close() { try? channel.close().wait() }
 }

@@ -6,8 +6,7 @@ import PeerWire
 /// Checks a sealer and an opener with a hostile network between them.
 ///
 /// Every message must arrive unchanged and at most once, and no other message may arrive.
-@c(LLVMFuzzerTestOneInput)
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+@c(LLVMFuzzerTestOneInput) public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
   let secret = [UInt8](0..<32)
   var sealer = DatagramSealer(secret: secret, sender: .dialler, packetsPerEpoch: 64)
@@ -26,10 +25,8 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
       guard let packet = try? sealer.seal(.probe(UInt64(sent.count))) else { return 0 }
       probes.append(UInt64(sent.count))
       sent.append(packet)
-    case 2:
-      try? sealer.beginNextEpoch()
-    case 3:
-      now += UInt64(input.short())
+    case 2: try? sealer.beginNextEpoch()
+    case 3: now += UInt64(input.short())
     case 4:
       let action = path.timePassed(now: now)
       insist(path.wakeAt > now, "it wants to be woken later, \(action)")
@@ -37,9 +34,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     case 5:
       // A stranger's bytes, perhaps after a valid header.
       var packet = input.bytes(Int(input.byte()))
-      if choice & 0x80 != 0, let head = sent.last?.prefix(PacketHeader.length) {
-        packet = head + packet
-      }
+      if choice & 0x80 != 0, let head = sent.last?.prefix(PacketHeader.length) { packet = head + packet }
       guard !sent.contains(packet) else { continue }
       insist((try? opener.open(packet, now: now)) == nil, "nothing forged opens")
     default:

@@ -8,13 +8,11 @@ import PeerWire
 @testable import PeerSession
 @testable import WhiteboardWeb
 
-/// Sends any bytes to the gateway for browsers: as HTTP, as a WebSocket, and as the bytes of a web
-/// link in requests.
+/// Sends any bytes to the gateway for browsers: as HTTP, as a WebSocket, and as the bytes of a web link in requests.
 ///
-/// No input may trap. A web link opens only for the gateway's own page. Every response is well-formed,
-/// and a connection that carries no web link closes when the browser stops sending.
-@c(LLVMFuzzerTestOneInput)
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+/// No input may trap. A web link opens only for the gateway's own page. Every response is well-formed, and a connection
+/// that carries no web link closes when the browser stops sending.
+@c(LLVMFuzzerTestOneInput) public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
   var browser = Browser()
   while !input.isEmpty { browser.step(&input) }
@@ -74,24 +72,18 @@ private struct Browser {
 
   /// Parts of requests, which the fuzzer combines.
   private static let pieces = [
-    "GET / HTTP/1.1\r\n", "POST /link HTTP/1.1\r\n", "GET /link HTTP/1.1\r\n",
-    "HEAD /ca.crt HTTP/1.0\r\n",
+    "GET / HTTP/1.1\r\n", "POST /link HTTP/1.1\r\n", "GET /link HTTP/1.1\r\n", "HEAD /ca.crt HTTP/1.0\r\n",
     "Host: localhost:26443\r\n", "Origin: https://localhost:26443\r\n", "Origin: https://evil\r\n",
     "Content-Length: 0\r\n", "Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n",
     "Transfer-Encoding: xchunked\r\n", "Connection: Upgrade\r\nUpgrade: websocket\r\n",
     "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n",
     "Sec-WebSocket-Protocol: whiteboard-p2p\r\n", "Accept-Encoding: br, gzip\r\n", " folded\r\n",
-    "Whiteboard-Position: 9223372036854775807\r\n", "Connection: close\r\n",
-    "Expect: 100-continue\r\n", "\r\n",
-    "\n", "5\r\nhello\r\n", "0\r\n\r\n", "X: \(String(repeating: "a", count: 5_000))\r\n",
+    "Whiteboard-Position: 9223372036854775807\r\n", "Connection: close\r\n", "Expect: 100-continue\r\n", "\r\n", "\n",
+    "5\r\nhello\r\n", "0\r\n\r\n", "X: \(String(repeating: "a", count: 5_000))\r\n",
   ].map { Array($0.utf8) }
 
-  private func request(
-    _ method: String,
-    _ path: String,
-    _ headers: [(String, String)],
-    _ body: [UInt8] = []
-  ) -> [UInt8] {
+  private func request(_ method: String, _ path: String, _ headers: [(String, String)], _ body: [UInt8] = []) -> [UInt8]
+  {
     var text = "\(method) \(path) HTTP/1.1\r\nHost: \(World.host)\r\nOrigin: \(World.origin)\r\n"
     for (name, value) in headers { text += "\(name): \(value)\r\n" }
     return Array((text + "\r\n").utf8) + body
@@ -103,8 +95,7 @@ private struct Browser {
       "/link",
       [
         ("Connection", "Upgrade"), ("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13"),
-        ("Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="),
-        ("Sec-WebSocket-Protocol", "whiteboard-p2p"),
+        ("Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="), ("Sec-WebSocket-Protocol", "whiteboard-p2p"),
       ]
     )
   }
@@ -148,11 +139,7 @@ private struct Browser {
     guard let peer = PeerID(bytes: [UInt8](repeating: 7, count: 32)),
       let nonce = ProofBytes([UInt8](repeating: 9, count: 32))
     else { preconditionFailure("32 bytes") }
-    let exchange = WebExchange(
-      gateway: peer,
-      gatewayNonce: nonce,
-      origin: isValid ? World.origin : "https://evil"
-    )
+    let exchange = WebExchange(gateway: peer, gatewayNonce: nonce, origin: isValid ? World.origin : "https://evil")
     guard let signature = try? key.signature(for: exchange.signedBytes(nonce, guest)) else {
       preconditionFailure("a key signs")
     }
@@ -183,8 +170,7 @@ private struct Browser {
       }
     }
     bytes += mask
-    return bytes
-      + contents.enumerated().map { index, byte in mask.isEmpty ? byte : byte ^ mask[index % 4] }
+    return bytes + contents.enumerated().map { index, byte in mask.isEmpty ? byte : byte ^ mask[index % 4] }
   }
 
   /// Ends the input: all connections without a web link must close by themselves.
@@ -192,10 +178,7 @@ private struct Browser {
     loop.advanceTime(by: .seconds(31))
     loop.advanceTime(by: .seconds(31))
     for index in connections.indices {
-      insist(
-        connections[index].carriesLink || !connections[index].isOpen,
-        "a connection without a web link closes"
-      )
+      insist(connections[index].carriesLink || !connections[index].isOpen, "a connection without a web link closes")
       connections[index].close()
     }
     World.shared.forgetLinks()
@@ -225,15 +208,11 @@ private struct Connection {
   }
 
   private mutating func look() -> String? {
-    while let data = try? channel.readOutbound(as: ByteBuffer.self) {
-      received += data.readableBytesView
-    }
+    while let data = try? channel.readOutbound(as: ByteBuffer.self) { received += data.readableBytesView }
     let text = String(decoding: received.prefix(600), as: UTF8.self)
     if !carriesLink, !received.isEmpty {
       insist(text.hasPrefix("HTTP/1.1 "), "a response is HTTP: \(text)")
-      if text.hasPrefix("HTTP/1.1 101") {
-        (isWebSocket, carriesLink) = (true, true)
-      }
+      if text.hasPrefix("HTTP/1.1 101") { (isWebSocket, carriesLink) = (true, true) }
     }
     defer { if !isWebSocket { received = [] } }
     guard !isWebSocket else {

@@ -22,21 +22,15 @@ final class World {
   private init() {
     let openings = Openings()
     self.openings = openings
-    let directory = FileManager.default.temporaryDirectory
-      .appending(path: "whiteboard-fuzz-\(UInt64.random(in: 0 ... .max))").path()
+    let directory = FileManager.default.temporaryDirectory.appending(
+      path: "whiteboard-fuzz-\(UInt64.random(in: 0 ... .max))"
+    ).path()
     defer { try? FileManager.default.removeItem(atPath: directory) }
     do {
-      try FileManager.default.createDirectory(
-        atPath: directory,
-        withIntermediateDirectories: true
-      )
+      try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
       let certificate = try WebCertificate(inDirectory: directory, for: ["localhost"])
-      server = try WebServer(WebPage(), certificate, port: 26_443) {
-        try openings.accept($0, origin: $1)
-      }
-    } catch {
-      preconditionFailure("a gateway opens: \(error)")
-    }
+      server = try WebServer(WebPage(), certificate, port: 26_443) { try openings.accept($0, origin: $1) }
+    } catch { preconditionFailure("a gateway opens: \(error)") }
   }
 
   /// Opens a connection.
@@ -45,9 +39,7 @@ final class World {
     do {
       try server.addRequestHandlers(channel)
       try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 9)).wait()
-    } catch {
-      preconditionFailure("a connection opens: \(error)")
-    }
+    } catch { preconditionFailure("a connection opens: \(error)") }
     return channel
   }
 
@@ -63,13 +55,7 @@ private final class Openings {
     insist(origin == World.origin, "only the page opens a link, not one of \(origin)")
     let opening = Opening(origin: origin)
     all.append(opening)
-    let link = ControlLink(
-      side: .listener,
-      facts: LinkFacts(),
-      remote: nil,
-      isFromBrowser: true,
-      delegate: opening
-    )
+    let link = ControlLink(side: .listener, facts: LinkFacts(), remote: nil, isFromBrowser: true, delegate: opening)
     try channel.pipeline.syncOperations.addHandler(link)
     opening.begin(link)
   }
@@ -97,12 +83,10 @@ final class Opening: LinkDelegate {
       // Answer with more than one WebSocket message can carry.
       return link.write(ByteBuffer(repeating: type.rawValue, count: 100_000))
     }
-    guard type == .webProof,
-      let proof = try? Control.WebProof.decode(Array(payload.readableBytesView))
-    else { return link.close(.protocolError, "The first frame is not a proof.") }
-    guard exchange.check(proof) != nil else {
-      return link.close(.protocolError, "The browser did not prove its key.")
+    guard type == .webProof, let proof = try? Control.WebProof.decode(Array(payload.readableBytesView)) else {
+      return link.close(.protocolError, "The first frame is not a proof.")
     }
+    guard exchange.check(proof) != nil else { return link.close(.protocolError, "The browser did not prove its key.") }
     isProved = true
   }
 
