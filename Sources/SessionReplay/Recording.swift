@@ -1,3 +1,4 @@
+import Foundation
 import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
@@ -170,5 +171,250 @@ public struct Recording: Sendable {
     let (difference, isOver) = time.subtractingReportingOverflow(start)
     // The limit is longer than any session. It prevents overflows in calculations with the result.
     return isOver ? 0 : min(max(0, difference), 1 << 46)
+  }
+}
+
+extension Recording {
+  /// Reads the recording in a file, or its intact data if the file is too damaged for ``open(_:)``.
+  ///
+  /// The file stays unchanged. The property `history.damages` of the result describes the lost data.
+  ///
+  /// - Throws: The errors of `BoardDocument`; `damaged` if no data is intact.
+  public static func openOrSalvage(_ path: String) async throws(DocumentError) -> Recording {
+    do throws(DocumentError) { return try await open(path) } catch {
+      guard error.code == .damaged || error.code == .wrongKind || error.code == .inputOutput else { throw error }
+      do throws(DocumentError) { return try await salvage(path, why: error.message) } catch let second {
+        // The error from `open` is more informative than the error from `salvage`.
+        throw second.code == .damaged || second.code == .wrongKind ? error : second
+      }
+    }
+  }
+
+  private static func salvage(_ path: String, why reason: String) async throws(DocumentError) -> Recording {
+    let directory = FileManager.default.temporaryDirectory.path + "/salvage-" + UUID().uuidString
+    do {
+      try FileManager.default.createDirectory(
+        atPath: directory,
+        withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700]
+      )
+    } catch { throw DocumentError(.inputOutput, "the directory \(directory) cannot be created", cause: error) }
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let copy = directory + "/salvaged.whiteboard"
+    let report = try await BoardDocument.recover(
+      from: path,
+      to: copy,
+      now: 0,
+      locking: false,
+      playing: RecordedBoard.self
+    )
+    let found = try await open(copy).history
+    let losses = [reason] + report.losses.map { "lost: \($0)" }
+    return try Recording(
+      DocumentHistory(
+        board: found.board,
+        name: found.name,
+        steps: found.steps,
+        checks: found.checks,
+        marks: found.marks,
+        authors: found.authors,
+        damages: losses.map { DocumentHistory.Damage(place: 0, words: $0) } + found.damages
+      )
+    )
+  }
+}
+
+/// Conversions between times and their text forms for users.
+extension Recording {
+  /// The reason why a string is not a valid time.
+  public struct MomentError: Error, Hashable, Sendable {
+    /// The message for the user, which explains why the string is not a valid time.
+    public let message: String
+  }
+
+  /// A named time: a marker or a named version.
+  public struct Marker: Hashable, Sendable {
+    /// The name of the marker or version, entered by a user.
+    public let name: String
+    /// The time of the marker or version, in milliseconds from the beginning.
+    public let elapsed: Int64
+  }
+
+  /// The markers and named versions, in order of time.
+  public var markers: [Marker] {
+    let marks = history.marks.compactMap { mark in mark.name.map { Marker(name: $0, elapsed: elapsed(mark.time)) } }
+    let versions = history.checks.compactMap { check in
+      check.name.map { Marker(name: $0, elapsed: elapsed(check.time)) }
+    }
+    return (marks + versions).sorted { ($0.elapsed, $0.name) < ($1.elapsed, $1.name) }
+  }
+
+  /// Parses a time, and returns it in milliseconds from the beginning.
+  ///
+  /// The accepted formats are seconds (`90`, `90.5`), minutes and hours (`1:30`, `1:02:03.5`), a percentage of the
+  /// duration (`50%`), and the name of a marker (`@lunch`). Of several ``markers`` with the same name, the first is
+  /// used.
+  public func moment(_ word: String) throws(MomentError) -> Int64 {
+    if word.hasPrefix("@") {
+      let name = word.dropFirst()
+      let markers = markers
+      guard let marker = markers.first(where: { $0.name == name }) else {
+        let names = markers.map { "@\($0.name)" }
+        throw MomentError(
+          message: "there is no marker '\(name)'"
+            + (names.isEmpty ? "; the recording has none" : "; the markers are \(names.joined(separator: ", "))")
+        )
+      }
+      return marker.elapsed
+    }
+    if word.hasSuffix("%") {
+      guard let percent = Double(word.dropLast()), (0...100).contains(percent) else { throw Self.unreadable(word) }
+      return Int64((Double(duration) * percent / 100).rounded())
+    }
+    let parts = word.split(separator: ":", omittingEmptySubsequences: false)
+    guard (1...3).contains(parts.count), let seconds = Double(parts[parts.count - 1]), seconds >= 0, seconds < 1e9,
+      parts.count == 1 || seconds < 60
+    else { throw Self.unreadable(word) }
+    var minutes = 0.0
+    for part in parts.dropLast() {
+      guard let number = UInt32(part) else { throw Self.unreadable(word) }
+      minutes = minutes * 60 + Double(number)
+    }
+    return Int64((min(minutes * 60 + seconds, 1e10) * 1000).rounded())
+  }
+
+  /// Converts a wall-clock time in milliseconds since 1970 to milliseconds from the beginning, clamped to the duration.
+  public func elapsed(_ time: Int64) -> Int64 { min(duration, Self.elapsed(time, since: start ?? time)) }
+
+  /// Formats milliseconds as `m:ss.t`, or as `h:mm:ss.t` for times of one hour or more.
+  public static func text(_ elapsed: Int64) -> String {
+    let tenths = max(0, elapsed) / 100
+    let (seconds, minutes, hours) = (tenths / 10 % 60, tenths / 600 % 60, tenths / 36_000)
+    let end = "\(seconds < 10 ? "0" : "")\(seconds).\(tenths % 10)"
+    guard hours > 0 else { return "\(minutes):\(end)" }
+    return "\(hours):\(minutes < 10 ? "0" : "")\(minutes):\(end)"
+  }
+
+  /// Formats milliseconds as `m:ss.ttt` or `h:mm:ss.ttt`, so that ``moment(_:)`` returns the same time.
+  public static func exactText(_ elapsed: Int64) -> String {
+    let rest = max(0, elapsed) % 100
+    return "\(text(elapsed))\(rest < 10 ? "0" : "")\(rest)"
+  }
+
+  private static func unreadable(_ word: String) -> MomentError {
+    MomentError(message: "'\(word)' is not a time; use seconds (90.5), m:ss (1:30), a percentage (50%) or @MARKER")
+  }
+}
+
+/// Operations that create recordings from other recordings.
+extension Recording {
+  /// Returns a part of the recording.
+  ///
+  /// The result begins with the state of the board at the start of the part.
+  ///
+  /// - Parameter range: The first and the last time of the part, in milliseconds from the beginning.
+  /// - Returns: The part.
+  /// - Throws: `damaged` if the id of the board is invalid.
+  /// - Complexity: O(n).
+  public func cut(_ range: ClosedRange<Int64>) throws(DocumentError) -> Recording {
+    let first = range.lowerBound <= 0 ? 0 : place(at: range.lowerBound - 1)
+    let last = max(first, place(at: range.upperBound))
+    var playback = Playback(self, spacing: .max)
+    playback.seek(toPlace: first)
+    var steps: [DocumentHistory.Step] = []
+    let begin = (start ?? 0) &+ range.lowerBound
+    if first > 0 { steps.append(DocumentHistory.Step(.keyframe(playback.board.keyframe), time: begin, row: 0)) }
+    let shift = first - steps.count
+    steps += history.steps[first..<last]
+    let inside = history.marks.filter { $0.place > first && $0.place <= last }
+    return try Recording(
+      DocumentHistory(
+        board: history.board,
+        name: history.name,
+        steps: steps,
+        checks: history.checks.filter { $0.place > first && $0.place <= last }.map { check in
+          DocumentHistory.Check(place: check.place - shift, time: check.time, name: check.name, digest: check.digest)
+        },
+        marks: inside.map { mark in
+          DocumentHistory.Mark(name: mark.name, time: mark.time, until: mark.until, place: mark.place - shift)
+        },
+        authors: history.authors,
+        damages: history.damages.filter { $0.place <= last }.map { damage in
+          DocumentHistory.Damage(place: max(0, damage.place - shift), words: damage.words)
+        },
+        names: history.names,
+        traffic: history.traffic.filter { range.contains(elapsed($0.time)) },
+        end: (start ?? 0) &+ min(range.upperBound, duration)
+      )
+    )
+  }
+
+  /// Joins recordings of one board, in the order in which they began.
+  ///
+  /// A batch that is already in an earlier recording is not repeated. Several recordings of one session thus become one
+  /// recording with every batch.
+  ///
+  /// - Throws: `wrongBoard` if the recordings are of different boards; `notFound` if `parts` is empty.
+  /// - Complexity: O(n).
+  public static func concatenated(_ parts: [Recording]) throws(DocumentError) -> Recording {
+    let parts = parts.enumerated().sorted { one, other in
+      (one.element.start ?? .max, one.offset) < (other.element.start ?? .max, other.offset)
+    }.map(\.element)
+    guard let first = parts.first else { throw DocumentError(.notFound, "there are no recordings to join") }
+    guard parts.allSatisfy({ $0.board == first.board }) else {
+      throw DocumentError(
+        .wrongBoard,
+        "the recordings are of different boards; only recordings of one board can be joined"
+      )
+    }
+    var steps: [DocumentHistory.Step] = []
+    var marks: [DocumentHistory.Mark] = []
+    var authors: [UInt64: StoredAuthor] = [:]
+    var known: Set<DocumentHistory.Step.Content> = []
+    var damages: [DocumentHistory.Damage] = []
+    var traffic: [TrafficEntry] = []
+    var names: [String: String] = [:]
+    for part in parts {
+      // The element at index n is the number of joined steps after n steps of this part.
+      var places = [steps.count]
+      for step in part.history.steps {
+        if known.insert(step.content).inserted { steps.append(step) }
+        places.append(steps.count)
+      }
+      // The joined board may contain more changes than the board of this part, so the part's digests no longer apply. A
+      // named version becomes a marker.
+      let versions = part.history.checks.filter { $0.name != nil }.map { check in
+        DocumentHistory.Mark(name: check.name, time: check.time, until: check.time, place: check.place)
+      }
+      marks += (part.history.marks + versions).sorted { $0.place < $1.place }.map { mark in
+        DocumentHistory.Mark(name: mark.name, time: mark.time, until: mark.until, place: places[mark.place])
+      }
+      damages += part.history.damages.map { damage in
+        DocumentHistory.Damage(place: places[damage.place], words: damage.words)
+      }
+      // Traffic that several recorders recorded at the same time is included only once.
+      let told = traffic.last?.time ?? .min
+      traffic += part.history.traffic.filter { $0.time > told }
+      names.merge(part.history.names) { $1 }
+      for author in part.history.authors {
+        let other = authors[author.incarnation]
+        if author.sequence >= other?.sequence ?? 0 || other?.record.isEmpty == true {
+          authors[author.incarnation] = author
+        }
+      }
+    }
+    return try Recording(
+      DocumentHistory(
+        board: first.history.board,
+        name: first.history.name,
+        steps: steps,
+        marks: marks,
+        authors: authors.keys.sorted().compactMap { authors[$0] },
+        damages: damages,
+        names: names,
+        traffic: traffic,
+        end: parts.compactMap(\.history.end).max()
+      )
+    )
   }
 }

@@ -1,4 +1,6 @@
+import ArgumentParser
 import CommandLines
+import FoundationEssentials
 import WhiteboardKit
 
 /// The manual page of a command, available as plain text and in the macro language of `man`.
@@ -168,4 +170,128 @@ package struct ManualPage {
   private mutating func item(_ term: String, _ text: String) { elements.append(.item(term, text)) }
 
   private mutating func line(_ text: String) { elements.append(.line(text)) }
+}
+
+/// The meanings of the exit statuses, for the help text and the manual.
+package enum ExitStatus {
+  /// The exit statuses with their meanings, in order.
+  package static let rows = [
+    ("0", "ok"), ("1", "not found, or a command failed"), ("64", "usage error"), ("65", "malformed input"),
+    ("66", "no such file"), ("69", "unreachable"), ("70", "internal error"), ("71", "a system call failed"),
+    ("73", "cannot create a file"), ("74", "reading or writing failed"), ("75", "timed out, or nothing was found"),
+    ("76", "version or protocol mismatch"), ("77", "not admitted"), ("78", "invalid setting"),
+    ("128+N", "stopped by a second signal; N is its number"),
+  ]
+
+  /// The exit statuses as a section of the help text, with two statuses in each line.
+  package static let help: String = {
+    let (half, last) = (rows.count / 2, rows[rows.count - 1])
+    let lines = (0..<half).map { row in
+      let left = "  \(rows[row].0) \(rows[row].1)"
+      let gap = String(repeating: " ", count: max(1, 40 - left.count))
+      return left + gap + "\(rows[row + half].0) \(rows[row + half].1)"
+    }
+    return (["EXIT STATUS"] + lines + ["  \(last.0) \(last.1)"]).joined(separator: "\n")
+  }()
+}
+
+extension ManualPage {
+  /// The page in the macro language of `man`, for `man -l` and for installation.
+  package var macros: String { elements.map(Self.macros).joined() }
+
+  private static func macros(_ element: Element) -> String {
+    switch element {
+    case .title(let name, let program): macro("TH", [name.uppercased(), "1", "", program])
+    case .section(let name): macro("SH", [name])
+    case .part(let name): macro("SS", [name])
+    case .name(let name, let about): "\(name) \\- \(escaped(about))\n"
+    case .synopsis(let command, let words): macro("B", [command]) + "\(escaped(words))\n"
+    case .line(let text): "\(escaped(text))\n"
+    case .paragraph: macro("PP")
+    case .item(let term, let text):
+      macro("TP") + "\\fB\(escaped(term))\\fR\n" + (text.isEmpty ? "\\&" : escaped(text)) + "\n"
+    case .verbatim(let rows):
+      macro("nf") + rows.map { $0.isEmpty ? macro("sp") : "\(escaped($0))\n" }.joined() + macro("fi")
+    }
+  }
+
+  private static func macro(_ name: String, _ arguments: [String] = []) -> String {
+    ([".\(name)"] + arguments.map { "\"\(escaped($0))\"" }).joined(separator: " ") + "\n"
+  }
+
+  /// Returns `text` with escapes for characters that are not ASCII, or special to the formatter.
+  private static func escaped(_ text: String) -> String {
+    var result = text.first.map { $0 == "." || $0 == "'" } == true ? "\\&" : ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\\": result += "\\e"
+      case "-": result += "\\-"
+      case "\"": result += "\\(dq"
+      case "'": result += "\\(aq"
+      case "`": result += "\\(ga"
+      case "^": result += "\\(ha"
+      case "~": result += "\\(ti"
+      case "\n": result += " "
+      default:
+        let hex = String(scalar.value, radix: 16, uppercase: true)
+        let code = String(repeating: "0", count: max(0, 4 - hex.count)) + hex
+        result += scalar.isASCII ? String(scalar) : "\\[u\(code)]"
+      }
+    }
+    return result
+  }
+}
+
+/// The description of a command, decoded from the JSON of the argument parser.
+package struct CommandInfo: Decodable {
+  /// An argument, option or flag of a command.
+  struct Argument: Decodable {
+    /// A name of an option or flag.
+    struct Name: Decodable {
+      let kind: String
+      let name: String
+
+      /// The name with its dashes, as a user types it.
+      var text: String { (kind == "long" ? "--" : "-") + name }
+    }
+
+    let kind: String
+    let shouldDisplay: Bool
+    let isOptional: Bool
+    let names: [Name]?
+    let valueName: String?
+    let abstract: String?
+    let discussion: String?
+
+    /// The names and the placeholder for the value, for example `-o, --output FILE`.
+    var usage: String {
+      let value = valueName ?? "VALUE"
+      guard kind != "positional" else { return isOptional ? "[\(value)]" : value }
+      let names = (names ?? []).map(\.text).joined(separator: ", ")
+      return kind == "option" ? "\(names) \(value)" : names
+    }
+  }
+
+  let superCommands: [String]?
+  let shouldDisplay: Bool?
+  let commandName: String
+  let abstract: String?
+  let discussion: String?
+  let subcommands: [CommandInfo]?
+  let arguments: [Argument]?
+
+  /// The names of the parent commands, followed by the name of this command.
+  package var path: [String] { (superCommands ?? []) + [commandName] }
+
+  /// Returns the subcommand at `path` below this command; nil if it does not exist.
+  package func command(_ path: some Collection<String>) -> CommandInfo? {
+    guard let first = path.first else { return self }
+    return subcommands?.first { $0.commandName == first }?.command(path.dropFirst())
+  }
+
+  /// Returns the program with all its commands; nil if the parser's JSON has an unknown format.
+  package static func program(_ program: any ParsableCommand.Type) -> CommandInfo? {
+    struct Dump: Decodable { let command: CommandInfo }
+    return try? JSONDecoder().decode(Dump.self, from: Data(program._dumpHelp().utf8)).command
+  }
 }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Logging
+import Metrics
 import PeerDiscovery
 import PeerSession
 import WhiteboardKit
@@ -156,4 +157,174 @@ package actor Relay {
 
   /// Returns the running board of a session, or `nil` if the relay does not serve the session.
   func sharedBoard(of session: SessionID) -> SharedBoard? { boards[session]?.sharedBoard }
+}
+
+/// The metrics of a relay's boards.
+///
+/// They contain no board names and no peer names.
+struct RelayMetrics: Sendable {
+  private let serving = Meter(label: "whiteboard_boards", dimensions: [("state", "serving")])
+  private let opening = Meter(label: "whiteboard_boards", dimensions: [("state", "opening")])
+  private let failed = Meter(label: "whiteboard_boards", dimensions: [("state", "failed")])
+  private let unsaved = Meter(label: "whiteboard_boards_unsaved")
+  private let people = Meter(label: "whiteboard_people")
+  private let copies = Counter(label: "whiteboard_relayed_copies_total")
+  private let bytes = Counter(label: "whiteboard_relayed_bytes_total")
+  private let overruns = Counter(label: "whiteboard_overruns_total")
+  private let joins = Counter(label: "whiteboard_joins_total")
+
+  /// Sets the number of boards in each state, and the number of peers on all boards.
+  ///
+  /// A peer is counted once for each board that it is on.
+  func show(_ boards: some Collection<ServedBoard>) {
+    var counts = (serving: 0, opening: 0, failed: 0, unsaved: 0, people: 0)
+    for board in boards {
+      switch board.state {
+      case .serving: counts.serving += 1
+      case .opening: counts.opening += 1
+      case .failed: counts.failed += 1
+      }
+      if board.unsaved != nil { counts.unsaved += 1 }
+      counts.people += board.people.count
+    }
+    serving.set(counts.serving)
+    opening.set(counts.opening)
+    failed.set(counts.failed)
+    unsaved.set(counts.unsaved)
+    people.set(counts.people)
+  }
+
+  /// Counts the messages that a board relayed between two readings of its tally.
+  func passed(since before: RelayTally, _ now: RelayTally) {
+    // After a session has ended, its tally is zero.
+    copies.increment(by: max(0, now.copies - before.copies))
+    bytes.increment(by: max(0, now.bytes - before.bytes))
+    overruns.increment(by: max(0, now.overruns - before.overruns))
+  }
+
+  /// Counts a peer that joined a board.
+  func joined() { joins.increment() }
+
+  /// Counts the messages that a board refused.
+  ///
+  /// There are two reasons: the author is a viewer, or the author's right to edit was revoked.
+  func refused(viewer: Int, revoked: Int) {
+    for (reason, count) in [("viewer", viewer), ("revoked", revoked)] where count > 0 {
+      Counter(label: "whiteboard_refused_total", dimensions: [("reason", reason)]).increment(by: count)
+    }
+  }
+
+  /// Counts another host's board that was not accepted.
+  func refused(board refusal: BoardRefusal) {
+    Counter(label: "whiteboard_boards_refused_total", dimensions: [("reason", refusal.label)]).increment()
+  }
+
+  /// Counts a peer that left a board, by the reason for leaving.
+  func left(_ reason: String) {
+    // The reason is one of a few words that the protocol defines, so the number of series is bounded.
+    Counter(label: "whiteboard_departures_total", dimensions: [("reason", reason)]).increment()
+  }
+}
+
+/// Maintenance tasks of a running relay.
+extension Relay {
+  /// Performs maintenance periodically until the relay ends.
+  ///
+  /// Metrics are updated every 10 seconds; all other tasks run every minute.
+  func upkeep() async {
+    let clock = ContinuousClock()
+    var rounds = 0
+    while !isEnding {
+      do { try await clock.sleep(for: .seconds(10)) } catch { return }
+      await count()
+      rounds += 1
+      guard rounds % 6 == 0 else { continue }
+      noteVisits()
+      await removeForgotten(now: BoardFile.now)
+      await boundSizes()
+    }
+  }
+
+  /// Applies new limits, for example after the settings are reloaded.
+  ///
+  /// Existing boards remain even if they exceed the new limits, except for boards whose files are too large.
+  package func reload(_ limits: RelayConfiguration.Limits) async {
+    self.limits = limits
+    logger.notice("Settings reloaded.")
+    for entry in register.entries {
+      // A board that failed because it was too large may be within the new limits.
+      if let id = entry.id, case .failed? = boards[id]?.state {
+        boards[id] = nil
+        open(entry)
+      }
+    }
+    await boundSizes()
+  }
+
+  /// Updates the metrics with the number of messages that were refused or relayed since the last call.
+  func count() async {
+    for (id, board) in boards {
+      let now = await board.sharedBoard.refusals
+      let passed = await board.sharedBoard.relayTally()
+      guard let before = boards[id] else { continue }
+      metrics.refused(viewer: now.viewer - before.refused.viewer, revoked: now.revoked - before.refused.revoked)
+      metrics.passed(since: before.passed, passed)
+      boards[id]?.refused = (now.viewer, now.revoked)
+      boards[id]?.passed = passed
+    }
+  }
+
+  /// Saves, for each board, the time at which a member was last present.
+  func noteVisits() {
+    let now = BoardFile.now
+    var changed: [BoardRegister.Entry] = []
+    for entry in register.entries {
+      guard let id = entry.id, let board = boards[id] else { continue }
+      let visited = board.people.isEmpty ? board.visited : now
+      guard let visited, visited > entry.visited else { continue }
+      var entry = entry
+      entry.visited = visited
+      changed.append(entry)
+    }
+    guard !changed.isEmpty else { return }
+    do throws(WhiteboardError) { try register.set(changed) } catch { logger.error("\(error.message)") }
+  }
+
+  /// Removes the boards that no peer has visited for longer than the limits allow.
+  ///
+  /// - Parameter now: The current time, in milliseconds since 1970.
+  func removeForgotten(now: Int64) async {
+    for entry in register.entries {
+      guard let days = limits.retention(of: entry), let id = entry.id, boards[id]?.people.isEmpty ?? true,
+        now - entry.visited > Int64(days) * 86_400_000
+      else { continue }
+      logger.notice("Board removed because no peer visited it.", metadata: ["board": "\(id.short)", "days": "\(days)"])
+      do throws(WhiteboardError) { try await delete(entry) } catch {
+        logger.error("\(error.message)", metadata: ["board": "\(id.short)"])
+      }
+    }
+  }
+
+  /// Compacts the boards whose files are too large, and stops serving boards that remain too large.
+  func boundSizes() async {
+    let limit = limits.maximumBoardMegabytes << 20
+    for (id, board) in boards {
+      guard case .serving = board.state, let size = await board.sharedBoard.documentSize, size > limit else { continue }
+      // If compaction fails, the file remains too large. The code below handles this case.
+      try? await board.sharedBoard.compactDocument(keeping: 0)
+      let left = await board.sharedBoard.documentSize ?? 0
+      logger.warning(
+        "Board was too large; its history was deleted.",
+        metadata: ["board": "\(id.short)", "before": "\(size)", "after": "\(left)"]
+      )
+      guard left > limit else { continue }
+      boards[id]?.problem = WhiteboardError(
+        .notAllowed,
+        "its file has \(left >> 20) MB, and max-board-mb allows \(limit >> 20): raise max-board-mb, or "
+          + "export and delete the board"
+      )
+      // The board opens again when the limit is raised, so its browser links stay valid.
+      await board.sharedBoard.requestEnd(untilNextStart: true)
+    }
+  }
 }

@@ -4,6 +4,12 @@ import NIOPosix
 import PeerSession
 import WhiteboardKit
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// A gateway for browsers, which serves the page and accepts web links from it (`Protocol/web.md`).
 ///
 /// A gateway belongs to a transport. Each session of the transport decides whether browsers may join it
@@ -184,5 +190,20 @@ package actor WebGateway {
       "cannot listen for browsers on port \(configuration.port ?? first): \(problem); "
         + "choose another port with --web-port PORT"
     )
+  }
+}
+
+/// The name of this machine on the local network.
+enum HostName {
+  /// The mDNS name of this machine, such as `laptop.local`; nil if the host name is not suitable.
+  static var local: String? {
+    var buffer = [CChar](repeating: 0, count: 256)
+    guard gethostname(&buffer, buffer.count - 1) == 0 else { return nil }
+    let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+    let name = String(decoding: bytes, as: UTF8.self).lowercased().prefix { $0 != "." }
+    guard !name.isEmpty, name != "localhost",
+      name.utf8.allSatisfy({ (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D })
+    else { return nil }
+    return "\(name).local"
   }
 }

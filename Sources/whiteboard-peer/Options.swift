@@ -278,3 +278,14 @@ struct BoardOptions: ParsableArguments {
     return isInteractive && code == nil && relay == nil ? .ask : .code
   }
 }
+
+/// A converter that turns WebP files into photos.
+///
+/// Only this program uses the WebP library.
+struct WebPPhotos: PhotoConverter {
+  func photo(ofWebP bytes: [UInt8]) throws(PhotoConversionError) -> [UInt8] {
+    do throws(PictureError) { return try BoardPhoto.file(of: bytes) } catch {
+      throw PhotoConversionError(error.description)
+    }
+  }
+}

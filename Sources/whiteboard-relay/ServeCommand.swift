@@ -160,3 +160,188 @@ extension LogFormat {
       }
   }
 }
+
+/// The program `whiteboard-relay`, which serves boards while their hosts are offline.
+@main struct WhiteboardRelayProgram: DocumentedProgram {
+  static let configuration = CommandConfiguration(
+    commandName: "whiteboard-relay",
+    abstract: "Keep whiteboards online, and connect peers that cannot reach each other.",
+    discussion: """
+      EXAMPLES
+        whiteboard-relay                          serve boards until you stop the relay
+        whiteboard-relay boards create standup    create a board, and print its link
+        whiteboard-relay boards                   list the boards, and the peers on them
+        whiteboard-relay status                   show the state of the relay
+        whiteboard-relay backup -o /mnt/relay     copy all data while the relay runs
+        whiteboard-relay drain                    shut down gracefully
+
+      \(ExitStatus.help)
+      """,
+    version: "0.1.0",
+    subcommands: [
+      ServeCommand.self, StatusCommand.self, BoardsCommand.self, PeersCommand.self, DrainCommand.self,
+      BackupCommand.self, RestoreCommand.self, CompactCommand.self, HealthCommand.self, UnitCommand.self,
+      ConfigCommand.self, CompletionsCommand<WhiteboardRelayProgram>.self, ManualCommand<WhiteboardRelayProgram>.self,
+    ],
+    defaultSubcommand: ServeCommand.self
+  )
+
+  static let about = ManualPage.Program(
+    version: configuration.version,
+    settings: SettingEntry.ofRelay,
+    sections: [],
+    files: [
+      ("/etc/whiteboard-relay/relay.conf", "The configuration file."),
+      (
+        "$STATE_DIRECTORY",
+        "The data directory; by default $XDG_DATA_HOME/whiteboard/relay, or ~/.local/share/whiteboard/relay. It "
+          + "holds identity.pem, the key of the relay; relay.json, the list of its boards; boards, their files."
+      ), ("$RUNTIME_DIRECTORY/control.sock", "The socket for commands; by default, it is in the data directory."),
+    ]
+  )
+
+  static func main() async { await runMain() }
+}
+
+/// `whiteboard-relay health`.
+struct HealthCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "health",
+    abstract: "Check whether the relay on this computer is ready, for example as a container's health check.",
+    discussion: "The exit status is 0 if the relay is ready, 1 if it is not, and 69 if it does not answer."
+  )
+
+  @Option(help: .of(.http, "ADDR:PORT")) var http: String?
+
+  @OptionGroup var place: PlaceOptions
+
+  mutating func run() async throws {
+    var flags: [String: String] = [:]
+    flags[.http] = http
+    guard case .at(let address) = try place.settings(flags).value(.http) ?? .standard else {
+      throw WhiteboardError(.usage, "`http` is `none`, so the relay serves no health checks; set `http` to ADDR:PORT")
+    }
+    let answer: HealthProbe.Answer
+    do throws(HealthProbe.Failure) {
+      answer = try await HealthProbe(host: address.host, port: address.port).ask("/readyz")
+    } catch { throw WhiteboardError(.unreachable, "\(error)") }
+    try Console.tell(answer.body)
+    if answer.status != 200 { throw ExitCode(WhiteboardError.Code.no.rawValue) }
+  }
+}
+
+/// `whiteboard-relay unit`.
+struct UnitCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "unit",
+    abstract: "Print a systemd unit or a firewall profile for the relay.",
+    discussion: """
+        whiteboard-relay unit > /etc/systemd/system/whiteboard-relay.service
+        systemctl daemon-reload && systemctl enable --now whiteboard-relay
+      """
+  )
+
+  /// The program that reads the printed configuration.
+  enum Reader: String, ExpressibleByArgument, CaseIterable {
+    case systemd
+    case ufw
+    case firewalld
+  }
+
+  @Argument(help: "The program to configure: systemd, ufw or firewalld.") var reader = Reader.systemd
+
+  @Option(help: ArgumentHelp("The installed path of this program; by default, its current path.", valueName: "FILE"))
+  var executable: String?
+
+  mutating func run() async throws {
+    switch reader {
+    case .ufw: try Console.tell(FirewallProfile().ufw)
+    case .firewalld: try Console.tell(FirewallProfile().firewalld)
+    case .systemd:
+      do throws(SystemdUnit.CommandError) {
+        let unit = try SystemdUnit(executable: executable ?? Console.program, arguments: ["serve"])
+        try? Console.tell(unit.text)
+      } catch { throw WhiteboardError(.usage, "\(error)") }
+    }
+  }
+}
+
+extension PlaceOptions {
+  /// Prints the result of a command as text or as a line of JSON.
+  func say(_ event: String, _ words: String, path: String) throws(WhiteboardError) {
+    struct Line: Encodable { let path: String }
+    try Console.tell(json ? String(decoding: EventLine.json(event, Line(path: path)), as: UTF8.self) : words + "\n")
+  }
+}
+
+/// `whiteboard-relay backup`.
+struct BackupCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "backup",
+    abstract: "Copy the relay's key, known peers and boards to a directory, even while the relay runs.",
+    discussion: """
+      Anyone who has the copy can impersonate this relay, so keep it as safe as the relay itself. The copy of each \
+      board is consistent, and includes its photos.
+      """
+  )
+
+  @Option(
+    name: [.customShort("o"), .customLong("output")],
+    help: ArgumentHelp("The directory to create.", valueName: "DIR"),
+    completion: .directory
+  ) var output: String
+
+  @OptionGroup var place: PlaceOptions
+
+  mutating func run() async throws {
+    let target = BoardFile.absolute(output)
+    let count = try await RelayBackup.make(of: try place.settings().relayDirectory(), at: target)
+    let boards = count == 1 ? "1 board" : "\(count) boards"
+    try place.say("backup-made", "Copied \(boards) to \(output).", path: target)
+  }
+}
+
+/// `whiteboard-relay restore`.
+struct RestoreCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "restore",
+    abstract: "Restore the relay's data directory from a backup.",
+    discussion: """
+      Every board is checked first. The restored relay has the same key and the same boards, so run it \
+      instead of the original, never at the same time.
+      """
+  )
+
+  @Argument(help: ArgumentHelp("The directory with the backup.", valueName: "DIR"), completion: .directory) var source:
+    String
+
+  @OptionGroup var place: PlaceOptions
+
+  mutating func run() async throws {
+    let directory = try place.settings().relayDirectory()
+    let count = try await RelayBackup.restore(BoardFile.absolute(source), to: directory)
+    let boards = count == 1 ? "1 board" : "\(count) boards"
+    try place.say("backup-restored", "Restored \(boards) to \(directory).", path: directory)
+  }
+}
+
+/// `whiteboard-relay compact`.
+struct CompactCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "compact",
+    abstract: "Delete old history from the boards of the running relay.",
+    discussion: "The objects on the boards and the checkpoints are kept."
+  )
+
+  @Argument(help: "The name or id of the board, or the start of its id; by default, all boards.") var board: String?
+
+  @Option(help: ArgumentHelp("The number of days of history to keep.", valueName: "DAYS")) var keep: Int?
+
+  @OptionGroup var place: PlaceOptions
+
+  mutating func run() async throws {
+    var request = ControlRequest(.compact, board: board)
+    request.days = keep
+    try await place.tell(request, empty: "No board is open.")
+  }
+}

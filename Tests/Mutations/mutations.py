@@ -152,8 +152,8 @@ MUTATIONS = [
     ),
     Mutation(
         "head-signature-unchecked", SYNC + "Authorship/SignedHead.swift",
-        "    guard\n      verifier.isValid(",
-        "    guard\n      verifier.isKey(record.key) || verifier.isValid(",
+        "guard verifier.isValid(",
+        "guard verifier.isKey(record.key) || verifier.isValid(",
         "replicas", 300,
     ),
     Mutation(
@@ -193,7 +193,7 @@ MUTATIONS = [
         "worlds", 100,
     ),
     Mutation(
-        "ring-of-groups-not-cut", BOARD + "Board/GroupReading.swift",
+        "ring-of-groups-not-cut", BOARD + "Replication/BoardState.swift",
         "return Array(path.dropFirst().prefix(cut))",
         "return Array(path.dropFirst().prefix(start + cells.count - cut))",
         "worlds", 1000,
@@ -235,7 +235,7 @@ MUTATIONS = [
         "RolesTests",
     ),
     Mutation(
-        "viewers-keep-what-they-alone-have", SYNC + "CatchUp/AnswerMerging.swift",
+        "viewers-keep-what-they-alone-have", SYNC + "Restore/RestoredBoard.swift",
         "replacing = role.mayWrite ? 0 : buckets",
         "replacing = 0",
         "owned", 600,

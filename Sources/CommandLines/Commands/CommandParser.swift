@@ -1,4 +1,6 @@
+import FoundationEssentials
 import PeerCore
+import Whiteboard
 import WhiteboardKit
 
 /// A parser for lines with commands, from a script, the prompt or a program.
@@ -48,5 +50,173 @@ package enum CommandParser {
         "`help verbs` lists all commands"
       }
     return CommandError(.unknownCommand, "there is no command \(UntrustedText(word).quoted()); \(hint)")
+  }
+}
+
+/// A parser of commands in their JSON form, such as `{"verb":"move","id":"last","by":[10,0]}`.
+enum JSONCommandParser {
+  static func parse(_ line: [UInt8]) throws(CommandError) -> CommandRequest? {
+    let fields: JSONFields
+    do { fields = try JSONDecoder().decode(JSONFields.self, from: Data(line)) } catch let error as CommandError {
+      throw error
+    } catch let error as DecodingError { throw CommandError(.syntax, describe(error)) } catch {
+      throw CommandError(.syntax, "the line is not JSON")
+    }
+    let request = fields.request
+    guard let word = fields.verb else {
+      throw CommandError(.missingArgument, #"a line of JSON needs "verb", like {"verb":"digest"}"#, request: request)
+    }
+    guard let name = CommandName(rawValue: word) else {
+      throw CommandParser.unknownCommand(word).answering(verb: UntrustedText(word).escaped(limit: 64), request: request)
+    }
+    let entry = CommandTable.entry(name)
+    do throws(CommandError) {
+      try fields.expectOnly(entry.keys)
+      return CommandRequest(try entry.parseJSON(fields), request: request)
+    } catch { throw error.answering(verb: name.rawValue, request: request) }
+  }
+
+  private static func describe(_ error: DecodingError) -> String {
+    switch error {
+    case .dataCorrupted: return "the line is not one complete JSON object"
+    case .typeMismatch(_, let context), .valueNotFound(_, let context):
+      let key = context.codingPath.first?.stringValue ?? "the line"
+      return "\(UntrustedText(key).quoted()) has a value of the wrong type; see `help verbs`"
+    case .keyNotFound(let key, _): return "\(UntrustedText(key.stringValue).quoted()) is missing"
+    @unknown default: return "the line is not one complete JSON object"
+    }
+  }
+}
+
+/// Values that have the same form in both input formats.
+extension CommandParser {
+  /// Parses the value of the argument `line`.
+  ///
+  /// The value `keep` means that scaling does not change the width of lines.
+  ///
+  /// - Throws: `badArgument` for any other value.
+  static func keepsLineWidth(_ word: String?) throws(CommandError) -> Bool {
+    guard let word else { return false }
+    guard word == "keep" else {
+      throw CommandError(
+        .badArgument,
+        "the value of line must be keep; without line=keep, the width of lines is scaled too"
+      )
+    }
+    return true
+  }
+
+  static func checkedMark(_ mark: String) throws(CommandError) -> RequestMark {
+    guard mark.utf8.count <= maximumRequestLength else {
+      throw CommandError(
+        .tooBig,
+        "the request id has \(mark.utf8.count) bytes; at most \(maximumRequestLength) are allowed"
+      )
+    }
+    return .word(mark)
+  }
+
+  static func reference(_ text: String) throws(CommandError) -> ObjectReference {
+    if let reference = ObjectReference(text) { return reference }
+    guard !hasFormOfID(text) else {
+      throw CommandError(.noSuchObject, "there is no object \(text); `objects` lists the ids")
+    }
+    throw CommandError(
+      .badArgument,
+      "\(UntrustedText(text).quoted()) is not an object; give an alias, last, selected, or an id like 12-abcdefghijklm"
+    )
+  }
+
+  /// Returns whether a string looks like an object id, for example a mistyped one.
+  private static func hasFormOfID(_ text: String) -> Bool {
+    let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+    return parts.count == 2 && UInt64(parts[0]) != nil && parts[0].utf8.allSatisfy { (0x30...0x39).contains($0) }
+      && parts[0].utf8.first != 0x30 && parts[1].utf8.count == 13
+      && parts[1].utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x32...0x37).contains($0) }
+  }
+
+  static func alias(_ text: String) throws(CommandError) -> ObjectAlias {
+    guard let alias = ObjectAlias(text) else {
+      throw CommandError(
+        .badArgument,
+        "\(UntrustedText(text).quoted()) is not an alias; an alias is a letter, followed by letters, digits, -, _ or ."
+      )
+    }
+    return alias
+  }
+
+  static let laserWithoutPoint = CommandError(.badArgument, "give the point of the laser, as X,Y")
+
+  static func color(_ text: String) throws(CommandError) -> UInt32? {
+    guard text != "default" else { return nil }
+    guard let color = ColorText.color(text) else {
+      throw CommandError(
+        .badArgument,
+        "\(UntrustedText(text).quoted()) is not a color; write #RRGGBB, #RRGGBBAA or default"
+      )
+    }
+    return color
+  }
+
+  static func game(_ text: String) throws(CommandError) -> GameName {
+    guard let game = GameName(rawValue: text) else {
+      let known = GameName.allCases.map(\.rawValue).joined(separator: " and ")
+      throw CommandError(.badArgument, "no game is called \(UntrustedText(text).quoted()); the games are \(known)")
+    }
+    return game
+  }
+
+  /// Parses a new icon: the name of an icon, its emoji, or `none`.
+  static func iconChange(_ text: String?) throws(CommandError) -> IconChange? {
+    guard let text else { return nil }
+    guard text != "none" else { return .removed }
+    let shape = iconShape(text)
+    for icon in ProfileIcon.allCases where "\(icon)" == text || iconShape(icon.emoji) == shape { return .to(icon) }
+    let known = ProfileIcon.allCases.map { "\($0)" }.joined(separator: ", ")
+    throw CommandError(.badArgument, "no icon is called \(UntrustedText(text).quoted()); use none, or one of \(known)")
+  }
+
+  /// All icons, with their names and emoji.
+  static let icons = ProfileIcon.allCases.map { "\($0) \($0.emoji)" }.joined(separator: ", ")
+
+  /// Returns an emoji without the variation selector, which only some keyboards add.
+  private static func iconShape(_ text: String) -> [Unicode.Scalar] { text.unicodeScalars.filter { $0 != "\u{FE0F}" } }
+
+  /// Parses a region in the form `X,Y,W,H`.
+  package static func region(_ text: String) throws(CommandError) -> Rectangle {
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+    return try CommandLimits.checkedRegion(parts.map { TextCommandParser.number($0) ?? .nan })
+  }
+
+  /// Parses a point in the form `X,Y`.
+  package static func point(_ text: String) throws(CommandError) -> Point { Point(try TextCommandParser.point(text)) }
+
+  static func role(_ word: String) throws(CommandError) -> BoardRole {
+    guard let role = BoardRole(rawValue: word.lowercased()) else {
+      throw CommandError(.badArgument, "the role must be editor or viewer")
+    }
+    return role
+  }
+
+  static func webAccess(_ word: String) throws(CommandError) -> WebAccess {
+    guard let access = WebAccess(rawValue: word.lowercased()) else {
+      throw CommandError(.badArgument, "give on, off or revoke")
+    }
+    return access
+  }
+
+  static func terms(isView: Bool, isForBrowsers: Bool, isOnce: Bool, expires: String?) throws(CommandError)
+    -> InvitationTerms
+  {
+    guard isForBrowsers || !isOnce else {
+      throw CommandError(.badArgument, "only a browser link can admit one person; add `web`")
+    }
+    var terms = InvitationTerms(isView: isView, isForBrowsers: isForBrowsers, isOnce: isOnce)
+    guard let expires else { return terms }
+    guard let seconds = InvitationTerms.seconds(expires) else {
+      throw CommandError(.badArgument, "give a time such as 90s, 15m, 2h or 7d, at most 30d")
+    }
+    terms.seconds = seconds
+    return terms
   }
 }

@@ -1,5 +1,8 @@
 import PeerCore
+import Whiteboard
 import WhiteboardKit
+import WhiteboardRendering
+import WhiteboardSync
 
 /// Objects as text.
 extension EventText {
@@ -84,4 +87,196 @@ extension EventText {
     default: []
     }
   }
+}
+
+/// Lines about changes of the board.
+extension EventText {
+  static func boardLine(_ event: BoardEvent) -> String? {
+    switch event {
+    case .objectAdded(let event) where event.hidden == true: nil
+    case .objectChanged(let event) where event.hidden == true: nil
+    case .objectRemoved(let event) where event.hidden == true: nil
+    case .objectAdded(let added): "+ \(whole(added.object))"
+    case .objectChanged(let change): "~ \(Self.change(of: change.object, change.changed))"
+    case .objectRemoved(let removed): "- \(UntrustedText(removed.id).escaped()) deleted"
+    case .selected(let selected):
+      if let peer = selected.peer {
+        "\(person(selected.name ?? UntrustedText(""), peer)) selected \(UntrustedText(selected.id).escaped())"
+      } else {
+        "\(UntrustedText(selected.id).escaped()) is free"
+      }
+    case .chat(let line): chat(line)
+    case .settingChanged(let change): "~ board: \(settings(change.settings)) (\(list(change.changed)))"
+    default: nil
+    }
+  }
+
+  /// Returns the properties of an object that changed, and the state of a game that changed.
+  static func change(
+    of object: BoardEvent.ObjectDescription,
+    _ keys: [String],
+    naming name: (String) -> String = EventText.prefix
+  ) -> String {
+    "\(self.object(object, naming: name)) (\(list(keys)))" + (keys.contains("game") ? game(object).joined() : "")
+  }
+
+  static func chat(_ line: BoardEvent.Chat) -> String {
+    "<\(person(line.name, line.peer))> \(line.text.escaped(limit: wordsLimit))"
+  }
+
+  static func settings(_ settings: BoardEvent.SettingsDescription) -> String {
+    var parts: [String] = []
+    if let title = settings.title { parts.append("title \(title.quoted(limit: 256))") }
+    if let background = settings.background {
+      parts.append("background \(UntrustedText(background).escaped(limit: 16))")
+    }
+    if let grid = settings.grid { parts.append(grid == 0 ? "no grid" : "grid \(number(grid))") }
+    if let language = settings.language { parts.append("language \(language.displayed(width: 16))") }
+    return parts.isEmpty ? "no settings" : parts.joined(separator: ", ")
+  }
+
+  private static func list(_ keys: [String]) -> String {
+    keys.map { UntrustedText($0).escaped() }.joined(separator: ", ")
+  }
+}
+
+/// Lines about application messages and transfers.
+extension EventText {
+  static func transferLine(_ event: BoardEvent) -> String? {
+    switch event {
+    case .data(let data):
+      if let text = data.text {
+        "\(person(data.name, data.from)) sent \(text.quoted(limit: wordsLimit))"
+      } else {
+        "\(person(data.name, data.from)) sent \(count(data.size, "byte"))"
+      }
+    case .resourceOffered(let offer):
+      "\(offerLine(offer))\n  accept \(UntrustedText(offer.transfer).escaped(limit: 64))   or   decline "
+        + UntrustedText(offer.transfer).escaped(limit: 64)
+    case .resourceStarted(let start):
+      "\(start.direction == .incoming ? "receiving" : "sending") "
+        + "\(resource(start.name)), \(start.size) bytes, transfer " + UntrustedText(start.transfer).escaped()
+    case .resourceFinished(let end): resourceLine(end)
+    case .streamOpened(let stream): "stream \(stream.name.quoted(limit: 80)) is open"
+    case .streamClosed(let stream):
+      "stream \(stream.name.quoted(limit: 80)) ended after \(stream.size) bytes"
+        + (stream.outcome == .delivered ? "" : ": \(stream.message?.escaped() ?? "")")
+    default:
+      // Progress reports and the bytes of streams are only for programs.
+      nil
+    }
+  }
+
+  /// Returns the question about a file that a member offers.
+  ///
+  /// - Parameter offer: The offer.
+  /// - Returns: A sentence such as `Ben wants to send you "photo.jpg" (2.1 MB).`
+  package static func offerLine(_ offer: BoardEvent.ResourceOffered) -> String {
+    "\(person(offer.sender, offer.peer)) wants to send you \(resource(offer.name)) "
+      + "(\(ByteCount.text(Int(clamping: offer.size))))."
+  }
+
+  private static func resourceLine(_ end: BoardEvent.ResourceFinished) -> String {
+    let name = resource(end.name)
+    switch end.outcome {
+    case .delivered:
+      guard end.direction == .incoming, let path = end.path else { return "\(name) has arrived" }
+      return "\(name) was received: \(UntrustedText(path).escaped())"
+    case .cancelled:
+      let why = end.message?.escaped() ?? ""
+      return why.isEmpty ? "\(name) was canceled" : "\(name) was canceled: \(why)"
+    case .failed: return "\(name) failed: \(end.message?.escaped() ?? "")"
+    }
+  }
+
+  /// Returns the description of a resource.
+  ///
+  /// The structured names of board resources are replaced by readable descriptions.
+  private static func resource(_ name: UntrustedText) -> String {
+    guard let known = try? ResourceDTO(name: name.raw) else { return name.quoted(limit: 80) }
+    let kind = known.type == .imageData ? "the photo of" : known.type.rawValue
+    return "\(kind) \(UntrustedText(known.id).escaped(limit: 64))"
+  }
+}
+
+/// Lines that answer commands.
+extension EventText {
+  static func answerLine(_ event: BoardEvent) -> String? {
+    switch event {
+    case .object(let shown): detailed(shown.object)
+    case .objects(let list): lines(count(list.count, "object"), list.objects.map { object($0) })
+    case .found(let list): lines("\(count(list.count, "object")) there", list.objects.map { object($0) })
+    case .chatHistory(let history): lines(count(history.count, "line"), history.lines.map(chat))
+    case .settings(let answer): settings(answer.settings)
+    case .digest(let digest): "digest \(UntrustedText(digest.digest).escaped()), \(count(digest.objects, "object"))"
+    case .checkpoints(let list):
+      lines(
+        count(list.count, "checkpoint"),
+        list.checkpoints.map {
+          "\(UntrustedText($0.name).quoted(limit: 256)), \(UntrustedText($0.at).escaped(limit: 32))"
+        }
+      )
+    case .diff(let diff): diffLines(diff)
+    default: nil
+    }
+  }
+
+  private static func lines(_ head: String, _ rest: [String]) -> String {
+    ([head] + rest.map { "  \($0)" }).joined(separator: "\n")
+  }
+
+  private static func diffLines(_ diff: BoardEvent.Diff) -> String {
+    let from = UntrustedText(diff.from).quoted(limit: 256)
+    let to = diff.to.map { UntrustedText($0).quoted(limit: 256) } ?? "now"
+    return lines(
+      "\(count(diff.count, "change")) from \(from) to \(to)",
+      diff.changes.map { change in
+        let fate = change["change"]?.text ?? ""
+        let sign = ["added": "+", "removed": "-"][fate] ?? "~"
+        let type = UntrustedText(change["type"]?.text ?? "").escaped(limit: 64)
+        let id = UntrustedText(change["id"]?.text ?? "").escaped(limit: 64)
+        guard case .object(let fields)? = change["after"], sign == "~" else { return "\(sign) \(type) \(id)" }
+        let keys = fields.keys.sorted().map { UntrustedText($0).escaped(limit: 64) }
+        return "\(sign) \(type) \(id) (\(keys.joined(separator: ", ")))"
+      }
+    )
+  }
+
+  /// Returns the line about a command that succeeded; nil for queries, whose results are the answer.
+  static func doneLine(_ done: BoardEvent.Done) -> String? {
+    let made = (done.ids ?? done.id.map { [$0] }) ?? []
+    let verb = done.verb.rawValue
+    switch done.verb {
+    case .objects, .show, .find, .chat, .settings, .peers, .digest, .checkpoints, .diff, .help, .profile, .invite, .web,
+      .save:
+      return nil
+    case .undo, .redo: return "ok: \(steps(done))"
+    case .text, .stroke, .photo, .game, .duplicate, .group: return "ok: \(names(made))"
+    case .export, .import:
+      let way = done.verb == .export ? "to" : "from"
+      return "ok: \(verb) \(count(done.objects ?? 0, "object")) \(way) "
+        + UntrustedText(done.file ?? "").quoted(limit: 256)
+    case .wait:
+      let line = syncLine(done.synced ?? [], done.notSynced ?? [])
+      return line.isEmpty ? "ok: wait" : "ok: \(line)"
+    case .deselect: return "ok: deselect"
+    case .purge, .hide, .unhide:
+      guard let objects = done.objects else { break }
+      return "ok: \(verb) \(count(objects, "object"))"
+    case .erase where made.isEmpty: return "ok: there was nothing to erase"
+    case .say:
+      // No line is needed: the chat line has an event of its own, and users have no use for its id.
+      return "ok: say"
+    default: break
+    }
+    let shown = made.count > namesLimit ? "\(made.count) objects" : names(made)
+    guard done.changed == false else { return shown.isEmpty ? "ok: \(verb)" : "ok: \(verb) \(shown)" }
+    guard !made.isEmpty else { return "ok: nothing changed" }
+    return "ok: \(shown) did not change"
+  }
+
+  /// The maximum number of existing objects that an answer names.
+  private static let namesLimit = 8
+
+  private static func names(_ ids: [ObjectID]) -> String { ids.map(\.description).joined(separator: ", ") }
 }

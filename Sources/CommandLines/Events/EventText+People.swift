@@ -220,3 +220,80 @@ extension EventText {
     peer.map { ", through \(person(name ?? UntrustedText(""), $0))" } ?? ""
   }
 }
+
+/// Lines about joining and catching up.
+extension EventText {
+  static func joiningLine(_ joining: BoardEvent.Joining) -> String? {
+    switch joining.step {
+    case .searching:
+      joining.boardName.map { "looking for \($0.quoted()) on this network" } ?? "looking for a board on this network"
+    case .connecting:
+      // If the peer is unknown, another line already shows the address.
+      joining.peer == nil ? nil : "trying \(address(joining))"
+    case .awaitingAnswer: "\(address(joining)) accepted the connection; waiting for an answer"
+    case .provingCode: "proving the code"
+    case .awaitingAcceptance: "waiting for \(name(joining)) to accept"
+    }
+  }
+
+  static func caughtUpLine(_ member: BoardEvent.CaughtUp) -> String {
+    "up to date with \(shortName(member.name, member.peer)): " + count(member.objects, "object")
+  }
+
+  private static func name(_ joining: BoardEvent.Joining) -> String {
+    shortName(joining.name ?? UntrustedText(""), joining.peer ?? "the host")
+  }
+
+  private static func address(_ joining: BoardEvent.Joining) -> String {
+    UntrustedText(joining.address ?? "").escaped(limit: 128)
+  }
+}
+
+/// Events as text, one line each, for users and screen readers.
+extension EventText {
+  /// Returns the line of an event; nil if the event is only for programs.
+  ///
+  /// Names of other peers are shown without their unsafe characters, and all other text with escapes.
+  package static func line(_ event: BoardEvent) -> String? {
+    switch event {
+    case .ready, .peerFound, .peerUpdated, .peerLost, .peerState, .joining, .caughtUp, .invitation, .joined, .left,
+      .removed, .admission, .carried, .profile, .role, .invited, .web, .peers:
+      peopleLine(event)
+    case .objectAdded, .objectChanged, .objectRemoved, .selected, .chat, .settingChanged: boardLine(event)
+    case .object, .objects, .found, .chatHistory, .settings, .digest, .checkpoints, .diff: answerLine(event)
+    case .data, .resourceOffered, .resourceStarted, .resourceProgress, .resourceFinished, .streamOpened, .streamData,
+      .streamClosed:
+      transferLine(event)
+    case .saveState(let saving): saveLine(saving.shown)
+    case .done(let done): doneLine(done)
+    case .error(let failure):
+      "! \(failure.line.map { "line \($0): " } ?? "")\(UntrustedText(failure.message).escaped())"
+    case .note(let remark) where remark.code == "help":
+      // The text of the help comes from this program, so it needs no escaping.
+      remark.message
+    case .note(let remark) where remark.code == BoardEvent.Remark.savedAgain,
+      .warning(let remark) where remark.code == BoardEvent.Remark.notSaved:
+      // No line is needed, because the save state changes at the same time and has its own line.
+      nil
+    case .note(let remark) where remark.code == BoardEvent.Remark.announced: UntrustedText(remark.message).escaped()
+    case .note(let remark): "- \(UntrustedText(remark.message).escaped())"
+    case .warning(let remark): "! \(UntrustedText(remark.message).escaped())"
+    }
+  }
+
+  static func number(_ value: Double) -> String {
+    value == value.rounded() && abs(value) < 1e15 ? "\(Int64(value))" : "\(value)"
+  }
+}
+
+extension EventText {
+  /// Returns the line that reports the save state; it begins with the cause of a problem.
+  static func saveLine(_ state: SaveState) -> String {
+    switch state {
+    case .off: "- this board is not saved"
+    case .saved: "- saved: everything is on disk"
+    case .saving: "- saving: some changes are not on disk yet"
+    case .notSaved(let problem): "! \(problem.sentence)"
+    }
+  }
+}

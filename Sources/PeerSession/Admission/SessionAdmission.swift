@@ -170,3 +170,109 @@ final class SessionAdmission {
     transport.alwaysAdmitted.remove(peer)
   }
 }
+
+/// The browser links of a session (WEB-5): the URLs with which browsers join it.
+struct GuestLinks {
+  private struct Link {
+    let choice: CodeChoice
+    /// The time at which the browser link expires; `nil` if it never expires.
+    let end: NIODeadline?
+    /// The only guests that may use the browser link; `nil` means anyone with the browser link.
+    let guests: Set<PeerID>?
+  }
+
+  /// Whether browsers may connect at all.
+  var isOpen = false
+  private var links: [GuestKey: Link] = [:]
+
+  /// Removes the expired browser links, and returns the number of valid ones that admit new guests.
+  mutating func openCount(now: NIODeadline = .now()) -> Int {
+    removeExpired(now)
+    return links.values.count { $0.guests == nil }
+  }
+
+  private mutating func removeExpired(_ now: NIODeadline = .now()) {
+    links = links.filter { now < $0.value.end ?? .distantFuture }
+  }
+
+  /// Returns the keys of the browser links that a guest may use.
+  mutating func choices(for guest: PeerID) -> [CodeChoice] {
+    removeExpired()
+    return links.values.filter { $0.guests?.contains(guest) ?? true }.map(\.choice)
+  }
+
+  /// Returns whether there is a browser link with this key.
+  func contains(_ key: GuestKey) -> Bool { links[key] != nil }
+
+  /// Adds a browser link, or replaces the one with the same key.
+  mutating func set(_ choice: CodeChoice, key: GuestKey, until end: NIODeadline?, for guests: Set<PeerID>?) {
+    links[key] = Link(choice: choice, end: end, guests: guests)
+  }
+
+  /// Lets only these guests use a link from now on.
+  mutating func close(_ key: GuestKey, to guests: Set<PeerID>) {
+    guard let link = links[key], link.guests == nil else { return }
+    links[key] = Link(choice: link.choice, end: link.end, guests: guests)
+  }
+
+  mutating func remove(_ key: GuestKey) { links[key] = nil }
+}
+
+/// An additional code of a session that admits peers until it expires (ADM-9).
+struct InvitationCode {
+  /// The stretched code.
+  let key: CodeKey
+  /// The application's label for the code.
+  let label: String?
+  /// The time at which the code expires; `nil` if it never expires.
+  let end: NIODeadline?
+}
+
+extension Session {
+  /// Adds a join code to a session that admits by code.
+  ///
+  /// This call takes about 0.1 s.
+  ///
+  /// - Parameters:
+  ///   - code: The code.
+  ///   - label: The label in ``Peer/admission`` of the peers that join with this code.
+  ///   - time: How long the code is valid; `nil` means as long as this process serves the session. An expired code is
+  ///     rejected as wrong.
+  /// - Throws: `notByCode` if the session does not admit by codes; `busy` if it already has 15 additional codes;
+  ///   `sessionEnded`.
+  public func invite(_ code: JoinCode, label: String? = nil, for time: Duration? = nil) async throws(SessionError) {
+    let threads = try await onLoop { (core: SessionCore) in
+      try core.admission.checkRoomForCode()
+      return core.transport.threads
+    }
+    let (id, peer) = (id, localPeer)
+    let key = try await withSessionErrors {
+      try await threads.runIfActive { CodeKey(code: code, session: id, listener: peer) }
+    }
+    try await onLoop { core in
+      try core.admission.checkRoomForCode()
+      let end = time.map { NIODeadline.now() + TimeAmount($0) }
+      core.admission.add(InvitationCode(key: key, label: label, end: end))
+    }
+  }
+  /// Replaces the join code of the session.
+  ///
+  /// The old code and all additional codes are rejected from then on. A relay of the session gets the new code. Other
+  /// members still accept the code that they know.
+  ///
+  /// - Parameter code: The new code.
+  /// - Throws: `notByCode` if the session does not admit by codes; `sessionEnded`.
+  public func replaceCode(with code: JoinCode) async throws(SessionError) {
+    let threads = try await onLoop { (core: SessionCore) in
+      guard case .code = core.admission.policy else {
+        throw SessionError(.notByCode, "This session does not admit peers by code.")
+      }
+      return core.transport.threads
+    }
+    let (id, peer) = (id, localPeer)
+    let key = try await withSessionErrors {
+      try await threads.runIfActive { CodeKey(code: code, session: id, listener: peer) }
+    }
+    try await onLoop { $0.admission.replaceCode(with: code, key) }
+  }
+}

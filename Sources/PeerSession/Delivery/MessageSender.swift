@@ -253,3 +253,105 @@ final class MessageSender: Sendable {
     return try result.get()
   }
 }
+
+/// The route of reliable messages to one peer of a session.
+struct Route: Sendable {
+  /// The outbox of the peer, or of the relay that forwards messages to it.
+  var outbox: Outbox
+  /// The route through a relay; `nil` if there is a link to the peer.
+  var relayed: RelayRoute?
+  /// The ledger that counts the messages to a relayed peer; `nil` if there is a link to the peer.
+  var ledger: RouteLedger?
+  /// The join generation of the peer.
+  var joinGeneration: UInt64
+}
+
+/// The routes to several peers.
+///
+/// Each linked peer has its own outbox. All peers behind one relay share an outbox and receive the same copy of a
+/// message.
+struct Routes: Sendable {
+  /// The peers behind one relay, in the order in which they joined.
+  struct Relayed: Sendable {
+    var relay: PeerID
+    var peers: [Recipient]
+  }
+
+  /// A relayed peer and its join generation.
+  struct Recipient: Sendable {
+    var peer: PeerID
+    var joinGeneration: UInt64
+  }
+
+  var direct: [Outbox] = []
+  var relayed: [Relayed] = []
+
+  /// Adds the route to one more peer.
+  mutating func add(_ peer: PeerID, _ route: Route) {
+    guard let relay = route.relayed?.relay else { return direct.append(route.outbox) }
+    let recipient = Recipient(peer: peer, joinGeneration: route.joinGeneration)
+    if let index = relayed.firstIndex(where: { $0.relay == relay }) {
+      relayed[index].peers.append(recipient)
+    } else {
+      relayed.append(Relayed(relay: relay, peers: [recipient]))
+    }
+  }
+}
+
+/// Counts the messages that were sent to one relayed peer, and those that it confirmed (RLY-9).
+///
+/// An acknowledgement by the relay does not cover the peer behind it. Senders count messages while they hold the lock
+/// of the session's published state, so that message numbers and CONFIRMs follow the order of the outbox.
+final class RouteLedger: Sendable {
+  private struct State {
+    var sent: UInt64 = 0
+    var confirmed: UInt64 = 0
+    /// The number of messages sent before each unanswered CONFIRM.
+    var asked: [(token: UInt64, sent: UInt64)] = []
+  }
+
+  /// The maximum number of remembered CONFIRMs; an answer to an older one is ignored.
+  private static let maximumAsked = 1_024
+
+  private let state = NIOLockedValueBox(State())
+
+  /// Counts one message.
+  ///
+  /// - Returns: The number of the message, starting at 1.
+  func countMessage() -> UInt64 {
+    state.withLockedValue { state in
+      state.sent += 1
+      return state.sent
+    }
+  }
+
+  /// Records that CONFIRM was sent after all messages so far.
+  ///
+  /// - Parameter token: The token of the CONFIRM; each token is greater than the previous one.
+  func asked(_ token: UInt64) {
+    state.withLockedValue { state in
+      if state.asked.count >= Self.maximumAsked { state.asked.removeFirst() }
+      state.asked.append((token, state.sent))
+    }
+  }
+
+  /// Records the answer to a CONFIRM.
+  ///
+  /// - Parameter token: The token in the answer; an unknown token is ignored.
+  func confirmed(_ token: UInt64) {
+    state.withLockedValue { state in
+      guard let index = state.asked.firstIndex(where: { $0.token == token }) else { return }
+      state.confirmed = max(state.confirmed, state.asked[index].sent)
+      state.asked.removeSubrange(...index)
+    }
+  }
+
+  /// Returns whether the peer confirmed a message.
+  ///
+  /// - Parameter number: The number that ``countMessage()`` returned.
+  /// - Returns: Whether the peer confirmed the message.
+  func isConfirmed(_ number: UInt64) -> Bool { state.withLockedValue { number <= $0.confirmed } }
+
+  /// The number of messages that the peer has not confirmed.
+  var unconfirmed: Int { state.withLockedValue { Int($0.sent - $0.confirmed) } }
+}

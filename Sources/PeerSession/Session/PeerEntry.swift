@@ -173,3 +173,88 @@ final class PeerEntry {
     )
   }
 }
+
+/// The processes of one peer that another process with the same key replaced (DUP-6).
+///
+/// A process that restarted has ended, so it never returns. If a replaced process returns, two processes use the key at
+/// the same time.
+struct FormerIncarnations: Sendable, Equatable {
+  /// How long a replaced process must wait before it may replace the other one.
+  static let pause = TimeAmount.seconds(4)
+  /// The maximum number of stored incarnations.
+  private static let maximum = 16
+
+  private var replaced: [SessionIncarnation] = []
+  private var replacedAt: NIODeadline?
+
+  /// Returns whether another process replaced this one.
+  func contains(_ incarnation: SessionIncarnation) -> Bool { replaced.contains(incarnation) }
+
+  /// Returns whether a replaced process may replace the present one now.
+  func mayReturn(now: NIODeadline) -> Bool { replacedAt.map { now - $0 >= Self.pause } ?? true }
+
+  /// Records that a process replaced another one.
+  mutating func replace(_ old: SessionIncarnation, with new: SessionIncarnation, now: NIODeadline) {
+    replaced.removeAll { $0 == new || $0 == old }
+    replaced.append(old)
+    if replaced.count > Self.maximum { replaced.removeFirst() }
+    replacedAt = now
+  }
+}
+
+/// Counts the received parts that are not acknowledged yet, so that one ACK covers many (MSG-4).
+struct AcknowledgementBatch: Equatable, Sendable {
+  /// When to send ACK.
+  enum Decision: Equatable {
+    /// Do nothing: no part waits for ACK, or a timer is already running.
+    case nothing
+    /// Send ACK now.
+    case send
+    /// Start a 20 ms timer that calls ``timerFired()``.
+    case startTimer
+  }
+
+  /// The number of parts after which ACK is sent immediately.
+  static let maximumParts = 256
+  /// The number of bytes after which ACK is sent immediately.
+  static let maximumBytes = 262_144
+
+  private var parts = 0
+  private var bytes = 0
+  private var isScheduled = false
+
+  /// Whether received parts wait for ACK.
+  var isOwed: Bool { parts > 0 }
+
+  /// Handles a received part.
+  ///
+  /// - Parameters:
+  ///   - byteCount: The number of bytes in the part.
+  ///   - atOnce: Whether the sender wants an immediate acknowledgement.
+  mutating func received(_ byteCount: Int, atOnce: Bool) {
+    parts += atOnce ? 1 + Self.maximumParts : 1
+    bytes += byteCount
+  }
+
+  /// Records that all bytes available on the link were read.
+  mutating func readCompleted() -> Decision {
+    if parts >= Self.maximumParts || bytes >= Self.maximumBytes { return .send }
+    guard isOwed, !isScheduled else { return .nothing }
+    isScheduled = true
+    return .startTimer
+  }
+
+  /// Handles the expiry of the timer.
+  ///
+  /// - Returns: Whether parts still wait for ACK.
+  mutating func timerFired() -> Bool {
+    isScheduled = false
+    return isOwed
+  }
+
+  /// Records that ACK was sent, or that a new link replaced the link on which ACK was due.
+  mutating func cleared() {
+    parts = 0
+    bytes = 0
+  }
+}

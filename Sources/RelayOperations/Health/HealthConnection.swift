@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHTTP1
+import PeerCore
 
 extension ChannelPipeline.SynchronousOperations {
   func addHealthHandlers(
@@ -156,5 +157,88 @@ private final class HealthConnection: ChannelInboundHandler {
     deadline?.cancel()
     let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
     deadline = context.eventLoop.scheduleTask(in: time) { bound.value.close(promise: nil) }
+  }
+}
+
+/// A valid request for one of the paths of the server.
+struct HealthRequest: Equatable {
+  enum Path: String, CaseIterable {
+    case healthz = "/healthz"
+    case readyz = "/readyz"
+    case metrics = "/metrics"
+    case version = "/version"
+  }
+
+  let path: Path
+  /// Whether the `Accept` header names JSON.
+  let wantsJSON: Bool
+  /// Whether the client requests only the head of the answer.
+  let isHeadOnly: Bool
+
+  /// Parses the head of a request.
+  ///
+  /// - Throws: The answer to send if the request is invalid.
+  init(_ head: HTTPRequestHead) throws(HealthAnswer) {
+    guard head.uri.hasPrefix("/"), head.version.major == 1, head.version.minor == 0 || head.headers["host"].count == 1
+    else { throw .text(.badRequest, "bad request") }
+    let uri = head.uri.prefix { $0 != "?" && $0 != "#" }
+    guard let path = Path(rawValue: String(uri)) else {
+      let paths = Path.allCases.map(\.rawValue).joined(separator: ", ")
+      throw .text(.notFound, "not found; the paths are \(paths)")
+    }
+    guard head.method == .GET || head.method == .HEAD else { throw .methodNotAllowed }
+    guard !head.headers.contains(name: "transfer-encoding"), head.headers["content-length"].allSatisfy({ $0 == "0" })
+    else { throw .text(.badRequest, "a request must not have a body") }
+    self.path = path
+    wantsJSON = head.headers[canonicalForm: "accept"].contains {
+      $0.prefix { $0 != ";" }.lowercased() == "application/json"
+    }
+    isHeadOnly = head.method == .HEAD
+  }
+}
+
+/// The answer to an HTTP request.
+///
+/// If the request is invalid, the answer is thrown as an error.
+struct HealthAnswer: Error, Equatable {
+  var status: HTTPResponseStatus
+  var contentType: String
+  var body: String
+  /// The allowed methods, if the request used another method.
+  var allowed: String?
+
+  static let methodNotAllowed: HealthAnswer = {
+    var answer = text(.methodNotAllowed, "method not allowed; use GET or HEAD")
+    answer.allowed = "GET, HEAD"
+    return answer
+  }()
+
+  static func text(_ status: HTTPResponseStatus, _ line: String) -> HealthAnswer {
+    HealthAnswer(status: status, contentType: "text/plain; charset=utf-8", body: line + "\n")
+  }
+
+  static func json(_ status: HTTPResponseStatus, _ value: JSONText) -> HealthAnswer {
+    HealthAnswer(status: status, contentType: "application/json", body: value.text + "\n")
+  }
+
+  /// Returns the answer `good` if `reasons` is empty; otherwise, `bad` with the reasons.
+  static func verdict(_ good: String, _ bad: String, against reasons: [String], isJSON: Bool) -> HealthAnswer {
+    let status: HTTPResponseStatus = reasons.isEmpty ? .ok : .serviceUnavailable
+    let verdict = reasons.isEmpty ? good : bad
+    let reasons = reasons.map { UntrustedText($0).escaped(limit: 256) }
+    guard isJSON else {
+      let lines = [verdict] + reasons.map { "- \($0)" }
+      return text(status, lines.joined(separator: "\n"))
+    }
+    return json(status, .object([("status", .string(verdict)), ("reasons", .array(reasons.map(JSONText.string)))]))
+  }
+
+  var head: HTTPResponseHead {
+    var headers: HTTPHeaders = [
+      "Content-Type": contentType, "Content-Length": "\(body.utf8.count)", "Cache-Control": "no-store",
+      "X-Content-Type-Options": "nosniff", "Connection": "close",
+    ]
+    if let allowed { headers.add(name: "Allow", value: allowed) }
+    return HTTPResponseHead(version: .http1_1, status: status, headers: headers)
   }
 }

@@ -1,3 +1,5 @@
+import PeerCore
+
 /// A board, with methods that edit it.
 ///
 /// Every method that edits the board is one gesture: if it throws, it changes nothing. To combine several calls into
@@ -41,4 +43,351 @@ public final class Board: BoardReplica {
 
   /// The objects that are shown on the board, from back to front.
   public var objects: [WhiteboardObject] { objectIDs.compactMap { object($0) } }
+}
+
+/// Restoring an earlier state of the board.
+extension Board {
+  /// Restores an earlier state of the board by means of ordinary writes.
+  ///
+  /// The method deletes newer objects, undeletes deleted objects, and creates purged objects again under new ids. Newer
+  /// chat lines, moves of games, and points of strokes are kept. If the writes do not fit in one batch, they are split
+  /// into several. All writes together are one undo step. Do not call this method inside a gesture.
+  ///
+  /// - Throws: `held` or `locked` if an object that differs cannot be changed now, `tooLong`, `boardFull`,
+  ///   `clockExhausted`. If it throws, nothing is changed.
+  @discardableResult public func restore(_ earlier: BoardState) throws(BoardError) -> RestoreOutcome {
+    precondition(!isInGesture, "restore must not be called inside a gesture")
+    leaveClaimedIncarnation()
+    let plan = try RestorePlan(from: state, to: earlier, as: incarnation)
+    try requireShare(forObjects: plan.createdCount)
+    try plan.requireWritable(on: self)
+    return try step("restore") { () throws(BoardError) in try plan.write(on: self) }
+  }
+}
+
+/// Copying objects.
+extension Board {
+  /// Copies objects and groups.
+  ///
+  /// The copies are placed in front of all other objects.
+  ///
+  /// A copy has the same kind and appearance as its original. The copy of a text object consists of one run. The copy
+  /// of a drawing is a finished stroke with the committed points and the erasures. The copy of a photo refers to the
+  /// same asset. The copy of a game has no moves yet. If all objects of a group are copied, the copies form a new
+  /// group; otherwise the copies belong to no group. Copies are not selected.
+  ///
+  /// - Parameters:
+  ///   - ids: The objects and groups to copy. Objects that are held or locked can be copied.
+  ///   - offset: The offset of each copy from its original.
+  /// - Returns: The copy of each object, and of each group that was copied as a whole.
+  /// - Throws: `unknownObject`, `outOfRange`, `tooManyOperations`, `boardFull`. If it throws, nothing is copied.
+  @discardableResult public func duplicate(_ ids: [ObjectID], by offset: Point = Point(x: 16, y: 16)) throws(BoardError)
+    -> [ObjectID: ObjectID]
+  { try gesture("duplicate") { () throws(BoardError) in try Duplication(ids, by: offset, on: state).stage(on: self) } }
+}
+
+/// The stacking order of objects (BRD-13).
+extension Board {
+  /// Moves objects in the stack.
+  ///
+  /// The moved objects keep their order relative to each other. Each of them is written at most once. Other objects are
+  /// written only if no z index is left between two neighbors (BRD-34).
+  ///
+  /// - Throws: `unknownObject`, `held`, `locked`, `nextToItself`, `stackFull` if no z index is left and neither
+  ///   neighbor can be changed.
+  public func reorder(_ ids: [ObjectID], _ move: StackMove) throws(BoardError) {
+    try gesture { () throws(BoardError) in
+      let moving = Set(try state.targets(ids))
+      for id in moving.sorted() { try requireWritable(id) }
+      var stack = Stack(objectIDs)
+      try stack.move(moving, move) { (id) throws(BoardError) in Set(try state.targets([id])) }
+      let jitter = UInt8(truncatingIfNeeded: incarnation.rawValue ^ nextDot().sequence)
+      let hasRoom = stack.assign(
+        to: moving,
+        zIndex: { state.record($0)?.zIndex ?? [] },
+        jitter: jitter,
+        isMovable: { (try? requireWritable($0)) != nil }
+      )
+      guard hasRoom else { throw .stackFull }
+      for (id, zIndex) in stack.written { try write(id, .zIndex, .bytes(zIndex)) }
+    }
+  }
+}
+
+/// The chat.
+///
+/// Its lines are objects that are not shown on the board (BRD-21).
+extension Board {
+  /// Adds a chat line with the name and icon of a profile.
+  /// - Throws: `empty`, `tooLong`, `boardFull`.
+  @discardableResult public func say(_ text: String, as profile: Profile) throws(BoardError) -> ObjectID {
+    try say(text, name: profile.name, icon: profile.icon.emoji)
+  }
+
+  /// Adds a chat line without an icon.
+  /// - Throws: `empty`, `tooLong`, `boardFull`.
+  @discardableResult public func say(_ text: String, as name: String? = nil) throws(BoardError) -> ObjectID {
+    try say(text, name: name, icon: nil)
+  }
+
+  private func say(_ text: String, name: String?, icon: String?) throws(BoardError) -> ObjectID {
+    let (text, name) = (PlainText.lines(text), name.map(PlainText.line))
+    return try gesture { () throws(BoardError) in
+      guard !text.isEmpty else { throw .empty }
+      guard text.utf8.count <= BoardLimits.chatBytes else { throw .tooLong("chat") }
+      guard (name ?? "").utf8.count <= BoardLimits.nameBytes else { throw .tooLong("name") }
+      // The new line must sort after every line that its author has seen, even if clocks are wrong (BRD-31). This is
+      // impossible after a line that has the last possible time.
+      let id = try create(.chat, after: frontier.floorOfChat)
+      try stage(id, .chatAuthor, .bytes(member.bytes))
+      if let name { try stage(id, .chatName, .text(name)) }
+      if let icon { try stage(id, .chatIcon, .text(icon)) }
+      try stage(id, .chatText, .text(text))
+      try stage(id, .chatTime, .unsigned(wallClock))
+      return id
+    }
+  }
+}
+
+/// Groups of objects (BRD-26).
+///
+/// In every list of ids, the id of a group stands for all objects in that group and in the groups inside it.
+extension Board {
+  /// Creates a group of objects and groups.
+  ///
+  /// If all of them belong to the same group, the new group is created inside that group. Otherwise, each of them
+  /// leaves its group.
+  ///
+  /// - Returns: The id of the new group.
+  /// - Throws: `empty`, `unknownObject`, `held`, `locked`, `boardFull`.
+  @discardableResult public func group(_ ids: [ObjectID]) throws(BoardError) -> ObjectID {
+    try gesture { () throws(BoardError) in
+      guard !ids.isEmpty else { throw .empty }
+      for id in try state.targets(ids) { try requireWritable(id) }
+      let group = try create(.group)
+      let around = Set(ids.map { state.groups(of: $0).first })
+      if around.count == 1, case .some(.some(let parent)) = around.first, !ids.contains(parent) {
+        try stage(group, .group, .dot(parent.dot))
+      }
+      for id in ids { try stage(id, .group, .dot(group.dot)) }
+      return group
+    }
+  }
+
+  /// Dissolves a group.
+  ///
+  /// Its objects move to the enclosing group, if there is one.
+  /// - Throws: `unknownObject` if `group` is not a group, `held`, `locked`.
+  public func ungroup(_ group: ObjectID) throws(BoardError) {
+    try gesture("ungroup") { () throws(BoardError) in
+      guard state.isGroup(group) else { throw .unknownObject(group) }
+      for id in try state.targets([group]) { try requireWritable(id) }
+      let around = state.groups(of: group).first.map { Value.dot($0.dot) } ?? .none
+      for id in state.objects.groups.members(of: group) where state.isShown(id) || state.isGroup(id) {
+        try stage(id, .group, around)
+      }
+      try stage(group, .deleted, .unsigned(1))
+    }
+  }
+}
+
+/// Adding objects from a file.
+extension Board {
+  /// Adds objects in front of all other objects, in the given order, as one undo step.
+  ///
+  /// If the objects do not fit in one batch, they are split into several. Do not call this method inside a gesture.
+  ///
+  /// - Parameters:
+  ///   - drafts: The objects to add, from back to front.
+  ///   - groups: For each new group, the index of its enclosing group, which must be smaller than its own index; nil
+  ///     for an outermost group.
+  ///   - settings: The settings to apply. A setting that the board already has is not changed.
+  /// - Returns: The new objects, in their order.
+  /// - Throws: `outOfRange`, `tooLong`, `empty`, `viewer`, `boardFull`. If it throws, nothing is added.
+  @discardableResult package func add(
+    _ drafts: [ObjectDraft],
+    groups: [Int?] = [],
+    settings: BoardSettings = BoardSettings()
+  ) throws(BoardError) -> [ObjectID] {
+    precondition(!isInGesture, "objects must not be added inside a gesture")
+    var plan = ImportPlan(groups)
+    for draft in drafts { try plan.add(draft) }
+    guard !isReadOnly else { throw .viewer }
+    try requireShare(forObjects: plan.objectCount)
+    try requireRoom(values: plan.changes.map { $0.change.length })
+    return try step("import") { () throws(BoardError) in
+      let made = try plan.write(on: self)
+      fill(settings)
+      return Array(made.dropFirst(groups.count))
+    }
+  }
+
+  /// Applies each setting that the board does not have yet.
+  ///
+  /// Invalid values are skipped.
+  private func fill(_ new: BoardSettings) {
+    let old = settings
+    if old.title == nil, let title = new.title { try? setTitle(title) }
+    if old.background == nil, let background = new.background { try? setBackground(background) }
+    if old.grid == nil, let grid = new.grid { try? setGrid(grid) }
+    if old.language == nil, let language = new.language { try? setLanguage(language) }
+  }
+
+}
+
+/// Games: objects whose state is computed from the moves on the board (`Protocol/games.md`).
+extension Board {
+  /// Creates a Wordle game in front of all objects.
+  ///
+  /// `random` chooses the answer.
+  /// - Throws: `gameRefused(.unknownLanguage)`, `outOfRange`, `boardFull`.
+  public func createWordle(at center: Point, language: String = "en", using random: inout some RandomNumberGenerator)
+    throws(BoardError) -> ObjectID
+  {
+    let subtag = language.utf8.prefix { $0 != UInt8(ascii: "-") }
+    guard ASCII.lowercase(subtag) == Array("en".utf8) else { throw .gameRefused(.unknownLanguage(language)) }
+    return try gesture { () throws(BoardError) in
+      let id = try create(.game)
+      try stageGame(id, Wordle.name, at: center, size: Wordle.size)
+      try stage(id, .setup, .bytes(Wordle.setup(of: id, using: &random)))
+      return id
+    }
+  }
+
+  /// Creates a Connect Four game in front of all objects.
+  ///
+  /// - Parameters:
+  ///   - center: The center of the game.
+  ///   - opponent: The member that plays against the local member; nil if the first two members who make a move are the
+  ///     players.
+  /// - Returns: The id of the game.
+  /// - Throws: `gameRefused(.malformedSetup)` if the opponent is the local member, `outOfRange`, `boardFull`.
+  @discardableResult public func createConnectFour(at center: Point, opponent: MemberID? = nil) throws(BoardError)
+    -> ObjectID
+  {
+    guard opponent != member else { throw .gameRefused(.malformedSetup) }
+    return try gesture { () throws(BoardError) in
+      let id = try create(.game)
+      try stageGame(id, ConnectFour.name, at: center, size: ConnectFour.size)
+      let setup = ConnectFour.setup(between: opponent.map { (member, $0) })
+      try stage(id, .setup, .bytes(setup))
+      return id
+    }
+  }
+
+  private func stageGame(_ id: ObjectID, _ name: String, at center: Point, size: Size) throws(BoardError) {
+    try stage(id, .position, try FixedPoint.position(center))
+    try stage(id, .size, try FixedPoint.size(size))
+    try stageZIndex(id)
+    try stage(id, .game, .text(name))
+  }
+}
+
+/// Changing the settings of the board (BRD-28).
+extension Board {
+  /// Sets the board's title; nil removes it.
+  /// - Throws: `tooLong`, `boardFull`.
+  public func setTitle(_ title: String?) throws(BoardError) { try set(.title, try BoardSettings.value(title: title)) }
+
+  /// Sets the board's background color, `0xRRGGBBAA`.
+  /// - Throws: `boardFull`.
+  public func setBackground(_ color: UInt32) throws(BoardError) { try set(.background, .unsigned(UInt64(color))) }
+
+  /// Sets the spacing of the board's grid in board units; nil removes the grid.
+  /// - Throws: `outOfRange`, `boardFull`.
+  public func setGrid(_ spacing: Double?) throws(BoardError) { try set(.grid, try BoardSettings.value(grid: spacing)) }
+
+  /// Sets the language of the board's games, as a BCP 47 tag; nil removes it.
+  /// - Throws: `tooLong`, `outOfRange` if `tag` contains characters that are not allowed in tags, `boardFull`.
+  public func setLanguage(_ tag: String?) throws(BoardError) {
+    try set(.language, try BoardSettings.value(language: tag))
+  }
+
+  private func set(_ property: Property, _ value: Value) throws(BoardError) {
+    let present = state.settingCell(property)
+    try gesture { () throws(BoardError) in
+      let known = state.objects.settings.objects.least
+      if known != nil, present?.value == value { return }
+      // Check only the latest cell. If a write can follow its time, it can follow the times of all other cells.
+      guard state.objects.settings.latest(property)?.time.canBeFollowed ?? true else {
+        return try replaceFrozenSettings(property, value)
+      }
+      let settings = if let known { known } else { try create(.settings) }
+      // The new write must be later than the cell that currently determines the setting, even if that cell belongs to
+      // another settings object.
+      try stage(settings, property, value, after: present?.time)
+    }
+  }
+
+  /// Purges the settings objects that have a cell which can no longer be written, and copies their settings to another
+  /// settings object (BRD-36).
+  private func replaceFrozenSettings(_ property: Property, _ value: Value) throws(BoardError) {
+    func cells() -> [Cell?] { SettingsIndex.properties.map { state.settingCell($0) } }
+    let before = cells()
+    let frozen = state.settingsIDs.filter(isFrozen)
+    let known = state.settingsIDs.first { !frozen.contains($0) }
+    let settings = if let known { known } else { try create(.settings) }
+    for id in frozen { try stage(id, .purge, .none) }
+    let after = cells()
+    for (index, other) in SettingsIndex.properties.enumerated() {
+      let wanted = other == property ? value : before[index]?.value
+      guard let wanted, wanted != after[index]?.value else { continue }
+      try stage(settings, other, wanted, after: after[index]?.time)
+    }
+  }
+}
+
+/// The objects and groups that are duplicated together.
+struct Duplication {
+  /// The objects to copy.
+  private let originals: Set<ObjectID>
+  /// The groups to copy, in ascending order.
+  private let groups: [ObjectID]
+  /// The offset of each copy from its original.
+  private let offset: Point
+
+  /// Determines the objects and groups to copy.
+  /// - Throws: `unknownObject`.
+  init(_ ids: [ObjectID], by offset: Point, on state: BoardState) throws(BoardError) {
+    originals = Set(try state.targets(ids))
+    let whole = state.wholeGroups(of: originals)
+    groups = whole.union(state.groups(among: ids)).sorted()
+    self.offset = offset
+  }
+
+  /// Stages the copies in the current gesture of the board.
+  /// - Returns: The copy of each object and of each group.
+  func stage(on board: Board) throws(BoardError) -> [ObjectID: ObjectID] {
+    var copies: [ObjectID: ObjectID] = [:]
+    for group in groups { copies[group] = try board.create(.group) }
+    for id in board.objectIDs where originals.contains(id) {
+      guard let record = board.state.record(id), let kind = record.kind else { continue }
+      let copy = try board.create(kind)
+      copies[id] = copy
+      try board.stageZIndex(copy)
+      try copyCells(of: record, to: copy, on: board)
+    }
+    for (original, copy) in copies.sorted(by: { $0.key < $1.key }) {
+      // An inner group that shows only one object is not copied.
+      let copied = board.state.groups(of: original).lazy.compactMap { copies[$0] }.first
+      guard let copied else { continue }
+      try board.stage(copy, .group, .dot(copied.dot))
+    }
+    return copies
+  }
+
+  private func copyCells(of record: ObjectRecord, to copy: ObjectID, on board: Board) throws(BoardError) {
+    try board.stage(copy, .position, try FixedPoint.position(record.center + offset))
+    let plain: [Property] = [.scale, .angle, .size, .color, .lineWidth, .lock, .asset, .game, .setup]
+    for property in plain { if let cell = record[property] { try board.stage(copy, property, cell.value) } }
+    switch record.kind {
+    case .some(.text): try board.stageText(record.text, of: copy)
+    case .some(.drawing):
+      let ink = record.points
+      try board.stageInk(ink, to: copy, first: 0)
+      try board.stage(copy, .end, .unsigned(UInt64(ink.count)))
+      for value in record.erased.values { try board.stage(copy, .erasure(board.nextDot()), value) }
+    default: break
+    }
+  }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import Whiteboard
 
@@ -176,6 +177,251 @@ public actor BoardDocument {
     guard mode == .writing else {
       if let obstacle { throw obstacle }
       throw DocumentError(.readOnly, "\(path): it was opened for reading only; nothing was saved")
+    }
+  }
+}
+
+extension BoardDocument {
+  /// Returns the number of days for which history is stored; nil if it is stored forever.
+  public func retention() async throws(DocumentError) -> Int? {
+    try await read { [path] db in try Meta.get(db, .retention, at: path).flatMap { Int($0) } }
+  }
+
+  /// Sets the number of days for which history is stored; nil stores it forever.
+  ///
+  /// ``dropHistory(now:keeping:)`` and ``compact(now:keeping:)`` remove older history.
+  public func setRetention(days: Int?) async throws(DocumentError) {
+    try await write { db in try Meta.set(db, .retention, days.map { String(max(0, $0)) }) }
+  }
+
+  /// Removes old history.
+  ///
+  /// The file keeps its size, but later changes use the freed space. Among the keyframes that are older than the
+  /// retention, the newest one remains. All rows and keyframes before it are removed, except named versions. The
+  /// remaining rows are not rewritten. At least two keyframes remain, since one may be damaged.
+  /// - Parameters:
+  ///   - now: Milliseconds since 1970.
+  ///   - days: The number of days of history that remain; nil uses ``retention()``.
+  /// - Throws: `full`, `readOnly`, `closed`. If it throws, nothing was removed.
+  public func dropHistory(now: Int64, keeping days: Int? = nil) async throws(DocumentError) {
+    try await write { [path] db in try Retention.dropHistory(db, at: path, now: now, keeping: days) }
+  }
+
+  /// Removes history as ``dropHistory(now:keeping:)`` does, and returns the space to the disk.
+  /// - Throws: `full` if there is no room for the temporary copy (then nothing is lost), `readOnly`, `closed`.
+  public func compact(now: Int64, keeping days: Int? = nil) async throws(DocumentError) {
+    try await dropHistory(now: now, keeping: days)
+    try checkWritable()
+    try await connection.compact()
+  }
+}
+
+extension BoardDocument {
+  /// Reads the current content of the board.
+  /// - Throws: `damaged` if data that the current state needs is damaged; `closed`, `inputOutput`.
+  /// - Complexity: O(*n*), where *n* is the size of the newest keyframe and the rows after it. Older history is not
+  ///   read.
+  public func load() async throws(DocumentError) -> DocumentContent {
+    try await read { [path] db in try LogReader(db, path: path).content(upTo: nil) }
+  }
+
+  /// Reads the content of the board at `time`: the result of all entries applied until then.
+  /// - Throws: The errors of ``load()``; `notFound` if the history of that time is no longer stored.
+  public func load(at time: Int64) async throws(DocumentError) -> DocumentContent {
+    try await read { [path] db in try LogReader(db, path: path).content(upTo: time) }
+  }
+
+  /// Returns the markers and gaps of the recording, in order.
+  public func marks() async throws(DocumentError) -> [DocumentEntry] {
+    try await read { [path] db in try LogReader(db, path: path).marks().compactMap(\.entry) }
+  }
+
+  /// Returns the next intact keyframe or version after `number`; nil if there is none.
+  ///
+  /// Numbers begin at 1. Damaged keyframes are skipped; ``verify()`` reports them.
+  public func keyframe(after number: Int64) async throws(DocumentError) -> (number: Int64, keyframe: Keyframe)? {
+    try await read { [path] db in try LogReader(db, path: path).keyframe(after: number).map { ($0.id, $0.state) } }
+  }
+
+  /// Checks all stored data, page by page and row by row, and describes the damage; empty if there is none.
+  /// - Complexity: O(*n*), where *n* is the size of the file.
+  public func verify() async throws(DocumentError) -> [String] {
+    let damages = mode == .reading ? damages : []
+    return try await read { [path] db in damages + LogReader(db, path: path).damages() }
+  }
+}
+
+/// The files of an open document: the database file and its WAL file.
+///
+/// A process can still write to an open file that was removed, or whose disk was unmounted. A document therefore
+/// compares the files at its path with the files that it opened.
+struct StoredFiles: Sendable {
+  private let path: String
+  private let database: FileIdentity?
+  private let log: FileIdentity?
+  private let directory: FileIdentity?
+
+  /// Records the identities of the files that are at `path` now.
+  init(_ path: String) {
+    self.path = path
+    database = FileIdentity(path)
+    log = FileIdentity(path + "-wal")
+    directory = FileIdentity((path as NSString).deletingLastPathComponent)
+  }
+
+  /// Whether the files at the path are the ones that were opened.
+  var areThere: Bool { database != nil && FileIdentity(path) == database && FileIdentity(path + "-wal") == log }
+
+  /// Whether the file can be recreated: its directory is on the same file system as before, and no other file has its
+  /// name.
+  var canBeMade: Bool {
+    let parent = FileIdentity((path as NSString).deletingLastPathComponent)
+    return parent != nil && parent?.device == directory?.device && FileIdentity(path) == nil
+  }
+
+  /// Checks that the files are still at their path.
+  ///
+  /// - Throws: ``DocumentError`` with the code `removed`.
+  func check() throws(DocumentError) { guard areThere else { throw .removed(path) } }
+}
+
+extension BoardDocument {
+  /// Stores the whole state as a named version.
+  /// - Throws: `exists` if the name is taken; `badName`; the errors of ``append(_:)``.
+  public func checkpoint(name: String, bytes: [UInt8], digest: [UInt8], time: Int64) async throws(DocumentError) {
+    try DocumentName.check(name)
+    try checkWritable()
+    // Check for the name in a separate transaction first. Otherwise, a duplicate name would make the steps of other
+    // callers in the group fail.
+    guard try await read({ db in try !StoredVersions.contains(name, db) }) else {
+      throw StoredVersions.exists(name, path)
+    }
+    try checkWritable()
+    let step = LogWriter.Step.keyframe(bytes: bytes, digest: digest, name: name, time: time)
+    guard let error = await enqueue([step]) else { return }
+    let cause = error.cause as? DatabaseError
+    throw cause?.resultCode == .SQLITE_CONSTRAINT ? StoredVersions.exists(name, path) : error
+  }
+
+  /// Returns the versions, oldest first.
+  public func versions() async throws(DocumentError) -> [DocumentVersion] {
+    try await read { db in try StoredVersions.all(db) }
+  }
+
+  /// Returns the state of a version.
+  /// - Throws: `notFound`; `damaged` if the version is lost. The damage affects no other data.
+  public func version(_ name: String) async throws(DocumentError) -> Keyframe {
+    try await read { [path] db in try StoredVersions.state(name, db, at: path) }
+  }
+
+  /// Deletes a version.
+  ///
+  /// If the document is opened from the state of this version, that state stays in the file.
+  /// - Throws: `notFound`, `readOnly`, `full`, `closed`.
+  public func deleteVersion(_ name: String) async throws(DocumentError) {
+    try await write { [path] db in try StoredVersions.delete(name, db, at: path) }
+  }
+}
+
+extension BoardDocument {
+  /// The maximum size of an asset, in bytes.
+  public static let maximumAssetSize = 32 << 20
+
+  /// Stores a photo under its hash, and replaces a damaged copy of it.
+  /// - Throws: `damaged` if the bytes do not have that hash; `tooLarge`, `full`, `readOnly`, `closed`. If it throws,
+  ///   nothing was stored.
+  public func storeAsset(_ bytes: [UInt8], sha256: [UInt8]) async throws(DocumentError) {
+    guard bytes.count <= Self.maximumAssetSize else {
+      throw DocumentError(.tooLarge, "\(path): an asset may have at most \(Self.maximumAssetSize) bytes")
+    }
+    try await write { [path] db in try StoredAssets.store(bytes, sha256: sha256, db, at: path) }
+  }
+
+  /// Stores the content of a file under its hash; see ``storeAsset(_:sha256:)``.
+  /// - Throws: The errors of ``storeAsset(_:sha256:)``; `notFound` or `inputOutput` if the file cannot be read.
+  /// - Complexity: O(*n*), where *n* is the size of the file. The file is not read if the asset is already stored and
+  ///   intact.
+  public func storeAsset(file: String, sha256: [UInt8]) async throws(DocumentError) {
+    try checkWritable()
+    guard (try? await asset(sha256)) == nil else { return }
+    let bytes = try await Blocking.run(file) { try StoredAssets.read(file) }
+    try await storeAsset(bytes, sha256: sha256)
+  }
+
+  /// Returns the asset with a hash, after checking it.
+  /// - Throws: `notFound`; `damaged` if the asset no longer matches its hash. To repair it, call ``removeAsset(_:)``,
+  ///   and store a copy from a peer.
+  public func asset(_ sha256: [UInt8]) async throws(DocumentError) -> [UInt8] {
+    try await read { [path] db in try StoredAssets.find(sha256, db, at: path) }
+  }
+
+  /// Returns the hashes of all assets.
+  public func assetIDs() async throws(DocumentError) -> Set<[UInt8]> {
+    try await read { db in try StoredAssets.hashes(db) }
+  }
+
+  /// Removes an asset that is damaged, or that no object shows.
+  public func removeAsset(_ sha256: [UInt8]) async throws(DocumentError) {
+    try await write { db in try StoredAssets.remove(sha256, db) }
+  }
+}
+
+extension BoardDocument {
+  /// Writes the whole document with its history to a new file.
+  ///
+  /// The document can be used while the copy is made. The copy has all entries that were appended before the call. It
+  /// does not have the join code, the membership record or the removal record, because users share copies with others.
+  /// - Throws: `exists`, `full`, `readOnly`, `damaged`, `closed`. If it throws, there is no new file.
+  public func save(as path: String) async throws(DocumentError) {
+    try await prepareCopy()
+    try await DocumentCopier(connection).copy(to: path)
+  }
+
+  /// Creates a document for a new board that begins with a state of this board.
+  ///
+  /// Records, batches and heads are signed for one board, so the new document does not have them. It has only the given
+  /// state, and those of the given assets that this document has. It does not contain permanently deleted data.
+  /// - Throws: The errors of ``save(as:)``; `badName`, `wrongBoard`.
+  public func duplicate(
+    to path: String,
+    board: [UInt8],
+    name: String,
+    keyframe bytes: [UInt8],
+    digest: [UInt8],
+    assets: Set<[UInt8]>,
+    now: Int64
+  ) async throws(DocumentError) {
+    try DocumentName.check(name)
+    try NewFile.check(board)
+    try await prepareCopy()
+    try await DocumentCopier(connection).copy(to: path) { db, tail in
+      try DocumentCopier.beginBoard(board, name: name, keeping: assets, now: now, db)
+      tail = LogTail()
+      try LogWriter.keyframe(bytes, digest, nil, now, db, &tail)
+    }
+  }
+
+  /// Waits until all earlier appends are in the file, so that a copy of the file includes them.
+  ///
+  /// - Throws: `closed`; `removed` if the file is no longer at its path.
+  private func prepareCopy() async throws(DocumentError) {
+    try checkOpen()
+    // An empty group is a barrier: when it returns, all earlier appends are in the file.
+    if mode == .writing { _ = await enqueue([]) }
+    try connection.files?.check()
+  }
+}
+
+/// The rules for names of boards, versions and markers.
+enum DocumentName {
+  /// The maximum length of a name, in bytes of UTF-8.
+  static let limit = 128
+
+  /// Checks a name.
+  /// - Throws: `badName` if the name is empty, too long, or contains a zero byte.
+  static func check(_ name: String) throws(DocumentError) {
+    guard !name.isEmpty, name.utf8.count <= limit, !name.utf8.contains(0) else {
+      throw DocumentError(.badName, "a name must have 1 to \(limit) bytes; choose another name")
     }
   }
 }

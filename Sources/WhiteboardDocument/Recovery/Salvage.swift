@@ -153,3 +153,132 @@ struct Salvage: Sendable {
     rowLosses.append("rows \(ids.lowerBound) to \(ids.upperBound) of the log\(when.isEmpty ? "" : ", ")\(when)")
   }
 }
+
+/// The rows of a file whose checksums match.
+///
+/// Several rows can have the same number, since freed pages retain their old rows until SQLite uses the pages again.
+struct FoundRows {
+  var meta: [String: String] = [:]
+  /// The row of the table `identity`; nil if it was not found.
+  var identity: StoredIdentity?
+  var rows: [Int64: [StoredLogRow]] = [:]
+  var keyframes: [Int64: StoredKeyframe] = [:]
+  var authors: [UInt64: StoredAuthor] = [:]
+  var marks: [Int64: StoredMark] = [:]
+  var assets: [PageScanner.Place] = []
+  var traffic: [Int64: LogRow] = [:]
+
+  /// Adds a row, if it matches its checksum.
+  mutating func add(_ place: PageScanner.Place, _ rowid: Int64, _ stored: [StoredValue]) {
+    var columns = stored
+    // A row's number is not stored among its columns. Rows of `meta` have no number.
+    if columns.first == .null { columns[0] = .integer(rowid) }
+    switch columns.count {
+    case 5:
+      if let found = LogRow.checked(columns) {
+        if rows[found.row.id]?.contains(where: { $0.sum == found.sum }) != true {
+          rows[found.row.id, default: []].append(found)
+        }
+      } else if let found = LogRow.checked(columns, in: LogRow.traffic) {
+        traffic[found.row.id] = found.row
+      } else if let author = StoredAuthor(columns) {
+        add(author)
+      }
+    case 9: if let keyframe = StoredKeyframe(columns) { keyframes[keyframe.id] = keyframe }
+    case 7: if let mark = StoredMark(columns) { marks[mark.id] = mark }
+    case 4: identity = identity ?? StoredIdentity(columns)
+    case 3:
+      if let key = columns[0].text, let value = columns[1].text, columns[2].integer == Int64(Meta.checksum(key, value))
+      {
+        meta[key] = value
+      } else if columns[1].blob?.count == AssetHash.length, columns[2].blob != nil {
+        assets.append(place)
+      }
+    default: break
+    }
+  }
+
+  private mutating func add(_ author: StoredAuthor) {
+    if let known = authors[author.incarnation], !author.isNewer(than: known) { return }
+    authors[author.incarnation] = author
+  }
+}
+
+extension StoredAuthor {
+  /// Returns whether the row is at least as recent and complete as another row of the same incarnation.
+  func isNewer(than other: StoredAuthor) -> Bool { sequence >= other.sequence && record.count >= other.record.count }
+}
+
+extension Salvage {
+  /// Returns the intact data of a file and of the copies that were made of it.
+  static func withCopies(of source: String) throws(DocumentError) -> Salvage {
+    let own: Result<Salvage, DocumentError>
+    do throws(DocumentError) { own = .success(try Salvage(source)) } catch { own = .failure(error) }
+    let copies = DamagedCopies.all(of: source).compactMap { try? Salvage($0) }
+    guard var all = (try? own.get()) ?? copies.first else { return try own.get() }
+    for copy in copies where copy.board == nil || all.board == nil || copy.board == all.board { all.merge(copy) }
+    return all
+  }
+
+  /// Adds the data of a copy of the same board.
+  ///
+  /// The file and the copy have the same rows up to the point where the copy was made. In the result, the file's later
+  /// rows come after the copy's last row. This order is correct because batches apply in any order, and an answer omits
+  /// only entries that are before it in the file.
+  private mutating func merge(_ copy: Salvage) {
+    let fork = Self.fork(rows, copy.rows)
+    let shift = fork.map { ($0, by: (copy.rows.last?.id ?? 0) - $0 + 1) }
+    func moved(_ log: Int64) -> Int64 {
+      guard let shift, log >= shift.0 else { return log }
+      return log + shift.by
+    }
+    rows = Self.merged(rows, copy.rows, fork)
+    let trafficFork = Self.fork(traffic, copy.traffic)
+    traffic = Self.merged(traffic, copy.traffic, trafficFork)
+    end = max(moved(end), copy.end)
+    let own = keyframes.map { $0.moved(id: $0.id, log: moved($0.log), chain: $0.chain, entries: $0.entries) }
+    let states = copy.keyframes + own.filter { !copy.keyframes.contains($0) }
+    let ordered = states.sorted { ($0.log, $0.time, $0.id) < ($1.log, $1.time, $1.id) }
+    // A keyframe of the file and one of the copy can have the same number.
+    keyframes = ordered.enumerated().map { number, keyframe in
+      keyframe.moved(id: Int64(number + 1), log: keyframe.log, chain: keyframe.chain, entries: keyframe.entries)
+    }
+    let ownMarks = marks.map { $0.moved(log: moved($0.log)) }
+    marks = (copy.marks + ownMarks.filter { !copy.marks.contains($0) }).sorted {
+      ($0.log, $0.until, $0.id) < ($1.log, $1.until, $1.id)
+    }
+    for (incarnation, author) in copy.authors {
+      guard let known = authors[incarnation] else {
+        authors[incarnation] = author
+        continue
+      }
+      authors[incarnation] = author.isNewer(than: known) ? author : known
+    }
+    meta.merge(copy.meta) { own, _ in own }
+    identity = identity ?? copy.identity
+    assets += copy.assets
+    listedAssets.formUnion(copy.listedAssets)
+    otherLosses += copy.otherLosses.filter { !otherLosses.contains($0) }
+    findLostRows()
+  }
+
+  /// Returns the first row number at which two logs have different rows; nil if there is none.
+  private static func fork(_ own: [LogRow], _ other: [LogRow]) -> Int64? {
+    let known = Dictionary(other.map { ($0.id, $0) }) { first, _ in first }
+    return own.first { row in known[row.id].map { $0 != row } ?? false }?.id
+  }
+
+  /// Returns the rows of both logs in order.
+  ///
+  /// From the first different row on, the rows of `other` come first.
+  private static func merged(_ own: [LogRow], _ other: [LogRow], _ fork: Int64?) -> [LogRow] {
+    let fork = fork ?? .max
+    let known = Set(other.map(\.id))
+    let before = (other + own.filter { $0.id < fork && !known.contains($0.id) }).sorted { $0.id < $1.id }
+    let last = before.last?.id ?? 0
+    let behind = own.filter { $0.id >= fork }.map { row in
+      LogRow(id: row.id - fork + last + 1, time: row.time, entries: row.entries, body: row.body, table: row.table)
+    }
+    return before + behind
+  }
+}

@@ -194,3 +194,200 @@ public actor SharedBoard {
   /// The current wall-clock time and uptime.
   var now: Moment { runtime.now }
 }
+
+/// The phase of a running board, with the state that exists only in this phase.
+enum BoardPhase {
+  /// The board will be hosted or joined; there is no session yet.
+  case starting
+  /// The program searches for the board and asks to be admitted.
+  case joining(Joiner)
+  /// There is a session, and the file of the board is being opened.
+  case opening(BoardSession)
+  /// The board can be used.
+  case serving(Serving)
+  /// The session and the file are being closed; the board can still be read.
+  case leaving(Serving)
+
+  /// The board with its session; nil before there is a session.
+  var board: BoardSession? {
+    switch self {
+    case .starting, .joining: nil
+    case .opening(let board): board
+    case .serving(let serving), .leaving(let serving): serving.board
+    }
+  }
+
+  /// The state of the board in use; nil before it is open.
+  var serving: Serving? {
+    switch self {
+    case .starting, .joining, .opening: nil
+    case .serving(let serving), .leaving(let serving): serving
+    }
+  }
+}
+
+/// Functions that create the components of the board.
+extension SharedBoard {
+  /// Creates the component that owns the board's file.
+  func makePersistence() -> Persistence {
+    let runtime = runtime
+    return Persistence(
+      runtime,
+      configuration,
+      Persistence.Environment(
+        authorNames: { runtime.call { $0.board?.authors.listed ?? [] } },
+        hostedCode: { runtime.call { $0.hostedCode } },
+        photoStored: { id in runtime.call { $0.photos.remove(id) } }
+      )
+    )
+  }
+
+  /// The join code of a board that the local peer hosts; nil for other boards.
+  private var hostedCode: Persistence.HostedCode? {
+    guard let board = phase.board, configuration.isHosting(board.session) else { return nil }
+    return Persistence.HostedCode(code: board.code)
+  }
+
+  /// Creates the component that sends messages.
+  func makeOutbox() -> Outbox {
+    let runtime = runtime
+    return Outbox(runtime, logger: configuration.logger) { number, receipt in
+      runtime.call { $0.board?.messages.accepted(number, receipt) }
+    } handleSent: {
+      runtime.call { $0.persistence.recordTraffic() }
+    }
+  }
+
+  /// Creates the component that reads and runs commands.
+  func makeCommandRunner() -> CommandRunner {
+    CommandRunner(
+      runtime,
+      configuration,
+      hasInput: input != nil,
+      members: members,
+      answers: answers,
+      invitations: invitations,
+      localRemoval: localRemoval,
+      persistence: persistence,
+      outbox: outbox,
+      transfers: transfers
+    )
+  }
+
+  /// Creates the open board and the components that work on it.
+  func makeActiveBoard(_ board: BoardSession, _ replica: Replica, _ transport: PeerTransport) -> ActiveBoard {
+    ActiveBoard(
+      runtime,
+      configuration,
+      board,
+      replica,
+      transport,
+      members: members,
+      persistence: persistence,
+      photos: photos,
+      outbox: outbox,
+      transfers: transfers,
+      publisher: publisher,
+      answers: answers,
+      hiddenAuthors: hiddenAuthors
+    )
+  }
+
+  /// Creates the component that owns resources and streams.
+  func makeTransfers() -> Transfers {
+    Transfers(runtime, configuration, members: members, persistence: persistence, photos: photos, publisher: publisher)
+  }
+}
+
+/// The board's file: opening it, and restoring the board from it.
+extension SharedBoard {
+  /// Opens the file of a board, unless it is already open, and restores the board from it.
+  ///
+  /// - Throws: ``WhiteboardError`` if the file cannot be opened for writing or cannot be read; the file is then
+  ///   unchanged.
+  func openDocument(of board: BoardSession, _ replica: Replica) async throws(WhiteboardError) {
+    guard configuration.remembersBoards else { return }
+    do throws(DocumentError) {
+      let document: BoardDocument
+      if let opened = persistence.document {
+        document = opened
+        if configuration.isHosting(board.session), document.mode == .writing {
+          try await document.setHosted(code: board.code?.text)
+        }
+      } else {
+        document = try await openCopy(of: board)
+      }
+      persistence.begin()
+      if document.hasForeignFacts {
+        emit(.warning(.init(code: "foreign-file", message: BoardFile.foreignFactsText(document.path))))
+      }
+      for damage in document.damages { emit(.warning(.init(code: "document-damaged", message: damage))) }
+      let content = try await document.load()
+      if content.keyframe == nil, content.entries.isEmpty { await warnOfUnreadableFiles() }
+      if let warning = BoardEvent.Remark(clockBehind: content, of: replica.board.member, now: BoardFile.now) {
+        emit(.warning(warning))
+      }
+      try await restore(content, to: replica, from: document)
+    } catch { throw WhiteboardError(error) }
+  }
+
+  /// Opens the local copy of a joined board; creates the copy or the recording if it does not exist.
+  private func openCopy(of board: BoardSession) async throws(DocumentError) -> BoardDocument {
+    let session = board.session
+    let name = board.name.isEmpty ? "board" : board.name
+    if let file = configuration.recordingFile {
+      let document = try await BoardDocument.create(
+        at: file,
+        board: session.id.bytes,
+        name: name,
+        now: BoardFile.now,
+        seal: configuration.library.seal(forFile: file)
+      )
+      persistence.use(document)
+      return document
+    }
+    let document = try await configuration.library.open(
+      board: session.id.bytes,
+      name: name,
+      now: BoardFile.now,
+      orReading: true,
+      holding: board.reservation
+    )
+    board.reservation = nil
+    persistence.use(document)
+    try await board.storeName(in: document)
+    await localRemoval.load(from: document)
+    if localRemoval.removal != nil, session.connectedPeers().contains(session.hostPeer) {
+      // The host admitted the local peer, so a stored removal no longer applies.
+      try await localRemoval.clear(in: document)
+    }
+    return document
+  }
+
+  /// Warns the user about unreadable files when a new board was created.
+  ///
+  /// The board may already exist in an unreadable file, because such a file cannot be found by its name or id.
+  private func warnOfUnreadableFiles() async {
+    let files = (try? await configuration.library.unreadable()) ?? []
+    guard let first = files.first else { return }
+    emit(
+      .warning(
+        .init(
+          code: "unreadable-boards",
+          message: "The board gets a new file. It may already be saved in a file that cannot be read: \(first)"
+            + (files.count == 1 ? "" : " and \(files.count - 1) more")
+            + ". To see the reason, run: whiteboard-peer boards"
+        )
+      )
+    )
+  }
+
+  private func restore(_ content: DocumentContent, to replica: Replica, from document: BoardDocument)
+    async throws(DocumentError)
+  {
+    for note in content.notes + (try content.restore(to: replica, from: document, now: now)) {
+      emit(.warning(.init(code: "document-damaged", message: note)))
+    }
+    await photos.restore(from: document, to: replica)
+  }
+}

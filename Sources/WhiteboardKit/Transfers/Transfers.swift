@@ -1,6 +1,7 @@
 import PeerCore
 import PeerSession
 import Whiteboard
+import WhiteboardRendering
 import WhiteboardSync
 
 /// The resources and streams of the session: catch-up answers, photos, and the files of users.
@@ -97,5 +98,318 @@ final class Transfers {
       }
     case .stream(let stream): stream.reset(code: 0)
     }
+  }
+}
+
+/// Files that users send as resources or through streams.
+extension Transfers {
+  // MARK: - Sending files
+
+  /// Sends a file to the given peers, and waits until each has received it.
+  nonisolated(nonsending) func sendResource(_ file: String, named name: String, to peers: [PeerID])
+    async throws(CommandError) -> [String]
+  {
+    guard let session else { throw CommandError(.notConnected, "no other member is connected") }
+    try FileReading.check(file)
+    var started: [ResourceTransfer] = []
+    for peer in peers {
+      do throws(SessionError) {
+        let transfer = try session.sendResource(atPath: file, named: name, to: peer)
+        sentPaths[transfer.id] = file
+        // Until the other user decides, `cancel` withdraws the file.
+        pending[transfer.id] = PendingTransfer(
+          kind: .resource(transfer.id, .file),
+          name: UntrustedText(name),
+          direction: .outgoing,
+          peer: peer
+        )
+        started.append(transfer)
+      } catch { throw CommandError(error) }
+    }
+    var failure: CommandError?
+    for transfer in started {
+      do throws(SessionError) { _ = try await transfer.result() } catch { failure = failure ?? CommandError(error) }
+    }
+    if let failure { throw failure }
+    return started.map(\.id.text)
+  }
+
+  /// Sends files and the files in folders, one after the other, and waits until each peer has received them.
+  ///
+  /// If a file cannot be sent, the others are sent nevertheless.
+  ///
+  /// - Throws: ``CommandError`` about the first file that was not sent.
+  nonisolated(nonsending) func sendFiles(_ paths: [String], to peers: [PeerID]) async throws(CommandError) -> [String] {
+    defer { checkIsolation(#isolation) }
+    let files = try await NamedFile.files(at: paths)
+    var transfers: [String] = []
+    var failures: [CommandError] = []
+    for file in files {
+      do throws(CommandError) { transfers += try await sendResource(file.path, named: file.name, to: peers) } catch {
+        failures.append(error)
+      }
+    }
+    guard let first = failures.first else { return transfers }
+    guard files.count > 1 else { throw first }
+    throw CommandError(
+      first.code,
+      "\(failures.count) of \(files.count) files were not sent. The first error: \(first.message)"
+    )
+  }
+
+  /// Sends a file to each of the given peers through a separate stream, and waits until each peer has read it.
+  nonisolated(nonsending) func sendStream(_ file: String, named name: String, to peers: [PeerID])
+    async throws(CommandError) -> [String]
+  {
+    guard let session else { throw CommandError(.notConnected, "no other member is connected") }
+    try FileReading.check(file)
+    var ids: [String] = []
+    for peer in peers { ids.append(try await sendStream(file, named: name, to: peer, session)) }
+    return ids
+  }
+
+  private nonisolated(nonsending) func sendStream(
+    _ file: String,
+    named name: String,
+    to peer: PeerID,
+    _ session: Session
+  ) async throws(CommandError) -> String {
+    let stream: PeerStream
+    do throws(SessionError) { stream = try await session.openStream(named: name, to: peer) } catch {
+      throw CommandError(error)
+    }
+    let id = stream.id.text
+    let shownName = UntrustedText(name)
+    pending[stream.id] = PendingTransfer(kind: .stream(stream), name: shownName, direction: .outgoing, peer: peer)
+    runtime.emit(.streamOpened(.init(stream: id, direction: .outgoing, peer: peer.text, name: shownName)))
+    var size: UInt64 = 0
+    var failure: CommandError?
+    do {
+      let reading = try FileReading(file)
+      while let chunk = try await reading.next(upTo: 64 * 1024) {
+        try await stream.write(chunk)
+        size += UInt64(chunk.count)
+      }
+      try await stream.finish()
+      // The peer closes its direction of the stream after it has read all of the file.
+      for try await _ in stream.inbound {}
+    } catch let error as SessionError { failure = CommandError(error) } catch let error as CommandError {
+      stream.reset(code: 0)
+      failure = error
+    } catch { failure = CommandError(.internal, "the stream failed") }
+    pending[stream.id] = nil
+    runtime.emit(
+      .streamClosed(
+        .init(
+          stream: id,
+          direction: .outgoing,
+          peer: peer.text,
+          name: shownName,
+          outcome: failure.map { $0.code == .cancelled ? .cancelled : .failed } ?? .delivered,
+          size: size,
+          message: failure.map { UntrustedText($0.message) }
+        )
+      )
+    )
+    if let failure { throw failure }
+    return id
+  }
+
+  /// Reports the bytes of a stream that a peer opened; reads no faster than the sink accepts the events.
+  nonisolated(nonsending) func readStream(_ stream: PeerStream) async {
+    let id = stream.id.text
+    let peer = stream.peer.text
+    let name = stream.name
+    pending[stream.id] = PendingTransfer(kind: .stream(stream), name: name, direction: .incoming, peer: stream.peer)
+    runtime.emit(.streamOpened(.init(stream: id, direction: .incoming, peer: peer, name: name)))
+    var offset: UInt64 = 0
+    var end = BoardEvent.StreamClosed(
+      stream: id,
+      direction: .incoming,
+      peer: peer,
+      name: name,
+      outcome: .delivered,
+      size: 0
+    )
+    do throws(SessionError) {
+      for try await bytes in stream.inbound {
+        var rest = bytes[...]
+        while runtime.sink.contents.contains(.data), !rest.isEmpty {
+          let piece = Array(rest.prefix(BoardEvent.StreamData.maximumLength))
+          rest = rest.dropFirst(piece.count)
+          runtime.emit(.streamData(.init(stream: id, peer: peer, offset: offset, base64: Base64Text(piece))))
+          offset += UInt64(piece.count)
+        }
+        await runtime.room()
+      }
+      try await stream.finish()
+    } catch {
+      end.outcome = error.code == .reset || error.code == .cancelled ? .cancelled : .failed
+      end.message = UntrustedText(error.message)
+    }
+    end.size = offset
+    pending[stream.id] = nil
+    runtime.emit(.streamClosed(end))
+  }
+}
+
+/// Files that members offer, and the answers to the offers.
+extension Transfers {
+  /// The ways in which a file offer ends without being accepted.
+  private enum OfferEnd {
+    case declined
+    case over
+  }
+
+  /// The maximum number of accepted files that are remembered until they arrive, so that the user is not asked again
+  /// when a transfer resumes.
+  private static let acceptedLimit = 256
+
+  /// Decides about a resource that the local peer did not request (SYN-13, SYN-37, RES-8).
+  ///
+  /// A catch-up answer or a photo is refused. Any other resource is a file for the user. If the configuration requires
+  /// it, the function asks the user and waits for the answer, until its task is canceled.
+  ///
+  /// - Parameter info: The resource.
+  /// - Returns: Whether to accept the resource.
+  nonisolated(nonsending) func wants(_ info: ResourceInfo) async -> Bool {
+    defer { checkIsolation(#isolation) }
+    guard case .file = ResourceContent(named: info.name.raw) else { return false }
+    if acceptedFiles[info.id] == info.peer { return true }
+    if configuration.fileSenders == .trusted, !(await isTrusted(info.peer)) {
+      runtime.emit(.note(.init(code: BoardEvent.Remark.fileRefused, message: distrust(of: info))))
+      return false
+    }
+    switch configuration.files {
+    case .accept: return true
+    case .refuse:
+      runtime.emit(.note(.init(code: BoardEvent.Remark.fileRefused, message: refusal(of: info))))
+      return false
+    case .ask:
+      guard await ask(about: info) else { return false }
+      if acceptedFiles.count >= Self.acceptedLimit { acceptedFiles = [:] }
+      acceptedFiles[info.id] = info.peer
+      return true
+    }
+  }
+
+  private func refusal(of info: ResourceInfo) -> String {
+    "\(attempt(of: info)) It was refused. To accept files of members, start this program with --accept-files."
+  }
+
+  private func distrust(of info: ResourceInfo) -> String {
+    "\(attempt(of: info)) It was refused, because you accept files only from people whom you trust. To trust "
+      + "the sender: whiteboard-peer peers trust --always \(info.peer.text)"
+  }
+
+  private func attempt(of info: ResourceInfo) -> String {
+    let sender = members.label(of: info.peer)
+    return "\(sender) wanted to send \(info.name.quoted(limit: 80)) (\(ByteCount.text(info.size)))."
+  }
+
+  private nonisolated(nonsending) func isTrusted(_ peer: PeerID) async -> Bool {
+    await configuration.peerStore?.isTrusted(peer) ?? false
+  }
+
+  private nonisolated(nonsending) func ask(about info: ResourceInfo) async -> Bool {
+    defer { checkIsolation(#isolation) }
+    lastOffer += 1
+    let number = lastOffer
+    let sharedBoard = runtime.sharedBoard
+    return await withCancellation {
+      await withCheckedContinuation { decision in
+        guard runtime.ending == nil, !Task.isCancelled else { return decision.resume(returning: false) }
+        endOffer(info.id, .over)
+        offers[info.id] = FileOffer(info: info, number: number, offeredAt: runtime.clock.now, decision: decision)
+        runtime.emit(
+          .resourceOffered(
+            .init(
+              transfer: info.id.text,
+              peer: info.peer.text,
+              sender: members.name(of: info.peer),
+              name: info.name,
+              size: UInt64(clamping: info.size),
+              deadline: SystemTime.deadlineText(Session.offerTimeout)
+            )
+          )
+        )
+        runtime.spawn { sharedBoard in await sharedBoard.commandRunner.runDueCommands() }
+      }
+    } onCancel: {
+      // Ending the offer resumes the canceled call.
+      Task { await sharedBoard.offerEnded(info.id, number) }
+    }
+  }
+
+  /// Ends an offer that timed out or that the sender withdrew.
+  func offerEnded(_ id: TransferID, _ number: Int) {
+    guard offers[id]?.number == number else { return }
+    endOffer(id, .over)
+  }
+
+  private func endOffer(_ id: TransferID, _ end: OfferEnd) {
+    guard let offer = offers.removeValue(forKey: id) else { return }
+    let isLate = runtime.clock.now - offer.offeredAt >= Session.offerTimeout
+    let message =
+      switch end {
+      case .declined: "You declined the file."
+      case .over where isLate: "The file was not accepted in time."
+      case .over: "The sender no longer offers the file."
+      }
+    runtime.emit(
+      .resourceFinished(
+        .init(
+          transfer: id.text,
+          direction: .incoming,
+          peer: offer.info.peer.text,
+          name: offer.info.name,
+          outcome: .cancelled,
+          message: UntrustedText(message)
+        )
+      )
+    )
+    offer.decision.resume(returning: false)
+  }
+
+  /// Closes all offers, because the board is closing.
+  func endFileOffers() { for id in offers.keys.sorted(by: { $0.text < $1.text }) { endOffer(id, .over) } }
+
+  /// Finds the offered file that an argument of `accept` or `decline` names.
+  ///
+  /// - Parameter word: The id of the transfer or an id prefix, the name of the file, or the name of its sender.
+  /// - Returns: The transfer; nil if no transfer or more than one matches.
+  func offer(_ word: String) -> TransferID? {
+    if word == "last", offers.count == 1 { return offers.keys.first }
+    var book = ReferenceResolver<TransferID>()
+    for (id, offer) in offers {
+      let peer = offer.info.peer
+      let names = [offer.info.name, members.name(of: peer), UntrustedText(peer.text)]
+      book.add(id: id.text, names: names, value: id)
+    }
+    return try? book.find(word, what: "file", missing: .noSuchTransfer)
+  }
+
+  /// Answers the offer of a file.
+  ///
+  /// - Parameters:
+  ///   - id: The transfer.
+  ///   - isAccepted: Whether the user accepts the file.
+  ///   - isAlways: Whether the command contains `always`, which is valid for peers but not for files.
+  /// - Throws: ``CommandError`` if `isAlways` is true.
+  func answerOffer(_ id: TransferID, isAccepted: Bool, isAlways: Bool = false) throws(CommandError) {
+    guard !isAlways else {
+      throw CommandError(.badArgument, "`always` works only for a peer that asks to join this board")
+    }
+    guard isAccepted else { return endOffer(id, .declined) }
+    offers.removeValue(forKey: id)?.decision.resume(returning: true)
+  }
+
+  /// Throws an error if an argument of `accept` or `decline` can only mean a file whose offer has ended.
+  ///
+  /// - Parameter word: The argument.
+  /// - Throws: ``CommandError`` `noSuchTransfer`.
+  func checkNotEnded(_ word: String) throws(CommandError) {
+    guard TransferID(text: word) != nil else { return }
+    throw CommandError(.noSuchTransfer, "the file is no longer offered, so there is nothing left to answer")
   }
 }

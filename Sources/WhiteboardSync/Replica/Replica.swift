@@ -297,3 +297,130 @@ extension Replica {
     return finish(now)
   }
 }
+
+/// Messages and datagrams of members.
+extension Replica {
+  /// Handles a reliable message.
+  ///
+  /// After a protocol violation, further messages of the member are ignored until it joins again.
+  public func received(_ bytes: [UInt8], from member: MemberID, now: Moment) -> [ReplicaAction] {
+    guard peers[member]?.isClosed == false else { return [] }
+    presence.heard(member, now)
+    begin(now)
+    messages.accept(bytes, from: member, now)
+    return removeActions()
+  }
+
+  /// Handles a datagram.
+  public func receivedDatagram(_ bytes: [UInt8], from member: MemberID, now: Moment) -> [ReplicaAction] {
+    guard peers[member]?.isClosed == false else { return [] }
+    presence.heard(member, now)
+    begin(now)
+    messages.acceptDatagram(bytes, from: member, now)
+    return removeActions()
+  }
+}
+
+/// Storing a board in a document, and restoring a replica from it.
+extension Replica {
+  /// Restores stored changes in the order in which they were recorded, before any member joins.
+  ///
+  /// Only the board id of the changes is checked. The changes are not reported, so read the board afterwards. The
+  /// replica keeps its new incarnation, so that no dot is used twice even if the end of the document was lost (BRD-1).
+  ///
+  /// - Parameters:
+  ///   - changes: The stored changes.
+  ///   - now: The time.
+  ///   - isWhole: Whether these are the last changes. If not, records without batches are kept, because their batches
+  ///     may follow.
+  /// - Returns: Requests for signatures and checks; none if keys and verifiers are local.
+  /// - Throws: ``RestoreError``. Changes before the invalid change stay on the board.
+  public func restore(_ changes: some Sequence<StoredChange>, now: Moment, isWhole: Bool = true) throws(RestoreError)
+    -> [ReplicaAction]
+  {
+    precondition(peers.isEmpty, "a board must be restored before any member joins")
+    begin(now)
+    try BoardRestorer(replica: self).restore(changes, now, isWhole: isWhole)
+    return removeActions()
+  }
+
+  /// Returns the whole content of the replica as a keyframe for ``restore(_:now:isWhole:)``.
+  ///
+  /// Call it only while ``isAwaitingSignature`` is false, because a keyframe contains signed records.
+  public func snapshotForKeeping() -> [UInt8] {
+    precondition(!isAwaitingSignature, "a keyframe cannot be encoded while a signature is missing")
+    return KeptState.encode(
+      registry.recordsForKeyframe(),
+      board.state.difference(since: Context()),
+      permissions.grantForKeyframe,
+      permissions.revocations.all
+    )
+  }
+
+  /// Returns the content of the board as a keyframe for another board, and the photos in it.
+  ///
+  /// - Parameter author: An author of the other board. This author becomes the author of the content.
+  /// - Returns: The keyframe, its digest and the photos.
+  /// - Throws: `boardFull` if more incarnations wrote on the board than one author may have.
+  public func snapshotForAnotherBoard(by author: Author) throws(BoardError) -> (
+    keyframe: [UInt8], digest: Bytes32, assets: Set<AssetID>
+  ) {
+    let copy = try BoardCopy(of: board.state, by: author)
+    return (copy.keyframe, copy.digest, copy.assets)
+  }
+}
+
+/// A copy of a board's content that can be stored on another board.
+///
+/// Author records are valid on one board only (AUT-1), so one author of the other board becomes the author of all
+/// content. That author creates a new incarnation for each incarnation in the content, in the same order. The context
+/// of the copy contains only these new incarnations (BRD-37). Games start again, because a move is valid only if its
+/// author is the player.
+struct BoardCopy {
+  /// The content, encoded as a keyframe for a replica of the other board.
+  let keyframe: [UInt8]
+  /// The digest of the content.
+  let digest: Bytes32
+  /// The photos that the content shows.
+  let assets: Set<AssetID>
+
+  /// Copies a board for an author with a local key.
+  /// - Throws: `boardFull` if more incarnations wrote on the board than one author may have.
+  init(of original: BoardState, by author: Author) throws(BoardError) {
+    var found = original.difference(since: Context())
+    for index in found.entries.indices { found.entries[index].cells.removeAll(where: { $0.property.isMove }) }
+    let created = found.living
+    found.entries.removeAll { $0.cells.isEmpty || !created.contains($0.object.dot) }
+    found.living = DotSet(ascending: found.entries.map { $0.object.dot })
+    found.context = Self.context(of: found.entries)
+    let named = found.context.incarnations
+    guard named.count < BoardLimits.incarnationsPerAuthor else { throw .boardFull }
+    let made = named.map { _ in author.makeIncarnation() }.sorted()
+    precondition(!author.hasUnsignedRecord, "the author must have a local key")
+    let renamed = Dictionary(uniqueKeysWithValues: zip(named, made))
+    let renaming = IncarnationRenaming { renamed[$0] ?? $0 }
+    let difference = renaming.difference(found) { property, value, time in
+      // A chat line is shown only if its author wrote it. The display name in the line remains unchanged.
+      (property == .chatAuthor ? .bytes(author.member.bytes) : value, time)
+    }
+    var state = BoardState()
+    var changes = ChangeLog()
+    try state.merge(difference, changes: &changes)
+    assets = Set(state.records.compactMap { _, record in record.asset?.id })
+    digest = BoardDigest.digest(of: state)
+    keyframe = KeptState.encode(made.map { author.record(of: $0) }, difference)
+  }
+
+  /// Returns the context of a replica that has seen the dots in these entries and all earlier dots.
+  private static func context(of entries: [Difference.Entry]) -> Context {
+    var last: [Incarnation: UInt64] = [:]
+    func note(_ dot: Dot) { last[dot.incarnation] = max(last[dot.incarnation] ?? 0, dot.sequence) }
+    for entry in entries {
+      note(entry.object.dot)
+      for known in entry.cells { note(known.cell.dot) }
+    }
+    var context = Context()
+    for (incarnation, sequence) in last { context.insert(1...sequence, of: incarnation) }
+    return context
+  }
+}

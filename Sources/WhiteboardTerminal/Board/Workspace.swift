@@ -123,3 +123,159 @@ struct Workspace: Sendable {
     settleTyping()
   }
 }
+
+/// The stroke that the user is drawing.
+extension Workspace {
+  /// Begins a stroke at a point, and returns the command for it.
+  mutating func pressPen(at place: Point) -> [BoardEffect] {
+    toolbox.gesture = .stroke(Gesture.Stroke(request: requests.nextID, at: place))
+    let pen = toolbox.pen
+    return requests.issue { () throws(CommandError) in
+      .pen(points: [try BoardPoint(rounding: place)], pen: pen, alias: nil)
+    }
+  }
+
+  /// Returns the commands that send the points drawn since the last call.
+  mutating func sendStroke() -> [BoardEffect] {
+    guard case .stroke(var stroke)? = toolbox.gesture else { return [] }
+    defer { toolbox.gesture = .stroke(stroke) }
+    return stroke.continuation()
+  }
+
+  /// Stores the id of the object that a request created, if the request began the stroke.
+  mutating func nameStroke(_ id: ObjectID, begunBy request: Int64) {
+    guard case .stroke(var stroke)? = toolbox.gesture, stroke.request == request, stroke.id == nil else { return }
+    stroke.id = id
+    toolbox.gesture = .stroke(stroke)
+  }
+
+  /// Shows all points of the stroke immediately, even those that are not on the board yet.
+  mutating func previewStroke() {
+    guard case .stroke(let stroke)? = toolbox.gesture, let id = stroke.id, let count = scene.snapshot(id)?.ink?.count,
+      stroke.points.count > count
+    else { return }
+    let rest = stroke.points[count...].compactMap { try? InkPoint($0) }
+    scene.canvas.preview(rest, from: count, of: id)
+  }
+}
+
+/// The local pointer and view, as sent to the other members at most thirty times a second.
+struct PresencePublisher: Sendable {
+  private var lastSent = Duration.zero
+  private var sentPointer: Point?
+  private var sentView: Viewport?
+
+  /// The shortest time between two commands.
+  private static let interval = Duration.milliseconds(33)
+
+  /// Returns the command that sends the pointer; nil if it did not move, or if it is too soon after the last command.
+  mutating func move(to pointer: Point?, isLaser: Bool, now: Duration) -> BoardEffect? {
+    guard let pointer, pointer != sentPointer, now - lastSent >= Self.interval else { return nil }
+    lastSent = now
+    sentPointer = pointer
+    guard let place = try? BoardPoint(rounding: pointer) else { return nil }
+    return .command(CommandRequest(.point(place, isLaser: isLaser)))
+  }
+
+  /// Returns the command that hides the pointer; nil if the other members do not see it.
+  mutating func hidePointer() -> BoardEffect? {
+    guard sentPointer != nil else { return nil }
+    return leave()
+  }
+
+  /// Returns the command that hides the pointer, because the terminal lost the focus.
+  mutating func leave() -> BoardEffect {
+    sentPointer = nil
+    return .command(CommandRequest(.point(nil)))
+  }
+
+  /// Returns the command that sends the view, so that others can follow it.
+  ///
+  /// Returns nil if the view did not change, if there are no other members, or if it is too soon after the last
+  /// command.
+  mutating func show(_ viewport: Viewport, hasReaders: Bool, now: Duration) -> BoardEffect? {
+    guard viewport != sentView, hasReaders, now - lastSent >= Self.interval else { return nil }
+    lastSent = now
+    sentView = viewport
+    let part = viewport.rectangle
+    let (width, height) = (part.greatest.x - part.least.x, part.greatest.y - part.least.y)
+    guard let center = try? BoardPoint(rounding: part.center) else { return nil }
+    let view = BoardView(center: center, width: Self.whole(width), height: Self.whole(height))
+    return .command(CommandRequest(.view(view)))
+  }
+
+  private static func whole(_ value: Double) -> Int {
+    Int(min(max(value.rounded(.up), 1), Double(BoardLimits.viewExtent)))
+  }
+}
+
+/// The selection of objects by the user.
+extension Workspace {
+  /// Selects exactly the given objects; clears the selection if there are none.
+  mutating func select(_ ids: [ObjectID]) -> [BoardEffect] {
+    requestToSelect = nil
+    guard ids.isEmpty else { return requests.issue(.select(ids.map { .id($0) })) }
+    return deselect()
+  }
+
+  /// Cancels the gesture.
+  ///
+  /// If there is no gesture, turns off the keyboard pen and clears the selection.
+  mutating func deselect() -> [BoardEffect] {
+    requestToSelect = nil
+    if toolbox.gesture != nil { return cancelGesture() }
+    toolbox.isKeyboardPen = false
+    return [.stopFollowing] + (scene.selection.isEmpty ? [] : requests.issue(.deselect))
+  }
+
+  /// Selects the object at a point, or grabs a handle or the selection itself.
+  mutating func pressSelection(at place: Point, _ modifiers: InputEvent.Modifiers, now: Duration) -> [BoardEffect] {
+    requestToSelect = nil
+    if let frame = scene.selectionFrame, let handle = frame.handle(at: place) {
+      switch handle {
+      case .resize(let grip):
+        toolbox.gesture = .resize(.init(frame: frame, grip: grip, from: place, to: place))
+        dragTool(to: place, modifiers)
+      case .knob: toolbox.gesture = .rotate(frame, to: place)
+      }
+      return []
+    }
+    let isExtending = modifiers.contains(.control) || modifiers.contains(.alt)
+    guard let id = scene.object(at: place) else {
+      toolbox.gesture = .band(from: place, to: place)
+      return scene.selection.isEmpty || isExtending ? [] : requests.issue(.deselect)
+    }
+    if toolbox.isDoubleClick(at: place, tolerance: scene.tolerance, now: now), let snapshot = scene.snapshot(id),
+      snapshot.kind == .text
+    {
+      return [.typeIn(snapshot)]
+    }
+    toolbox.gesture = .move(from: place, to: place)
+    if isExtending { return select(scene.selection.symmetricDifference([id]).sorted()) }
+    return scene.selection.contains(id) ? [] : select([id])
+  }
+
+  /// Selects an object, and shows it if it is out of view.
+  mutating func go(to id: ObjectID) -> [BoardEffect] {
+    var effects: [BoardEffect] = []
+    if let bounds = scene.snapshot(id)?.bounds, !scene.viewport.rectangle.contains(bounds) {
+      effects = moveView { $0.center = bounds.center }
+    }
+    return effects + select([id])
+  }
+
+  /// Opens the menu for the clicked object, as soon as that object is selected.
+  mutating func requestMenu(_ cell: Menu.Cell, at place: Point) -> [BoardEffect] {
+    guard let id = scene.object(at: place), !scene.selection.contains(id) else { return [.openMenu(at: cell)] }
+    pendingMenu = cell
+    return select([id])
+  }
+
+  /// Returns the menu for the selection, or for the board if nothing is selected.
+  func menu(at cell: Menu.Cell?) -> Menu {
+    let snapshots = scene.selectedSnapshots
+    let only = snapshots.count == 1 ? snapshots[0].kind : nil
+    let items = snapshots.isEmpty ? Menu.ofBoard : Menu.ofSelection(hasText: only == .text, hasGame: only == .game)
+    return Menu(items, at: cell)
+  }
+}

@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
@@ -128,4 +129,70 @@ struct SessionState: Sendable {
     }
     return []
   }
+}
+
+/// The name of the board, and how others join it.
+struct BoardInfo: Hashable, Sendable {
+  var id = ""
+  /// The board's own name, which is shown if it has no title.
+  var ownName = UntrustedText("")
+  /// The title; nil or empty if the board has none, for example after an undo.
+  var title: UntrustedText?
+  /// The join link of the board; empty while the board is offline.
+  var link = ""
+  var joinCode: String?
+  /// The connected peers that can admit newcomers; nil if the local user can.
+  var admitters: [BoardEvent.Admitter]?
+  /// The browser link; nil if browsers cannot join.
+  var webLink: String?
+  /// The SHA-256 hash of the certificate; nil if browsers do not warn about it.
+  var webFingerprint: String?
+  /// Whether discovery shows the board to peers on this network.
+  var isAnnounced = false
+  /// Whether discovery does not work on this computer.
+  var isDiscoveryUnavailable = false
+  /// Whether the local user is joining this board and has not received its contents yet.
+  var isAwaited = false
+
+  /// The name to show.
+  var name: UntrustedText { title.flatMap { $0.isEmpty ? nil : $0 } ?? ownName }
+}
+
+/// The chat, with remarks about members between its lines.
+struct ChatLog: Hashable, Sendable {
+  /// A chat line of a member, or a remark.
+  struct Line: Hashable, Sendable {
+    /// The author's display name; empty for a remark.
+    var name = UntrustedText("")
+    /// The author, which determines the color; nil for a remark.
+    var author: MemberID?
+    let text: UntrustedText
+
+    /// The style of the line: remarks are dimmed, and other lines have their author's color.
+    var style: CellStyle { author.map { CellStyle(CellColor(rgb: Pens.color(of: $0))) } ?? .quiet }
+
+    /// The author's name and a colon before the text; empty for a remark.
+    var authorPrefix: String { name.isEmpty ? "" : "\(name): " }
+  }
+
+  private(set) var lines: [Line] = []
+  /// The version of the log: the number of lines that were ever added.
+  private(set) var version = 0
+  /// The number of lines that arrived while no chat was visible.
+  var unreadCount = 0
+
+  /// The maximum number of lines in memory.
+  static let limit = 5_000
+
+  mutating func append(_ line: Line) {
+    lines.append(line)
+    version += 1
+    if lines.count > Self.limit { lines.removeFirst() }
+  }
+
+  /// Adds a remark.
+  mutating func remark(_ text: String) { append(Line(text: UntrustedText(text))) }
+
+  /// Removes all lines, because the whole history is added again.
+  mutating func removeAll() { lines = [] }
 }

@@ -106,3 +106,110 @@ extension Overlay {
 
   private static func pick(_ command: KeyMap.Command?) -> Outcome { command.map { .perform($0) } ?? .close }
 }
+
+/// The positions of the items of a menu.
+///
+/// The items are in as many columns as they need. If there is no room for so many columns, one column shows them page
+/// by page.
+struct MenuLayout: Hashable, Sendable {
+  /// The menu with its frame.
+  let area: CellArea
+  /// The number of rows of items.
+  let rows: Int
+  /// The indexes of the visible items.
+  let visible: Range<Int>
+  private let columnWidth: Int
+
+  /// The number of items that fit on a page.
+  var count: Int { rows * max(1, (area.width - 2) / max(columnWidth, 1)) }
+
+  /// Lays out a menu between the title and the last row of the screen.
+  init(_ menu: Menu, _ layout: ScreenLayout) {
+    let (columns, screenRows) = (layout.columns, layout.rows)
+    let widest = menu.items.map { CharacterWidth.columns($0.words) }.max() ?? 0
+    columnWidth = min(widest + 10, max(columns - 2, 1))
+    let top = screenRows >= 8 ? 1 : 0
+    let room = max(screenRows - top - 3, 1)
+    let needed = (menu.items.count + room - 1) / room
+    let across = needed * columnWidth + 2 <= columns ? max(needed, 1) : 1
+    rows = min(room, (menu.items.count + across - 1) / across)
+    let (width, height) = (across * columnWidth + 2, rows + 2)
+    let corner = menu.cell ?? Menu.Cell(x: 2, y: screenRows)
+    area = CellArea(
+      x: max(0, min(corner.x + 1, columns - width)),
+      y: max(min(top, screenRows - height), min(corner.y, screenRows - 1 - height)),
+      width: min(width, columns),
+      height: min(height, screenRows)
+    )
+    let page = max(rows * across, 1)
+    let first = menu.chosen / page * page
+    visible = first..<min(first + page, max(menu.items.count, first))
+  }
+
+  /// Returns the cells of an item.
+  func cells(of index: Int) -> CellArea {
+    let offset = index - visible.lowerBound
+    let inner = area.inset(by: 1)
+    return CellArea(
+      x: inner.columns.lowerBound + offset / max(rows, 1) * columnWidth,
+      y: inner.rows.lowerBound + offset % max(rows, 1),
+      width: columnWidth,
+      height: 1
+    ).clamped(to: inner)
+  }
+}
+
+extension Menu {
+  /// Returns the index of the item at a cell.
+  func item(atX x: Int, y: Int, in layout: ScreenLayout) -> Int? {
+    let layout = MenuLayout(self, layout)
+    return layout.visible.first { layout.cells(of: $0).contains(x: x, y: y) }
+  }
+
+  /// Handles a key that moves the highlight.
+  ///
+  /// - Returns: Whether the key moves it.
+  mutating func move(_ key: InputEvent.Key, in layout: ScreenLayout) -> Bool {
+    let layout = MenuLayout(self, layout)
+    switch key {
+    case .down, .tab: step(1)
+    case .up: step(-1)
+    case .right: leap(layout.rows)
+    case .left: leap(-layout.rows)
+    case .pageDown: leap(layout.count)
+    case .pageUp: leap(-layout.count)
+    case .home: choose(0)
+    case .end: choose(items.count - 1)
+    default: return false
+    }
+    return true
+  }
+
+  /// Draws the menu with the key of each item.
+  func draw(on screen: inout Screen, _ layout: ScreenLayout, _ keys: KeyMap) {
+    let isASCII = layout.isASCII
+    let layout = MenuLayout(self, layout)
+    let area = layout.area
+    screen.fill(area, with: .init(.space, .bar))
+    screen.frame(area, .bar, isASCII: isASCII)
+    for index in layout.visible {
+      let item = items[index]
+      var style = CellStyle.bar
+      if index == chosen { style.attributes.insert(.reversed) }
+      let row = layout.cells(of: index)
+      let (x, y) = (row.columns.lowerBound, row.rows.lowerBound)
+      screen.fill(row, with: .init(.space, style))
+      screen.put(" \(keys.key(for: item.command) ?? "")", x: x, y: y, style.bold, in: row)
+      screen.put(item.words, x: x + 8, y: y, style, in: row)
+    }
+    guard layout.visible.count < items.count else { return }
+    let (first, last) = (layout.visible.lowerBound + 1, layout.visible.upperBound)
+    screen.put(
+      " \(first)\(isASCII ? "-" : "–")\(last) of \(items.count) ",
+      x: area.columns.lowerBound + 2,
+      y: area.rows.upperBound - 1,
+      CellStyle.bar.bold,
+      in: area
+    )
+  }
+}

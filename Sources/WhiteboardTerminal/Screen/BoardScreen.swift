@@ -160,3 +160,161 @@ struct BoardScreen {
     return scene.photosInView(layout.board, covered: covered)
   }
 }
+
+/// The first steps, shown in the middle of an empty board.
+struct WelcomeText {
+  let keys: KeyMap
+  /// Whether there is no other member.
+  let isAlone: Bool
+  let isSaved: Bool
+
+  private var lines: [String] {
+    [
+      "Drag to draw. \(keys.label(for: .tool(.text))) writes, "
+        + "\(keys.label(for: .tool(.select))) selects, \(keys.label(for: .undo)) undoes.",
+      isAlone ? "\(keys.label(for: .invite)) shows how others join." : "",
+      "\(keys.label(for: .menu)) shows a menu, \(keys.label(for: .help)) all keys. "
+        + (isSaved ? "Everything is saved immediately." : ""),
+    ].filter { !$0.isEmpty }
+  }
+
+  /// Draws the lines in the middle of an area.
+  func draw(on screen: inout Screen, in area: CellArea) {
+    let lines = lines
+    let top = area.rows.lowerBound + (area.height - lines.count) / 2
+    for (row, line) in lines.enumerated() {
+      let x = area.columns.lowerBound + (area.width - line.count) / 2
+      screen.put(line, x: max(x, 0), y: top + row, .quiet, in: area)
+    }
+  }
+}
+
+/// The members and the chat beside the board.
+struct SidePanel {
+  let layout: ScreenLayout
+  let ownID: MemberID?
+  let members: Members
+  let chat: ChatLog
+  let now: Duration
+
+  /// The maximum number of members that are listed.
+  private static let memberLimit = 8
+
+  func draw(on screen: inout Screen) {
+    let area = layout.sidePanel
+    let left = area.columns.lowerBound
+    for y in area.rows { screen.put(layout.isASCII ? "|" : "│", x: left, y: y, .quiet, in: area) }
+    let inner = CellArea(x: left + 2, y: area.rows.lowerBound, width: area.width - 2, height: area.height)
+    let top = memberLines(width: inner.width)
+    let bottom = chatLines(width: inner.width, height: inner.height)
+    let lines = top + bottom.suffix(max(0, inner.height - top.count))
+    for (row, line) in lines.prefix(inner.height).enumerated() {
+      let y = inner.rows.lowerBound + row
+      screen.put(line.text, x: inner.columns.lowerBound, y: y, line.style, in: inner)
+    }
+  }
+
+  private func memberLines(width: Int) -> [(text: String, style: CellStyle)] {
+    let isASCII = layout.isASCII
+    let own = ownID.map { CellStyle(CellColor(rgb: Pens.color(of: $0))) } ?? .plain
+    var lines: [(text: String, style: CellStyle)] = [("people", .quiet), ("\(isASCII ? "*" : "●") you", own.bold)]
+    for (id, member) in members.sorted.prefix(Self.memberLimit) {
+      let isConnected = member.state == .connected
+      let sign = isConnected ? (isASCII ? "*" : "●") : (isASCII ? "o" : "○")
+      let icon = member.icon.map { " \($0)" } ?? ""
+      let silence = member.silentSince.map { " \(Int((now - $0) / .seconds(1))) s" } ?? ""
+      let text = "\(sign) \(member.name)\(icon)\(isConnected ? "" : silence)"
+      lines.append((text, CellStyle(CellColor(rgb: Pens.color(of: id)))))
+    }
+    lines.append((String(repeating: isASCII ? "-" : "─", count: width), .quiet))
+    return lines
+  }
+
+  private func chatLines(width: Int, height: Int) -> [(text: String, style: CellStyle)] {
+    chat.lines.suffix(height).flatMap { line in
+      let text = line.authorPrefix + line.text.escaped(limit: 500)
+      return Dialog.wrapped([text], columns: width).map { ($0, line.style) }
+    }
+  }
+}
+
+/// The last row while it shows no prompt and no message: the state of the board, and useful keys.
+struct StatusLine {
+  let layout: ScreenLayout
+  let keys: KeyMap
+  let saveStatus: SaveStatus
+  let removal: RemovalState
+  let members: Members
+  /// The peers that announce the board and are not connected.
+  let missing: [String]
+  /// Whether the contents of the board have not arrived yet.
+  let isBoardAwaited: Bool
+  /// The number of commands that the board has not answered.
+  let pendingCount: Int
+  let isTyping: Bool
+  let toolbox: Toolbox
+  let hasSelection: Bool
+  let now: Duration
+
+  func draw(on screen: inout Screen) {
+    let area = layout.bottomRow
+    let y = area.rows.lowerBound
+    screen.fill(area, with: Cell(.space, .bar))
+    let style: CellStyle = saveStatus.problem == nil ? .bar : .problem
+    let x = screen.put(" \(status) ", x: 0, y: y, style, in: area) - 1
+    // The longest hints that fit.
+    for hints in [hints, generalHints] {
+      let start = layout.columns - CharacterWidth.columns(hints) - 1
+      guard start > x + 2 else { continue }
+      screen.put(hints, x: start, y: y, .bar, in: area)
+      break
+    }
+  }
+
+  // MARK: - State
+
+  /// The save state and the state of the other members.
+  private var status: String {
+    if let problem = saveStatus.problem { return "\(problem.headline); \(memberStatus)" }
+    let unreachable = members.sorted.first { $0.value.state != .connected }?.value
+    if let unreachable, let since = unreachable.silentSince {
+      let seconds = Int((now - since) / .seconds(1))
+      let count = unreachable.waitingChanges
+      let changes =
+        count == 0 ? "your changes are sent later" : count == 1 ? "1 change waiting" : "\(count) changes waiting"
+      return "\(unreachable.name) unreachable for \(seconds) s; \(changes)"
+    }
+    guard let state = saveStatus.state else { return memberStatus }
+    return "\(pendingCount == 0 ? state.words : "saving \(pendingCount)"); \(memberStatus)"
+  }
+
+  private var memberStatus: String {
+    if let status = removal.status { return status }
+    if isBoardAwaited {
+      let names = members.all.values.map(\.name.displayed).sorted()
+      return names.isEmpty ? "looking for the other members" : "getting the board from \(EventText.listed(names))"
+    }
+    guard members.isEmpty else { return "synced with \(members.count)" }
+    return missing.isEmpty ? "no other members" : "looking for \(EventText.listed(missing))"
+  }
+
+  // MARK: - Keys
+
+  /// The keys for the current tool, selection or text.
+  private var hints: String {
+    if isTyping { return "type  Enter done  Alt+Enter new line" }
+    if toolbox.isKeyboardPen {
+      let space = toolbox.gesture == nil ? "press" : "release"
+      return "arrows move  Space \(space)  \(keys.label(for: .keyboardPen)) done"
+    }
+    if hasSelection {
+      return "arrows move  \(keys.label(for: .delete)) delete  " + "\(keys.label(for: .duplicate)) duplicate  "
+        + "\(keys.label(for: .turn(degrees: -15))) \(keys.label(for: .turn(degrees: 15))) turn  "
+        + "\(keys.label(for: .menu)) more  \(keys.label(for: .selectNone)) deselect"
+    }
+    return "\(toolbox.tool.rawValue): \(toolbox.tool.hint)  \(generalHints)"
+  }
+
+  /// The keys that show the menu and all keys.
+  private var generalHints: String { "\(keys.label(for: .menu)) menu  \(keys.label(for: .help)) keys" }
+}
