@@ -250,7 +250,8 @@ let package = Package(
       dependencies: [
         "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard", "WhiteboardKit",
         "WhiteboardRendering",
-      ]
+      ],
+      exclude: ["Commands/CommandTranscript.txt"]
     ), .testTarget(name: "WhiteboardDoctorTests", dependencies: ["WhiteboardDoctor", "WhiteboardKit"]),
     .testTarget(
       name: "WhiteboardDemoTests",
