@@ -307,3 +307,9 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// The tools of the tests and benchmarks are not built by default. Tests/run sets the variable.
+if Context.environment["WHITEBOARD_TOOLS"] == nil {
+  let tools = ["board-worlds", "relay-bench", "render-bench", "replay-bench"]
+  package.targets.removeAll { tools.contains($0.name) }
+}
