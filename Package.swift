@@ -77,28 +77,15 @@ let package = Package(
     .target(name: "WhiteboardRendering", dependencies: ["PeerCore", "Whiteboard"], swiftSettings: settings),
     .target(
       name: "WhiteboardPictures",
-      dependencies: [
-        "CCairo", "CChafa", "CTurboJPEG", "CWebP", "PeerCore", "Whiteboard", "WhiteboardExport", "WhiteboardRendering",
-      ],
-      swiftSettings: settings
-    ),
-    .target(
-      name: "WhiteboardExport",
-      dependencies: ["PeerCore", "Whiteboard", "WhiteboardRendering"],
+      dependencies: ["CCairo", "CChafa", "CTurboJPEG", "CWebP", "PeerCore", "Whiteboard", "WhiteboardRendering"],
       swiftSettings: settings
     ),
     .target(
       name: "WhiteboardKit",
       dependencies: [
         "AvahiDiscovery", "PeerCore", "PeerDiscovery", "PeerSession", "SessionReplay", "Whiteboard",
-        "WhiteboardDocument", "WhiteboardExport", "WhiteboardRendering", "WhiteboardSync", crypto, logging,
-        nioConcurrencyHelpers, nioCore,
+        "WhiteboardDocument", "WhiteboardRendering", "WhiteboardSync", crypto, logging, nioConcurrencyHelpers, nioCore,
       ],
-      swiftSettings: settings
-    ),
-    .target(
-      name: "RelayOperations",
-      dependencies: ["PeerCore", logging, metrics, nioConcurrencyHelpers, nioCore, nioHTTP1, nioPosix],
       swiftSettings: settings
     ),
     .target(
@@ -113,11 +100,7 @@ let package = Package(
       dependencies: ["AvahiDiscovery", "PeerCore", "PeerDiscovery", "WhiteboardKit"],
       swiftSettings: settings
     ),
-    .target(
-      name: "WhiteboardDemo",
-      dependencies: ["CommandLines", "PeerDiscovery", "PeerSession", "Whiteboard", "WhiteboardKit", logging],
-      swiftSettings: settings
-    ), .target(name: "CWebPage", exclude: ["list-files"]),
+    .target(name: "CWebPage", exclude: ["list-files"]),
     .target(
       name: "WhiteboardWeb",
       dependencies: [
@@ -136,10 +119,10 @@ let package = Package(
       swiftSettings: settings
     ),
     .target(
-      name: "WhiteboardCommands",
+      name: "WhiteboardPrograms",
       dependencies: [
-        "CMalloc", "CommandLines", "PeerCore", "PeerSession", "QRCode", "WhiteboardDocument", "WhiteboardKit",
-        "WhiteboardRendering", argumentParser, logging,
+        "CMalloc", "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "QRCode", "Whiteboard",
+        "WhiteboardDocument", "WhiteboardKit", "WhiteboardRendering", argumentParser, logging,
       ],
       swiftSettings: settings
     ),
@@ -147,9 +130,8 @@ let package = Package(
       name: "whiteboard-peer",
       dependencies: [
         "AvahiDiscovery", "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "Whiteboard",
-        "WhiteboardCommands", "WhiteboardDemo", "WhiteboardDoctor", "WhiteboardDocument", "WhiteboardExport",
-        "WhiteboardKit", "WhiteboardPictures", "WhiteboardRendering", "WhiteboardTerminal", "WhiteboardWeb",
-        argumentParser, logging,
+        "WhiteboardDoctor", "WhiteboardDocument", "WhiteboardKit", "WhiteboardPictures", "WhiteboardPrograms",
+        "WhiteboardRendering", "WhiteboardTerminal", "WhiteboardWeb", argumentParser, logging,
       ],
       swiftSettings: settings
     ),
@@ -157,15 +139,15 @@ let package = Package(
       name: "WhiteboardRelay",
       dependencies: [
         "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerWire", "WhiteboardDocument", "WhiteboardKit",
-        logging, metrics,
+        logging, metrics, nioConcurrencyHelpers, nioCore, nioHTTP1, nioPosix,
       ],
       swiftSettings: settings
     ),
     .executableTarget(
       name: "whiteboard-relay",
       dependencies: [
-        "AvahiDiscovery", "CommandLines", "PeerCore", "PeerSession", "RelayOperations", "WhiteboardCommands",
-        "WhiteboardKit", "WhiteboardRelay", "WhiteboardWeb", argumentParser, logging, metrics,
+        "AvahiDiscovery", "CommandLines", "PeerCore", "PeerSession", "WhiteboardKit", "WhiteboardPrograms",
+        "WhiteboardRelay", "WhiteboardWeb", argumentParser, logging, metrics,
       ],
       swiftSettings: settings
     ),
@@ -181,8 +163,8 @@ let package = Package(
       name: "whiteboard-replay",
       dependencies: [
         "AvahiDiscovery", "CommandLines", "PeerCore", "PeerSession", "SessionReplay", "Whiteboard",
-        "WhiteboardCommands", "WhiteboardDocument", "WhiteboardExport", "WhiteboardKit", "WhiteboardPictures",
-        "WhiteboardRendering", "WhiteboardSync", "WhiteboardTerminal", argumentParser, logging,
+        "WhiteboardDocument", "WhiteboardKit", "WhiteboardPictures", "WhiteboardPrograms", "WhiteboardRendering",
+        "WhiteboardSync", "WhiteboardTerminal", argumentParser, logging,
       ],
       swiftSettings: settings
     ), .target(name: "PeerTestKit", dependencies: ["PeerCore", "PeerDiscovery"], path: "Tests/PeerTestKit"),
@@ -234,15 +216,10 @@ let package = Package(
       ]
     ), .testTarget(name: "QRCodeTests", dependencies: ["QRCode"]),
     .testTarget(
-      name: "RelayOperationsTests",
-      dependencies: ["PeerTestKit", "RelayOperations", logging, metrics, nioConcurrencyHelpers, nioCore, nioPosix]
-    ),
-    .testTarget(
       name: "WhiteboardKitTests",
       dependencies: [
-        "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard", "WhiteboardDemo",
-        "WhiteboardDocument", "WhiteboardExport", "WhiteboardKit", "WhiteboardRendering", "WhiteboardSync",
-        "WhiteboardTerminal", logging,
+        "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard", "WhiteboardDocument",
+        "WhiteboardKit", "WhiteboardPrograms", "WhiteboardRendering", "WhiteboardSync", "WhiteboardTerminal", logging,
       ]
     ),
     .testTarget(
@@ -254,19 +231,15 @@ let package = Package(
       exclude: ["Commands/CommandTranscript.txt"]
     ), .testTarget(name: "WhiteboardDoctorTests", dependencies: ["WhiteboardDoctor", "WhiteboardKit"]),
     .testTarget(
-      name: "WhiteboardDemoTests",
-      dependencies: ["PeerDiscovery", "PeerSession", "WhiteboardDemo", logging]
+      name: "WhiteboardProgramsTests",
+      dependencies: ["PeerDiscovery", "PeerSession", "WhiteboardPrograms", logging]
     ),
     .testTarget(
       name: "WhiteboardRelayTests",
       dependencies: [
         "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "WhiteboardDocument",
-        "WhiteboardKit", "WhiteboardRelay", logging,
+        "WhiteboardKit", "WhiteboardRelay", logging, metrics, nioConcurrencyHelpers, nioCore, nioPosix,
       ]
-    ),
-    .testTarget(
-      name: "WhiteboardExportTests",
-      dependencies: ["PeerTestKit", "Whiteboard", "WhiteboardExport", "WhiteboardRendering"]
     ),
     .testTarget(
       name: "WhiteboardRenderingTests",
@@ -275,7 +248,7 @@ let package = Package(
     ),
     .testTarget(
       name: "WhiteboardPicturesTests",
-      dependencies: ["PeerTestKit", "Whiteboard", "WhiteboardExport", "WhiteboardPictures", "WhiteboardRendering"],
+      dependencies: ["PeerTestKit", "Whiteboard", "WhiteboardPictures", "WhiteboardRendering"],
       exclude: ["Pictures"]
     ),
     .testTarget(

@@ -17,19 +17,18 @@ PURE = {
     "PeerCore": set(),
     "PeerWire": {"PeerCore"},
     "Whiteboard": {"PeerCore"},
-    "WhiteboardExport": {"PeerCore", "Whiteboard", "WhiteboardRendering"},
     "WhiteboardRendering": {"PeerCore", "Whiteboard"},
 }
 # Modules that only these targets (and tests) may import.
 CONFINED = {
     "GRDB": {"WhiteboardDocument"},
-    "NIOHTTP1": {"RelayOperations", "WhiteboardWeb"},
+    "NIOHTTP1": {"WhiteboardRelay", "WhiteboardWeb"},
     "NIOSSL": {"PeerSession", "WhiteboardWeb"},
     "NIOWebSocket": {"WhiteboardWeb"},
     "X509": {"PeerSession", "WhiteboardWeb"},
     "CAvahi": {"AvahiDiscovery"},
     "CCairo": {"WhiteboardPictures"},
-    "CMalloc": {"WhiteboardCommands"},
+    "CMalloc": {"WhiteboardPrograms"},
     "CChafa": {"WhiteboardPictures"},
     "CTurboJPEG": {"WhiteboardPictures"},
     "CWebP": {"WhiteboardPictures"},

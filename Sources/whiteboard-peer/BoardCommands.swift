@@ -2,9 +2,9 @@ import ArgumentParser
 import CommandLines
 import PeerCore
 import Whiteboard
-import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
+import WhiteboardPrograms
 import WhiteboardTerminal
 
 #if canImport(Glibc)

@@ -2,9 +2,9 @@ import ArgumentParser
 import FoundationEssentials
 import PeerCore
 import PeerSession
-import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
+import WhiteboardPrograms
 
 /// The subcommands of `whiteboard-peer boards` that create, change or repair files.
 extension BoardsCommand {

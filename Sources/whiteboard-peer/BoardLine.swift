@@ -2,9 +2,9 @@ import CommandLines
 import PeerCore
 import PeerDiscovery
 import PeerSession
-import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
+import WhiteboardPrograms
 
 /// A board of the library as a line of output.
 struct BoardLine: Encodable {

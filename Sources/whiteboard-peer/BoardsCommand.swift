@@ -5,9 +5,9 @@ import FoundationEssentials
 import PeerCore
 import PeerDiscovery
 import PeerSession
-import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
+import WhiteboardPrograms
 
 /// `whiteboard-peer boards`.
 struct BoardsCommand: AsyncParsableCommand {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import PeerSession
-import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
+import WhiteboardPrograms
 
 /// The options that set whether and how long commands wait for the board's current content from other members.
 struct CatchUpOptions: ParsableArguments {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import CommandLines
 import PeerCore
-import WhiteboardCommands
 import WhiteboardKit
+import WhiteboardPrograms
 import WhiteboardTerminal
 
 /// `whiteboard-peer config`.

@@ -2,10 +2,10 @@ import ArgumentParser
 import CommandLines
 import PeerCore
 import Whiteboard
-import WhiteboardCommands
-import WhiteboardExport
 import WhiteboardKit
 import WhiteboardPictures
+import WhiteboardPrograms
+import WhiteboardRendering
 
 #if canImport(Glibc)
 @preconcurrency import Glibc

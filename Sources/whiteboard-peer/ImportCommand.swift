@@ -3,8 +3,8 @@ import CommandLines
 import PeerCore
 import PeerSession
 import Whiteboard
-import WhiteboardCommands
 import WhiteboardKit
+import WhiteboardPrograms
 
 #if canImport(Glibc)
 @preconcurrency import Glibc

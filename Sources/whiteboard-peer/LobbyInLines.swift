@@ -1,8 +1,8 @@
 import CommandLines
 import PeerCore
 import PeerDiscovery
-import WhiteboardCommands
 import WhiteboardKit
+import WhiteboardPrograms
 import WhiteboardTerminal
 
 #if canImport(Glibc)

@@ -3,9 +3,9 @@ import AvahiDiscovery
 import CommandLines
 import PeerDiscovery
 import PeerSession
-import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
+import WhiteboardPrograms
 
 #if canImport(Glibc)
 @preconcurrency import Glibc

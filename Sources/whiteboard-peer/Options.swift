@@ -4,10 +4,10 @@ import CommandLines
 import FoundationEssentials
 import Logging
 import PeerSession
-import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
 import WhiteboardPictures
+import WhiteboardPrograms
 import WhiteboardTerminal
 import WhiteboardWeb
 

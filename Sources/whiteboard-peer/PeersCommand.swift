@@ -2,9 +2,9 @@ import ArgumentParser
 import CommandLines
 import PeerDiscovery
 import PeerSession
-import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
+import WhiteboardPrograms
 import WhiteboardRendering
 
 /// `whiteboard-peer peers`.

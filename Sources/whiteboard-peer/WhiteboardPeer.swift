@@ -5,11 +5,10 @@ import FoundationEssentials
 import PeerCore
 import PeerDiscovery
 import PeerSession
-import WhiteboardCommands
-import WhiteboardDemo
 import WhiteboardDoctor
 import WhiteboardDocument
 import WhiteboardKit
+import WhiteboardPrograms
 import WhiteboardRendering
 import WhiteboardTerminal
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CommandLines
-import WhiteboardCommands
 import WhiteboardKit
+import WhiteboardPrograms
 import WhiteboardRelay
 
 #if canImport(Glibc)

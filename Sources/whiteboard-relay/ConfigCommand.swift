@@ -1,8 +1,8 @@
 import ArgumentParser
 import CommandLines
 import PeerSession
-import WhiteboardCommands
 import WhiteboardKit
+import WhiteboardPrograms
 import WhiteboardRelay
 
 /// `whiteboard-relay config`.

@@ -1,7 +1,7 @@
 import CommandLines
 import PeerCore
-import WhiteboardCommands
 import WhiteboardKit
+import WhiteboardPrograms
 import WhiteboardRelay
 
 extension ControlLine {

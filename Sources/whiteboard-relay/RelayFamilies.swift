@@ -1,4 +1,4 @@
-import RelayOperations
+import WhiteboardRelay
 
 extension MetricFamily {
   /// The metric families of a relay, in addition to those of every process.

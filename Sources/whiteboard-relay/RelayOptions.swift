@@ -4,8 +4,8 @@ import CommandLines
 import FoundationEssentials
 import Logging
 import PeerSession
-import WhiteboardCommands
 import WhiteboardKit
+import WhiteboardPrograms
 import WhiteboardRelay
 import WhiteboardWeb
 

@@ -4,9 +4,8 @@ import FoundationEssentials
 import Glibc
 import Logging
 import Metrics
-import RelayOperations
-import WhiteboardCommands
 import WhiteboardKit
+import WhiteboardPrograms
 import WhiteboardRelay
 
 /// `whiteboard-relay serve`.

@@ -1,9 +1,9 @@
 import CommandLines
 import PeerCore
 import SessionReplay
-import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
+import WhiteboardPrograms
 
 #if canImport(Glibc)
 @preconcurrency import Glibc

@@ -3,9 +3,9 @@ import FoundationEssentials
 import PeerCore
 import SessionReplay
 import Whiteboard
-import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
+import WhiteboardPrograms
 
 /// The options for the recording that a command creates.
 struct NewRecording: ParsableArguments {

@@ -2,10 +2,10 @@ import ArgumentParser
 import PeerCore
 import SessionReplay
 import Whiteboard
-import WhiteboardCommands
-import WhiteboardExport
 import WhiteboardKit
 import WhiteboardPictures
+import WhiteboardPrograms
+import WhiteboardRendering
 import WhiteboardTerminal
 
 /// `whiteboard-replay export`.

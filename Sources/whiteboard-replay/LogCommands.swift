@@ -2,9 +2,9 @@ import ArgumentParser
 import PeerCore
 import SessionReplay
 import Whiteboard
-import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
+import WhiteboardPrograms
 
 /// `whiteboard-replay log`.
 struct LogCommand: AsyncParsableCommand {

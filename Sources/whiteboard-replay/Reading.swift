@@ -4,10 +4,10 @@ import FoundationEssentials
 import PeerCore
 import SessionReplay
 import Whiteboard
-import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
 import WhiteboardPictures
+import WhiteboardPrograms
 import WhiteboardRendering
 import WhiteboardTerminal
 

@@ -5,9 +5,9 @@ import Logging
 import PeerCore
 import PeerSession
 import SessionReplay
-import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
+import WhiteboardPrograms
 import WhiteboardTerminal
 
 #if canImport(Glibc)

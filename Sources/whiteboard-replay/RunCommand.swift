@@ -3,9 +3,9 @@ import Logging
 import PeerCore
 import SessionReplay
 import Whiteboard
-import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
+import WhiteboardPrograms
 
 #if canImport(Glibc)
 @preconcurrency import Glibc

@@ -1,7 +1,7 @@
 import ArgumentParser
 import SessionReplay
 import Whiteboard
-import WhiteboardCommands
+import WhiteboardPrograms
 
 /// `whiteboard-replay stats`.
 struct StatsCommand: AsyncParsableCommand {

@@ -2,8 +2,8 @@ import ArgumentParser
 import PeerCore
 import SessionReplay
 import Whiteboard
-import WhiteboardCommands
 import WhiteboardKit
+import WhiteboardPrograms
 import WhiteboardTerminal
 
 #if canImport(Glibc)

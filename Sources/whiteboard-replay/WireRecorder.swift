@@ -3,9 +3,9 @@ import Logging
 import PeerCore
 import PeerSession
 import SessionReplay
-import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
+import WhiteboardPrograms
 
 /// A recorder that joins the session of any program, sends nothing, and records the traffic.
 actor WireRecorder {

@@ -23,17 +23,11 @@ let package = Package(
       dependencies: ["PeerCore", "Whiteboard"],
       path: "Shared/WhiteboardRendering",
       swiftSettings: settings
-    ),
-    .target(
-      name: "WhiteboardExport",
-      dependencies: ["PeerCore", "Whiteboard", "WhiteboardRendering"],
-      path: "Shared/WhiteboardExport",
-      swiftSettings: settings
     ), .target(name: "FuzzSupport", swiftSettings: settings), fuzzer("frames", ["PeerCore", "PeerWire"]),
     fuzzer("messages", ["PeerWire"]), fuzzer("json", ["PeerWire"]), fuzzer("packets", ["PeerWire"]),
     fuzzer("datagrams", ["PeerWire"]), fuzzer("base32", ["PeerCore"]),
     fuzzer("discovery", ["PeerCore", "PeerDiscovery"]), fuzzer("keys", ["WhiteboardTerminal"]),
-    fuzzer("imports", ["Whiteboard", "WhiteboardExport"]),
+    fuzzer("imports", ["Whiteboard", "WhiteboardRendering"]),
   ],
   swiftLanguageModes: [.v6]
 )

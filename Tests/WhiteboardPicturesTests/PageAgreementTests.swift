@@ -1,6 +1,5 @@
 import Testing
 import Whiteboard
-import WhiteboardExport
 import WhiteboardRendering
 
 @testable import WhiteboardPictures

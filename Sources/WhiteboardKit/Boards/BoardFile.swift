@@ -4,7 +4,7 @@ import PeerSession
 import SessionReplay
 import Whiteboard
 import WhiteboardDocument
-import WhiteboardExport
+import WhiteboardRendering
 import WhiteboardSync
 
 /// Operations on a board's file that need no session.

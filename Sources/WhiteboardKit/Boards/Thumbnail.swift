@@ -1,5 +1,5 @@
 import Whiteboard
-import WhiteboardExport
+import WhiteboardRendering
 
 /// Thumbnails of boards for board lists, as SVG.
 ///

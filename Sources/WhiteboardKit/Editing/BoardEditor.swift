@@ -1,6 +1,6 @@
 import PeerSession
 import Whiteboard
-import WhiteboardExport
+import WhiteboardRendering
 import WhiteboardSync
 
 /// Runs the commands that change the board.

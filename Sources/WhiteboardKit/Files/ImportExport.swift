@@ -2,7 +2,7 @@ import Crypto
 import PeerCore
 import PeerSession
 import Whiteboard
-import WhiteboardExport
+import WhiteboardRendering
 import WhiteboardSync
 
 /// Writes the board to files of other formats, and adds the contents of such files to it.

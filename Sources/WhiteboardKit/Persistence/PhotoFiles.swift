@@ -4,7 +4,7 @@ import PeerCore
 import PeerSession
 import Whiteboard
 import WhiteboardDocument
-import WhiteboardExport
+import WhiteboardRendering
 import WhiteboardSync
 
 /// The files of photos.

@@ -5,7 +5,7 @@ import PeerSession
 import SessionReplay
 import Whiteboard
 import WhiteboardDocument
-import WhiteboardExport
+import WhiteboardRendering
 
 /// The configuration of a board that a program runs.
 package struct BoardConfiguration: Sendable {

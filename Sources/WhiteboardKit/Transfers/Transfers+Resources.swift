@@ -5,7 +5,6 @@ import PeerCore
 import PeerDiscovery
 import PeerSession
 import Whiteboard
-import WhiteboardExport
 import WhiteboardRendering
 import WhiteboardSync
 

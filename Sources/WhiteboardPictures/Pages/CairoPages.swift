@@ -1,4 +1,3 @@
-import WhiteboardExport
 import WhiteboardRendering
 
 /// A writer that renders boards as PNG and PDF files.

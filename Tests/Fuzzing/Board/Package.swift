@@ -51,15 +51,9 @@ let package = Package(
     .systemLibrary(name: "CChafa", path: "Shared/CChafa", pkgConfig: "chafa"),
     .systemLibrary(name: "CTurboJPEG", path: "Shared/CTurboJPEG"), .systemLibrary(name: "CWebP", path: "Shared/CWebP"),
     .target(
-      name: "WhiteboardExport",
-      dependencies: ["PeerCore", "Whiteboard", "WhiteboardRendering"],
-      path: "Shared/WhiteboardExport",
-      swiftSettings: settings
-    ),
-    .target(
       name: "WhiteboardPictures",
       dependencies: [
-        "CCairo", "CChafa", "CTurboJPEG", "CWebP", "PeerCore", "Whiteboard", "WhiteboardExport", "WhiteboardRendering",
+        "CCairo", "CChafa", "CTurboJPEG", "CWebP", "PeerCore", "Whiteboard", "WhiteboardRendering",
       ],
       path: "Shared/WhiteboardPictures",
       swiftSettings: settings

@@ -3,7 +3,6 @@ import Foundation
 import PeerCore
 import Testing
 import Whiteboard
-import WhiteboardExport
 import WhiteboardRendering
 
 @testable import WhiteboardKit

@@ -3,8 +3,8 @@ import Foundation
 import PeerCore
 import Testing
 import Whiteboard
-import WhiteboardDemo
 import WhiteboardDocument
+import WhiteboardPrograms
 
 @testable import WhiteboardKit
 

@@ -4,7 +4,7 @@ import Logging
 import PeerCore
 import PeerSession
 import Testing
-import WhiteboardDemo
+import WhiteboardPrograms
 
 @testable import PeerDiscovery
 @testable import WhiteboardKit

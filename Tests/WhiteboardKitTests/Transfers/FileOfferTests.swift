@@ -3,7 +3,7 @@ import FoundationEssentials
 import PeerCore
 import PeerSession
 import Testing
-import WhiteboardDemo
+import WhiteboardPrograms
 import WhiteboardRendering
 
 @testable import WhiteboardKit

@@ -1,6 +1,6 @@
 import FuzzSupport
 import Whiteboard
-import WhiteboardExport
+import WhiteboardRendering
 
 /// Imports a file from a stranger: a board as JSON, or a drawing of Excalidraw.
 @c(LLVMFuzzerTestOneInput) public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

@@ -1,0 +1,170 @@
+import Whiteboard
+
+/// A page as SVG: words stay text, strokes are paths, and photos are embedded files.
+///
+/// The text depends only on the picture. Text from other members is escaped, and the page loads no external files.
+package struct SVGPage {
+  private let picture: BoardPicture
+  private var text = ""
+
+  /// Returns the page of a picture as an XML document that ends with a line feed.
+  package static func svg(_ picture: BoardPicture) -> String {
+    var page = SVGPage(picture: picture)
+    page.write()
+    return page.text
+  }
+
+  private init(picture: BoardPicture) { self.picture = picture }
+
+  private mutating func write() {
+    let region = picture.region
+    let width = DecimalText.hundredths(max(region.greatest.x - region.least.x, 1))
+    let height = DecimalText.hundredths(max(region.greatest.y - region.least.y, 1))
+    let corner = "\(DecimalText.hundredths(region.least.x)) \(DecimalText.hundredths(region.least.y))"
+    line(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(width)\" height=\"\(height)\" "
+        + "viewBox=\"\(corner) \(width) \(height)\">"
+    )
+    if let background = picture.background { line("<rect \(Self.box(region)) fill=\"\(XML.color(background))\"/>") }
+    // Browsers show one board unit as one pixel by default.
+    drawGrid()
+    for object in picture.objects(pixelsPerUnit: 1) where !object.marks.isEmpty {
+      line("<g \(Self.transform(object.snapshot))>")
+      for mark in object.marks { draw(mark) }
+      line("</g>")
+    }
+    line("</svg>")
+  }
+
+  private mutating func drawGrid() {
+    guard let grid = BoardGrid(picture, pixelsPerUnit: 1) else { return }
+    let (least, greatest) = (picture.region.least, picture.region.greatest)
+    let columns = grid.positions(from: least.x, to: greatest.x).map {
+      "M\(Self.text(Point(x: $0, y: least.y)))V\(DecimalText.hundredths(greatest.y))"
+    }
+    let rows = grid.positions(from: least.y, to: greatest.y).map {
+      "M\(Self.text(Point(x: least.x, y: $0)))H\(DecimalText.hundredths(greatest.x))"
+    }
+    let color = PageColor(rgb: PageInk(paper: picture.background).plain, opacity: BoardGrid.opacity)
+    line("<path fill=\"none\" \(Self.paint(color, "stroke")) d=\"\((columns + rows).joined())\"/>")
+  }
+
+  private mutating func line(_ line: String) {
+    text += line
+    text += "\n"
+  }
+
+  private mutating func draw(_ mark: PageMark) {
+    switch mark {
+    case .ink(let lines, let color): draw(lines, color)
+    case .box(let area, let fill, let border):
+      let paint = fill.map { Self.paint($0, "fill") } ?? "fill=\"none\""
+      let edge = border.map { " stroke=\"\(XML.color($0.rgb))\"" } ?? ""
+      line("<rect \(Self.box(area)) \(paint)\(edge)/>")
+    case .words(let words): draw(words)
+    case .photo(let photo): draw(photo)
+    }
+  }
+
+  // MARK: - Positions and colors
+
+  /// Returns the transform from an object's own coordinates to the page.
+  ///
+  /// The origin of the object's own coordinates is its center.
+  private static func transform(_ snapshot: ObjectSnapshot) -> String {
+    let center = snapshot.centerPosition
+    var steps = ["translate(\(DecimalText.hundredths(center.x)) \(DecimalText.hundredths(center.y)))"]
+    if snapshot.angle != 0 { steps.append("rotate(\(DecimalText.hundredths(snapshot.angle * 180 / .pi)))") }
+    if snapshot.scale != 1 { steps.append("scale(\(factor(snapshot.scale)))") }
+    return "transform=\"\(steps.joined(separator: " "))\""
+  }
+
+  /// Returns a scale with up to six decimals, since it can be less than a hundredth.
+  private static func factor(_ scale: Double) -> String {
+    let millionths = Int64((scale * 1e6).rounded())
+    let (whole, rest) = millionths.quotientAndRemainder(dividingBy: 1_000_000)
+    guard rest > 0 else { return "\(whole)" }
+    let digits = String(rest)
+    var decimals = String(repeating: "0", count: 6 - digits.count) + digits
+    while decimals.hasSuffix("0") { decimals.removeLast() }
+    return "\(whole).\(decimals)"
+  }
+
+  private static func box(_ area: Rectangle) -> String {
+    "x=\"\(DecimalText.hundredths(area.least.x))\" y=\"\(DecimalText.hundredths(area.least.y))\" "
+      + "width=\"\(DecimalText.hundredths(area.greatest.x - area.least.x))\" "
+      + "height=\"\(DecimalText.hundredths(area.greatest.y - area.least.y))\""
+  }
+
+  /// Returns the attributes for painting with a color.
+  ///
+  /// The opacity applies to the whole element, so that a stroke that crosses itself is not darker there.
+  private static func paint(_ color: PageColor, _ attribute: String) -> String {
+    let seen = color.opacity < 1 ? " opacity=\"\(DecimalText.hundredths(color.opacity))\"" : ""
+    return "\(attribute)=\"\(XML.color(color.rgb))\"\(seen)"
+  }
+
+  // MARK: - Photos
+
+  /// Draws a photo.
+  ///
+  /// If the file has an orientation, the page itself rotates the photo, because only some viewers apply the orientation
+  /// in a file.
+  private mutating func draw(_ photo: PagePhoto) {
+    var place = Self.box(photo.box)
+    if photo.orientation != .upright {
+      let transform = photo.transform(photo.orientation)
+      let numbers = [transform.right, transform.down, transform.corner].map(Self.text)
+      place = "width=\"1\" height=\"1\" transform=\"matrix(\(numbers.joined(separator: " ")))\""
+    }
+    let file = Base64.encode(PhotoHeader.upright(photo.file))
+    line(
+      "<image \(place) preserveAspectRatio=\"none\" "
+        + "href=\"data:image/\(photo.asset.format.name);base64,\(file)\"/>"
+    )
+  }
+
+  // MARK: - Words
+
+  /// The distance of the baseline of letters from the top of their row.
+  private static let baseline = 12.0
+  private static let font =
+    "font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" "
+    + "font-size=\"\(DecimalText.hundredths(BoardPicture.fontSize))\" xml:space=\"preserve\""
+
+  private mutating func draw(_ words: PageWords) {
+    let weight = words.isBold ? " font-weight=\"bold\"" : ""
+    line(
+      "<text x=\"\(DecimalText.hundredths(words.corner.x))\" "
+        + "y=\"\(DecimalText.hundredths(words.corner.y + Self.baseline))\" "
+        + "\(Self.font)\(weight) \(Self.paint(words.color, "fill"))>" + "\(XML.escaped(words.text))</text>"
+    )
+  }
+
+  // MARK: - Strokes
+
+  private mutating func draw(_ lines: [PageLine], _ color: PageColor) {
+    line("<g fill=\"none\" stroke-linecap=\"round\" stroke-linejoin=\"round\" " + "\(Self.paint(color, "stroke"))>")
+    for part in lines {
+      line("<path stroke-width=\"\(DecimalText.hundredths(part.width))\" d=\"\(Self.data(part))\"/>")
+    }
+    line("</g>")
+  }
+
+  private static func data(_ line: PageLine) -> String {
+    // A dot becomes a line of length zero with round ends.
+    guard !line.pieces.isEmpty else { return "M\(text(line.start))h0" }
+    var data = "M\(text(line.start))"
+    for piece in line.pieces {
+      switch piece {
+      case .line(let end): data += "L\(text(end))"
+      case .curve(let control, let end): data += "Q\(text(control)) \(text(end))"
+      }
+    }
+    return data
+  }
+
+  private static func text(_ point: Point) -> String {
+    "\(DecimalText.hundredths(point.x)) \(DecimalText.hundredths(point.y))"
+  }
+}

@@ -1,0 +1,35 @@
+import FoundationEssentials
+import Logging
+import PeerSession
+import Testing
+import WhiteboardPrograms
+
+@testable import PeerDiscovery
+
+@Suite(.serialized, .timeLimit(.minutes(2))) struct DemoTests {
+  @Test("the demo ends with one digest, by discovery") func demo() async throws {
+    let directory =
+      FileManager.default.temporaryDirectory.path + "/whiteboard-demo-\(UInt64.random(in: 0...UInt64.max))"
+    try FileManager.default.createDirectory(
+      atPath: directory,
+      withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700]
+    )
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let network = InMemoryNetwork(seed: 26_273)
+    let host = await network.host(named: "demo")
+    let demo = Demo(
+      discovery: InMemoryHost(
+        name: host.name,
+        interface: host.interface,
+        addresses: [NetworkAddress(127, 0, 0, 1)],
+        network: network
+      ),
+      directory: directory,
+      listen: PeerAddress(host: "127.0.0.1", port: 0),
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    ) { _, _ in }
+    let digest = try await demo.run()
+    #expect(digest.count == 64)
+  }
+}
