@@ -232,7 +232,7 @@ let package = Package(
     ), .testTarget(name: "WhiteboardDoctorTests", dependencies: ["WhiteboardDoctor", "WhiteboardKit"]),
     .testTarget(
       name: "WhiteboardProgramsTests",
-      dependencies: ["PeerDiscovery", "PeerSession", "WhiteboardPrograms", logging]
+      dependencies: ["PeerDiscovery", "PeerSession", "PeerTestKit", "WhiteboardPrograms", logging]
     ),
     .testTarget(
       name: "WhiteboardRelayTests",

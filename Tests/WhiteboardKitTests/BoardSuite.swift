@@ -1,10 +1,11 @@
 import CommandLines
 import FoundationEssentials
 import Logging
+import PeerDiscovery
 import PeerSession
+import PeerTestKit
 import Testing
 
-@testable import PeerDiscovery
 @testable import WhiteboardKit
 
 /// A test's own directory, and the boards that run in it.

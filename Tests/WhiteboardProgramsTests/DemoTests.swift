@@ -1,10 +1,10 @@
 import FoundationEssentials
 import Logging
+import PeerDiscovery
 import PeerSession
+import PeerTestKit
 import Testing
 import WhiteboardPrograms
-
-@testable import PeerDiscovery
 
 @Suite(.serialized, .timeLimit(.minutes(2))) struct DemoTests {
   @Test("the demo ends with one digest, by discovery") func demo() async throws {

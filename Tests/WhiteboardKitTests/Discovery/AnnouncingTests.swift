@@ -1,6 +1,7 @@
 import CommandLines
 import PeerDiscovery
 import PeerSession
+import PeerTestKit
 import Testing
 
 @testable import WhiteboardKit

@@ -2,11 +2,11 @@ import CommandLines
 import FoundationEssentials
 import Logging
 import PeerCore
+import PeerDiscovery
 import PeerSession
 import Testing
 import WhiteboardPrograms
 
-@testable import PeerDiscovery
 @testable import WhiteboardKit
 
 /// Real boards over real sessions on loopback, found through a network in memory.

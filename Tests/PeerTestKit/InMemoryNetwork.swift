@@ -1,4 +1,5 @@
 import PeerCore
+public import PeerDiscovery
 
 /// An in-memory network that simulates discovery over mDNS in virtual time.
 ///

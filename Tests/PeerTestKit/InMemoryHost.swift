@@ -1,3 +1,5 @@
+public import PeerDiscovery
+
 /// A host on an `InMemoryNetwork`, with an advertiser and a browser.
 public struct InMemoryHost: Advertiser, Browser {
   /// The name by which the network's methods select the host.
@@ -9,7 +11,8 @@ public struct InMemoryHost: Advertiser, Browser {
 
   private let network: InMemoryNetwork
 
-  init(name: String, interface: NetworkInterface, addresses: [NetworkAddress], network: InMemoryNetwork) {
+  /// Creates a host; use `InMemoryNetwork.host(named:)` if the name and the addresses of the host do not matter.
+  public init(name: String, interface: NetworkInterface, addresses: [NetworkAddress], network: InMemoryNetwork) {
     self.name = name
     self.interface = interface
     self.addresses = addresses
