@@ -33,19 +33,15 @@ struct AvahiDaemon {
   let client: OpaquePointer
   /// Whether the daemon has chosen its host name and thus accepts services.
   let isRunning: Bool
-  /// The index of the interface to use, or the constant for all interfaces.
   let interface: AvahiIfIndex
 
   /// The error of the last call.
   var failure: AvahiFailure { AvahiFailure(code: avahi_client_errno(client)) }
 
-  /// Checks the result of a call.
-  ///
-  /// - Throws: ``AvahiFailure`` if the result is an error code.
+  /// Checks the result of a call; throws if the result is an error code.
   func check(_ status: Int32) throws(AvahiFailure) { if status < 0 { throw AvahiFailure(code: status) } }
 }
 
-/// The failure of a call to the daemon.
 struct AvahiFailure: Error { let code: Int32 }
 
 /// The poll loop of one thread, with an Avahi client that is recreated after each failure.
@@ -223,8 +219,6 @@ private func milliseconds(from now: Duration, to deadline: Duration) -> Int32 {
   return Int32(seconds) * 1000 + Int32((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
 }
 
-/// The settings for connecting to the Avahi daemon.
-///
 /// Only tests change settings other than the interface.
 package struct AvahiConfiguration: Sendable {
   /// The name of the only interface to use, or `nil` to use all.
@@ -247,7 +241,6 @@ package struct AvahiConfiguration: Sendable {
   /// How long `advertise` or `browse` waits for an unresponsive daemon before it returns.
   package var farewell = Duration.seconds(3)
 
-  /// Creates the configuration for this machine.
   package init(interface: String? = nil) { self.interface = interface }
 }
 
@@ -296,13 +289,9 @@ enum SystemBus {
 }
 
 extension AvahiConfiguration {
-  /// Whether Avahi is installed on this machine.
   var isInstalled: Bool { installation.contains { access($0, F_OK) == 0 } }
 
   /// Returns the reason why the daemon cannot be reached.
-  ///
-  /// - Parameter code: The libavahi error code.
-  /// - Returns: The problem found on this machine, or else the one that corresponds to `code`.
   func problem(connecting code: Int32) -> DiscoveryProblem {
     guard isInstalled else { return .notInstalled }
     if let busSocket, let problem = SystemBus.problem(socket: busSocket) { return problem }
@@ -312,7 +301,6 @@ extension AvahiConfiguration {
     }
   }
 
-  /// Returns the problem that corresponds to an error code from a connected client.
   static func problem(_ code: Int32) -> DiscoveryProblem {
     switch code {
     case Int32(AVAHI_ERR_ACCESS_DENIED): .busRefused

@@ -16,7 +16,6 @@ public struct AvahiDiscovery: Advertiser, Browser {
   ///   does not exist, advertisers and browsers report `unavailable`.
   public init(interface: String? = nil) { configuration = AvahiConfiguration(interface: interface) }
 
-  /// Creates a discovery service with another configuration, for tests.
   package init(configuration: AvahiConfiguration) { self.configuration = configuration }
 
   /// Advertises while `body` runs; see `Advertiser`.

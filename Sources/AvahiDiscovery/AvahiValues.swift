@@ -2,7 +2,6 @@ import CAvahi
 import Glibc
 import PeerDiscovery
 
-/// Returns an address of Avahi as a network address; `nil` for another protocol.
 func networkAddress(_ address: AvahiAddress) -> NetworkAddress? {
   switch address.proto {
   case whiteboard_avahi_ipv4: withUnsafeBytes(of: address.data.ipv4.address) { NetworkAddress(bytes: $0) }
@@ -11,8 +10,6 @@ func networkAddress(_ address: AvahiAddress) -> NetworkAddress? {
   }
 }
 
-/// Returns the strings of a TXT record.
-///
 /// The function stops reading when the strings exceed the maximum size of a record.
 func strings(_ list: UnsafeMutablePointer<AvahiStringList>?) -> [[UInt8]] {
   var result: [[UInt8]] = []

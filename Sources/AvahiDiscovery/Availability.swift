@@ -59,9 +59,7 @@ final class StallWatch: Sendable {
     state.withLock { $0.timer = timer }
   }
 
-  /// Records that the calls returned.
-  ///
-  /// - Returns: Whether they took so long that the stall was reported.
+  /// Records that the calls returned; returns whether they took so long that the stall was reported.
   func end() -> Bool {
     state.withLock { state in
       state.timer?.cancel()

@@ -5,13 +5,10 @@ import PeerDiscovery
 /// Browses, and keeps a resolver open for every instance on every interface and protocol.
 ///
 /// A libavahi browser reports new and removed instances, but not changes of their TXT records. Only an open resolver
-/// reports these changes.
-///
-/// If a resolver fails, a new one is opened. If the new one also fails, the peer is removed, but a resolver is still
-/// opened periodically. This is necessary because the daemon does not report the instance again while its PTR record is
-/// cached (75 min), and because an open resolver sends queries less and less often.
-///
-/// Implements DSC-11, DSC-17, DSC-25 and DSC-26.
+/// reports these changes. If a resolver fails, a new one is opened. If the new one also fails, the peer is removed, but
+/// a resolver is still opened periodically. This is necessary because the daemon does not report the instance again
+/// while its PTR record is cached (75 min), and because an open resolver sends queries less and less often. Implements
+/// DSC-11, DSC-17, DSC-25 and DSC-26.
 final class BrowserDriver: AvahiDriver {
   /// The maximum number of open resolvers.
   ///
@@ -27,8 +24,6 @@ final class BrowserDriver: AvahiDriver {
     case second
     case given(until: Duration, pause: Duration)
 
-    /// Returns this attempt with its next retry postponed.
-    ///
     /// The retry takes place even if the new resolver reports neither success nor failure.
     func postponed(from now: Duration) -> Attempt {
       guard case .given(_, let pause) = self else { return self }
@@ -123,8 +118,8 @@ final class BrowserDriver: AvahiDriver {
 
   /// Closes the resolvers of sightings that the table evicted.
   ///
-  /// - Parameter areWaiting: Whether the instances are resolved again when there is room. The value must be false if
-  ///   the peer has too many sightings. Otherwise, the instance would displace the next sighting of the same peer.
+  /// If a peer has too many sightings, `areWaiting` must be false, or the instance would displace the peer's next
+  /// sighting.
   private func dropEvicted(areWaiting: Bool) {
     for key in table.takeEvictions() {
       guard let evicted = stopResolving(key), areWaiting else { continue }
@@ -132,8 +127,6 @@ final class BrowserDriver: AvahiDriver {
     }
   }
 
-  /// Resolves waiting instances.
-  ///
   /// Each new instance is resolved once, even if it displaces another (DSC-26).
   private func resolveWaiting(_ daemon: AvahiDaemon) throws(AvahiFailure) {
     while let next = waiting.next {

@@ -1,4 +1,3 @@
-/// Functions for text whose letters are all ASCII.
 package enum ASCII {
   /// Returns the bytes, with the letters A to Z in lower case.
   package static func lowercase(_ bytes: some Sequence<UInt8>) -> [UInt8] {

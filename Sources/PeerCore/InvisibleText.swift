@@ -8,9 +8,6 @@ package enum InvisibleText {
   /// as visible. All other format characters and ignorable code points are invisible, such as zero-width spaces,
   /// direction marks and overrides, tags, and fillers.
   ///
-  /// - Parameters:
-  ///   - text: The string.
-  ///   - body: A closure that receives the code point and whether it is invisible.
   /// - Complexity: O(*n*), where *n* is the length of the string.
   package static func scan(_ text: some StringProtocol, _ body: (_ scalar: Unicode.Scalar, _ isInvisible: Bool) -> Void)
   {
@@ -25,11 +22,7 @@ package enum InvisibleText {
     }
   }
 
-  /// Returns a string without its invisible characters.
-  ///
-  /// - Parameter text: The string.
-  /// - Returns: The string without invisible characters; it looks the same.
-  /// - Complexity: O(*n*), where *n* is the length of the string.
+  /// Returns a string without its invisible characters; it looks the same.
   package static func removed(from text: String) -> String {
     guard text.utf8.contains(where: { $0 >= 0x80 }) else { return text }
     var result = String.UnicodeScalarView()

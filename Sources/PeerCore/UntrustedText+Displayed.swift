@@ -19,7 +19,6 @@ extension UntrustedText {
   }
 }
 
-/// The beginning of a displayed text.
 private struct Line {
   let width: Int
   var isFull = false
@@ -75,15 +74,12 @@ struct MarkLimit {
   /// The number of marks of the current character; the maximum if there is no character.
   private var count = MarkLimit.maximum
 
-  /// Begins a character, which can have marks.
   mutating func startCharacter() { count = 0 }
 
   /// Ends the character; marks are dropped until the next one begins.
   mutating func endCharacter() { count = Self.maximum }
 
-  /// Counts a mark.
-  ///
-  /// - Returns: Whether the mark is kept.
+  /// Counts a mark; returns whether the mark is kept.
   mutating func accept() -> Bool {
     guard count < Self.maximum else { return false }
     count += 1

@@ -17,11 +17,8 @@ public struct BrowserPreference: Hashable, Sendable {
 
   /// The rank of a discovered peer; a browser prefers greater ranks.
   package enum Rank: Int, Comparable, Sendable {
-    /// Neither the peer nor the session is known.
     case unknown
-    /// The session is known.
     case knownSession
-    /// The peer is known.
     case knownPeer
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }

@@ -1,6 +1,6 @@
-/// The unread events of a browser.
+/// The queue holds at most one event for each peer, and one about the discovery system.
 ///
-/// The queue holds at most one event for each peer, and one about the discovery system. Implements DSC-19.
+/// Implements DSC-19.
 package struct BrowserQueue: Sendable {
   private enum Pending {
     case found(DiscoveredPeer)
@@ -12,10 +12,8 @@ package struct BrowserQueue: Sendable {
   private var pending: [DiscoveredPeer.ID: Pending] = [:]
   private var system: BrowserEvent?
 
-  /// Creates an empty queue.
   package init() {}
 
-  /// The number of unread events.
   package var count: Int { order.count + (system == nil ? 0 : 1) }
 
   /// Adds an event and merges it with the unread event of the same peer.
@@ -37,8 +35,6 @@ package struct BrowserQueue: Sendable {
     }
   }
 
-  /// Removes and returns the next event.
-  ///
   /// An event about the discovery system comes first, then events about peers in order.
   package mutating func pop() -> BrowserEvent? {
     if let event = system {
@@ -69,11 +65,8 @@ package struct AdvertiserQueue: Sendable {
 
   private var events: [AdvertiserEvent] = []
 
-  /// Creates an empty queue.
   package init() {}
 
-  /// Adds an event.
-  ///
   /// If the queue already has 16 events, the oldest one is dropped.
   package mutating func push(_ event: AdvertiserEvent) {
     if events.count == Self.limit { events.removeFirst() }

@@ -10,10 +10,8 @@ package struct PeerTable: Sendable {
     package let instance: String
     /// The index of the interface on which the instance was seen.
     package let interface: UInt32
-    /// Whether the instance was seen over IPv6.
     package let isIPv6: Bool
 
-    /// Creates the key of a sighting.
     package init(instance: String, interface: UInt32, isIPv6: Bool) {
       self.instance = instance
       self.interface = interface
@@ -48,27 +46,16 @@ package struct PeerTable: Sendable {
   private var dropUnconfirmed: Duration?
   private var evictions: [SightingKey] = []
 
-  /// Creates an empty table.
-  ///
-  /// - Parameters:
-  ///   - own: The id of the local peer, so that the table ignores the local peer (DSC-14). `nil` means to ignore no
-  ///     peer.
-  ///   - preference: The peers and sessions to forget last.
   package init(excluding own: AnnouncedPeerID?, preferring preference: BrowserPreference = BrowserPreference()) {
     self.own = own
     self.preference = preference
   }
 
-  /// The peers that are currently known.
   package var peers: [DiscoveredPeer] { Array(reported.values) }
 
   /// Whether the table must remove a peer before it can add another.
   package var isFull: Bool { sightings.count >= Self.maximumPeers }
 
-  /// Returns whether the table contains a sighting.
-  ///
-  /// - Parameter key: The identity of the sighting.
-  /// - Returns: Whether the sighting belongs to a peer in the table.
   package func contains(_ key: SightingKey) -> Bool { owners[key] != nil }
 
   /// The time at which `expire` must be called next; `nil` if nothing can expire.
@@ -79,8 +66,6 @@ package struct PeerTable: Sendable {
     }
   }
 
-  /// Adds or updates the sighting of an instance that was resolved.
-  ///
   /// If the instance belongs to the local peer or has no usable address, its sighting is removed.
   package mutating func resolved(_ key: SightingKey, _ announcement: Announcement, at endpoint: Endpoint) {
     guard announcement.peer != own, endpoint.port != 0, endpoint.address.isUsable else { return removed(key) }
@@ -157,16 +142,12 @@ package struct PeerTable: Sendable {
     return evictPeer(for: (preference.rank(of: id), endpoint.address.group))
   }
 
-  /// Removes one peer to make room (DSC-18).
+  /// Removes one peer to make room (DSC-18); returns whether a peer was removed; false if the table is empty or all its
+  /// peers have priority over the newcomer.
   ///
   /// Only the peers of the lowest rank can be removed. Among them, the method selects the address with the most peers,
   /// and removes the least recently seen peer at this address. An advertiser that floods the network from one address
   /// thus evicts only its own instances.
-  ///
-  /// - Parameter newcomer: The rank and address of the peer that needs room. This peer is included in the number of
-  ///   peers at its address.
-  /// - Returns: Whether a peer was removed; false if the table is empty or all its peers have priority over the
-  ///   newcomer.
   @discardableResult package mutating func evictPeer(
     for newcomer: (rank: BrowserPreference.Rank, group: ArraySlice<UInt8>)? = nil
   ) -> Bool {

@@ -3,17 +3,11 @@
 /// Instances of known peers come first, followed by instances of known sessions, and then by the newest other
 /// instances. Instances that were resolved before but displaced by others come last.
 package struct WaitingInstances: Sendable {
-  /// An instance that waits to be resolved.
   package struct Instance: Sendable {
-    /// The sighting of the instance.
     package let key: PeerTable.SightingKey
-    /// The name of the instance.
     package let name: String
-    /// The domain of the instance.
     package let domain: String
-    /// Whether another instance displaced this one.
-    ///
-    /// If so, this instance is resolved again only if there is room.
+    /// Whether another instance displaced this one; if so, it is resolved again only if there is room.
     package let gaveWay: Bool
     fileprivate let rank: BrowserPreference.Rank
     fileprivate let order: UInt64
@@ -35,44 +29,27 @@ package struct WaitingInstances: Sendable {
   private var count: UInt64 = 0
 
   /// Creates an empty queue.
-  ///
-  /// - Parameter preference: The peers and sessions that come first.
   package init(_ preference: BrowserPreference) {
     peers = Set(preference.peers.map { $0.text.prefix(InstanceName.peerPrefix) })
     sessions = Set(preference.sessions.map { $0.text.prefix(InstanceName.sessionPrefix) })
   }
 
-  /// The instance to resolve next.
-  ///
   /// - Complexity: O(*n*).
   package var next: Instance? { instances.values.max(by: Instance.isLater) }
 
   /// Adds an instance that was seen for the first time.
-  ///
-  /// - Parameters:
-  ///   - key: The sighting of the instance.
-  ///   - name: The name of the instance.
-  ///   - domain: The domain of the instance.
   package mutating func appeared(_ key: PeerTable.SightingKey, name: String, domain: String) {
     add(key, name, domain, gaveWay: false)
   }
 
   /// Adds an instance that was resolved before but displaced by another.
-  ///
-  /// - Parameters:
-  ///   - key: The sighting of the instance.
-  ///   - name: The name of the instance.
-  ///   - domain: The domain of the instance.
   package mutating func gaveWay(_ key: PeerTable.SightingKey, name: String, domain: String) {
     add(key, name, domain, gaveWay: true)
   }
 
   /// Removes an instance that is now being resolved, or that left.
-  ///
-  /// - Parameter key: The sighting of the instance.
   package mutating func remove(_ key: PeerTable.SightingKey) { instances[key] = nil }
 
-  /// Removes all instances.
   package mutating func removeAll() { instances.removeAll() }
 
   private mutating func add(_ key: PeerTable.SightingKey, _ name: String, _ domain: String, gaveWay: Bool) {
@@ -89,8 +66,6 @@ package struct WaitingInstances: Sendable {
     if let last = instances.values.min(by: Instance.isLater) { instances[last.key] = nil }
   }
 
-  /// Returns the rank that an instance's name implies.
-  ///
   /// Only the TXT record can confirm this rank.
   private func rank(ofInstance name: String) -> BrowserPreference.Rank {
     let parts = name.split(separator: "-", omittingEmptySubsequences: false)

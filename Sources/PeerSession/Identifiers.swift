@@ -76,7 +76,6 @@ public struct SessionIncarnation: Identifier {
   public init(_ number: UInt64) { value = Bytes8(number) }
 }
 
-/// In JSON, an identifier is its text.
 extension Identifier where Self: Codable {
   /// Reads the text.
   ///

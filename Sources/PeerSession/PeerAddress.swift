@@ -58,10 +58,8 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     self.init(host: host, port: port)
   }
 
-  /// Returns the socket address, and resolves the host if it is a name.
+  /// Returns the socket address, and resolves the host if it is a name; throws if the name does not resolve.
   ///
   /// This call blocks on name resolution, so do not call it on an event loop.
-  ///
-  /// - Throws: An error if the name does not resolve.
   func socketAddress() throws -> SocketAddress { try SocketAddress.makeScoped(host: host, port: port) }
 }

@@ -148,12 +148,7 @@ public final class PeerTransport: Sendable {
     return (try? await eventLoop.submit { core.value.advertisedAddresses() }.get()) ?? []
   }
 
-  /// Returns the addresses at which other peers could reach a transport with these settings.
-  ///
-  /// - Parameters:
-  ///   - listen: The only address to listen on; `nil` for all.
-  ///   - interface: The only interface whose addresses to return; `nil` for all.
-  /// - Returns: At most 16 IP literals without port and scope, best first.
+  /// Returns at most 16 IP literals without port and scope, best first, at which other peers could reach a transport.
   package static func addresses(listen: PeerAddress?, interface: String?) -> [String] {
     Array(LocalAddresses.current(listen: listen, interface: interface).prefix(Limits.addresses))
   }
@@ -161,11 +156,6 @@ public final class PeerTransport: Sendable {
   /// Returns whether a program accepts connections at one of the addresses.
   ///
   /// The connections are closed immediately.
-  ///
-  /// - Parameters:
-  ///   - addresses: The addresses, which are all dialed at the same time.
-  ///   - limit: How long to wait.
-  /// - Returns: Whether one address answered.
   package static func answers(at addresses: [PeerAddress], within limit: Duration) async -> Bool {
     await withTaskGroup(of: Bool.self) { group in
       for address in addresses {
@@ -364,7 +354,6 @@ public final class PeerTransport: Sendable {
   { try await withSessionErrors { try await self.eventLoop.submit(body).get() } }
 }
 
-/// Runs `body`, and converts its errors to ``SessionError``.
 func withSessionErrors<Value>(_ body: () async throws -> Value) async throws(SessionError) -> Value {
   do { return try await body() } catch let error as SessionError { throw error } catch is CancellationError {
     throw .cancelled

@@ -6,7 +6,6 @@
 public struct SendReceipt: Sendable {
   struct Track: Sendable {
     var peer: PeerID
-    /// The join generation of the peer.
     var joinGeneration: UInt64
     var means: Means
 

@@ -31,8 +31,6 @@ extension Session {
   }
 
   /// Sets the name of the session that peers receive when they join.
-  ///
-  /// - Parameter name: The name; truncated to 128 bytes.
   package func setName(_ name: String) async { try? await onLoop { $0.name = .sessionName(name) } }
 
   /// Disconnects one peer.
@@ -55,10 +53,6 @@ extension Session {
   /// The setting lasts until the local peer leaves the session or the peer joins again. Calls take effect in order,
   /// soon after they return. Data that was read before still arrives as events. The call does nothing for a relayed
   /// peer, because it has no link of its own, or for a peer that is not in the session.
-  ///
-  /// - Parameters:
-  ///   - reads: Whether to read the link.
-  ///   - peer: The peer.
   package func setReading(_ reads: Bool, from peer: PeerID) {
     let core = core
     eventLoop.execute { core.value.setReading(reads, from: peer) }

@@ -21,7 +21,6 @@ public final class Session: Sendable {
   let eventLoop: any EventLoop
   let published: NIOLockedValueBox<SessionSnapshot>
   private let endpoints: NIOLockedValueBox<[PeerID: BulkEndpoint]>
-  /// The sender of reliable messages.
   let sender: MessageSender
   private let datagrams = DatagramQueue()
   private let observation = TrafficObservation()
@@ -137,17 +136,11 @@ public final class Session: Sendable {
     }
   }
 
-  /// Sends a message to peers of the given join generations.
+  /// Sends a message to peers of the given join generations; returns the receipt for the peers to which it was sent.
   ///
   /// A peer that has joined again since then does not receive the message, because it was meant for the peer's previous
-  /// process. If a peer has left, or leaves in the meantime, the others still receive the message.
-  ///
-  /// - Parameters:
-  ///   - bytes: The message.
-  ///   - generations: The recipients, each with its join generation.
-  /// - Returns: The receipt, for the peers to which the message was sent.
-  /// - Throws: `messageTooLarge`, `sessionEnded`, `cancelled`. If no outbox accepted the message, the errors of
-  ///   ``send(_:to:mode:)``; a peer that joined again causes `notConnected`.
+  /// process. If a peer has left, or leaves in the meantime, the others still receive it. If no outbox accepts the
+  /// message, throws the errors of ``send(_:to:mode:)``; a peer that joined again causes `notConnected`.
   @discardableResult nonisolated(nonsending) package func send(_ bytes: [UInt8], to generations: [PeerID: UInt64])
     async throws(SessionError) -> SendReceipt
   {

@@ -121,11 +121,6 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
 
 extension SessionError {
   /// Creates the error for a CLOSE that ended a dial or a link.
-  ///
-  /// - Parameters:
-  ///   - closeCode: The code of the CLOSE.
-  ///   - message: The other side's message, made safe for display.
-  ///   - isOurs: Whether the local side sent the CLOSE.
   init(closeCode: CloseCode, message: String, isOurs: Bool = false) {
     let (code, sentence): (Code, String) =
       switch closeCode {

@@ -107,7 +107,6 @@ public struct Peer: Sendable {
   public var admission: PeerAdmission?
   /// The key with which the peer joined from a browser through the local peer; `nil` for any other peer.
   public var guestKey: GuestKey?
-  /// The join generation of the peer.
   package var joinGeneration: UInt64
 }
 

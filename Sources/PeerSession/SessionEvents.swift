@@ -64,11 +64,9 @@ final class EventQueue: Sendable {
   private let maximumBytes: Int
   private let onProgress: @Sendable (Progress) -> Void
 
-  /// The progress of the consumer.
   enum Progress {
-    /// The consumer took all waiting events. The session may read its links again.
+    /// The session may read its links again.
     case tookAll
-    /// The consumer handled a large message of a peer.
     case handledMessage(of: PeerID)
   }
 
@@ -82,9 +80,8 @@ final class EventQueue: Sendable {
   /// Reports that the consumer has handled a large message.
   fileprivate func handled(_ peer: PeerID) { onProgress(.handledMessage(of: peer)) }
 
-  /// Moves the events from `events` to the queue, and leaves an empty array.
-  ///
-  /// - Returns: Whether the session must stop reading its links until ``Progress/tookAll``.
+  /// Moves the events from `events` to the queue, and leaves an empty array; returns whether the session must stop
+  /// reading its links until ``Progress/tookAll``.
   func push(_ events: inout [SessionEvent], bytes: Int) -> Bool {
     let (consumer, mustPause): (CheckedContinuation<[SessionEvent], Never>?, Bool) = state.withLockedValue { state in
       guard !state.isFinished else { return (nil, false) }

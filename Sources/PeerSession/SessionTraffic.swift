@@ -18,13 +18,11 @@ public enum SessionTraffic: Sendable {
   indirect case streamBroke(PeerStream, SessionError)
 }
 
-/// The observer of a session's or a stream's traffic.
 final class TrafficObservation: Sendable {
   private let observer = NIOLockedValueBox<(@Sendable (SessionTraffic) -> Void)?>(nil)
 
   func set(_ observer: (@Sendable (SessionTraffic) -> Void)?) { self.observer.withLockedValue { $0 = observer } }
 
-  /// Passes traffic to the observer, if there is one.
   func report(_ traffic: @autoclosure () -> SessionTraffic) {
     guard let observer = observer.withLockedValue({ $0 }) else { return }
     let traffic = traffic()
@@ -35,6 +33,5 @@ final class TrafficObservation: Sendable {
     observer(traffic)
   }
 
-  /// Reports an event that the application received.
   func report(_ event: SessionEvent) { report(.event(event)) }
 }

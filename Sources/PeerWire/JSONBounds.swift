@@ -86,9 +86,8 @@ public enum JSONBounds {
       position += 1
     }
 
-    /// Reads the end of the innermost object or array, or the comma before its next value.
-    ///
-    /// - Returns: Whether the object or array ended.
+    /// Reads the end of the innermost object or array, or the comma before its next value; returns whether the object
+    /// or array ended.
     mutating func ends(_ level: Level, with close: UInt8, _ bytes: Span<UInt8>) throws(CheckError) -> Bool {
       let next = try peek(bytes)
       if next == close {

@@ -9,9 +9,6 @@ package struct AddressBlock: Hashable, Sendable {
   /// The text of the IPv4 address, the 8 bytes of the /64 in hex, or the link-local address with its scope.
   let text: String
 
-  /// Creates the block that contains an address.
-  ///
-  /// - Parameter host: An IP literal without port, with its scope if it has one. Any other text is used unchanged.
   package init(host: String) {
     let pieces = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
     guard let literal = pieces.first, case .v6(let address)? = try? SocketAddress(ipAddress: String(literal), port: 0)

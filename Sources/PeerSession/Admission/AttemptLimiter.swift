@@ -24,7 +24,6 @@ struct AttemptLimiter: Sendable {
 
   private var records: [Source: Record] = [:]
 
-  /// Creates a limiter without any addresses or keys.
   init() {}
 
   /// The number of stored addresses and keys.
@@ -37,8 +36,6 @@ struct AttemptLimiter: Sendable {
     }
   }
 
-  /// Counts a wrong proof.
-  ///
   /// The third wrong proof within a minute from one address or with one key locks out both the address and the key.
   mutating func proofWasWrong(address: String, peer: PeerID, now: Duration) {
     let sources = [Source.address(AddressBlock(host: address)), .peer(peer)]

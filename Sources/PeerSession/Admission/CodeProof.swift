@@ -7,17 +7,13 @@ import CryptoExtras
 struct CodeKey: Sendable, Equatable {
   /// The side that makes a proof.
   ///
-  /// A proof includes it, so that neither side can return the other side's proof as its own.
+  /// The proof includes it, so that neither side can return the other side's proof as its own.
   enum Prover: String, Sendable {
-    /// The dialler.
     case joiner
-    /// The listener.
     case host
   }
 
-  /// The session, which is part of the salt.
   let session: SessionID
-  /// The listener, which is part of the salt.
   let listener: PeerID
 
   private let key: SymmetricKey
@@ -67,7 +63,6 @@ struct CodeKey: Sendable, Equatable {
     isEqualInConstantTime(proof.bytes, self.proof(of: prover, binding: binding, dialler: dialler).bytes)
   }
 
-  /// Returns the message that the proof authenticates.
   func message(of prover: Prover, binding: [UInt8], dialler: PeerID) -> [UInt8] {
     Array("whiteboard-p2p code 1 \(prover.rawValue)\0".utf8) + binding + session.bytes + dialler.bytes + listener.bytes
   }

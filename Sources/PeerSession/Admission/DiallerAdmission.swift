@@ -2,11 +2,8 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// An action that ``DiallerAdmission`` returns for an event.
-///
 /// The owner of the link performs the actions in order.
 enum DiallerAction: Equatable, Sendable {
-  /// Send a frame.
   case send(FrameType, [UInt8])
   /// Compute the key of the code outside the event loop, then call ``DiallerAdmission/codeKeyComputed(_:now:)``.
   case computeCodeKey(JoinCode, SessionID, listener: PeerID)
@@ -25,16 +22,13 @@ enum DiallerAction: Equatable, Sendable {
   case lost
 }
 
-/// The proof that a returning member expects from a member that it dials.
 struct MemberDial: Sendable {
-  /// The session's membership.
   var membership: Membership
   /// Whether the other side must prove its membership, because no peer that may admit others named it (MEM-8).
   var mustProve: Bool
   /// The peers whose tickets prove membership.
   var admitters: Membership.Admitters
 
-  /// Creates an expectation.
   init(_ membership: Membership, mustProve: Bool, admitters: Membership.Admitters = .members) {
     self.membership = membership
     self.mustProve = mustProve
@@ -60,7 +54,6 @@ struct DiallerAdmission: Sendable {
     var code: JoinCode?
     /// The key derived from the code for this session and listener, if it is already computed.
     var codeKey: CodeKey?
-    /// The first message to the listener.
     var hello: Control.DiallerHello
     /// The stored membership of a returning member; `nil` for a peer that joins for the first time.
     var membership: MemberDial?
@@ -143,7 +136,6 @@ struct DiallerAdmission: Sendable {
   private var held: [(type: FrameType, payload: [UInt8])] = []
   private var heldBytes = 0
 
-  /// Creates the state machine for one link.
   init(facts: Facts) { self.facts = facts }
 
   /// Whether the owner should continue to read; false while too many bytes wait for the user's answer.
@@ -215,7 +207,6 @@ struct DiallerAdmission: Sendable {
     return [comparison.report]
   }
 
-  /// Withdraws the invitation.
   mutating func withdraw() -> [DiallerAction] {
     if case .over = state { return [] }
     return close(.withdrawn, "The invitation was withdrawn.")
@@ -385,7 +376,6 @@ struct DecidingPulse: Sendable {
     heardAt = isExpected ? now : nil
   }
 
-  /// Records that a frame arrived.
   mutating func frameReceived(now: Duration) { heardAt = now }
 
   /// Returns whether the link is still alive; if so, the caller sends DECIDING.

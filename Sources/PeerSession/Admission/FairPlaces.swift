@@ -8,7 +8,6 @@ struct FairPlaces<ID: Hashable & Sendable>: Sendable {
     case newest
   }
 
-  /// The decision on whether a newcomer gets a slot.
   enum Decision: Equatable, Sendable {
     /// The newcomer gets a slot after the owner has closed the entry `evicting`.
     case place(evicting: ID?)
@@ -34,7 +33,6 @@ struct FairPlaces<ID: Hashable & Sendable>: Sendable {
   /// The entries, oldest first.
   private var entries: [Entry] = []
 
-  /// Creates a set of free slots.
   init(maximum: Int, maximumPerBlock: Int, reserved: Int, eviction: Eviction) {
     self.maximum = maximum
     self.maximumPerBlock = maximumPerBlock
@@ -42,7 +40,6 @@ struct FairPlaces<ID: Hashable & Sendable>: Sendable {
     self.eviction = eviction
   }
 
-  /// The number of slots in use.
   var count: Int { entries.count }
 
   /// Returns whether a newcomer gets a slot, and which entry must be evicted to free the slot.

@@ -2,7 +2,6 @@ import PeerWire
 
 /// How the session treats an invitation that needs a user's answer.
 enum InvitationReception: Equatable, Sendable {
-  /// Ask the user about the invitation.
   case ask
   /// Too many invitations are already waiting (HEL-5).
   case busy
@@ -30,12 +29,9 @@ struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
   private var peers: [PeerID: ID] = [:]
   private var silenced: [AddressBlock: Duration] = [:]
 
-  /// Creates an empty queue.
   init() {}
 
-  /// The number of invitations that wait.
   var count: Int { places.count }
-  /// The number of silenced addresses.
   var silencedCount: Int { silenced.count }
 
   /// Returns how an invitation would be treated, without changing the queue.

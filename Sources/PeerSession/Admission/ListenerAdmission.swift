@@ -4,7 +4,6 @@ import PeerWire
 
 /// A request to join that a user must answer.
 struct InvitationToAnswer: Equatable, Sendable {
-  /// The peer that asks to join.
   var peer: PeerID
   /// The joiner's display name, which is not verified.
   var name: UntrustedText
@@ -18,7 +17,6 @@ struct InvitationToAnswer: Equatable, Sendable {
 
 /// A code that a listener accepts (ADM-9).
 struct CodeChoice: Sendable, Equatable {
-  /// The stretched code.
   var key: CodeKey
   /// The application's label for the code; `nil` for the session's own code.
   var label: String?
@@ -26,11 +24,8 @@ struct CodeChoice: Sendable, Equatable {
   var guestKey: GuestKey?
 }
 
-/// An action that ``ListenerAdmission`` returns for an event.
-///
 /// The owner of the link performs the actions in order.
 enum ListenerAction: Equatable, Sendable {
-  /// Send a frame.
   case send(FrameType, [UInt8])
   /// Ask the user, then call ``ListenerAdmission/personAnswered(_:now:)``.
   case askPerson(InvitationToAnswer)
@@ -38,7 +33,6 @@ enum ListenerAction: Equatable, Sendable {
   case invitationEnded(CloseCode, UntrustedText)
   /// Send ACCEPT with this proof: the dialler is admitted.
   case accept(proof: ProofBytes?, basis: AdmissionBasis)
-  /// Send CLOSE with this code and message, then close.
   case close(CloseCode, String)
   /// The dialler closed the link with this code; close it too.
   case ended(CloseCode, UntrustedText)
@@ -50,9 +44,7 @@ enum ListenerAction: Equatable, Sendable {
 /// returned actions, and calls ``timePassed(now:)`` at ``deadline``. After `.accept`, `.close` or `.ended`, no more
 /// actions are returned.
 struct ListenerAdmission: Sendable {
-  /// The admission mode of the session, with the data that the mode needs.
   enum Mode: Sendable {
-    /// Admission of every peer that asks.
     case anyone
     /// Admission of stored peers only; the value is true if the dialler is stored.
     case known(isKnown: Bool)
@@ -137,7 +129,6 @@ struct ListenerAdmission: Sendable {
   /// The ticket that proves to the dialler that the local peer belongs to the session (MEM-8).
   private var ticket: Ticket?
 
-  /// Creates the state machine for one link.
   init(facts: Facts) { self.facts = facts }
 
   /// Whether the link waits for a user or will soon do so.
@@ -153,16 +144,8 @@ struct ListenerAdmission: Sendable {
   /// Whether the local user has accepted the dialler, and the dialler's user still compares the words (ADM-16).
   var isAwaitingDialler: Bool { if case .awaitingPeople(let decision) = state { decision.isAccepted } else { false } }
 
-  /// Answers the dialler's HELLO, which names a session that this process serves.
-  ///
-  /// The checks follow the order of HEL-6.
-  ///
-  /// - Parameters:
-  ///   - hello: The dialler's HELLO.
-  ///   - own: The introduction of the local peer.
-  ///   - membership: The members of the session, and the local peer's ticket.
-  ///   - now: The time.
-  /// - Returns: The actions to perform.
+  /// Answers the dialler's HELLO, which names a session that this process serves, with the checks in the order of
+  /// HEL-6.
   mutating func helloReceived(
     _ hello: Control.DiallerHello,
     answering own: Control.Introduction,
@@ -370,13 +353,7 @@ struct ListenerAdmission: Sendable {
     return [decision.report]
   }
 
-  /// Handles the end of the connection.
-  ///
-  /// - Parameters:
-  ///   - code: The code with which the dialler closed the connection; `nil` if the connection broke or the local peer
-  ///     closed it.
-  ///   - message: The dialler's message.
-  /// - Returns: The actions to perform.
+  /// Handles the end of the connection; `code` is `nil` if the connection broke or the local peer closed it.
   mutating func linkLost(_ code: CloseCode? = nil, _ message: UntrustedText = UntrustedText("")) -> [ListenerAction] {
     if case .over = state { return [] }
     guard let code else { return ending(.withdrawn, "The connection broke.") }

@@ -7,7 +7,6 @@ import PeerWire
 extension SessionAdmission {
   /// What a host, or its relay, tells members about admission.
   struct Sharing: Equatable, Sendable {
-    /// Whether members get the join code.
     var sharesCode: Bool
     /// Whether members may admit newcomers if the host asks its user (TCK-6).
     var givesRight: Bool
@@ -78,7 +77,6 @@ extension SessionAdmission {
     follow()
   }
 
-  /// Lets the policy of the local peer follow the host's from now on, because its user chose none.
   func beginFollowing(asksUser: Bool) {
     followsHost = true
     self.asksUser = asksUser
@@ -140,24 +138,17 @@ extension SessionAdmission {
 
 extension Session {
   /// Tells members from now on how the local peer, as the host or its relay, admits newcomers (MEM-17).
-  ///
-  /// - Parameters:
-  ///   - sharesCode: Whether members get the join code.
-  ///   - givesRight: Whether members may admit newcomers if the policy is `ask` (TCK-6).
   package func shareAdmission(sharesCode: Bool, givesRight: Bool) {
     let core = core
     eventLoop.execute { core.value.admission.share(.init(sharesCode: sharesCode, givesRight: givesRight)) }
   }
 
   /// Lets the local peer admit newcomers as the host does, from now on (MEM-17).
-  ///
-  /// - Parameter asksUser: Whether a user or a program can answer peers that ask to join.
   package func followHost(asksUser: Bool = true) {
     let core = core
     eventLoop.execute { core.value.admission.beginFollowing(asksUser: asksUser) }
   }
 
-  /// Returns how the local peer admits newcomers now.
   package func admissionPolicy() async throws(SessionError) -> AdmissionPolicy {
     try await onLoop { $0.admission.policy }
   }

@@ -8,7 +8,6 @@ import PeerWire
 /// Confined to the session's event loop.
 final class SessionAdmission {
   unowned let session: SessionCore
-  /// The policy for newcomers.
   private(set) var policy: AdmissionPolicy
   /// The key derived from the session's code, if the session admits by code.
   var codeKey: CodeKey?
@@ -16,7 +15,6 @@ final class SessionAdmission {
   var maximum: Int
   /// Additional codes that admit peers until they expire.
   private var invitationCodes: [InvitationCode] = []
-  /// The links with which browsers join.
   var guests = GuestLinks()
   /// The invitations that a user must answer.
   private var invitations: [InvitationID: ListenerHandshake] = [:]
@@ -30,7 +28,6 @@ final class SessionAdmission {
   var asksUser = true
   /// The last terms of the host.
   var terms: Terms?
-  /// The source of ``Session/admissionChanges``.
   let policyChanges: AsyncStream<AdmissionPolicy>
   let policySource: AsyncStream<AdmissionPolicy>.Continuation
 
@@ -86,8 +83,6 @@ final class SessionAdmission {
     return invitationCodes.map { CodeChoice(key: $0.key, label: $0.label) }
   }
 
-  /// Checks that the session admits by codes and has room for one more code.
-  ///
   /// The number of codes is limited, because each guess of an attacker is checked against all of them.
   func checkRoomForCode() throws(SessionError) {
     guard case .code = policy else { throw SessionError(.notByCode, "This session does not admit peers by code.") }
@@ -123,9 +118,7 @@ final class SessionAdmission {
   /// Removes an invitation that no longer needs an answer.
   func invitationEnded(_ id: InvitationID) { invitations[id] = nil }
 
-  /// Answers an invitation with a user's decision.
-  ///
-  /// - Returns: Whether the peer's user still compares the words (ADM-16).
+  /// Answers an invitation with a user's decision; returns whether the peer's user still compares the words (ADM-16).
   func respond(to id: InvitationID, _ answer: InvitationAnswer) throws(SessionError) -> Bool {
     guard let handshake = invitations[id] else {
       throw SessionError(.unknown, "No invitation \(id) is waiting for an answer.")
@@ -195,13 +188,11 @@ struct GuestLinks {
     links = links.filter { now < $0.value.end ?? .distantFuture }
   }
 
-  /// Returns the keys of the browser links that a guest may use.
   mutating func choices(for guest: PeerID) -> [CodeChoice] {
     removeExpired()
     return links.values.filter { $0.guests?.contains(guest) ?? true }.map(\.choice)
   }
 
-  /// Returns whether there is a browser link with this key.
   func contains(_ key: GuestKey) -> Bool { links[key] != nil }
 
   /// Adds a browser link, or replaces the one with the same key.
@@ -220,9 +211,7 @@ struct GuestLinks {
 
 /// An additional code of a session that admits peers until it expires (ADM-9).
 struct InvitationCode {
-  /// The stretched code.
   let key: CodeKey
-  /// The application's label for the code.
   let label: String?
   /// The time at which the code expires; `nil` if it never expires.
   let end: NIODeadline?

@@ -5,7 +5,6 @@ import Crypto
 /// The dialler commits to its nonce before it knows the listener's nonce. A man in the middle therefore cannot search
 /// for nonces that make the words match; the words match by chance once in 2^33 attempts.
 enum ShortWords {
-  /// The number of words.
   static let count = 3
 
   /// The data on which both sides must agree, besides the nonces.
@@ -38,7 +37,6 @@ enum ShortWords {
     WordList.words(secret(context, diallerNonce: diallerNonce, listenerNonce: listenerNonce), count: count)
   }
 
-  /// The dialler's side.
   struct Dialler: Equatable, Sendable {
     private let context: Context
     private let nonce: ProofBytes
@@ -57,7 +55,6 @@ enum ShortWords {
     }
   }
 
-  /// The listener's side of the exchange, after the commitment arrived.
   struct Listener: Equatable, Sendable {
     private let context: Context
     private let nonce: ProofBytes

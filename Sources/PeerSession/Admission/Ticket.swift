@@ -2,8 +2,6 @@ import Crypto
 import FoundationEssentials
 import PeerWire
 
-/// The reason for rejecting a ticket.
-///
 /// The reason determines the next step of admission (TCK-2).
 enum TicketError: Error, Equatable, Sendable {
   /// A signature does not verify; the link is closed with `protocol-error`.
@@ -24,7 +22,6 @@ struct Ticket: Equatable, Sendable {
 
   /// A signature with which `admitter` confirms that the previous peer in the chain belongs to the session.
   struct Signature: Equatable, Sendable {
-    /// The peer that signed.
     var admitter: PeerID
     /// Its DER SubjectPublicKeyInfo.
     var key: [UInt8]
@@ -34,13 +31,6 @@ struct Ticket: Equatable, Sendable {
     /// right.
     var right: [UInt8]?
 
-    /// Creates a signature that confirms that `member` belongs to `session`.
-    ///
-    /// - Parameters:
-    ///   - identity: The admitter.
-    ///   - session: The session.
-    ///   - member: The member.
-    ///   - givesRight: Whether the admitter, as the host, also lets the member admit newcomers (TCK-6).
     init(by identity: PeerIdentity, session: SessionID, member: PeerID, givesRight: Bool = false) {
       admitter = identity.peerID
       key = identity.publicKeyDER
@@ -49,7 +39,6 @@ struct Ticket: Equatable, Sendable {
       right = identity.sign(Ticket.signedRight(session: session, admitter: admitter, member: member))
     }
 
-    /// Returns whether the signature is valid for `member` and `session`.
     func isValid(session: SessionID, member: PeerID) -> Bool {
       isSigned(bytes, Ticket.signedBytes(session: session, admitter: admitter, member: member))
     }
@@ -68,34 +57,23 @@ struct Ticket: Equatable, Sendable {
     }
   }
 
-  /// The signature for the peer that shows the ticket.
   var signature: Signature
   /// The signatures that lead from the admitter to the host, one for each admitter in between.
   ///
   /// The list may be empty.
   var via: [Signature]
 
-  /// The peer that signed the ticket and admitted its holder.
   var admitter: PeerID { signature.admitter }
   /// The number of signatures in the chain from the ticket's holder toward the host.
   var length: Int { via.count + 1 }
 
-  /// Creates a ticket from its signatures.
   init(_ signature: Signature, via: [Signature] = []) {
     self.signature = signature
     self.via = via
   }
 
-  /// Creates a signed ticket which states that `member` belongs to `session`.
-  ///
-  /// - Parameters:
-  ///   - identity: The admitter.
-  ///   - session: The session.
-  ///   - member: The peer that will show the ticket.
-  ///   - own: The admitter's own ticket; `nil` for the host. The new ticket includes it if the chain is not too long
-  ///     (TCK-3).
-  ///   - givesRight: Whether the host also lets the member admit newcomers (TCK-6).
-  /// - Returns: The ticket.
+  /// Creates a signed ticket which states that `member` belongs to `session`; it includes the admitter's own ticket if
+  /// the chain is not too long (TCK-3).
   static func make(
     by identity: PeerIdentity,
     session: SessionID,
@@ -110,15 +88,8 @@ struct Ticket: Equatable, Sendable {
     )
   }
 
-  /// Follows the signatures from `member` to a peer that may admit others (TCK-1, TCK-3).
-  ///
-  /// - Parameters:
-  ///   - session: The session.
-  ///   - member: The peer at the other end of the link.
-  ///   - mayAdmit: Returns whether a peer may admit others. This is true for the host, the local peer, and each peer
-  ///     that has proved its membership.
-  ///   - isRemoved: Returns whether the host removed a peer. A chain through a removed peer is not valid.
-  /// - Throws: ``TicketError``.
+  /// Follows the signatures from `member` to a peer that may admit others (TCK-1, TCK-3), but not through a removed
+  /// peer.
   func verify(
     session: SessionID,
     member: PeerID,

@@ -1,6 +1,5 @@
 /// The 2,048 words of `Protocol/Words.txt`, and the conversion of bytes to words (4.1).
 enum WordList {
-  /// The number of bits that one word encodes.
   static let bitsPerWord = 11
 
   /// The words in the order of the file; the number of a word is its index.

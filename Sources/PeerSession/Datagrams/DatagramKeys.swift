@@ -5,10 +5,8 @@ import PeerWire
 enum DatagramSender: String, Sendable {
   /// The side that dialed the control link.
   case dialler = "d"
-  /// The other side.
   case listener = "l"
 
-  /// The sender at the other end of the link.
   var other: DatagramSender { self == .dialler ? .listener : .dialler }
 }
 
@@ -17,9 +15,7 @@ enum DatagramSender: String, Sendable {
 /// The keys are valid only while the link is open (DGM-5). The type has no textual description, because that could
 /// reveal the keys.
 struct DatagramKeys: Sendable {
-  /// The keys that seal the packets of one epoch.
   struct Epoch: Sendable {
-    /// The number of the epoch.
     let number: UInt8
     let key: SymmetricKey
     private let iv: [UInt8]
@@ -31,7 +27,6 @@ struct DatagramKeys: Sendable {
       self.iv = iv
     }
 
-    /// The number of bytes in a nonce.
     var nonceLength: Int { iv.count }
 
     /// Returns the 12-byte nonce of a packet; no other packet of the epoch has the same nonce.
@@ -59,7 +54,6 @@ struct DatagramKeys: Sendable {
     keyID = id.reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// Derives the keys of one epoch.
   func epoch(_ number: UInt8) -> Epoch {
     func expand(_ name: String, _ length: Int) -> [UInt8] {
       HKDFLabel(label: "wb \(sender.rawValue) \(name)", context: [number], length: length).expand(secret, SHA256.self)

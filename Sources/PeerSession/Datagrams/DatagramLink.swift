@@ -46,7 +46,6 @@ final class DatagramLink {
 
   private static func now() -> UInt64 { NIODeadline.now().uptimeNanoseconds / 1_000_000 }
 
-  /// The path that messages currently use.
   var path: DatagramPath { pathState.usesPackets ? .udp : .link }
 
   func close() {
@@ -112,7 +111,6 @@ final class DatagramLink {
 }
 
 extension SessionCore {
-  /// Begins to probe the UDP path of a new link.
   func startDatagrams(_ entry: PeerEntry, _ link: ControlLink) {
     entry.datagrams?.close()
     var remote: SocketAddress?
@@ -157,9 +155,9 @@ final class DatagramQueue: Sendable {
 
   private let state = NIOLockedValueBox<(messages: CircularBuffer<Message>, bytes: Int)>((CircularBuffer(), 0))
 
-  /// Adds a message.
+  /// Adds a message; returns whether the queue was empty.
   ///
-  /// - Returns: Whether the queue was empty. If so, the caller must wake the event loop.
+  /// If so, the caller must wake the event loop.
   func append(_ bytes: [UInt8], _ peers: [PeerID]?) -> Bool {
     state.withLockedValue { state in
       let wasEmpty = state.messages.isEmpty

@@ -2,9 +2,7 @@ import Crypto
 import FoundationEssentials
 import PeerWire
 
-/// A packet that was opened and not seen before.
 struct OpenedDatagram: Equatable, Sendable {
-  /// The content of the packet.
   var content: DatagramContent
   /// The bytes of the message or piece.
   var bytes: [UInt8]
@@ -22,11 +20,9 @@ struct DatagramOpener: Sendable {
   /// How long the keys of an epoch are stored after the next epoch has begun, in milliseconds (DGM-1).
   static let timeout: UInt64 = 10_000
 
-  /// The reason why a packet is dropped silently (DGM-2).
   enum OpenError: Error, Equatable, Sendable {
     /// The packet is too short or too long.
     case length
-    /// The packet has an unsupported version.
     case version
     /// The key id belongs to another link or direction.
     case keyID
@@ -56,19 +52,12 @@ struct DatagramOpener: Sendable {
   /// The keys of the next epoch, derived when a packet first needs them.
   private var next: DatagramKeys.Epoch?
 
-  /// Creates the opener of a new link.
-  ///
-  /// - Parameters:
-  ///   - secret: The 32 bytes exported for datagrams.
-  ///   - sender: The side that sends the packets.
   init(secret: [UInt8], sender: DatagramSender) {
     keys = DatagramKeys(secret: secret, sender: sender)
     current = Receiving(epoch: keys.epoch(0))
   }
 
-  /// Opens a whole UDP payload.
-  ///
-  /// - Throws: ``OpenError``, the first that applies in the order of DGM-2.
+  /// Opens a whole UDP payload; throws ``OpenError``, the first that applies in the order of DGM-2.
   mutating func open(_ packet: [UInt8], now: UInt64) throws(OpenError) -> OpenedDatagram {
     let header: PacketHeader
     do { header = try PacketHeader.read(packet: packet.span) } catch .version { throw .version } catch { throw .length }

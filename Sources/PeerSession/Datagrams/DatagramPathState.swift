@@ -12,7 +12,6 @@ struct DatagramPathState: Sendable {
   /// The number of unanswered probes after which packets are no longer used.
   static let unansweredLimit = 2
 
-  /// An action for the caller.
   struct Action: Equatable, Sendable {
     /// The content of a probe to send now.
     var probe: UInt64?
@@ -42,17 +41,12 @@ struct DatagramPathState: Sendable {
   /// Creates the state of a link that has just opened.
   ///
   /// The first probe is due immediately; ``timePassed(now:)`` returns it.
-  ///
-  /// - Parameters:
-  ///   - firstProbe: Any number; later probes count up from it.
-  ///   - now: The time in milliseconds.
   init(firstProbe: UInt64, now: UInt64) {
     lastSent = firstProbe &- 1
     lastAnswered = lastSent
     wakeAt = now
   }
 
-  /// Performs the work that is due at ``wakeAt``; does nothing before that time.
   mutating func timePassed(now: UInt64) -> Action {
     guard now >= wakeAt else { return Action() }
     var action = Action()
@@ -69,9 +63,8 @@ struct DatagramPathState: Sendable {
     return action
   }
 
-  /// Handles the answer to a probe.
-  ///
   /// An answer is accepted if its probe was sent after the last answered probe, even if newer probes were sent since.
+  ///
   /// Answers can arrive late on a slow path. All other answers are ignored.
   mutating func answered(_ probe: UInt64, now: UInt64) -> Action {
     let ahead = probe &- lastAnswered

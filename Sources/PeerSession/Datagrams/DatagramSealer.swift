@@ -6,7 +6,6 @@ import PeerWire
 ///
 /// It counts packets and epochs, so each side of a link has exactly one sealer.
 struct DatagramSealer: Sendable {
-  /// The reason why no more packets can be sealed.
   enum SealError: Error, Equatable, Sendable {
     /// The last epoch is used up: a new link is needed (DGM-1).
     case exhausted
@@ -16,7 +15,6 @@ struct DatagramSealer: Sendable {
     case cipher
   }
 
-  /// The number of the current epoch.
   var epoch: UInt8 { current.number }
   /// The number of the next packet within the epoch.
   private(set) var counter: UInt64 = 0
@@ -26,12 +24,6 @@ struct DatagramSealer: Sendable {
   private var current: DatagramKeys.Epoch
   private var nextMessage: UInt32 = 0
 
-  /// Creates the sealer of a new link.
-  ///
-  /// - Parameters:
-  ///   - secret: The 32 bytes exported for datagrams.
-  ///   - sender: The local side.
-  ///   - packetsPerEpoch: The number of packets in an epoch; 2^32 at most.
   init(secret: [UInt8], sender: DatagramSender, packetsPerEpoch: UInt64 = 1 << 32) {
     precondition(packetsPerEpoch >= 1 && packetsPerEpoch <= 1 << 32, "an epoch has 1 to 2^32 packets (DGM-1)")
     keys = DatagramKeys(secret: secret, sender: sender)
@@ -39,22 +31,15 @@ struct DatagramSealer: Sendable {
     current = keys.epoch(0)
   }
 
-  /// Begins the next epoch before the current one is used up.
-  ///
-  /// - Throws: `exhausted` after epoch 255.
+  /// Begins the next epoch before the current one is used up; throws `exhausted` after epoch 255.
   mutating func beginNextEpoch() throws(SealError) {
     guard current.number < .max else { throw .exhausted }
     current = keys.epoch(current.number + 1)
     counter = 0
   }
 
-  /// Seals one packet into `packet`, whose memory is reused.
-  ///
-  /// - Parameters:
-  ///   - content: The kind of packet.
-  ///   - bytes: The bytes of the packet: a message of at most 1,165 bytes, or a piece.
-  ///   - packet: Receives the whole UDP payload.
-  /// - Throws: ``SealError``; the content of `packet` is then undefined, and the packet counter is unchanged.
+  /// Seals one packet into `packet`, whose memory is reused; throws ``SealError``; the content of `packet` is then
+  /// undefined, and the packet counter is unchanged.
   mutating func seal(_ content: DatagramContent, _ bytes: ArraySlice<UInt8>, into packet: inout [UInt8])
     throws(SealError)
   {
@@ -83,7 +68,6 @@ struct DatagramSealer: Sendable {
     }
   }
 
-  /// Seals a packet without message bytes: a probe or an answer.
   mutating func seal(_ content: DatagramContent) throws(SealError) -> [UInt8] {
     var packet: [UInt8] = []
     try seal(content, [], into: &packet)

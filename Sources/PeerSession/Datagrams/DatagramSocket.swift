@@ -32,12 +32,7 @@ private final class DatagramSocketHandler: ChannelInboundHandler {
 extension TransportCore {
   private static let packetsPerRead = 32
 
-  /// Binds the UDP socket.
-  ///
-  /// - Parameters:
-  ///   - address: The address.
-  ///   - interface: The index of the only interface to use; zero for all.
-  /// - Returns: The channel.
+  /// Binds the UDP socket, on all interfaces if `interface` is zero.
   func bindDatagrams(_ address: SocketAddress, on interface: CInt) -> EventLoopFuture<any Channel> {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     let bootstrap = DatagramBootstrap(group: eventLoop)

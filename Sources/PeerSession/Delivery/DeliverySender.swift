@@ -27,7 +27,6 @@ struct DeliverySender {
   private(set) var usedBytes = 0
   /// The highest part number that was assigned.
   private(set) var lastSequence: UInt64 = 0
-  /// The highest part number that was acknowledged.
   private(set) var acknowledged: UInt64 = 0
 
   /// The last part numbers of the application's unacknowledged messages.
@@ -45,18 +44,15 @@ struct DeliverySender {
   /// Whether bytes wait to be written.
   var hasUnsent: Bool { sentChunks < chunks.count || open.readableBytes > 0 }
 
-  /// The number of unacknowledged parts.
   var unacknowledgedParts: UInt64 { lastSequence - acknowledged }
 
-  /// The number of the application's unacknowledged messages.
   var unacknowledgedMessages: Int { ends.count }
 
-  /// Returns whether a message of `count` bytes fits now.
   func hasRoom(for count: Int) -> Bool { usedBytes == 0 || usedBytes + count <= capacity }
 
-  /// Adds one message, which may be between a member and a relay (11.2).
+  /// Adds one message, which may be between a member and a relay (11.2); returns the number of the message's last part.
   ///
-  /// - Returns: The number of the message's last part. When this part is acknowledged, the message is delivered.
+  /// When this part is acknowledged, the message is delivered.
   mutating func append(_ message: [UInt8], acknowledgeAtOnce: Bool, isRelays: Bool = false) -> UInt64 {
     defer { if !isRelays { ends.append(lastSequence) } }
     let room = Limits.framePayload - 2 * Varint.maximumLength - 1
@@ -146,10 +142,8 @@ struct DeliverySender {
     return chunks[chunks.index(chunks.startIndex, offsetBy: sentChunks)].bytes
   }
 
-  /// Records that the peer has all parts up to `sequence`.
-  ///
-  /// - Returns: Whether the acknowledgement freed room.
-  /// - Throws: ``AcknowledgementError`` if the part was never sent (MSG-4).
+  /// Records that the peer has all parts up to `sequence`; returns whether the acknowledgement freed room; throws if
+  /// the part was never sent (MSG-4).
   mutating func acknowledge(_ sequence: UInt64) throws(AcknowledgementError) -> Bool {
     guard sequence <= lastSequence else { throw AcknowledgementError() }
     guard sequence > acknowledged else { return false }
@@ -165,9 +159,8 @@ struct DeliverySender {
     return freed
   }
 
-  /// Marks the messages that the peer has not received as unsent, for a new link.
-  ///
-  /// - Throws: ``AcknowledgementError`` if the peer claims more than was sent.
+  /// Marks the messages that the peer has not received as unsent, for a new link; throws if the peer claims more than
+  /// was sent.
   mutating func resume(received: UInt64) throws(AcknowledgementError) {
     _ = try acknowledge(received)
     sentChunks = 0
@@ -178,7 +171,6 @@ struct DeliverySender {
 struct AcknowledgementError: Error, Equatable {}
 
 extension ByteBuffer {
-  /// Writes a `vint` (FRM-2).
   @inline(__always) mutating func writeVarint(_ value: UInt64) {
     var rest = value
     while rest >= 0x80 {

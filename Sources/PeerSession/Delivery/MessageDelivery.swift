@@ -10,7 +10,6 @@ final class MessageDelivery {
   /// The join generation that was assigned last.
   private var joinCount: UInt64 = 0
 
-  /// Returns the join generation of a peer that joins now.
   func nextJoinGeneration() -> UInt64 {
     joinCount += 1
     return joinCount
@@ -53,7 +52,6 @@ final class MessageDelivery {
 
   // MARK: Sending
 
-  /// Writes unsent messages while the link accepts them.
   func flush(_ entry: PeerEntry) {
     guard let link = entry.link, let outbox = entry.delivery?.outbox else { return }
     var wrote = false
@@ -78,7 +76,6 @@ final class MessageDelivery {
 
   // MARK: Receiving
 
-  /// Handles a MESSAGE frame.
   func messageReceived(_ link: ControlLink, _ entry: PeerEntry, _ payload: ByteBuffer, in session: SessionCore) {
     guard let delivery = entry.delivery else { return }
     let part: MessageInbox.Part
@@ -100,7 +97,6 @@ final class MessageDelivery {
     entry.acknowledgements.received(part.byteCount, atOnce: part.wantsAcknowledgement)
   }
 
-  /// Handles an ACK frame.
   func acknowledgementReceived(_ link: ControlLink, _ entry: PeerEntry, _ payload: ByteBuffer, in session: SessionCore)
   {
     guard let sequence = try? Acknowledgement.read(payload: payload.readableBytesUInt8Span) else {

@@ -5,16 +5,14 @@ import PeerWire
 ///
 /// The inbox exists as long as the delivery state of the two peers, over any number of links (3.4).
 struct MessageInbox {
-  /// The result of one part.
   enum Outcome: Equatable {
     /// The part completes no message, or was received before.
     case incomplete
     /// The part begins a message of `total` bytes in several parts.
     case began(total: Int)
-    /// The part completes a message.
+    /// `isRelays` states whether the message is between a member and a relay (11.2).
     ///
-    /// `isRelays` states whether the message is between a member and a relay (11.2). `isSplit` states whether it came
-    /// in several parts.
+    /// `isSplit` states whether it came in several parts.
     case completed([UInt8], isRelays: Bool, isSplit: Bool)
   }
 
@@ -42,11 +40,8 @@ struct MessageInbox {
   /// The number of the last part received; 0 before the first.
   var received: UInt64 { assembler.received }
 
-  /// Receives the payload of a MESSAGE frame.
-  ///
-  /// - Parameter payload: The payload.
-  /// - Returns: The part, and its outcome for the message.
-  /// - Throws: ``Violation`` if the payload breaks a rule; the state is then unchanged.
+  /// Receives the payload of a MESSAGE frame; returns the part, and its outcome for the message; throws if the payload
+  /// breaks a rule; the state is then unchanged.
   mutating func receive(_ payload: ByteBuffer) throws(Violation) -> Part {
     var offset = 0
     let part: MessagePart

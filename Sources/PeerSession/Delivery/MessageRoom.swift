@@ -22,7 +22,6 @@ struct MessageRoom {
   private struct Place {
     let bytes: Int
     var since: NIODeadline
-    /// Whether all parts of the message arrived.
     var isComplete = false
   }
 
@@ -50,15 +49,13 @@ struct MessageRoom {
     return waiting.contains { $0.peer == peer }
   }
 
-  /// Records that the application handled the message of a member.
-  /// - Returns: The members whose links may be read again.
+  /// Records that the application handled the message of a member; returns the members whose links may be read again.
   mutating func handled(_ peer: PeerID, now: NIODeadline) -> [PeerID] {
     guard places[peer]?.isComplete == true else { return [] }
     return [peer] + removed(peer, now: now)
   }
 
-  /// Drops the message of a member whose delivery state ended.
-  /// - Returns: The members whose links may be read again.
+  /// Drops the message of a member whose delivery state ended; returns the members whose links may be read again.
   mutating func removed(_ peer: PeerID, now: NIODeadline) -> [PeerID] {
     left(peer)
     return admit(now)

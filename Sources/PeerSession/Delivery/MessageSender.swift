@@ -16,9 +16,8 @@ final class MessageSender: Sendable {
 
   // MARK: Sending
 
-  /// Sends a message to the given peers, or to all if `peers` is `nil`.
-  ///
-  /// - Throws: The errors of ``Session/send(_:to:mode:)``.
+  /// Sends a message to the given peers, or to all if `peers` is `nil`; throws the errors of
+  /// ``Session/send(_:to:mode:)``.
   nonisolated(nonsending) func send(_ bytes: [UInt8], to peers: [PeerID]?) async throws(SessionError) -> SendReceipt {
     var receipt = SendReceipt(tracks: [])
     let routes = try routes(to: peers)
@@ -34,9 +33,8 @@ final class MessageSender: Sendable {
     return receipt
   }
 
-  /// Sends a message to peers of the given join generations.
-  ///
-  /// - Throws: `sessionEnded`, `cancelled`; the error of the last recipient if no outbox accepted the message.
+  /// Sends a message to peers of the given join generations; throws `sessionEnded`, `cancelled`; the error of the last
+  /// recipient if no outbox accepted the message.
   nonisolated(nonsending) func send(_ bytes: [UInt8], toGenerations generations: [PeerID: UInt64])
     async throws(SessionError) -> SendReceipt
   {
@@ -62,13 +60,8 @@ final class MessageSender: Sendable {
     return receipt
   }
 
-  /// Sends a message, and waits until the process of every recipient has received it (MSG-4).
-  ///
-  /// - Parameters:
-  ///   - bytes: The message.
-  ///   - peers: The recipients; `nil` for all.
-  ///   - sent: Called when the outboxes accepted the message.
-  /// - Throws: The errors of ``Session/send(_:to:mode:)``.
+  /// Sends a message, and waits until the process of every recipient has received it (MSG-4); throws the errors of
+  /// ``Session/send(_:to:mode:)``.
   nonisolated(nonsending) func sendConfirmed(_ bytes: [UInt8], to peers: [PeerID]?, sent: () -> Void)
     async throws(SessionError)
   {
@@ -86,9 +79,8 @@ final class MessageSender: Sendable {
     for token in tokens { try await confirmations.wait(for: token) }
   }
 
-  /// Waits until the process of a peer has received a message that was sent earlier (RLY-9).
-  ///
-  /// - Throws: The errors of ``Session/confirmation(of:by:)``.
+  /// Waits until the process of a peer has received a message that was sent earlier (RLY-9); throws the errors of
+  /// ``Session/confirmation(of:by:)``.
   func confirmation(of receipt: SendReceipt, by peer: PeerID) async throws(SessionError) {
     guard let track = receipt.tracks.first(where: { $0.peer == peer }) else { throw .notInSession(peer) }
     switch track.means {
@@ -109,9 +101,8 @@ final class MessageSender: Sendable {
 
   // MARK: Routes
 
-  /// Returns the routes to the given peers, or to all if `peers` is `nil`.
-  ///
-  /// - Throws: `notConnected` if a peer is not in the session; the reason why the session is over.
+  /// Returns the routes to the given peers, or to all if `peers` is `nil`; throws if a peer is not in the session; the
+  /// reason why the session is over.
   @discardableResult func routes(to peers: [PeerID]?) throws(SessionError) -> Routes {
     let result: Result<Routes, SessionError> = published.withLockedValue { published in
       if let end = published.end { return .failure(end) }
@@ -146,10 +137,8 @@ final class MessageSender: Sendable {
 
   // MARK: Relayed peers
 
-  /// Asks the peers of a group to confirm the messages that were sent to them before.
-  ///
-  /// - Returns: A token for ``Confirmations/wait(for:)``.
-  /// - Throws: The errors of ``Session/send(_:to:mode:)``.
+  /// Asks the peers of a group to confirm the messages that were sent to them before; returns a token for
+  /// ``Confirmations/wait(for:)``; throws the errors of ``Session/send(_:to:mode:)``.
   private nonisolated(nonsending) func confirm(_ group: Routes.Relayed) async throws(SessionError) -> UInt64 {
     let token = confirmations.begin(group.peers.map(\.peer))
     do throws(SessionError) {
@@ -161,17 +150,11 @@ final class MessageSender: Sendable {
     }
   }
 
-  /// Sends one copy of a message to the relay that forwards it to the recipients.
+  /// Sends one copy of a message, or CONFIRM if `token` is not `nil`, to the relay that forwards it; returns the
+  /// delivery track for each recipient.
   ///
-  /// The call then waits until the relay's rate limit allows further messages (RLY-14).
-  ///
-  /// - Parameters:
-  ///   - bytes: The message.
-  ///   - group: The recipients. A recipient that left or joined again in the meantime is skipped.
-  ///   - isNamed: Whether it is an error if a recipient is skipped.
-  ///   - token: If it is not `nil`, CONFIRM is sent instead of a message.
-  /// - Returns: The delivery track for each recipient.
-  /// - Throws: The errors of ``Session/send(_:to:mode:)``.
+  /// Waits until the relay's rate limit allows further messages (RLY-14). A recipient that left or joined again is
+  /// skipped, which is an error if `isNamed`.
   @discardableResult private nonisolated(nonsending) func sendRelayed(
     _ bytes: [UInt8],
     _ group: Routes.Relayed,
@@ -194,7 +177,7 @@ final class MessageSender: Sendable {
   }
 
   private enum Attempt {
-    /// The outbox accepted the message. A recipient may have been skipped, and the caller must pause (RLY-14).
+    /// A recipient may have been skipped, and the caller must pause (RLY-14).
     case accepted([SendReceipt.Track], skipped: PeerID?, pause: Duration)
     case full(Outbox)
   }
@@ -262,14 +245,12 @@ struct Route: Sendable {
   var relayed: RelayRoute?
   /// The ledger that counts the messages to a relayed peer; `nil` if there is a link to the peer.
   var ledger: RouteLedger?
-  /// The join generation of the peer.
   var joinGeneration: UInt64
 }
 
-/// The routes to several peers.
+/// Each linked peer has its own outbox.
 ///
-/// Each linked peer has its own outbox. All peers behind one relay share an outbox and receive the same copy of a
-/// message.
+/// All peers behind one relay share an outbox and receive the same copy of a message.
 struct Routes: Sendable {
   /// The peers behind one relay, in the order in which they joined.
   struct Relayed: Sendable {
@@ -286,7 +267,6 @@ struct Routes: Sendable {
   var direct: [Outbox] = []
   var relayed: [Relayed] = []
 
-  /// Adds the route to one more peer.
   mutating func add(_ peer: PeerID, _ route: Route) {
     guard let relay = route.relayed?.relay else { return direct.append(route.outbox) }
     let recipient = Recipient(peer: peer, joinGeneration: route.joinGeneration)
@@ -298,10 +278,6 @@ struct Routes: Sendable {
   }
 }
 
-/// Counts the messages that were sent to one relayed peer, and those that it confirmed (RLY-9).
-///
-/// An acknowledgement by the relay does not cover the peer behind it. Senders count messages while they hold the lock
-/// of the session's published state, so that message numbers and CONFIRMs follow the order of the outbox.
 final class RouteLedger: Sendable {
   private struct State {
     var sent: UInt64 = 0
@@ -315,9 +291,7 @@ final class RouteLedger: Sendable {
 
   private let state = NIOLockedValueBox(State())
 
-  /// Counts one message.
-  ///
-  /// - Returns: The number of the message, starting at 1.
+  /// Counts one message; returns the number of the message, starting at 1.
   func countMessage() -> UInt64 {
     state.withLockedValue { state in
       state.sent += 1
@@ -326,8 +300,6 @@ final class RouteLedger: Sendable {
   }
 
   /// Records that CONFIRM was sent after all messages so far.
-  ///
-  /// - Parameter token: The token of the CONFIRM; each token is greater than the previous one.
   func asked(_ token: UInt64) {
     state.withLockedValue { state in
       if state.asked.count >= Self.maximumAsked { state.asked.removeFirst() }
@@ -335,9 +307,6 @@ final class RouteLedger: Sendable {
     }
   }
 
-  /// Records the answer to a CONFIRM.
-  ///
-  /// - Parameter token: The token in the answer; an unknown token is ignored.
   func confirmed(_ token: UInt64) {
     state.withLockedValue { state in
       guard let index = state.asked.firstIndex(where: { $0.token == token }) else { return }
@@ -346,10 +315,6 @@ final class RouteLedger: Sendable {
     }
   }
 
-  /// Returns whether the peer confirmed a message.
-  ///
-  /// - Parameter number: The number that ``countMessage()`` returned.
-  /// - Returns: Whether the peer confirmed the message.
   func isConfirmed(_ number: UInt64) -> Bool { state.withLockedValue { number <= $0.confirmed } }
 
   /// The number of messages that the peer has not confirmed.

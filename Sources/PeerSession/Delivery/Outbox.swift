@@ -23,15 +23,12 @@ final class Outbox: Sendable {
     var failure: SessionError?
   }
 
-  /// The peer that receives the messages.
   let peer: PeerID
-  /// The join generation of the peer.
   let joinGeneration: UInt64
   private let state: NIOLockedValueBox<State>
   private let eventLoop: any EventLoop
   private let onWork: @Sendable () -> Void
 
-  /// Creates an outbox that calls `onWork` on `eventLoop` when there are bytes to write.
   init(
     peer: PeerID,
     joinGeneration: UInt64,
@@ -46,9 +43,9 @@ final class Outbox: Sendable {
     self.onWork = onWork
   }
 
-  /// Appends one message, and waits while the outbox is full.
+  /// Appends one message, and waits while the outbox is full; returns the number of the message's last part.
   ///
-  /// - Returns: The number of the message's last part. When this part is acknowledged, the message is delivered.
+  /// When this part is acknowledged, the message is delivered.
   nonisolated(nonsending) func append(_ message: [UInt8], acknowledgeAtOnce: Bool) async throws(SessionError) -> UInt64
   {
     // A caller that has already waited takes precedence over new callers, so that one sender's messages stay in order.
@@ -62,15 +59,8 @@ final class Outbox: Sendable {
     }
   }
 
-  /// Appends one message if there is room for it.
-  ///
-  /// - Parameters:
-  ///   - message: The message.
-  ///   - acknowledgeAtOnce: Whether the peer must acknowledge without delay (MSG-4).
-  ///   - isRelays: Whether the message is between a member and a relay (11.2).
-  ///   - hasWaited: Whether the caller takes precedence over waiting callers.
-  /// - Returns: The number of the message's last part, or `nil` if the caller must wait.
-  /// - Throws: The reason why the peer is out of the session.
+  /// Appends one message if there is room for it; `nil` if the caller must wait; throws the reason why the peer is out
+  /// of the session.
   func appendNow(_ message: [UInt8], acknowledgeAtOnce: Bool, isRelays: Bool = false, hasWaited: Bool = false)
     throws(SessionError) -> UInt64?
   {
@@ -145,10 +135,10 @@ final class Outbox: Sendable {
 
   // MARK: The session's side, on its event loop
 
-  /// Appends a control message to a relay, even if the outbox is full.
+  /// Appends a control message to a relay, even if the outbox is full; returns whether the message was appended.
   ///
-  /// - Returns: Whether the message was appended. The message is rejected if the unacknowledged bytes far exceed the
-  ///   capacity, so that a relay that does not read cannot fill the memory.
+  /// The message is rejected if the unacknowledged bytes far exceed the capacity, so that a relay that does not read
+  /// cannot fill the memory.
   func appendControl(_ message: [UInt8]) -> Bool {
     let (isTaken, mustFlush) = state.withLockedValue { state in
       guard state.failure == nil else { return (true, false) }
@@ -205,11 +195,9 @@ final class Outbox: Sendable {
     for waiter in try result.get() { waiter.continuation.resume(returning: .success(())) }
   }
 
-  /// Closes the outbox because the peer left.
+  /// Closes the outbox because the peer left; returns the number of the application's unacknowledged messages.
   ///
   /// Later calls fail with `error`.
-  ///
-  /// - Returns: The number of the application's unacknowledged messages.
   @discardableResult func fail(_ error: SessionError) -> Int {
     let (woken, owed): ([Waiter], Int) = state.withLockedValue { state in
       guard state.failure == nil else { return ([], 0) }
@@ -229,7 +217,6 @@ final class Outbox: Sendable {
   /// Returns whether the peer may have received all parts up to `sequence` (RSM-2).
   func hasSent(_ sequence: UInt64) -> Bool { state.withLockedValue { sequence <= $0.sender.lastSequence } }
 
-  /// The highest number that the peer acknowledged.
   var acknowledged: UInt64 { state.withLockedValue { $0.sender.acknowledged } }
 
   /// Whether all sent messages were acknowledged.

@@ -11,7 +11,6 @@ struct ReadingControl {
   private var throttled: Set<PeerID> = []
   /// The peers whose links are not read at the application's request (MSG-5).
   private var stopped: Set<PeerID> = []
-  /// The memory for large messages.
   private var room = MessageRoom()
 
   /// Returns whether the link of a peer must be read.
@@ -21,29 +20,23 @@ struct ReadingControl {
 
   // MARK: Throttling
 
-  /// Returns whether a peer is throttled.
   func isThrottled(_ peer: PeerID) -> Bool { throttled.contains(peer) }
 
-  /// Throttles a peer.
   mutating func throttle(_ peer: PeerID) { throttled.insert(peer) }
 
-  /// Ends the throttling of a peer.
   mutating func endThrottle(_ peer: PeerID) { throttled.remove(peer) }
 
   // MARK: The application
 
-  /// Stops reading from a peer at the application's request.
   mutating func stop(_ peer: PeerID) { stopped.insert(peer) }
 
   /// Resumes reading from a peer at the application's request.
   mutating func start(_ peer: PeerID) { stopped.remove(peer) }
 
-  /// Records that the application handled a large message of a peer.
+  /// Records that the application handled a large message of a peer; returns the peers whose links may be read again.
   ///
   /// The room of the message becomes free, unless the application stopped reading from the peer. In that case, the
   /// message still waits in the application's own queue.
-  ///
-  /// - Returns: The peers whose links may be read again.
   mutating func messageHandled(of peer: PeerID, now: NIODeadline) -> [PeerID] {
     stopped.contains(peer) ? [] : room.handled(peer, now: now)
   }
@@ -58,16 +51,13 @@ struct ReadingControl {
   /// Handles the last part of a message.
   mutating func messageCompleted(by peer: PeerID) { room.completed(by: peer) }
 
-  /// Records that the local relay handled a large message addressed to it.
+  /// Records that the local relay handled a large message addressed to it; returns the peers whose links may be read
+  /// again.
   ///
   /// The room of the message becomes free even if the application stopped reading from the peer.
-  ///
-  /// - Returns: The peers whose links may be read again.
   mutating func relayMessageHandled(of peer: PeerID, now: NIODeadline) -> [PeerID] { room.handled(peer, now: now) }
 
-  /// Records that a peer left the session.
-  ///
-  /// - Returns: The peers whose links may be read again.
+  /// Records that a peer left the session; returns the peers whose links may be read again.
   mutating func departed(_ peer: PeerID, now: NIODeadline) -> [PeerID] { room.removed(peer, now: now) }
 
   /// Records that a link is read again.

@@ -98,12 +98,8 @@ extension PeerTransport {
 
   /// Accepts the connection of a browser, or refuses it if too many connections wait for admission (WEB-1).
   ///
-  /// Call this method on ``linkEventLoop``.
-  ///
-  /// - Parameters:
-  ///   - channel: A channel whose last handler reads and writes the bytes of the web link as `ByteBuffer`.
-  ///   - origin: The origin of the page, such as `https://192.168.1.5:26443`.
-  /// - Throws: An error if the connection is refused. The caller must then close the channel.
+  /// If it throws, the caller must close the channel. Call it on ``linkEventLoop``; the last handler of the channel
+  /// reads and writes the bytes of the web link.
   package func acceptBrowser(_ channel: any Channel, origin: String) throws {
     try core.value.acceptBrowser(channel, origin: origin)
   }

@@ -7,7 +7,6 @@ extension Control {
   struct WebChallenge: ControlPayload {
     static let frameType = FrameType.webChallenge
 
-    /// The id of the gateway.
     var peer: PeerID
     var nonce: ProofBytes
   }
@@ -57,9 +56,7 @@ struct WebExchange {
   /// The origin of the page, such as `https://192.168.1.5:26443`.
   let origin: String
 
-  /// Checks the proof of a browser.
-  ///
-  /// - Returns: The browser's id and the exporter of the web link; `nil` if the proof is not valid.
+  /// Checks the proof of a browser; `nil` if the proof is not valid.
   func check(_ proof: Control.WebProof) -> (guest: PeerID, exporter: LinkExporter)? {
     guard let key = try? P256.Signing.PublicKey(derRepresentation: proof.key),
       let signature = try? P256.Signing.ECDSASignature(rawRepresentation: proof.signature)
@@ -74,7 +71,6 @@ struct WebExchange {
     Array("whiteboard-p2p web proof 1\0".utf8) + common(nonce, guest) + Array(origin.utf8)
   }
 
-  /// Returns the secret from which the exporter of the web link derives its values.
   func exporterSecret(_ nonce: ProofBytes, _ guest: PeerID) -> ProofBytes {
     let input = Array("whiteboard-p2p web exporter 1\0".utf8) + common(nonce, guest)
     guard let secret = ProofBytes(SHA256.hash(data: input)) else { preconditionFailure("a SHA-256 hash has 32 bytes") }

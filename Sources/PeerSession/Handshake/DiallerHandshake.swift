@@ -28,10 +28,9 @@ final class DiallerHandshake: LinkDelegate {
   /// A closure that receives each step of the handshake, on the event loop.
   var progress: ((JoinStep) -> Void)?
 
-  /// Prepares a handshake on a link whose TLS is complete.
+  /// `verify` asks a user to compare verification words; it is `nil` if the key is already verified.
   ///
-  /// `verify` asks a user to compare verification words; it is `nil` if the key is already verified. `completion` is
-  /// called once.
+  /// `completion` is called once.
   init(
     _ session: SessionCore,
     _ link: ControlLink,
@@ -57,7 +56,6 @@ final class DiallerHandshake: LinkDelegate {
   /// Whether a user is asked to admit the local peer.
   var hasAskedPerson: Bool { admission.hasAskedPerson }
 
-  /// Withdraws the invitation.
   func withdraw() { run { $0.withdraw() } }
 
   private func run(_ event: (inout DiallerAdmission) -> [DiallerAction]) {

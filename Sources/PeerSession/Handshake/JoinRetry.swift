@@ -4,32 +4,19 @@ import PeerWire
 ///
 /// This type does no I/O and has no clock or random source. ``DialPlan`` makes the same decision for members.
 package struct JoinRetry: Sendable {
-  /// How long to keep dialing a listener that has locked out the local peer for wrong codes.
-  ///
-  /// This is the one-minute lockout plus the longest delay.
   static let lockedOutLimit = Duration.seconds(75)
 
   private let limit: Duration
   private let start: Duration
   private var failures = 0
 
-  /// Creates the state for the first dial.
-  ///
-  /// - Parameters:
-  ///   - limit: How long to keep dialing the listener; zero means to dial only once.
-  ///   - start: The time of the first dial.
+  /// If `limit` is zero, the peer dials only once.
   package init(limit: Duration, start: Duration) {
     self.limit = limit
     self.start = start
   }
 
-  /// Returns the delay before the next dial after a failed one.
-  ///
-  /// - Parameters:
-  ///   - error: The reason for the failure.
-  ///   - now: The time.
-  ///   - jitter: How much jitter to add, from 0 to 1.
-  /// - Returns: The delay; `nil` if the peer must not dial again.
+  /// Returns the delay before the next dial after a failed one; `nil` if the peer must not dial again.
   package mutating func wait(after error: SessionError, now: Duration, jitter: Double) -> Duration? {
     guard limit > .zero, Self.isTemporary(error) else { return nil }
     let end = start + (error.code == .lockedOut ? max(limit, Self.lockedOutLimit) : limit)

@@ -3,7 +3,6 @@ import NIOCore
 import NIOSSL
 import PeerWire
 
-/// The local side of a link.
 enum LinkSide: Sendable, Equatable {
   case dialler
   case listener
@@ -40,16 +39,11 @@ struct LinkSecurity: Sendable {
     self.key = try NIOSSLPrivateKey(bytes: identity.privateKeyDER, format: .der)
   }
 
-  /// Creates the TLS handler for one connection.
+  /// Creates the TLS handler for one connection; returns the handler, and the facts that it fills in; throws the TLS
+  /// library's error about the local key or certificate.
   ///
   /// Each connection has its own TLS context, because the key log callback that provides the exporter secret belongs to
   /// the context.
-  ///
-  /// - Parameters:
-  ///   - side: The local side.
-  ///   - expected: The only key to accept, if one was named (LNK-3).
-  /// - Returns: The handler, and the facts that it fills in.
-  /// - Throws: The TLS library's error about the local key or certificate.
   func makeHandler(_ side: LinkSide, expecting expected: PeerID?) throws -> (handler: NIOSSLHandler, facts: LinkFacts) {
     let facts = LinkFacts()
     var configuration =

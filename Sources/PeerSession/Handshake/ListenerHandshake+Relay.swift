@@ -61,9 +61,7 @@ extension ListenerHandshake {
 struct CarryQuestion: Sendable {
   var request: CarryRequest
 
-  /// Checks the request in a HELLO.
-  ///
-  /// - Throws: The reason for closing the link.
+  /// Checks the request in a HELLO; throws the reason for closing the link.
   init(
     _ carry: Control.Carry,
     _ hello: Control.DiallerHello,

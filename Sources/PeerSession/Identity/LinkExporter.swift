@@ -3,10 +3,9 @@ import Crypto
 /// Derives secrets that only the two ends of one connection know.
 ///
 /// Usually, this is the TLS 1.3 exporter (RFC 8446, 7.5; `Protocol/session.md`, 1.1). A browser cannot use that
-/// exporter, so the secrets of its link derive from the nonces of both ends (WEB-4).
-///
-/// The TLS library has no exporter API, but it writes the exporter secret to its key log. This type reads the secret
-/// from there. It has no textual description, so that the secret is never printed.
+/// exporter, so the secrets of its link derive from the nonces of both ends (WEB-4). The TLS library has no exporter
+/// API, but it writes the exporter secret to its key log. This type reads the secret from there. It has no textual
+/// description, so that the secret is never printed.
 struct LinkExporter: Sendable {
   /// The uses of the exporter; each has its own label (1.1).
   enum Label: String, Sendable {
@@ -14,7 +13,6 @@ struct LinkExporter: Sendable {
     case binding = "EXPORTER-whiteboard-p2p binding"
     /// Ties a bulk link to its control link.
     case attach = "EXPORTER-whiteboard-p2p attach"
-    /// The source of the datagram keys.
     case datagram = "EXPORTER-whiteboard-p2p datagram"
   }
 
@@ -90,7 +88,6 @@ struct HKDFLabel {
   /// The number of bytes to export.
   let length: Int
 
-  /// The input structure of HKDF-Expand.
   var encoded: [UInt8] {
     let full = Array("tls13 ".utf8) + Array(label.utf8)
     precondition(full.count <= 255 && context.count <= 255, "an exporter label or context has at most 255 bytes")
@@ -101,7 +98,6 @@ struct HKDFLabel {
     return bytes + context
   }
 
-  /// Expands `secret`.
   func expand<Hash: HashFunction>(_ secret: SymmetricKey, _ hash: Hash.Type) -> [UInt8] {
     HKDF<Hash>.expand(pseudoRandomKey: secret, info: encoded, outputByteCount: length).withUnsafeBytes { Array($0) }
   }

@@ -18,12 +18,6 @@ extension PeerID {
   /// The local certificate has about 400 bytes.
   private static let maximumCertificate = 16_384
 
-  /// Creates the id of the peer whose certificate is `certificateDER` (LNK-2).
-  ///
-  /// The id depends only on the key, not on the names and dates. The key is encoded again before it is hashed, so one
-  /// key has one id, however the certificate encodes it.
-  ///
-  /// - Throws: ``PeerCertificateError``.
   init(certificateDER der: [UInt8]) throws(PeerCertificateError) {
     guard der.count <= Self.maximumCertificate else { throw .tooLarge(der.count) }
     let certificate: Certificate
@@ -32,7 +26,6 @@ extension PeerID {
     self.init(publicKey: key)
   }
 
-  /// Creates the id of the peer that holds `publicKey`.
   init(publicKey: P256.Signing.PublicKey) { self.init(spki: Array(publicKey.derRepresentation)) }
 
   /// Creates the id of the peer that holds the key of a DER SubjectPublicKeyInfo.

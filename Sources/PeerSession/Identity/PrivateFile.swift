@@ -10,19 +10,14 @@ import Musl
 package struct PrivateFile {
   /// The reason why a private file cannot be used.
   package enum Failure: Error, Equatable, Sendable {
-    /// A system call failed.
     case system(call: String, path: String, errno: Int32)
     /// The path does not refer to a regular file, or its parent is not a directory.
     case wrongKind(path: String)
-    /// Another user owns the file.
     case notOurs(path: String)
-    /// Other users may read or write the file.
     case tooOpen(path: String, isDirectory: Bool)
-    /// The file is larger than the caller allows.
     case tooLarge(path: String, limit: Int)
   }
 
-  /// The path of the file.
   package let path: String
 
   /// Creates a reference to the file at `path`, without accessing it.
@@ -33,9 +28,8 @@ package struct PrivateFile {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// Creates the file's directory with mode 0700 if it is missing.
-  ///
-  /// - Throws: ``Failure``, including if the directory belongs to another user or other users may write in it.
+  /// Creates the file's directory with mode 0700 if it is missing; throws ``Failure``, including if the directory
+  /// belongs to another user or other users may write in it.
   package func prepareDirectory() throws(Failure) {
     try Self.makeDirectory(directory)
     var status = stat()
@@ -55,9 +49,8 @@ package struct PrivateFile {
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .system(call: "mkdir", path: path, errno: errno) }
   }
 
-  /// Reads the file, or returns `nil` if there is none.
-  ///
-  /// - Throws: ``Failure``, including if the file belongs to another user or other users may read or write it.
+  /// Reads the file, or returns `nil` if there is none; throws ``Failure``, including if the file belongs to another
+  /// user or other users may read or write it.
   package func read(limit: Int) throws(Failure) -> [UInt8]? {
     // Open without blocking, so that the call does not hang if the path refers to a named pipe.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -83,11 +76,9 @@ package struct PrivateFile {
     }
   }
 
-  /// Writes the file unless it exists.
+  /// Writes the file unless it exists; returns whether this call created the file.
   ///
   /// If several processes try at the same time, exactly one succeeds, and none of them sees an incomplete file.
-  ///
-  /// - Returns: Whether this call created the file.
   func create(_ bytes: [UInt8]) throws(Failure) -> Bool {
     let temporary = try writeTemporary(bytes)
     defer { unlink(temporary) }

@@ -9,7 +9,6 @@ extension Control {
   struct Accept: ControlPayload {
     static let frameType = FrameType.accept
 
-    /// The delivery state that the listener shares with the dialler and still has (RSM-2).
     struct Received: Codable, Equatable, Sendable {
       var received: UInt64
 
@@ -21,7 +20,6 @@ extension Control {
       }
     }
 
-    /// The peer that created the session.
     var host: PeerID
     /// The maximum number of peers in the session, including both ends.
     var maximum: Int

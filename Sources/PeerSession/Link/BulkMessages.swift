@@ -6,7 +6,6 @@ extension Control {
   /// The listener's request for bulk links, which the dialler then dials (8.1).
   struct BulkRequest: ControlPayload {
     static let frameType = FrameType.bulkRequest
-    /// The allowed range of `count`.
     static let counts = 1...8
 
     var count: Int
@@ -36,7 +35,6 @@ extension Control {
     static let frameType = FrameType.attach
 
     var session: SessionID
-    /// The dialler's incarnation.
     var incarnation: SessionIncarnation
     var opener: Opener
     var proof: ProofBytes

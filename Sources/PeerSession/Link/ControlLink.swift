@@ -3,8 +3,6 @@ import NIOSSL
 import NIOTLS
 import PeerWire
 
-/// Handles the events of a link.
-///
 /// The delegate is a handshake at first, and the session once the link is open.
 ///
 /// All methods are called on the session's event loop.
@@ -21,11 +19,8 @@ protocol LinkDelegate: AnyObject {
   func linkEnded(_ link: ControlLink, _ reason: LinkEnd)
 }
 
-/// How a link ended.
 enum LinkEnd {
-  /// The other side closed the link with a reason.
   case closed(CloseCode, message: String)
-  /// The local side closed the link.
   case closedByUs(CloseCode)
   /// The TCP or TLS connection broke.
   case broken((any Error)?)
@@ -93,7 +88,6 @@ final class ControlLink: ChannelDuplexHandler {
 
   // MARK: Sending
 
-  /// Writes one frame and flushes.
   func send(_ type: FrameType, _ payload: [UInt8]) {
     guard let context, end == nil else { return }
     var buffer = context.channel.allocator.buffer(capacity: payload.count + 4)
@@ -114,7 +108,6 @@ final class ControlLink: ChannelDuplexHandler {
     context.write(wrapOutboundOut(frames), promise: nil)
   }
 
-  /// Flushes the written frames.
   func flush() {
     lastSent = .now()
     context?.flush()
@@ -327,7 +320,6 @@ final class ControlLink: ChannelDuplexHandler {
 extension ControlLink: RemovableChannelHandler {}
 
 extension ByteBuffer {
-  /// Writes a whole frame.
   mutating func writeFrame(_ type: FrameType, _ payload: some Collection<UInt8>) {
     writeInteger(type.rawValue)
     writeVarint(UInt64(payload.count))

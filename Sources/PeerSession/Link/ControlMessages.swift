@@ -11,7 +11,6 @@ enum Control {
 }
 
 extension Control {
-  /// The last frame of a link that is closed intentionally (3.6).
   struct Close: ControlPayload {
     static let frameType = FrameType.close
 

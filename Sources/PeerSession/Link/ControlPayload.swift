@@ -12,7 +12,6 @@ import Musl
 ///
 /// Every value of a conforming type is valid, because it is checked when it is decoded or created.
 protocol ControlPayload: Codable, Equatable, Sendable {
-  /// The type of the frame that contains the payload.
   static var frameType: FrameType { get }
 }
 
@@ -22,18 +21,15 @@ protocol ControlPayload: Codable, Equatable, Sendable {
 enum ControlMessageError: Error, Equatable, Sendable {
   /// The payload is not one JSON object in UTF-8, is nested too deeply, or repeats a key (FRM-5).
   case notJSON
-  /// A required key is missing.
   case missing(String)
-  /// A value has the wrong type.
   case wrongType(String)
   /// A value has the right type but is not allowed.
   case outOfRange(String)
 }
 
 extension ControlPayload {
-  /// Checks the limits of a frame's payload, then decodes it.
-  ///
-  /// - Throws: ``ControlMessageError``; the link must then be closed with `protocol-error` (FRM-4).
+  /// Checks the limits of a frame's payload, then decodes it; throws ``ControlMessageError``; the link must then be
+  /// closed with `protocol-error` (FRM-4).
   static func decode(_ bytes: [UInt8]) throws(ControlMessageError) -> Self {
     do { try JSONBounds.check(bytes.span) } catch { throw .notJSON }
     do { return try JSONDecoder().decode(Self.self, from: Data(withoutWrittenFractions(bytes))) } catch let error
@@ -104,7 +100,6 @@ private func withoutWrittenFractions(_ bytes: [UInt8]) -> [UInt8] {
   return start == 0 ? bytes : result + bytes[start...]
 }
 
-/// 32 bytes in base64: a proof, a commitment or a nonce.
 struct ProofBytes: Hashable, Sendable {
   /// The number of bytes in a value.
   static let count = 32

@@ -211,7 +211,6 @@ extension Control {
     }
   }
 
-  /// The HELLO that the dialler sends.
   struct DiallerHello: ControlPayload {
     static let frameType = FrameType.hello
 
@@ -241,12 +240,6 @@ extension Control {
     }
 
     /// Returns whether the dialler wants to resume the delivery state that a listener holds (RSM-2, RSM-5).
-    ///
-    /// - Parameters:
-    ///   - dialler: The dialler's incarnation of that state.
-    ///   - since: The number of the link that began that state.
-    ///   - listener: The listener's incarnation.
-    /// - Returns: Whether the listener resumes the delivery state.
     func resumes(deliveryOf dialler: SessionIncarnation, since: Int, at listener: SessionIncarnation) -> Bool {
       guard let resume else { return false }
       return introduction.incarnation == dialler && resume.incarnation == listener && resume.since ?? since == since
@@ -288,7 +281,6 @@ extension Control {
     case ask
   }
 
-  /// The HELLO that the listener sends.
   struct ListenerHello: ControlPayload {
     static let frameType = FrameType.hello
 

@@ -31,7 +31,6 @@ extension Control {
       self.role = role
     }
 
-    /// Creates the member that the HELLO of `peer` describes.
     init(peer: PeerID, _ introduction: Introduction) {
       self.init(
         peer: peer,
@@ -131,9 +130,7 @@ extension Control {
 
     var peer: PeerID
     var reason: UntrustedText
-    /// The host's signature.
-    ///
-    /// With it, the order is valid on every link (MEM-11).
+    /// The host's signature, with which the order is valid on every link (MEM-11).
     var signature: KickSignature?
 
     /// Creates an order; `reason` is truncated to 512 bytes at a character boundary.

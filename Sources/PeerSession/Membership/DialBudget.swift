@@ -45,7 +45,6 @@ struct DialBudget: Sendable {
 
 /// The kinds of IP addresses that other peers may name (MEM-18).
 enum AddressKind {
-  /// An address of a single machine.
   case host
   /// An address of the local machine only.
   case loopback
@@ -86,9 +85,7 @@ enum AddressKind {
 extension Control.Member {
   /// Returns this description without the addresses that its sender may not name (MEM-18).
   ///
-  /// - Parameter remote: The address of the link with the sender. If it is a loopback address, the sender and the local
-  ///   peer share a machine, so loopback addresses are valid.
-  /// - Returns: The description with the valid addresses.
+  /// Loopback addresses are valid only on a link from a loopback address, because both peers then share a machine.
   func usable(from remote: PeerAddress?) -> Control.Member {
     var member = self
     member.addresses = usableAddresses(addresses, from: remote)

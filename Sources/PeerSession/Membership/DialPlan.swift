@@ -18,7 +18,6 @@ struct DialPlan: Sendable, Equatable {
     case always
   }
 
-  /// Whether a dial is in progress.
   private(set) var isDialling = false
   /// When the peer is dialed next; `nil` if no dial is planned.
   private(set) var next: NIODeadline?
@@ -56,12 +55,6 @@ struct DialPlan: Sendable, Equatable {
   }
 
   /// Records that discovery shows the peer, with this incarnation.
-  ///
-  /// - Parameters:
-  ///   - incarnation: The incarnation of the peer.
-  ///   - isMoved: Whether the address of the peer has changed.
-  ///   - hasLink: Whether there is a link with the peer.
-  ///   - now: The time.
   mutating func discovered(_ incarnation: SessionIncarnation, isMoved: Bool, hasLink: Bool, now: NIODeadline) {
     let isNews = announced != incarnation || isMoved
     announced = incarnation
@@ -72,7 +65,6 @@ struct DialPlan: Sendable, Equatable {
     next = now
   }
 
-  /// Records that discovery no longer shows the peer, which may still be online (LIV-5).
   mutating func vanished() { announced = nil }
 
   /// Records that a failed proof of membership may now succeed, and dials the peer again.
@@ -94,7 +86,6 @@ struct DialPlan: Sendable, Equatable {
 
   // MARK: Links and dials
 
-  /// Records the start of a dial.
   mutating func began() {
     isDialling = true
     next = nil
@@ -118,8 +109,6 @@ struct DialPlan: Sendable, Equatable {
     planRarely(now: now, jitter: jitter)
   }
 
-  /// Records that the link broke.
-  ///
   /// The side that had dialed the link dials first (LIV-3).
   mutating func linkBroke(dialledLast: Bool, now: NIODeadline) {
     failures = 0
@@ -144,28 +133,20 @@ struct DialPlan: Sendable, Equatable {
     set(1_000, now, jitter)
   }
 
-  /// Records that another peer returned.
-  ///
   /// The network has probably recovered, so a lost peer is dialed soon (LIV-4).
   mutating func otherPeerReturned(now: NIODeadline) {
     guard isLost, !isBarred, !isDialling else { return }
     next = min(next ?? .distantFuture, now)
   }
 
-  /// Bars the peer from being dialed.
   mutating func bar(_ reason: Bar) {
     bar = reason
     next = nil
   }
 
-  /// Handles a CLOSE from either side.
+  /// Handles a CLOSE from either side; returns whether the peer is barred and thus out of the session.
   ///
   /// The code of the CLOSE determines when to dial again (3.6).
-  ///
-  /// - Parameters:
-  ///   - redial: The code's rule for the next dial.
-  ///   - incarnation: The incarnation of the peer that sent or received the code.
-  /// - Returns: Whether the peer is barred and thus out of the session.
   mutating func closed(_ redial: CloseCode.Redial, by incarnation: SessionIncarnation) -> Bool {
     switch redial {
     case .never: bar(.always)
@@ -176,7 +157,6 @@ struct DialPlan: Sendable, Equatable {
     return true
   }
 
-  /// Postpones the next dial.
   mutating func postpone(until due: NIODeadline) { next = due }
 
   /// Plans a first dial after the given delay.
@@ -185,7 +165,6 @@ struct DialPlan: Sendable, Equatable {
     set(wait.nanoseconds / 1_000_000, now, jitter)
   }
 
-  /// The state of a peer whose dial failed.
   struct Circumstances {
     /// The peer's incarnation according to the latest report.
     var incarnation: SessionIncarnation
@@ -199,7 +178,6 @@ struct DialPlan: Sendable, Equatable {
     var isHearsay = false
   }
 
-  /// The consequence of a failed dial.
   enum Outcome: Equatable {
     /// The peer is dialed again.
     case planned
@@ -209,14 +187,7 @@ struct DialPlan: Sendable, Equatable {
     case forgotten
   }
 
-  /// Plans the next dial after a failed one.
-  ///
-  /// - Parameters:
-  ///   - redial: The redial rule implied by the peer's answer; `later` if there was no answer.
-  ///   - circumstances: The state of the peer.
-  ///   - now: The time.
-  ///   - jitter: How much jitter to add.
-  /// - Returns: The consequence for the peer.
+  /// Plans the next dial after a failed one; `redial` is `later` if there was no answer.
   mutating func failed(_ redial: CloseCode.Redial, _ circumstances: Circumstances, now: NIODeadline, jitter: Double)
     -> Outcome
   {
@@ -251,9 +222,7 @@ struct DialPlan: Sendable, Equatable {
 
   /// Plans the next dial after 15 s.
   ///
-  /// The delay doubles after each failure, up to 5 minutes.
-  ///
-  /// The first `quick` failures do not increase the delay.
+  /// The delay doubles after each failure, up to 5 minutes. The first `quick` failures do not increase the delay.
   private mutating func planRarely(now: NIODeadline, jitter: Double, after quick: Int = 0) {
     let exponent = min(max(Int64(failures - quick), 0), 5)
     set(min(15_000 << exponent, 300_000), now, jitter)

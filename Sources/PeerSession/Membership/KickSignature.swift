@@ -16,13 +16,11 @@ struct KickSignature: Equatable, Sendable {
   /// The ECDSA signature on P-256 with SHA-256, in DER.
   var bytes: [UInt8]
 
-  /// Signs the removal of `peer` from `session`.
   init(by identity: PeerIdentity, session: SessionID, peer: PeerID, reason: UntrustedText) {
     key = identity.publicKeyDER
     bytes = identity.sign(Self.signedBytes(session: session, signer: identity.peerID, peer: peer, reason: reason))
   }
 
-  /// Returns whether the host of the session signed the removal of `peer` for this reason.
   func isValid(session: SessionID, host: PeerID, peer: PeerID, reason: UntrustedText) -> Bool {
     let signed = Self.signedBytes(session: session, signer: host, peer: peer, reason: reason)
     guard PeerID(spki: key) == host, let publicKey = try? P256.Signing.PublicKey(derRepresentation: key),

@@ -7,7 +7,6 @@ import PeerWire
 /// Confined to the session's event loop.
 final class MemberDialler {
   private unowned let session: SessionCore
-  /// The dials whose TLS is complete, but whose ACCEPT has not arrived.
   private(set) var handshakes: [ObjectIdentifier: DiallerHandshake] = [:]
   /// The policy that decides which peers to dial, and when.
   var policy: RedialPolicy
@@ -17,7 +16,6 @@ final class MemberDialler {
     policy = RedialPolicy(lostAfter: TimeAmount(session.configuration.lostAfter))
   }
 
-  /// Dials every peer that is due.
   func dialDue(_ now: NIODeadline) {
     for peer in policy.due(now: now) { dialIfDue(peer, now) }
     if let peer = policy.lostPeerDue(now: now, standing: standing), let entry = session.entries[peer] { dial(entry) }
@@ -159,7 +157,6 @@ final class MemberDialler {
     }
   }
 
-  /// Reports that a dialed peer refused the local peer.
   private func refused(_ entry: PeerEntry, _ error: SessionError) {
     if policy.plan(for: entry.id).isLost {
       // The peer's departure was already reported when the peer was given up.

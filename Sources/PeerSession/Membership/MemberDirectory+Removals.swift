@@ -15,8 +15,6 @@ extension MemberDirectory {
     remove(kick)
   }
 
-  /// Handles a removal that a peer reports.
-  ///
   /// The removal is valid if the host signed it, or if the peer may speak for the host (MEM-3, MEM-11).
   func received(_ kick: Control.Kick, _ entry: PeerEntry, _ link: ControlLink) {
     if let signature = kick.signature {

@@ -12,7 +12,6 @@ final class MemberDirectory {
   private(set) var entries: [PeerID: PeerEntry] = [:]
   /// The proven members, the removed peers, and the local proof of membership.
   private(set) var membership: Membership
-  /// The source of ``Session/membership``.
   let records: AsyncStream<MembershipRecord>
   private let recordSource: AsyncStream<MembershipRecord>.Continuation
   /// Whether a host admitted the local peer, or the local peer is the host or its relay.
@@ -31,10 +30,6 @@ final class MemberDirectory {
   }
 
   /// Sets the session's id and host, as far as they are known at the start.
-  ///
-  /// - Parameters:
-  ///   - id: The session's id, or ``SessionID/unnamed``.
-  ///   - host: The host, or the peer to treat as the host until ACCEPT names the host.
   func begin(_ id: SessionID, host: PeerID) { membership.begin(id, host: host) }
 
   // MARK: Peers
@@ -50,16 +45,13 @@ final class MemberDirectory {
     return entry
   }
 
-  /// Forgets a peer that is not in the session.
   func forget(_ peer: PeerID) {
     entries[peer] = nil
     session.dialler.policy.forget(peer)
     session.relaying.unwant(peer, .rerouted)
   }
 
-  /// Returns whether a member announced this address.
-  ///
-  /// A connection from such an address may use a reserved slot (LNK-6).
+  /// Returns whether a member announced this address; a connection from it may use a reserved slot (LNK-6).
   func hasMember(at host: String) -> Bool { entries.values.contains { $0.addresses.contains { $0.host == host } } }
 
   /// Returns the peers in the session, as ACCEPT lists them (3.3).
@@ -105,11 +97,6 @@ final class MemberDirectory {
   /// Adds members that another peer named (MEM-1, MEM-2).
   ///
   /// The local peer dials them after `delay` unless they dial first.
-  ///
-  /// - Parameters:
-  ///   - members: The members.
-  ///   - source: The peer that named them; `nil` for the local program.
-  ///   - delay: How long to wait for the members to dial first.
   func learn(_ members: [Control.Member], from source: PeerID? = nil, dialAfter delay: TimeAmount = .seconds(3)) {
     // If members are not allowed to admit peers, a report by a member does not vouch for a peer (TCK-5).
     let isVouching =
@@ -161,9 +148,7 @@ final class MemberDirectory {
     session.dialler.plan(entry, after: .zero)
   }
 
-  /// Makes room for one more peer by forgetting one that is out of the session (MEM-1).
-  ///
-  /// - Returns: Whether there is room.
+  /// Makes room for one more peer by forgetting one that is out of the session (MEM-1); returns whether there is room.
   private func makeRoomForMember() -> Bool {
     if entries.count < Limits.members { return true }
     let candidates = entries.values.filter { entry in
@@ -205,7 +190,6 @@ final class MemberDirectory {
     session.planTick()
   }
 
-  /// Records that discovery no longer shows a peer.
   func vanished(_ peer: PeerID) { session.dialler.policy.vanished(peer) }
 
   // MARK: The membership record
@@ -219,12 +203,10 @@ final class MemberDirectory {
     return result
   }
 
-  /// Ends the stream of records.
   func finish() { recordSource.finish() }
 
-  /// Stores the session's id and host from the first ACCEPT.
-  ///
-  /// - Returns: Whether the local peer joins the session with this ACCEPT.
+  /// Stores the session's id and host from the first ACCEPT; returns whether the local peer joins the session with this
+  /// ACCEPT.
   func joined(as id: SessionID, host: PeerID) -> Bool {
     guard !hasJoined else {
       membership.session = id
@@ -287,7 +269,6 @@ final class MemberDirectory {
     link.send(.members, Control.Members(members: [], ticket: ticket).encoded())
   }
 
-  /// Returns the peer that admitted a member, as far as the local peer knows.
   private func admitter(of entry: PeerEntry) -> PeerID? {
     switch entry.admission {
     case .here: return session.localPeer
@@ -320,8 +301,6 @@ final class MemberDirectory {
 // Who the host of the session is (MEM-14 to MEM-16).
 extension MemberDirectory {
   /// Accepts a peer as the host if the session's id names it.
-  ///
-  /// - Parameter peers: The peers that the local peer has just met or heard of.
   func notice(_ peers: [PeerID]) {
     guard membership.session.namesHost, membership.authority == nil else { return }
     let former = membership.host
@@ -364,7 +343,6 @@ extension MemberDirectory {
     }
   }
 
-  /// Reports a peer that is wrongly named as the host.
   func reportFalse(_ named: PeerID, namedBy peer: PeerID) {
     guard falseHosts.count < Limits.members, falseHosts.insert(named).inserted else { return }
     session.emit(
@@ -384,7 +362,6 @@ extension MemberDirectory {
     if entries[former]?.isJoined == true { reportFalse(former, namedBy: former) }
   }
 
-  /// Returns the display name of a peer with the start of its id.
   private func name(_ peer: PeerID) -> String {
     guard peer != session.localPeer else { return "this peer" }
     guard let name = entries[peer]?.member.name, !name.isEmpty else { return "\(peer.short)…" }

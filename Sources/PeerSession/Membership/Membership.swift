@@ -10,18 +10,13 @@ import PeerWire
 /// - It proved its membership on an earlier link.
 /// - A chain of signatures connects it to a peer that meets one of these conditions (TCK-3).
 struct Membership: Sendable {
-  /// The peers whose tickets are accepted (TCK-1, TCK-5).
   enum Admitters: Sendable {
-    /// Every member.
     case members
     /// The host, the relays of the session, and the local peer.
     case host
   }
 
-  /// The local peer.
   let local: PeerID
-  /// The session id.
-  ///
   /// If the local peer does not know the id, the first ACCEPT supplies it.
   var session: SessionID
   /// The peer that the local peer takes for the host.
@@ -53,7 +48,6 @@ struct Membership: Sendable {
     members = []
   }
 
-  /// The record that a program stores.
   var record: MembershipRecord {
     var record = MembershipRecord(host: host)
     record.members = members
@@ -68,7 +62,6 @@ struct Membership: Sendable {
     return record
   }
 
-  /// Merges a stored record into this membership.
   mutating func restore(_ record: MembershipRecord) {
     if !session.names(host) { host = record.host }
     // Another peer than the named host wrote or believed such a record.
@@ -118,19 +111,15 @@ struct Membership: Sendable {
     self.host = host
   }
 
-  /// Accepts a peer as the host if the session's id names it (MEM-15).
-  ///
-  /// - Parameter peers: The peers that the local peer has just met or heard of.
-  /// - Returns: Whether the host changed.
+  /// Accepts a peer as the host if the session's id names it (MEM-15); returns whether the host changed.
   mutating func noticed(_ peers: some Sequence<PeerID>) -> Bool {
     guard session.namesHost, !session.names(host), let named = peers.first(where: session.names) else { return false }
     replaceHost(with: named)
     return true
   }
 
-  /// Accepts the owner of an owned board as the host (MEM-15).
-  ///
-  /// - Returns: Whether the local peer took another peer for the host.
+  /// Accepts the owner of an owned board as the host (MEM-15); returns whether the local peer took another peer for the
+  /// host.
   mutating func confirmed(owner peer: PeerID) -> Bool {
     guard session.isOfOwnedBoard else { return false }
     owner = peer
@@ -139,9 +128,8 @@ struct Membership: Sendable {
     return true
   }
 
-  /// Records that a member names another peer as the host, although nothing can prove who it is (MEM-16).
-  ///
-  /// - Returns: Whether no member named this peer before.
+  /// Records that a member names another peer as the host, although nothing can prove who it is (MEM-16); returns
+  /// whether no member named this peer before.
   mutating func claimed(host peer: PeerID) -> Bool {
     guard peer != host, claimants.count < Limits.members else { return false }
     return claimants.insert(peer).inserted
@@ -156,10 +144,8 @@ struct Membership: Sendable {
 
   // MARK: Members
 
-  /// Returns whether a peer has already proved that it belongs to the session.
   func contains(_ peer: PeerID) -> Bool { members.contains { $0.peer == peer } }
 
-  /// Returns whether the host removed a peer.
   func isRemoved(_ peer: PeerID) -> Bool { removed[peer] != nil }
 
   /// Returns whether a peer joined from a browser, as a guest of the local peer or of another gateway (WEB-56).
@@ -179,13 +165,7 @@ struct Membership: Sendable {
     return peer == local || peer == authority || authority != nil && relays.contains(peer)
   }
 
-  /// Checks the ticket that a peer shows.
-  ///
-  /// - Parameters:
-  ///   - ticket: The ticket.
-  ///   - peer: The peer that shows it.
-  ///   - admitters: The peers that may admit others.
-  /// - Throws: ``TicketError``.
+  /// Checks the ticket that a peer shows; throws ``TicketError``.
   func check(_ ticket: Ticket, of peer: PeerID, by admitters: Admitters = .members) throws(TicketError) {
     switch admitters {
     case .members:
@@ -227,12 +207,8 @@ struct Membership: Sendable {
     return (try? check(ticket, of: peer, by: admitters)) != nil
   }
 
-  /// Records that a peer proved its membership, and stores its addresses.
-  ///
-  /// - Parameters:
-  ///   - member: The peer. If an admitter is already recorded, it stays.
-  ///   - isConnected: Whether a peer has a link or a route now.
-  /// - Returns: Whether the peer proved its membership for the first time.
+  /// Records that a peer proved its membership, and stores its addresses; returns whether the peer proved its
+  /// membership for the first time.
   mutating func met(_ member: MembershipRecord.Member, isConnected: (PeerID) -> Bool = { _ in false }) -> Bool {
     guard member.peer != local, !isRemoved(member.peer) else { return false }
     var member = member
@@ -255,12 +231,6 @@ struct Membership: Sendable {
   }
 
   /// Removes a peer permanently (MEM-3).
-  ///
-  /// - Parameters:
-  ///   - peer: The peer.
-  ///   - reason: The host's reason, possibly empty. The peer receives it on each attempt to return.
-  ///   - signature: The host's signature; `nil` if the removal came without one.
-  ///   - isGuest: Whether the peer joined from a browser; it also counts as a guest if it is stored as one.
   mutating func remove(
     _ peer: PeerID,
     reason: UntrustedText = UntrustedText(""),
@@ -302,12 +272,11 @@ struct Membership: Sendable {
     return signatures.last?.admitter == host && !signatures.contains { isRemoved($0.admitter) }
   }
 
-  /// Stores a ticket for the local peer if it is better than the current one (TCK-4).
+  /// Stores a ticket for the local peer if it is better than the current one (TCK-4); returns whether the ticket was
+  /// stored and differs from the previous one.
   ///
   /// Of two tickets, the one whose chain leads to the host is better. If that does not decide, the one signed by the
   /// host or a relay is better. If that does not decide either, the new ticket is better unless its chain is longer.
-  ///
-  /// - Returns: Whether the ticket was stored and differs from the previous one.
   mutating func received(_ new: Ticket) -> Bool {
     guard local != host, new != ticket else { return false }
     var holder = local
@@ -334,13 +303,8 @@ struct Membership: Sendable {
     return true
   }
 
-  /// Returns a ticket for a member, if it is better than the one that the member showed (TCK-4).
-  ///
-  /// - Parameters:
-  ///   - peer: The member.
-  ///   - shown: The ticket that the member showed on this link.
-  ///   - identity: The local peer's key.
-  /// - Returns: The ticket; `nil` if the member needs none.
+  /// Returns a ticket for a member, if it is better than the one that the member showed (TCK-4); `nil` if the member
+  /// needs none.
   func renewed(for peer: PeerID, showing shown: Ticket?, by identity: PeerIdentity) -> Ticket? {
     guard peer != host, !isGuest(peer), session != .unnamed else { return nil }
     let givesRight = givesRight && authority == local
@@ -367,7 +331,6 @@ struct Removals: Equatable, Sendable {
   private var removals: [PeerID: Removal] = [:]
   /// The removed peers: first the guests, then all others, each the earliest removal first.
   private(set) var peers: [PeerID] = []
-  /// The number of guests in ``peers``.
   private(set) var guestCount = 0
 
   /// Returns the reason for removing a peer, possibly empty; `nil` if the peer was not removed.
@@ -384,10 +347,10 @@ struct Removals: Equatable, Sendable {
     }
   }
 
-  /// Adds a removal.
-  ///
   /// A repeated removal has no effect if the earlier one is signed, or if the new one has neither a reason nor a
-  /// signature. A guest replaces only other guests, because without a browser link it cannot join anyway (WEB-6).
+  /// signature.
+  ///
+  /// A guest replaces only other guests, because without a browser link it cannot join anyway (WEB-6).
   mutating func add(_ peer: PeerID, reason: UntrustedText, signature: KickSignature?, isGuest: Bool = false) {
     if let known = removals[peer] {
       guard known.signature == nil, signature != nil || !reason.isEmpty else { return }
@@ -409,7 +372,6 @@ struct Removals: Equatable, Sendable {
     guestCount = peers.count(where: isGuest.contains)
   }
 
-  /// Adds the host's signature to the removals that have none.
   mutating func sign(by identity: PeerIdentity, session: SessionID) {
     for (peer, removal) in removals where removal.signature == nil {
       removals[peer]?.signature = KickSignature(by: identity, session: session, peer: peer, reason: removal.reason)

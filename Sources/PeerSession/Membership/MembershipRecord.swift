@@ -42,7 +42,6 @@ public struct MembershipRecord: Equatable, Sendable {
   /// The peers that the host removed, at most 1,024: first the guests, then all others, each the earliest removal
   /// first.
   public var removed: [PeerID]
-  /// The number of guests in ``removed``.
   var removedGuests = 0
   /// The host's reasons for the removals; a peer that was removed without a reason is absent.
   public var reasons: [PeerID: UntrustedText] = [:]

@@ -48,8 +48,6 @@ extension SessionID {
   /// An id that names no host allows every peer.
   public func mayBeHosted(by peer: PeerID) -> Bool { !namesHost || names(peer) }
 
-  /// Whether the id is that of an owned board.
-  ///
   /// The application knows the owner, and confirms it as the host (MEM-15).
   package var isOfOwnedBoard: Bool { bytes.starts(with: Self.ownedPrefix) }
 }

@@ -8,9 +8,7 @@ import PeerWire
 /// or random source. The caller passes the time and the fraction of the jitter to add (from 0 to 1). ``DialPlan`` holds
 /// the decisions for a single peer.
 struct RedialPolicy: Sendable {
-  /// The facts about a peer that decide whether a planned dial starts.
   struct Standing: Sendable, Equatable {
-    /// Whether there is an open link with the peer.
     var hasLink = false
     /// Whether the host removed the peer from the session (MEM-3).
     var isRemoved = false
@@ -22,7 +20,6 @@ struct RedialPolicy: Sendable {
     var isProven = false
   }
 
-  /// The consequence of a CLOSE that the peer sent.
   enum CloseConsequence: Sendable, Equatable {
     /// The peer leaves the session for the reason in its CLOSE.
     case departs
@@ -46,13 +43,10 @@ struct RedialPolicy: Sendable {
     var hasDelivery = false
     /// Whether the peer is in the session through a relay.
     var isRelayed = false
-    /// Whether the peer is a proven member.
     var isMember = false
-    /// Whether the peer calls itself a relay.
     var isRelay = false
     /// Whether only an ordinary member named the peer (MEM-18).
     var isHearsay = false
-    /// Whether the session has a relay.
     var hasRelays = false
   }
 
@@ -71,11 +65,8 @@ struct RedialPolicy: Sendable {
   private let lostAfter: TimeAmount
 
   /// Creates a policy for a session without peers.
-  ///
-  /// - Parameter lostAfter: How long a peer with a broken link stays in the session.
   init(lostAfter: TimeAmount) { self.lostAfter = lostAfter }
 
-  /// Returns the plan for a peer.
   func plan(for peer: PeerID) -> DialPlan { contacts[peer]?.plan ?? DialPlan() }
 
   /// Returns whether a peer may be forgotten to make room.
@@ -93,14 +84,6 @@ struct RedialPolicy: Sendable {
     contacts[peer, default: Contact()].plan.named(of: incarnation, dialAt: due)
   }
 
-  /// Records that discovery shows a peer, with this incarnation.
-  ///
-  /// - Parameters:
-  ///   - peer: The peer.
-  ///   - incarnation: The peer's incarnation.
-  ///   - isMoved: Whether the peer has a new address.
-  ///   - hasLink: Whether there is a link with the peer.
-  ///   - now: The time.
   mutating func discovered(
     _ peer: PeerID,
     as incarnation: SessionIncarnation,
@@ -109,11 +92,8 @@ struct RedialPolicy: Sendable {
     now: NIODeadline
   ) { contacts[peer, default: Contact()].plan.discovered(incarnation, isMoved: isMoved, hasLink: hasLink, now: now) }
 
-  /// Records that discovery no longer shows a peer.
   mutating func vanished(_ peer: PeerID) { contacts[peer]?.plan.vanished() }
 
-  /// Records that a peer returned.
-  ///
   /// The network has probably recovered, so lost peers are dialed soon (LIV-4).
   mutating func peerReturned(now: NIODeadline) {
     for peer in contacts.keys { contacts[peer]?.plan.otherPeerReturned(now: now) }
@@ -124,12 +104,10 @@ struct RedialPolicy: Sendable {
     for peer in contacts.keys { contacts[peer]?.plan.proofChanged(now: now) }
   }
 
-  /// Forgets a peer.
   mutating func forget(_ peer: PeerID) { contacts[peer] = nil }
 
   // MARK: Links
 
-  /// Records that a link with a peer opened.
   mutating func linkOpened(_ peer: PeerID, dialledHere: Bool) {
     contacts[peer, default: Contact()].plan.linkOpened()
     contacts[peer]?.dialledLast = dialledHere
@@ -157,17 +135,7 @@ struct RedialPolicy: Sendable {
   /// Records that the local peer dials a new link to replace an open one.
   mutating func linkRenewed(_ peer: PeerID) { contacts[peer, default: Contact()].dialledLast = true }
 
-  /// Handles a CLOSE that the other side sent (3.6).
-  ///
-  /// - Parameters:
-  ///   - peer: The peer.
-  ///   - code: The code in the CLOSE.
-  ///   - incarnation: The peer's incarnation.
-  ///   - isRelay: Whether the peer is a relay of this session.
-  ///   - isAdmittedByPerson: Whether a user admitted the peer on this link.
-  ///   - now: The time.
-  ///   - jitter: How much jitter to add.
-  /// - Returns: The consequence for the peer.
+  /// Handles a CLOSE that the other side sent (3.6); returns the consequence for the peer.
   mutating func linkClosed(
     _ peer: PeerID,
     _ code: CloseCode,
@@ -196,10 +164,8 @@ struct RedialPolicy: Sendable {
     }
   }
 
-  /// Records that a peer left the session.
   mutating func departed(_ peer: PeerID) { contacts[peer]?.brokenAt = nil }
 
-  /// Bars a peer from being dialed.
   mutating func bar(_ peer: PeerID, _ reason: DialPlan.Bar) { contacts[peer, default: Contact()].plan.bar(reason) }
 
   /// Bars all peers, because the session is over.
@@ -215,23 +181,13 @@ struct RedialPolicy: Sendable {
     contacts[peer, default: Contact()].plan.plan(after: wait, now: now, jitter: jitter)
   }
 
-  /// Postpones a due dial, without counting it as a failure.
   mutating func postpone(_ peer: PeerID, until due: NIODeadline) { contacts[peer]?.plan.postpone(until: due) }
 
-  /// Handles the start of a dial.
   mutating func dialBegan(_ peer: PeerID) { contacts[peer, default: Contact()].plan.began() }
 
-  /// Handles the end of a dial, whether it succeeded or failed.
   mutating func dialEnded(_ peer: PeerID) { contacts[peer]?.plan.ended() }
 
-  /// Plans the next dial after a failed one (LIV-3, LIV-4).
-  ///
-  /// - Parameters:
-  ///   - peer: The peer.
-  ///   - dial: The dial that failed.
-  ///   - now: The time.
-  ///   - jitter: How much jitter to add.
-  /// - Returns: The consequence for the peer.
+  /// Plans the next dial after a failed one (LIV-3, LIV-4); returns the consequence for the peer.
   mutating func dialFailed(_ peer: PeerID, _ dial: FailedDial, now: NIODeadline, jitter: Double) -> DialPlan.Outcome {
     if dial.code == .identityInUse {
       dialEnded(peer)
@@ -292,13 +248,6 @@ struct RedialPolicy: Sendable {
     }
   }
 
-  /// Returns whether the due dial of a peer may start now.
-  ///
-  /// - Parameters:
-  ///   - peer: The peer.
-  ///   - now: The time.
-  ///   - standing: Returns the standing of a peer in the session.
-  /// - Returns: Whether the caller may start the dial.
   func allowsDial(of peer: PeerID, now: NIODeadline, standing: (PeerID) -> Standing) -> Bool {
     let state = standing(peer)
     guard allows(peer, state, now), !state.isLeftToRelays else { return false }
@@ -308,8 +257,6 @@ struct RedialPolicy: Sendable {
     return strangers < Limits.dialsToStrangers
   }
 
-  /// Returns the next lost peer to dial.
-  ///
   /// Only one lost peer is dialed at a time, because most lost peers have left for good (LIV-4).
   func lostPeerDue(now: NIODeadline, standing: (PeerID) -> Standing) -> PeerID? {
     let lost = contacts.filter { $0.value.plan.isLost && $0.value.plan.announced == nil }

@@ -28,9 +28,8 @@ final class Confirmations: Sendable {
     }
   }
 
-  /// Waits until all peers for which a token was issued have confirmed.
-  ///
-  /// - Throws: The reason why a peer will not confirm, or `cancelled`.
+  /// Waits until all peers for which a token was issued have confirmed; throws the reason why a peer will not confirm,
+  /// or `cancelled`.
   func wait(for token: UInt64) async throws(SessionError) {
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -62,7 +61,6 @@ final class Confirmations: Sendable {
     if isDone { finish(token, .success(())) }
   }
 
-  /// Records that a peer left, so that it can no longer confirm.
   func failed(_ peer: PeerID, _ error: SessionError) {
     let tokens = state.withLockedValue { state in state.waits.filter { $0.value.missing.contains(peer) }.keys.sorted() }
     for token in tokens { finish(token, .failure(error)) }

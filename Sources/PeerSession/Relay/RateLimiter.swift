@@ -1,9 +1,8 @@
 /// Limits the rate at which a relay forwards one member's data (RLY-14).
 ///
-/// It consists of two token buckets: one for bytes, one for copies.
-///
-/// This type does no I/O. A message that was read is forwarded even if it overdraws a bucket. The relay then stops
-/// reading the member's link until the bucket is refilled, so that TCP slows the member down.
+/// It consists of two token buckets: one for bytes, one for copies. This type does no I/O. A message that was read is
+/// forwarded even if it overdraws a bucket. The relay then stops reading the member's link until the bucket is
+/// refilled, so that TCP slows the member down.
 struct RateLimiter: Sendable {
   /// The fixed cost of each message, in bytes, in addition to its length.
   static let overhead = 64
@@ -20,7 +19,6 @@ struct RateLimiter: Sendable {
   private var filledAt: Duration
   private var emptySince: Duration?
 
-  /// Creates a limiter with full buckets.
   init(_ rate: RelayRate, now: Duration) {
     self.rate = rate
     bytes = Double(rate.bytes) * Self.burst
@@ -28,7 +26,6 @@ struct RateLimiter: Sendable {
     filledAt = now
   }
 
-  /// How the relay must treat a member after a message.
   enum Verdict: Equatable {
     /// Continue reading the member's link.
     case pass

@@ -21,7 +21,6 @@ public struct RelayGrant: Equatable, Sendable {
     self.signature = signature
   }
 
-  /// Creates a grant, signed by the host `identity`, that lets `relay` relay the session.
   static func make(by identity: PeerIdentity, session: SessionID, relay: PeerID) -> RelayGrant {
     RelayGrant(key: identity.publicKeyDER, signature: identity.sign(signedBytes(session: session, relay: relay)))
   }

@@ -57,7 +57,6 @@ public struct CarryTerms: Sendable {
 extension Control {
   /// The part of HELLO that requests a relay to serve the session (11.1).
   struct Carry: Codable, Equatable, Sendable {
-    /// How the relay admits newcomers.
     enum Admission: String, Codable, Sendable {
       case code
       case known

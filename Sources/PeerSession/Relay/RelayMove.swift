@@ -17,12 +17,8 @@ final class RelayMove {
     promise = session.eventLoop.makePromise()
   }
 
-  /// Dials the relay and asks it to relay the session.
-  ///
-  /// - Parameters:
-  ///   - addresses: The addresses of the relay.
-  ///   - relay: The relay's key, if it is known.
-  /// - Returns: The relay's id, available after the relay has begun to relay the session.
+  /// Dials the relay and asks it to relay the session; returns the relay's id, available after the relay has begun to
+  /// relay the session.
   func start(_ addresses: [PeerAddress], relay: PeerID?) -> EventLoopFuture<PeerID> {
     guard !session.hasEnded else {
       promise.fail(SessionError(.sessionEnded, "This peer left the session."))

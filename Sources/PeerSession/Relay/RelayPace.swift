@@ -10,9 +10,6 @@ final class RelayPace: Sendable {
     gate = NIOLockedValueBox(RateLimiter(RelayRate(copies: rate.copies / 10 * 9, bytes: rate.bytes / 10 * 9), now: now))
   }
 
-  /// Counts a message of `count` bytes to the given number of members.
-  ///
-  /// - Returns: How long the sender must wait before it sends the next message.
   func charge(_ count: Int, copies: Int, now: Duration) -> Duration {
     gate.withLockedValue { gate in
       _ = gate.charge(count, copies: copies, now: now)

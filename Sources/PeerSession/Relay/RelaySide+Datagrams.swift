@@ -2,7 +2,6 @@ import PeerWire
 
 // Datagrams through a relay. Every hop drops datagrams rather than queuing them (RLY-10).
 extension RelaySide {
-  /// Sends one copy to each relay that reaches some of `peers`.
   func sendDatagram(_ bytes: [UInt8], to peers: [PeerID]) {
     var routes: [PeerID: RouteSet] = [:]
     for peer in peers {

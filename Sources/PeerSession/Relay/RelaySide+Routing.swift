@@ -3,7 +3,6 @@ import PeerWire
 
 // Forwarding of messages between a relay's members.
 extension RelaySide {
-  /// Handles a member's message.
   func memberMessageReceived(
     _ message: RelayMessage,
     _ payload: ArraySlice<UInt8>,
@@ -187,27 +186,21 @@ struct RelayQueue {
   /// The number of queued bytes in messages from other members.
   private(set) var dataBytes = 0
 
-  /// Whether the queue contains exactly one message.
-  ///
   /// A single message may exceed any limit.
   var hasOneMessage: Bool { items.count == 1 }
 
-  /// Whether the queue is empty.
   var isEmpty: Bool { items.isEmpty }
 
   /// The next message; it stays until ``removeFirst()``.
   var first: [UInt8]? { items.first?.message }
 
-  /// Adds a control message from the relay.
   mutating func append(control message: [UInt8]) { items.append(Item(message: message, isData: false)) }
 
-  /// Adds a message from another member.
   mutating func append(data message: [UInt8]) {
     items.append(Item(message: message, isData: true))
     dataBytes += message.count
   }
 
-  /// Removes the next message.
   mutating func removeFirst() {
     let item = items.removeFirst()
     if item.isData { dataBytes -= item.message.count }

@@ -5,9 +5,8 @@ import PeerWire
 
 /// The relaying part of a session (11).
 ///
-/// In a member, it manages the relayed peers; in a relay, the members that it connects.
-///
-/// It is confined to the session's event loop. ``RelayedPeers`` and ``RouteTable`` make the decisions.
+/// In a member, it manages the relayed peers; in a relay, the members that it connects. It is confined to the session's
+/// event loop. ``RelayedPeers`` and ``RouteTable`` make the decisions.
 final class RelaySide {
   unowned let session: SessionCore
   /// The host's grant, which makes the local peer a relay of its session (RLY-1).
@@ -47,10 +46,8 @@ final class RelaySide {
   /// Whether the local peer calls itself a relay in HELLO.
   var callsItselfRelay: Bool { session.configuration.isRelay || servesBrowsers }
 
-  /// The role in HELLO.
   var role: Control.Role { callsItselfRelay ? .relay : .member }
 
-  /// Whether the local peer is a relay of this session.
   var isRelaying: Bool { callsItselfRelay && (session.host == session.localPeer || grant != nil) }
 
   /// Whether the local peer opens routes between its members, as a relay or as a bridge (RLY-15).
@@ -345,8 +342,6 @@ final class RelaySide {
   func unwant(_ peer: PeerID, _ end: RouteEnd) { send(relayed.unwant(peer, end)) }
 
   /// Reports once that peers are reached only through a bridge, and how to reach them directly.
-  ///
-  /// - Parameter entry: A peer that could not be dialed.
   func couldNotDial(_ entry: PeerEntry) {
     guard !hasReportedBridge, let relay = entry.relayed?.route.relay, let bridge = session.entries[relay],
       !session.configuration.isRelay, bridge.isBridge || relay == session.host, !entry.addresses.isEmpty
@@ -386,7 +381,6 @@ final class RelaySide {
 // MARK: - How a session moves to a relay (RLY-2)
 
 extension RelaySide {
-  /// Makes the local peer a relay of the session at the host's request, or updates the terms.
   func carried(_ policy: AdmissionPolicy, _ codeKey: CodeKey?, _ grant: RelayGrant) {
     session.admission.replacePolicy(with: policy, codeKey)
     let wasRelaying = isRelaying

@@ -1,10 +1,7 @@
 import PeerWire
 
-/// A route to a peer through a relay.
 struct RelayRoute: Hashable, Sendable {
-  /// The relay.
   var relay: PeerID
-  /// The number that the relay assigned to the peer.
   var number: UInt8
 }
 
@@ -16,21 +13,16 @@ struct RelayRoute: Hashable, Sendable {
 struct RelayedPeers {
   /// The kinds of peers that relay for others, best first (RLY-8).
   enum Kind: Int {
-    /// A relay of the session.
     case relay
-    /// The host, as a bridge.
     case host
-    /// Another member, as a bridge.
     case bridge
   }
 
-  /// A message to a relay.
   struct Action: Equatable {
     var relay: PeerID
     var message: RelayMessage
   }
 
-  /// The reason for closing the link to a relay with `protocol-error`.
   enum Violation: Error, Equatable {
     /// The relay assigned a number that is already in use, or withdrew a number that is not in use.
     case number(UInt8)
@@ -40,7 +32,6 @@ struct RelayedPeers {
 
   private struct Relay {
     var kind: Kind
-    /// The requested peers and their incarnations.
     var asked: [PeerID: SessionIncarnation] = [:]
     /// The peer for each route number, until the number is released.
     var peers: [UInt8: PeerID] = [:]
@@ -55,7 +46,6 @@ struct RelayedPeers {
     relays.sorted { ($0.value.kind.rawValue, $0.key) < ($1.value.kind.rawValue, $1.key) }.map(\.key)
   }
 
-  /// Whether a relay of the session is available.
   var hasRelays: Bool { relays.values.contains { $0.kind == .relay } }
 
   /// Adds a relay or a bridge whose delivery state just began, or changes its kind.
@@ -63,9 +53,7 @@ struct RelayedPeers {
     relays[relay, default: Relay(kind: kind)].kind = kind
   }
 
-  /// Removes a relay that left.
-  ///
-  /// - Returns: The peers that the relay reached, in order.
+  /// Removes a relay that left; returns the peers that the relay reached, in order.
   mutating func lost(_ relay: PeerID) -> [PeerID] { relays.removeValue(forKey: relay)?.numbers.keys.sorted() ?? [] }
 
   /// Returns the route to a peer, if a relay reaches it.
@@ -76,7 +64,6 @@ struct RelayedPeers {
     return nil
   }
 
-  /// Returns the peer for a route number that is in use.
   func peer(at number: UInt8, of relay: PeerID) -> PeerID? {
     guard let state = relays[relay], let peer = state.peers[number], state.numbers[peer] == number else { return nil }
     return peer
@@ -102,7 +89,6 @@ struct RelayedPeers {
     return state.numbers[peer] == nil && state.asked[peer] != incarnation
   }
 
-  /// Returns whether every relay was asked for a route to a peer.
   func isAsked(_ peer: PeerID, _ incarnation: SessionIncarnation) -> Bool {
     !relays.contains { $1.kind == .relay && isUnasked($0, peer, incarnation) }
   }
@@ -124,8 +110,6 @@ struct RelayedPeers {
     return actions
   }
 
-  /// Handles a number that a relay assigned to a peer.
-  ///
   /// If the peer is no longer requested, the number stays unused until the relay withdraws it.
   mutating func opened(
     _ number: UInt8,
@@ -142,11 +126,9 @@ struct RelayedPeers {
     relays[relay] = state
   }
 
-  /// Handles a relay's withdrawal of a route number.
+  /// Handles a relay's withdrawal of a route number; returns the peer for the number, if the number was in use.
   ///
   /// After the answer, the relay may assign the number again.
-  ///
-  /// - Returns: The peer for the number, if the number was in use.
   mutating func closed(_ number: UInt8, of relay: PeerID) throws(Violation) -> PeerID? {
     guard var state = relays[relay] else { return nil }
     guard let peer = state.peers.removeValue(forKey: number) else { throw .number(number) }

@@ -6,7 +6,6 @@ import PeerWire
 /// have requested the current incarnation of the other. When the route ends, both requests end too. A member that still
 /// wants the route must request it again.
 struct RouteTable {
-  /// A message from the relay to a member; messages keep their order.
   enum Action: Equatable {
     /// ROUTE: assigns this member a route number for the other member.
     case open(at: PeerID, route: UInt8, to: PeerID)
@@ -16,7 +15,6 @@ struct RouteTable {
     case correct(PeerID, about: PeerID)
   }
 
-  /// The reason for closing a member's link with `protocol-error`.
   enum Violation: Error, Equatable {
     /// The member requests more peers than a session can have (RLY-4).
     case tooManyWishes
@@ -26,7 +24,6 @@ struct RouteTable {
 
   private struct Seat {
     var incarnation: SessionIncarnation
-    /// The requested peers and their incarnations.
     var wishes: [PeerID: SessionIncarnation] = [:]
     /// The route numbers of the members that this member reaches.
     var numbers: [PeerID: UInt8] = [:]
@@ -34,13 +31,11 @@ struct RouteTable {
     /// The route numbers that were withdrawn but not yet released (RLY-5).
     var unanswered: Set<UInt8> = []
 
-    /// The smallest free route number.
     var freeNumber: UInt8? { (UInt8.min...UInt8.max).first { peers[$0] == nil && !unanswered.contains($0) } }
   }
 
   private var seats: [PeerID: Seat] = [:]
 
-  /// The number of routes, each counted once.
   var routeCount: Int { seats.values.reduce(0) { $0 + $1.numbers.count } / 2 }
 
   /// Adds a member whose delivery state with this relay begins.
@@ -50,7 +45,6 @@ struct RouteTable {
     return ended
   }
 
-  /// Ends the routes and requests of a member that left.
   mutating func left(_ peer: PeerID, _ end: RouteEnd) -> [Action] {
     guard let seat = seats.removeValue(forKey: peer) else { return [] }
     return seat.numbers.keys.sorted().compactMap { other in close(at: other, peer, end) }
@@ -87,7 +81,6 @@ struct RouteTable {
     return actions + [.open(at: other, route: there, to: peer), .open(at: peer, route: here, to: other)]
   }
 
-  /// Withdraws a request, and ends its route.
   mutating func unreach(from peer: PeerID, to other: PeerID, _ end: RouteEnd) -> [Action] {
     seats[peer]?.wishes[other] = nil
     return close(peer, other, end, .rerouted)
@@ -115,10 +108,8 @@ struct RouteTable {
     }
   }
 
-  /// Returns whether a member has a route to any other.
   func hasRoutes(_ peer: PeerID) -> Bool { seats[peer]?.numbers.isEmpty == false }
 
-  /// Returns whether there is a route between two members.
   func isOpen(_ peer: PeerID, _ other: PeerID) -> Bool { seats[peer]?.numbers[other] != nil }
 
   /// Ends the route between two members.
@@ -129,7 +120,6 @@ struct RouteTable {
     return [close(at: other, peer, end), close(at: peer, other, own)].compactMap(\.self)
   }
 
-  /// Withdraws the route number that one member uses for another.
   private mutating func close(at peer: PeerID, _ other: PeerID, _ end: RouteEnd) -> Action? {
     guard let number = seats[peer]?.numbers.removeValue(forKey: other) else { return nil }
     seats[peer]?.peers[number] = nil

@@ -18,7 +18,6 @@ struct TunnelLeg: Sendable {
     )
   }
 
-  /// Closes an unused leg.
   func discard() async {
     // The leg is unused, so an error in closing it does not matter.
     try? await channel.executeThenClose { _, _ in }
@@ -55,7 +54,6 @@ final class Tunnel: Sendable {
     }
   }
 
-  /// Breaks both legs.
   func close() {
     near.channel.channel.close(promise: nil)
     far.channel.channel.close(promise: nil)
@@ -142,7 +140,6 @@ final class Tunnels {
     }
   }
 
-  /// Ends the tunnels of a member that left.
   func closed(_ peer: PeerID) {
     for tunnel in running.values where tunnel.ends.contains(peer) { tunnel.close() }
     for (key, gone) in waiters where key.member == peer || key.other == peer {
@@ -184,7 +181,6 @@ final class Tunnels {
     return bulk.linkCount(peer) + passing + planned < Limits.bulkLinks
   }
 
-  /// Returns a leg to `member`, with the relay as the opener, for a tunnel from `other`.
   private func leg(to member: PeerID, from other: PeerID) -> EventLoopFuture<TunnelLeg> {
     guard let entry = session.entries[member], let link = entry.link else {
       return session.eventLoop.makeFailedFuture(SessionError.notInSession(member))

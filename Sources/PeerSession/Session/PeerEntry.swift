@@ -6,7 +6,6 @@ import PeerWire
 final class Delivery {
   let incarnation: SessionIncarnation
   let outbox: Outbox
-  /// The messages that the peer sends.
   var inbox = MessageInbox()
   /// The number of the link that began this state, the same at both ends (RSM-5).
   var since: Int
@@ -25,18 +24,14 @@ final class Delivery {
   var isUntouched: Bool { inbox.received == 0 && outbox.isUntouched }
 }
 
-/// The presence of a relayed peer in the session.
 struct RelayedPresence {
   var route: RelayRoute
   let incarnation: SessionIncarnation
-  /// The join generation of the peer.
   let joinGeneration: UInt64
   /// The ledger that counts the messages sent to the peer, and those that it confirmed.
   let ledger = RouteLedger()
 }
 
-/// The state that a session stores for one other peer.
-///
 /// Confined to the session's event loop.
 final class PeerEntry {
   let id: PeerID
@@ -47,7 +42,6 @@ final class PeerEntry {
   var state = PeerState.connecting
   /// The relayed route; present instead of `delivery` while the peer is in the session through a relay (11).
   var relayed: RelayedPresence?
-  /// How the local peer admitted this peer.
   var admission: PeerAdmission?
   /// The key with which the peer joined from a browser; `nil` for any other peer (WEB-5).
   var guestKey: GuestKey?
@@ -65,14 +59,12 @@ final class PeerEntry {
   var isSessionRelay = false
   /// Whether the peer is a bridge: a member that opens routes between its peers (RLY-15).
   var isBridge = false
-  /// Whether the peer offered routes in the HELLO of its latest link.
   var offersRoutes = false
   /// When a bridge was last asked for a route to this peer.
   var bridgeAsked: NIODeadline?
   /// The rate at which the peer forwards the local peer's data, if it opens routes (RLY-14).
   var passes = RelayRate()
 
-  /// The open control link.
   var link: ControlLink?
   /// The number of the last link (`links` in 3.1).
   var linkNumber = 0
@@ -100,9 +92,7 @@ final class PeerEntry {
   var former = FormerIncarnations()
   /// Whether the user knows that two processes use the peer's key.
   var hasReportedCopy = false
-  /// Whether the peer refused the session's code.
-  ///
-  /// If so, the code is not offered again (ADM-3).
+  /// Whether the peer refused the session's code; if so, the code is not offered again (ADM-3).
   var hasRefusedCode = false
 
   /// The acknowledgements that are due on the open link (MSG-4).
@@ -119,13 +109,10 @@ final class PeerEntry {
   /// `nil` once both sides use newer state.
   var unreportedEnd: String? { delivery?.isUntouched ?? true ? gaveUp?.code : nil }
 
-  /// Whether the peer opens routes to other peers, as a relay or as a bridge.
   var opensRoutes: Bool { isSessionRelay || isBridge }
 
-  /// Whether the peer is in the session.
   var isJoined: Bool { delivery != nil || relayed != nil }
 
-  /// The peer's entry in the membership record and in messages to other members.
   var stored: MembershipRecord.Member {
     var stored = MembershipRecord.Member(
       peer: id,
@@ -158,7 +145,6 @@ final class PeerEntry {
     observed = Array(observed.prefix(Limits.addresses))
   }
 
-  /// The peer as the application sees it.
   var peer: Peer {
     Peer(
       id: id,
@@ -187,13 +173,10 @@ struct FormerIncarnations: Sendable, Equatable {
   private var replaced: [SessionIncarnation] = []
   private var replacedAt: NIODeadline?
 
-  /// Returns whether another process replaced this one.
   func contains(_ incarnation: SessionIncarnation) -> Bool { replaced.contains(incarnation) }
 
-  /// Returns whether a replaced process may replace the present one now.
   func mayReturn(now: NIODeadline) -> Bool { replacedAt.map { now - $0 >= Self.pause } ?? true }
 
-  /// Records that a process replaced another one.
   mutating func replace(_ old: SessionIncarnation, with new: SessionIncarnation, now: NIODeadline) {
     replaced.removeAll { $0 == new || $0 == old }
     replaced.append(old)
@@ -208,7 +191,6 @@ struct AcknowledgementBatch: Equatable, Sendable {
   enum Decision: Equatable {
     /// Do nothing: no part waits for ACK, or a timer is already running.
     case nothing
-    /// Send ACK now.
     case send
     /// Start a 20 ms timer that calls ``timerFired()``.
     case startTimer
@@ -226,11 +208,6 @@ struct AcknowledgementBatch: Equatable, Sendable {
   /// Whether received parts wait for ACK.
   var isOwed: Bool { parts > 0 }
 
-  /// Handles a received part.
-  ///
-  /// - Parameters:
-  ///   - byteCount: The number of bytes in the part.
-  ///   - atOnce: Whether the sender wants an immediate acknowledgement.
   mutating func received(_ byteCount: Int, atOnce: Bool) {
     parts += atOnce ? 1 + Self.maximumParts : 1
     bytes += byteCount
@@ -244,9 +221,7 @@ struct AcknowledgementBatch: Equatable, Sendable {
     return .startTimer
   }
 
-  /// Handles the expiry of the timer.
-  ///
-  /// - Returns: Whether parts still wait for ACK.
+  /// Handles the expiry of the timer; returns whether parts still wait for ACK.
   mutating func timerFired() -> Bool {
     isScheduled = false
     return isOwed

@@ -22,11 +22,9 @@ extension SessionCore {
     var admission: PeerAdmission?
     /// The key with which a browser joined (WEB-5).
     var guestKey: GuestKey?
-    /// The ticket with which the peer proved its membership.
     var ticket: Ticket?
   }
 
-  /// Adds an open link to the session, and starts sending messages on it.
   func open(_ link: ControlLink, _ opening: Opening) {
     let entry = directory.entry(for: opening.peer, opening.introduction)
     directory.notice([opening.peer])
@@ -90,7 +88,6 @@ extension SessionCore {
     if opening.ownRole != relaying.role, !link.isFromBrowser { renewLink(entry) }
   }
 
-  /// Writes unsent messages to a peer while its link accepts them.
   func flush(_ peer: PeerID) { if let entry = entries[peer] { messages.flush(entry) } }
 
   /// Dials a new link to a peer to replace the current one, without losing messages (3.4).
@@ -101,10 +98,6 @@ extension SessionCore {
   }
 
   /// Retains the delivery state of a peer whose link broke, and begins to dial it again (LIV-3).
-  ///
-  /// - Parameters:
-  ///   - entry: The peer.
-  ///   - isTaken: Whether another process with the local key replaced the link (DUP-7).
   func linkBroken(_ entry: PeerEntry, isTaken: Bool = false) {
     guard entry.isJoined else { return }
     let now = NIODeadline.now()

@@ -128,14 +128,8 @@ extension SessionCore {
     return hello.introduction.links < delivery.lastDialled
   }
 
-  /// Returns whether the delivery state in the local peer's HELLO was outdated when ACCEPT arrived (DUP-5).
-  ///
-  /// - Parameters:
-  ///   - hello: The HELLO that the local peer sent.
-  ///   - accept: The answer.
-  ///   - theirs: The listener's introduction.
-  ///   - peer: The listener.
-  /// - Returns: Whether the link must be closed and the peer dialed again.
+  /// Returns whether the delivery state in the local HELLO was outdated when ACCEPT arrived, so that the link must be
+  /// closed and the peer dialed again (DUP-5).
   func isOutdated(
     _ hello: Control.DiallerHello,
     _ accept: Control.Accept,

@@ -7,12 +7,10 @@ import PeerWire
 
 /// The core of a session.
 ///
-/// It passes events to the parts that make decisions, and performs their decisions.
-///
-/// Confined to its event loop, on which every control link of the session runs. The public ``Session`` switches to that
-/// event loop. No method blocks or awaits. ``MemberDirectory`` owns the peers, ``MemberDialler`` dials them,
-/// ``SessionAdmission`` admits newcomers, ``MessageDelivery`` serves messages, ``RelaySide`` relays, and
-/// ``TransferConnections`` serves resources and streams.
+/// It passes events to the parts that make decisions, and performs their decisions. Confined to its event loop, on
+/// which every control link of the session runs. The public ``Session`` switches to that event loop. No method blocks
+/// or awaits. ``MemberDirectory`` owns the peers, ``MemberDialler`` dials them, ``SessionAdmission`` admits newcomers,
+/// ``MessageDelivery`` serves messages, ``RelaySide`` relays, and ``TransferConnections`` serves resources and streams.
 final class SessionCore {
   let transport: TransportCore
   let eventLoop: any EventLoop
@@ -47,8 +45,6 @@ final class SessionCore {
   /// Every known peer, whether it is in the session now or not.
   var entries: [PeerID: PeerEntry] { directory.entries }
   var membership: Membership { directory.membership }
-  /// The session's id.
-  ///
   /// For a joiner that does not know it, the id is all zeros until the listener admits the joiner.
   var id: SessionID { membership.session }
   var host: PeerID { membership.host }
@@ -84,7 +80,6 @@ final class SessionCore {
 
   // MARK: Events
 
-  /// Collects an event for the application.
   func emit(_ event: SessionEvent, bytes: Int = 0) {
     collected.append(event)
     collectedBytes += bytes
@@ -132,20 +127,17 @@ final class SessionCore {
     planTick()
   }
 
-  /// Returns the next hop to a peer of the session: the peer itself, or a relay.
   func hop(to entry: PeerEntry) -> PeerEntry? {
     guard let relayed = entry.relayed else { return entry }
     return entries[relayed.route.relay]
   }
 
-  /// Returns the route of messages to a peer of the session.
   private func route(to entry: PeerEntry) -> Route? {
     if let outbox = entry.delivery?.outbox { return Route(outbox: outbox, joinGeneration: outbox.joinGeneration) }
     guard let relayed = entry.relayed, let outbox = hop(to: entry)?.delivery?.outbox else { return nil }
     return Route(outbox: outbox, relayed: relayed.route, ledger: relayed.ledger, joinGeneration: relayed.joinGeneration)
   }
 
-  /// Returns the local peer's part of HELLO (3.1).
   func introduction(for entry: PeerEntry?) -> Control.Introduction {
     Control.Introduction(
       session: id,
@@ -159,7 +151,6 @@ final class SessionCore {
     )
   }
 
-  /// Changes the state of a peer, and reports the change.
   func setState(_ entry: PeerEntry, _ state: PeerState) {
     guard entry.state != state else { return }
     entry.state = state
@@ -167,7 +158,6 @@ final class SessionCore {
     relaying.stateChanged(of: entry)
   }
 
-  /// Reports that a peer joined.
   func peerJoined(_ entry: PeerEntry) {
     entry.state = .connecting
     emit(.peerJoined(entry.peer))
@@ -207,10 +197,9 @@ final class SessionCore {
     planTick()
   }
 
-  /// Records that all parts of a large message were passed on.
+  /// A message to the local relay is handled immediately.
   ///
-  /// A message to the local relay is handled immediately. For any other message, the application reports later that it
-  /// handled the message.
+  /// For any other message, the application reports later that it handled the message.
   func largeMessageEnded(_ entry: PeerEntry, isRelays: Bool) {
     if isRelays { updateReading(reading.relayMessageHandled(of: entry.id, now: .now())) }
     updateReading(entry)
@@ -278,9 +267,7 @@ final class SessionCore {
     relaying.departed(entry, reason)
   }
 
-  /// Disconnects one peer.
-  ///
-  /// The local peer does not dial it again, but the peer may return by itself.
+  /// Disconnects one peer; the local peer does not dial it again, but the peer may return by itself.
   func disconnect(_ peer: PeerID, _ code: CloseCode, _ reason: DepartureReason, message: String) {
     guard let entry = entries[peer] else { return }
     let incarnation = entry.member.incarnation
@@ -330,19 +317,13 @@ private final class ProgressRelay: Sendable {
 
 /// Detects changes of the local addresses, so that the session can send the new addresses to the peers (MEM-4).
 struct AddressWatch {
-  /// How often the addresses are compared.
   static let interval = TimeAmount.milliseconds(2_500)
 
-  /// The addresses that the peers know.
   private var announced: [String]?
   private var nextCheck: NIODeadline?
 
-  /// Compares the current addresses with the announced ones, if the interval has passed.
-  ///
-  /// - Parameters:
-  ///   - now: The time.
-  ///   - addresses: Returns the current addresses.
-  /// - Returns: The addresses to send; `nil` if they have not changed or the interval has not passed.
+  /// Compares the current addresses with the announced ones, if the interval has passed; `nil` if they have not changed
+  /// or the interval has not passed.
   mutating func changed(now: NIODeadline, addresses: () -> [String]) -> [String]? {
     if let nextCheck, now < nextCheck { return nil }
     nextCheck = now + Self.interval
@@ -358,7 +339,6 @@ struct AddressWatch {
 ///
 /// The session's event loop updates it.
 struct SessionSnapshot: Sendable {
-  /// The route to each peer in the session.
   var routes: [PeerID: Route] = [:]
   /// The routes to all peers, in `order`.
   var everyone = Routes()
@@ -377,10 +357,6 @@ struct SessionSnapshot: Sendable {
   /// right (TCK-6).
   var admitters: [PeerID] = []
 
-  /// Replaces the peers in the session.
-  ///
-  /// - Parameter peers: The peers in the order of their ids, each with its route; the route is `nil` if messages cannot
-  ///   currently reach the peer.
   mutating func replacePeers(with peers: [(status: PeerStatus, route: Route?)]) {
     order = peers.map(\.status.peer.id)
     statuses = peers.map(\.status)
@@ -393,7 +369,6 @@ struct SessionSnapshot: Sendable {
     }
   }
 
-  /// Records that the session is over.
   mutating func end(_ error: SessionError) {
     end = error
     admitters = []

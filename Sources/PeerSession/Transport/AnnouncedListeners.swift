@@ -7,7 +7,6 @@ import PeerDiscovery
 /// The link may name a peer that has left or has another address now. These peers are therefore dialed at the same time
 /// as the address in the link. The application updates them until the attempt ends; it may do so from any thread.
 package final class AnnouncedListeners: Sendable {
-  /// The address of one peer.
   struct Target: Hashable, Sendable {
     /// The peer, whose key is verified; `nil` if the key is unknown.
     var peer: PeerID?
@@ -38,14 +37,8 @@ package final class AnnouncedListeners: Sendable {
 
   private let state = NIOLockedValueBox(State())
 
-  /// Creates a list without peers.
   package init() {}
 
-  /// Replaces the announced peers.
-  ///
-  /// - Parameters:
-  ///   - peers: The peers with their addresses, best first.
-  ///   - areMoreExpected: Whether discovery works, so that further peers may be announced.
   package func update(_ peers: [(peer: PeerID, addresses: [PeerAddress])], areMoreExpected: Bool) {
     state.withLockedValue { state in
       state.targets = peers.flatMap { listener in listener.addresses.map { Target(peer: listener.peer, address: $0) } }
@@ -63,9 +56,6 @@ package final class AnnouncedListeners: Sendable {
   }
 
   /// Returns whether a further announcement may arrive soon.
-  ///
-  /// - Parameter elapsed: The time since the attempt began.
-  /// - Returns: Whether to wait.
   func areExpected(after elapsed: TimeAmount) -> Bool {
     elapsed < Self.patience && state.withLockedValue { $0.areMoreExpected }
   }
@@ -75,11 +65,7 @@ package final class AnnouncedListeners: Sendable {
 
   /// Records that a peer did not admit the local peer.
   ///
-  /// - Parameters:
-  ///   - target: The peer.
-  ///   - error: The reason.
-  ///   - isNamed: Whether the link names the peer. Unless that peer no longer serves the session, or is just leaving,
-  ///     its answer is final.
+  /// Unless the peer that the link names no longer serves the session, or is just leaving, its answer is final.
   func refused(_ target: Target, _ error: SessionError, isNamed: Bool) {
     state.withLockedValue { state in
       // A peer may serve the session at another address, with another process.
@@ -102,7 +88,6 @@ package final class AnnouncedListeners: Sendable {
   /// The announced peers that did not admit the local peer, with the reasons, in order.
   package var refusals: [(peer: PeerID, error: SessionError)] { state.withLockedValue { $0.history } }
 
-  /// Returns whether a peer does not serve the session at an address.
   func isDead(_ target: Target) -> Bool { state.withLockedValue { $0.dead.contains(target) } }
 
   /// Removes the temporary refusals, so that these peers are dialed again, and returns one of them.

@@ -13,9 +13,7 @@ import Musl
 ///
 /// Dials to the addresses start 250 ms apart, or immediately after the previous one fails (a simple form of RFC 8305).
 /// The first connection to complete its TLS handshake with the expected key is used, and the others are closed.
-/// Confined to the event loop.
-///
-/// A peer that joins by a link also dials the announced peers of the session (DSC-28).
+/// Confined to the event loop. A peer that joins by a link also dials the announced peers of the session (DSC-28).
 final class LinkDial: LinkDelegate {
   private let transport: TransportCore
   private var waiting: [AnnouncedListeners.Target]
@@ -53,7 +51,6 @@ final class LinkDial: LinkDelegate {
   /// The likely cause if a connection is neither accepted nor refused.
   static let silence = "no answer in time; the computer there is off or asleep, or its firewall drops connections"
 
-  /// Whether a program accepted a connection.
   private(set) var hasConnected = false
 
   /// The error if the caller gives up now.

@@ -12,22 +12,18 @@ import Musl
 /// The loopback interface is always included, because a connection from the same machine arrives there, whatever its
 /// address is.
 package struct ListeningInterface: Equatable, Sendable {
-  /// The name of the interface.
   package let name: String
 
-  /// Creates the restriction to an interface; `nil` if the name is `nil`.
   package init?(_ name: String?) {
     guard let name else { return nil }
     self.name = name
   }
 
-  /// The indexes of the loopback interface and of the interface, as far as they exist now.
   package var indexes: [CInt] { [Self.loopback, index].compactMap(\.self) }
 
   /// The index of the interface; `nil` if it does not exist now.
   package var index: CInt? { Self.index(of: name) }
 
-  /// The index of the loopback interface.
   package static var loopback: CInt? { index(of: "lo") }
 
   private static func index(of name: String) -> CInt? {
@@ -46,10 +42,7 @@ extension ChannelOption where Self == ChannelOptions.Types.SocketOption {
 }
 
 extension ServerBootstrap {
-  /// Restricts a listening socket to an interface.
-  ///
-  /// - Parameter interface: The index of the interface; zero for all.
-  /// - Returns: The bootstrap.
+  /// Restricts a listening socket to an interface; zero means all.
   package func restricted(to interface: CInt) -> ServerBootstrap {
     interface == 0 ? self : serverChannelOption(.boundInterface, value: Int(interface))
   }

@@ -8,7 +8,6 @@ import Musl
 
 /// The addresses of this machine that other peers may dial.
 enum LocalAddresses {
-  /// An address of an interface.
   struct Entry: Equatable {
     var interface: String
     var address: String
@@ -20,18 +19,11 @@ enum LocalAddresses {
     case physical
     /// A virtual interface, such as a VLAN.
     case virtual
-    /// A bridge, for example of containers.
     case bridge
-    /// A tunnel, for example of a VPN.
     case tunnel
   }
 
-  /// Returns the addresses as text, in the order of ``ordered(_:metrics:kind:)``.
-  ///
-  /// - Parameters:
-  ///   - listen: The only address to listen on; `nil` for all.
-  ///   - interface: The only interface whose addresses to return; `nil` for all.
-  /// - Returns: IP literals without scope, best first.
+  /// Returns IP literals without scope, in the order of ``ordered(_:metrics:kind:)``.
   static func current(listen: PeerAddress?, interface: String?) -> [String] {
     if let listen, listen.host != "::", listen.host != "0.0.0.0" {
       return isIPLiteral(listen.host) ? [listen.host] : []
@@ -52,12 +44,6 @@ enum LocalAddresses {
   /// addresses of other network cards, of virtual interfaces, of bridges and of tunnels. Link-local IPv4 addresses come
   /// last. For each group, IPv4 comes before IPv6. Loopback is included only if there is no other address. Link-local
   /// IPv6 addresses are never included, because their scope has no meaning on other machines.
-  ///
-  /// - Parameters:
-  ///   - entries: The addresses, in the order of the interfaces.
-  ///   - metrics: The metrics of the default routes, by interface.
-  ///   - kind: Returns the kind of an interface.
-  /// - Returns: The addresses.
   static func ordered(_ entries: [Entry], metrics: [String: UInt32], kind: (String) -> Kind) -> [String] {
     var ranked: [(rank: [UInt32], address: String)] = []
     var loopback: [String] = []
@@ -83,11 +69,6 @@ enum LocalAddresses {
   // MARK: - Reading the system
 
   /// Returns the lowest metric of the default routes of each interface.
-  ///
-  /// - Parameters:
-  ///   - ipv4: The contents of `/proc/net/route`.
-  ///   - ipv6: The contents of `/proc/net/ipv6_route`.
-  /// - Returns: The metrics, by interface.
   static func defaultRoutes(ipv4: String, ipv6: String) -> [String: UInt32] {
     let isUp: UInt32 = 0x1
     let rejects: UInt32 = 0x200
@@ -109,7 +90,6 @@ enum LocalAddresses {
     return metrics
   }
 
-  /// Returns the kind of an interface, from its directory in `/sys/class/net`.
   private static func kind(_ interface: String) -> Kind {
     let directory = "/sys/class/net/\(interface)"
     func has(_ name: String) -> Bool { access("\(directory)/\(name)", F_OK) == 0 }

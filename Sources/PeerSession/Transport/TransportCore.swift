@@ -100,10 +100,6 @@ final class TransportCore {
     return ([listen.host], listen.port == 0 ? free : [listen.port])
   }
 
-  /// Returns the bootstrap for a listening socket.
-  ///
-  /// - Parameter interface: The index of the only interface to listen on; zero for all.
-  /// - Returns: The bootstrap.
   func serverBootstrap(on interface: CInt) -> ServerBootstrap {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     return ServerBootstrap(group: eventLoop, childGroup: eventLoop).serverChannelOption(.backlog, value: 256)
@@ -121,7 +117,6 @@ final class TransportCore {
     self.port = port
   }
 
-  /// Adds a listener, unless the transport is closing.
   func add(_ listener: any Channel) {
     guard !isClosing else { return listener.close(promise: nil) }
     listeners.append(listener)
@@ -186,7 +181,6 @@ final class TransportCore {
   /// Returns the handshake with this object identifier, if it has not ended.
   func handshake(_ id: ObjectIdentifier) -> ListenerHandshake? { handshakes[id] }
 
-  /// Returns whether a member of a session announced this address.
   private func isAddressOfMember(_ host: String) -> Bool {
     sessions.values.contains { $0.directory.hasMember(at: host) }
   }
@@ -228,7 +222,6 @@ final class TransportCore {
     }
   }
 
-  /// Creates a session that another peer hosts and this relay serves.
   func makeCarried(_ id: SessionID, host: PeerID, _ policy: AdmissionPolicy, _ codeKey: CodeKey?, _ grant: RelayGrant)
     -> SessionCore
   {
@@ -246,7 +239,6 @@ final class TransportCore {
     if sessions[session.id] === session { sessions[session.id] = nil }
   }
 
-  /// Runs an endpoint until it is closed.
   func run(_ endpoint: BulkEndpoint) { run(ObjectIdentifier(endpoint)) { await endpoint.run() } }
 
   /// Runs `body`, tracked under `id`, until the peers that it serves leave.
@@ -289,7 +281,6 @@ final class TransportCore {
     return addresses
   }
 
-  /// Adds a peer from the peer store.
   func learn(_ peer: KnownPeer) {
     known[peer.peer] = peer.name.raw
     if peer.verified != .anyone { proved.insert(peer.peer) }
@@ -329,12 +320,10 @@ extension SessionID {
 }
 
 extension TransportCore {
-  /// Binds TCP and UDP to the same port and begins to listen.
+  /// Binds TCP and UDP to the same port and begins to listen; returns the port.
   ///
   /// If the configuration names an interface, the first TCP socket is that of the loopback interface;
   /// ``listenOnInterface()`` adds the other one.
-  ///
-  /// - Returns: The port.
   func bind(_ host: String, _ port: Int) -> EventLoopFuture<Int> {
     let address: SocketAddress
     do { address = try .makeScoped(host: host, port: port) } catch { return eventLoop.makeFailedFuture(error) }

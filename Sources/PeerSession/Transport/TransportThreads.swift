@@ -4,11 +4,8 @@ import NIOPosix
 ///
 /// Without shared threads, each transport has three or four threads of its own.
 public struct TransportThreads: Sendable {
-  /// The event loops for control links and datagrams.
   let control: MultiThreadedEventLoopGroup
-  /// The event loops for resources and streams.
   let bulk: MultiThreadedEventLoopGroup
-  /// The threads that read and hash files.
   let files: NIOThreadPool
 
   private init(count: Int) {

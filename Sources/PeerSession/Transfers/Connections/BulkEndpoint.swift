@@ -61,7 +61,6 @@ final class BulkEndpoint: Sendable {
     for info in left { await context.events.resourceFinished(info, .failure(error)) }
   }
 
-  /// Ends all links, transfers and streams with `error`, because the peer left or was lost, or the session is over.
   func close(_ error: SessionError) {
     let waiting = state.withLockedValue { state in
       state.endError = state.endError ?? error
@@ -118,14 +117,10 @@ final class BulkEndpoint: Sendable {
   /// Returns the number of bytes that an outgoing transfer has passed to its link.
   func sentBytes(of id: TransferID) -> Int? { state.withLockedValue { $0.transfers.runningSender(id) }?.position.bytes }
 
-  /// Sends a file to the peer.
+  /// Sends a file to the peer; throws `invalidName`, or the reason why the peer is out of the session.
   ///
-  /// At most eight transfers run at a time (RES-6).
-  ///
-  /// Transfers that the peer requested are counted separately.
-  ///
-  /// - Throws: `invalidName`, or the reason why the peer is out of the session. The transfer's result reports file
-  ///   errors.
+  /// The transfer's result reports file errors. At most eight transfers run at a time (RES-6). Transfers that the peer
+  /// requested are counted separately.
   func sendResource(atPath path: String, named name: String, isRequested: Bool = false) throws(SessionError)
     -> ResourceTransfer
   {
@@ -150,9 +145,7 @@ final class BulkEndpoint: Sendable {
     return ResourceTransfer(sender)
   }
 
-  /// Cancels a transfer, in either direction.
-  ///
-  /// - Returns: Whether there is a transfer with that id.
+  /// Cancels a transfer, in either direction; returns whether there is a transfer with that id.
   @discardableResult func cancelResource(_ id: TransferID, reason: String = "") -> Bool {
     let (sender, receiver, interrupted) = state.withLockedValue { $0.transfers.cancel(id) }
     sender?.cancel(reason: reason)
@@ -188,9 +181,8 @@ final class BulkEndpoint: Sendable {
 
   // MARK: Streams
 
-  /// Opens a stream to the peer.
-  ///
-  /// - Throws: `invalidName`; `busy` if 24 streams are open (STR-3); the reason why no link can be opened.
+  /// Opens a stream to the peer; throws `invalidName`; `busy` if 24 streams are open (STR-3); the reason why no link
+  /// can be opened.
   func openStream(named name: String) async throws(SessionError) -> PeerStream {
     guard !name.utf8.contains(0), name.utf8.count <= Limits.streamName else {
       throw SessionError(.invalidName, "A stream's name is at most 1,024 bytes of UTF-8 without NUL.")
@@ -236,7 +228,6 @@ final class BulkEndpoint: Sendable {
     }
   }
 
-  /// Counts a stream that has ended.
   func streamEnded(isOurs: Bool) {
     state.withLockedValue { state in if isOurs { state.outgoingStreams -= 1 } else { state.incomingStreams -= 1 } }
   }
@@ -261,11 +252,9 @@ final class BulkEndpoint: Sendable {
     _ = scope.submit { await receiver.answer(release) }
   }
 
-  /// Creates the receiver of an offer.
+  /// Creates the receiver of an offer; returns `nil` if the peer has too many transfers in progress (RES-6).
   ///
   /// It replaces an earlier receiver of the same transfer, whose link is probably broken.
-  ///
-  /// - Returns: `nil` if the peer has too many transfers in progress (RES-6).
   func receiver(for offer: Control.ResourceOffer, on link: BulkLinkRunner) async -> ResourceReceiver? {
     if let old = state.withLockedValue({ $0.transfers.receiver(of: offer.id) }) {
       // The sender may notice before the receiver that the old link broke (RES-5).
@@ -315,9 +304,7 @@ final class BulkEndpoint: Sendable {
 
 /// Receives the events of a peer's bulk links, and converts them to session events.
 protocol BulkEvents: Sendable {
-  /// Returns whether the application requested an offered resource.
-  ///
-  /// If so, the offer is accepted without asking the application.
+  /// Returns whether the application requested an offered resource, which is then accepted without asking.
   func isRequested(_ info: ResourceInfo) async -> Bool
   /// Returns whether to accept an offer that the application did not request.
   ///
@@ -341,9 +328,8 @@ struct BulkContext: Sendable {
   var time: BulkTime
   var threads: NIOThreadPool
 
-  /// Runs blocking work on a thread of the pool.
-  ///
-  /// - Throws: The error of `body`, or `cancelled` if the task was canceled before it began.
+  /// Runs blocking work on a thread of the pool; throws the error of `body`, or `cancelled` if the task was canceled
+  /// before it began.
   func work<T: Sendable>(_ body: @escaping @Sendable () throws(SessionError) -> T) async throws(SessionError) -> T {
     do { return try await threads.runIfActive { try body() } } catch {
       if let error = error as? SessionError { throw error }

@@ -26,7 +26,6 @@ struct BulkViolation: Error, Equatable, Sendable {
     self.message = message
   }
 
-  /// Creates the violation for a framing error.
   init(_ error: FrameError) {
     switch error {
     case .malformedLength: self.init(code: .protocolError, message: "A frame's length is malformed.")
@@ -39,7 +38,6 @@ struct BulkViolation: Error, Equatable, Sendable {
   }
 }
 
-/// How a bulk link ended.
 enum BulkEnd: Error, Sendable {
   /// The TCP or TLS connection broke, or ended without CLOSE.
   case broken
@@ -81,7 +79,6 @@ extension SessionError {
   /// The link under a stream broke (STR-1).
   static let bulkLinkLost = SessionError(.linkLost, "The link broke.")
 
-  /// Creates the error for a received CANCEL, with the other side's message (8.2).
   init(_ cancel: Control.ResourceCancel) {
     // The message has at most 512 bytes.
     let words = cancel.message.isEmpty ? "" : " The peer says: \(cancel.message.escaped(limit: 512))"
@@ -114,7 +111,6 @@ extension SessionError {
     }
   }
 
-  /// Creates the error for a failed system call, from its `errno` value.
   static func system(_ what: String, errno number: Int32) -> SessionError {
     switch number {
     case ENOSPC, EDQUOT: SessionError(.diskFull, "There is no space left: \(what).")

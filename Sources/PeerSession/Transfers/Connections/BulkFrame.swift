@@ -6,7 +6,6 @@ import PeerWire
 /// The boundaries of CHUNK and STREAM-DATA frames have no meaning. ``BulkFrameDecoder`` therefore passes on the bytes
 /// of one read as one value, without buffering or copying them. All other frames are passed on complete, in one piece.
 struct BulkFrame: Sendable, Equatable {
-  /// The type.
   var type: FrameType
   /// The bytes, in order.
   ///
@@ -15,7 +14,6 @@ struct BulkFrame: Sendable, Equatable {
   /// The number of bytes in the pieces.
   private(set) var count: Int
 
-  /// Creates a frame of one piece.
   init(type: FrameType, payload: ByteBuffer) {
     self.type = type
     pieces = [payload]
@@ -160,7 +158,6 @@ extension ByteBuffer {
     writeInteger(UInt8(rest))
   }
 
-  /// Returns one complete frame.
   static func bulkFrame(_ type: FrameType, _ payload: [UInt8] = []) -> ByteBuffer {
     var buffer = ByteBuffer()
     buffer.reserveCapacity(payload.count + FrameHeader.maximumLength)
@@ -171,12 +168,10 @@ extension ByteBuffer {
 }
 
 extension ControlPayload {
-  /// Returns a frame with this payload.
   func bulkFrame() -> ByteBuffer { .bulkFrame(Self.frameType, encoded()) }
 
-  /// Decodes the payload of a frame whose type is already checked.
-  ///
-  /// - Throws: ``BulkViolation``; the link must be closed (FRM-4).
+  /// Decodes the payload of a frame whose type is already checked; throws ``BulkViolation``; the link must be closed
+  /// (FRM-4).
   static func decode(_ frame: BulkFrame) throws(BulkViolation) -> Self {
     do throws(ControlMessageError) { return try decode(frame.bytes) } catch {
       throw .protocolError(CloseMessage.invalid(frameType, error))

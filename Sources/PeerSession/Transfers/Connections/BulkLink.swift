@@ -56,11 +56,9 @@ struct BulkLink: Sendable {
 
 /// Opens bulk links on which the local peer is the opener (8.1).
 protocol BulkLinkProvider: Sendable {
-  /// Dials and attaches a link, or asks the peer to dial one.
+  /// Dials and attaches a link, or asks the peer to dial one; throws ``SessionError``.
   ///
-  /// The call waits while the peer is reconnecting.
-  ///
-  /// - Throws: ``SessionError``. After `busy`, `unreachable` or `timedOut`, the caller can try again later. After any
-  ///   other code, no further link can be opened.
+  /// After `busy`, `unreachable` or `timedOut`, the caller can try again later. After any other code, no further link
+  /// can be opened. The call waits while the peer is reconnecting.
   func openLink(to peer: PeerID) async throws(SessionError) -> BulkLink
 }

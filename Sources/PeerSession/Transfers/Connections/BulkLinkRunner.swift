@@ -4,10 +4,10 @@ import PeerWire
 
 /// Receives the frames of a bulk link in order, from the task that reads the link.
 protocol BulkFrameSink: AnyObject, Sendable {
-  /// Handles the next frame. The link is not read until this call returns.
+  /// Handles the next frame; returns whether the link continues; throws ``BulkViolation``; the link is then closed with
+  /// its code.
   ///
-  /// - Returns: Whether the link continues.
-  /// - Throws: ``BulkViolation``; the link is then closed with its code.
+  /// The link is not read until this call returns.
   func receive(_ frame: BulkFrame, from link: BulkLinkRunner) async throws(BulkViolation) -> Bool
 
   /// Handles the end of the link; called once, on the sink that is attached at that time.
@@ -39,11 +39,6 @@ final class BulkLinkRunner: Sendable {
   private let state: NIOLockedValueBox<State>
 
   /// Creates a runner that passes frames to `idle` until a sink is attached.
-  ///
-  /// - Parameters:
-  ///   - link: The link, which has no other user.
-  ///   - idle: The sink that receives frames while no other sink is attached.
-  ///   - endError: A closure that returns the reason for the end if the running task is canceled.
   init(_ link: BulkLink, idle: any BulkFrameSink, endError: @escaping @Sendable () -> SessionError) {
     self.link = link
     self.idle = idle
@@ -53,9 +48,7 @@ final class BulkLinkRunner: Sendable {
     state = NIOLockedValueBox(State(sink: idle))
   }
 
-  /// Passes the frames to `sink` from now on.
-  ///
-  /// - Returns: `false` if the link has ended, so that `sink` receives nothing.
+  /// Passes the frames to `sink` from now on; returns `false` if the link has ended, so that `sink` receives nothing.
   func attach(_ sink: any BulkFrameSink) -> Bool {
     state.withLockedValue { state in
       guard !state.hasEnded, state.endedByUs == nil else { return false }
@@ -64,7 +57,6 @@ final class BulkLinkRunner: Sendable {
     }
   }
 
-  /// Passes frames to the idle sink again.
   func detach() { _ = attach(idle) }
 
   /// Whether bytes can still be sent.

@@ -30,10 +30,8 @@ final class BulkPool: Sendable {
     self.time = time
   }
 
-  /// The number of links that are open or being opened.
   var count: Int { state.withLockedValue { $0.open.count + $0.opening } }
 
-  /// The number of idle links.
   var idleCount: Int { state.withLockedValue { $0.idle.count } }
 
   /// The reason why the pool opens no more links.
@@ -41,9 +39,7 @@ final class BulkPool: Sendable {
     state.withLockedValue { $0.endError } ?? SessionError(.sessionEnded, "The session has ended.")
   }
 
-  /// Returns an idle link, or a new one.
-  ///
-  /// - Throws: The errors of ``BulkLinkProvider/openLink(to:)``.
+  /// Returns an idle link, or a new one; throws the errors of ``BulkLinkProvider/openLink(to:)``.
   func acquire() async throws(SessionError) -> BulkLinkRunner {
     while let link = state.withLockedValue({ $0.idle.popLast()?.link }) { if link.isOpen { return link } }
     let failure = state.withLockedValue { state in
@@ -70,7 +66,6 @@ final class BulkPool: Sendable {
     return runner
   }
 
-  /// Returns a link to the pool after its last transfer.
   func release(_ link: BulkLinkRunner) {
     link.detach()
     let now = time.now()
@@ -106,7 +101,6 @@ final class BulkPool: Sendable {
     }
   }
 
-  /// Stops opening links.
   func end(_ error: SessionError) { state.withLockedValue { $0.endError = $0.endError ?? error } }
 
   private func closePlainly(_ link: BulkLinkRunner) {

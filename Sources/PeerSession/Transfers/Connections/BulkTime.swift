@@ -14,7 +14,6 @@ struct BulkTime: Sendable {
   /// How long an offer waits for the application's decision (RES-8).
   static let offerLimit = Duration.seconds(120)
 
-  /// Creates a time source from `clock`.
   init<C: Clock>(_ clock: C) where C.Duration == Duration {
     let start = clock.now
     now = { start.duration(to: clock.now) }
@@ -22,8 +21,6 @@ struct BulkTime: Sendable {
   }
 }
 
-/// Returns the system's message for an error number.
 func systemMessage(_ number: Int32) -> String { String(cString: strerror(number)) }
 
-/// Returns the system clock's time, in seconds since 1970.
 func secondsSince1970() -> Int { time(nil) }

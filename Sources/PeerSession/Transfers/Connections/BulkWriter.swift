@@ -29,20 +29,18 @@ final class BulkWriter: Sendable {
   /// The number of bytes that were pushed but not yet accepted by the system.
   var waitingBytes: Int { state.withLockedValue { $0.waitingBytes } }
 
-  /// Waits for the caller's turn and for room, writes one buffer of complete frames, and ends the turn.
-  ///
-  /// - Throws: `SessionError.cancelled` if nothing was written; otherwise the reason why the link ended.
+  /// Waits for the caller's turn and for room, writes one buffer of complete frames, and ends the turn; throws if
+  /// nothing was written; otherwise the reason why the link ended.
   func write(_ frames: ByteBuffer) async throws(SessionError) {
     try await begin()
     push(frames)
     finish()
   }
 
-  /// Waits for the caller's turn and for room.
+  /// Waits for the caller's turn and for room; throws `SessionError.cancelled`, or the reason why the link ended; the
+  /// caller then has no turn.
   ///
   /// After each success, the caller must call ``finish()`` once.
-  ///
-  /// - Throws: `SessionError.cancelled`, or the reason why the link ended; the caller then has no turn.
   func begin() async throws(SessionError) {
     try await wait { state, waiter, id in
       if !state.isTaken && state.queue.isEmpty && state.waitingBytes < Self.limit {
@@ -93,7 +91,6 @@ final class BulkWriter: Sendable {
     return written
   }
 
-  /// Fails all current and later waits with `error`.
   func fail(_ error: SessionError) {
     let (waiters, error): ([Waiter], SessionError) = state.withLockedValue { state in
       let failure = state.failure ?? error

@@ -13,12 +13,9 @@ final class Outcome<Value: Sendable>: Sendable {
 
   private let state = NIOLockedValueBox(State())
 
-  /// Whether the result is set.
   var isSet: Bool { state.withLockedValue { $0.result != nil } }
 
-  /// Sets the result, unless it was set before.
-  ///
-  /// - Returns: Whether this call set the result.
+  /// Sets the result, unless it was set before; returns whether this call set the result.
   @discardableResult func set(_ result: Result<Value, SessionError>) -> Bool {
     let waiters: [Waiter]? = state.withLockedValue { state in
       guard state.result == nil else { return nil }
@@ -30,9 +27,7 @@ final class Outcome<Value: Sendable>: Sendable {
     return waiters != nil
   }
 
-  /// Waits for the result.
-  ///
-  /// - Throws: The error that was set, or `cancelled` if the waiting task is canceled.
+  /// Waits for the result; throws the error that was set, or `cancelled` if the waiting task is canceled.
   func value() async throws(SessionError) -> Value {
     let id = state.withLockedValue { state in
       state.nextID += 1

@@ -71,10 +71,6 @@ final class TransferConnections {
   }
 
   /// Ends all links, transfers and streams with a peer.
-  ///
-  /// - Parameters:
-  ///   - peer: The peer.
-  ///   - error: The error that its transfers and streams report.
   func peerLeft(
     _ peer: PeerID,
     _ error: SessionError = SessionError(.peerLost, "The peer is no longer in the session.")
@@ -107,7 +103,6 @@ final class TransferConnections {
 
   // MARK: Outgoing links
 
-  /// Returns a link on which the local peer may start a transfer or a stream.
   func openLink(to peer: PeerID) -> EventLoopFuture<BulkLink> {
     // Without an endpoint, the peer has left, and a wait would never end.
     guard let entry = session.entries[peer], entry.isJoined, running[peer] != nil else {
@@ -144,11 +139,8 @@ final class TransferConnections {
     session.entries[peer]?.relayed?.route.relay == relay
   }
 
-  /// Returns the number of bulk links with a peer.
   func linkCount(_ peer: PeerID) -> Int { running[peer]?.linkCount ?? 0 }
 
-  /// Dials another link to a peer.
-  ///
   /// `route` is the member at the far end if the link is a leg of a tunnel.
   func dial<Attached: Sendable>(
     _ entry: PeerEntry,

@@ -5,16 +5,13 @@ import PeerWire
 ///
 /// At most ``Limits/resources`` transfers run in each direction. Requested transfers are counted separately (RES-6).
 struct TransferTable {
-  /// The end of an incoming transfer, to be reported to the application.
   struct End {
     var info: ResourceInfo
     var result: Result<ReceivedResource, SessionError>
   }
 
-  /// An accepted incoming transfer whose end was not reported yet.
   private struct Accepted {
     var info: ResourceInfo
-    /// Whether the start of the transfer was reported.
     var isReported = false
   }
 
@@ -27,15 +24,11 @@ struct TransferTable {
 
   // MARK: Outgoing
 
-  /// The running senders.
   var runningSenders: [ResourceSender] { Array(running.values) }
 
-  /// Returns the sender of a transfer, if the transfer is running.
   func runningSender(_ id: TransferID) -> ResourceSender? { running[id] }
 
-  /// Adds a sender.
-  ///
-  /// - Returns: Whether the sender may run now; otherwise it must wait.
+  /// Adds a sender; returns whether the sender may run now; otherwise it must wait.
   mutating func add(_ sender: ResourceSender) -> Bool {
     guard hasRoom(forRequested: sender.isRequested) else {
       waiting.append(sender)
@@ -45,9 +38,7 @@ struct TransferTable {
     return true
   }
 
-  /// Removes a sender that ended.
-  ///
-  /// - Returns: The waiting sender that runs next; `nil` if there is none.
+  /// Removes a sender that ended; `nil` if there is none.
   mutating func senderEnded(_ sender: ResourceSender) -> ResourceSender? {
     running[sender.id] = nil
     guard let index = waiting.firstIndex(where: { hasRoom(forRequested: $0.isRequested) }) else { return nil }
@@ -56,16 +47,13 @@ struct TransferTable {
     return next
   }
 
-  /// Removes a sender from the queue.
-  ///
-  /// - Returns: Whether the sender was waiting.
+  /// Removes a sender from the queue; returns whether the sender was waiting.
   mutating func removeWaiting(_ sender: ResourceSender) -> Bool {
     guard let index = waiting.firstIndex(where: { $0 === sender }) else { return false }
     waiting.remove(at: index)
     return true
   }
 
-  /// Removes and returns all waiting senders.
   mutating func removeWaiting() -> [ResourceSender] {
     defer { waiting = [] }
     return waiting
@@ -77,15 +65,11 @@ struct TransferTable {
 
   // MARK: Incoming
 
-  /// The running receivers.
   var receivers: [ResourceReceiver] { Array(receiving.values) }
 
-  /// Returns the receiver of a transfer, if the transfer is running.
   func receiver(of id: TransferID) -> ResourceReceiver? { receiving[id] }
 
-  /// Adds the receiver of an offer.
-  ///
-  /// - Returns: Whether there was room for it.
+  /// Adds the receiver of an offer; returns whether there was room for it.
   mutating func add(_ receiver: ResourceReceiver) -> Bool {
     let id = receiver.offer.id
     let others = receiving.values.count { $0.isRequested == receiver.isRequested }
@@ -103,22 +87,18 @@ struct TransferTable {
     if accepted[info.id] == nil { accepted[info.id] = Accepted(info: info) }
   }
 
-  /// Records that the bytes of a transfer begin to arrive.
+  /// Records that the bytes of a transfer begin to arrive; returns whether this is the first call for the transfer.
   ///
-  /// - Returns: Whether this is the first call for the transfer. If so, the start must be reported.
+  /// If so, the start must be reported.
   mutating func started(_ info: ResourceInfo) -> Bool {
     guard accepted[info.id]?.isReported != true else { return false }
     accepted[info.id] = Accepted(info: info, isReported: true)
     return true
   }
 
-  /// Removes a receiver that ended.
+  /// Removes a receiver that ended; returns the end to report.
   ///
-  /// - Parameters:
-  ///   - receiver: The receiver.
-  ///   - info: Its transfer.
-  ///   - result: The result; `nil` if the sender may continue over another link.
-  /// - Returns: The end to report. If too many transfers were interrupted, this is the end of the oldest one.
+  /// If too many transfers were interrupted, this is the end of the oldest one.
   mutating func receiverEnded(
     _ receiver: ResourceReceiver,
     _ info: ResourceInfo,
@@ -148,10 +128,10 @@ struct TransferTable {
 
   // MARK: Cancellation
 
-  /// Finds a transfer to cancel, and removes it if it was interrupted.
+  /// Finds a transfer to cancel, and removes it if it was interrupted; returns the transfer's sender or receiver, or
+  /// its properties if it was interrupted.
   ///
-  /// - Returns: The transfer's sender or receiver, or its properties if it was interrupted. All values are `nil` if the
-  ///   id is unknown.
+  /// All values are `nil` if the id is unknown.
   mutating func cancel(_ id: TransferID) -> (
     sender: ResourceSender?, receiver: ResourceReceiver?, interrupted: ResourceInfo?
   ) {

@@ -1,9 +1,8 @@
 import NIOConcurrencyHelpers
 
-/// A scope for work that any code may submit.
+/// The work runs in child tasks of the task that called ``run()``.
 ///
-/// The work runs in child tasks of the task that called ``run()``. All submitted work runs, even if it is already
-/// canceled.
+/// All submitted work runs, even if it is already canceled.
 final class WorkScope: Sendable {
   typealias Work = @Sendable () async -> Void
 
@@ -15,9 +14,7 @@ final class WorkScope: Sendable {
 
   private let state = NIOLockedValueBox(State())
 
-  /// Submits `work`, which starts soon.
-  ///
-  /// - Returns: `false` if the scope is closed, so that `work` never runs.
+  /// Submits `work`, which starts soon; returns `false` if the scope is closed, so that `work` never runs.
   func submit(_ work: @escaping Work) -> Bool {
     let (isOpen, waiter): (Bool, CheckedContinuation<[Work]?, Never>?) = state.withLockedValue { state in
       guard !state.isClosed else { return (false, nil) }
@@ -32,7 +29,6 @@ final class WorkScope: Sendable {
     return isOpen
   }
 
-  /// Accepts no more work, and cancels the running work.
   func close() {
     let waiter = state.withLockedValue { state in
       state.isClosed = true

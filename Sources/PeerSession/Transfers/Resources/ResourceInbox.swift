@@ -54,7 +54,6 @@ actor ResourceInbox {
   private let threads: NIOThreadPool
   private let isTemporary: @Sendable (UntrustedText) -> Bool
   private var active: [TransferID: Active] = [:]
-  /// The locked files of the active transfers.
   private var files: [TransferID: StagingFile] = [:]
   private var partialHashes: [TransferID: PartialHash] = [:]
   private var delivered: [TransferID: Delivered] = [:]
@@ -74,14 +73,12 @@ actor ResourceInbox {
     self.isTemporary = isTemporary
   }
 
-  /// Opens the inbox, or creates it with access for its owner only.
+  /// Opens the inbox, or creates it with access for its owner only; throws `system`.
   ///
   /// Removes unfinished transfers that have not changed for seven days before `now` (in seconds since 1970). Also
   /// removes unfinished transfers of exited processes if `isTemporary` returned true for their names. `quota` limits
   /// the finished and unfinished resources. `threads` run blocking disk operations. `calls` are the system calls that
   /// can fail if the disk is full.
-  ///
-  /// - Throws: `system`.
   static func open(
     directory path: String,
     quota: InboxQuota,
@@ -98,9 +95,8 @@ actor ResourceInbox {
     return ResourceInbox(directory, quota: quota, threads: threads, isTemporary: isTemporary)
   }
 
-  /// Returns whether the offered resource was already delivered, although the sender does not know that yet.
-  ///
-  /// - Throws: `declined` if another resource was delivered under that id.
+  /// Returns whether the offered resource was already delivered, although the sender does not know that yet; throws if
+  /// another resource was delivered under that id.
   func hasDelivered(_ offer: Control.ResourceOffer, from peer: PeerID) throws(SessionError) -> Bool {
     guard let known = delivered[offer.id] else { return false }
     guard known.peer == peer, known.name == offer.name, known.resource.size == offer.size else {
@@ -109,10 +105,8 @@ actor ResourceInbox {
     return true
   }
 
-  /// Decides whether an offer fits, and finds its stored part.
-  ///
-  /// - Throws: `quota`, `diskFull`, `declined` if the id belongs to another transfer, `system`, or `transferCancelled`
-  ///   once `isCancelled` returns true.
+  /// Decides whether an offer fits, and finds its stored part; throws `quota`, `diskFull`, `declined` if the id belongs
+  /// to another transfer, `system`, or `transferCancelled` once `isCancelled` returns true.
   func admit(_ offer: Control.ResourceOffer, _ claim: Claim, isCancelled: @escaping @Sendable () -> Bool)
     async throws(SessionError) -> Admission
   {
@@ -199,7 +193,6 @@ actor ResourceInbox {
     partialHashes[id] = PartialHash(peer: entry.claim.peer, offset: written, hash: hash)
   }
 
-  /// Removes the stored part of a transfer.
   func discard(_ id: TransferID) async {
     let directory = directory
     // If a file cannot be removed now, the next start removes it.
@@ -209,9 +202,8 @@ actor ResourceInbox {
     partialHashes[id] = nil
   }
 
-  /// Passes a complete and verified file to the application.
-  ///
-  /// - Throws: `declined`, `diskFull` or `system`; the caller then discards the transfer.
+  /// Passes a complete and verified file to the application; throws `declined`, `diskFull` or `system`; the caller then
+  /// discards the transfer.
   func deliver(_ offer: Control.ResourceOffer, from peer: PeerID, _ file: StagingFile, hash: SHA256)
     async throws(SessionError) -> ReceivedResource
   {
@@ -278,7 +270,6 @@ actor ResourceInbox {
     return removed
   }
 
-  /// Checks the quotas of a peer and of its session.
   private func checkShares(_ size: Int, _ claim: Claim) throws(SessionError) {
     var (peer, session) = (0, 0)
     let here = owners.values.map { ($0.claim, $0.size) } + active.values.map { ($0.claim, $0.size) }
@@ -303,11 +294,8 @@ actor ResourceInbox {
 
 /// The storage quotas of an inbox (RES-9).
 struct InboxQuota: Sendable {
-  /// The parties that have a quota.
   enum Holder: String, Sendable {
-    /// One peer.
     case peer = "one peer"
-    /// One session.
     case session = "one session"
     /// All peers and sessions together.
     case total = "everyone"
@@ -333,7 +321,6 @@ struct InboxQuota: Sendable {
   /// Returns the number of bytes that must stay free on a disk: the reserve, but at most 2 % of the disk's size.
   func reserve(ofDisk size: Int?) -> Int { min(diskReserve, (size ?? .max) / 50) }
 
-  /// Returns the error for a resource that exceeds a quota.
   func error(_ holder: Holder) -> SessionError {
     let limit =
       switch holder {

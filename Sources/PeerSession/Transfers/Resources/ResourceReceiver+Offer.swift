@@ -5,10 +5,8 @@ import PeerWire
 extension ResourceReceiver {
   /// Answers the offer after the application and the inbox have decided.
   ///
-  /// The link is read in the meantime, so that the sender can withdraw its offer.
-  ///
-  /// - Parameter release: Makes the link idle. It is called before CANCEL is sent, because the sender may use the link
-  ///   again after that.
+  /// The link is read in the meantime, so that the sender can withdraw its offer. `release` makes the link idle; it is
+  /// called before CANCEL is sent, because the sender may use the link again after that.
   func answer(_ release: @Sendable () -> Void) async {
     defer { answered.set(.success(())) }
     do throws(SessionError) {

@@ -11,11 +11,10 @@ import PeerWire
 /// stays on the disk, so that the sender can continue (RES-1, RES-5).
 actor ResourceReceiver {
   enum Phase {
-    /// The application is deciding about the offer. The offer uses no space in the inbox yet (RES-8).
+    /// The offer uses no space in the inbox yet (RES-8).
     case deciding
     /// The inbox is checking the offer.
     case admitting
-    /// ACCEPT was sent.
     case accepted
     /// START arrived.
     case receiving
@@ -80,9 +79,7 @@ actor ResourceReceiver {
     pace = TransferPace(now: endpoint.context.time.now())
   }
 
-  /// Handles a frame of the transfer.
-  ///
-  /// - Returns: Whether the transfer continues.
+  /// Handles a frame of the transfer; returns whether the transfer continues.
   func receive(_ frame: BulkFrame) async throws(BulkViolation) -> Bool {
     pace.frameReceived(now: endpoint.context.time.now())
     if phase == .deciding || phase == .admitting {
@@ -348,7 +345,6 @@ actor ResourceReceiver {
   }
 }
 
-/// Limits the progress reports of a transfer to one every 100 ms, but always reports the last byte.
 struct ProgressThrottle {
   /// The minimum time between two reports.
   static let interval = Duration.milliseconds(100)

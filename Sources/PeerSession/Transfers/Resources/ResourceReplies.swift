@@ -3,7 +3,6 @@ import PeerWire
 
 /// Receives the answers from a resource's receiver, and checks them against the sender's state.
 final class ResourceReplies: BulkFrameSink {
-  /// An answer, or the end of the link.
   enum Reply: Sendable {
     case accepted(Control.ResourceAccept)
     case done
@@ -47,7 +46,6 @@ final class ResourceReplies: BulkFrameSink {
   /// Returns the next answer if it has arrived.
   func poll() -> Reply? { state.withLockedValue { $0.replies.isEmpty ? nil : $0.replies.removeFirst() } }
 
-  /// Waits for the next answer.
   func next() async -> Reply {
     await withTaskCancellationHandler {
       await withCheckedContinuation { waiter in

@@ -17,7 +17,6 @@ final class ResourceSender: Sendable {
     var withdrawal: Attempt?
   }
 
-  /// One attempt to transfer the file, over one link.
   struct Attempt: Sendable {
     var link: BulkLinkRunner
     var replies: ResourceReplies
@@ -25,7 +24,6 @@ final class ResourceSender: Sendable {
     var hasStarted = false
   }
 
-  /// The result of an attempt.
   private enum Step {
     case sent(sha256: [UInt8])
     case refused(Control.ResourceCancel)
@@ -78,7 +76,6 @@ final class ResourceSender: Sendable {
     )
   }
 
-  /// Cancels the transfer with `transferCancelled`, unless it has ended.
   func cancel(reason: String = "") { if cancellation.set(.success(reason)) { onCancel(self) } }
 
   /// Whether ``cancel()`` was called.
@@ -177,9 +174,7 @@ final class ResourceSender: Sendable {
     }
   }
 
-  /// Waits before the next attempt.
-  ///
-  /// - Returns: `false` if the task was canceled.
+  /// Waits before the next attempt; returns `false` if the task was canceled.
   private func pause(_ wait: Duration) async -> Bool {
     do {
       try await context.time.sleep(wait)
@@ -315,7 +310,6 @@ final class ResourceSender: Sendable {
   }
 }
 
-/// Decides how long a sender waits before it tries another link, and when it gives up.
 struct TransferRetry {
   /// The number of consecutive failures after which the sender gives up.
   static let attemptLimit = 20
@@ -324,9 +318,8 @@ struct TransferRetry {
 
   private var failures = 0
 
-  /// Records that no link could be opened, or that a link broke before any byte was sent.
-  ///
-  /// - Returns: How long to wait before the next attempt; `nil` if the sender must give up.
+  /// Records that no link could be opened, or that a link broke before any byte was sent; `nil` if the sender must give
+  /// up.
   mutating func failed() -> Duration? {
     failures += 1
     guard failures < Self.attemptLimit else { return nil }

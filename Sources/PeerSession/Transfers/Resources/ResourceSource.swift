@@ -10,10 +10,9 @@ import Musl
 
 /// The file that a sender reads.
 ///
-/// All its calls block, so they run on a thread pool.
-///
-/// The file is open during the transfer. After each read, its properties are compared with those at opening. This
-/// detects changes, so that a mixture of two versions is never sent as one file.
+/// All its calls block, so they run on a thread pool. The file is open during the transfer. After each read, its
+/// properties are compared with those at opening. This detects changes, so that a mixture of two versions is never sent
+/// as one file.
 final class ResourceSource: Sendable {
   /// The number of bytes in one read.
   ///
@@ -22,7 +21,6 @@ final class ResourceSource: Sendable {
 
   /// A range of the file, encoded as CHUNK frames.
   struct Block: Sendable {
-    /// Whole frames.
     var frames: ByteBuffer
     /// The number of file bytes in the block.
     var count: Int
@@ -55,9 +53,7 @@ final class ResourceSource: Sendable {
   private let descriptor: Int32
   private let mark: Mark
 
-  /// Opens a regular file.
-  ///
-  /// - Throws: `sourceUnreadable`.
+  /// Opens a regular file; throws `sourceUnreadable`.
   init(path: String) throws(SessionError) {
     guard !path.utf8.contains(0) else { throw SessionError(.sourceUnreadable, "A path must not contain NUL.") }
     // Open without blocking, so that the call does not hang if the path refers to a named pipe.
@@ -80,13 +76,8 @@ final class ResourceSource: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Reads and hashes the block at `offset`.
-  ///
-  /// - Parameters:
-  ///   - offset: The position of the block.
-  ///   - hash: The hash of all bytes before it.
-  /// - Returns: The block in frames, and the hash of all bytes up to its end.
-  /// - Throws: `sourceChanged` or `sourceUnreadable`.
+  /// Returns the block at `offset` in frames, and the hash of all bytes up to its end; `hash` covers the bytes before
+  /// it.
   func block(at offset: Int, after hash: SHA256) throws(SessionError) -> Block {
     let count = min(Self.blockSize, size - offset)
     var hash = hash
@@ -113,9 +104,8 @@ final class ResourceSource: Sendable {
     return Block(frames: frames, count: count, hash: hash)
   }
 
-  /// Returns the hash of the first `count` bytes (RES-2).
-  ///
-  /// - Throws: `sourceChanged`, `sourceUnreadable`, or `transferCancelled` once `isCancelled` returns true.
+  /// Returns the hash of the first `count` bytes (RES-2); throws `sourceChanged`, `sourceUnreadable`, or
+  /// `transferCancelled` once `isCancelled` returns true.
   func hashPrefix(_ count: Int, isCancelled: @Sendable () -> Bool) throws(SessionError) -> SHA256 {
     let hash = try hashFile(
       descriptor,
@@ -127,11 +117,9 @@ final class ResourceSource: Sendable {
     return hash
   }
 
-  /// Compares the file with its properties at opening.
+  /// Compares the file with its properties at opening; throws `sourceChanged`.
   ///
   /// Unlinking the file is allowed, because its bytes remain complete. Replacing it with another file is not.
-  ///
-  /// - Throws: `sourceChanged`.
   func checkUnchanged() throws(SessionError) {
     var status = stat()
     guard fstat(descriptor, &status) == 0, Mark(status) == mark else { throw changed }
@@ -155,9 +143,8 @@ final class ResourceSource: Sendable {
   }
 }
 
-/// Hashes the first `count` bytes of an open file.
-///
-/// - Throws: `shortRead` if the file ends earlier, `system`, or `transferCancelled` once `isCancelled` returns true.
+/// Hashes the first `count` bytes of an open file; throws if the file ends earlier, `system`, or `transferCancelled`
+/// once `isCancelled` returns true.
 func hashFile(_ descriptor: Int32, count: Int, isCancelled: @Sendable () -> Bool, shortRead: SessionError)
   throws(SessionError) -> SHA256
 {

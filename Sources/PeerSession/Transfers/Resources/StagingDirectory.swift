@@ -8,7 +8,6 @@ import Musl
 
 /// The metadata of an unfinished transfer, stored in a file next to the bytes (RES-1).
 struct StagingRecord: Codable, Equatable, Sendable {
-  /// The peer that sends the resource.
   var sender: PeerID
   /// The hex SHA-256 of the resource's name; the name itself is not needed.
   var name: String
@@ -42,7 +41,6 @@ final class StagingDirectory: Sendable {
     var isInUse: Bool
   }
 
-  /// The contents of the inbox.
   struct Survey: Sendable {
     var deliveredBytes = 0
     var delivered: Set<TransferID> = []
@@ -56,9 +54,7 @@ final class StagingDirectory: Sendable {
   private let partial: Int32
   private let calls: DiskCalls
 
-  /// Opens the directories, and creates missing ones with mode 0700.
-  ///
-  /// - Throws: `system`.
+  /// Opens the directories, and creates missing ones with mode 0700; throws `system`.
   init(path: String, calls: DiskCalls) throws(SessionError) {
     self.path = path
     self.calls = calls
@@ -95,7 +91,6 @@ final class StagingDirectory: Sendable {
     close(inbox)
   }
 
-  /// Returns the contents of the inbox.
   func survey() throws(SessionError) -> Survey {
     var survey = Survey()
     for name in try Self.names(in: inbox) {
@@ -121,12 +116,9 @@ final class StagingDirectory: Sendable {
     return survey
   }
 
-  /// Removes partial transfers that are older than seven days or cannot be resumed.
+  /// Removes partial transfers that are older than seven days or cannot be resumed; throws `system`.
   ///
   /// Transfers that another process is using stay.
-  ///
-  /// - Parameter now: Seconds since 1970.
-  /// - Throws: `system`.
   func sweep(now: Int) throws(SessionError) {
     for partial in try survey().partials where !partial.isInUse {
       let isUseful = partial.record.map { $0.isTemporary != true } ?? false
@@ -138,9 +130,8 @@ final class StagingDirectory: Sendable {
     }
   }
 
-  /// Creates an empty file and a record for a new transfer.
-  ///
-  /// - Throws: `diskFull` or `system`; no file remains in that case.
+  /// Creates an empty file and a record for a new transfer; throws `diskFull` or `system`; no file remains in that
+  /// case.
   func create(_ id: TransferID, _ record: StagingRecord) throws(SessionError) -> StagingFile {
     remove(id)
     let descriptor = openat(partial, id.text, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -177,10 +168,8 @@ final class StagingDirectory: Sendable {
     return flock(descriptor, LOCK_SH | LOCK_NB) != 0
   }
 
-  /// Moves a complete file to the place where the application finds it.
-  ///
-  /// - Returns: The path of the delivered file.
-  /// - Throws: `declined` if a file with that id already exists; `system`.
+  /// Moves a complete file to the place where the application finds it; returns the path of the delivered file; throws
+  /// if a file with that id already exists; `system`.
   func deliver(_ id: TransferID, _ file: StagingFile) throws(SessionError) -> String {
     try file.synchronize()
     guard Self.status(inbox, id.text) == nil else {
@@ -194,7 +183,6 @@ final class StagingDirectory: Sendable {
     return path + "/" + id.text
   }
 
-  /// Removes the stored part of a transfer.
   func remove(_ id: TransferID) {
     unlinkat(partial, id.text, 0)
     unlinkat(partial, id.text + ".json", 0)
@@ -270,7 +258,6 @@ struct DiskCalls: Sendable {
   /// A function that returns the size of a directory's disk in bytes, or `nil` if the system does not report it.
   var diskBytes: @Sendable (_ directory: Int32) -> Int?
 
-  /// The real system calls.
   static let system = DiskCalls(
     write: { descriptor, bytes, offset in pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(offset)) },
     freeBytes: { directory in bytes(directory) { Int(clamping: $0.f_bavail) } },

@@ -22,17 +22,14 @@ final class StagingFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Locks the file against other processes while this object exists.
-  ///
-  /// - Returns: Whether the lock was acquired; `false` if another process has locked the file.
+  /// Locks the file against other processes while this object exists; returns whether the lock was acquired; `false` if
+  /// another process has locked the file.
   func lock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
 
   /// Unlocks the file, so that another process may resume an interrupted transfer.
   func unlock() { flock(descriptor, LOCK_UN) }
 
-  /// Writes `pieces` in order, starting at `offset`, and hashes them.
-  ///
-  /// - Throws: `diskFull` or `system`.
+  /// Writes `pieces` in order, starting at `offset`, and hashes them; throws `diskFull` or `system`.
   func write(_ pieces: [ByteBuffer], at offset: Int, after hash: SHA256) throws(SessionError) -> SHA256 {
     var hash = hash
     var offset = offset
@@ -58,14 +55,12 @@ final class StagingFile: Sendable {
     )
   }
 
-  /// Truncates the file to its first `count` bytes.
   func truncate(to count: Int) throws(SessionError) {
     guard ftruncate(descriptor, off_t(count)) == 0 else {
       throw .system("Cannot shorten an unfinished transfer", errno: errno)
     }
   }
 
-  /// Waits until the bytes are on the disk.
   func synchronize() throws(SessionError) {
     guard fsync(descriptor) == 0 else { throw .system("Cannot write a resource to the disk", errno: errno) }
   }

@@ -3,9 +3,7 @@
 /// A transfer is slow only if both the window and a number of checks have passed. Suspending the receiver therefore
 /// does not make a transfer slow. The endpoint checks at each ``interval``.
 struct TransferPace: Sendable {
-  /// The result of a check.
   enum Verdict: Equatable, Sendable {
-    /// The transfer may continue.
     case sufficient
     /// Nothing arrived for ``window``.
     case silent
@@ -30,7 +28,6 @@ struct TransferPace: Sendable {
   private var lastHeard: Duration
   private var marks: [Mark]
 
-  /// Starts to measure at `now`.
   init(now: Duration) {
     lastHeard = now
     marks = [Mark(time: now, bytes: 0)]
@@ -45,13 +42,7 @@ struct TransferPace: Sendable {
   /// Records that the sender sent a frame.
   mutating func frameReceived(now: Duration) { lastHeard = now }
 
-  /// Checks the pace.
-  ///
-  /// - Parameters:
-  ///   - now: The time.
-  ///   - bytes: The number of bytes that the receiver has.
-  ///   - isReceiverBusy: Whether the receiver's own disk delays the transfer; if so, the window restarts.
-  /// - Returns: Whether the transfer may continue.
+  /// Checks the pace; if `isReceiverBusy`, because the receiver's own disk delays the transfer, the window restarts.
   mutating func check(now: Duration, bytes: Int, isReceiverBusy: Bool) -> Verdict {
     if isReceiverBusy {
       restart(now: now, bytes: bytes)

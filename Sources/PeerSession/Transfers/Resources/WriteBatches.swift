@@ -7,7 +7,6 @@ import PeerWire
 /// The owner writes one batch at a time. It stores the batch's hash before it takes the next batch. At most two batches
 /// are therefore in memory: one that is being written and one that is being gathered.
 struct WriteBatches {
-  /// A batch of bytes to write and hash in one step.
   struct Batch: Sendable {
     var pieces: [ByteBuffer]
     /// The position of the batch's first byte in the file.
@@ -27,10 +26,6 @@ struct WriteBatches {
   private var pendingBytes = 0
 
   /// Starts at the given position of the file.
-  ///
-  /// - Parameters:
-  ///   - offset: The number of bytes that are already in the file.
-  ///   - hash: The hash of these bytes.
   init(at offset: Int = 0, after hash: SHA256 = SHA256()) {
     submittedBytes = offset
     self.hash = hash
@@ -39,12 +34,9 @@ struct WriteBatches {
   /// Whether the gathered bytes fill a batch.
   var isBatchFull: Bool { pendingBytes >= Self.batchSize }
 
-  /// An empty batch at the current position.
-  ///
   /// Writing it only returns the hash.
   var emptyBatch: Batch { Batch(pieces: [], offset: submittedBytes, hash: hash) }
 
-  /// Adds received bytes.
   mutating func append(_ pieces: [ByteBuffer], byteCount: Int) {
     pending += pieces
     pendingBytes += byteCount

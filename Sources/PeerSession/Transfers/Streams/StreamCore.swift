@@ -55,7 +55,6 @@ final class StreamCore: BulkFrameSink {
     self.onEnd = onEnd
   }
 
-  /// The code of the peer's reset.
   var resetCode: UInt32? { state.withLockedValue { $0.resetCode } }
 
   /// The number of bytes that arrived but were not read yet.
@@ -89,7 +88,6 @@ final class StreamCore: BulkFrameSink {
     }
   }
 
-  /// Ends the local direction.
   func finish() async throws(SessionError) {
     let (isFirst, error): (Bool, SessionError?) = state.withLockedValue { state in
       if let error = state.error { return (false, error) }
@@ -110,7 +108,6 @@ final class StreamCore: BulkFrameSink {
     completeIfBothFinished()
   }
 
-  /// Ends both directions immediately.
   func reset(code: UInt32, message: String = "") {
     guard end(SessionError(.reset, "This peer reset the stream."), code: nil, dropHeld: true) else { return }
     link.cut(
@@ -119,8 +116,6 @@ final class StreamCore: BulkFrameSink {
     )
   }
 
-  /// Handles the release of the stream by the application.
-  ///
   /// The application reads and writes no more bytes.
   func release() {
     enum Step {
