@@ -2,14 +2,12 @@ import CQRCode
 
 /// The reason why a string cannot be encoded as a QR code.
 package enum QRCodeError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The string is empty.
   case empty
   /// The string has more bytes than the largest symbol holds.
   case tooLong(Int)
   /// The encoder failed, for example because memory is exhausted.
   case notEncoded
 
-  /// A sentence that describes the error.
   package var description: String {
     switch self {
     case .empty: "Cannot make a QR code from an empty text."
@@ -32,9 +30,7 @@ package struct QRSymbol: Hashable, Sendable {
   /// The modules of all rows, row by row; `true` means dark.
   private let modules: [Bool]
 
-  /// Creates the smallest symbol for a string.
-  ///
-  /// - Throws: ``QRCodeError`` if the string cannot be encoded.
+  /// Creates the smallest symbol for a string; throws if the string cannot be encoded.
   package init(_ text: String) throws(QRCodeError) {
     let bytes = Array(text.utf8)
     guard !bytes.isEmpty else { throw .empty }
@@ -46,20 +42,15 @@ package struct QRSymbol: Hashable, Sendable {
     modules = UnsafeBufferPointer(start: made.pointee.data, count: size * size).map { $0 & 1 == 1 }
   }
 
-  /// Returns whether a module is dark.
-  ///
   /// All modules outside the symbol are light.
   package func isDark(_ x: Int, _ y: Int) -> Bool {
     (0..<size).contains(x) && (0..<size).contains(y) && modules[y * size + x]
   }
 
-  /// Returns the symbol with a margin, as half blocks: each character is two modules, one above the other.
+  /// Returns `size + 2 * margin` half blocks per row, each for two modules; `isInverted` is for text lighter than its
+  /// background.
   ///
-  /// - Parameters:
-  ///   - margin: The number of light modules on each side. The standard requires four, but scanners need only two.
-  ///   - isInverted: Whether to draw the light modules instead of the dark ones. It must be true if the text color is
-  ///     lighter than the background.
-  /// - Returns: The rows, each of `size + 2 * margin` characters.
+  /// The standard requires a margin of four modules, but scanners need only two.
   package func lines(margin: Int = 2, isInverted: Bool = false) -> [String] {
     stride(from: -margin, to: size + margin, by: 2).map { y in
       String(
@@ -79,12 +70,9 @@ package struct QRSymbol: Hashable, Sendable {
     }
   }
 
-  /// Returns the symbol as text for a terminal.
+  /// Without colors, it draws the light modules, since most terminals are dark.
   ///
-  /// Without colors, it draws the light modules, since most terminals are dark. Scanners also accept the inverted code.
-  ///
-  /// - Parameter colors: The parameters of an SGR sequence (ECMA-48) that selects black on white; nil to use no colors.
-  /// - Returns: The lines, each with its line break.
+  /// Scanners also accept the inverted code.
   package func drawing(colors: String?) -> String {
     guard let colors else { return lines(isInverted: true).joined(separator: "\n") + "\n" }
     return lines().map { "\u{1B}[\(colors)m\($0)\u{1B}[0m\n" }.joined()

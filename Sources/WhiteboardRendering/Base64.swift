@@ -8,14 +8,12 @@ package enum Base64 {
     return values
   }()
 
-  /// Returns the base64 text of `bytes`.
   package static func encode(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     append(bytes[...], to: &text)
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Appends the base64 text of `bytes` to `text`.
   package static func append(_ bytes: ArraySlice<UInt8>, to text: inout [UInt8]) {
     // Reserve room for some bytes that the caller appends after the base64 text. Otherwise, appending the first of them
     // would double the capacity.

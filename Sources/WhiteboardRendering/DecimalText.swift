@@ -1,4 +1,3 @@
-/// Formats decimal numbers.
 package enum DecimalText {
   /// Returns a number with at most two decimals, formatted the same on every machine.
   package static func hundredths(_ value: Double) -> String {

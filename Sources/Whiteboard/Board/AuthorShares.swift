@@ -3,22 +3,18 @@
 /// The usage of each author is limited, so that others always have room, however much a single author wrote. It is
 /// computed only when the board holds about as much as one author may use.
 struct AuthorShares {
-  /// The amount of storage that an author uses, or that an edit would add.
   struct Usage {
-    /// The limit for an author on a board on which others write too.
     static let share = Usage(
       objects: BoardLimits.objectsPerAuthor,
       cells: BoardLimits.cellsPerAuthor,
       bytes: BoardLimits.bytesPerAuthor
     )
-    /// The limit for an author that writes alone, and for each author in an answer.
     static let whole = Usage(
       objects: BoardLimits.objects,
       cells: BoardLimits.cellsPerLoneAuthor,
       bytes: BoardLimits.bytesPerLoneAuthor
     )
 
-    /// The number of objects that the author created.
     var objects = 0
     /// The number of cells that the author was the last to write.
     var cells = 0
@@ -53,13 +49,9 @@ struct AuthorShares {
   /// Whether the usage was counted, so that it must include each further change.
   var isCounted: Bool { usage != nil }
 
-  /// Returns whether an author may write the given operations.
-  ///
-  /// If so, they are added to the author's usage.
+  /// Returns whether an author may write the given operations; if so, they are added to the author's usage.
   ///
   /// Call this method only if the board might hold as much as one author may use.
-  /// - Complexity: O(1) for almost all calls. If the usage is counted again, O(*n*), where *n* is the number of cells
-  ///   on the board.
   mutating func admit(
     _ operations: some Sequence<Operation>,
     of author: MemberID,
@@ -91,16 +83,12 @@ struct AuthorShares {
 
   // MARK: - Answers
 
-  /// Determines which operations of an answer exceed the limit for a lone author.
+  /// Determines which operations of an answer exceed the limit for a lone author; returns the last sequence number that
+  /// is within the limit, for each incarnation with later operations.
   ///
   /// The operations of each author are counted in ascending order of their dots. Therefore replicas that receive the
   /// same operations accept the same ones. The accepted operations are added to the usage.
-  /// - Parameters:
-  ///   - difference: The answer.
-  ///   - state: The board.
-  ///   - comparesAll: Whether cells of the answer are merged even if their dots are in the context.
-  ///   - authors: The author of each incarnation of the board and of the answer.
-  /// - Returns: The last sequence number that is within the limit, for each incarnation with later operations.
+  ///
   /// - Complexity: O(*n*), where *n* is the number of cells of the answer; also of the board if the usage is counted
   ///   again.
   mutating func limits(
@@ -229,8 +217,6 @@ extension BoardState {
 }
 
 extension AuthorShares.Usage {
-  /// Creates an upper bound of the usage that operations add.
-  ///
   /// Deletions and purges add nothing, because they free space.
   init(_ operations: some Sequence<Operation>) {
     self.init()

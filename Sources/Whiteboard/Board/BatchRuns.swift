@@ -1,9 +1,6 @@
 extension Array {
-  /// Splits an array of writes into runs that each fit in one batch.
-  ///
-  /// - Parameter length: Returns the maximum number of bytes in the value of a write.
-  /// - Returns: The runs, in order.
-  /// - Complexity: O(*n*).
+  /// Splits an array of writes into runs that each fit in one batch; `length` is an upper bound of the bytes in a
+  /// write's value.
   func batches(length: (Element) -> Int) -> [ArraySlice<Element>] {
     var runs: [ArraySlice<Element>] = []
     var first = startIndex

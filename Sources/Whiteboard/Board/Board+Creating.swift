@@ -1,4 +1,3 @@
-/// Creating text objects, strokes and photos.
 extension Board {
   /// Creates a text object in front of all other objects.
   /// - Throws: `outOfRange`, `tooLong`, `boardFull`.

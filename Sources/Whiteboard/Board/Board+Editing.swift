@@ -216,15 +216,11 @@ extension Board {
     try write(id, .purge, .none)
   }
 
-  /// Permanently removes objects of one author from every replica (SYN-8).
+  /// Permanently removes objects of one author from every replica (SYN-8); returns the number of removed objects.
   ///
-  /// This includes objects that are locked, held, or not deleted.
+  /// If it is less than `most`, all objects of the author are removed; throws `viewer`. This includes objects that are
+  /// locked, held, or not deleted.
   ///
-  /// - Parameters:
-  ///   - author: The member whose objects are removed. All incarnations of the member are included.
-  ///   - most: The maximum number of objects to remove; at most `BoardLimits.operationsPerBatch`.
-  /// - Returns: The number of removed objects. If it is less than `most`, all objects of the author are removed.
-  /// - Throws: `viewer`.
   /// - Complexity: O(*n*), where *n* is the number of stored objects.
   package func purge(madeBy author: MemberID, atMost most: Int) throws(BoardError) -> Int {
     var ids: [ObjectID] = []

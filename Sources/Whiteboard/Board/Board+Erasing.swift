@@ -1,4 +1,3 @@
-/// Erasing parts of strokes (BRD-29).
 extension Board {
   /// Erases parts of a stroke.
   ///
@@ -52,7 +51,6 @@ extension Board {
     try requireTransformable(id)
   }
 
-  /// Erases parts of a stroke and returns whether a visible part was removed.
   private func erase(_ spans: StrokeSpans, of id: ObjectID) throws(BoardError) -> Bool {
     guard let record = state.record(id) else { return false }
     let isBeingDrawn = !record.isFinished && id.dot.incarnation == incarnation
@@ -65,7 +63,6 @@ extension Board {
   }
 }
 
-/// The effect of erasing parts of a stroke.
 enum Erasure: Equatable {
   /// The eraser removes no visible part.
   case nothing
@@ -74,12 +71,7 @@ enum Erasure: Equatable {
   /// The eraser removes visible parts; the caller must write the given erasures.
   case parts([Value])
 
-  /// Computes the effect of an erasure.
-  /// - Parameters:
-  ///   - spans: The parts to erase.
-  ///   - record: The cells of the stroke.
-  ///   - isBeingDrawn: Whether this replica is still drawing the stroke, so that it will get more points.
-  /// - Throws: `tooLong` if the stroke has too many erasures.
+  /// Computes the effect of an erasure; throws if the stroke has too many erasures.
   init(_ spans: StrokeSpans, of record: ObjectRecord, isBeingDrawn: Bool) throws(BoardError) {
     let before = record.erased
     let count = record.points.count
@@ -120,9 +112,9 @@ struct Eraser {
     self.radius = radius / placement.scale
   }
 
-  /// The parts of the stroke under the eraser.
-  ///
   /// Their ends are rounded to the nearest step, and each part is at least one step long.
+  ///
+  /// The parts of the stroke under the eraser.
   var spans: StrokeSpans {
     guard let around = path.map({ Rectangle($0.from, $0.to) }).reduced({ $0.union($1) }) else { return StrokeSpans() }
     let reach = around.widened(by: radius)

@@ -45,7 +45,6 @@ public final class Board: BoardReplica {
   public var objects: [WhiteboardObject] { objectIDs.compactMap { object($0) } }
 }
 
-/// Restoring an earlier state of the board.
 extension Board {
   /// Restores an earlier state of the board by means of ordinary writes.
   ///
@@ -65,7 +64,6 @@ extension Board {
   }
 }
 
-/// Copying objects.
 extension Board {
   /// Copies objects and groups.
   ///
@@ -86,7 +84,6 @@ extension Board {
   { try gesture("duplicate") { () throws(BoardError) in try Duplication(ids, by: offset, on: state).stage(on: self) } }
 }
 
-/// The stacking order of objects (BRD-13).
 extension Board {
   /// Moves objects in the stack.
   ///
@@ -191,19 +188,11 @@ extension Board {
   }
 }
 
-/// Adding objects from a file.
 extension Board {
-  /// Adds objects in front of all other objects, in the given order, as one undo step.
+  /// Adds objects in front of all other objects, in the given order, as one undo step; if it throws, nothing is added.
   ///
-  /// If the objects do not fit in one batch, they are split into several. Do not call this method inside a gesture.
-  ///
-  /// - Parameters:
-  ///   - drafts: The objects to add, from back to front.
-  ///   - groups: For each new group, the index of its enclosing group, which must be smaller than its own index; nil
-  ///     for an outermost group.
-  ///   - settings: The settings to apply. A setting that the board already has is not changed.
-  /// - Returns: The new objects, in their order.
-  /// - Throws: `outOfRange`, `tooLong`, `empty`, `viewer`, `boardFull`. If it throws, nothing is added.
+  /// If the objects do not fit in one batch, they are split into several. Do not call this method inside a gesture. The
+  /// enclosing group of each new group has a smaller index.
   @discardableResult package func add(
     _ drafts: [ObjectDraft],
     groups: [Int?] = [],
@@ -235,7 +224,6 @@ extension Board {
 
 }
 
-/// Games: objects whose state is computed from the moves on the board (`Protocol/games.md`).
 extension Board {
   /// Creates a Wordle game in front of all objects.
   ///
@@ -337,17 +325,13 @@ extension Board {
   }
 }
 
-/// The objects and groups that are duplicated together.
 struct Duplication {
-  /// The objects to copy.
   private let originals: Set<ObjectID>
   /// The groups to copy, in ascending order.
   private let groups: [ObjectID]
-  /// The offset of each copy from its original.
   private let offset: Point
 
-  /// Determines the objects and groups to copy.
-  /// - Throws: `unknownObject`.
+  /// Determines the objects and groups to copy; throws `unknownObject`.
   init(_ ids: [ObjectID], by offset: Point, on state: BoardState) throws(BoardError) {
     originals = Set(try state.targets(ids))
     let whole = state.wholeGroups(of: originals)
@@ -355,8 +339,7 @@ struct Duplication {
     self.offset = offset
   }
 
-  /// Stages the copies in the current gesture of the board.
-  /// - Returns: The copy of each object and of each group.
+  /// Stages the copies in the current gesture of the board; returns the copy of each object and of each group.
   func stage(on board: Board) throws(BoardError) -> [ObjectID: ObjectID] {
     var copies: [ObjectID: ObjectID] = [:]
     for group in groups { copies[group] = try board.create(.group) }

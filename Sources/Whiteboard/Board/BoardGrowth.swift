@@ -2,20 +2,14 @@
 package struct BoardGrowth: Hashable, Sendable {
   /// The number of additional objects, including orphans.
   package var objects = 0
-  /// The number of additional cells.
   package var cells = 0
   /// The number of additional bytes in values.
   package var bytes = 0
-  /// The number of additional incarnations in the context.
   package var incarnations = 0
-  /// The number of additional ranges in the context.
   package var ranges = 0
 }
 
-/// Checks whether the board will be within the storage limits after a change (BRD-30).
 extension BoardState {
-  /// Returns whether the board has room for the given growth.
-  ///
   /// The arguments are upper bounds.
   package func hasRoom(objects: Int, cells: Int, bytes: Int, incarnations: Int, ranges: Int) -> Bool {
     objectCount + objects <= BoardLimits.storedObjects && cellCount + cells <= BoardLimits.storedCells
@@ -24,7 +18,6 @@ extension BoardState {
       && context.rangeCount + ranges <= BoardLimits.ranges
   }
 
-  /// Returns whether the board has room for this growth.
   func hasRoom(for growth: BoardGrowth) -> Bool {
     hasRoom(
       objects: growth.objects,
@@ -65,7 +58,6 @@ extension BoardState {
     ) || hasRoom(for: growth(with: difference, without: purged, comparingAll: comparingAll))
   }
 
-  /// The simulated state of an object while the growth of a batch is computed.
   private struct Trial {
     let known: ObjectRecord?
     var isHere: Bool

@@ -1,4 +1,3 @@
-/// Reading the board.
 extension BoardReplica {
   // MARK: - Objects
 
@@ -46,8 +45,6 @@ extension BoardReplica {
     }
   }
 
-  /// Returns those of the given objects that are deleted or purged, by the member that deleted them.
-  ///
   /// Purged objects are listed last, without a member.
   package func deletions(of ids: [ObjectID]) -> [(author: MemberID?, objects: [ObjectID])] {
     var deleted: [MemberID: [ObjectID]] = [:]

@@ -1,6 +1,5 @@
 import PeerCore
 
-/// The members that hold objects, and the checks that refuse local edits.
 extension BoardReplica {
   /// Returns the member to which an incarnation belongs; nil if its author record is unknown.
   public func member(of incarnation: Incarnation) -> MemberID? { authors[incarnation] }
@@ -16,7 +15,6 @@ extension BoardReplica {
     return member
   }
 
-  /// Selects an object for the local member.
   func writeSelection(of id: ObjectID) throws(BoardError) {
     guard selection(of: id) != member else { return }
     // A cell that names the local member is not valid if another member wrote it, so write it again.
@@ -37,7 +35,6 @@ extension BoardReplica {
     if let record = state.record(id), record.isLocked { throw .locked(id) }
   }
 
-  /// Throws an error if a local change of the object's selection or lock is refused.
   func requireSelectable(_ id: ObjectID, asKind kind: ObjectKind? = nil) throws(BoardError) {
     guard state.isShown(id), let record = state.record(id) else { throw .unknownObject(id) }
     if let kind, record.kind != kind { throw .wrongKind(id) }
@@ -61,7 +58,6 @@ extension BoardReplica {
 
   // MARK: - Leases on selected objects
 
-  /// Updates the leases on selected objects after a batch was applied, or after its author became known.
   package func noteSelections(in batch: Batch) {
     let author = authors[batch.author]
     var last: ObjectID?
@@ -76,7 +72,6 @@ extension BoardReplica {
     }
   }
 
-  /// Updates the leases on selected objects after an answer was merged, or after its authors became known.
   package func noteSelections(in difference: Difference) {
     for entry in difference.entries where entry.cells.contains(where: { $0.property.isSelection }) {
       leases.selected(entry.object, by: selection(of: entry.object), uptime)
@@ -96,10 +91,9 @@ extension BoardReplica {
     state.record(id)?[property].map { !$0.time.canBeFollowed } ?? false
   }
 
-  /// Returns whether the object has a frozen cell.
+  /// Only the cells that any member may write are considered.
   ///
-  /// Only the cells that any member may write are considered. A cell is frozen if its time is so late that no write can
-  /// follow it.
+  /// A cell is frozen if its time is so late that no write can follow it.
   func isFrozen(_ id: ObjectID) -> Bool {
     state.record(id)?.entries.contains { $0.property.right == .anyone && !$0.cell.time.canBeFollowed } ?? false
   }
@@ -129,9 +123,7 @@ extension BoardReplica {
   }
 }
 
-/// Staging the content of objects in the current gesture.
 extension BoardReplica {
-  /// Stages the insertion of `text` at an anchor in a text object.
   func stageRun(_ text: String, at anchor: TextTree.Anchor, of id: ObjectID) throws(BoardError) {
     try stage(id, .run(nextDot()), TextTree.encodeRun(text, at: anchor))
   }
@@ -165,11 +157,10 @@ extension BoardReplica {
     }
   }
 
-  /// Purges an object, and creates one with the same content that is not locked, deleted or selected.
+  /// Purges an object, and creates one with the same content that is not locked, deleted or selected; returns the new
+  /// object; throws `tooManyOperations`, `tooLong`, `boardFull`.
   ///
   /// The changes are part of the current gesture. They cannot be undone, because a purge cannot be undone.
-  /// - Returns: The new object.
-  /// - Throws: `tooManyOperations`, `tooLong`, `boardFull`.
   @discardableResult func replaceFrozen(_ id: ObjectID) throws(BoardError) -> ObjectID {
     guard let record = state.record(id), let kind = record.kind else { throw .unknownObject(id) }
     let plan = try RestorePlan(replacing: id, record, as: incarnation)

@@ -42,7 +42,6 @@ public class BoardReplica {
 
   /// The local steps that can be undone and redone.
   final var history = UndoHistory()
-  /// The leases of members on the objects that they selected.
   final var leases = SelectionLeases()
   /// The frontmost z index and the latest chat time so far.
   ///
@@ -55,7 +54,6 @@ public class BoardReplica {
   private final var output = PendingOutput()
   private final var localAuthor: LocalAuthor
   private final var shares = AuthorShares()
-  /// The operations of the current gesture.
   private final var staged: StagedOperations?
   /// The edits of the current gesture that are shown in `cells`.
   private final var draft: GestureDraft?
@@ -94,7 +92,6 @@ public class BoardReplica {
   /// The member that makes the local edits.
   public final var member: MemberID { localAuthor.member }
 
-  /// Returns whether this incarnation is, or was, the author of local edits.
   package final func isOwn(_ incarnation: Incarnation) -> Bool { localAuthor.isOwn(incarnation) }
 
   /// Begins a new incarnation of the local member for all further edits.
@@ -126,15 +123,12 @@ public class BoardReplica {
     noteSelections(in: batch)
   }
 
-  /// Throws an error if a batch would exceed the storage limit for its author (BRD-38).
-  /// - Throws: `shareUsed`.
+  /// Throws an error if a batch would exceed the storage limit for its author (BRD-38); throws `shareUsed`.
   package final func requireShare(for batch: Batch, of author: MemberID) throws(BoardError) {
     guard admit(batch.operations, of: author) else { throw .shareUsed }
   }
 
-  /// Returns whether an author may write the given operations.
-  ///
-  /// If so, they are added to the author's usage.
+  /// Returns whether an author may write the given operations; if so, they are added to the author's usage.
   private final func admit(_ operations: some Sequence<Operation>, of author: MemberID) -> Bool {
     // Check this first, because calling `AuthorShares.admit` copies the state.
     guard cells.mayHoldWholeShare else { return true }
@@ -142,12 +136,6 @@ public class BoardReplica {
   }
 
   /// Returns the part of an answer with which no author exceeds the storage limit for a lone author (BRD-38).
-  ///
-  /// - Parameters:
-  ///   - difference: The answer.
-  ///   - comparesAll: Whether every cell of the answer will be merged.
-  ///   - more: The authors of incarnations in the answer that are not in `authors`.
-  /// - Returns: The part of the answer to merge.
   package final func withinShares(_ difference: Difference, comparesAll: Bool, and more: [Incarnation: MemberID])
     -> Difference
   {
@@ -160,8 +148,7 @@ public class BoardReplica {
     return limits.isEmpty ? difference : difference.limited(to: limits)
   }
 
-  /// Throws an error if the local member may not create this many more objects (BRD-38).
-  /// - Throws: `shareUsed`.
+  /// Throws an error if the local member may not create this many more objects (BRD-38); throws `shareUsed`.
   final func requireShare(forObjects count: Int) throws(BoardError) {
     guard state.objectCount + count > BoardLimits.objectsPerAuthor else { return }
     guard shares.mayCreate(count, by: member, on: cells, authors) else { throw .shareUsed }
@@ -189,9 +176,8 @@ public class BoardReplica {
     noteSelections(in: difference)
   }
 
-  /// Removes incarnations from the context if this board has neither an object nor a cell of them (BRD-37).
-  /// - Parameter isKnown: Returns whether to keep an incarnation in any case.
-  /// - Returns: The number of removed incarnations, and the number of unknown incarnations that remain.
+  /// Removes incarnations from the context if this board has neither an object nor a cell of them (BRD-37); returns the
+  /// number of removed incarnations, and the number of unknown incarnations that remain.
   package final func forgetEmptyIncarnations(unless isKnown: (Incarnation) -> Bool) -> (forgotten: Int, kept: Int) {
     hideStaged()
     return cells.forgetEmpty(unless: isKnown)
@@ -203,9 +189,9 @@ public class BoardReplica {
     cells.limit(limits, changes: &output.changes)
   }
 
-  /// Shows another state, for example from a recording.
+  /// The board becomes read-only.
   ///
-  /// The board becomes read-only. The changes are not reported.
+  /// The changes are not reported.
   package final func show(_ state: BoardState, authors: [Incarnation: MemberID]) {
     hideStaged()
     cells = state
@@ -300,11 +286,9 @@ public class BoardReplica {
     output.send(batches)
   }
 
-  /// Replays a batch of a recording, as if its edits were made on this board now.
+  /// Replays a batch of a recording, as if its edits were made on this board now; throws `boardFull`.
   ///
-  /// The edits keep the incarnation of the batch. They are not an undo step.
-  ///
-  /// - Throws: `boardFull`. If it throws, nothing is written.
+  /// If it throws, nothing is written. The edits keep the incarnation of the batch. They are not an undo step.
   package final func reenact(_ batch: Batch) throws(BoardError) {
     try receive(batch)
     localAuthor.record(batch)
@@ -314,7 +298,6 @@ public class BoardReplica {
 
   // MARK: - Operations of the gesture in progress
 
-  /// Whether a gesture is in progress.
   final var isInGesture: Bool { staged != nil }
 
   /// Returns the dot of the next staged operation.
@@ -323,13 +306,8 @@ public class BoardReplica {
     return dot
   }
 
-  /// Adds an operation to the current gesture.
-  /// - Parameters:
-  ///   - id: The object.
-  ///   - property: The property. An earlier operation of the gesture on the same property is replaced.
-  ///   - value: The value.
-  ///   - earlier: A time that this write must follow, in addition to the time of the cell that it overwrites.
-  /// - Throws: `tooManyOperations`, `boardFull`, `clockExhausted`.
+  /// Adds an operation to the current gesture; its time must follow `earlier` and the time of the cell that it
+  /// overwrites.
   final func stage(_ id: ObjectID, _ property: Property, _ value: Value, after earlier: HybridTime? = nil)
     throws(BoardError)
   {
@@ -367,14 +345,12 @@ public class BoardReplica {
     try gesture { () throws(BoardError) in try stage(id, property, value) }
   }
 
-  /// Stages the create operation of an object, at a time later than `earlier`.
   final func create(_ kind: ObjectKind, after earlier: HybridTime? = nil) throws(BoardError) -> ObjectID {
     let id = ObjectID(nextDot())
     try stage(id, .kind, .unsigned(kind.rawValue), after: earlier)
     return id
   }
 
-  /// Stages a z index that places the object in front of all other objects.
   final func stageZIndex(_ id: ObjectID) throws(BoardError) {
     let jitter = UInt8(truncatingIfNeeded: incarnation.rawValue ^ id.dot.sequence)
     let zIndex = ZIndex.above(frontier.zIndex, jitter: jitter)
@@ -389,24 +365,18 @@ public class BoardReplica {
   }
 }
 
-/// The output of a board that its caller has not received yet: batches to send, and changes to show.
 struct PendingOutput {
-  /// The objects that changed, and how.
   var changes = ChangeLog()
   private var batches: [Batch] = []
   private var haveSettingsChanged = false
 
-  /// Adds local batches to send.
   mutating func send(_ more: some Sequence<Batch>) { batches += more }
 
-  /// Removes and returns the batches to send.
   mutating func removeBatches() -> [Batch] {
     defer { batches = [] }
     return batches
   }
 
-  /// Removes and returns the recorded changes of objects.
-  ///
   /// `state` is the current state of the board.
   mutating func removeChanges(in state: borrowing BoardState) -> [ObjectChange] {
     defer { changes = ChangeLog() }

@@ -32,8 +32,6 @@ extension BoardState {
   /// type.
   func settingCell(_ property: Property) -> Cell? { objects.settings.winner(property) }
 
-  /// Returns whether a cell is the latest one for a setting, among the cells of all settings objects.
-  ///
   /// Cells with a value of the wrong type are considered too.
   func isLatestSetting(_ cell: Cell?, _ property: Property) -> Bool {
     guard let latest = objects.settings.latest(property) else { return true }
@@ -46,8 +44,6 @@ extension BoardState {
 }
 
 extension BoardSettings {
-  /// Creates the settings of a board.
-  ///
   /// A setting is nil if it was never set or is outside its limits.
   init(of state: BoardState) {
     func text(_ property: Property, upTo limit: Int) -> String? {
@@ -70,24 +66,22 @@ extension BoardSettings {
     )
   }
 
-  /// Returns the cell value for a title; nil removes the title.
-  /// - Throws: `tooLong`.
+  /// Returns the cell value for a title; nil removes the title; throws `tooLong`.
   static func value(title: String?) throws(BoardError) -> Value {
     let title = PlainText.line(title ?? "")
     guard title.utf8.count <= BoardLimits.titleBytes else { throw .tooLong("title") }
     return .text(title)
   }
 
-  /// Returns the cell value for the spacing of a grid; nil removes the grid.
-  /// - Throws: `outOfRange`.
+  /// Returns the cell value for the spacing of a grid; nil removes the grid; throws `outOfRange`.
   static func value(grid spacing: Double?) throws(BoardError) -> Value {
     guard let spacing else { return .unsigned(0) }
     guard spacing > 0, spacing <= BoardLimits.grid else { throw .outOfRange("grid") }
     return .unsigned(UInt64(max(1, (spacing * FixedPoint.unit).rounded())))
   }
 
-  /// Returns the cell value for a language tag; nil removes the language.
-  /// - Throws: `tooLong`, `outOfRange` if `tag` contains characters that are not allowed in tags.
+  /// Returns the cell value for a language tag; nil removes the language; throws `tooLong`, `outOfRange` if `tag`
+  /// contains characters that are not allowed in tags.
   static func value(language tag: String?) throws(BoardError) -> Value {
     let tag = tag ?? ""
     guard tag.utf8.count <= BoardLimits.languageBytes else { throw .tooLong("language") }

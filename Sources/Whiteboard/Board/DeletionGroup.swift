@@ -1,4 +1,3 @@
-/// Finding the objects that were deleted together.
 extension BoardState {
   /// Returns the objects that were deleted by the same gesture as the cell `deletion`, in ascending order of id.
   func objects(deletedWith deletion: Cell, wallClock: UInt64) -> [ObjectID] {

@@ -15,7 +15,6 @@ struct Frontier {
   /// possible time.
   var floorOfChat: HybridTime? { chatTime.flatMap { $0.canBeFollowed ? $0 : nil } }
 
-  /// Records the writes of a batch.
   mutating func record(_ batch: Batch) {
     for (index, operation) in batch.operations.enumerated() {
       let time = HybridTime(batch.time.rawValue + UInt64(index))
@@ -23,14 +22,12 @@ struct Frontier {
     }
   }
 
-  /// Records the write of one cell.
   mutating func record(_ property: Property, _ value: Value, at time: HybridTime) {
     if property == .zIndex, case .bytes(let bytes) = value { record(zIndex: bytes) }
     guard property.isKind, value == .unsigned(ObjectKind.chat.rawValue) else { return }
     chatTime = max(chatTime ?? time, time)
   }
 
-  /// Records a z index.
   mutating func record(zIndex bytes: [UInt8]) {
     guard ZIndex.isFollowed(bytes) else { return }
     if zIndex.map({ ZIndex.isBehind($0, bytes) }) ?? true { zIndex = bytes }

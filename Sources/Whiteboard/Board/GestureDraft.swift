@@ -3,7 +3,6 @@
 /// The draft stores the previous state of each object that the gesture touches, so that the board can be restored
 /// before the edits are applied. The cost depends on the number of edits, not on the size of the board.
 struct GestureDraft {
-  /// The number of operations that are shown in the cells.
   private(set) var shownCount = 0
   /// The growth of the board due to the operations that are shown in the cells.
   private(set) var growth = BoardGrowth()
@@ -17,10 +16,6 @@ struct GestureDraft {
   private var touched: [ObjectID] = []
 
   /// Creates a draft without edits.
-  /// - Parameters:
-  ///   - clock: The clock that will assign times to the operations.
-  ///   - wall: The wall clock, in milliseconds since 1970.
-  ///   - cells: The agreed state of the board.
   init(_ clock: HybridClock, wall: UInt64, over cells: borrowing BoardState) {
     var clock = clock
     base = clock.next(wall: wall, after: [nil])?.first?.time.rawValue ?? 0
@@ -38,12 +33,7 @@ struct GestureDraft {
     }
   }
 
-  /// Shows the next operation in the board's cells.
-  /// - Parameters:
-  ///   - operation: The operation. The gesture must not have written its cell before.
-  ///   - dot: The dot that the operation will have.
-  ///   - floor: A time that the operation's time must exceed.
-  ///   - cells: The board's cells.
+  /// The gesture must not have written the cell before; the operation's time must exceed `floor`.
   private mutating func show(_ operation: Operation, as dot: Dot, after floor: HybridTime?, in cells: inout BoardState)
   {
     let id = operation.object

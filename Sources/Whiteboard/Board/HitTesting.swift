@@ -6,10 +6,9 @@ public enum RectangleMode: Hashable, Sendable {
   case inside
 }
 
-/// Hit testing.
+/// A stroke covers its line, with the line's width and without erased parts.
 ///
-/// A stroke covers its line, with the line's width and without erased parts. Every other object covers its rotated and
-/// scaled box.
+/// Every other object covers its rotated and scaled box.
 extension ObjectRecord {
   /// Returns whether any point that the object covers is at most `tolerance` away from `place`.
   func covers(_ place: Point, within tolerance: Double) -> Bool {
@@ -21,7 +20,6 @@ extension ObjectRecord {
     return shownLines(ink, placement).contains { $0.distance(to: place) <= reach }
   }
 
-  /// Returns whether a rectangle selects the object.
   func isSelected(by rectangle: Rectangle, mode: RectangleMode) -> Bool {
     let ink = kind == .drawing ? points : nil
     let placement = placement(points: ink)

@@ -2,7 +2,6 @@
 ///
 /// All values in a plan are valid.
 struct ImportPlan {
-  /// One write of the plan.
   enum Change {
     case create(ObjectKind)
     case raise
@@ -24,7 +23,6 @@ struct ImportPlan {
   ///
   /// Groups come before objects.
   private(set) var changes: [(index: Int, change: Change)] = []
-  /// The number of groups and objects that the plan creates.
   private(set) var objectCount = 0
 
   init(_ groups: [Int?]) {
@@ -93,8 +91,7 @@ struct ImportPlan {
 
   // MARK: - Writing
 
-  /// Makes the changes, in as few batches as possible.
-  /// - Returns: The new groups and objects, in their order.
+  /// Makes the changes, in as few batches as possible; returns the new groups and objects, in their order.
   func write(on board: BoardReplica) throws(BoardError) -> [ObjectID] {
     var made: [ObjectID] = []
     for run in changes.batches(length: { $0.change.length }) {

@@ -1,8 +1,6 @@
 /// The author of local edits, with the current incarnation and the dots of all local edits.
 struct LocalAuthor {
-  /// The member to which all incarnations belong.
   let member: MemberID
-  /// The incarnation that makes the next edits.
   private(set) var incarnation: Incarnation
   /// The dots of all local edits, for each incarnation that the author had.
   private(set) var written = DotSet()
@@ -18,10 +16,8 @@ struct LocalAuthor {
     incarnations = [incarnation]
   }
 
-  /// The sequence number of the next edit.
   var nextSequence: UInt64 { (written[incarnation].ranges.last?.upperBound ?? 0) + 1 }
 
-  /// Returns whether this incarnation is, or was, the author of local edits.
   func isOwn(_ incarnation: Incarnation) -> Bool { incarnations.contains(incarnation) }
 
   /// Returns whether the context contains dots of the current incarnation that this author never wrote (BRD-25).
@@ -33,7 +29,6 @@ struct LocalAuthor {
     incarnations.insert(incarnation)
   }
 
-  /// Records a batch, and makes its author the current incarnation.
   mutating func record(_ batch: Batch) {
     incarnation = batch.author
     incarnations.insert(batch.author)

@@ -12,7 +12,6 @@ struct SelectionLeases {
     var end: UInt64
     /// Whether the object's present selection is by this member.
     var isCurrent = true
-    /// Whether another member has taken the object.
     var isTaken = false
     /// Whether the end of the lease was not reported yet.
     var isReported = false
@@ -23,23 +22,16 @@ struct SelectionLeases {
 
   /// The leases on each object, including ended ones until their members can have a new one.
   private var leases: [ObjectID: [Lease]] = [:]
-  /// The number of leases of each member.
   private var counts: [MemberID: Int] = [:]
   /// The time when ``removeEnded(_:)`` must be called next; nil if there are no leases.
   private(set) var nextEnd: UInt64?
 
-  /// Returns whether a member holds an object.
   func holds(_ id: ObjectID, _ member: MemberID, _ now: UInt64) -> Bool {
     leases[id]?.contains { $0.member == member && $0.isCurrent && now < $0.end } ?? false
   }
 
-  /// Records that the selection of an object was written.
-  ///
-  /// If it is now by another member than before, the earlier member's lease ends.
-  /// - Parameters:
-  ///   - id: The object.
-  ///   - winner: The member that has the object selected now; nil if none has.
-  ///   - now: The time.
+  /// Records that the selection of an object was written; if it is now by another member, the earlier member's lease
+  /// ends.
   mutating func selected(_ id: ObjectID, by winner: MemberID?, _ now: UInt64) {
     var list = leases[id] ?? []
     for index in list.indices where list[index].member != winner && list[index].isCurrent {
@@ -57,7 +49,6 @@ struct SelectionLeases {
     leases[id] = list.isEmpty ? nil : list
   }
 
-  /// Records that the member that has an object selected changed the object.
   mutating func edited(_ id: ObjectID, by member: MemberID, _ now: UInt64) {
     var list = leases[id] ?? []
     if let known = list.firstIndex(where: { $0.member == member }), now < list[known].restEnd {
@@ -94,8 +85,8 @@ struct SelectionLeases {
     counts[member] = rest > 0 ? rest : nil
   }
 
-  /// Removes the leases that no longer have an effect.
-  /// - Returns: The objects whose leases have ended since the last call.
+  /// Removes the leases that no longer have an effect; returns the objects whose leases have ended since the last call.
+  ///
   /// - Complexity: O(*n*), where *n* is the number of leases; O(1) before ``nextEnd``.
   mutating func removeEnded(_ now: UInt64) -> [ObjectID] {
     guard let due = nextEnd, now >= due else { return [] }

@@ -14,15 +14,12 @@ struct SettingsIndex: Sendable {
     }
   }
 
-  /// The cells of one setting.
-  ///
   /// Cells with a value of the right type are separate from the other cells.
   private struct Cells: Sendable {
     var legal = ChunkedSortedArray<Entry>()
     var others = ChunkedSortedArray<Entry>()
   }
 
-  /// The properties that are settings of a board.
   static let properties: [Property] = [.title, .background, .grid, .language]
 
   /// The ids of the settings objects, in ascending order.
@@ -53,8 +50,6 @@ struct SettingsIndex: Sendable {
     update(id, record) { pieces, entry in pieces.insert(entry, at: pieces.position { $0.isBefore(entry) }) }
   }
 
-  /// Removes an object.
-  ///
   /// `record` must be the cells with which the object was added.
   mutating func remove(_ id: ObjectID, _ record: ObjectRecord) {
     guard record.isVisible, record.kind == .settings else { return }
@@ -92,7 +87,6 @@ extension Property {
   /// Whether the property is a setting of the board when it is written to a settings object.
   package var isSetting: Bool { settingShape != nil }
 
-  /// Whether a write of this property may affect the indexes of settings and groups.
   var concernsIndexes: Bool {
     switch number {
     case Property.deleted.number, Property.kind.number, Property.group.number,

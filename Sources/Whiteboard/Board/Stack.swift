@@ -16,23 +16,15 @@ public enum StackMove: Hashable, Sendable {
 
 /// A stack of objects, and the z indexes that must be written to reorder it.
 struct Stack {
-  /// The objects from back to front.
   private(set) var order: [ObjectID]
   /// The new z indexes.
   private var changed: [ObjectID: [UInt8]] = [:]
 
-  /// Creates a stack of objects, given from back to front.
   init(_ objects: [ObjectID]) { order = objects }
 
-  /// The new z indexes, from back to front.
   var written: [(id: ObjectID, zIndex: [UInt8])] { order.compactMap { id in changed[id].map { (id, $0) } } }
 
   /// Moves objects, which keep their order relative to each other.
-  /// - Parameters:
-  ///   - moving: The objects to move.
-  ///   - move: Their new position.
-  ///   - objects: Returns the objects that an id stands for. The id of a group stands for the objects in the group.
-  /// - Throws: `unknownObject`, `nextToItself`.
   mutating func move(
     _ moving: Set<ObjectID>,
     _ move: StackMove,
@@ -56,14 +48,7 @@ struct Stack {
     }
   }
 
-  /// Returns the objects next to which the moved objects must be placed.
-  ///
-  /// - Parameters:
-  ///   - id: The object or group that the caller named.
-  ///   - named: That object, or the objects in that group.
-  ///   - moving: The moved objects.
-  /// - Returns: The named objects without the moved ones.
-  /// - Throws: `nextToItself` if all named objects are being moved.
+  /// Returns the named objects without the moved ones; throws if all named objects are being moved.
   private static func neighbors(_ id: ObjectID, _ named: Set<ObjectID>, _ moving: Set<ObjectID>) throws(BoardError)
     -> Set<ObjectID>
   {
@@ -83,13 +68,10 @@ struct Stack {
     return order
   }
 
-  /// Assigns new z indexes to the moved objects, unless their current ones are already in order.
-  /// - Parameters:
-  ///   - moving: The moved objects.
-  ///   - zIndex: Returns the current z index of an object.
-  ///   - jitter: A byte that makes equal z indexes of two members unlikely.
-  ///   - isMovable: Whether a neighbor may be changed.
-  /// - Returns: Whether there was room for all of them.
+  /// Assigns new z indexes to the moved objects, unless their current ones are already in order; returns whether there
+  /// was room.
+  ///
+  /// `jitter` makes equal z indexes of two members unlikely.
   mutating func assign(
     to moving: Set<ObjectID>,
     zIndex: (ObjectID) -> [UInt8],
@@ -109,17 +91,11 @@ struct Stack {
     return true
   }
 
-  /// Assigns new z indexes to adjacent objects, unless their current ones are already in order.
+  /// Assigns new z indexes to adjacent objects, unless their current ones are already in order; returns whether there
+  /// was room.
   ///
   /// If no z index is left between the neighbors, neighbors get new z indexes too. Their number doubles in each step,
   /// until there is room (BRD-34).
-  ///
-  /// - Parameters:
-  ///   - row: The positions of the objects in ``order``.
-  ///   - zIndex: Returns the current z index of an object.
-  ///   - jitter: A byte that makes equal z indexes of two members unlikely.
-  ///   - isMovable: Whether a neighbor may be changed.
-  /// - Returns: Whether there was room for all of them.
   private mutating func place(
     _ row: Range<Int>,
     zIndex: (ObjectID) -> [UInt8],

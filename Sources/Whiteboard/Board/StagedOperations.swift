@@ -7,13 +7,10 @@ struct StagedOperations {
     let property: Property
   }
 
-  /// The incarnation that makes the edits of the gesture.
   let author: Incarnation
   /// The sequence number of the first operation.
   let firstSequence: UInt64
-  /// The label of the undo step.
   private(set) var label: String?
-  /// The operations.
   private(set) var operations: [Operation] = []
   /// For each operation, a time that the operation's own time must exceed.
   private(set) var floors: [HybridTime?] = []
@@ -35,7 +32,6 @@ struct StagedOperations {
   /// Returns the dot of an operation.
   func dot(at index: Int) -> Dot { Dot(author, firstSequence + UInt64(index)) }
 
-  /// Returns whether an operation makes a move in this game.
   func hasMove(of game: ObjectID) -> Bool {
     operations.contains { $0.object == game && $0.property.number == Property.moveNumber }
   }
@@ -43,8 +39,8 @@ struct StagedOperations {
   /// Sets the label of the gesture, if it has neither a label nor operations yet.
   mutating func setLabel(_ label: String?) { if self.label == nil, operations.isEmpty { self.label = label } }
 
-  /// Replaces the earlier operation that writes the same cell.
-  /// - Returns: The index of the replaced operation; nil if no operation writes the cell.
+  /// Replaces the earlier operation that writes the same cell; returns the index of the replaced operation; nil if no
+  /// operation writes the cell.
   mutating func replace(with operation: Operation) -> Int? {
     let address = Address(object: operation.object, property: operation.property)
     guard let index = indices[address] else { return nil }
@@ -52,8 +48,8 @@ struct StagedOperations {
     return index
   }
 
-  /// Throws an error if one more operation does not fit in a batch.
-  /// - Throws: `tooManyOperations`, `boardFull` if no sequence number is left.
+  /// Throws an error if one more operation does not fit in a batch; throws `tooManyOperations`, `boardFull` if no
+  /// sequence number is left.
   func requireRoom(for operation: Operation) throws(BoardError) {
     guard operations.count < BoardLimits.operationsPerBatch,
       valueBytes + operation.value.length <= BoardLimits.batchBytes * 3 / 4
@@ -61,11 +57,8 @@ struct StagedOperations {
     guard firstSequence <= BoardLimits.sequence - UInt64(BoardLimits.operationsPerBatch) else { throw .boardFull }
   }
 
-  /// Returns an upper bound of the growth of the board by the gesture, including one additional operation.
-  /// - Parameters:
-  ///   - operation: The additional operation.
-  ///   - shown: The growth that the board's cells already include.
-  /// - Returns: The growth that the board's cells do not include yet.
+  /// Returns an upper bound of the growth by the gesture and one more operation, without the growth that is already
+  /// shown.
   func growth(with operation: Operation, alreadyShown shown: BoardGrowth) -> BoardGrowth {
     let count = operations.count + 1
     return BoardGrowth(
@@ -77,12 +70,7 @@ struct StagedOperations {
     )
   }
 
-  /// Adds an operation.
-  ///
-  /// The gesture must not have written the operation's cell before.
-  /// - Parameters:
-  ///   - operation: The operation.
-  ///   - floor: A time that the operation's own time must exceed.
+  /// The gesture must not have written the operation's cell before; the operation's own time must exceed `floor`.
   mutating func append(_ operation: Operation, after floor: HybridTime?) {
     let address = Address(object: operation.object, property: operation.property)
     indices[address] = operations.count
@@ -94,10 +82,6 @@ struct StagedOperations {
   /// Returns the operations as one batch.
   ///
   /// If operations overwrite times that are far ahead of the wall clock, there are several batches (BRD-32).
-  /// - Parameters:
-  ///   - clock: Assigns the times.
-  ///   - wall: The wall clock, in milliseconds since 1970.
-  /// - Returns: The batches, in order.
   func batches(_ clock: inout HybridClock, wall: UInt64) -> [Batch] {
     guard let runs = clock.next(wall: wall, after: floors) else {
       preconditionFailure("operations were already checked when they were staged")

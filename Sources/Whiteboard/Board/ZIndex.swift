@@ -40,11 +40,6 @@ package enum ZIndex {
   }
 
   /// Returns a z index between two others; nil if there is none with at most ``longest`` bytes.
-  /// - Parameters:
-  ///   - lower: The z index behind the new one; nil if there is no lower bound.
-  ///   - upper: The z index in front of the new one; nil if there is no upper bound.
-  ///   - jitter: The last byte, which differs between replicas.
-  /// - Returns: The z index.
   package static func between(_ lower: [UInt8]?, _ upper: [UInt8]?, jitter: UInt8) -> [UInt8]? {
     let lower = lower ?? []
     var upper = upper
@@ -96,7 +91,6 @@ package enum ZIndex {
     return behind + [middle] + inFront
   }
 
-  /// Returns whether an object with the z index `lhs` is behind one with `rhs`.
   package static func isBehind(_ lhs: [UInt8], _ rhs: [UInt8]) -> Bool { lhs.lexicographicallyPrecedes(rhs) }
 
   private static func leading(_ byte: UInt8, of place: [UInt8]) -> Int { place.prefix { $0 == byte }.count }

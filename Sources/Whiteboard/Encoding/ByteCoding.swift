@@ -14,13 +14,10 @@ package struct ByteReader {
     self.offset = min(offset, bytes.count)
   }
 
-  /// The number of bytes that have not been read yet.
   @inlinable package var remaining: Int { bytes.count - offset }
 
-  /// The offset of the next byte.
   @inlinable package var position: Int { offset }
 
-  /// Reads the next byte.
   @inlinable package mutating func byte() throws(CodecError) -> UInt8 {
     guard offset < bytes.count else { throw .truncated }
     offset += 1
@@ -58,7 +55,6 @@ package struct ByteReader {
     return Int(number)
   }
 
-  /// Reads a signed number in zigzag coding.
   @inlinable package mutating func zigzag() throws(CodecError) -> Int64 {
     let number = try varint()
     return Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
@@ -88,21 +84,18 @@ package struct ByteReader {
     return incarnation
   }
 
-  /// Reads a sequence number.
   @inlinable package mutating func sequence() throws(CodecError) -> UInt64 {
     let number = try varint(upTo: BoardLimits.sequence, "sequence")
     guard number >= 1 else { throw .overLimit("sequence") }
     return number
   }
 
-  /// Reads `count` bytes.
   package mutating func take(_ count: Int) throws(CodecError) -> [UInt8] {
     guard count >= 0, count <= remaining else { throw .truncated }
     offset += count
     return Array(bytes[(offset - count)..<offset])
   }
 
-  /// Reads all remaining bytes.
   package mutating func rest() -> [UInt8] {
     defer { offset = bytes.count }
     return Array(bytes[offset...])
@@ -114,27 +107,22 @@ package struct ByteReader {
 
 /// A writer of the binary formats of `Protocol/board.md`.
 package struct ByteWriter {
-  /// The bytes written so far.
   @inlinable package var bytes: [UInt8] { written }
 
   @usableFromInline var written: [UInt8] = []
 
-  /// Creates an empty writer.
   package init() {}
 
   /// Creates an empty writer with space reserved for `capacity` bytes.
   package init(capacity: Int) { written.reserveCapacity(capacity) }
 
-  /// Appends one byte.
   @inlinable package mutating func byte(_ byte: UInt8) { written.append(byte) }
 
   /// Appends a number as ULEB128 in its shortest form.
   @inlinable package mutating func varint(_ number: UInt64) { Varint.append(number, to: &written) }
 
-  /// Appends a count or a length.
   @inlinable package mutating func count(_ number: Int) { varint(UInt64(number)) }
 
-  /// Appends a signed number in zigzag coding.
   @inlinable package mutating func zigzag(_ number: Int64) {
     varint(UInt64(bitPattern: (number << 1) ^ (number >> 63)))
   }
@@ -152,12 +140,9 @@ package struct ByteWriter {
     }
   }
 
-  /// Appends an incarnation.
   package mutating func incarnation(_ incarnation: Incarnation) { fixed64(incarnation.rawValue) }
 
-  /// Appends bytes without a length.
   package mutating func raw(_ more: some Sequence<UInt8>) { written.append(contentsOf: more) }
 
-  /// Appends bytes without a length.
   package mutating func raw(_ more: ArraySlice<UInt8>) { written.append(contentsOf: more) }
 }

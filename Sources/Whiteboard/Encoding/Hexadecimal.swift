@@ -1,10 +1,8 @@
 import PeerCore
 
-/// Coding of bytes as lower-case hexadecimal digits.
 package enum Hexadecimal {
   private static let digits: [UInt8] = Array("0123456789abcdef".utf8)
 
-  /// Returns the text of `bytes`, two digits for each byte.
   package static func encode(_ bytes: some Sequence<UInt8>) -> String {
     var text: [UInt8] = []
     for byte in bytes {

@@ -4,7 +4,6 @@ package enum JSONError: Error, Hashable, Sendable {
   case malformed(at: Int)
   /// Lists and objects are nested too deeply; the value is the offset where the limit is exceeded.
   case tooDeep(at: Int)
-  /// There are more values than the limit.
   case tooManyValues
 }
 
@@ -31,13 +30,7 @@ package struct JSONReader {
     self.depthLimit = depthLimit
   }
 
-  /// Reads all bytes as one value.
-  ///
-  /// - Parameters:
-  ///   - bytes: The bytes, in UTF-8.
-  ///   - depthLimit: The maximum depth of nested lists and objects.
-  /// - Returns: The value.
-  /// - Throws: ``JSONError``.
+  /// Reads all bytes, which are UTF-8, as one value.
   package static func read(_ bytes: [UInt8], depthLimit: Int = depthLimit) throws(JSONError) -> JSONTree {
     var reader = JSONReader(bytes, depthLimit: depthLimit)
     // Some editors write a byte order mark at the beginning of a file.
@@ -204,9 +197,7 @@ package struct JSONReader {
     while let byte = peek, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { position += 1 }
   }
 
-  /// Skips whitespace, and consumes `byte` if it is next.
-  ///
-  /// - Returns: Whether `byte` was next.
+  /// Skips whitespace, and consumes `byte` if it is next; returns whether `byte` was next.
   private mutating func take(_ byte: UInt8) -> Bool {
     skipBlanks()
     return take(only: byte)

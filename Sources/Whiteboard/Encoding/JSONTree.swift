@@ -1,8 +1,6 @@
-/// A JSON value, with all values that it contains.
 package indirect enum JSONTree: Hashable, Sendable {
   case null
   case flag(Bool)
-  /// A finite number.
   case number(Double)
   case string(String)
   /// A list that contains only numbers, such as a point.

@@ -5,7 +5,6 @@ package struct ConnectFour: Game {
   package static let name = "connect-four"
   /// The number of columns in the grid.
   package static let columns = 7
-  /// The number of rows in the grid.
   package static let rows = 6
   /// The size of a new game, in board units.
   static let size = Size(width: 140, height: 128)

@@ -1,12 +1,9 @@
 /// One move of a game: the operation that made it, its time, its member, and its bytes.
 package struct PlacedMove: Hashable, Comparable, Sendable {
-  /// The dot of the operation that made the move.
   package let dot: Dot
-  /// The time of the move, by its author's hybrid clock.
   package let time: HybridTime
-  /// The member that made the move.
   package let member: MemberID
-  /// The move in the binary format of its game.
+  /// Skips whitespace, and consumes `byte` if it is next.
   package let bytes: [UInt8]
 
   /// Compares two moves by stamp, then by sequence number: the order in which moves are applied (GAM-3).
@@ -20,8 +17,6 @@ package struct PlacedMove: Hashable, Comparable, Sendable {
 /// The state depends only on the setup and the moves, so replicas with the same cells have the same state. A move that
 /// throws does not change the state.
 package protocol Game: Sendable {
-  /// Applies a move.
-  ///
   /// Throws the reason if the move must be ignored.
   mutating func apply(_ move: PlacedMove) throws(GameError)
 
@@ -37,15 +32,13 @@ package protocol Game: Sendable {
   /// The winners of the game, the best first.
   var winners: [GameWinner] { get }
 
-  /// Returns the view for `member`.
-  ///
   /// If `isRevealing` is true, the view includes spoilers.
   func detail(for member: MemberID, isRevealing: Bool) -> GameView.Detail
 }
 
 extension Game {
-  /// Returns the bytes of a move by `member` with the operation `dot`, and checks that the move would be valid now.
-  /// - Throws: The reason why the move would be ignored.
+  /// Returns the bytes of a move by `member` with the operation `dot`, and checks that the move would be valid now;
+  /// throws the reason why the move would be ignored.
   func bytes(of move: GameMove, by member: MemberID, as dot: Dot) throws(GameError) -> [UInt8] {
     let bytes = try encode(move, by: member, as: dot)
     // Apply the move to a copy of the game, at the position that it will have: right after the last move that it must
@@ -57,18 +50,14 @@ extension Game {
   }
 }
 
-/// The state of a game that this program supports.
-///
 /// An enumeration instead of `any Game`, because Embedded Swift has no existential types.
 package enum SupportedGame: Game {
   case wordle(Wordle)
   case connectFour(ConnectFour)
 
-  /// The names of the supported games.
   package static let names = [Wordle.name, ConnectFour.name]
 
-  /// Creates the state of a game before its first move.
-  /// - Throws: `unknownGame`, or an error about the setup.
+  /// Creates the state of a game before its first move; throws `unknownGame`, or an error about the setup.
   package init(_ name: String, setup: [UInt8], of id: ObjectID) throws(GameError) {
     switch name {
     case Wordle.name: self = .wordle(try Wordle(setup: setup, of: id))
@@ -123,7 +112,6 @@ package enum SupportedGame: Game {
 package struct GameFold: Sendable {
   /// The state of the game after all moves.
   package private(set) var game: SupportedGame
-  /// The number of moves that counted.
   package private(set) var acceptedCount = 0
   /// The moves that were ignored, in order.
   package private(set) var ignored: [IgnoredMove] = []
@@ -143,12 +131,7 @@ package struct GameFold: Sendable {
 }
 
 extension GameFold {
-  /// Applies the moves that an object holds.
-  /// - Parameters:
-  ///   - id: The object of the game.
-  ///   - record: The cells of the object.
-  ///   - authors: The member of each incarnation. Moves of other incarnations are left out.
-  /// - Throws: The reason why the state of the game cannot be computed.
+  /// Applies the moves that an object holds; throws the reason why the state of the game cannot be computed.
   init(_ id: ObjectID, _ record: ObjectRecord, authors: [Incarnation: MemberID]) throws(GameError) {
     let start = try SupportedGame(record.gameName ?? "", setup: record.setup ?? [], of: id)
     self.init(start, moves: record.moves { authors[$0] })

@@ -3,9 +3,7 @@ import PeerCore
 /// A game of Wordle for a whole board: each member has six tries to guess one word (GAM-5 to GAM-7).
 package struct Wordle: Game {
   package static let name = "wordle"
-  /// The number of letters in a word.
   package static let letters = 5
-  /// The number of tries of each member.
   package static let tries = 6
   /// The size of a new game, in board units.
   static let size = Size(width: 120, height: 128)
@@ -36,7 +34,6 @@ package struct Wordle: Game {
     self.answer = answer
   }
 
-  /// Returns the encoded setup of a game whose answer `random` chooses.
   static func setup(of id: ObjectID, using random: inout some RandomNumberGenerator) -> [UInt8] {
     let count = UInt64(WordleList.answers.count)
     let answer = WordleList.answers[Int(UInt64.random(in: 0..<count, using: &random))]
@@ -99,8 +96,6 @@ package struct Wordle: Game {
     )
   }
 
-  /// Updates the keyboard.
-  ///
   /// For each letter, the keyboard shows the best mark of any guess.
   private static func press(_ guess: WordleWord, _ marks: [WordleMark], on keyboard: inout [String: WordleMark]) {
     for (letter, mark) in zip(guess.letters, marks) {
@@ -128,11 +123,8 @@ package struct Wordle: Game {
   }
 }
 
-/// The words of `WordleWords`, parsed once.
 enum WordleList {
-  /// The words from which answers are chosen.
   static let answers: [WordleWord] = words(of: WordleWords.answers)
-  /// All words that may be guessed.
   static let words: Set<WordleWord> = Set(answers).union(words(of: WordleWords.others))
 
   private static func words(of text: StaticString) -> [WordleWord] {
@@ -167,7 +159,6 @@ struct WordleWord: Hashable, Sendable {
     bits = letters.reduce(0) { ($0 << 8) | UInt64($1) }
   }
 
-  /// The five letters, as ASCII.
   var letters: [UInt8] { (0..<Wordle.letters).map { UInt8(truncatingIfNeeded: bits >> (32 - 8 * UInt64($0))) } }
 
   var text: String { String(decoding: letters, as: UTF8.self) }
@@ -180,7 +171,6 @@ struct WordleCipher {
   private static let domain: UInt64 = 0x776F_7264_6C65_2D31
   private let key: UInt64
 
-  /// Creates the cipher for the answer of a game.
   init(_ id: ObjectID) { key = Self.taken(Self.taken(0, Self.domain), id.dot) }
 
   /// Creates the cipher for the guess that the operation `dot` makes in a game.

@@ -15,8 +15,6 @@ package struct StrokeSpans: Hashable, Sendable {
   /// Creates a set without spans.
   package init() {}
 
-  /// Creates the union of `spans`.
-  ///
   /// Spans of length zero are ignored.
   package init(_ spans: some Sequence<ClosedRange<Int>>) {
     for span in spans.sorted(by: { $0.lowerBound < $1.lowerBound }) where span.lowerBound < span.upperBound {
@@ -28,7 +26,6 @@ package struct StrokeSpans: Hashable, Sendable {
     }
   }
 
-  /// Returns the union of both sets.
   package func union(_ other: StrokeSpans) -> StrokeSpans { StrokeSpans(ranges + other.ranges) }
 
   /// Returns the parts of a stroke of `count` points that are not in the set.

@@ -70,18 +70,15 @@ package enum FixedPoint {
     return fixed
   }
 
-  /// Returns the cell value of a position.
   package static func position(_ point: Point) throws(BoardError) -> Value {
     .pair(try coordinate(point.x), try coordinate(point.y))
   }
 
-  /// Returns the cell value of a size.
   package static func size(_ size: Size) throws(BoardError) -> Value {
     guard size.width >= 0, size.height >= 0 else { throw .outOfRange("size") }
     return .pair(try coordinate(size.width), try coordinate(size.height))
   }
 
-  /// Returns the cell value of a scale.
   package static func scale(_ scale: Double) throws(BoardError) -> Value {
     guard scale >= BoardLimits.leastScale, scale <= BoardLimits.greatestScale else { throw .outOfRange("scale") }
     return .unsigned(UInt64((scale * Self.scale).rounded()))
@@ -99,7 +96,6 @@ package enum FixedPoint {
     return UInt64(((steps % 4096) + 4096) % 4096)
   }
 
-  /// Returns the cell value of a line width.
   package static func lineWidth(_ width: Double) throws(BoardError) -> Value {
     guard width > 0, width <= BoardLimits.lineWidth else { throw .outOfRange("lineWidth") }
     return .unsigned(UInt64(max(1, (width * unit).rounded())))

@@ -1,14 +1,10 @@
-/// An object read from a file that is not on a board yet.
 package struct ObjectDraft: Hashable, Sendable {
   /// The content of an object.
   ///
   /// It also determines the kind of the object.
   package enum Content: Hashable, Sendable {
-    /// A text object.
-    ///
     /// If its size is nil, it has the default size of text objects.
     case text(String, size: Size?)
-    /// A finished stroke; parts of it may be erased.
     case drawing([InkPoint], lineWidth: Double, erased: StrokeSpans)
     /// A photo, whose bytes are stored separately.
     case photo(AssetReference, size: Size)
@@ -16,23 +12,16 @@ package struct ObjectDraft: Hashable, Sendable {
     case game(String, setup: [UInt8], size: Size)
   }
 
-  /// The content of the object.
   package var content: Content
-  /// The center of the object.
-  ///
   /// If it is nil, a drawing is centered on its points, and any other object is placed at the center of the board.
   package var center: Point?
-  /// The scale factor.
-  ///
   /// A factor of 1 shows the object at its original size.
   package var scale = 1.0
   /// The rotation in radians, clockwise.
   package var angle = 0.0
   /// The color, `0xRRGGBBAA`; nil if the object has no color of its own.
   package var color: UInt32?
-  /// Whether the object is locked.
   package var isLocked = false
-  /// The index, in the list of groups, of the innermost group that contains the object.
   package var group: Int?
 
   /// Creates an object without scaling, rotation, lock, group or color of its own.
@@ -41,7 +30,6 @@ package struct ObjectDraft: Hashable, Sendable {
     self.center = center
   }
 
-  /// The kind of object that the draft creates.
   var kind: ObjectKind {
     switch content {
     case .text: .text
@@ -64,14 +52,12 @@ package struct ObjectDraft: Hashable, Sendable {
     }
   }
 
-  /// The bounding rectangle of the rotated box.
   package var bounds: Rectangle {
     let steps = (try? FixedPoint.angleSteps(angle)) ?? 0
     let (center, size) = frame
     return Placement(center: center, size: size, scale: scale, rotation: Rotation(steps: steps)).bounds
   }
 
-  /// Moves the object by `offset`.
   package mutating func move(by offset: Point) {
     let center = frame.center
     self.center = Point(x: center.x + offset.x, y: center.y + offset.y)

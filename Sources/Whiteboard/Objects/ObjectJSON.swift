@@ -54,15 +54,14 @@ extension ChatLine {
   }
 }
 
-/// A writer of one JSON object.
+/// The keys keep the order in which they are added.
 ///
-/// The keys keep the order in which they are added. Its functions are not inlined, because callers add many fields.
+/// Its functions are not inlined, because callers add many fields.
 package struct JSONObject {
   private var members: [String] = []
 
   package init() {}
 
-  /// The JSON text of the object.
   package var text: String { "{" + members.joined(separator: ",") + "}" }
 
   /// Adds a string; nil adds `null`.
@@ -70,17 +69,14 @@ package struct JSONObject {
     members.append(Self.quoted(key) + ":" + (string.map(Self.quoted) ?? "null"))
   }
 
-  /// Adds a finite number.
   @inline(never) package mutating func add(_ key: String, _ number: Double) {
     members.append(Self.quoted(key) + ":" + Self.number(number))
   }
 
-  /// Adds a Boolean.
   @inline(never) package mutating func add(_ key: String, _ isTrue: Bool) {
     members.append(Self.quoted(key) + ":" + (isTrue ? "true" : "false"))
   }
 
-  /// Adds an array of finite numbers.
   @inline(never) package mutating func add(_ key: String, _ numbers: [Double]) {
     members.append(Self.quoted(key) + ":" + Self.list(numbers))
   }
@@ -91,7 +87,6 @@ package struct JSONObject {
     members.append(Self.quoted(key) + ":[" + list + "]")
   }
 
-  /// Adds an array of strings.
   @inline(never) package mutating func add(_ key: String, strings: [String]) {
     let list = strings.map(Self.quoted).joined(separator: ",")
     members.append(Self.quoted(key) + ":[" + list + "]")
@@ -104,7 +99,6 @@ package struct JSONObject {
     members.append(Self.quoted(key) + ":[" + list.joined(separator: ",") + "]")
   }
 
-  /// Adds a value that is already JSON.
   @inline(never) package mutating func add(_ key: String, json: String) {
     members.append(Self.quoted(key) + ":" + json)
   }
@@ -114,19 +108,15 @@ package struct JSONObject {
     add(key, json: "[" + list.joined(separator: ",") + "]")
   }
 
-  /// Returns a JSON array of finite numbers.
   @inline(never) package static func list(_ numbers: [Double]) -> String {
     "[" + numbers.map(number).joined(separator: ",") + "]"
   }
 
-  /// Returns a finite number as JSON.
   package static func number(_ number: Double) -> String {
     if let whole = Int64(exactly: number) { return String(whole) }
     return number.description
   }
 
-  /// Returns a JSON string.
-  ///
   /// Control characters and invisible characters (`InvisibleText`) are escaped in addition to the escapes that JSON
   /// requires, so that the string is safe to print to a terminal.
   @inline(never) package static func quoted(_ text: String) -> String {
@@ -154,7 +144,6 @@ package struct JSONObject {
   }
 }
 
-/// Formatting of times as RFC 3339.
 package enum Timestamp {
   /// Returns a time in UTC with milliseconds, such as `2026-11-21T09:30:00.125Z`.
   package static func text(milliseconds: UInt64) -> String {

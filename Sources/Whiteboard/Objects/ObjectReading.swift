@@ -1,7 +1,5 @@
 import PeerCore
 
-/// Reading the cells of an object.
-///
 /// If a cell is missing or has a value of the wrong type, the default value is used (BRD-18).
 extension ObjectRecord {
   package var kind: ObjectKind? {
@@ -11,8 +9,6 @@ extension ObjectRecord {
 
   package var isDeleted: Bool { self[.deleted]?.value.isTrue ?? false }
 
-  /// Whether the object is locked.
-  ///
   /// Only the lock and the selection of a locked object can be changed locally (BRD-27).
   package var isLocked: Bool { self[.lock]?.value.isTrue ?? false }
 
@@ -34,7 +30,6 @@ extension ObjectRecord {
     return steps % 4096
   }
 
-  /// The center of the object, from its cells or computed from its points.
   package var center: Point { frame(points: kind == .drawing ? points : nil).center }
 
   package var zIndex: [UInt8] {
@@ -83,8 +78,6 @@ extension ObjectRecord {
     return points
   }
 
-  /// Returns the center and the size, from the cells or computed from the points.
-  ///
   /// If there are neither, the defaults are used.
   package func frame(points: [InkPoint]?) -> (center: Point, size: Size) {
     var size = ObjectDefaults.size(of: kind)
@@ -115,7 +108,6 @@ extension ObjectRecord {
   }
 }
 
-/// The bounding box of a stroke's points.
 package struct InkBounds {
   private let x: ClosedRange<Int32>
   private let y: ClosedRange<Int32>

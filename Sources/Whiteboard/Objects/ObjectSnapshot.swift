@@ -36,7 +36,6 @@ public struct ObjectSnapshot: Hashable, Sendable {
   public let lineWidth: Double?
   /// Whether a drawing's author has finished it.
   public let isFinished: Bool?
-  /// The erased parts of a drawing.
   package let erased: StrokeSpans?
   /// The groups that contain the object, innermost first.
   public let groups: [ObjectID]
@@ -92,11 +91,6 @@ public struct ObjectSnapshot: Hashable, Sendable {
 
 extension ObjectSnapshot {
   /// Creates a snapshot of an object; nil if the object is not shown on the board.
-  /// - Parameters:
-  ///   - id: The object.
-  ///   - state: The board.
-  ///   - holder: The member that has the object selected, if that member is online.
-  ///   - assets: The assets whose bytes are stored locally.
   init?(_ id: ObjectID, on state: BoardState, selectedBy holder: MemberID?, assets: Set<AssetID>) {
     guard state.isShown(id), let record = state.record(id), let kind = record.kind else { return nil }
     let ink = kind == .drawing ? record.points : nil
@@ -169,12 +163,9 @@ extension ChatLine {
   }
 }
 
-/// The position and extent of an object, for drawing and pointing.
 extension ObjectSnapshot {
-  /// The rotation of the object.
   package var rotation: Rotation { Rotation(steps: (try? FixedPoint.angleSteps(angle)) ?? 0) }
 
-  /// The bounding rectangle of the rotated box.
   package var bounds: Rectangle { placement.bounds }
 
   /// Returns whether the object covers a point or is at most `tolerance` away from it, as in

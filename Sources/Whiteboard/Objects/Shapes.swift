@@ -36,7 +36,6 @@ public struct Rectangle: Hashable, Sendable {
 
   var corners: [Point] { [least, Point(x: greatest.x, y: least.y), greatest, Point(x: least.x, y: greatest.y)] }
 
-  /// Returns the rectangle extended by `margin` on every side.
   func widened(by margin: Double) -> Rectangle {
     Rectangle(Point(x: least.x - margin, y: least.y - margin), Point(x: greatest.x + margin, y: greatest.y + margin))
   }
@@ -62,9 +61,7 @@ extension Point {
 ///
 /// The sine and cosine are computed with basic arithmetic only, so that every machine gets the same bits.
 package struct Rotation: Hashable, Sendable {
-  /// The sine of the angle.
   package let sine: Double
-  /// The cosine of the angle.
   package let cosine: Double
 
   /// Creates the rotation by `steps` of 1/4096 turn.
@@ -106,7 +103,6 @@ package struct Rotation: Hashable, Sendable {
   }
 }
 
-/// The placement of an object on the board: its rotated and scaled box.
 struct Placement {
   let center: Point
   let scale: Double
@@ -140,7 +136,6 @@ struct Placement {
     rotation.turnedBack(Point(x: place.x - center.x, y: place.y - center.y))
   }
 
-  /// The bounding rectangle of the rotated box.
   var bounds: Rectangle {
     let x = rotation.cosine.magnitude * halfWidth + rotation.sine.magnitude * halfHeight
     let y = rotation.sine.magnitude * halfWidth + rotation.cosine.magnitude * halfHeight
@@ -164,7 +159,6 @@ struct Placement {
   }
 }
 
-/// A straight line from one point to another.
 struct Segment {
   let from: Point
   let to: Point
@@ -182,8 +176,6 @@ struct Segment {
     return (x * x + y * y).squareRoot()
   }
 
-  /// Returns the part of a segment on which a linear function is within bounds.
-  ///
   /// In the result, 0 stands for the start of the segment and 1 for its end.
   private static func part(_ start: Double, _ slope: Double, within bounds: ClosedRange<Double>) -> ClosedRange<Double>?
   {
@@ -204,8 +196,6 @@ struct Segment {
     )
   }
 
-  /// Returns the part of this segment that is within `radius` of another segment.
-  ///
   /// In the result, 0 stands for the start of this segment and 1 for its end.
   ///
   /// The area within `radius` of a segment is a disc at each end and a band between them. The area is convex, so the

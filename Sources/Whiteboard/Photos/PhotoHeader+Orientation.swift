@@ -31,8 +31,6 @@ extension PhotoHeader {
     orientationPlace(in: bytes)?.orientation ?? .upright
   }
 
-  /// Returns the file with its stated orientation set to upright.
-  ///
   /// Use the result for programs that may ignore the orientation in a file.
   package static func upright(_ bytes: [UInt8]) -> [UInt8] {
     guard let (_, place) = orientationPlace(in: bytes) else { return bytes }

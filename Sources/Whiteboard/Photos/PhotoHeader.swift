@@ -116,7 +116,6 @@ public struct PhotoHeader: Hashable, Sendable {
   }
 }
 
-/// Checking whether a photo's file is complete, without decoding the image.
 extension PhotoHeader {
   /// Reads the header of a photo, and checks that its file is complete.
   ///

@@ -6,8 +6,6 @@
 public struct BoardState: Sendable {
   /// The context: a record of all operations that this replica has seen.
   public private(set) var context = Context()
-  /// The stored objects.
-  ///
   /// Only a gesture in progress writes to them directly; its edits are not in the context yet.
   var objects = ObjectStore()
   /// A number that increases whenever a batch or an answer adds something.
@@ -41,17 +39,16 @@ public struct BoardState: Sendable {
     return objects.records[index].isVisible
   }
 
-  /// Returns whether changes of the object are reported.
-  ///
   /// Only changes of objects on the board and of chat lines are.
+  ///
+  /// Returns whether changes of the object are reported.
   func isReported(_ id: ObjectID) -> Bool {
     guard let index = objects.index(of: id) else { return false }
     return objects.records[index].isReported
   }
 
-  /// Returns whether changes of the object are reported.
-  ///
-  /// `index` is the index at which the object was last stored. The object may have moved.
+  /// Returns whether changes of the object are reported; `index` is where the object was last stored, and may be
+  /// outdated.
   func isReported(_ id: ObjectID, near index: Int) -> Bool {
     index < objects.ids.count && objects.ids[index] == id ? objects.records[index].isReported : isReported(id)
   }
@@ -198,10 +195,9 @@ public struct BoardState: Sendable {
     revision += 1
   }
 
-  /// Removes incarnations from the context if this board has neither an object nor a cell of them.
+  /// Removes incarnations from the context if this board has neither an object nor a cell of them; returns the number
+  /// of removed incarnations, and the number of unknown incarnations that remain.
   ///
-  /// - Parameter isKnown: Returns whether to keep an incarnation in any case.
-  /// - Returns: The number of removed incarnations, and the number of unknown incarnations that remain.
   /// - Complexity: O(*n*). If an incarnation is unknown, *n* is the number of cells; otherwise, it is the number of
   ///   incarnations.
   package mutating func forgetEmpty(unless isKnown: (Incarnation) -> Bool) -> (forgotten: Int, kept: Int) {
@@ -273,7 +269,6 @@ public struct BoardState: Sendable {
   }
 }
 
-/// Reading which group an object belongs to (BRD-26).
 extension BoardState {
   /// Returns whether the object is a group that is stored and not deleted.
   package func isGroup(_ id: ObjectID) -> Bool { isVisible(id) && record(id)?.kind == .group }
@@ -337,10 +332,9 @@ extension BoardState {
     return found.sorted()
   }
 
-  /// Returns the objects with these ids, without duplicates.
+  /// Returns the objects with these ids, without duplicates; throws if an id is neither an object nor a group.
   ///
   /// The id of a group stands for the objects in the group.
-  /// - Throws: `unknownObject` if an id is neither an object nor a group.
   func targets(_ ids: [ObjectID]) throws(BoardError) -> [ObjectID] {
     let contents = self.contents(of: Set(ids.filter(isGroup)))
     var seen: Set<ObjectID> = []
@@ -358,7 +352,6 @@ extension BoardState {
     return result
   }
 
-  /// Returns the groups among these ids and all groups inside them.
   func groups(among ids: [ObjectID]) -> [ObjectID] {
     let groups = ids.filter(isGroup)
     let inside = contents(of: Set(groups)).values.joined().filter(isGroup)
@@ -375,6 +368,5 @@ extension BoardState {
     return Set(whole.keys)
   }
 
-  /// The ids of all stored objects, in no particular order.
   package var storedIDs: [ObjectID] { Array(records.keys) }
 }

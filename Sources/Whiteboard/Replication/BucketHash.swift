@@ -5,13 +5,10 @@
 package struct BucketHash {
   /// The number of buckets into which the objects of a board are divided.
   package static let buckets = 16
-  /// The hash of the words combined so far.
   package private(set) var value: UInt64 = 0
 
-  /// Creates an empty hash.
   package init() {}
 
-  /// Adds a word to the hash.
   package mutating func combine(_ word: UInt64) { value = Self.mix(value ^ word) }
 
   /// Returns `number` mixed by one step of SplitMix64, so that each bit of `number` changes about half of the result's

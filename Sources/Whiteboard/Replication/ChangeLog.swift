@@ -22,7 +22,6 @@ public struct ChangeLog: Sendable {
     var selection = false
     /// Whether the object is a group, or a cell that determines the object's group changed.
     var grouping = false
-    /// Whether the object was a group and was removed.
     var wasGroup = false
     /// Whether the object held settings of the board and was removed.
     var wasSettings = false
@@ -47,12 +46,6 @@ public struct ChangeLog: Sendable {
   ///
   /// `mark` caches the index between calls. Marks from an earlier log need no reset: such a mark is recognized, because
   /// the entry at its index belongs to another object.
-  ///
-  /// - Parameters:
-  ///   - id: The object.
-  ///   - place: The index of the object on the board.
-  ///   - mark: The cached index.
-  /// - Returns: The index of the entry.
   mutating func place(of id: ObjectID, at place: Int, _ mark: inout UInt32) -> Int {
     let known = Int(mark)
     if known < entries.count, entries[known].object == id { return known }
@@ -82,7 +75,6 @@ public struct ChangeLog: Sendable {
     if kind == .settings { entries[place].wasSettings = true }
   }
 
-  /// Returns whether an object that holds settings of the board changed.
   func touchesSettings(in state: BoardState) -> Bool {
     entries.contains { $0.wasSettings || (!state.isReported($0.object) && state.record($0.object)?.kind == .settings) }
   }

@@ -3,7 +3,6 @@
 /// The caller defines the order and passes it to each search. Nearly all arrays have only one piece. The first piece is
 /// therefore stored outside the array of pieces.
 struct ChunkedSortedArray<Element: Sendable>: Sendable {
-  /// The position of an element, or the position at which an element would be inserted.
   struct Position: Hashable {
     /// The index of the piece; 0 for the first one.
     fileprivate var piece: Int
@@ -15,12 +14,9 @@ struct ChunkedSortedArray<Element: Sendable>: Sendable {
   ///
   /// None of them is empty.
   private var rest: [[Element]] = []
-  /// The number of elements.
   private(set) var count = 0
-  /// The maximum number of elements in a piece.
   private var pieceLength: Int { 256 }
 
-  /// Creates an empty collection.
   init() {}
 
   /// Creates a collection from elements in ascending order.
@@ -36,7 +32,6 @@ struct ChunkedSortedArray<Element: Sendable>: Sendable {
     }
   }
 
-  /// The first element; nil if there are no elements.
   var least: Element? { first.first }
 
   /// The last element; nil if there are no elements.
@@ -87,8 +82,6 @@ struct ChunkedSortedArray<Element: Sendable>: Sendable {
       ? Position(piece: position.piece, index: position.index + 1) : Position(piece: position.piece + 1, index: 0)
   }
 
-  /// Calls `body` to modify the element at a position in place.
-  ///
   /// Returns nil if the position is the end.
   mutating func update<Result>(_ position: Position, _ body: (inout Element) -> Result?) -> Result? {
     if position.piece == 0 { return position.index < first.count ? body(&first[position.index]) : nil }
@@ -124,8 +117,6 @@ struct ChunkedSortedArray<Element: Sendable>: Sendable {
     }
   }
 
-  /// Removes the element at a position.
-  ///
   /// The position must not be the end.
   mutating func remove(at position: Position) {
     count -= 1

@@ -86,7 +86,6 @@ public struct SequenceRanges: Sendable {
     pieces = ChunkedSortedArray(merged)
   }
 
-  /// Removes every number greater than `last` from the set.
   mutating func removeAll(after last: UInt64) {
     let kept = ranges.prefix { $0.lowerBound <= last }
     pieces = ChunkedSortedArray(kept.map { $0.lowerBound...min($0.upperBound, last) })
@@ -226,8 +225,8 @@ public struct DotSet: Sendable {
     rangeCount += sets[place].rangeCount
   }
 
-  /// Removes the dots of one incarnation with sequence numbers greater than `last`.
-  /// - Returns: Whether any dot was removed.
+  /// Removes the dots of one incarnation with sequence numbers greater than `last`; returns whether any dot was
+  /// removed.
   mutating func removeAll(after last: UInt64, of incarnation: Incarnation) -> Bool {
     guard let place = place(of: incarnation) else { return false }
     let before = sets[place]
@@ -255,7 +254,6 @@ public struct DotSet: Sendable {
     for (incarnation, ranges) in kept { append(ranges, of: incarnation) }
   }
 
-  /// Returns the greatest sequence number of an incarnation in the set; nil if the set has no dot of the incarnation.
   package func last(of incarnation: Incarnation) -> UInt64? { place(of: incarnation).flatMap { sets[$0].last } }
 
   /// Adds every dot of `other` to the set.

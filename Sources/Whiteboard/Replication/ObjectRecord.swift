@@ -3,7 +3,6 @@
 /// The cells are stored in pieces of bounded length, so that the cost of a write does not depend on the order in which
 /// properties are written.
 package struct ObjectRecord: Sendable {
-  /// A cell together with its property.
   package typealias Entry = PropertyCell
 
   private var pieces = ChunkedSortedArray<Entry>()
@@ -16,9 +15,9 @@ package struct ObjectRecord: Sendable {
 
   /// Whether the object is created, not deleted and, if it is a chat line, complete.
   package private(set) var isVisible = false
-  /// Whether changes of the object are reported.
-  ///
   /// Only changes of objects on the board and of chat lines are.
+  ///
+  /// Whether changes of the object are reported.
   package private(set) var isReported = false
 
   /// Creates an object without cells.
@@ -36,7 +35,6 @@ package struct ObjectRecord: Sendable {
     decideVisibility()
   }
 
-  /// The result of a write.
   package enum Outcome {
     /// The object had no cell for this property.
     case added
@@ -46,7 +44,6 @@ package struct ObjectRecord: Sendable {
     case beaten
   }
 
-  /// The number of cells.
   package var count: Int { pieces.count }
 
   /// The cells in ascending order of property.
@@ -66,7 +63,6 @@ package struct ObjectRecord: Sendable {
     put(cell, at: property) { cell.beats($0) }
   }
 
-  /// Writes a cell unconditionally.
   /// - Complexity: The same as that of ``write(_:at:)``.
   mutating func overwrite(_ property: Property, with cell: Cell) { _ = put(cell, at: property) { _ in true } }
 
@@ -108,7 +104,6 @@ package struct ObjectRecord: Sendable {
   }
 }
 
-/// Reading the cells of a game.
 extension ObjectRecord {
   /// The name of the game, such as `wordle`; nil if the cell is missing or malformed.
   package var gameName: String? {

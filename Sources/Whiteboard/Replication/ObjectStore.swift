@@ -5,11 +5,8 @@
 struct ObjectStore: Sendable {
   /// The objects that have cells, but no `kind` cell, because their create operation has not arrived yet.
   private(set) var orphans: Set<ObjectID> = []
-  /// An index of the objects by the group that their `group` cell names.
   private(set) var groups = GroupIndex()
-  /// An index of the visible settings objects and their settings.
   private(set) var settings = SettingsIndex()
-  /// The number of cells of all objects.
   private(set) var cellCount = 0
   /// The number of bytes in the values of all cells.
   private(set) var valueBytes = 0
@@ -31,7 +28,6 @@ struct ObjectStore: Sendable {
     return records[index]
   }
 
-  /// Reserves space for `count` objects.
   mutating func reserve(_ count: Int) {
     ids.reserveCapacity(count)
     records.reserveCapacity(count)
@@ -41,14 +37,7 @@ struct ObjectStore: Sendable {
 
   // MARK: - Recorded changes
 
-  /// Writes a cell, unless the stored cell beats it.
-  /// - Parameters:
-  ///   - cell: The cell.
-  ///   - property: The property that the cell holds.
-  ///   - id: The object.
-  ///   - known: The index of the object; nil if it is not stored.
-  ///   - changes: Records the change.
-  /// - Returns: Whether the object changed.
+  /// Writes a cell, unless the stored cell beats it; returns whether the object changed.
   mutating func write(_ cell: Cell, at property: Property, of id: ObjectID, at known: Int?, changes: inout ChangeLog)
     -> Bool
   {
@@ -84,7 +73,6 @@ struct ObjectStore: Sendable {
     valueBytes += records[index].valueBytes
   }
 
-  /// Removes an object, if it is stored.
   mutating func remove(_ id: ObjectID, changes: inout ChangeLog) {
     guard let index = table.find(id, in: ids) else { return }
     let entry = changes.place(of: id, at: index, &marks[index])
@@ -97,10 +85,10 @@ struct ObjectStore: Sendable {
     removeIndex(index)
   }
 
-  /// Removes the cells for which `isRemoved` returns true.
+  /// Removes the cells for which `isRemoved` returns true; returns whether any cell was removed.
   ///
   /// Objects stay stored, even if they have no cells left.
-  /// - Returns: Whether any cell was removed.
+  ///
   /// - Complexity: O(*n*), where *n* is the number of cells of all objects.
   mutating func removeCells(changes: inout ChangeLog, where isRemoved: (ObjectID, PropertyCell) -> Bool) -> Bool {
     var isAny = false
@@ -220,18 +208,14 @@ struct ObjectStore: Sendable {
 
 /// The objects of a board with their cells, in no particular order.
 package struct ObjectRecords: Sequence {
-  /// The ids of the objects.
   package let keys: [ObjectID]
   /// The cells of each object, at the same index as its id.
   package let values: [ObjectRecord]
 
-  /// Whether there are no objects.
   package var isEmpty: Bool { keys.isEmpty }
 
-  /// The number of objects.
   package var count: Int { keys.count }
 
-  /// Returns an iterator over the objects and their cells.
   package func makeIterator() -> AnyIterator<(key: ObjectID, value: ObjectRecord)> {
     var next = 0
     return AnyIterator {
@@ -274,8 +258,6 @@ struct GroupIndex: Sendable {
     entries.insert(entry, at: entries.position { $0.isBefore(entry) })
   }
 
-  /// Removes an object.
-  ///
   /// `record` must be the cells with which the object was added.
   mutating func remove(_ id: ObjectID, _ record: ObjectRecord) {
     guard let entry = Self.entry(id, record) else { return }

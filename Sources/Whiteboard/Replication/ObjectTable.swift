@@ -5,8 +5,6 @@
 struct ObjectTable: Sendable {
   private let seed = UInt64(truncatingIfNeeded: Hasher().finalize())
 
-  /// The slots of the table.
-  ///
   /// A slot is 0 if it is free; otherwise, it is the index in the array plus 1.
   ///
   /// At least half of the slots are free.
@@ -52,9 +50,6 @@ struct ObjectTable: Sendable {
     places[probe] = UInt32(place + 1)
   }
 
-  /// Removes the id at index `place` of `ids`.
-  ///
-  /// Call this before the last id moves to that index.
   mutating func willSwapRemove(_ place: Int, of ids: [ObjectID]) {
     let mask = places.count - 1
     var hole = probe(of: place, ids, mask)
@@ -72,8 +67,6 @@ struct ObjectTable: Sendable {
     if place != ids.count - 1 { places[probe(of: ids.count - 1, ids, mask)] = UInt32(place + 1) }
   }
 
-  /// Returns the slot that holds `place`.
-  ///
   /// The search begins at the slot for the hash of the id at that index.
   private func probe(of place: Int, _ ids: [ObjectID], _ mask: Int) -> Int {
     var probe = hash(ids[place]) & mask

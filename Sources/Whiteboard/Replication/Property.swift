@@ -132,13 +132,10 @@ extension Property {
   public static func deletion(_ dot: Dot) -> Property { Property(129, dot: dot) }
   /// Returns the property for the erasure of stroke parts by the operation `dot` (BRD-29).
   public static func erasure(_ dot: Dot) -> Property { Property(130, dot: dot) }
-  /// The property number of the moves of a game.
   package static let moveNumber: UInt16 = 131
   /// Returns the property for the move that the operation `dot` made in a game.
   public static func move(_ dot: Dot) -> Property { Property(131, dot: dot) }
 
-  /// The operations that may write a property.
-  ///
   /// The right depends only on the operation, not on the state of the board (BRD-10).
   package enum Right {
     /// Every operation may write the property, except the one that creates the object.
@@ -156,7 +153,6 @@ extension Property {
     case create
   }
 
-  /// The operations that may write this property.
   package var right: Right {
     switch number {
     case 7: .create
@@ -185,7 +181,6 @@ extension Property {
   /// Whether this is the kind property, which only the create operation writes.
   package var isKind: Bool { number == 7 }
 
-  /// Whether this property is a move of a game.
   package var isMove: Bool { number == Self.moveNumber }
 
   /// Whether this is the purge operation, which is not a cell.

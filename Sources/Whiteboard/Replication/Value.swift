@@ -43,8 +43,6 @@ public enum Value: Sendable {
     return number != 0
   }
 
-  /// Returns whether this value is less than `other`.
-  ///
   /// Values are compared by type, then by the bytes that represent them in the digest (BRD-5, SYN-40).
   package func precedes(_ other: Value) -> Bool {
     switch (self, other) {

@@ -2,22 +2,20 @@
 ///
 /// Text from peers is not changed. It may contain any characters, because BRD-30 limits only its length.
 package enum PlainText {
-  /// Normalizes text that may have several lines, such as the content of a text object or a chat line.
+  /// Normalizes text that may have several lines, such as the content of a text object or a chat line; returns the text
+  /// as it is stored.
   ///
-  /// Every line end becomes a line feed: CR, CRLF, vertical tab, form feed, NEL, and the line and paragraph separators.
-  /// Tabs are kept. All other control characters are removed.
+  /// Normalizing it again does not change it. Every line end becomes a line feed: CR, CRLF, vertical tab, form feed,
+  /// NEL, and the line and paragraph separators. Tabs are kept. All other control characters are removed.
   ///
-  /// - Parameter text: The text as it was typed, pasted or read from a file.
-  /// - Returns: The text as it is stored. Normalizing it again does not change it.
   /// - Complexity: O(*n*), where *n* is the length of the text.
   package static func lines(_ text: String) -> String { normalized(text, lineEnd: "\n", tab: "\t") }
 
-  /// Normalizes text that has only one line, such as a name or a title.
+  /// Normalizes text that has only one line, such as a name or a title; returns the text as it is stored.
   ///
-  /// Line ends and tabs become spaces. All other control characters are removed.
+  /// Normalizing it again does not change it. Line ends and tabs become spaces. All other control characters are
+  /// removed.
   ///
-  /// - Parameter text: The text as it was typed, pasted or read from a file.
-  /// - Returns: The text as it is stored. Normalizing it again does not change it.
   /// - Complexity: O(*n*), where *n* is the length of the text.
   package static func line(_ text: String) -> String { normalized(text, lineEnd: " ", tab: " ") }
 

@@ -1,9 +1,8 @@
 /// The text of one object: a Fugue tree of runs and deletions.
 ///
-/// Both are cells that are written only once (BRD-14).
-///
-/// The text is computed from the set of runs and the set of deletions. Both sets only grow, so merging the sets also
-/// merges the text. Runs that two members type at the same place are not interleaved.
+/// Both are cells that are written only once (BRD-14). The text is computed from the set of runs and the set of
+/// deletions. Both sets only grow, so merging the sets also merges the text. Runs that two members type at the same
+/// place are not interleaved.
 package struct TextTree {
   /// The id of one character: the run that inserted it, and its offset in that run.
   package struct Element: Hashable {
@@ -13,11 +12,8 @@ package struct TextTree {
 
   /// The position in the tree at which a run is inserted.
   package enum Anchor: Hashable {
-    /// The root of the tree.
     case root
-    /// The left side of a character.
     case left(Element)
-    /// The right side of a character.
     case right(Element)
   }
 
@@ -123,7 +119,6 @@ package struct TextTree {
     }
   }
 
-  /// The visible text.
   package var text: String {
     var text = String.UnicodeScalarView()
     for item in items where !item.isDeleted { text.append(item.scalar) }
@@ -133,7 +128,6 @@ package struct TextTree {
   /// The visible characters.
   package var scalars: [Unicode.Scalar] { items.lazy.filter { !$0.isDeleted }.map { $0.scalar } }
 
-  /// The number of characters, including deleted ones.
   package var elementCount: Int { items.count }
 
   /// Returns the anchor of a run that is inserted before the visible character at `offset`.
@@ -177,8 +171,8 @@ package struct TextTree {
     TextDifference(from: scalars, to: Array(text.unicodeScalars))
   }
 
-  /// Throws an error if the visible characters in `range` cannot be replaced with `text`.
-  /// - Throws: `outOfRange`, `tooLong`.
+  /// Throws an error if the visible characters in `range` cannot be replaced with `text`; throws `outOfRange`,
+  /// `tooLong`.
   func requireRoom(replacing range: Range<Int>, with text: String) throws(BoardError) {
     let scalars = scalars
     guard range.lowerBound >= 0, range.upperBound <= scalars.count else { throw .outOfRange("range") }

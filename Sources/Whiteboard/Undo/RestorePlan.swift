@@ -9,7 +9,6 @@ struct RestorePlan {
     case anew(ObjectID)
   }
 
-  /// One write of the plan.
   enum Change {
     case create(ObjectKind)
     case write(Property, Value)
@@ -33,21 +32,18 @@ struct RestorePlan {
   ///
   /// Objects are created before other changes refer to them.
   private(set) var changes: [(place: Place, change: Change)] = []
-  /// For each object of the earlier state, the object that takes its place.
   private var places: [ObjectID: Place] = [:]
 
   private let present: BoardState
   private let earlier: BoardState
   private let incarnation: Incarnation
 
-  /// Creates a plan that replaces one object with a new one.
   init(replacing id: ObjectID, _ record: ObjectRecord, as incarnation: Incarnation) throws(BoardError) {
     (present, earlier, self.incarnation) = (BoardState(), BoardState(), incarnation)
     try make(record, insteadOf: id, at: .anew(id))
   }
 
-  /// Creates the plan that restores `earlier`.
-  /// - Throws: `tooLong` if a text object has no room for its earlier content.
+  /// Creates the plan that restores `earlier`; throws if a text object has no room for its earlier content.
   init(from present: BoardState, to earlier: BoardState, as incarnation: Incarnation) throws(BoardError) {
     self.present = present
     self.earlier = earlier
@@ -81,7 +77,6 @@ struct RestorePlan {
     state.records.keys.filter { state.isVisible($0) && state.record($0)?.kind != .chat }.sorted()
   }
 
-  /// Returns the objects that earlier restores created, by the ids of the objects that they replace.
   private static func standIns(in present: BoardState, unknownTo earlier: BoardState) -> [ObjectID: ObjectID] {
     var result: [ObjectID: ObjectID] = [:]
     for id in present.records.keys.sorted() {
@@ -202,15 +197,12 @@ struct RestorePlan {
   }
 }
 
-/// Writing the changes of a restore plan.
 extension RestorePlan {
-  /// The number of objects that the plan creates.
   var createdCount: Int {
     changes.reduce(0) { count, next in if case .create = next.change { count + 1 } else { count } }
   }
 
-  /// Throws an error if any change would be refused.
-  /// - Throws: `held`, `locked`, `clockExhausted`, `boardFull`.
+  /// Throws an error if any change would be refused; throws `held`, `locked`, `clockExhausted`, `boardFull`.
   func requireWritable(on board: BoardReplica) throws(BoardError) {
     for case (.here(let id), let change) in changes {
       let property: Property = if case .write(let property, _) = change { property } else { .kind }
@@ -219,7 +211,6 @@ extension RestorePlan {
     try board.requireRoom(values: changes.map { $0.change.length })
   }
 
-  /// Makes the changes, in as few batches as possible.
   func write(on board: BoardReplica) throws(BoardError) -> RestoreOutcome {
     var replaced: [ObjectID: ObjectID] = [:]
     var changed: Set<ObjectID> = []
@@ -247,14 +238,6 @@ extension RestorePlan {
     return RestoreOutcome(changed: changed.sorted(), deleted: deleted.sorted(), replaced: replaced)
   }
 
-  /// Stages one change of a restore plan on an object.
-  ///
-  /// - Parameters:
-  ///   - change: The change.
-  ///   - id: The object.
-  ///   - board: The board, in a gesture.
-  ///   - replaced: The new objects, by the ids of the objects that they replace.
-  /// - Throws: The errors of `BoardReplica.stage`.
   static func stage(_ change: Change, of id: ObjectID, on board: BoardReplica, _ replaced: [ObjectID: ObjectID] = [:])
     throws(BoardError)
   {

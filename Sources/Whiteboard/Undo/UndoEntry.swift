@@ -1,13 +1,11 @@
-/// The object and the property that identify a cell.
 struct CellKey: Hashable {
   let object: ObjectID
   let property: Property
 }
 
-/// The state of a cell, as undo sees it.
+/// If undo restores an earlier write, the cell has the state of that earlier write.
 ///
-/// If undo restores an earlier write, the cell has the state of that earlier write. Therefore the step before it can be
-/// undone too, and another member's write is never mistaken for a local one.
+/// Therefore the step before it can be undone too, and another member's write is never mistaken for a local one.
 enum Standing: Hashable {
   /// The object was not created yet.
   case uncreated
@@ -17,7 +15,6 @@ enum Standing: Hashable {
   case written(Dot)
 }
 
-/// One cell that a step changed, with its state before and after.
 struct UndoItem {
   /// The state of a cell, and the value that restores it.
   struct Side {
@@ -26,10 +23,9 @@ struct UndoItem {
   }
 
   let object: ObjectID
-  /// The property of the cell.
+  /// When a step inserts text, this is the property of the inserted run.
   ///
-  /// When a step inserts text, this is the property of the inserted run. After an undo of the step, it is the property
-  /// of the run's deletion.
+  /// After an undo of the step, it is the property of the run's deletion.
   var property: Property
   var before: Side
   var after: Side
@@ -50,7 +46,6 @@ struct UndoItem {
   }
 }
 
-/// One step that can be undone as a whole.
 struct UndoEntry {
   /// The label of the step, such as `move`.
   private(set) var label: String
@@ -58,8 +53,6 @@ struct UndoEntry {
   private(set) var byteCount = 0
   /// The index in `items` of each cell, while the step is in progress.
   private var places: [CellKey: Int] = [:]
-  /// The objects that the step created.
-  ///
   /// Undo reverts only their creation, not their cells.
   private var created: Set<ObjectID> = []
   private var isLabelled: Bool
@@ -95,7 +88,6 @@ struct UndoEntry {
     items[index] = item
   }
 
-  /// Records an object that the step created.
   mutating func addCreation(of id: ObjectID, kind: ObjectKind) {
     created.insert(id)
     if items.isEmpty, !isLabelled { label = kind.name }
@@ -109,8 +101,6 @@ struct UndoEntry {
     )
   }
 
-  /// Records a write.
-  ///
   /// If a cell is written several times, only the state before the first write and the last value are recorded.
   mutating func addWrite(_ item: UndoItem) {
     // The cells of a new object are removed and restored together with the object.

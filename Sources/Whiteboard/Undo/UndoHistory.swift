@@ -43,15 +43,12 @@ struct UndoHistory {
     let text: ObjectID
     let time: UInt64
 
-    /// Returns whether this typing continues earlier typing.
-    ///
     /// The result is false if the clock was set back in between.
     func continues(_ earlier: Typing) -> Bool {
       text == earlier.text && time >= earlier.time && time - earlier.time <= UndoHistory.typingPause
     }
   }
 
-  /// Returns the state of a cell.
   func standing(of key: CellKey, in state: borrowing BoardState) -> Standing {
     let winner = state.record(key.object)?[key.property]?.dot
     if let known = standings[key], known.winner == winner { return known.standing }
@@ -77,7 +74,6 @@ struct UndoHistory {
     return false
   }
 
-  /// Returns the sequence number of the latest write of each incarnation to an object.
   func latestWrites(to id: ObjectID, in state: borrowing BoardState) -> [Incarnation: UInt64] {
     var latest: [Incarnation: UInt64] = [:]
     for key in Self.content(of: id, in: state) {
@@ -113,7 +109,6 @@ struct UndoHistory {
   /// The latest step, including a step in progress.
   var latest: UndoEntry? { open.flatMap { $0.items.isEmpty ? nil : $0 } ?? done.last }
 
-  /// The objects of all steps.
   var objects: Set<ObjectID> {
     var objects: Set<ObjectID> = []
     for entry in done + undone + (open.map { [$0] } ?? []) { for item in entry.items { objects.insert(item.object) } }
@@ -146,7 +141,6 @@ struct UndoHistory {
   /// Ends the typing, so that later gestures are separate steps.
   mutating func endTyping() { typing = nil }
 
-  /// Records a gesture that is about to be applied to `state`.
   mutating func record(_ batches: [Batch], over state: borrowing BoardState, label: String?) {
     guard !isReplaying else { return }
     let isAlone = open == nil

@@ -1,20 +1,14 @@
-/// The writes that undo or redo one step, as far as that is possible now.
 struct UndoPlan {
-  /// The direction of the plan: undo or redo.
   enum Direction { case undo, redo }
 
-  /// The write of one cell.
   struct Write {
     /// The index of the cell in the items of the step.
     let item: Int
-    /// The state and the value to restore.
     let to: UndoItem.Side
     /// Whether the value is written to a new cell, because this incarnation must not write the original cell.
     let isFresh: Bool
   }
 
-  /// The step.
-  ///
   /// `write(on:)` replaces the items whose cells could not be written.
   private(set) var entry: UndoEntry
   /// The writes in order.
@@ -23,21 +17,11 @@ struct UndoPlan {
   private(set) var outcome: UndoOutcome
 
   private let direction: Direction
-  /// The objects that the writes restore.
   private var undeleted: Set<ObjectID> = []
   /// The objects that are not deleted, because other members have changed them.
   private var kept: Set<ObjectID> = []
 
-  /// Creates the plan that restores a step.
-  ///
   /// Cells that already hold the right value are noted in the history, but not written.
-  /// - Parameters:
-  ///   - entry: The step.
-  ///   - direction: The direction: undo or redo.
-  ///   - state: The board.
-  ///   - incarnation: The author of the writes.
-  ///   - isOwn: Returns whether an incarnation belongs to the local member.
-  ///   - history: The history that contains the step.
   init(
     _ entry: UndoEntry,
     _ direction: Direction,
@@ -57,7 +41,6 @@ struct UndoPlan {
     outcome.changed = writes.count
   }
 
-  /// Returns the side of an item that the plan restores.
   private func side(_ item: UndoItem) -> UndoItem.Side { direction == .undo ? item.before : item.after }
 
   private mutating func plan(
@@ -119,9 +102,9 @@ struct UndoPlan {
 
   // MARK: - Writing
 
-  /// Makes the writes, in as few batches as possible.
+  /// Makes the writes, in as few batches as possible; throws `held`, `locked`, `clockExhausted`, `boardFull`.
   ///
-  /// - Throws: `held`, `locked`, `clockExhausted`, `boardFull`. If it throws, nothing is written.
+  /// If it throws, nothing is written.
   mutating func write(on board: BoardReplica) throws(BoardError) {
     try requireWritable(on: board)
     board.history.isReplaying = true
@@ -199,8 +182,6 @@ struct UndoPlan {
 extension Property {
   /// Returns the property for a new cell that has the same effect as this property.
   ///
-  /// The operation `dot` writes the new cell.
-  ///
-  /// For a run of text, the new property is the deletion of the run.
+  /// The operation `dot` writes the new cell. For a run of text, the new property is the deletion of the run.
   fileprivate func fresh(_ dot: Dot) -> Property { number == Property.erasureNumber ? .erasure(dot) : .deletion(dot) }
 }

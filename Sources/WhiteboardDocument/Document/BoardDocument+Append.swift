@@ -102,16 +102,13 @@ struct StepQueue: Sendable {
   /// Such a caller only waits for the steps before it.
   var hasBarrier: Bool { callers.contains(where: \.steps.isEmpty) }
 
-  /// Adds a caller.
-  /// - Returns: Whether the owner must start its loop.
+  /// Adds a caller; returns whether the owner must start its loop.
   mutating func add(_ caller: Caller) -> Bool {
     callers.append(caller)
     defer { isRunning = true }
     return !isRunning
   }
 
-  /// Removes and returns the waiting callers.
-  ///
   /// Returns nil if there are none, and the loop must end.
   mutating func next() -> [Caller]? {
     guard !callers.isEmpty else {

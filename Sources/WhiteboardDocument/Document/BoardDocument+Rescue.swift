@@ -1,6 +1,5 @@
 import Foundation
 
-/// Saving a document whose file cannot be written or was removed.
 extension BoardDocument {
   /// Writes a complete copy to another path while this document cannot be written.
   ///
@@ -61,7 +60,6 @@ extension BoardDocument {
   }
 }
 
-/// Opening documents on a disk that accepts no data at present.
 extension BoardDocument {
   /// Opens a document for writing, or for reading if its disk accepts no data at present.
   ///

@@ -141,7 +141,6 @@ extension BoardDocument {
   }
 }
 
-/// Functions that read and write the summary of a board for lists of boards, in rows of `meta`.
 enum StoredSummary {
   /// Stores the number of objects, the names of the users who drew, and the time of the last change.
   static func set(objects: Int, people: [String], changed: Int64, _ db: Database) throws {

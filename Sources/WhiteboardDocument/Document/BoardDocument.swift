@@ -145,9 +145,9 @@ public actor BoardDocument {
     if let error = await connection.close(at: tail) ?? stored { throw error }
   }
 
-  /// Limits the size of the file, as a full disk does; for tests.
+  /// Limits the size of the file, as a full disk does; for tests; returns the new limit in pages.
   ///
-  /// - Returns: The new limit in pages. It is never less than the current number of pages.
+  /// It is never less than the current number of pages.
   package func limitPages(to pages: Int) async throws(DocumentError) -> Int {
     try await connection.run { db in try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(pages)") ?? 0 }.get()
   }
@@ -155,7 +155,6 @@ public actor BoardDocument {
   /// Makes every write fail, as on a broken disk, until this method is called with nil; for tests.
   package func failWrites(with error: DocumentError?) { injectedFailure = error }
 
-  /// Runs `body` in one read transaction.
   func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(DocumentError) -> T {
     try checkOpen()
     return try await connection.read(body)
@@ -171,7 +170,6 @@ public actor BoardDocument {
   /// Checks that the document is not closed.
   func checkOpen() throws(DocumentError) { guard !isClosed else { throw .closed(path) } }
 
-  /// Checks that the document is open for writing.
   func checkWritable() throws(DocumentError) {
     try checkOpen()
     guard mode == .writing else {
@@ -269,7 +267,6 @@ struct StoredFiles: Sendable {
     directory = FileIdentity((path as NSString).deletingLastPathComponent)
   }
 
-  /// Whether the files at the path are the ones that were opened.
   var areThere: Bool { database != nil && FileIdentity(path) == database && FileIdentity(path + "-wal") == log }
 
   /// Whether the file can be recreated: its directory is on the same file system as before, and no other file has its
@@ -279,9 +276,7 @@ struct StoredFiles: Sendable {
     return parent != nil && parent?.device == directory?.device && FileIdentity(path) == nil
   }
 
-  /// Checks that the files are still at their path.
-  ///
-  /// - Throws: ``DocumentError`` with the code `removed`.
+  /// Throws ``DocumentError`` with the code `removed` if the files are no longer at their path.
   func check() throws(DocumentError) { guard areThere else { throw .removed(path) } }
 }
 
@@ -401,9 +396,8 @@ extension BoardDocument {
     }
   }
 
-  /// Waits until all earlier appends are in the file, so that a copy of the file includes them.
-  ///
-  /// - Throws: `closed`; `removed` if the file is no longer at its path.
+  /// Waits until all earlier appends are in the file, so that a copy of the file includes them; throws `closed` or
+  /// `removed`.
   private func prepareCopy() async throws(DocumentError) {
     try checkOpen()
     // An empty group is a barrier: when it returns, all earlier appends are in the file.
@@ -417,8 +411,7 @@ enum DocumentName {
   /// The maximum length of a name, in bytes of UTF-8.
   static let limit = 128
 
-  /// Checks a name.
-  /// - Throws: `badName` if the name is empty, too long, or contains a zero byte.
+  /// Checks a name; throws if the name is empty, too long, or contains a zero byte.
   static func check(_ name: String) throws(DocumentError) {
     guard !name.isEmpty, name.utf8.count <= limit, !name.utf8.contains(0) else {
       throw DocumentError(.badName, "a name must have 1 to \(limit) bytes; choose another name")

@@ -6,20 +6,17 @@ import GRDBSQLite
 ///
 /// It runs code on the serial queue of the database, and converts all errors to ``DocumentError``.
 struct DocumentConnection: Sendable {
-  /// The path of the document.
   let path: String
   let database: DatabaseQueue
   /// The files of a document that is open for writing; nil if it is open for reading.
   let files: StoredFiles?
 
-  /// Runs `body` in one read transaction.
   func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(DocumentError) -> T {
     try await run { db in try Self.transaction(.deferred, db, body) }.get()
   }
 
-  /// Runs `body` in one write transaction; if it throws, nothing is stored.
-  ///
-  /// - Throws: The error of `body` or of the commit; `removed` if the file is no longer at its path.
+  /// Runs `body` in one write transaction; if it throws, nothing is stored; throws the error of `body` or of the
+  /// commit; `removed` if the file is no longer at its path.
   func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(DocumentError) -> T {
     try await run { [files] db in
       let result = try Self.transaction(.immediate, db, body)
@@ -28,9 +25,8 @@ struct DocumentConnection: Sendable {
     }.get()
   }
 
-  /// Runs steps in one transaction.
-  ///
-  /// - Returns: The end of the log after the steps, and whether the file is still at its path.
+  /// Runs steps in one transaction; returns the end of the log after the steps, and whether the file is still at its
+  /// path.
   func commit(_ steps: [LogWriter.Step], after tail: LogTail) async -> Result<
     (tail: LogTail, isThere: Bool), DocumentError
   > {
@@ -72,9 +68,7 @@ struct DocumentConnection: Sendable {
     }
   }
 
-  /// Closes the database; a document that was open for writing becomes a single file.
-  /// - Parameter tail: The end of the log, stored if the document is open for writing.
-  /// - Returns: The error if closing failed; the database is closed even then.
+  /// Closes the database, even if an error is returned; a document that was open for writing becomes a single file.
   func close(at tail: LogTail) async -> DocumentError? {
     let failure: DocumentError? = await run { [files] db in
       guard let files else { return }

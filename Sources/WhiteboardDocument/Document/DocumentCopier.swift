@@ -8,17 +8,13 @@ import Whiteboard
 struct DocumentCopier: Sendable {
   private let connection: DocumentConnection
 
-  /// Creates a copier of an open document.
   init(_ connection: DocumentConnection) { self.connection = connection }
 
-  /// Copies the file through a separate connection, so that no other call has to wait.
+  /// Copies the file through a separate connection, so that no other call has to wait; throws `exists`, `full`,
+  /// `readOnly`, `damaged`.
   ///
-  /// The copy does not have the join code, the membership record or the removal record.
-  /// - Parameters:
-  ///   - path: The path of the new file.
-  ///   - edit: A closure that changes the copy, and sets the end of its log. The space of deleted data is freed. Nil
-  ///     changes nothing.
-  /// - Throws: `exists`, `full`, `readOnly`, `damaged`. If it throws, there is no new file.
+  /// If it throws, there is no new file. The copy does not have the join code, the membership record or the removal
+  /// record.
   func copy(to path: String, _ edit: (@Sendable (Database, inout LogTail) throws -> Void)? = nil)
     async throws(DocumentError)
   {
@@ -70,19 +66,17 @@ struct DocumentCopier: Sendable {
     try Meta.set(db, .changed, String(now))
   }
 
-  /// Copies the document through the open connection.
+  /// Copies the document through the open connection; throws `exists`, `full`, `readOnly`, `inputOutput`.
   ///
-  /// This works even if the file was removed.
-  /// - Throws: `exists`, `full`, `readOnly`, `inputOutput`. If it throws, there is no new file.
+  /// If it throws, there is no new file. This works even if the file was removed.
   func copyOpenFile(to path: String) async throws(DocumentError) {
     try await publishOpenFile(at: path) { db, tail in try Meta.set(db, .closed, tail.text) }
   }
 
-  /// Writes a copy of a document that cannot be written, and adds the state in memory.
+  /// Writes a copy of a document that cannot be written, and adds the state in memory; returns whether the copy has the
+  /// history; throws `exists`, `full`, `readOnly`, `inputOutput`.
   ///
-  /// If the document cannot be read either, the copy has only the state in memory.
-  /// - Returns: Whether the copy has the history.
-  /// - Throws: `exists`, `full`, `readOnly`, `inputOutput`. If it throws, there is no new file.
+  /// If it throws, there is no new file. If the document cannot be read either, the copy has only the state in memory.
   func rescue(to path: String, board: [UInt8], _ rescue: BoardRescue) async throws(DocumentError) -> Bool {
     do throws(DocumentError) {
       try await publishOpenFile(at: path) { db, tail in

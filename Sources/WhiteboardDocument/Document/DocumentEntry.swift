@@ -37,8 +37,6 @@ public enum DocumentEntry: Hashable, Sendable {
   }
 }
 
-/// The batches and answers in one row of the log.
-///
 /// A single transaction stored them.
 ///
 /// Entries share a row to save space, since each row adds about 20 bytes. Implements REC-5.
@@ -47,19 +45,15 @@ package struct LogRow: Hashable, Sendable {
   package let id: Int64
   /// The time of the row's first entry, in milliseconds since 1970.
   package let time: Int64
-  /// The number of entries in the row.
   package let entries: Int64
-  /// The encoded entries of the row.
   package let body: [UInt8]
   /// The letter that stands for the row's table in checksums (REC-3): ``log`` or ``traffic``.
   package let table: UInt8
 
-  /// The letter of the table `log`.
   package static let log = UInt8(ascii: "l")
   /// The letter of the table `traffic`, whose rows have the same columns as those of `log`.
   package static let traffic = UInt8(ascii: "w")
 
-  /// Creates a row of the log from its stored values.
   package init(id: Int64, time: Int64, entries: Int64, body: [UInt8], table: UInt8 = Self.log) {
     self.id = id
     self.time = time
@@ -68,7 +62,6 @@ package struct LogRow: Hashable, Sendable {
     self.table = table
   }
 
-  /// Creates a row of the log from the batches and answers in `entries`, and ignores other entries.
   package init(id: Int64, packing entries: some Sequence<DocumentEntry>) {
     let kept = entries.compactMap { entry -> (bytes: [UInt8], time: Int64, isAnswer: Bool)? in
       switch entry {

@@ -62,13 +62,7 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
   /// Returns whether two errors have the same code.
   public static func == (lhs: DocumentError, rhs: DocumentError) -> Bool { lhs.code == rhs.code }
 
-  /// Converts an error of SQLite or the file system.
-  ///
-  /// - Parameters:
-  ///   - error: The error of a statement or of the file system.
-  ///   - path: The document.
-  ///   - number: The `errno` of a failed read or write of SQLite; 0 if it is not known.
-  /// - Returns: The error with its code and a sentence for the user.
+  /// Converts an error of SQLite or the file system; `number` is the `errno` of a failed read or write, or 0.
   static func from(_ error: any Error, at path: String, systemError number: Int32 = 0) -> DocumentError {
     if let error = error as? DocumentError { return error }
     if let database = error as? DatabaseError, [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(database.resultCode),
@@ -121,7 +115,6 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     )
   }
 
-  /// Returns the error for a document that was closed.
   static func closed(_ path: String) -> DocumentError {
     DocumentError(.closed, "\(path): it was closed; saved changes are not lost; open it again")
   }

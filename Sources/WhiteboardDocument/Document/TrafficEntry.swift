@@ -47,7 +47,6 @@ public struct TrafficEntry: Hashable, Sendable {
     /// Nothing was recorded in the last `number` milliseconds before the entry.
     case missed = 18
 
-    /// The fields that follow the peers in an entry of this kind.
     var fields: Fields {
       switch self {
       case .began, .joined, .left, .state: .text
@@ -124,7 +123,6 @@ public struct TrafficEntry: Hashable, Sendable {
 
 /// The encoding of the body of a row of the table `traffic` (REC-13).
 enum TrafficCoding {
-  /// Returns a row of the table `traffic` that contains `entries`.
   static func row(_ id: Int64, _ entries: [TrafficEntry]) -> LogRow {
     let first = entries.first?.time ?? 0
     var writer = ByteWriter()

@@ -134,14 +134,7 @@ public struct DocumentHistory: Sendable {
 }
 
 extension DocumentHistory {
-  /// Reads the history from the log of a database.
-  /// - Parameters:
-  ///   - db: The database.
-  ///   - path: The path of the document, for messages.
-  ///   - board: The board's id.
-  ///   - name: The board's name.
-  ///   - known: Descriptions of the damage that was found before.
-  /// - Throws: `damaged` if damaged pages prevent reading the log to its end.
+  /// Reads the history from the log of a database; throws if damaged pages prevent reading the log to its end.
   init(_ db: Database, at path: String, board: [UInt8], name: String, damages known: [String] = []) throws {
     var reader = HistoryReader(LogReader(db, path: path), DocumentHistory(board: board, name: name))
     self = try reader.read()

@@ -36,9 +36,7 @@ struct HistoryReader {
   private var history: DocumentHistory
   /// The marks and keyframes that are not added to the history yet, in order.
   private var annotations: ArraySlice<Annotation> = []
-  /// The checksum chain at the last row that was read; nil after missing or damaged rows.
   private var chain: UInt32? = 0
-  /// The number of the next row.
   private var next: Int64 = 1
   /// The number of the row before the first row in the log.
   private var beginning: Int64 = 0
@@ -51,8 +49,7 @@ struct HistoryReader {
     self.history = history
   }
 
-  /// Reads the history.
-  /// - Throws: `damaged` if damaged pages prevent reading the log to its end.
+  /// Reads the history; throws if damaged pages prevent reading the log to its end.
   mutating func read() throws -> DocumentHistory {
     let keyframes = try readKeyframes()
     // If a gap ends at the time of a keyframe, the gap comes first: the keyframe contains the changes of the gap.
@@ -98,7 +95,6 @@ struct HistoryReader {
     return history
   }
 
-  /// Adds a description of damage at the current end of the history.
   private mutating func damage(_ words: String) {
     history.damages.append(DocumentHistory.Damage(place: history.steps.count, words: words))
   }
@@ -140,7 +136,6 @@ struct HistoryReader {
     chain = nil
   }
 
-  /// Adds the marks and keyframes that follow the rows up to `row`.
   private mutating func addAnnotations(upTo row: Int64) {
     while let next = annotations.first, next.log <= row {
       annotations.removeFirst()

@@ -3,7 +3,7 @@ import GRDB
 import Synchronization
 import Whiteboard
 
-/// Finding, opening and creating boards. Boards are identified by the names and ids that are stored in their files.
+/// Boards are identified by the names and ids that are stored in their files.
 extension BoardLibrary {
   /// Opens the board with the given name for writing, and creates it if the library has none.
   ///
@@ -154,7 +154,6 @@ extension BoardLibrary {
     return try await BoardDocument.openForWritingOrReading(at: path, seal: seal, holding: reservation)
   }
 
-  /// The property by which a board is found.
   private enum Sought: Sendable {
     case board([UInt8])
     /// The name or, if no board has that name, the title.
@@ -295,8 +294,7 @@ enum KnownBoards {
 
   private static let entries = Mutex<[String: Entry]>([:])
 
-  /// Returns the id of the board in a file; blocks the thread.
-  /// - Throws: The error of a file that cannot be read.
+  /// Returns the id of the board in a file; blocks the thread; throws the error of a file that cannot be read.
   static func board(of path: String) throws -> [UInt8] {
     let stamp = stamp(path)
     if let stamp, let known = entries.withLock({ $0[path] }) {
@@ -342,8 +340,8 @@ final class LibraryLock: Sendable {
     self.descriptor = Mutex(descriptor)
   }
 
-  /// Waits for the lock on a directory, in the order of the calls.
-  /// - Returns: The lock; the error if the directory accepts no lock file.
+  /// Waits for the lock on a directory, in the order of the calls; returns the lock; the error if the directory accepts
+  /// no lock file.
   static func acquire(_ directory: String) async -> Result<LibraryLock, DocumentError> {
     await enter(directory)
     let opened = await Blocking.result(directory) {

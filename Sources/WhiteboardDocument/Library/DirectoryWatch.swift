@@ -49,8 +49,6 @@ package final class DirectoryWatch: Sendable {
   /// Waits for the next tick; returns false if the task was canceled.
   package func tick() async -> Bool { await turn.next(stream) }
 
-  /// The directory that the kernel watches.
-  ///
   /// If the directory is removed and recreated, the new directory is a different one for the kernel.
   private final class Aim: @unchecked Sendable {
     private let directory: String
@@ -64,9 +62,8 @@ package final class DirectoryWatch: Sendable {
       watched = Self.aim(directory, descriptor)
     }
 
-    /// Watches the directory that is currently at the path.
-    ///
-    /// - Returns: Whether the directory is a different one than before, or cannot be watched.
+    /// Watches the directory that is currently at the path; returns whether the directory is a different one than
+    /// before, or cannot be watched.
     func isOff() -> Bool {
       let now = Self.aim(directory, descriptor)
       guard now < 0 || now != watched else { return false }

@@ -10,7 +10,6 @@ public enum LibraryChange: Hashable, Sendable {
   case removed(String)
 }
 
-/// A watcher that scans a directory when something in it changes, and reports the differences.
 actor LibraryWatcher {
   private struct Mark: Hashable, Sendable {
     var file: Stamp

@@ -114,9 +114,8 @@ public actor PersonalSettings {
     }
   }
 
-  /// Locks the settings, so that no other process changes them between a read and a write.
-  ///
-  /// - Returns: A descriptor; closing it releases the lock.
+  /// Locks the settings, so that no other process changes them between a read and a write; closing the descriptor
+  /// unlocks them.
   private static func lock(_ path: String) throws(DocumentError) -> CInt {
     let descriptor = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw DocumentError.creating(path, "nothing was changed") }
@@ -126,7 +125,6 @@ public actor PersonalSettings {
   }
 }
 
-/// A reader that emits the settings each time they differ from the last ones.
 private actor SettingsReader {
   private let settings: PersonalSettings
   private let watch: DirectoryWatch

@@ -94,11 +94,10 @@ enum Connector {
     return (try connectInPlace(copy, .reading), isComplete)
   }
 
-  /// Opens the database at `path` without examining its WAL file.
+  /// Opens the database at `path` without examining its WAL file; throws if the file is empty, has a journal that names
+  /// another file, has the tables of another program, or has values that are too long.
   ///
   /// The caller must have examined the WAL file.
-  /// - Throws: An error if the file is empty, has a journal that names another file, has the tables of another program,
-  ///   or has values that are too long.
   static func connectInPlace(_ path: String, _ mode: BoardDocument.Mode) throws -> DatabaseQueue {
     try DocumentFile.checkNotEmpty(of: path)
     try DocumentFile.checkJournal(of: path)
@@ -119,8 +118,7 @@ enum Connector {
     return database
   }
 
-  /// Checks the pages of a database, but not its indices.
-  /// - Throws: `damaged` if pages are damaged.
+  /// Checks the pages of a database, but not its indices; throws if pages are damaged.
   static func quickCheck(_ db: Database, at path: String) throws {
     let found = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? "nothing"
     guard found == "ok" else {
@@ -172,12 +170,8 @@ enum DiskCondition {
 }
 
 extension DocumentError {
-  /// Creates the error for a file that could not be created or opened for writing, from `errno`.
-  ///
-  /// - Parameters:
-  ///   - path: The file or directory that the message names.
-  ///   - rest: The rest of the message after the cause; nil uses the usual advice for the cause.
-  /// - Returns: The error. Its message begins with the cause.
+  /// Creates the error for a file that could not be created or opened for writing, from `errno`; without `rest`, the
+  /// message ends with the usual advice.
   static func creating(_ path: String, _ rest: String? = nil) -> DocumentError {
     let number = errno
     let words = DiskCondition.words(number) ?? String(cString: strerror(number))

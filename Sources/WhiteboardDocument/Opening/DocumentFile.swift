@@ -14,8 +14,8 @@ enum DocumentFile {
     return String(cString: real)
   }
 
-  /// Checks that there is a file at `path` that this process can open in the given mode.
-  /// - Throws: `notFound`, `wrongKind`, `readOnly`, `inputOutput`.
+  /// Checks that there is a file at `path` that this process can open in the given mode; throws `notFound`,
+  /// `wrongKind`, `readOnly`, `inputOutput`.
   static func checkAccess(_ path: String, _ mode: BoardDocument.Mode) throws {
     var status = stat()
     guard stat(path, &status) == 0 else {
@@ -71,12 +71,11 @@ enum DocumentFile {
     return stat(path, &status) == 0 ? Int(status.st_size) : nil
   }
 
-  /// Describes damage to the version bytes in the file's header that prevents programs from writing the file.
+  /// Describes damage to the version bytes in the file's header that prevents programs from writing the file; nil if
+  /// there is none, if the file is not an SQLite database, or if this process has it open.
   ///
-  /// If byte 18 is greater than 2, SQLite can only read the file. If byte 19 is greater than 2, SQLite cannot open the
-  /// file at all.
-  /// - Returns: A description of the damage; nil if there is none, if the file is not an SQLite database, or if this
-  ///   process has it open.
+  /// If byte 18 is greater than 2, SQLite can only read the file. If byte 19 is greater than 2, SQLite cannot open it
+  /// at all.
   static func headerDamage(of path: String) -> String? {
     OpenFiles.holding(path) { use in
       let descriptor = use == .none ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1
@@ -93,7 +92,6 @@ enum DocumentFile {
     }
   }
 
-  /// Returns the error for a file with a damaged header.
   static func headerError(_ damage: String, _ path: String) -> DocumentError {
     DocumentError(.damaged, "\(path): \(damage); 'whiteboard-peer boards recover' saves its data; nothing was changed")
   }

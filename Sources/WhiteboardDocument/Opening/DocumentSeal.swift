@@ -72,8 +72,6 @@ public struct DocumentSeal: Sendable {
     return Hexadecimal.encode(Array(code.finalize()))
   }
 
-  /// Returns the seal to use for a file in a library's directory.
-  ///
   /// Earlier releases did not seal their files, so a file that is not newer than the secret is accepted as it is.
   func forFile(_ path: String, inLibrary directory: String) -> DocumentSeal {
     var seal = self

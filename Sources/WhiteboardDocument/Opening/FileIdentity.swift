@@ -1,7 +1,5 @@
 import Foundation
 
-/// The identity of a file or directory in the kernel.
-///
 /// The identity does not depend on the file's name.
 struct FileIdentity: Hashable, Sendable {
   let device: UInt64

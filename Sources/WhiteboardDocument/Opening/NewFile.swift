@@ -5,10 +5,7 @@ import Whiteboard
 
 /// A namespace for creating new files atomically: a file appears when it is complete, or not at all.
 enum NewFile {
-  /// Creates a document at `path`.
-  ///
-  /// `fill` adds content before other programs can see the file.
-  /// - Returns: The result of `fill`.
+  /// `fill` adds content before other programs can see the file; its result is returned.
   @discardableResult static func make<Result: Sendable>(
     at path: String,
     board: [UInt8],
@@ -34,10 +31,7 @@ enum NewFile {
     }
   }
 
-  /// Creates a file at `path`.
-  ///
-  /// `make` writes a temporary file. The file gets its final name when it is complete and on the disk.
-  /// - Returns: The result of `make`.
+  /// `make` writes a temporary file, which gets its final name when it is complete and on the disk.
   @discardableResult static func publish<Result: Sendable>(
     at path: String,
     _ make: @escaping @Sendable (_ temporary: String) throws -> Result
@@ -72,8 +66,7 @@ enum NewFile {
     }
   }
 
-  /// Checks the length of a board id.
-  /// - Throws: `wrongBoard`.
+  /// Checks the length of a board id; throws `wrongBoard`.
   static func check(_ board: [UInt8]) throws(DocumentError) {
     guard board.count == BoardDocument.boardIDLength else {
       throw DocumentError(.wrongBoard, "a board id has \(BoardDocument.boardIDLength) bytes")

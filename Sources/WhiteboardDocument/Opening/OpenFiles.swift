@@ -1,10 +1,9 @@
 import GRDB
 import Synchronization
 
-/// The files that SQLite has open in this process.
+/// If a process closes any descriptor of a file, it loses all of SQLite's locks on that file.
 ///
-/// If a process closes any descriptor of a file, it loses all of SQLite's locks on that file. Therefore, while this
-/// process has a file open, only SQLite may read the file and its WAL index.
+/// Therefore, while this process has a file open, only SQLite may read the file and its WAL index.
 enum OpenFiles {
   /// The state of a file in this process.
   enum Use: Comparable, Sendable {

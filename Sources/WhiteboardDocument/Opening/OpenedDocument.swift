@@ -59,8 +59,7 @@ struct OpenedDocument: Sendable {
     }
   }
 
-  /// Prepares the file for writing.
-  /// - Returns: Whether facts were removed that the program did not write.
+  /// Prepares the file for writing; returns whether facts were removed that the program did not write.
   private static func beginWriting(_ db: Database, _ seal: DocumentSeal?, at path: String) throws -> Bool {
     let journal = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
     guard journal == "wal" else {

@@ -10,14 +10,11 @@ struct WriterInspection: Sendable {
   /// Messages to the user about the damage; empty if none was found.
   let damages: [String]
 
-  /// Inspects a file before it is opened for writing, and copies it if it is damaged.
+  /// Inspects a file before it is opened for writing, and copies it if it is damaged; throws the reason why the
+  /// document cannot be opened for writing.
   ///
-  /// The inspection opens the file only for reading. If the file were opened for writing, closing the connection would
-  /// empty the WAL file.
-  /// - Parameters:
-  ///   - path: The path of the file.
-  ///   - expected: The id that the board must have; nil accepts any board.
-  /// - Throws: The reason why the document cannot be opened for writing. If it throws, nothing was changed.
+  /// If it throws, nothing was changed. The inspection opens the file only for reading. If the file were opened for
+  /// writing, closing the connection would empty the WAL file.
   init(_ path: String, expecting expected: [UInt8]?) throws {
     // If the file has a transaction to roll back, try that on a copy of the file first.
     let copy = try Self.rolledBackCopy(of: path)
@@ -56,8 +53,8 @@ struct WriterInspection: Sendable {
     ]
   }
 
-  /// Replaces a file whose WAL file is damaged with one that contains all readable pages of the WAL file.
-  /// - Returns: A description of the damage, for the user.
+  /// Replaces a file whose WAL file is damaged with one that contains all readable pages of the WAL file; returns a
+  /// description of the damage, for the user.
   private static func replace(_ path: String, _ log: WriteAheadLog, _ damage: String, _ expected: [UInt8]?) throws
     -> String
   {
@@ -80,8 +77,8 @@ struct WriterInspection: Sendable {
         ? "" : " To save the intact data of both files, run: whiteboard-peer boards recover \(shellQuoted(path))")
   }
 
-  /// Opens a copy of the file with its last transaction rolled back; nil if there is nothing to roll back.
-  /// - Throws: `damaged` if the rolled-back file is damaged or belongs to a different board.
+  /// Opens a copy of the file with its last transaction rolled back; nil if there is nothing to roll back; throws if
+  /// the rolled-back file is damaged or belongs to a different board.
   private static func rolledBackCopy(of path: String) throws -> DatabaseQueue? {
     var status = stat()
     guard stat(path + "-journal", &status) == 0, status.st_size > 0 else { return nil }
@@ -140,14 +137,9 @@ struct DocumentIdentity: Sendable {
   /// Whether the identity contains no value.
   var isEmpty: Bool { values.isEmpty }
 
-  /// Reads the identity of a file without its WAL file.
+  /// Reads the identity of a file without its WAL file; nil if SQLite does not use the WAL file, or if it is unknown.
   ///
   /// If the file and its WAL file together have a different identity, the WAL file belongs to another file.
-  /// - Parameters:
-  ///   - path: The path of the file.
-  ///   - log: The WAL file; nil if there is none.
-  /// - Returns: The identity; nil if SQLite does not use the WAL file, or if the identity is unknown.
-  /// - Throws: `notFound`, `wrongKind`, `inputOutput`.
   static func withoutLog(_ path: String, log: WriteAheadLog?) throws -> DocumentIdentity? {
     guard let log, log.usable > 0, log.damage == nil else { return nil }
     return try withoutLog(path)
@@ -158,9 +150,8 @@ struct DocumentIdentity: Sendable {
     try OpenFiles.holding(path) { use in use == .none ? try PageScanner(path, readsLog: false).firstIdentity : nil }
   }
 
-  /// Checks that a database is the document with this identity.
-  ///
-  /// - Throws: `damaged` if the identity differs, because the WAL file belongs to another file.
+  /// Checks that a database is the document with this identity; throws if the identity differs, because the WAL file
+  /// belongs to another file.
   func check(_ db: Database, at path: String) throws {
     var found = Self()
     try found.add(db, at: path)

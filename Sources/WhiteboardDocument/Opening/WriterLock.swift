@@ -11,7 +11,6 @@ final class WriterLock: Sendable {
   private let path: String
   private let isOurs: Bool
 
-  /// Locks the document at the path `document` for writing.
   init(_ document: String) throws(DocumentError) {
     let path = document + "-lock"
     while true {
@@ -54,7 +53,6 @@ final class WriterLock: Sendable {
     }
   }
 
-  /// Returns whether `path` is the path of the open file `descriptor`.
   private static func isFile(_ descriptor: CInt, at path: String) -> Bool {
     var ours = stat()
     var there = stat()
@@ -78,5 +76,4 @@ public struct BoardReservation: Sendable {
   func lock(of document: String) -> WriterLock? { writerLock.isLock(of: document) ? writerLock : nil }
 }
 
-/// Returns the system's message for the current `errno`.
 func systemMessage() -> String { String(cString: strerror(errno)) }

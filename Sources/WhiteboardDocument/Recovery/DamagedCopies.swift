@@ -1,9 +1,5 @@
 import Foundation
 
-/// Copies of damaged files, made before the damage is repaired or overwritten; implements REC-17.
-///
-/// The first copy of `NAME.whiteboard` is `NAME.whiteboard.damaged-1`; the copies of its `-wal`, `-shm` and `-journal`
-/// files have this name with the same endings. A library does not list these names as boards.
 enum DamagedCopies {
   /// The maximum number of copies of one file.
   static let limit = 8
@@ -15,12 +11,10 @@ enum DamagedCopies {
     (1...limit).map { "\(path).damaged-\($0)" }.filter { access($0, F_OK) == 0 }
   }
 
-  /// Copies a file and its `-wal`, `-shm` and `-journal` files, and returns when the copies are on the disk.
+  /// Copies a file and its `-wal`, `-shm` and `-journal` files, and returns when the copies are on the disk; returns
+  /// the path of the copy; throws `full`, `readOnly`, `inputOutput`; `exists` if there are ``limit`` copies already.
   ///
-  /// If the newest copy has the same content, no new copy is made.
-  /// - Returns: The path of the copy.
-  /// - Throws: `full`, `readOnly`, `inputOutput`; `exists` if there are ``limit`` copies already. If it throws, the
-  ///   file must not be changed.
+  /// If it throws, the file must not be changed. If the newest copy has the same content, no new copy is made.
   static func make(of path: String) throws(DocumentError) -> String {
     let copies = all(of: path)
     if let last = copies.last, isSame(last, as: path) { return last }
@@ -51,12 +45,10 @@ enum DamagedCopies {
     return copy
   }
 
-  /// Copies one file to an unused path, and returns when the copy is on the disk.
-  /// - Parameters:
-  ///   - source: The path of the file.
-  ///   - target: The path of the copy.
-  ///   - mayBeMissing: Whether `source` may be missing; the copy is then empty.
-  /// - Throws: `full`, `readOnly`, `inputOutput`. The incomplete copy is not removed.
+  /// Copies one file to an unused path, and returns when the copy is on the disk; throws `full`, `readOnly`,
+  /// `inputOutput`.
+  ///
+  /// The incomplete copy is not removed.
   static func copy(_ source: String, to target: String, orEmpty mayBeMissing: Bool = false) throws(DocumentError) {
     let isEmpty = mayBeMissing && access(source, F_OK) != 0
     let input = open(isEmpty ? "/dev/null" : source, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -101,8 +93,7 @@ enum DamagedCopies {
 
 /// A namespace for forcing the contents of files to the disk.
 enum FileSync {
-  /// Waits until a file, or the entries of a directory, are on the disk.
-  /// - Throws: `full`, `readOnly`, `inputOutput`.
+  /// Waits until a file, or the entries of a directory, are on the disk; throws `full`, `readOnly`, `inputOutput`.
   static func synchronize(_ path: String) throws(DocumentError) {
     let descriptor = open(path.isEmpty ? "." : path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .writing(path) }

@@ -37,13 +37,10 @@ final class PageScanner {
   /// A row is identified by its rowid, its length, and the part of it that is on its own page.
   private var known: Set<[UInt8]> = []
 
-  /// Opens the database file at `path` for reading, and its WAL file if there is one.
+  /// Opens the database file at `path` for reading, and its WAL file if there is one; throws `notFound`, `wrongKind`,
+  /// `inputOutput`.
   ///
   /// If the database file is missing, only the WAL file is read.
-  /// - Parameters:
-  ///   - path: The path of the file. This process must not have the file open.
-  ///   - readsLog: Whether the WAL file is read. The WAL file of another database is left out.
-  /// - Throws: `notFound`, `wrongKind`, `inputOutput`.
   init(_ path: String, readsLog: Bool = true) throws(DocumentError) {
     // Without O_NONBLOCK, opening a pipe that has no writer would block.
     let isMissing = readsLog && access(path, F_OK) != 0 && access(path + "-wal", R_OK) == 0
@@ -92,7 +89,6 @@ final class PageScanner {
   /// Whether the WAL file is ignored because it belongs to another file.
   private var leavesOutLog = false
 
-  /// The identity on the first page of the file that contains one; nil if no page does.
   var firstIdentity: DocumentIdentity? {
     for page in 1...max(1, pageCount) {
       var identity = DocumentIdentity()
@@ -107,12 +103,11 @@ final class PageScanner {
     if log >= 0 { close(log) }
   }
 
-  /// Calls `body` with each row of each page, first in the database file and then in its WAL file.
+  /// Calls `body` with each row of each page, first in the database file and then in its WAL file; returns whether all
+  /// rows were read; false if long rows exceeded a limit.
   ///
-  /// If a long row occurs more than once, for example in the database file and in the WAL file, `body` gets only the
-  /// first one.
-  /// - Returns: Whether all rows were read; false if long rows exceeded a limit. Without the limit, a file in which
-  ///   many cells refer to the same pages could take forever.
+  /// Without the limit, a file in which many cells refer to the same pages could take forever. If a long row occurs
+  /// more than once, for example in the database file and in the WAL file, `body` gets only the first one.
   @discardableResult func scan(_ body: (Place, _ rowid: Int64, _ columns: [StoredValue]) -> Void) -> Bool {
     for page in 1...max(1, pageCount) { scan(nil, page, body) }
     guard !leavesOutLog else { return budget > 0 }

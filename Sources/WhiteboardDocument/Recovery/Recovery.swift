@@ -60,7 +60,6 @@ struct Recovery: Sendable {
   private let source: String
   private let played: (any PlayedBoard.Type)?
 
-  /// Creates a recovery of the document at the path `source`.
   init(of source: String, playing played: (any PlayedBoard.Type)?) {
     self.source = DocumentFile.resolved(source)
     self.played = played
@@ -79,13 +78,9 @@ struct Recovery: Sendable {
     }
   }
 
-  /// Writes the intact data to a new document.
-  /// - Parameters:
-  ///   - path: The path of the new document.
-  ///   - board: The board's id, which is needed only if the file no longer contains it.
-  ///   - now: Milliseconds since 1970.
-  /// - Returns: A report of the saved data and the losses.
-  /// - Throws: `notFound`, `exists`, `full`; `damaged` if nothing can be saved.
+  /// Writes the intact data to a new document; throws `damaged` if nothing can be saved.
+  ///
+  /// `board` is needed only if the file no longer contains the id; `now` is in milliseconds since 1970.
   func run(to path: String, board: [UInt8]?, now: Int64) async throws(DocumentError) -> RecoveryReport {
     let (source, played) = (source, played)
     let found = try await Blocking.run(source) { try Salvage.withCopies(of: source) }
@@ -117,11 +112,8 @@ struct Recovery: Sendable {
 
 /// A writer that stores the intact data of a damaged file in a new document.
 struct SalvageWriter {
-  /// The data that was written.
   struct Result: Sendable {
-    /// The number of assets.
     let assets: Int
-    /// The number of keyframes and versions.
     var keyframes: Int
     /// Descriptions of losses that were noticed while writing.
     var losses: [String]
@@ -129,7 +121,6 @@ struct SalvageWriter {
 
   private let salvage: Salvage
 
-  /// Creates a writer of the given data.
   init(_ salvage: Salvage) { self.salvage = salvage }
 
   /// Writes all recovered data to a new document, in one transaction.
@@ -195,9 +186,7 @@ struct SalvageWriter {
     try LogWriter.mark(1, from, after ?? from, log, "", db)
   }
 
-  /// Stores the assets that match their hash.
-  ///
-  /// - Returns: The number of stored assets, and descriptions of the lost assets.
+  /// Stores the assets that match their hash; returns the number of stored assets, and descriptions of the lost assets.
   private func storeAssets(_ db: Database) throws -> (count: Int, losses: [String]) {
     var good: Set<[UInt8]> = []
     var seen: Set<[UInt8]> = []

@@ -5,12 +5,10 @@ import Whiteboard
 struct Salvage: Sendable {
   /// A photo, and the file that contains it.
   struct Asset: Sendable {
-    /// The path of the file.
     let source: String
     let place: PageScanner.Place
   }
 
-  /// The path of the file.
   let source: String
   /// The values of the table `meta` by key.
   var meta: [String: String] = [:]
@@ -33,7 +31,6 @@ struct Salvage: Sendable {
   /// The number of the log's last row, according to the file.
   var end: Int64 = 0
 
-  /// Descriptions of all losses.
   var losses: [String] { rowLosses + otherLosses }
 
   /// The board's id; nil if it is lost.
@@ -48,8 +45,8 @@ struct Salvage: Sendable {
   /// The number of batches and answers.
   var entries: Int { rows.reduce(0) { $0 + Int($1.entries) } }
 
-  /// Reads the intact data of the file at the path `source`, and of its WAL file.
-  /// - Throws: `notFound`, `wrongKind`, `inputOutput`; `damaged` if there is no intact data.
+  /// Reads the intact data of the file at the path `source`, and of its WAL file; throws `notFound`, `wrongKind`,
+  /// `inputOutput`; `damaged` if there is no intact data.
   init(_ source: String) throws(DocumentError) {
     self.source = source
     let scanner = try PageScanner(source)
@@ -137,9 +134,6 @@ struct Salvage: Sendable {
     listedAssets = inventory.assets
   }
 
-  /// Returns the candidate whose checksum continues the chain; nil if no candidate does.
-  ///
-  /// All candidates have the same row number. `chain` is the checksum of the row before them.
   private static func following(_ chain: UInt32, _ choices: [StoredLogRow]) -> StoredLogRow? {
     choices.last { $0.sum == $0.row.sum(after: chain) }
   }
@@ -220,11 +214,10 @@ extension Salvage {
     return all
   }
 
-  /// Adds the data of a copy of the same board.
+  /// The file and the copy have the same rows up to the point where the copy was made.
   ///
-  /// The file and the copy have the same rows up to the point where the copy was made. In the result, the file's later
-  /// rows come after the copy's last row. This order is correct because batches apply in any order, and an answer omits
-  /// only entries that are before it in the file.
+  /// In the result, the file's later rows come after the copy's last row. This order is correct because batches apply
+  /// in any order, and an answer omits only entries that are before it in the file.
   private mutating func merge(_ copy: Salvage) {
     let fork = Self.fork(rows, copy.rows)
     let shift = fork.map { ($0, by: (copy.rows.last?.id ?? 0) - $0 + 1) }

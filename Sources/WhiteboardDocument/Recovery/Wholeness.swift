@@ -51,7 +51,6 @@ struct Replay {
     let keyframe: [UInt8]
   }
 
-  /// The result of a replay.
   struct Outcome {
     var mismatches: [Mismatch] = []
     /// The indices of the steps that cannot be applied.
@@ -59,7 +58,6 @@ struct Replay {
     /// The ids of the keyframes whose content does not match their digest.
     var wrong: [Int64] = []
 
-    /// Descriptions of all problems in the result.
     var problems: [String] {
       faults.map { "step \($0 + 1) cannot be applied" }
         + mismatches.map { mismatch in
@@ -80,11 +78,8 @@ struct Replay {
     self.board = board
   }
 
-  /// Reads all stored data, applies the history to a board of the given type, and describes all damage.
-  /// - Parameters:
-  ///   - known: Descriptions of the damage that was found before; the result begins with them.
-  ///   - kind: The type of board.
-  /// - Returns: One line for each problem.
+  /// Reads all stored data, applies the history to a board of the given type, and describes all damage; returns one
+  /// line for each problem.
   func damages(besides known: [String], playing kind: any PlayedBoard.Type) -> [String] {
     let stored = known + LogReader(db, path: path).damages()
     // If the replay fails, `stored` already describes the damage that caused the failure.
@@ -92,8 +87,7 @@ struct Replay {
     return stored + outcome.problems
   }
 
-  /// Applies the whole history to a new board of the given type.
-  /// - Throws: An error if the document cannot be read.
+  /// Applies the whole history to a new board of the given type; throws if the document cannot be read.
   func play(_ kind: any PlayedBoard.Type) throws -> Outcome { try play(on: kind) }
 
   private func play<Played: PlayedBoard>(on kind: Played.Type) throws -> Outcome {
@@ -157,9 +151,8 @@ struct WholenessRepair {
     self.kind = kind
   }
 
-  /// Removes or replaces states and entries that fail the checks, until all checks pass.
-  /// - Returns: Descriptions of the losses.
-  /// - Throws: `damaged` if the document does not become whole.
+  /// Removes or replaces states and entries that fail the checks, until all checks pass; returns descriptions of the
+  /// losses; throws if the document does not become whole.
   func run() throws -> [String] {
     var losses: [String] = []
     // Repeat the checks, since each round can reveal more damage.
@@ -216,7 +209,6 @@ struct WholenessRepair {
     }
   }
 
-  /// Rewrites the log without the steps at the given indices.
   private func drop(_ steps: [Int]) throws {
     let history = try DocumentHistory(db, at: path, board: board, name: "")
     var left: [Int64: [DocumentEntry]] = [:]

@@ -11,9 +11,8 @@ struct LogReader {
     self.path = path
   }
 
-  /// Reads the newest intact keyframe and the entries after it, up to `time`.
-  /// - Throws: `damaged` if data that this state needs is damaged; `notFound` if the history of that time is no longer
-  ///   stored.
+  /// Reads the newest intact keyframe and the entries after it, up to `time`; throws if data that this state needs is
+  /// damaged; `notFound` if the history of that time is no longer stored.
   func content(upTo time: Int64?) throws -> DocumentContent {
     var notes: [String] = []
     let (base, passedOver) = try keyframe(upTo: time, &notes)
@@ -111,9 +110,7 @@ struct LogReader {
     return nil
   }
 
-  /// Returns the marks in order.
-  ///
-  /// - Throws: `damaged` if a mark does not match its checksum.
+  /// Returns the marks in order; throws if a mark does not match its checksum.
   func marks() throws -> [StoredMark] {
     try Row.fetchAll(db, sql: "SELECT \(StoredMark.columns) FROM mark ORDER BY id").map { row in
       guard let mark = StoredMark(StoredValue.columns(row)) else {

@@ -20,10 +20,8 @@ struct LogTail: Sendable {
   /// entries ago.
   func needsKeyframe(now: Int64) -> Bool { entriesSince >= 4096 || (entriesSince > 0 && now &- keyframeTime >= 30_000) }
 
-  /// Creates the end of an empty log.
   init() {}
 
-  /// Reads the end of the log from a database.
   init(_ db: Database, at path: String) throws {
     keyframeTime = try Meta.get(db, .created, at: path).flatMap { Int64($0) } ?? 0
     var keyframeLog: Int64 = 0

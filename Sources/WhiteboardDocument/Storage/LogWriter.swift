@@ -12,7 +12,6 @@ enum LogWriter {
   /// The size in bytes at which a new row begins, so that damage to one row loses little.
   private static let rowSize = 1 << 18
 
-  /// Runs steps in order.
   static func perform(_ steps: [Step], _ db: Database, _ tail: inout LogTail) throws {
     for step in joined(steps) { try perform(step, db, &tail) }
   }
@@ -104,7 +103,6 @@ enum LogWriter {
     try store(row, db)
   }
 
-  /// Stores a row of `author`, and replaces the row of the same incarnation.
   static func store(_ row: StoredAuthor, _ db: Database) throws {
     let statement = try db.cachedStatement(
       sql: """
@@ -155,7 +153,6 @@ enum LogWriter {
     try thin(db)
   }
 
-  /// Stores a row of `keyframe`.
   static func store(_ row: StoredKeyframe, _ db: Database) throws {
     try db.execute(
       sql: """

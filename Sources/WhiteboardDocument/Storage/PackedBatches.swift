@@ -2,9 +2,8 @@ import Whiteboard
 
 /// A packed encoding of the batches in a row of the log.
 ///
-/// Each batch omits the values that follow from the batches before it.
-///
-/// Implements REC-11. Only the heading of a batch is packed. The bytes of its operations do not change.
+/// Each batch omits the values that follow from the batches before it. Implements REC-11. Only the heading of a batch
+/// is packed. The bytes of its operations do not change.
 struct PackedBatches {
   /// The values that the next batch of an incarnation is expected to have.
   private struct Author {
@@ -15,10 +14,9 @@ struct PackedBatches {
     /// The board time after the incarnation's last operation.
     var end: UInt64 = 0
 
-    /// Returns the expected board time of a batch in an entry at `time`.
+    /// If the time after the last batch is in the expected millisecond, that time is expected.
     ///
-    /// If the time after the last batch is in the expected millisecond, that time is expected. Otherwise, the first
-    /// time of the millisecond is expected.
+    /// Otherwise, the first time of the millisecond is expected.
     func expected(at time: Int64) -> UInt64 {
       let first = UInt64(bitPattern: time &+ lead) << 16
       return end >> 16 == first >> 16 ? end : first
@@ -30,8 +28,6 @@ struct PackedBatches {
     }
   }
 
-  /// The flags of a packed batch.
-  ///
   /// Each flag states that a value differs from the expected one, and is therefore stored.
   private enum Said {
     static let sequence: UInt64 = 1
@@ -58,9 +54,8 @@ struct PackedBatches {
 
   // MARK: - Writing
 
-  /// Writes the batch of an entry at `time`.
-  ///
-  /// - Returns: Whether the batch was written; false if it could not be restored exactly.
+  /// Writes the batch of an entry at `time`; returns whether the batch was written; false if it could not be restored
+  /// exactly.
   mutating func write(_ batch: [UInt8], at time: Int64, to writer: inout ByteWriter) -> Bool {
     var reader = ByteReader(batch)
     guard let heading = try? Self.heading(&reader), heading.time >> 16 < 1 << 47 else { return false }
@@ -128,7 +123,6 @@ struct PackedBatches {
 
   // MARK: - Reading
 
-  /// Reads the next batch and returns its full form.
   mutating func read(_ reader: inout ByteReader, at time: Int64) throws(CodecError) -> [UInt8] {
     let said = try reader.varint()
     let index = try incarnation(said / Said.number, &reader)

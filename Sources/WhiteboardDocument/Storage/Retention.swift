@@ -2,18 +2,10 @@ import GRDB
 
 /// A namespace for removing old history from a document.
 enum Retention {
-  /// Removes old rows and keyframes.
+  /// Removes rows and keyframes that are older than a number of days: `days`, or else the number in the file, if any.
   ///
-  /// Among the keyframes that are older than the retention, the newest one remains. All rows and keyframes before it
-  /// are removed, except named versions. The remaining rows are not rewritten. At least two keyframes remain, since one
-  /// may be damaged.
-  /// - Parameters:
-  ///   - db: The database of the document, in a transaction.
-  ///   - path: The path of the document, for messages.
-  ///   - now: Milliseconds since 1970.
-  ///   - days: The number of days of history that remain; nil uses the stored number. If no number is stored, nothing
-  ///     is removed.
-  /// - Throws: The errors of SQLite; `damaged` if the stored number of days is damaged.
+  /// Of the older keyframes, the newest one remains. All rows and keyframes before it are removed, except named
+  /// versions. At least two keyframes remain, since one may be damaged. `now` is in milliseconds since 1970.
   static func dropHistory(_ db: Database, at path: String, now: Int64, keeping days: Int?) throws {
     let stored = try Meta.get(db, .retention, at: path).flatMap { Int64($0) }
     guard let days = days.map({ Int64($0) }) ?? stored else { return }

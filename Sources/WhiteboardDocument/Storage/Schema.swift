@@ -9,7 +9,6 @@ enum Schema {
   /// Files with a greater format are refused.
   static let format: Int32 = 2
 
-  /// The migrations that bring a database to the current format.
   static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
     migrator.registerMigration("1") { db in
@@ -133,7 +132,6 @@ enum Schema {
 enum MetaKey: String, CaseIterable, Sendable {
   /// The board's id, as 32 hexadecimal digits.
   case board
-  /// The board's name.
   case name
   /// The creation time of the document, in milliseconds since 1970.
   case created
@@ -154,7 +152,6 @@ enum MetaKey: String, CaseIterable, Sendable {
   case browserLinks = "browser_links"
   /// The number of days for which history is stored; absent if it is stored forever.
   case retention
-  /// The number of objects on the board, for the library.
   case objects
   /// The names of the users who drew on the board, as a JSON array, for the library.
   case people
@@ -164,9 +161,7 @@ enum MetaKey: String, CaseIterable, Sendable {
   case changed
 }
 
-/// Functions that read and write rows of the table `meta`.
 enum Meta {
-  /// Returns the checksum of a row of the table `meta`.
   static func checksum(_ key: String, _ value: String) -> UInt32 {
     Checksum.row(UInt8(ascii: "m"), [], [Array(key.utf8), Array(value.utf8)])
   }

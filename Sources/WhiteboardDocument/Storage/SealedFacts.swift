@@ -6,7 +6,6 @@ import GRDB
 enum SealedFacts {
   static let keys: [MetaKey] = [.code, .membership, .removal, .browserLinks]
 
-  /// Returns the key of the row that contains the seal of a fact.
   static func sealKey(_ key: MetaKey) -> String { "seal \(key.rawValue)" }
 
   /// Returns a fact; nil if it is missing, or if it is foreign.
@@ -33,8 +32,8 @@ enum SealedFacts {
     return try !foreign(db, seal, at: path).isEmpty
   }
 
-  /// Removes the facts that this program did not write, or seals them if the user trusts the file.
-  /// - Returns: Whether facts were removed.
+  /// Removes the facts that this program did not write, or seals them if the user trusts the file; returns whether
+  /// facts were removed.
   static func settle(_ db: Database, _ seal: DocumentSeal, at path: String) throws -> Bool {
     let found = try foreign(db, seal, at: path)
     for key in found {

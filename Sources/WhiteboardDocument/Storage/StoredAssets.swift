@@ -2,7 +2,6 @@ import Crypto
 import Foundation
 import GRDB
 
-/// The SHA-256 hashes that identify assets.
 enum AssetHash {
   static let length = 32
 
@@ -11,8 +10,7 @@ enum AssetHash {
 
 /// Functions that read and write rows of the table `asset`, which contains the files of photos.
 enum StoredAssets {
-  /// Reads a file that will be stored as an asset; blocks the thread.
-  /// - Throws: `notFound`, `tooLarge`, `inputOutput`.
+  /// Reads a file that will be stored as an asset; blocks the thread; throws `notFound`, `tooLarge`, `inputOutput`.
   static func read(_ file: String) throws -> [UInt8] {
     var status = stat()
     guard stat(file, &status) == 0 else { throw DocumentError(.notFound, "\(file): \(systemMessage())") }
@@ -42,8 +40,8 @@ enum StoredAssets {
     try db.execute(sql: "INSERT INTO asset (sha256, body) VALUES (?, ?)", arguments: [Data(sha256), body])
   }
 
-  /// Returns the asset with a hash, after checking it.
-  /// - Throws: `notFound`; `damaged` if the asset no longer matches its hash.
+  /// Returns the asset with a hash, after checking it; throws `notFound`; `damaged` if the asset no longer matches its
+  /// hash.
   static func find(_ sha256: [UInt8], _ db: Database, at path: String) throws -> [UInt8] {
     guard let data = try Data.fetchOne(db, sql: "SELECT body FROM asset WHERE sha256 = ?", arguments: [Data(sha256)])
     else { throw DocumentError(.notFound, "\(path): the document does not have this asset") }
@@ -52,12 +50,10 @@ enum StoredAssets {
     return bytes
   }
 
-  /// Returns the hashes of all assets.
   static func hashes(_ db: Database) throws -> Set<[UInt8]> {
     Set(try Data.fetchAll(db, sql: "SELECT sha256 FROM asset").map { Array($0) })
   }
 
-  /// Removes an asset.
   static func remove(_ sha256: [UInt8], _ db: Database) throws {
     try db.execute(sql: "DELETE FROM asset WHERE sha256 = ?", arguments: [Data(sha256)])
   }

@@ -55,7 +55,6 @@ enum StoredNumber {
   /// No document comes near it, and incrementing it cannot overflow.
   static let limit: Int64 = 1 << 53
 
-  /// Returns the number for the next row of a table.
   static func next(in table: String, _ db: Database) throws -> Int64 {
     let last = try Int64.fetchOne(db, sql: "SELECT max(id) FROM \(table)") ?? 0
     guard (0..<limit).contains(last) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
@@ -119,7 +118,6 @@ struct StoredKeyframe: Hashable, Sendable {
     }
   }
 
-  /// Returns a copy of the keyframe at another position of the log.
   func moved(id: Int64, log: Int64, chain: Int64, entries: Int64) -> StoredKeyframe {
     var copy = self
     copy.id = id
@@ -131,7 +129,6 @@ struct StoredKeyframe: Hashable, Sendable {
 }
 
 extension StoredKeyframe {
-  /// The state that the keyframe contains.
   var state: Keyframe { Keyframe(bytes: body, digest: digest, time: time) }
 
   /// Returns a copy of the keyframe with another name, or without one.
@@ -188,12 +185,10 @@ struct StoredMark: Hashable, Sendable {
     self.name = name
   }
 
-  /// Returns a copy of the mark at another row of the log.
   func moved(log: Int64) -> StoredMark {
     StoredMark(id: id, kind: kind, time: time, until: until, log: log, name: name)
   }
 
-  /// The entry that the mark stores; nil if its kind is unknown.
   var entry: DocumentEntry? {
     switch kind {
     case 0: .marker(name: name, time: time)

@@ -88,7 +88,6 @@ enum StoredTraffic {
 }
 
 extension LogRow {
-  /// Decodes the traffic entries in a row of ``traffic``.
   func unpackTraffic() throws -> [TrafficEntry] { try TrafficCoding.unpack(self) }
 }
 
@@ -101,8 +100,6 @@ enum StoredName {
   /// Returns the member whose display name a key of `meta` contains; nil for other keys.
   static func person(_ key: String) -> String? { key.hasPrefix(prefix) ? String(key.dropFirst(prefix.count)) : nil }
 
-  /// Stores the display name of a member.
-  ///
   /// A name that is too long or contains a zero byte is ignored.
   static func set(_ name: String, of person: String, _ db: Database) throws {
     guard name.utf8.count <= limit, !name.utf8.contains(0) else { return }

@@ -24,11 +24,9 @@ enum StoredVersions {
     }
   }
 
-  /// Returns whether there is a version with this name.
   static func contains(_ name: String, _ db: Database) throws -> Bool { try id(name, db) != nil }
 
-  /// Returns the state of a version.
-  /// - Throws: `notFound`; `damaged` if the version is lost.
+  /// Returns the state of a version; throws `notFound`; `damaged` if the version is lost.
   static func state(_ name: String, _ db: Database, at path: String) throws -> Keyframe {
     let sql = "SELECT \(StoredKeyframe.columns) FROM keyframe WHERE name = ?"
     guard let row = try Row.fetchOne(db, sql: sql, arguments: [name]) else { throw notFound(name, path) }
@@ -38,11 +36,9 @@ enum StoredVersions {
     return keyframe.state
   }
 
-  /// Removes a version.
+  /// Removes a version; throws `notFound`.
   ///
   /// If the document is opened from the state of this version, that state stays in the file.
-  ///
-  /// - Throws: `notFound`.
   static func delete(_ name: String, _ db: Database, at path: String) throws {
     let sql = "SELECT \(StoredKeyframe.columns) FROM keyframe WHERE id = ?"
     guard let id = try id(name, db), let row = try Row.fetchOne(db, sql: sql, arguments: [id]) else {
@@ -64,7 +60,6 @@ enum StoredVersions {
     try LogWriter.store(keyframe.renamed(nil), db)
   }
 
-  /// Returns the error for a name that another version already has.
   static func exists(_ name: String, _ path: String) -> DocumentError {
     DocumentError(.exists, "\(path): a version '\(name)' already exists; choose another name")
   }

@@ -1,6 +1,5 @@
 import Foundation
 
-/// A file that is read directly, without SQLite.
 final class RawFile {
   private let descriptor: CInt
   /// The length of the file in bytes.

@@ -14,7 +14,6 @@ enum SQLiteFormat {
     return isPageSize(pageSize) ? pageSize : nil
   }
 
-  /// Returns whether pages can have this size.
   static func isPageSize(_ size: Int) -> Bool { (512...65536).contains(size) && size & (size - 1) == 0 }
 }
 
@@ -47,7 +46,6 @@ struct WALHeader {
 struct WALIndex {
   let pageSize: Int
   let salts: [UInt8]
-  /// The number of committed frames.
   let committed: Int
   /// Whether the writer created this index while committing.
   ///

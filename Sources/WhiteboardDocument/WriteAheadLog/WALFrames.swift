@@ -1,4 +1,3 @@
-/// A frame of a WAL file, which contains one page.
 struct WALFrame: Hashable, Sendable {
   /// One bit of a page.
   struct Flip: Hashable, Sendable {
@@ -20,7 +19,6 @@ struct WALFrame: Hashable, Sendable {
   /// The damaged bit of the content; nil if no bit is damaged, or if the damaged bit is unknown.
   fileprivate(set) var flip: Flip?
 
-  /// Returns the offset in the WAL file of the frame with the given index.
   static func offset(_ index: Int, pageSize: Int) -> Int { WALHeader.size + index * (headerSize + pageSize) }
 
   /// Flips the damaged bit of the frame's page.
@@ -48,16 +46,9 @@ struct WALFrames: Sendable {
   /// Whether all frames up to the last commit are intact.
   var isIntact: Bool { frames.prefix(committed).allSatisfy(\.isIntact) }
 
-  /// Creates an empty list.
   init() {}
 
   /// Reads the frames up to the last one of the round, and corrects single damaged bits.
-  /// - Parameters:
-  ///   - log: The WAL file.
-  ///   - count: The number of complete frames in the WAL file.
-  ///   - pageSize: The size of a page.
-  ///   - salts: The salts of the round.
-  ///   - isHeaderIntact: Whether the header of the WAL file is intact; otherwise, SQLite uses no frame.
   init(_ log: RawFile, _ count: Int, pageSize: Int, salts: [UInt8], isHeaderIntact: Bool) {
     func offset(_ slot: Int) -> Int { WALFrame.offset(slot, pageSize: pageSize) }
     let header = log.bytes(at: 0, WALHeader.size)
@@ -94,7 +85,6 @@ struct WALFrames: Sendable {
     if let suspect, suspect.found.first != suspect.expected.first { correct(frames.count - 1, suspect, isBigEndian) }
   }
 
-  /// Returns the frames, with a damaged frame replaced by one of its possible repairs.
   func replacing(_ slot: Int, with candidate: WALFrame) -> WALFrames {
     var copy = self
     copy.frames[slot] = candidate

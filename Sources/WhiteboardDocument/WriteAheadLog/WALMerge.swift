@@ -17,7 +17,6 @@ struct WALMerge {
     case usable
   }
 
-  /// The condition of a merged file.
   private enum Condition {
     /// The file has no damage.
     case sound
@@ -32,15 +31,13 @@ struct WALMerge {
   private let log: WriteAheadLog
   private let path: String
 
-  /// Creates a merge of the WAL file of the database at `path`.
   init(_ log: WriteAheadLog, of path: String) {
     self.log = log
     self.path = path
   }
 
-  /// Creates a copy of the database file that contains as many changes from the WAL file as possible.
-  /// - Returns: Whether the copy contains all committed changes.
-  /// - Throws: `damaged` if no such file can be read; `full`, `readOnly`, `inputOutput`.
+  /// Creates a copy of the database file that contains as many changes from the WAL file as possible; returns whether
+  /// the copy contains all committed changes; throws if no such file can be read; `full`, `readOnly`, `inputOutput`.
   func write(to target: String) throws -> Bool {
     var readable: Choice?
     // Each attempt reads the whole file, so large files get fewer attempts.
@@ -70,15 +67,11 @@ struct WALMerge {
     return false
   }
 
-  /// Returns merges for several versions of the WAL file.
+  /// Returns merges for several versions of the WAL file, the likeliest first; empty unless exactly one frame has
+  /// several possible repairs.
   ///
-  /// Each version repairs a different possibly damaged bit of the same frame.
-  ///
-  /// Most of a page is the same as in its earlier version. A bit is likely to be the damaged one if flipping it makes
-  /// its byte equal to that of the earlier version.
-  ///
-  /// - Parameter count: The maximum number of merges. There can be several hundred possible bits.
-  /// - Returns: The merges, the likeliest first; empty unless exactly one frame has several possible repairs.
+  /// Each version repairs a different possibly damaged bit of the same frame. A bit is likely to be the damaged one if
+  /// flipping it makes its byte equal to that of the page's earlier version.
   private func variants(upTo count: Int) -> [WALMerge] {
     guard let (slot, candidates) = log.ambiguousFrame else { return [] }
     let (frames, pageSize) = (log.frames, log.pageSize)

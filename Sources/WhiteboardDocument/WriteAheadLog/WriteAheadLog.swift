@@ -64,9 +64,6 @@ struct WriteAheadLog: Sendable {
   }
 
   /// Reads the WAL file of the database at `path` once.
-  /// - Parameters:
-  ///   - path: The path of the file.
-  ///   - isOnly: Whether only the WAL file is read, without the database file and the WAL index.
   init?(_ path: String, onlyLog isOnly: Bool = false) {
     let log = RawFile(path + "-wal")
     let main = isOnly ? nil : RawFile(path)
@@ -107,7 +104,6 @@ struct WriteAheadLog: Sendable {
     return (slot, candidates)
   }
 
-  /// Returns this log, with a damaged frame replaced by one of its possible repairs.
   func replacing(_ slot: Int, with candidate: WALFrame) -> WriteAheadLog {
     var copy = self
     copy.content = content.replacing(slot, with: candidate)

@@ -21,7 +21,6 @@ package struct GraphicsLayer: Sendable {
     package var overwritten: [CellArea] = []
   }
 
-  /// The graphics protocol of the terminal.
   package let graphics: TerminalGraphics
   /// The width of a terminal cell, in pixels.
   package let cellWidth: Int
@@ -70,12 +69,6 @@ package struct GraphicsLayer: Sendable {
     var layer: Int
   }
 
-  /// Creates a layer for a terminal that shows no photo yet.
-  ///
-  /// - Parameters:
-  ///   - graphics: The protocol of the terminal.
-  ///   - cellWidth: The width of a cell, in pixels.
-  ///   - cellHeight: The height of a cell, in pixels.
   package init(_ graphics: TerminalGraphics, cellWidth: Int, cellHeight: Int) {
     self.graphics = graphics
     self.cellWidth = min(max(cellWidth, 1), 256)
@@ -102,15 +95,10 @@ package struct GraphicsLayer: Sendable {
     }
   }
 
-  /// Shows only the given photos, from back to front.
+  /// Shows only the given photos, from back to front, except those that ``canShow(_:_:)`` refuses; returns the changes.
   ///
-  /// - Parameters:
-  ///   - placements: The positions. Photos for which ``canShow(_:_:)`` is false are left out.
-  ///   - photo: A function that returns the current version of a photo. If its size has changed, the photo is sent
-  ///     again.
-  ///   - repainted: The cells that were written since the last update, or will be written in this frame. Sixels under
-  ///     these cells are sent again. With the kitty graphics protocol, this parameter has no effect.
-  /// - Returns: The changes; empty if nothing changed.
+  /// `repainted` are the cells that were written since the last update or will be written in this frame: sixels under
+  /// them are sent again. It has no effect on kitty graphics.
   package mutating func update(
     to placements: [GraphicsPlacement],
     photo: (AssetID) -> TerminalPhoto?,
@@ -165,8 +153,6 @@ package struct GraphicsLayer: Sendable {
     return placementCount
   }
 
-  /// Returns the number of a photo.
-  ///
   /// If the terminal does not have the photo in this size, sends it first.
   private mutating func image(_ asset: AssetID, _ photo: TerminalPhoto, _ bytes: inout [UInt8]) -> Int {
     if var known = images[asset], known.photo == Version(photo) {
@@ -183,8 +169,6 @@ package struct GraphicsLayer: Sendable {
     return number
   }
 
-  /// Returns the z-index of each object.
-  ///
   /// If the current z-indexes are already in order, they do not change.
   private func layers(of objects: [ObjectID]) -> [Int] {
     var last = Self.lowestLayer
@@ -248,11 +232,10 @@ package struct GraphicsLayer: Sendable {
     return [parts.dropFirst().reduce(parts[0]) { $0.union($1) }]
   }
 
-  /// Draws a part of a photo in some cells.
+  /// Draws a part of a photo in some cells; returns the cells that were drawn; nil if no sixels could be encoded.
   ///
   /// Sixels come in rows of six pixels. If the photo continues in the next row of cells, the sixels extend into that
   /// row. In the last row of the photo, up to five pixels stay blank.
-  /// - Returns: The cells that were drawn; nil if no sixels could be encoded.
   private func draw(_ placement: GraphicsPlacement, _ photo: TerminalPhoto, _ area: CellArea, _ bytes: inout [UInt8])
     -> CellArea?
   {
@@ -276,13 +259,11 @@ package struct GraphicsLayer: Sendable {
 
 /// The position of a photo that is shown as pixels, in cells of the screen.
 package struct GraphicsPlacement: Hashable, Sendable {
-  /// The board object of the photo.
   package let object: ObjectID
   /// The id of the photo's file.
   package let asset: AssetID
   /// The cells that the whole photo fills, including those out of view.
   package let box: CellArea
-  /// The cells of the photo that are in view.
   package let visible: CellArea
 
   /// Creates the position of a photo; nil if no part of it is in view.
@@ -298,11 +279,6 @@ package struct GraphicsPlacement: Hashable, Sendable {
   /// Creates the position of an object; nil if it is not a photo, is rotated, or is not in view.
   ///
   /// Terminals show pictures only upright, so a rotated photo is drawn in cells.
-  ///
-  /// - Parameters:
-  ///   - snapshot: The object.
-  ///   - viewport: The part of the board that is shown.
-  ///   - origin: The screen cell of the viewport's first cell.
   package init?(_ snapshot: ObjectSnapshot, in viewport: Viewport, at origin: (x: Int, y: Int) = (0, 0)) {
     guard snapshot.kind == .photo, snapshot.angle == 0, let asset = snapshot.asset?.id else { return nil }
     // Round to the nearest edges of cells, instead of covering all cells that the photo touches.
@@ -327,7 +303,6 @@ package struct GraphicsPlacement: Hashable, Sendable {
   }
 }
 
-/// A namespace for encoding pictures as sixels.
 enum SixelPicture {
   /// The size in bytes above which a picture is encoded again with only sixteen colors.
   static let byteBudget = 512 << 10
@@ -371,9 +346,9 @@ enum SixelPicture {
   }
 }
 
-/// The commands of the kitty graphics protocol.
+/// All commands contain `q=2`, so that the terminal sends no reply.
 ///
-/// All commands contain `q=2`, so that the terminal sends no reply. The program would read a reply as typed text.
+/// The program would read a reply as typed text.
 package enum KittyCommands {
   /// The maximum number of bytes in one chunk of a photo.
   static let chunk = 4096
@@ -404,8 +379,6 @@ package enum KittyCommands {
       + Array("\u{1B}_G\(keys)\u{1B}\\".utf8)
   }
 
-  /// Returns the command that removes one placement of a photo.
-  ///
   /// The terminal keeps the photo, so it can be shown again.
   static func remove(_ image: Int, _ placement: Int) -> [UInt8] {
     Array("\u{1B}_Ga=d,d=i,i=\(image),p=\(placement),q=2\u{1B}\\".utf8)

@@ -8,10 +8,9 @@ package enum TerminalGraphics: Hashable, Sendable, CaseIterable {
   case sixel
 }
 
-/// A photo, encoded for sending to a terminal.
+/// Creating a value is slow, because it decodes and encodes the photo.
 ///
-/// Creating a value is slow, because it decodes and encodes the photo. Create it outside the main loop, and only once
-/// for each photo and size.
+/// Create it outside the main loop, and only once for each photo and size.
 package struct TerminalPhoto: Hashable, Sendable {
   /// The pixels of the photo.
   package let pixels: PhotoPixels
@@ -32,15 +31,8 @@ package struct TerminalPhoto: Hashable, Sendable {
     png = graphics == .kitty ? Array(Base64.encode(try PNGFile.encode(self.pixels)).utf8) : []
   }
 
-  /// Decodes a file, and creates the data to send with as many pixels as fit into a size.
-  ///
-  /// - Parameters:
-  ///   - bytes: The bytes of the file.
-  ///   - width: The width at which the photo is shown, in pixels.
-  ///   - height: The height at which the photo is shown, in pixels.
-  ///   - paper: The color under transparent parts, `0xRRGGBB`.
-  ///   - graphics: The protocol of the terminal.
-  /// - Throws: ``PictureError`` if the file cannot be shown.
+  /// Creates the data to send, with as many pixels as fit into `width` and `height`; throws if the file cannot be
+  /// shown.
   package init(of bytes: [UInt8], within width: Int, _ height: Int, on paper: UInt32, for graphics: TerminalGraphics)
     throws(PictureError)
   {
@@ -64,11 +56,6 @@ struct PixelArea: Hashable, Sendable {
   let height: Int
 
   /// Creates the part of a picture that appears in some cells; at least one pixel.
-  ///
-  /// - Parameters:
-  ///   - size: The size of the picture in pixels.
-  ///   - area: The cells that show the part.
-  ///   - box: The cells that the whole picture fills.
   init(of size: (width: Int, height: Int), showing area: CellArea, in box: CellArea) {
     (x, width) = Self.part(area.columns, of: box.columns, in: size.width)
     (y, height) = Self.part(area.rows, of: box.rows, in: size.height)

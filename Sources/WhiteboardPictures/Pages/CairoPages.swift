@@ -4,7 +4,6 @@ import WhiteboardRendering
 ///
 /// It needs libraries that only some of the programs link.
 package struct CairoPages: PageWriter {
-  /// Creates a writer for PNG and PDF pages.
   package init() {}
 
   /// Returns the picture as a PNG with `scale` pixels for each board unit.
@@ -14,7 +13,6 @@ package struct CairoPages: PageWriter {
     }
   }
 
-  /// Returns the picture as a PDF with one page.
   package func pdf(_ picture: BoardPicture) throws(ExportError) -> [UInt8] {
     do throws(PicturePageError) { return try PicturePage.pdf(picture) } catch { throw .page(error.description) }
   }

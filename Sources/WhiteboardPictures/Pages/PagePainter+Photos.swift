@@ -4,7 +4,6 @@ import Glibc
 import Whiteboard
 import WhiteboardRendering
 
-/// Drawing of photos on a page.
 extension PagePainter {
   /// Draws a photo in its box, or a gray box with a note if the photo cannot be shown.
   func draw(_ photo: PagePhoto, of snapshot: ObjectSnapshot) {
@@ -73,7 +72,6 @@ extension PagePainter {
 }
 
 extension CairoImage {
-  /// Creates a picture from a photo's pixels.
   convenience init?(_ photo: PhotoPixels) {
     self.init(width: photo.width, height: photo.height, hasOpacity: false)
     guard let data = cairo_image_surface_get_data(surface) else { return nil }
@@ -86,8 +84,6 @@ extension CairoImage {
     cairo_surface_mark_dirty(surface)
   }
 
-  /// Attaches another encoding of the picture.
-  ///
   /// In a PDF, cairo writes this encoding instead of the pixels.
   @discardableResult func attach(_ bytes: [UInt8], as type: String) -> Bool {
     guard let copy = malloc(max(bytes.count, 1)) else { return false }

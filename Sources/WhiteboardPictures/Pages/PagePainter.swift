@@ -61,7 +61,6 @@ struct PagePainter {
     drawInside(mark, of: snapshot)
   }
 
-  /// Draws a mark whose coordinates are relative to the object.
   func drawInside(_ mark: PageMark, of snapshot: ObjectSnapshot) {
     switch mark {
     case .ink: break  // Strokes have board coordinates: see ``PageStroke``.
@@ -71,9 +70,7 @@ struct PagePainter {
     }
   }
 
-  /// Sets the object's own coordinates.
-  ///
-  /// Their origin is the object's center.
+  /// Sets the object's own coordinates, whose origin is its center.
   private func enter(_ snapshot: ObjectSnapshot) {
     cairo_translate(page, snapshot.centerPosition.x, snapshot.centerPosition.y)
     cairo_rotate(page, snapshot.angle)
@@ -99,8 +96,6 @@ struct PagePainter {
 }
 
 extension PageColor {
-  /// Sets the color for drawing.
-  ///
   /// If `isCovering` is true, the color has full opacity.
   func set(on page: OpaquePointer, isCovering: Bool = false) {
     func channel(_ shift: UInt32) -> Double { Double(rgb >> shift & 0xFF) / 255 }
@@ -108,7 +103,6 @@ extension PageColor {
   }
 }
 
-/// Drawing of words on a page.
 extension PagePainter {
   /// The maximum letter size in pixels that is requested from a font.
   private static let largestLetter = 8_000.0

@@ -4,18 +4,10 @@ import WhiteboardRendering
 
 /// A stroke as curves in board coordinates, clipped to the coordinates that cairo can represent.
 struct PageStroke {
-  /// The lines of the stroke, in board coordinates.
   private let lines: [PageLine]
   /// The area of the board whose coordinates cairo can represent, in board units.
   private let room: Rectangle
 
-  /// Creates a stroke.
-  ///
-  /// - Parameters:
-  ///   - lines: The lines of a drawing without its erased parts.
-  ///   - snapshot: The drawing.
-  ///   - region: The part of the board that the page shows.
-  ///   - scale: The number of pixels for each board unit.
   init(_ lines: [PageLine], of snapshot: ObjectSnapshot, _ region: Rectangle, _ scale: Double) {
     self.lines = lines.map { $0.shown(by: snapshot) }
     let margin = 1_000_000 / scale

@@ -7,11 +7,10 @@ import WhiteboardRendering
 /// Objects look as they do on the board. Strokes have round ends and their real width, are thinner where the pen
 /// pressure was lower, and omit erased parts. Letters are 8 by 16 board units, times the object's scale; lines break in
 /// the same places as on a terminal at 100 % zoom. Photos are rotated and scaled; missing photos are gray boxes. Games
-/// look like their panels on a terminal. The part of a stroke that is not committed yet is not on the page.
-///
-/// Words are drawn with cairo's simple text interface, in the system's `monospace` font. Letters that this font lacks
-/// are shown as boxes, Arabic letters are not joined, and letters larger than 8,000 pixels are left out. In a PDF,
-/// words stay text, and a JPEG is embedded unchanged.
+/// look like their panels on a terminal. The part of a stroke that is not committed yet is not on the page. Words are
+/// drawn with cairo's simple text interface, in the system's `monospace` font. Letters that this font lacks are shown
+/// as boxes, Arabic letters are not joined, and letters larger than 8,000 pixels are left out. In a PDF, words stay
+/// text, and a JPEG is embedded unchanged.
 package enum PicturePage {
   /// The maximum number of pixels of a PNG.
   package static let pixelLimit = BoardLimits.photoPixels
@@ -44,7 +43,6 @@ package enum PicturePage {
     return sink.bytes
   }
 
-  /// Returns the page as a PDF with one page.
   package static func pdf(_ picture: BoardPicture) throws(PicturePageError) -> [UInt8] {
     let (width, height) = try size(picture)
     let scale = min(pointsPerUnit, pointLimit / max(width, height))
@@ -99,7 +97,6 @@ package enum PicturePageError: Error, Hashable, Sendable, CustomStringConvertibl
   case scale(Double)
   /// The page would have too many pixels. The values are its size in pixels, and the maximum scale at which it fits.
   case tooLarge(width: Double, height: Double, fitting: Double)
-  /// There is not enough memory for the page.
   case outOfMemory
   /// Drawing failed; the value is cairo's error message.
   case cairo(String)
@@ -123,7 +120,6 @@ package enum PicturePageError: Error, Hashable, Sendable, CustomStringConvertibl
 
 /// A namespace for encoding pixels as PNG files.
 enum PNGFile {
-  /// Returns the PNG file of a photo.
   static func encode(_ photo: PhotoPixels) throws(PictureError) -> [UInt8] {
     try encode(photo.pixels, width: photo.width, height: photo.height, hasOpacity: false)
   }
@@ -154,13 +150,10 @@ enum PNGFile {
 ///
 /// Keep the object alive as long as cairo can write to it, since cairo does not retain it.
 final class ByteSink {
-  /// The bytes that cairo has written so far.
   private(set) var bytes: [UInt8] = []
 
-  /// The closure argument that cairo passes to ``write``.
   var closure: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
-  /// A callback through which cairo appends bytes to the sink to which `closure` points.
   static let write: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<UInt8>?, UInt32) -> cairo_status_t = {
     closure,
     start,

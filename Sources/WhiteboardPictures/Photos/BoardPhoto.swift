@@ -8,9 +8,9 @@ package enum BoardPhoto {
   /// The quality of a JPEG converted from a WebP, from 0 to 100.
   private static let quality: Int32 = 90
 
-  /// Returns a file that a board accepts, for any file that can be decoded.
+  /// A JPEG or a PNG stays unchanged.
   ///
-  /// A JPEG or a PNG stays unchanged. A WebP becomes a PNG if it is lossless or transparent, otherwise a JPEG.
+  /// A WebP becomes a PNG if it is lossless or transparent, otherwise a JPEG.
   ///
   /// - Complexity: O(*n*) time and memory for a WebP, where *n* is the number of its pixels. Call this function off the
   ///   main loop.

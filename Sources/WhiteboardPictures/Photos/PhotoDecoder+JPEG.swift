@@ -4,7 +4,6 @@ import Whiteboard
 import WhiteboardRendering
 
 extension PhotoDecoder {
-  /// The information in the header of a JPEG.
   struct JPEGInfo {
     let width: Int
     let height: Int

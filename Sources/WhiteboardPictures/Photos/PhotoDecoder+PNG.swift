@@ -18,9 +18,7 @@ extension PhotoDecoder {
   }
 }
 
-/// A picture in memory, as a cairo surface.
 final class CairoImage {
-  /// The cairo surface, which this object owns.
   let surface: OpaquePointer
 
   /// The width of the picture, in pixels.
@@ -79,7 +77,6 @@ final class CairoImage {
     }
   }
 
-  /// Takes ownership of a cairo surface.
   private init(owned surface: OpaquePointer) { self.surface = surface }
 
   deinit { cairo_surface_destroy(surface) }

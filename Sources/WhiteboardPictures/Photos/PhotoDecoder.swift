@@ -10,16 +10,10 @@ import WhiteboardRendering
 /// progressive JPEG takes up to six bytes for each pixel of the photo. A PNG and a lossless WebP take four bytes for
 /// each pixel.
 package enum PhotoDecoder {
-  /// Returns the photo upright, in as many pixels as fit into a limit.
+  /// Returns the photo upright, in as many pixels as fit into a limit, but never more than it has; throws if it cannot
+  /// be decoded.
   ///
-  /// - Parameters:
-  ///   - bytes: The bytes of the file.
-  ///   - width: The maximum width of the result, in pixels.
-  ///   - height: The maximum height of the result, in pixels.
-  ///   - paper: The color under transparent parts, `0xRRGGBB`.
-  /// - Returns: The pixels; never more than the photo has.
-  /// - Throws: ``PictureError`` if the file cannot be decoded.
-  /// - Complexity: O(*n*), where *n* is the number of pixels of the photo. Call this function off the main loop.
+  /// Call this function off the main loop: its time is proportional to the number of pixels of the photo.
   package static func pixels(of bytes: [UInt8], within width: Int, _ height: Int, on paper: UInt32 = 0xFFFFFF)
     throws(PictureError) -> PhotoPixels
   {
@@ -38,8 +32,7 @@ enum PictureFormat: Hashable, Sendable {
   case png
   case webP
 
-  /// Determines the format of a file.
-  /// - Throws: `PictureError.photo` if the file has another format, is empty, or is too large.
+  /// Determines the format of a file; throws if the file has another format, is empty, or is too large.
   init(of bytes: [UInt8]) throws(PictureError) {
     guard !bytes.isEmpty, bytes.count <= BoardLimits.photoBytes else { throw .photo(.tooManyBytes) }
     if bytes.starts(with: [0xFF, 0xD8]) {
@@ -61,11 +54,9 @@ package struct PhotoSize: Hashable, Sendable {
   /// The height of the picture, in pixels.
   package let height: Int
 
-  /// Reads the size from a complete file.
+  /// Reads the size from a complete file; throws if the file is not a valid picture, or is animated.
   ///
   /// If the metadata of a JPEG rotates it, this is the size after the rotation.
-  ///
-  /// - Throws: `photo` if the file is not a valid picture; `isAnimated`.
   package static func read(_ bytes: [UInt8]) throws(PictureError) -> PhotoSize {
     switch try PictureFormat(of: bytes) {
     case .webP:

@@ -4,11 +4,9 @@ import Whiteboard
 package enum PictureError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The header is not valid, or exceeds a limit; the value is the reason.
   case photo(PhotoError)
-  /// The picture is animated.
   case isAnimated
   /// The data after the header is damaged or unsupported; the value is the library's message.
   case undecodable(String)
-  /// There is not enough memory for the picture.
   case outOfMemory
 
   package var description: String {

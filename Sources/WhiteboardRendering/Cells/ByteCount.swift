@@ -1,9 +1,6 @@
 /// A namespace for formatting file sizes for users.
 package enum ByteCount {
-  /// Returns a size with its unit, such as `2.1 MB`.
-  ///
-  /// - Parameter size: A number of bytes.
-  /// - Returns: The size in the largest suitable decimal unit, rounded down to a tenth.
+  /// Returns a size in the largest suitable decimal unit, such as `2.1 MB`, rounded down to a tenth.
   package static func text(_ size: Int) -> String {
     let units = ["kB", "MB", "GB", "TB", "PB"]
     guard size >= 1_000 else { return size == 1 ? "1 byte" : "\(size) bytes" }

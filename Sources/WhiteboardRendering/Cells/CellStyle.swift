@@ -8,16 +8,13 @@ package struct CellColor: Hashable, Sendable {
   /// The terminal's default foreground or background color.
   package static let terminal = CellColor(bits: .max)
 
-  /// Creates the color `0xRRGGBB`.
   package init(rgb: UInt32) { bits = rgb & 0xFF_FFFF }
 
   /// The color `0xRRGGBB`; nil for the terminal's default.
   package var rgb: UInt32? { bits == .max ? nil : bits }
 }
 
-/// The colors and attributes of a cell.
 package struct CellStyle: Hashable, Sendable {
-  /// The attributes of a cell other than its colors.
   package struct Attributes: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -28,15 +25,10 @@ package struct CellStyle: Hashable, Sendable {
     package static let reversed = Attributes(rawValue: 8)
   }
 
-  /// The color of the character.
   package var foreground: CellColor
-  /// The color behind the character.
   package var background: CellColor
-  /// The other attributes.
   package var attributes: Attributes
 
-  /// Creates a style.
-  ///
   /// Without arguments, it is the terminal's default style.
   package init(_ foreground: CellColor = .terminal, on background: CellColor = .terminal, _ attributes: Attributes = [])
   {
@@ -49,11 +41,8 @@ package struct CellStyle: Hashable, Sendable {
   package static let plain = CellStyle()
 }
 
-/// One cell of a screen.
 package struct Cell: Hashable, Sendable {
-  /// The glyph of the cell.
   package var glyph: Glyph
-  /// The colors and attributes of the cell.
   package var style: CellStyle
 
   package init(_ glyph: Glyph = .space, _ style: CellStyle = .plain) {
@@ -79,7 +68,6 @@ package struct Glyph: Hashable, Sendable {
   /// The index in the screen's table of clusters; nil if the glyph is not a cluster.
   var clusterIndex: Int? { bits & Self.cluster == 0 ? nil : Int(bits & ~Self.cluster) }
 
-  /// The glyph of an empty cell, a space.
   package static let space = Glyph(" ")
   /// The right half of the wide character in the previous cell.
   package static let continuation = Glyph(bits: 0)

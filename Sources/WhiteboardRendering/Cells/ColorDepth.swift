@@ -1,4 +1,3 @@
-/// The colors that a terminal can show.
 package enum ColorDepth: String, Hashable, Sendable, CaseIterable {
   /// No colors, only shapes and attributes.
   case none
@@ -17,7 +16,6 @@ enum PaletteColor {
   /// The first 16 colors are never chosen, because users can redefine them.
   static func index256(_ rgb: UInt32) -> UInt8 { UInt8(16 + nearest(rgb, among: fixed)) }
 
-  /// Returns the index in the palette of sixteen colors.
   static func index16(_ rgb: UInt32) -> UInt8 { UInt8(nearest(rgb, among: sixteen)) }
 
   private static func nearest(_ rgb: UInt32, among colors: [PerceivedColor]) -> Int {
@@ -72,7 +70,6 @@ struct PerceivedColor: Hashable, Sendable {
   /// The distance from gray.
   var chroma: Double { (a * a + b * b).squareRoot() }
 
-  /// Returns the square of the distance to another color.
   func squareDistance(to other: PerceivedColor) -> Double {
     let (l, a, b) = (lightness - other.lightness, a - other.a, b - other.b)
     return l * l + a * a + b * b

@@ -5,9 +5,7 @@
 package struct Screen: Hashable, Sendable {
   /// The number of columns.
   package let width: Int
-  /// The number of rows.
   package let height: Int
-  /// The cells, row by row.
   package private(set) var cells: [Cell]
   /// The characters with more than one code point that the cells use.
   private(set) var clusters: [String] = []
@@ -18,23 +16,19 @@ package struct Screen: Hashable, Sendable {
   /// Further such characters become `�`.
   private static let clusterLimit = 1 << 16
 
-  /// Creates a screen of this size, filled with one cell.
   package init(width: Int, height: Int, fill: Cell = Cell()) {
     self.width = max(0, width)
     self.height = max(0, height)
     cells = Array(repeating: fill, count: self.width * self.height)
   }
 
-  /// The area of the whole screen.
   package var area: CellArea { CellArea(x: 0, y: 0, width: width, height: height) }
 
-  /// Accesses the cell at a position.
   package subscript(x: Int, y: Int) -> Cell {
     get { cells[y * width + x] }
     set { cells[y * width + x] = newValue }
   }
 
-  /// Returns the cells of a row.
   func row(_ y: Int) -> ArraySlice<Cell> { cells[y * width..<(y + 1) * width] }
 
   /// Returns the text of a glyph; empty for the right half of a wide character.
@@ -68,7 +62,6 @@ package struct Screen: Hashable, Sendable {
     return changed
   }
 
-  /// Fills an area with a cell.
   package mutating func fill(_ area: CellArea, with cell: Cell = Cell()) {
     let area = area.clamped(to: self.area)
     for y in area.rows {
@@ -77,12 +70,10 @@ package struct Screen: Hashable, Sendable {
     }
   }
 
-  /// Writes text at a position, clipped to an area.
+  /// Writes text at a position, clipped to an area; returns the column after the text.
   ///
   /// A wide character that does not fit completely is omitted. If the style has the terminal's background, the cells
   /// keep their background.
-  ///
-  /// - Returns: The column after the text.
   @discardableResult package mutating func put(
     _ text: some StringProtocol,
     x: Int,
@@ -122,7 +113,6 @@ package struct Screen: Hashable, Sendable {
     if next < width, self[next, y].glyph == .continuation { self[next, y].glyph = .space }
   }
 
-  /// Returns the glyph for a character.
   private mutating func glyph(_ character: Character) -> Glyph {
     if character == "\t" { return .space }
     guard character.isShown else { return Glyph("\u{FFFD}") }
@@ -158,13 +148,11 @@ package struct Screen: Hashable, Sendable {
     }
   }
 
-  /// Copies the table of clusters from another screen whose cells this screen contains.
   mutating func takeClusters(of other: Screen) {
     clusters = other.clusters
     clusterIndices = other.clusterIndices
   }
 
-  /// Draws a frame along the edge of an area, clipped to another area.
   package mutating func frame(_ area: CellArea, _ style: CellStyle, isASCII: Bool, in clip: CellArea? = nil) {
     guard area.width >= 2, area.height >= 2 else { return }
     let signs: [Character] = isASCII ? ["+", "+", "+", "+", "-", "|"] : ["┌", "┐", "└", "┘", "─", "│"]
@@ -177,11 +165,9 @@ package struct Screen: Hashable, Sendable {
   }
 }
 
-/// A rectangle of cells on a screen.
 package struct CellArea: Hashable, Sendable {
   /// The columns of the area.
   package var columns: Range<Int>
-  /// The rows of the area.
   package var rows: Range<Int>
 
   package init(x: Int, y: Int, width: Int, height: Int) {
@@ -198,15 +184,12 @@ package struct CellArea: Hashable, Sendable {
   package var height: Int { rows.count }
   package var isEmpty: Bool { columns.isEmpty || rows.isEmpty }
 
-  /// Returns the intersection with another area.
   package func clamped(to other: CellArea) -> CellArea {
     CellArea(columns: columns.clamped(to: other.columns), rows: rows.clamped(to: other.rows))
   }
 
-  /// Returns whether the two areas overlap.
   func touches(_ other: CellArea) -> Bool { columns.overlaps(other.columns) && rows.overlaps(other.rows) }
 
-  /// Returns the smallest area that contains both areas.
   package func union(_ other: CellArea) -> CellArea {
     if isEmpty { return other }
     if other.isEmpty { return self }
@@ -216,10 +199,8 @@ package struct CellArea: Hashable, Sendable {
     )
   }
 
-  /// Returns whether a cell is in the area.
   package func contains(x: Int, y: Int) -> Bool { columns.contains(x) && rows.contains(y) }
 
-  /// Returns the area reduced by `count` cells on every side.
   package func inset(by count: Int) -> CellArea {
     CellArea(
       x: columns.lowerBound + count,

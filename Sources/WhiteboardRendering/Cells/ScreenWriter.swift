@@ -2,7 +2,6 @@
 ///
 /// The result depends only on the two screens and the color depth. The writer has no other state.
 package struct ScreenWriter: Sendable {
-  /// The colors of the terminal.
   package let depth: ColorDepth
 
   package init(depth: ColorDepth) { self.depth = depth }
@@ -10,14 +9,10 @@ package struct ScreenWriter: Sendable {
   /// The sequence that clears a terminal and resets its colors.
   package static let clearing = "\u{1B}[0m\u{1B}[2J"
 
-  /// Returns the bytes that change the contents of a terminal from `old` to `new`.
+  /// Returns the bytes that change a terminal from `old` to `new`, empty if nothing changed; the cursor stays after the
+  /// last change.
   ///
-  /// The cursor stays after the last change, and the style is reset at the end.
-  ///
-  /// - Parameters:
-  ///   - old: The current contents. If it is nil or has another size, the whole screen is written.
-  ///   - new: The desired contents.
-  /// - Returns: The bytes; empty if nothing changed.
+  /// If `old` is nil or has another size, the whole screen is written.
   package func bytes(from old: Screen?, to new: Screen) -> [UInt8] {
     let old = old.flatMap { $0.width == new.width && $0.height == new.height ? $0 : nil }
     var output = WriterOutput(depth: depth, width: new.width)
@@ -42,14 +37,11 @@ package struct ScreenWriter: Sendable {
   /// The maximum number of runs to sort by style; if there are more, they are written in screen order.
   private static let sortLimit = 32
 
-  /// Returns the runs in an order with few changes of style.
+  /// Returns the runs, split and sorted so that the style rarely changes; nil if they must be written in screen order.
   ///
-  /// Moving the cursor needs fewer bytes than setting a color. Styles with fewer attributes come first, because adding
+  /// This is the case if there are too many, or if terminals disagree about the cursor position after a glyph, since
+  /// the cells that it may overwrite must be written after it. Styles with fewer attributes come first, because adding
   /// an attribute needs fewer bytes than removing one.
-  ///
-  /// - Returns: The runs, split and sorted by style; nil if they must be written in screen order. This is the case if
-  ///   there are too many, or if terminals disagree about the cursor position after a glyph. The cells that such a
-  ///   glyph may overwrite must be written after it.
   private func sortedByStyle(_ runs: [Run], _ screen: Screen) -> [Run]? {
     guard runs.count <= Self.sortLimit else { return nil }
     var groups: [(style: CellStyle, runs: [Run])] = []

@@ -6,9 +6,9 @@ struct WriterOutput {
   /// The position of the cursor; nil if it is unknown.
   private var cursor: (x: Int, y: Int)?
   private var trust = Trust.sure
-  /// The current style, as the caller requested it.
-  ///
   /// `told` is the same style as sent to the terminal: if the terminal has a palette, its colors are palette indices.
+  ///
+  /// The current style, as the caller requested it.
   private var style = CellStyle.plain
   private var told = CellStyle.plain
   private var indices: [UInt32: UInt8] = [:]
@@ -94,7 +94,6 @@ struct WriterOutput {
   /// Returns whether all terminals agree about the cursor position after a glyph.
   static func isSure(_ glyph: Glyph) -> Bool { trust(glyph) == .sure }
 
-  /// Writes a glyph that has `columns` columns.
   mutating func glyph(_ glyph: Glyph, _ screen: Screen, columns: Int) {
     if glyph.bits < 0x80 {
       bytes.append(UInt8(glyph.bits))
@@ -118,7 +117,6 @@ struct WriterOutput {
 
   // MARK: - Styles
 
-  /// Changes the style for the following glyphs.
   mutating func style(_ next: CellStyle) {
     guard next != style else { return }
     style = next
@@ -166,7 +164,6 @@ struct WriterOutput {
     if added.contains(.reversed) { code(7) }
   }
 
-  /// Appends one number of a style sequence and a separator.
   private mutating func code(_ number: Int) {
     digits(number)
     bytes.append(UInt8(ascii: ";"))
@@ -204,7 +201,6 @@ struct WriterOutput {
     }
   }
 
-  /// Resets the style.
   mutating func reset() {
     if told != .plain { text("\u{1B}[m") }
     (style, told) = (.plain, .plain)

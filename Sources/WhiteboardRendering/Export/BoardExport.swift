@@ -1,33 +1,18 @@
 import Whiteboard
 
-/// The content of a board, or of a part of it, for export to a file.
 package struct BoardExport: Sendable {
-  /// The visible content of the board.
   package var picture: BoardPicture
   /// The board's id; empty if it has none.
   package let board: String
-  /// The name of the board, which may come from another peer.
   package let name: String
-  /// The settings of the board.
   package let settings: BoardSettings
-  /// The setup data of the exported games, by object id.
   package let setups: [ObjectID: [UInt8]]
-  /// The lines of the chat.
   package let chat: [ChatLine]
 
   /// The area of a page without objects.
   private static let empty = Rectangle(Point(x: -200, y: -150), Point(x: 200, y: 150))
 
-  /// Creates an export of a board, or of a part of it.
-  ///
-  /// - Parameters:
-  ///   - board: The board.
-  ///   - id: The board's id.
-  ///   - name: The name of the board.
-  ///   - region: The part of the board to export, with all objects that touch it; nil for the whole board.
-  ///   - objects: The objects of the region to export; nil for all of them.
-  ///   - names: The display names of members.
-  ///   - photo: A function that returns the file of a photo; nil if the file is not available.
+  /// Exports the whole board, or only `objects` or the objects that touch `region`.
   package init(
     of board: Board,
     id: String,
@@ -64,17 +49,9 @@ package struct BoardExport: Sendable {
     chat = board.chat
   }
 
-  /// The exported objects, from back to front.
   package var snapshots: [ObjectSnapshot] { picture.items.map(\.snapshot) }
 
-  /// Returns the board as a file.
-  ///
-  /// - Parameters:
-  ///   - format: The format of the file.
-  ///   - scale: The number of pixels for each board unit; used only for PNG.
-  ///   - pages: The writer for PNG and PDF; nil if the program has none.
-  /// - Returns: The bytes of the file.
-  /// - Throws: ``ExportError``.
+  /// `scale` is in pixels per board unit, and used only for PNG; `pages` writes PNG and PDF, nil if the program cannot.
   package func file(as format: ExportFormat, scale: Double = 1, pages: (any PageWriter)?) throws(ExportError) -> [UInt8]
   {
     switch format {
@@ -89,17 +66,12 @@ package struct BoardExport: Sendable {
   }
 }
 
-/// The file formats to which a board can be exported.
 package enum ExportFormat: String, CaseIterable, Sendable {
-  /// An SVG page for browsers. Words stay text.
+  /// An SVG page for browsers; words stay text.
   case svg
-  /// A page as pixels (PNG).
   case png
-  /// A page for printers (PDF).
   case pdf
-  /// All data of the board as JSON, for programs and for `import`.
   case json
-  /// A drawing for Excalidraw.
   case excalidraw
   /// The board in characters, as a terminal shows it.
   case text = "txt"
@@ -120,16 +92,13 @@ package enum ExportFormat: String, CaseIterable, Sendable {
 ///
 /// It needs libraries that only some of the programs link.
 package protocol PageWriter: Sendable {
-  /// Returns the picture as a PNG with `scale` pixels for each board unit.
-  /// - Throws: ``ExportError/page(_:)``.
+  /// Returns the picture as a PNG with `scale` pixels for each board unit; throws ``ExportError/page(_:)``.
   func png(_ picture: BoardPicture, scale: Double) throws(ExportError) -> [UInt8]
 
-  /// Returns the picture as a PDF.
-  /// - Throws: ``ExportError/page(_:)``.
+  /// Returns the picture as a PDF; throws ``ExportError/page(_:)``.
   func pdf(_ picture: BoardPicture) throws(ExportError) -> [UInt8]
 }
 
-/// The reason why a board could not be exported.
 package enum ExportError: Error, Hashable, Sendable {
   /// This program cannot write files of that format.
   case noPages(ExportFormat)

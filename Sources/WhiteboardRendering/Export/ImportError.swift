@@ -1,25 +1,19 @@
 import Whiteboard
 
-/// The reason why a file could not be imported; no part of it was imported.
 package enum ImportError: Error, Hashable, Sendable {
-  /// The file has more bytes than the limit.
   case tooLong(limit: Int)
   /// The file is not valid JSON; the value is the offset of the first invalid byte.
   case malformed(at: Int)
   /// Lists and objects in the file are nested too deeply; the value is the offset where the limit is exceeded.
   case tooDeep(at: Int)
-  /// The file has more values than the limit.
   case tooManyValues
-  /// The file is JSON, but of an unknown format.
   case unknownFormat
   /// A newer version of this program wrote the file.
   case newerVersion
   /// A value is missing or not valid. The error contains the path of the value, and a description of a valid value.
   case wrongValue(String, expected: String)
-  /// The file has more objects than a board can have.
   case tooManyObjects
 
-  /// Creates the error for a file that cannot be read as JSON.
   init(_ error: JSONError) {
     self =
       switch error {

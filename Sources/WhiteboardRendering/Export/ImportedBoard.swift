@@ -1,34 +1,23 @@
 import PeerCore
 import Whiteboard
 
-/// The content of a file that can be added to a board.
 package struct ImportedBoard: Sendable {
   /// The maximum size of a file that is read, in bytes.
   package static let byteLimit = 100_000_000
 
-  /// The objects, from back to front.
   package var objects: [ObjectDraft] = []
-  /// The groups.
+  /// The value for each group is the index of its enclosing group, or nil if it has none.
   ///
-  /// The value for each group is the index of its enclosing group, or nil if it has none. An enclosing group comes
-  /// before the groups inside it.
+  /// An enclosing group comes before the groups inside it.
   package var groups: [Int?] = []
-  /// The photos whose bytes are in the file.
   package var photos: [AssetID: [UInt8]] = [:]
-  /// The settings of the board that the file was exported from.
   package var settings = BoardSettings()
   /// Messages about content that was left out, one line each, ready to be shown.
   package var warnings: [String] = []
 
-  /// Creates an import without content.
   package init() {}
 
-  /// Reads a board in this program's JSON format, or a drawing of Excalidraw.
-  ///
-  /// - Parameters:
-  ///   - bytes: The bytes of the file.
-  ///   - hash: A function that returns the SHA-256 of bytes, which identifies a photo.
-  /// - Throws: ``ImportError`` with the reason.
+  /// Reads a board in this program's JSON format, or a drawing of Excalidraw; throws ``ImportError`` with the reason.
   package init(reading bytes: [UInt8], hash: @escaping ([UInt8]) -> AssetID?) throws(ImportError) {
     guard bytes.count <= Self.byteLimit else { throw .tooLong(limit: Self.byteLimit) }
     guard let first = bytes.first(where: { $0 > 0x20 && $0 < 0x80 }), first == UInt8(ascii: "{") else {
@@ -57,8 +46,8 @@ package struct ImportedBoard: Sendable {
     for index in objects.indices { objects[index].move(by: offset) }
   }
 
-  /// Adds a photo from the imported file to ``photos``, and returns a reference to it.
-  /// - Throws: `PhotoError` if a board does not accept the bytes as a photo.
+  /// Adds a photo from the imported file to ``photos``, and returns a reference to it; throws if a board does not
+  /// accept the bytes as a photo.
   mutating func keep(_ bytes: [UInt8], hash: ([UInt8]) -> AssetID?) throws(PhotoError) -> AssetReference {
     guard bytes.count <= BoardLimits.photoBytes else { throw .tooManyBytes }
     let header = try PhotoHeader(ofWhole: bytes)
@@ -101,13 +90,12 @@ package struct ImportedBoard: Sendable {
   }
 }
 
-/// A converter that turns strokes from a file into ink points.
 enum ImportedInk {
-  /// Returns the ink points of a stroke around `center`, without changing the distances between them.
+  /// Returns the ink points of a stroke around `center`, without changing the distances between them; nil if a point is
+  /// outside the board.
   ///
-  /// Ink points are multiples of 1/16 board unit, so their center can differ slightly from `center`.
-  /// - Returns: The points, and the center to store if it differs from the center of the points; nil if a point is
-  ///   outside the board.
+  /// Ink points are multiples of 1/16 board unit, so their center can differ from `center`; if it does, the center to
+  /// store is also returned.
   static func points(_ offsets: [Point], pressures: [UInt8], around center: Point) -> (ink: [InkPoint], center: Point?)?
   {
     guard let first = offsets.first else { return nil }

@@ -1,6 +1,5 @@
 import Whiteboard
 
-/// The sizes of text and game panels on a page: the same as on a terminal at 100 % zoom.
 extension BoardPicture {
   /// The size of a letter in board units.
   package static let letter = Size(width: 8, height: 16)

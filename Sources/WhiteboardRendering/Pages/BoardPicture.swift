@@ -4,13 +4,11 @@ import Whiteboard
 package struct BoardPicture: Sendable {
   /// The objects from back to front.
   package var items: [BoardCanvas.Item]
-  /// The part of the board that the page shows.
   package var region: Rectangle
   /// The background color `0xRRGGBB`; nil means transparent.
   package var background: UInt32?
   /// The spacing of the board's grid, in board units; nil without a grid.
   package var grid: Double?
-  /// The display names of members, for games.
   package var names: [MemberID: String]
   /// A function that returns the original file of a photo; nil if the photo is not available.
   package var photo: @Sendable (AssetID) -> [UInt8]?

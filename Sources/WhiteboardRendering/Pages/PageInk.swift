@@ -1,6 +1,4 @@
-/// A color on a page with its opacity.
 package struct PageColor: Hashable, Sendable {
-  /// The color `0xRRGGBB`.
   package let rgb: UInt32
   /// The opacity from 0 (transparent) to 1 (opaque).
   package let opacity: Double
@@ -27,13 +25,9 @@ package struct PageInk: Hashable, Sendable {
     plain = Self.luminance(self.paper) > 0.179 ? 0x000000 : 0xFFFFFF
   }
 
-  /// Returns the color of an object on the page.
+  /// Colors with too little contrast to the background become ``plain``.
   ///
-  /// Colors with too little contrast to the background become ``plain``. Black becomes ``plain`` too, because terminals
-  /// also show it in their default text color.
-  ///
-  /// - Parameter rgba: The color of the object, `0xRRGGBBAA`, or nil if it has none.
-  /// - Returns: The color to draw with.
+  /// Black becomes ``plain`` too, because terminals also show it in their default text color.
   package func color(_ rgba: UInt32?) -> PageColor {
     guard let rgba else { return PageColor(rgb: plain) }
     let rgb = rgba >> 8

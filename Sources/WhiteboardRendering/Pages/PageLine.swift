@@ -4,12 +4,10 @@ import Whiteboard
 package struct PageLine: Hashable, Sendable {
   /// The width of the line in board units.
   package let width: Double
-  /// The start of the line.
   package let start: Point
   /// The segments of the line; empty for a dot.
   package let pieces: [InkCurve.Piece]
 
-  /// Creates a line from segments.
   package init(width: Double, start: Point, pieces: [InkCurve.Piece]) {
     self.width = width
     self.start = start

@@ -1,11 +1,9 @@
 import PeerCore
 import Whiteboard
 
-/// The appearance of an object on a page, which is the same in every page format.
 package struct PageObject: Hashable, Sendable {
   /// The object, whose center, scale and angle determine where the marks are on the page.
   package let snapshot: ObjectSnapshot
-  /// The marks of the object, from back to front.
   package let marks: [PageMark]
 }
 
@@ -17,7 +15,6 @@ package enum PageMark: Hashable, Sendable {
   case box(Rectangle, fill: PageColor?, border: PageColor?)
   /// Text in one row of letters.
   case words(PageWords)
-  /// A photo.
   case photo(PagePhoto)
 }
 
@@ -27,9 +24,7 @@ package struct PageWords: Hashable, Sendable {
   package let text: String
   /// The top left corner of the row.
   package let corner: Point
-  /// The color of the text.
   package let color: PageColor
-  /// Whether the text is bold.
   package let isBold: Bool
 
   /// Creates a row from unchecked text; nil if the text has no visible characters.
@@ -60,15 +55,11 @@ package struct PageWords: Hashable, Sendable {
   }
 }
 
-/// A photo whose file is available.
 package struct PagePhoto: Hashable, Sendable {
-  /// The photo.
   package let asset: AssetReference
-  /// The original file of the photo.
   package let file: [UInt8]
   /// The orientation of the pixels, as stored in the file.
   package let orientation: PhotoOrientation
-  /// The box of the object.
   package let box: Rectangle
 
   /// Returns the transform from a unit square to the box, for pixels in the given orientation.
@@ -106,10 +97,9 @@ package struct PageTransform: Hashable, Sendable {
 // MARK: - Objects as marks
 
 extension BoardPicture {
-  /// Returns the objects on the page, from back to front.
+  /// Each object is computed when it is requested.
   ///
-  /// Each object is computed when it is requested. Lines are at least 0.7 pixels wide; `pixelsPerUnit` is the number of
-  /// pixels per board unit.
+  /// Lines are at least 0.7 pixels wide; `pixelsPerUnit` is the number of pixels per board unit.
   package func objects(pixelsPerUnit: Double) -> some Sequence<PageObject> {
     let leastWidth = 0.7 / pixelsPerUnit
     return items.lazy.filter { $0.pageBounds.touches(region) }.map {
@@ -117,7 +107,6 @@ extension BoardPicture {
     }
   }
 
-  /// Returns the display name of a member.
   package func name(_ member: MemberID) -> String { names[member] ?? member.shortText }
 
   private func marks(_ item: BoardCanvas.Item, leastWidth: Double) -> [PageMark] {
@@ -196,8 +185,6 @@ extension BoardPicture {
     return marks
   }
 
-  /// Returns the color of a letter in a cell.
-  ///
   /// If the cell has a background color, the letter keeps its color, because the two colors were chosen together.
   private static func color(_ style: CellStyle, _ ink: PageInk) -> PageColor {
     guard let rgb = style.foreground.rgb else {

@@ -1,6 +1,5 @@
 import Whiteboard
 
-/// Painting objects as cells.
 extension BoardCanvas {
   /// Returns an area extended by all labels that overlap it, so that no wide character is cut.
   func withLabels(_ area: CellArea) -> CellArea {
@@ -45,13 +44,11 @@ extension BoardCanvas {
     return glyph == .space || glyph == .upperHalf || glyph == .lowerHalf || cell == gridCell
   }
 
-  /// The cell that shows a crossing of the grid.
   private var gridCell: Cell { Cell(Glyph(dotStyle == .ascii ? "." : "·"), CellStyle(.terminal, on: .terminal, .dim)) }
 
   /// The minimum distance between crossings of the grid, in dots.
   private static let leastGrid = 8.0
 
-  /// Marks the crossings of the grid's lines.
   private mutating func drawGrid(in area: CellArea) {
     guard let grid = BoardGrid(grid, least: Self.leastGrid / viewport.scale) else { return }
     func places(_ cells: Range<Int>, _ place: (Int) -> Double) -> [Double] {
@@ -67,9 +64,7 @@ extension BoardCanvas {
     }
   }
 
-  /// Draws an object.
-  ///
-  /// - Returns: The work, in dots.
+  /// Draws an object; returns the work, in dots.
   mutating func draw(_ item: Item, _ place: Place, in area: CellArea) -> Int {
     let covered = place.area.clamped(to: area)
     let work = 1 + Self.cellWork * covered.width * covered.height
@@ -119,7 +114,6 @@ extension BoardCanvas {
     )
   }
 
-  /// Draws some parts of a stroke.
   private mutating func draw(
     _ parts: [ObjectSnapshot.InkLine],
     of snapshot: ObjectSnapshot,
@@ -141,7 +135,6 @@ extension BoardCanvas {
   }
 }
 
-/// The colors of a board with a background of its own.
 extension BoardCanvas {
   /// The background on which the colors of lines must be visible.
   var surface: Paper { shownBackground.map { Paper($0) } ?? paper }
@@ -210,7 +203,6 @@ struct InkPlacement {
     y = (sine * unit, cosine * unit, origin.y * grid.factor - sine * center.x - cosine * center.y)
   }
 
-  /// Returns the dots for the points of a stroke, in order.
   func path(_ points: [InkPoint]) -> Path { Path(placement: self, points: points.makeIterator()) }
 
   /// A sequence that converts points to dots.

@@ -1,6 +1,5 @@
 import Whiteboard
 
-/// Drawing of photos.
 extension BoardCanvas {
   /// Returns the cells closest to a photo's box, at least one; they may be outside the view.
   func wholeArea(_ snapshot: ObjectSnapshot) -> CellArea {
@@ -71,7 +70,6 @@ extension BoardCanvas {
     }
   }
 
-  /// Draws a frame with a caption in place of a photo.
   private mutating func drawFrame(_ snapshot: ObjectSnapshot, in area: CellArea) {
     let whole = wholeArea(snapshot)
     let box = whole.clamped(to: area)
@@ -115,8 +113,6 @@ extension BoardCanvas {
     }
   }
 
-  /// The smallest scale at which text is bold.
-  ///
   /// `dimScale` is the largest scale at which text is dim.
   private static let boldScale = 1.5
   private static let dimScale = 0.67

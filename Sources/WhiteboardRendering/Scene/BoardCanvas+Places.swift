@@ -1,6 +1,5 @@
 import Whiteboard
 
-/// The positions of objects on the screen.
 extension BoardCanvas {
   /// Returns the layout of an object: its cells, label and line style.
   func place(_ item: Item) -> Place {
@@ -61,7 +60,6 @@ extension BoardCanvas {
   /// curve starts halfway between its point and the previous one.
   private static let reach = InkTurn.window + 2
 
-  /// Returns the area of some points of a stroke.
   private func area(of points: some Sequence<InkPoint>, _ item: Item) -> CellArea? {
     let placement = InkPlacement(item, viewport, .fine)
     let breadth = (item.snapshot.lineWidth ?? 1) * item.snapshot.scale * viewport.scale

@@ -2,14 +2,11 @@ import Whiteboard
 
 /// The visible part of a board, painted in cells.
 ///
-/// Only the areas that changed are repainted.
-///
-/// The caller passes changed objects to ``set(_:)``, and ``paint()`` updates ``screen``. The cost depends on the
-/// changes and not on the size of the board: for example, only the new part of a growing stroke is painted.
+/// Only the areas that changed are repainted. The caller passes changed objects to ``set(_:)``, and ``paint()`` updates
+/// ``screen``. The cost depends on the changes and not on the size of the board: for example, only the new part of a
+/// growing stroke is painted.
 package struct BoardCanvas: Sendable {
-  /// An object as the canvas shows it.
   package struct Item: Sendable {
-    /// The object.
     package let snapshot: ObjectSnapshot
     /// The state of the game; nil if the object is not a game.
     package var game: GameView?
@@ -29,13 +26,11 @@ package struct BoardCanvas: Sendable {
     }
   }
 
-  /// The visible part of the board and its scale.
   package private(set) var viewport: Viewport
   /// The characters that show lines.
   package private(set) var dotStyle: DotStyle
   /// The cells as of the last ``paint()``.
   package internal(set) var screen: Screen
-  /// The display names of members.
   package var names: [MemberID: String] = [:] {
     didSet {
       guard names != oldValue else { return }
@@ -92,8 +87,6 @@ package struct BoardCanvas: Sendable {
     let id: ObjectID
     /// The cells of the object; empty if it is not in view.
     var area: CellArea
-    /// The label of the object.
-    ///
     /// A label is always painted completely.
     var label: PlacedLabel?
     /// The color of the object's lines.
@@ -122,16 +115,13 @@ package struct BoardCanvas: Sendable {
 
   // MARK: - Objects
 
-  /// The objects from back to front.
   package var objects: [ObjectID] { order.map(\.id) }
 
-  /// Returns an object as the canvas shows it; nil if it is not on the board.
   package func item(_ id: ObjectID) -> Item? { items[id] }
 
   /// Returns the layout of an object; nil if it is not on the board.
   func place(of id: ObjectID) -> Place? { items[id] == nil ? nil : order[index(of: id)] }
 
-  /// The number of objects.
   package var count: Int { order.count }
 
   /// The rectangle around all objects; nil if there are none.
@@ -142,7 +132,6 @@ package struct BoardCanvas: Sendable {
     }
   }
 
-  /// Adds or updates an object.
   package mutating func set(_ item: Item) {
     let id = item.snapshot.id
     var item = item
@@ -189,7 +178,6 @@ package struct BoardCanvas: Sendable {
     spoil(area(ofPreview: item))
   }
 
-  /// Removes an object.
   package mutating func remove(_ id: ObjectID) {
     guard items[id] != nil else { return }
     let index = index(of: id)
@@ -198,19 +186,16 @@ package struct BoardCanvas: Sendable {
     items[id] = nil
   }
 
-  /// Removes all objects.
   package mutating func removeAll() {
     (order, items, unplaced) = ([], [:], [])
     spoilAll()
   }
 
-  /// Sets the pixels of a photo.
   package mutating func setPhoto(_ pixels: PhotoPixels, of asset: AssetID) {
     photos[asset] = pixels
     spoil(photo: asset)
   }
 
-  /// Shows another part of the board, or another scale.
   package mutating func show(_ viewport: Viewport) {
     guard viewport != self.viewport else { return }
     let old = self.viewport
@@ -317,12 +302,9 @@ package struct BoardCanvas: Sendable {
   /// Whether ``screen`` shows the current state of all objects.
   package var isPainted: Bool { damage.isEmpty && job == nil && unplaced.isEmpty }
 
-  /// Updates the screen, as far as the work allows; ``isPainted`` returns whether more work is left.
+  /// Updates the screen, as far as the work (in dots) allows; returns the painted areas.
   ///
-  /// An area of the screen changes only when it is complete.
-  ///
-  /// - Parameter work: The maximum work, in dots. A single object can exceed it.
-  /// - Returns: The painted areas.
+  /// An area of the screen changes only when it is complete. A single object can exceed the work.
   @discardableResult package mutating func paint(_ work: Int = .max) -> [CellArea] {
     var work = work
     placeRest(&work)
@@ -356,14 +338,8 @@ package struct BoardCanvas: Sendable {
   }
 }
 
-/// The carets of members who are typing.
 extension BoardCanvas {
-  /// Returns the cell for the caret of a text object; nil if the object shows no text.
-  ///
-  /// - Parameters:
-  ///   - id: The text object.
-  ///   - scalars: The number of Unicode scalars before the caret.
-  /// - Returns: The cell, which can be outside the view.
+  /// Returns the cell for the caret after a number of Unicode scalars; nil if the object shows no text.
   package func caret(in id: ObjectID, after scalars: Int) -> (x: Int, y: Int)? {
     guard let item = items[id], let text = item.snapshot.text, let placed = order.first(where: { $0.id == id })?.label
     else { return nil }

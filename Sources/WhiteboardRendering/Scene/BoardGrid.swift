@@ -13,10 +13,6 @@ package struct BoardGrid: Hashable, Sendable {
   /// Creates the lines to show; nil if there is no grid.
   ///
   /// If lines would be too close, every second, fourth, eighth and so on line is shown.
-  ///
-  /// - Parameters:
-  ///   - grid: The spacing of the board's grid, or nil.
-  ///   - least: The minimum distance between lines, in board units.
   init?(_ grid: Double?, least: Double) {
     guard var spacing = grid, spacing > 0, least.isFinite else { return nil }
     while spacing < least { spacing *= 2 }

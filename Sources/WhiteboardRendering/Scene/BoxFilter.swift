@@ -1,5 +1,3 @@
-/// A filter that reduces pictures.
-///
 /// Each pixel of the result is the average of the pixels that it replaces.
 package enum BoxFilter {
   /// Returns the picture scaled to `across` by `down` pixels.

@@ -26,11 +26,9 @@ struct DotLayer: Sendable {
     for y in area.rows { for x in area.columns { dots[y * width + x] = 0 } }
   }
 
-  /// Draws along a path with a pen, clipped to an area of dots.
+  /// Draws along a path with a pen, clipped to an area of dots; returns the work, in dots.
   ///
   /// `isBend` returns whether the line bends at the point with an index (``InkTurn``).
-  ///
-  /// - Returns: The work, in dots.
   mutating func draw(_ path: some Sequence<DotPoint>, isBend: (Int) -> Bool, _ pen: DotPen, within area: DotArea) -> Int
   {
     var stroke = DotStroke(pen, width: width, within: area)

@@ -12,7 +12,6 @@ struct DotPen: Sendable {
 struct PenBreadth: Sendable {
   /// The width on the board, in dots of a ``Viewport``.
   let dots: Double
-  /// The style that shows the line.
   let style: DotStyle
 
   /// The maximum width of a line in dots.

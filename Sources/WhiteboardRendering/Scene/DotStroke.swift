@@ -30,15 +30,10 @@ struct DotStroke {
   /// The minimum length of the segments that a curve can join, in dots.
   private static let longSegment = 3.0
 
-  /// Draws along a path.
-  ///
   /// If long segments meet at a bend (``InkCurve``), they are joined by a curve between their midpoints, as in a fast
-  /// hand-drawn line. Corners and close points are drawn unchanged.
+  /// hand-drawn line.
   ///
-  /// - Parameters:
-  ///   - path: The points of the line.
-  ///   - isBend: A function that returns whether the line bends at the point with an index.
-  ///   - dots: The dots of the layer.
+  /// Corners and close points are drawn unchanged.
   mutating func draw(_ path: some Sequence<DotPoint>, isBend: (Int) -> Bool, on dots: inout MutableSpan<UInt32>) {
     var points = path.makeIterator()
     guard var here = points.next() else { return }

@@ -4,7 +4,6 @@ package enum DotStyle: String, Hashable, Sendable, CaseIterable {
   case braille
   /// Two blocks per cell. Blocks are bolder than dots, and each block has one color.
   case half
-  /// ASCII characters, which every terminal has.
   case ascii
 
   /// The dots per cell of this style.

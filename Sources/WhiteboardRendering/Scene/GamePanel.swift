@@ -2,13 +2,6 @@ import Whiteboard
 
 /// The panel that shows a game on the board, in terminal cells or on a page.
 package enum GamePanel {
-  /// Returns the panel of a game.
-  ///
-  /// - Parameters:
-  ///   - view: The game as the local member sees it.
-  ///   - isASCII: Whether to use only ASCII characters.
-  ///   - name: A function that returns the display name of a member.
-  /// - Returns: The panel.
   package static func label(_ view: GameView, isASCII: Bool, naming name: (MemberID) -> String) -> Label {
     switch view.detail {
     case .wordle(let wordle): self.wordle(wordle, view, naming: name)
@@ -47,8 +40,6 @@ package enum GamePanel {
     return label
   }
 
-  /// Returns a letter of a guess in brackets.
-  ///
   /// The brackets show whether the letter is correct, even without colors.
   private static func tile(_ letter: Character, _ mark: WordleMark) -> String {
     switch mark {

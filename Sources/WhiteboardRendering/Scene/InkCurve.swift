@@ -6,12 +6,9 @@ import Whiteboard
 package struct InkCurve: Hashable, Sendable {
   /// One segment of the line, which starts at the end of the previous one.
   package enum Piece: Hashable, Sendable {
-    /// A straight line to a point.
     case line(to: Point)
-    /// A quadratic curve with a control point and an end point.
     case curve(towards: Point, to: Point)
 
-    /// The end of the segment.
     package var end: Point {
       switch self {
       case .line(let end), .curve(_, let end): end
@@ -19,7 +16,6 @@ package struct InkCurve: Hashable, Sendable {
     }
   }
 
-  /// The start of the line.
   package let start: Point
   /// The segments of the line; empty for a dot.
   package let pieces: [Piece]
@@ -71,15 +67,11 @@ package struct InkCurve: Hashable, Sendable {
   }
 }
 
-/// How a line turns at a point.
-///
 /// Pages and screens use the same rule, and therefore show the same corners.
 enum InkTurn: Hashable, Sendable {
   /// A slight turn, as in a curve drawn by hand.
   case bend
-  /// A corner.
   case corner
-  /// A turn in a step along an axis.
   case step(isClockwise: Bool, isShort: Bool)
 
   /// The maximum distance between successive points of a hand-drawn curve, in board units.
@@ -93,12 +85,6 @@ enum InkTurn: Hashable, Sendable {
   ///
   /// Steps that alternate in direction are a line drawn by hand in cells, and are smoothed. Steps in the same
   /// direction, as in a small rectangle, and a single step are corners that were drawn.
-  ///
-  /// - Parameters:
-  ///   - index: The index of the point; it is not that of the first or the last point.
-  ///   - count: The number of points of the line.
-  ///   - point: A function that returns a point in the object's own board units.
-  /// - Returns: Whether the line bends.
   @inline(__always) static func isBend(at index: Int, of count: Int, point: (Int) -> Point) -> Bool {
     switch InkTurn(at: index, point) {
     case .bend: true
@@ -154,7 +140,6 @@ enum InkTurn: Hashable, Sendable {
 
 /// The remaining parts of a stroke, as lines with pen pressure.
 extension ObjectSnapshot {
-  /// One remaining line of a drawing.
   package struct InkLine: Hashable, Sendable {
     /// The points relative to the center, without scale and rotation; a single point is a dot.
     package let points: [Point]
@@ -227,10 +212,8 @@ enum DenseInk {
     return parts
   }
 
-  /// The amount of ink in each part of a box.
   private struct InkGrid {
     private let corner: Point
-    /// The size of a part of the box.
     private let part: Size
     /// The length of a line that fills a part up to the limit.
     private let room: Double
@@ -261,9 +244,7 @@ enum DenseInk {
       lengths = Array(repeating: 0, count: divisions * divisions)
     }
 
-    /// Adds a segment, unless most of it is in parts that are full.
-    ///
-    /// - Returns: Whether the client draws the segment.
+    /// Adds a segment, unless most of it is in parts that are full; returns whether to draw it.
     mutating func add(from start: Point, to end: Point) -> Bool {
       let (dx, dy) = (end.x - start.x, end.y - start.y)
       let count = Int(max((dx / part.width).magnitude, (dy / part.height).magnitude)) + 1

@@ -4,7 +4,6 @@ package struct Label: Hashable, Sendable {
   package struct Span: Hashable, Sendable {
     /// The text; it may contain names chosen by other members.
     package let text: String
-    /// The style of the text.
     package let style: CellStyle
 
     init(_ text: String, _ style: CellStyle = .plain) {
@@ -13,12 +12,10 @@ package struct Label: Hashable, Sendable {
     }
   }
 
-  /// The lines, each a sequence of spans.
   package var lines: [[Span]] = []
 
   /// The number of columns of the widest line.
   package var width: Int { lines.reduce(0) { max($0, Self.columns($1)) } }
-  /// The number of lines.
   package var height: Int { lines.count }
 
   static func columns(_ line: [Span]) -> Int { line.reduce(0) { $0 + CharacterWidth.columns($1.text) } }
@@ -32,10 +29,8 @@ package struct Label: Hashable, Sendable {
   }
 }
 
-/// A label with its position on the screen.
 struct PlacedLabel: Sendable {
   let label: Label
-  /// The cells that the label covers.
   private(set) var area: CellArea
 
   init(_ label: Label) {
@@ -43,13 +38,11 @@ struct PlacedLabel: Sendable {
     area = CellArea(x: 0, y: 0, width: label.width, height: label.height)
   }
 
-  /// Centers the label on a cell.
   mutating func move(to center: (x: Int, y: Int)) {
     let (width, height) = (area.width, area.height)
     area = CellArea(x: center.x - width / 2, y: center.y - height / 2, width: width, height: height)
   }
 
-  /// Draws the part of the label that is in an area.
   func draw(on screen: inout Screen, in area: CellArea) {
     let origin = (self.area.columns.lowerBound, self.area.rows.lowerBound)
     label.draw(on: &screen, at: origin, in: area)

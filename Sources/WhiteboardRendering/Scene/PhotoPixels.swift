@@ -1,8 +1,6 @@
 /// A photo reduced to the few pixels needed for cells.
 package struct PhotoPixels: Hashable, Sendable {
-  /// The width in pixels.
   package let width: Int
-  /// The height in pixels.
   package let height: Int
   /// The pixels `0xRRGGBB`, row by row.
   package let pixels: [UInt32]

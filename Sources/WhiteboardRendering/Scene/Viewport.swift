@@ -8,12 +8,10 @@ package struct Viewport: Hashable, Sendable {
   package var scale: Double
   /// The number of columns of cells.
   package var columns: Int
-  /// The number of rows of cells.
   package var rows: Int
 
   /// The number of dots per board unit at 100 % zoom: a cell is 8 by 16 units.
   package static let unitScale = 0.25
-  /// The allowed range of ``zoom``.
   package static let zooms = 0.01...16.0
 
   package init(center: Point, scale: Double = Self.unitScale, columns: Int, rows: Int) {

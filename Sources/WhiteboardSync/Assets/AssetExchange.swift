@@ -1,13 +1,10 @@
 import Whiteboard
 
-/// The requests for missing assets.
+/// The replica requests each asset from one member at a time.
 ///
-/// The replica requests each asset from one member at a time. If that member fails, the replica requests the asset from
-/// the next member. Implements SYN-35 to SYN-37.
+/// If that member fails, the replica requests the asset from the next member. Implements SYN-35 to SYN-37.
 struct AssetExchange {
-  /// An action for the replica.
   enum Effect: Equatable {
-    /// Request this asset from this member.
     case ask(AssetID, MemberID)
   }
 

@@ -14,11 +14,8 @@ final class PhotoSharing {
   private var budget = PhotoBudget()
   /// Whether photos exceeded the budget since the last check.
   private var leavesOutPhotos = false
-  /// The authors for which a photo that exceeded the budget was reported.
   private var reportedAuthors: Set<MemberID> = []
-  /// The time of the next check of photos that exceeded the budget.
   private var nextCheck: UInt64 = 0
-  /// The assets that are being sent to each member.
   private var sending: [MemberID: Set<AssetID>] = [:]
   /// The first object that showed each asset.
   private var objects: [AssetID: ObjectID] = [:]
@@ -86,7 +83,6 @@ final class PhotoSharing {
 
   private func author(of id: AssetID) -> MemberID? { objects[id].flatMap { board.member(of: $0.dot.incarnation) } }
 
-  /// Returns whether an asset was requested from this member.
   func isRequesting(_ id: AssetID, from member: MemberID) -> Bool { exchange.isAsking(id, from: member) }
 
   /// Returns the properties of an asset, as stated by the board's objects; empty if the asset was not requested from
@@ -149,7 +145,6 @@ final class PhotoSharing {
 
   // MARK: - Sending
 
-  /// Sends an asset that a member requested, or reports that it is unavailable.
   func serve(_ id: AssetID, to member: MemberID) {
     let underway = sending[member] ?? []
     // The asset is already being sent to this member.
@@ -165,7 +160,6 @@ final class PhotoSharing {
     actions.append(.sendAsset(id, name, to: member))
   }
 
-  /// Records that the sending of an asset has ended.
   func sent(_ id: AssetID, to member: MemberID) { sending[member]?.remove(id) }
 
   // MARK: - Members
@@ -173,7 +167,6 @@ final class PhotoSharing {
   /// Requests missing assets from a member that has joined.
   func memberJoined(_ member: MemberID, _ now: Moment) { perform(exchange.memberJoined(member, now: now.uptime)) }
 
-  /// Removes a member that has left.
   func memberLeft(_ member: MemberID, _ now: Moment) {
     sending[member] = nil
     perform(exchange.memberLeft(member, now: now.uptime))
@@ -215,7 +208,6 @@ struct PhotoBudget {
   /// Stops counting the photos that no object shows.
   mutating func removeAll(except shown: Set<AssetID>) { for id in photos.keys where !shown.contains(id) { remove(id) } }
 
-  /// Returns whether a photo of an author can be requested without exceeding a limit.
   func hasRoom(for bytes: Int64, of author: MemberID?) -> Bool {
     let authors = author.flatMap { ofAuthor[$0] } ?? 0
     return authors + bytes <= BoardLimits.photoBytesPerAuthor && total + bytes <= BoardLimits.photoBytesOfBoard

@@ -20,8 +20,6 @@ public final class Author {
   /// The grant of the author's role, on an owned board.
   private(set) var grant: Grant?
 
-  /// The requested role.
-  ///
   /// A grant may limit it.
   private let wanted: Role
   private var signer: Signer
@@ -81,7 +79,6 @@ public final class Author {
     member = MemberID(publicKey: signer.publicKey)
   }
 
-  /// The public key.
   var publicKey: [UInt8] { signer.publicKey }
 
   // MARK: - Records
@@ -111,19 +108,13 @@ public final class Author {
     return record
   }
 
-  /// Returns the position of the signature that a record still lacks, as an array with at most one element.
-  /// - Parameters:
-  ///   - record: The record of a local or remote author.
-  ///   - trailing: The number of bytes that follow the record.
-  /// - Returns: The position; empty if the record is signed.
+  /// At most one element: the position of the signature that a record still lacks.
   func gaps(in record: AuthorRecord, trailing: Int = 0) -> [SignatureGap] {
     unsigned[record.incarnation].map { [SignatureGap($0, trailing: trailing)] } ?? []
   }
 
-  /// Whether any record lacks its signature.
   var hasUnsignedRecord: Bool { !unsigned.isEmpty }
 
-  /// Adopts a record that another replica of this author created, to replay a recording.
   package func adopt(_ record: AuthorRecord) {
     records[record.incarnation] = record
     if let grant = record.grant { adopt(grant) }
@@ -155,9 +146,8 @@ public final class Author {
   /// Removes and returns the signature requests that the owner has not received yet.
   func removeSigningRequests() -> [SigningRequest] { signer.removeNewRequests() }
 
-  /// Handles a signature from the owner, and adds it to a record if it belongs to one.
-  /// - Returns: Whether the request was pending, and the record that is now signed. The record is nil if the signature
-  ///   belongs to something else.
+  /// Handles a signature from the owner; returns whether its request was pending, and the record that is now signed, if
+  /// it belongs to one.
   func didSign(_ id: SigningID, _ signature: [UInt8]) -> (wasPending: Bool, AuthorRecord?) {
     guard signer.didSign(id) else { return (false, nil) }
     guard let incarnation = unsigned.first(where: { $0.value == id })?.key else { return (true, nil) }
@@ -168,17 +158,13 @@ public final class Author {
 
   // MARK: - Permissions
 
-  /// Whether the author may make other members editors.
   var mayGrant: Bool { grant?.rights(of: publicKey)?.mayGrant ?? false }
 
-  /// Replaces the author's grant.
   func adopt(_ grant: Grant) { self.grant = grant }
 
   /// Returns the rights that a grant gives the author; nil if it gives none.
   func rights(in grant: Grant) -> Rights? { grant.rights(of: publicKey) }
 
-  /// Creates a grant of rights to the owner of a key.
-  ///
   /// The signature at its end may be missing.
   func makeGrant(_ rights: Rights, to holder: [UInt8], serial: UInt64) -> Signed<Grant>? {
     guard let grant, mayGrant else { return nil }
@@ -191,8 +177,6 @@ public final class Author {
     makeGrant(rights, to: holder, serial: serial)?.complete
   }
 
-  /// Creates a revocation of a member's rights.
-  ///
   /// The signature at its end may be missing.
   func makeRevocation(of member: MemberID, through serial: UInt64, counting counted: [Incarnation: UInt64]) -> Signed<
     Revocation

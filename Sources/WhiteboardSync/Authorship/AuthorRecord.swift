@@ -55,20 +55,12 @@ public struct AuthorRecord: Hashable, Sendable {
   public private(set) var bytes: [UInt8]
 
   private let nonce: [UInt8]
-  /// The author's signature.
   package private(set) var signature: [UInt8]
   private let granterSignature: [UInt8]?
 
-  /// Creates and signs a record; nil if the incarnation would be 0.
+  /// Creates and signs a record with a nonce of 16 unpredictable bytes; nil if the incarnation would be 0.
   ///
   /// In that case, another nonce is needed.
-  ///
-  /// - Parameters:
-  ///   - board: The board for which the record is valid.
-  ///   - nonce: 16 unpredictable bytes.
-  ///   - role: The role of the incarnation.
-  ///   - grant: The grant of that role on an owned board; nil for a viewer.
-  ///   - key: The key of the author.
   init?(board: BoardID, nonce: [UInt8], role: Role, grant: Grant? = nil, key: some AuthorKey) {
     var signer = Signer(key)
     guard let record = Self.make(board: board, nonce: nonce, role: role, grant: grant, &signer) else { return nil }
@@ -95,21 +87,13 @@ public struct AuthorRecord: Hashable, Sendable {
     return Signed(value: record, request: signature.request)
   }
 
-  /// Fills in the author's missing signature.
   mutating func fill(_ signature: [UInt8]) {
     self.signature = signature
     bytes.replaceSubrange((bytes.count - Self.signatureBytes)..., with: signature)
   }
 
-  /// Creates and signs a record of an open board, with an incarnation in the given range.
-  ///
-  /// - Parameters:
-  ///   - board: The board for which the record is valid.
-  ///   - role: The role of the incarnation.
-  ///   - key: The key of the author.
-  ///   - range: The range that must contain the incarnation. A smaller range needs more attempts.
-  ///   - random: Generates nonces.
-  /// - Returns: The record.
+  /// Creates and signs a record of an open board, with an incarnation in the given range; a smaller range needs more
+  /// attempts.
   package static func make(
     board: BoardID,
     role: Role,
@@ -135,10 +119,9 @@ public struct AuthorRecord: Hashable, Sendable {
     return hash.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// Decodes a record.
+  /// Decodes a record; throws if the bytes are malformed.
   ///
   /// ``verify(board:with:)`` checks its content.
-  /// - Throws: `CodecError` if the bytes are malformed.
   package init(_ bytes: [UInt8]) throws(CodecError) {
     guard bytes.count <= Self.byteLimit else { throw .overLimit("record") }
     var reader = ByteReader(bytes)

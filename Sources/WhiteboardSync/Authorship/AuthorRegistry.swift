@@ -32,23 +32,18 @@ final class AuthorRegistry {
   /// The record of an incarnation; nil if it is unknown.
   subscript(incarnation: Incarnation) -> AuthorRecord? { records[incarnation] }
 
-  /// The number of records.
   var count: Int { records.count }
 
   /// All records, in no particular order.
   var all: some Collection<AuthorRecord> { records.values }
 
-  /// All incarnations that have a record.
   var incarnations: Set<Incarnation> { Set(records.keys) }
 
   // MARK: - Adding and removing
 
-  /// Adds the record of a local incarnation.
-  ///
   /// The board already knows its author.
   func insertOwn(_ record: AuthorRecord) { records[record.incarnation] = record }
 
-  /// Replaces the record of a local incarnation with the signed record.
   func replaceOwn(_ record: AuthorRecord) {
     if records[record.incarnation] != nil { records[record.incarnation] = record }
   }
@@ -72,7 +67,6 @@ final class AuthorRegistry {
     store(record)
   }
 
-  /// Stores a record in the document.
   func store(_ record: AuthorRecord) {
     actions.record(.author(record.bytes, record.incarnation), lacking: author.gaps(in: record))
   }
@@ -116,10 +110,8 @@ final class AuthorRegistry {
 
   // MARK: - Receiving
 
-  /// Returns the records that a batch would add to the registry.
-  ///
-  /// - Throws: `noAuthor` if the batch purges an object of an incarnation without a record, and `boardFull` if there is
-  ///   no room for one of the records.
+  /// Returns the records that a batch would add to the registry; throws if the batch purges an object of an incarnation
+  /// without a record, and `boardFull` if there is no room for one of the records.
   func newRecords(for batch: Batch, from link: LinkChainVerifier) throws(ReceiveError) -> [AuthorRecord] {
     var new: [AuthorRecord] = []
     if records[batch.author] == nil, let record = link.record { new.append(record) }
@@ -135,12 +127,10 @@ final class AuthorRegistry {
     return new
   }
 
-  /// Checks the incarnations that an answer would add to the context.
+  /// Checks the incarnations that an answer would add to the context; throws if one of the incarnations has no record,
+  /// `boardFull` if there is no room for the record of one of them.
   ///
   /// The caller checks signatures later.
-  ///
-  /// - Throws: `unrecorded` if one of the incarnations has no record, `boardFull` if there is no room for the record of
-  ///   one of them.
   func requireRecords(in answer: Answer) throws(ReceiveError) {
     let context = board.state.context
     let new = answer.difference.context.incarnations.filter { !context.contains($0) && records[$0] == nil }
@@ -152,12 +142,11 @@ final class AuthorRegistry {
     try receiving { () throws(BoardError) in try requireRoom(for: found) }
   }
 
-  /// Throws an error if there is no room for more records.
+  /// Throws if one author would have too many incarnations, or if authors would use the room that is reserved for
+  /// others.
   ///
   /// Up to a limit, the share of a connected author is checked only in batches, because an answer contains what other
   /// replicas accepted when they had more room.
-  /// - Throws: `boardFull` if one author would have too many incarnations, or if authors would use the room that is
-  ///   reserved for others.
   private func requireRoom(for new: [AuthorRecord], isBatch: Bool = false) throws(BoardError) {
     guard !new.isEmpty else { return }
     let context = board.state.context

@@ -9,11 +9,8 @@ final class BatchPublisher {
   private let registry: AuthorRegistry
   private let actions: ActionQueue
 
-  /// The head of the chain of the current incarnation.
   private(set) var chain: BatchChain
   private var heads: OwnHeads
-  /// Encodes the batches.
-  ///
   /// All members receive the same bytes.
   private var writer = LinkBatchWriter()
   /// Whether a new member does not know the incarnations to which `writer` refers.
@@ -61,8 +58,6 @@ final class BatchPublisher {
     if !peers.isEmpty { actions.queue(.batch(writer.encode(encoded)), to: peers.members) }
   }
 
-  /// Sends all members the records of the incarnations whose objects a batch purges.
-  ///
   /// A purge adds an object's id to the contexts of other members, even if they do not know the object's author.
   private func sendRecords(ofPurgesIn batch: Batch) {
     guard !peers.isEmpty else { return }
@@ -89,12 +84,6 @@ final class BatchPublisher {
   }
 
   /// Switches to the chain of a replayed batch, unless it is the current chain (REC-10).
-  ///
-  /// - Parameters:
-  ///   - batch: The next batch.
-  ///   - record: The record of its incarnation. The record contains the key of this author.
-  ///   - earlier: The chain head that another replica of this author reached under that incarnation; nil if there is
-  ///     none.
   func continueChain(of batch: Batch, under record: AuthorRecord, after earlier: BatchChain?) {
     guard chain.incarnation != batch.author || chain.sequence + 1 != batch.firstSequence else { return }
     author.adopt(record)
@@ -162,7 +151,6 @@ final class BatchPublisher {
 }
 
 extension StoredChange {
-  /// Creates the stored form of a signed head.
   init(_ head: SignedHead, of incarnation: Incarnation) {
     var writer = ByteWriter()
     head.write(to: &writer)
@@ -192,10 +180,8 @@ struct OwnHeads {
     isNew(chain) ? sentAt + (isFirst ? interval * phase / 256 : interval) : nil
   }
 
-  /// Returns whether there are batches since the last head.
   func isNew(_ chain: BatchChain) -> Bool { chain.sequence > 0 && sent != chain }
 
-  /// Fills in the signature of the last head, if this is the requested one.
   mutating func didSign(_ id: SigningID, _ signature: [UInt8]) {
     guard let last, last.head.request == id else { return }
     let head = last.head.value
@@ -203,8 +189,6 @@ struct OwnHeads {
     self.last = (last.chain, Signed(value: signed, request: nil))
   }
 
-  /// Returns the signed head of the chain.
-  ///
   /// Each head is signed only once.
   mutating func head(of chain: BatchChain, by author: Author) -> Signed<SignedHead> {
     if let last, last.chain == chain { return last.head }
@@ -213,7 +197,6 @@ struct OwnHeads {
     return head
   }
 
-  /// Returns the signed head of the chain, and records that it is being sent.
   mutating func nextHead(of chain: BatchChain, by author: Author, now: UInt64) -> Signed<SignedHead> {
     sent = chain
     sentAt = now

@@ -14,7 +14,6 @@ final class ClaimCheck {
   private struct Doubt {
     /// The time when the claim first arrived.
     let since: UInt64
-    /// The last sequence number in the first such claim.
     let sequence: UInt64
   }
 

@@ -1,14 +1,11 @@
 import Whiteboard
 
-/// A renaming of the incarnations in the changes of a board.
-///
 /// The order of incarnations decides between simultaneous writes, and orders letters that were typed at the same place.
+///
 /// A renaming that keeps this order changes nothing else on the board.
 package struct IncarnationRenaming {
   private let renamed: (Incarnation) -> Incarnation
 
-  /// Creates a renaming.
-  /// - Parameter renamed: Returns the new incarnation for an old one, keeping their order.
   package init(_ renamed: @escaping (Incarnation) -> Incarnation) { self.renamed = renamed }
 
   private func dot(_ dot: Dot) -> Dot { Dot(renamed(dot.incarnation), dot.sequence) }
@@ -27,8 +24,7 @@ package struct IncarnationRenaming {
     }
   }
 
-  /// Returns a batch with renamed incarnations, new values and a new time.
-  /// - Throws: `CodecError` if these values do not form a batch.
+  /// Returns a batch with renamed incarnations, new values and a new time; throws if these values do not form a batch.
   package func batch(_ batch: Batch, _ time: HybridTime, _ changed: (Property, Value) -> Value) throws(CodecError)
     -> Batch
   {
@@ -55,7 +51,6 @@ package struct IncarnationRenaming {
     return result
   }
 
-  /// Returns a difference with renamed incarnations, new values and new times.
   package func difference(_ difference: Difference, _ changed: (Property, Value, HybridTime) -> (Value, HybridTime))
     -> Difference
   {

@@ -9,7 +9,6 @@ final class LinkChainVerifier {
   /// Whether the author's rights were revoked, so that its answers are ignored.
   var isRevoked = false
   private var chain: BatchChain?
-  /// The final heads of earlier chains on the link, by incarnation.
   private var ended: [Incarnation: BatchChain] = [:]
   private let limit: Int
   /// The records that were sent ahead of purges and whose incarnations are not in the local context yet.
@@ -18,8 +17,8 @@ final class LinkChainVerifier {
   /// Creates the state of a new link, on which at most `limit` incarnations can be introduced.
   init(limit: Int = BoardLimits.incarnations) { self.limit = limit }
 
-  /// Handles a verified introduction of an incarnation.
-  /// - Throws: `brokenChain` if the introduction contradicts earlier messages on the link.
+  /// Handles a verified introduction of an incarnation; throws if the introduction contradicts earlier messages on the
+  /// link.
   func introduce(_ record: AuthorRecord, _ head: SignedHead) throws(ReplicaError) {
     let next = BatchChain(record.incarnation, sequence: head.sequence, hash: head.hash)
     if head.sequence == 0, next != BatchChain(record.incarnation) { throw .brokenChain }
@@ -33,8 +32,8 @@ final class LinkChainVerifier {
     chain = next
   }
 
-  /// Stores a verified record that was sent ahead of a purge (SYN-48).
-  /// - Throws: `malformed(overLimit)` if there are more than ``BoardLimits/recordsAhead``.
+  /// Stores a verified record that was sent ahead of a purge (SYN-48); throws if there are more than
+  /// ``BoardLimits/recordsAhead``.
   func keepAhead(_ record: AuthorRecord) throws(ReplicaError) {
     guard ahead[record.incarnation] != nil || ahead.count < BoardLimits.recordsAhead else {
       throw .malformed(.overLimit("records"))
@@ -45,13 +44,11 @@ final class LinkChainVerifier {
   /// Returns the record of an incarnation that was sent ahead of a purge; nil if there is none.
   func recordAhead(of incarnation: Incarnation) -> AuthorRecord? { ahead[incarnation] }
 
-  /// Removes the record of an incarnation, because the registry contains it now.
   func forgetAhead(_ incarnation: Incarnation) { ahead[incarnation] = nil }
 
   /// The current author's incarnation, and the sequence number of its last operation on the link.
   var head: (incarnation: Incarnation, sequence: UInt64)? { chain.map { ($0.incarnation, $0.sequence) } }
 
-  /// The role of the member; nil until it has introduced itself.
   var role: Role? { record.map { isRevoked ? .viewer : $0.role } }
 
   /// Throws `noAuthor` if the member has not introduced itself, and `viewer` if the member has no right to write.

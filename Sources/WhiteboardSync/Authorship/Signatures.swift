@@ -23,15 +23,12 @@ public protocol SignatureVerifier {
   func isValid(_ signature: [UInt8], of bytes: [UInt8], by key: [UInt8]) -> Bool
 }
 
-/// The functions of a verifier.
-///
 /// Functions instead of `any SignatureVerifier`, because Embedded Swift has no existential types.
 package struct LocalVerifier {
   let isKey: ([UInt8]) -> Bool
   /// Takes a signature, the signed bytes and the key.
   let isValid: ([UInt8], [UInt8], [UInt8]) -> Bool
 
-  /// Wraps a verifier.
   package init(_ verifier: some SignatureVerifier) {
     isKey = { verifier.isKey($0) }
     isValid = { verifier.isValid($0, of: $1, by: $2) }
@@ -39,7 +36,6 @@ package struct LocalVerifier {
 }
 
 extension Bytes32 {
-  /// Returns the SHA-256 of bytes.
   package static func sha256(_ bytes: [UInt8]) -> Bytes32 {
     guard let hash = SHA256.hash(data: bytes).withUnsafeBytes({ Bytes32($0) }) else {
       preconditionFailure("a SHA-256 hash has 32 bytes")

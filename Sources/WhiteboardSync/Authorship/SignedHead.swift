@@ -11,7 +11,6 @@ package struct SignedHead: Hashable, Sendable {
   package let sequence: UInt64
   /// The chain hash after the last operation.
   package let hash: Bytes32
-  /// The author's signature.
   package let signature: [UInt8]
 
   package init(sequence: UInt64, hash: Bytes32, signature: [UInt8]) {
@@ -20,7 +19,6 @@ package struct SignedHead: Hashable, Sendable {
     self.signature = signature
   }
 
-  /// Reads a head.
   package init(_ reader: inout ByteReader) throws(CodecError) {
     sequence = try reader.varint(upTo: BoardLimits.sequence, "sequence")
     guard let hash = Bytes32(try reader.take(32)) else { throw .truncated }
@@ -28,7 +26,6 @@ package struct SignedHead: Hashable, Sendable {
     signature = try reader.take(AuthorRecord.signatureBytes)
   }
 
-  /// Writes a head.
   package func write(to writer: inout ByteWriter) {
     writer.varint(sequence)
     writer.raw(hash.bytes)

@@ -26,8 +26,6 @@ final class AnswerSender {
     self.actions = actions
   }
 
-  /// Handles a request from a member.
-  ///
   /// The request replaces the member's earlier request.
   ///
   /// A viewer does not answer.
@@ -70,17 +68,12 @@ final class AnswerSender {
     peers[member]?.answerInFlight = nil
   }
 
-  /// Pauses or resumes answers to a member.
-  ///
   /// Answers pause while too many bytes are queued for the member.
   func setBacklogged(_ member: MemberID, _ isBacklogged: Bool) { peers[member]?.isBacklogged = isBacklogged }
 
-  /// Whether requests can be answered now.
-  ///
   /// An answer contains the records of the local incarnations, so they must be signed first.
   var mayAnswer: Bool { !author.hasUnsignedRecord }
 
-  /// Returns whether a context contains changes that were revoked on this replica.
   private func containsRevokedChanges(_ context: Context) -> Bool {
     board.state.limits.contains { context.last(of: $0.key) ?? 0 > $0.value }
   }

@@ -10,7 +10,6 @@ final class ContextReports {
   private static let membersAtOnce = 8
   /// The time after a revocation during which boards are expected to differ, in milliseconds (AUT-15).
   private static let repairTime: UInt64 = 60_000
-  /// The time from the departure of a member to the comparison of contexts, in milliseconds.
   private static let departureDelay: UInt64 = 1000
 
   private let board: Board
@@ -45,14 +44,12 @@ final class ContextReports {
 
   // MARK: - The local context
 
-  /// Schedules a report if the board has changed.
   func boardMayHaveChanged(_ now: Moment) {
     guard board.state.revision != activity.revision else { return }
     noteRevision(now)
     reportSoonToAll(now)
   }
 
-  /// Records the state of a board that was restored from a document.
   func boardRestored(_ now: Moment) { noteRevision(now) }
 
   private func noteRevision(_ now: Moment) {
@@ -63,7 +60,6 @@ final class ContextReports {
   /// Returns whether the board has been changing for some time without a pause.
   func isBusy(_ now: Moment) -> Bool { activity.isBusy(now.uptime) }
 
-  /// The hash of the local context.
   var currentContextHash: UInt64 {
     if let contextHash { return contextHash }
     let hash = Bytes32.sha256(ContextCoding.encode(board.state.context)).bytes.prefix(8).reduce(UInt64(0)) {
@@ -80,7 +76,6 @@ final class ContextReports {
   /// Reports to single members are not included.
   var nextDeadline: UInt64 { min(nextComparison, reportToAllDue ?? nextComparison) }
 
-  /// Schedules the first comparison after the first member has joined.
   func firstMemberJoined(_ now: Moment) { nextComparison = now.uptime + Self.interval }
 
   /// Schedules a comparison after a member has left, because its last changes may have reached only some members.
@@ -89,12 +84,11 @@ final class ContextReports {
     reportToAll(by: now.uptime + peers.reportDelay)
   }
 
-  /// Compares boards with some members if a comparison is due (SYN-15).
+  /// Compares boards with some members if a comparison is due (SYN-15); returns whether a comparison was due.
   ///
   /// Some members receive the local bucket sums. Some members with a different context are asked for missing changes.
   /// Both numbers are limited, so that a large board needs no more messages than a small one. Other members follow at
   /// the next comparison.
-  /// - Returns: Whether a comparison was due.
   func compareIfDue(_ now: Moment) -> Bool {
     guard !peers.isEmpty, now.uptime >= nextComparison else { return false }
     nextComparison = now.uptime + Self.interval
@@ -118,7 +112,6 @@ final class ContextReports {
   /// Expects boards to differ for a while, because a revocation arrived, or a new member may lack a revocation.
   func expectDifferences(_ now: Moment) { differencesExpectedUntil = now.uptime + Self.repairTime }
 
-  /// Handles a report from a member.
   func receive(_ report: ReplicaReport, from member: MemberID, _ now: Moment) {
     peers[member]?.contextHash = report.contextHash
     if report.applied > 0 { peers[member]?.confirmed = report.applied }
@@ -140,10 +133,8 @@ final class ContextReports {
 
   // MARK: - Reports
 
-  /// Schedules a report of new changes to all members.
   func reportSoonToAll(_ now: Moment) { reportToAll(by: now.uptime + min(10 * peers.reportDelay, Self.interval)) }
 
-  /// Schedules a report to all members at `time` or earlier.
   func reportToAll(by time: UInt64) { reportToAllDue = min(reportToAllDue ?? time, time) }
 
   /// Sends all scheduled reports if one of them is due.
@@ -205,7 +196,6 @@ final class ContextReports {
       && agreed.revision == board.state.revision
   }
 
-  /// Returns whether a member reported the same context that this replica has now.
   func hasSameContext(as member: MemberID) -> Bool {
     peers[member].map { !$0.isClosed && $0.contextHash == currentContextHash } ?? false
   }
@@ -223,7 +213,6 @@ struct Activity {
     last = now
   }
 
-  /// Returns whether the board has been changing for two seconds without a pause of a second.
   func isBusy(_ now: UInt64) -> Bool {
     guard let last else { return false }
     return now <= last + 1000 && now >= since + 2000
@@ -241,7 +230,6 @@ struct DivergenceCheck {
   /// They may be wrong, because a memory fault can change cells without changing the revision.
   mutating func begin(_ state: BoardState) { sums = nil }
 
-  /// Returns the sum of each bucket.
   mutating func sums(of state: BoardState) -> [UInt64] {
     if let sums, sums.revision == state.revision { return sums.values }
     let values = BucketSums.sums(of: state)

@@ -16,10 +16,8 @@ final class RequestQueue {
     self.actions = actions
   }
 
-  /// Returns whether a member is in the queue.
   func contains(_ member: MemberID) -> Bool { waiting.contains(member) }
 
-  /// Adds members at the end of the queue.
   func append(_ members: some Sequence<MemberID>) { waiting += members }
 
   /// Adds a member at the end of the queue, unless it is already in the queue.
@@ -43,7 +41,6 @@ final class RequestQueue {
     )
   }
 
-  /// Returns the position of the first member without a request in flight that meets a condition.
   private func firstWaiting(where holds: (PeerState) -> Bool) -> Int? {
     waiting.firstIndex { member in
       guard let peer = peers[member] else { return false }
@@ -57,7 +54,6 @@ final class RequestQueue {
     retry(member)
   }
 
-  /// Ends the request to a member, and adds the member at the end of the queue.
   func retry(_ member: MemberID) {
     peers[member]?.endRequest()
     waiting.append(member)

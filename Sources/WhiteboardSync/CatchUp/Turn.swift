@@ -7,12 +7,7 @@ struct Turn {
   /// Creates a selection that starts with the member after the given one.
   init(after member: MemberID) { last = member }
 
-  /// Selects the next members.
-  ///
-  /// - Parameters:
-  ///   - count: The maximum number of members.
-  ///   - members: The members to select from, in the order of their ids.
-  /// - Returns: The selected members.
+  /// Selects at most `count` of the members, which are in the order of their ids.
   mutating func next(_ count: Int, of members: [MemberID]) -> [MemberID] {
     let start = members.firstIndex { $0 > last } ?? 0
     let chosen = Array((members[start...] + members[..<start]).prefix(count))

@@ -27,7 +27,6 @@ public enum BoardDigest {
     return digest
   }
 
-  /// Returns the bytes that represent one object in the hash.
   package static func encode(_ id: ObjectID, _ record: ObjectRecord) -> [UInt8] {
     var writer = ByteWriter()
     for entry in record.entries where !entry.property.isSelection {

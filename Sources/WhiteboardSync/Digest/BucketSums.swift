@@ -24,8 +24,6 @@ public enum BucketSums {
     return sums
   }
 
-  /// Returns the initial value of all cell hashes.
-  ///
   /// The value depends on the whole context.
   ///
   /// If an attacker constructs cells with equal sums, the sums differ again after the next change.
@@ -38,7 +36,6 @@ public enum BucketSums {
     return hash
   }
 
-  /// Returns the hash of one cell.
   package static func hash(of cell: Cell, at property: Property, of id: ObjectID, from start: BucketHash) -> UInt64 {
     var hash = start
     hash.combine(id.dot)
@@ -63,7 +60,6 @@ extension BucketHash {
     combine(dot.sequence)
   }
 
-  /// Adds the length of the encoded value, and its bytes as 64-bit words.
   fileprivate mutating func combine(_ value: Value) {
     switch value {
     case .none: combine(0)

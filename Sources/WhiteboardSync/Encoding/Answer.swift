@@ -15,9 +15,7 @@ package struct Answer {
 
   /// The author records, in ascending order of incarnation.
   let records: [AuthorRecord]
-  /// The cells.
   let difference: Difference
-  /// The incarnation of the member that answers.
   let incarnation: Incarnation
   private let content: ArraySlice<UInt8>
   private let signature: [UInt8]
@@ -49,10 +47,9 @@ package struct Answer {
     return Signed(value: writer.bytes, request: signature.request)
   }
 
-  /// Decodes an answer.
+  /// Decodes an answer; throws if the bytes are malformed.
   ///
   /// ``verify(by:with:)`` checks its signature.
-  /// - Throws: `CodecError` if the bytes are malformed.
   init(_ bytes: [UInt8]) throws(CodecError) {
     guard bytes.count <= Self.byteLimit else { throw .overLimit("answer") }
     var reader = ByteReader(bytes)

@@ -60,7 +60,6 @@ public struct EncodedBatch: Hashable, Sendable {
     return try? reader.incarnation()
   }
 
-  /// Creates a batch from its encoded operations.
   init(_ batch: Batch, _ others: [Incarnation], _ operations: ArraySlice<UInt8>) {
     let numbers: [4 of UInt64] = [
       batch.firstSequence, batch.time.rawValue, UInt64(batch.operations.count), UInt64(others.count),

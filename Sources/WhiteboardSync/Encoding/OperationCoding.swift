@@ -2,16 +2,12 @@ import Whiteboard
 
 /// The state that both encoders and decoders carry from one operation of a batch to the next (SYN-22).
 private struct OperationContext {
-  /// The property number and value shape of the previous operation.
-  ///
   /// For the first operation, it has a fixed default.
   var tag = UInt64(Property.position.number) << 3 | UInt64(Value.pair(0, 0).shape)
-  /// The object of the previous operation.
   var object: ObjectID?
   var pair = LastPair()
 }
 
-/// An encoder of the operations of one batch.
 struct OperationEncoder {
   private(set) var writer = ByteWriter()
   /// The incarnations other than the author that the operations refer to, in the order of first use.
@@ -32,7 +28,6 @@ struct OperationEncoder {
     others = Array(table.incarnations.dropFirst())
   }
 
-  /// Encodes the operation that has this dot.
   mutating func write(_ operation: Operation, as dot: Dot) {
     let tag = UInt64(operation.property.number) << 3 | UInt64(operation.value.shape)
     if operation.object == context.object {
@@ -142,7 +137,6 @@ struct OperationDecoder {
     return Operation(object, property, value)
   }
 
-  /// Decodes the object of an operation, and stores the tag of the operation in the context.
   private mutating func object(_ head: UInt64, _ own: Dot, _ reader: inout ByteReader) throws(CodecError) -> ObjectID {
     let last = context.object
     let object: ObjectID

@@ -17,7 +17,6 @@ package enum SyncMessage: Hashable, Sendable {
   case nothingLacking(UInt64)
   /// A report of the sender's context.
   case state(ReplicaReport)
-  /// Requests an asset.
   case assetRequest(AssetID)
   /// A report that the sender cannot send a requested asset.
   case assetUnavailable(AssetID)
@@ -27,16 +26,13 @@ package enum SyncMessage: Hashable, Sendable {
   case head(SignedHead)
   /// The display name and the icon of the sender.
   case profile(MemberProfile)
-  /// A grant for the receiver. The encoding omits the holder (AUT-11).
+  /// The encoding omits the holder (AUT-11).
   case grant([UInt8])
-  /// A revocation of the rights of a member.
   case revocation([UInt8])
-  /// The record of an author. A later batch purges an object of this author (SYN-48).
+  /// A later batch purges an object of this author (SYN-48).
   case record([UInt8])
-  /// Bytes that the application sends.
   case application([UInt8])
 
-  /// Returns the encoded message.
   package func encode() -> [UInt8] {
     var writer = ByteWriter()
     switch self {
@@ -94,9 +90,8 @@ package enum SyncMessage: Hashable, Sendable {
     return writer.bytes
   }
 
-  /// Decodes a message.
-  /// - Returns: The message; nil if its kind is unknown and may be skipped.
-  /// - Throws: `CodecError` unless the bytes are the canonical encoding of a known kind.
+  /// Decodes a message; nil if its kind is unknown and may be skipped; throws `CodecError` unless the bytes are the
+  /// canonical encoding of a known kind.
   package static func decode(_ bytes: [UInt8]) throws(CodecError) -> SyncMessage? {
     var reader = ByteReader(bytes)
     let kind = try reader.byte()
@@ -133,7 +128,6 @@ package enum SyncMessage: Hashable, Sendable {
   }
 }
 
-/// The introduction of the author of the following batches on a link (AUT-5).
 package struct AuthorMessage: Hashable, Sendable {
   /// The encoded author record, which the receiver must verify.
   package let record: [UInt8]
@@ -153,14 +147,11 @@ package struct AuthorMessage: Hashable, Sendable {
   }
 }
 
-/// The display name and icon of a member.
 package struct MemberProfile: Hashable, Sendable {
   /// The maximum number of bytes in an icon.
   package static let iconBytes = 16
 
-  /// The display name.
   package let name: String
-  /// The icon: one emoji, or an empty string.
   package let icon: String
 
   package init(name: String, icon: String) {
@@ -181,15 +172,11 @@ package struct MemberProfile: Hashable, Sendable {
   }
 }
 
-/// A request for the changes that a replica lacks.
 package struct CatchUpRequest: Hashable, Sendable {
-  /// The number of the request.
-  ///
   /// Each sender counts its requests to each receiver from 1.
   package let number: UInt64
   /// The buckets whose cells must all be sent, one bit for each bucket; 0 unless the request is for a repair.
   package let buckets: UInt16
-  /// The context of the replica that sends the request.
   package let context: Context
 
   package init(number: UInt64, buckets: UInt16 = 0, context: Context) {
@@ -208,7 +195,6 @@ package struct CatchUpRequest: Hashable, Sendable {
   }
 }
 
-/// A report that replicas send regularly.
 package struct ReplicaReport: Hashable, Sendable {
   /// The first 8 bytes of the SHA-256 of the sender's context in its binary form.
   package let contextHash: UInt64
@@ -219,7 +205,6 @@ package struct ReplicaReport: Hashable, Sendable {
   /// The sum of each bucket of the sender's board (SYN-41); empty in a report without sums.
   package let sums: [UInt64]
 
-  /// The number of sums in a report that contains sums.
   private static let sumCount = 16
 
   package init(contextHash: UInt64, applied: UInt64 = 0, sums: [UInt64] = []) {
@@ -249,19 +234,15 @@ package struct ReplicaReport: Hashable, Sendable {
 
 /// A datagram between replicas.
 ///
-/// It may be lost.
-///
-/// Implements SYN-30 to SYN-34.
+/// It may be lost. Implements SYN-30 to SYN-34.
 package enum SyncDatagram: Hashable, Sendable {
   /// The presence of the sender. `counter` increases with each datagram. `wall` is the time of the sender's wall clock,
   /// if it is included.
   case presence(counter: UInt64, Presence, wall: UInt64? = nil)
   /// Points of a stroke that might not be committed yet.
   case preview(stroke: ObjectID, first: Int, points: [InkPoint])
-  /// Bytes that the application sends.
   case application([UInt8])
 
-  /// Returns the encoded datagram.
   package func encode() -> [UInt8] {
     var writer = ByteWriter()
     switch self {
@@ -282,9 +263,8 @@ package enum SyncDatagram: Hashable, Sendable {
     return writer.bytes
   }
 
-  /// Decodes a datagram.
-  /// - Returns: The datagram; nil if its kind is unknown and may be skipped.
-  /// - Throws: `CodecError` if the bytes of a known kind are malformed.
+  /// Decodes a datagram; nil if its kind is unknown and may be skipped; throws if the bytes of a known kind are
+  /// malformed.
   package static func decode(_ bytes: [UInt8]) throws(CodecError) -> SyncDatagram? {
     var reader = ByteReader(bytes)
     switch try reader.byte() {

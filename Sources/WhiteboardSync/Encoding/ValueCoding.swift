@@ -62,7 +62,6 @@ struct LastPair {
 
 /// The binary format of values in batches and answers.
 enum ValueCoding {
-  /// Decodes a value of any shape except a dot.
   static func read(shape: UInt8, _ reader: inout ByteReader, _ pair: inout LastPair) throws(CodecError) -> Value {
     switch shape {
     case 0: return .none
@@ -80,7 +79,6 @@ enum ValueCoding {
     }
   }
 
-  /// Encodes a value of any shape except a dot.
   static func write(_ value: Value, to writer: inout ByteWriter, _ pair: inout LastPair) {
     switch value {
     case .none, .dot: break
@@ -96,7 +94,6 @@ enum ValueCoding {
     }
   }
 
-  /// Returns the kind of qualifier that follows a property number.
   static func qualification(of number: UInt64) throws(CodecError) -> (number: UInt16, Property.Qualification) {
     guard number <= UInt64(BoardLimits.property) else { throw .overLimit("property") }
     guard let qualification = Property.qualification(of: UInt16(number)) else { throw .reserved("property \(number)") }

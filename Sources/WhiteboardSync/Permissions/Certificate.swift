@@ -26,7 +26,6 @@ public struct Rights: Hashable, Sendable {
   public static let editor = Rights(.editor, false)
   /// The rights of a relay that may make other members editors.
   public static let grantingRelay = Rights(.relay, true)
-  /// The rights of the owner.
   static let owner = Rights(.relay, true)
 
   init?(byte: UInt8) {
@@ -36,7 +35,6 @@ public struct Rights: Hashable, Sendable {
 
   var byte: UInt8 { role.rawValue | (mayGrant ? Self.grantBit : 0) }
 
-  /// Returns whether the holder may take a role.
   func allow(_ role: Role) -> Bool { !role.mayWrite || role == .editor || role == self.role }
 }
 
@@ -48,7 +46,6 @@ public struct Rights: Hashable, Sendable {
 public struct Certificate: Hashable, Sendable {
   private static let domain = Array("whiteboard-certificate-1\n".utf8)
 
-  /// The public key of the holder.
   let holder: [UInt8]
   /// The rights of the holder.
   public let rights: Rights
@@ -73,7 +70,6 @@ public struct Certificate: Hashable, Sendable {
     return Signed(value: Certificate(holder, rights, serial, signature.value), request: signature.request)
   }
 
-  /// Decodes a certificate for a known holder.
   init(for holder: [UInt8], _ reader: inout ByteReader) throws(CodecError) {
     self.holder = holder
     guard let rights = Rights(byte: try reader.byte()) else { throw .reserved("rights") }
@@ -83,14 +79,12 @@ public struct Certificate: Hashable, Sendable {
     signature = try reader.take(AuthorRecord.signatureBytes)
   }
 
-  /// Encodes the certificate without its holder.
   func write(to writer: inout ByteWriter) {
     writer.byte(rights.byte)
     writer.fixed64(serial)
     writer.raw(signature)
   }
 
-  /// Returns whether the owner of the key `issuer` signed the certificate.
   func isSigned(by issuer: [UInt8], on board: BoardID, _ verifier: some SignatureVerifier) -> Bool {
     verifier.isValid(signature, of: Self.text(holder, rights, serial, board), by: issuer)
   }

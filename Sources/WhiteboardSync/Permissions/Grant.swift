@@ -23,7 +23,6 @@ public struct Grant: Hashable, Sendable {
     self.certificates = certificates
   }
 
-  /// Decodes the grant of a known holder.
   init(for holder: [UInt8], upTo limit: Int = certificateLimit, _ reader: inout ByteReader) throws(CodecError) {
     owner = try BoardOwner(&reader)
     let count = Int(try reader.byte())
@@ -36,8 +35,6 @@ public struct Grant: Hashable, Sendable {
     self.certificates = certificates
   }
 
-  /// Decodes the grant of a known holder.
-  ///
   /// The grant must fill `bytes`.
   init(for holder: [UInt8], _ bytes: [UInt8]) throws(CodecError) {
     var reader = ByteReader(bytes)
@@ -45,7 +42,6 @@ public struct Grant: Hashable, Sendable {
     try reader.finish()
   }
 
-  /// Encodes the grant without its holder.
   func write(to writer: inout ByteWriter) {
     owner.write(to: &writer)
     writer.byte(UInt8(certificates.count))
@@ -55,7 +51,6 @@ public struct Grant: Hashable, Sendable {
     }
   }
 
-  /// The encoded grant without its holder.
   var bytes: [UInt8] {
     var writer = ByteWriter()
     write(to: &writer)

@@ -21,9 +21,7 @@ final class Permissions {
   private let strokes: StrokeSharing
   private let actions: ActionQueue
 
-  /// All revocations on this board.
   private(set) var revocations = Revocations()
-  /// The rights with which members were admitted.
   private var admissions: [MemberID: Admission] = [:]
   /// The last grant in the restored document, even if it is not for the local member.
   private var restoredGrant: Grant?
@@ -33,7 +31,6 @@ final class Permissions {
   private var grantVerification = VerificationState()
   /// The local revocations that still lack their signatures.
   private var unsignedRevocations: [SigningID: Revocation] = [:]
-  /// The numbers of changes that were refused.
   private(set) var refusals = Refusals()
 
   init(
@@ -60,7 +57,6 @@ final class Permissions {
     self.actions = actions
   }
 
-  /// Whether the board has an owner that decides which members may write.
   var isOwned: Bool { author.board.isOwned }
 
   /// Returns whether a member may make other members editors, according to the record that this replica has.
@@ -80,19 +76,14 @@ final class Permissions {
     return nil
   }
 
-  /// The grant to store in a keyframe.
   var grantForKeyframe: Grant? { author.grant ?? restoredGrant }
 
   // MARK: - Admitting and revoking
 
-  /// Sets the rights with which a member was admitted, and grants them when the member joins.
+  /// Sets the rights with which a member was admitted (nil for a viewer), and grants them when the member joins.
   ///
-  /// - Parameters:
-  ///   - member: The member.
-  ///   - rights: The rights; nil for a viewer.
-  ///   - isChosen: Whether a user chose these rights. If not, the rights do not replace chosen ones. A member whose
-  ///     rights were revoked becomes a viewer, so that it does not regain them by joining again.
-  ///   - now: The time.
+  /// If no user chose the rights, they do not replace chosen ones, and a member whose rights were revoked becomes a
+  /// viewer, so that it does not regain them by joining again.
   func admit(_ member: MemberID, for rights: Rights?, isChosen: Bool, _ now: Moment) {
     if isChosen {
       admissions[member] = Admission(rights: rights, isChosen: true)
@@ -110,18 +101,15 @@ final class Permissions {
     return owner.member != member && member != author.member && revocations.hasRoom(forGuest: isGuest)
   }
 
-  /// Returns whether a certificate of a member is known, or the member was admitted with rights.
   func knowsRights(of member: MemberID) -> Bool {
     admissions[member]?.rights != nil || knownRecords.contains { $0.certificates.contains { $0.holder == member } }
   }
 
-  /// The records of all known authors and of the connected members.
   private var knownRecords: [AuthorRecord] { Array(registry.all) + peers.states.compactMap { $0.link.record } }
 
-  /// Revokes the rights of a member.
+  /// Revokes the rights of a member; returns whether the revocation is valid.
   ///
   /// Changes that have already arrived on this replica remain valid.
-  /// - Returns: Whether the revocation is valid.
   func revoke(_ member: MemberID, _ now: Moment) -> Bool {
     var serial = now.wall
     var counted: [Incarnation: UInt64] = [:]
@@ -160,9 +148,9 @@ final class Permissions {
     sendGrant(to: revocation.member, now)
   }
 
-  /// Sends a member the grant with which it was admitted, once for each incarnation of the member.
+  /// A viewer receives a grant without rights.
   ///
-  /// A viewer receives a grant without rights. A member that already has the rights receives nothing.
+  /// A member that already has the rights receives nothing.
   func sendGrant(to member: MemberID, _ now: Moment) {
     guard author.mayGrant, let admission = admissions[member], let peer = peers[member], let record = peer.link.record,
       peer.granted != record.incarnation, let grant = author.grant,
@@ -183,8 +171,6 @@ final class Permissions {
 
   // MARK: - The local rights
 
-  /// Returns whether a grant is the owner's grant for this board, and the local author is the owner.
-  ///
   /// The id of a board determines its owner.
   func isOwners(_ grant: Grant) -> Bool { grant.owner.board == author.board && author.rights(in: grant) == .owner }
 
@@ -193,7 +179,6 @@ final class Permissions {
   /// The caller has checked that the grant is better than the current one.
   func own(_ grant: Grant, _ now: Moment) { storeAndAdopt(grant, now) }
 
-  /// Checks a grant that a member sent for the local author, and returns the grant.
   func checkGrant(_ bytes: [UInt8]) throws(ReplicaError) -> Grant {
     guard isOwned else { throw .malformed(.reserved("kind")) }
     let grant: Grant
@@ -202,7 +187,6 @@ final class Permissions {
     return grant
   }
 
-  /// Handles a checked grant for the local author.
   func receive(_ grant: Grant, _ now: Moment) {
     if isBetter(grant) { storeAndAdopt(grant, now) } else { actions.append(.role(author.role)) }
   }
@@ -232,7 +216,6 @@ final class Permissions {
 
   // MARK: - Revocations
 
-  /// Checks a revocation that a member sent, and returns the revocation.
   func checkRevocation(_ bytes: [UInt8]) throws(ReplicaError) -> Revocation {
     guard isOwned else { throw .malformed(.reserved("kind")) }
     let revocation: Revocation
@@ -258,7 +241,6 @@ final class Permissions {
     if let grant = author.grant, revocations.takeBack(grant) { adopt(Grant(owner: grant.owner), now) }
   }
 
-  /// Sends all revocations to a new member.
   func sendRevocations(to member: MemberID, _ now: Moment) {
     guard !revocations.isEmpty else { return }
     // The board of the new member may contain revoked changes.
@@ -266,8 +248,6 @@ final class Permissions {
     for revocation in revocations.all { actions.queue(.revocation(revocation.bytes), to: member) }
   }
 
-  /// Returns whether the rights of an author were revoked.
-  ///
   /// The replica ignores answers by that author.
   func isRevoked(_ record: AuthorRecord) -> Bool { revocations.limit(of: record) != nil }
 
@@ -279,7 +259,6 @@ final class Permissions {
     return false
   }
 
-  /// Counts a change that was refused because a viewer sent it.
   func viewerWasRefused() { refusals.viewer += 1 }
 
   /// Returns whether a batch from a link is accepted, and counts a refusal.
@@ -321,7 +300,6 @@ final class Permissions {
 
   // MARK: - Restoring
 
-  /// Restores a revocation from a document.
   func restore(_ revocation: Revocation) { if revocations.insert(revocation) { limitBoard() } }
 
   /// Restores a grant from a document, if the grant is valid and for the local author.
@@ -344,7 +322,6 @@ final class Permissions {
     if grantVerification.didVerify(id, isValid: isValid) { verifyRestoredGrants(now) }
   }
 
-  /// Verifies the restored grants one by one, and adopts the valid ones.
   func verifyRestoredGrants(_ now: Moment) {
     while let grant = unverifiedGrants.first, !grantVerification.isPending {
       let isValid = verifier.check(&grantVerification, for: author.member) { self.isValid(grant) }
@@ -355,7 +332,6 @@ final class Permissions {
     }
   }
 
-  /// Returns whether a grant is for this board, and all its certificates are valid.
   private func isValid(_ grant: Grant) -> Bool { (try? grant.verify(board: author.board, with: verifier)) != nil }
 
   /// Sets the local role according to the restored grant and revocations.

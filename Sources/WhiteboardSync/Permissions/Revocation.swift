@@ -14,7 +14,6 @@ public struct Revocation: Hashable, Sendable {
   private static let version: UInt8 = 1
   private static let domain = Array("whiteboard-revocation-1\n".utf8)
 
-  /// The board for which the revocation is valid.
   let board: BoardID
   /// The member whose rights are revoked.
   public let member: MemberID
@@ -24,9 +23,7 @@ public struct Revocation: Hashable, Sendable {
   ///
   /// No changes by other incarnations of the member remain valid.
   let counted: [Incarnation: UInt64]
-  /// The public key of the signer.
   let issuer: [UInt8]
-  /// The grant of the signer.
   let grant: Grant
   /// The content without the signature.
   ///
@@ -34,10 +31,8 @@ public struct Revocation: Hashable, Sendable {
   let body: [UInt8]
   private var signature: [UInt8]
 
-  /// The encoded revocation.
   var bytes: [UInt8] { body + signature }
 
-  /// Creates a revocation, and signs it or requests the signature.
   static func make(
     of member: MemberID,
     through serial: UInt64,
@@ -51,7 +46,6 @@ public struct Revocation: Hashable, Sendable {
     return Signed(value: revocation, request: signature.request)
   }
 
-  /// Fills in the missing signature.
   mutating func fill(_ signature: [UInt8]) { self.signature = signature }
 
   private init(
@@ -83,10 +77,9 @@ public struct Revocation: Hashable, Sendable {
     self.grant = grant
   }
 
-  /// Decodes a revocation.
+  /// Decodes a revocation; throws `CodecError` unless the bytes are the canonical encoding.
   ///
   /// ``verify(board:with:)`` checks its content.
-  /// - Throws: `CodecError` unless the bytes are the canonical encoding.
   init(_ bytes: [UInt8]) throws(CodecError) {
     var reader = ByteReader(bytes)
     guard try reader.byte() == Self.version else { throw .reserved("revocation version") }
@@ -116,7 +109,6 @@ public struct Revocation: Hashable, Sendable {
     try reader.finish()
   }
 
-  /// Whether the owner of the board signed the revocation.
   var isOwners: Bool { grant.certificates.isEmpty }
 
   /// Throws an error if the revocation is for another board, or if its issuer is not allowed to revoke these rights.
@@ -128,15 +120,12 @@ public struct Revocation: Hashable, Sendable {
     guard verifier.isValid(signature, of: Self.domain + body, by: issuer) else { throw .wrongSignature }
   }
 
-  /// Returns whether a certificate is revoked.
-  ///
   /// Only the owner can revoke a certificate that gives the right to grant.
   func takesBack(_ certificate: HeldCertificate) -> Bool {
     certificate.holder == member && certificate.serial <= serial && (isOwners || !certificate.mayGrant)
   }
 }
 
-/// The properties of a certificate that a revocation checks.
 struct HeldCertificate: Hashable, Sendable {
   let holder: MemberID
   let serial: UInt64

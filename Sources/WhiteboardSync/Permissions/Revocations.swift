@@ -1,9 +1,7 @@
 import PeerCore
 import Whiteboard
 
-/// All revocations on a board.
-///
-/// Their effect does not depend on their order. Implements AUT-14.
+/// All revocations on a board, whose effect does not depend on their order; implements AUT-14.
 struct Revocations {
   /// The maximum number of revocations on a board.
   static let limit = 4096
@@ -17,27 +15,21 @@ struct Revocations {
   private var counting: [MemberID: [Revocation]] = [:]
 
   /// Creates the state of a board without revocations.
-  ///
-  /// - Parameter room: The maximum number of revocations.
   init(room: Int = limit) { self.room = room }
 
-  /// Whether there are no revocations.
   var isEmpty: Bool { all.isEmpty }
 
-  /// Whether there is no room for another revocation.
   var isFull: Bool { all.count >= room }
 
   /// Returns whether there is room for a revocation by the local member; a quarter of the room is reserved for members
   /// that are not guests.
   func hasRoom(forGuest isGuest: Bool) -> Bool { all.count < (isGuest ? room / 4 * 3 : room) }
 
-  /// Returns whether an equal revocation is known.
   func contains(_ revocation: Revocation) -> Bool { known.contains(.sha256(revocation.body)) }
 
-  /// Adds a verified revocation.
+  /// Adds a verified revocation; returns whether the revocation is new and there was room for it.
   ///
   /// If the owner revokes the right of another issuer to grant rights, revocations by that issuer become void.
-  /// - Returns: Whether the revocation is new and there was room for it.
   mutating func insert(_ revocation: Revocation) -> Bool {
     guard !isFull, known.insert(.sha256(revocation.body)).inserted else { return false }
     all.append(revocation)
@@ -65,7 +57,6 @@ struct Revocations {
     return least
   }
 
-  /// Returns whether any certificate of a grant was revoked.
   func takeBack(_ grant: Grant) -> Bool {
     grant.certificates.contains { certificate in
       let held = HeldCertificate(certificate)

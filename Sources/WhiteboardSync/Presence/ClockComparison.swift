@@ -87,10 +87,8 @@ struct ClockComparison {
 
   init(own: MemberID) { self.own = own }
 
-  /// Compares all clocks.
-  /// - Parameter differences: For each other member, the number of milliseconds by which its clock is ahead of the
-  ///   local clock.
-  /// - Returns: The new reports, in ascending order of member.
+  /// Compares all clocks, given the milliseconds by which each is ahead of the local one; returns the new reports by
+  /// member.
   mutating func judge(_ differences: [MemberID: Int64]) -> [ClockReport] {
     guard !differences.isEmpty else { return [] }
     var all = differences

@@ -33,13 +33,11 @@ final class PresenceTracker {
     sendIfDue(now)
   }
 
-  /// Sends the local presence to all members if it is due.
   func sendIfDue(_ now: Moment) {
     guard !peers.isEmpty, let next = own.next(now, among: peers.count) else { return }
     actions.queue(next, to: peers.members)
   }
 
-  /// Sends the local presence to a new member.
   func send(to member: MemberID, _ now: Moment) { actions.queue(own.next(now), to: [member]) }
 
   /// The time when ``sendIfDue(_:)`` or ``refresh(_:)`` must be called next.
@@ -60,10 +58,8 @@ final class PresenceTracker {
     if !board.presentMembers.contains(member) { membersChanged() }
   }
 
-  /// Requests that the set of present members be computed again, because a member joined, left or introduced itself.
   func membersChanged() { presentUntil = nil }
 
-  /// Handles a datagram with the presence of a member.
   func receive(_ presence: Presence, counter: UInt64, wall: UInt64?, from member: MemberID, _ now: Moment) {
     guard let peer = peers[member] else { return }
     if peer.presenceCounter.map({ counter > $0 }) ?? true {
@@ -119,8 +115,6 @@ struct PresenceState {
   private static let idleInterval: UInt64 = 1000
   /// The time between two datagrams while the presence changes, in milliseconds.
   private static let changeInterval: UInt64 = 33
-  /// The upper bounds of the two intervals.
-  ///
   /// Up to these bounds, the intervals grow with the number of members.
   private static let (longestIdleInterval, longestChangeInterval): (UInt64, UInt64) = (2000, 250)
 
@@ -131,8 +125,6 @@ struct PresenceState {
   private var lastTimed: UInt64?
   private var counter: UInt64 = 0
 
-  /// Changes the presence.
-  ///
   /// If it differs, the next datagram is sent earlier.
   mutating func show(_ new: Presence) {
     guard new != shown else { return }

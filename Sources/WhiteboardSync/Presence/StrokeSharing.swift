@@ -1,11 +1,9 @@
 import Whiteboard
 
-/// The strokes that are being drawn: local strokes, and previews of other members' strokes (SYN-31 to SYN-33).
 final class StrokeSharing {
   private let board: Board
   private let peers: PeerTable
   private let actions: ActionQueue
-  /// The local strokes.
   private var strokes: [ObjectID: LiveStroke] = [:]
   /// The previewed points of other members' strokes.
   private var tails = StrokeTails()
@@ -18,11 +16,10 @@ final class StrokeSharing {
 
   // MARK: - Local strokes
 
-  /// Adds a stroke that has just been created.
   func insert(_ id: ObjectID, _ now: Moment) { strokes[id] = LiveStroke(now: now.uptime) }
 
-  /// Adds points to a local stroke without sending them.
-  /// - Throws: `unknownObject` if the stroke is not being drawn by this replica, `tooLong`.
+  /// Adds points to a local stroke without sending them; throws if the stroke is not being drawn by this replica,
+  /// `tooLong`.
   func extend(_ id: ObjectID, with ink: [InkPoint]) throws(BoardError) {
     guard var stroke = strokes[id] else { throw .unknownObject(id) }
     guard stroke.count + ink.count <= BoardLimits.pointsPerStroke else { throw .tooLong("stroke") }
@@ -33,15 +30,14 @@ final class StrokeSharing {
   /// Returns whether a stroke is being drawn by this replica.
   func isDrawing(_ id: ObjectID) -> Bool { strokes[id] != nil }
 
-  /// Returns a local stroke that is about to be finished.
-  /// - Throws: `unknownObject` if the stroke is not being drawn by this replica, `empty` if it has no points.
+  /// Returns a local stroke that is about to be finished; throws if the stroke is not being drawn by this replica,
+  /// `empty` if it has no points.
   func finishableStroke(_ id: ObjectID) throws(BoardError) -> LiveStroke {
     guard let stroke = strokes[id] else { throw .unknownObject(id) }
     guard stroke.count > 0 else { throw .empty }
     return stroke
   }
 
-  /// Removes a stroke that was finished.
   func remove(_ id: ObjectID) { strokes[id] = nil }
 
   /// Removes all local strokes, because the local role changed.
@@ -74,7 +70,6 @@ final class StrokeSharing {
   /// The time when ``advanceAll(_:)`` must be called next; nil if no stroke has pending points.
   var nextDeadline: UInt64? { strokes.values.compactMap { $0.nextDeadline }.min() }
 
-  /// Returns the visible points of a stroke: the committed points, followed by the previewed points.
   func visibleInk(of id: ObjectID) -> [InkPoint] {
     guard let ink = board.snapshot(id)?.ink else { return [] }
     if let stroke = strokes[id] { return ink + stroke.pending }
@@ -83,7 +78,6 @@ final class StrokeSharing {
 
   // MARK: - Strokes of members
 
-  /// Handles a preview of a stroke that a member is drawing.
   func receivePreview(of stroke: ObjectID, first: Int, _ points: [InkPoint], from member: MemberID) {
     // Accept previews only from the author of a stroke, and only until the stroke is finished or purged.
     guard stroke.dot.incarnation == peers[member]?.link.record?.incarnation else { return }
@@ -106,10 +100,8 @@ final class StrokeSharing {
     if let member { reportTail(of: snapshot.id, committed: ink.count, member) }
   }
 
-  /// Removes the preview of a stroke that was removed from the board.
   func objectRemoved(_ id: ObjectID) { tails.removed(id) }
 
-  /// Removes the previewed points of all strokes of a member that has left.
   func memberLeft(_ member: MemberID) {
     for stroke in tails.memberLeft(member) {
       guard let ink = board.snapshot(stroke)?.ink else { continue }
@@ -139,7 +131,6 @@ struct LiveStroke {
 
   init(now: UInt64) { lastCommit = now }
 
-  /// The number of points.
   var count: Int { committed + pending.count }
 
   mutating func append(_ points: [InkPoint]) { pending += points }
@@ -155,7 +146,6 @@ struct LiveStroke {
     return pending.count >= BoardLimits.pointsPerChunk ? 0 : lastCommit + Self.commitInterval
   }
 
-  /// Returns whether the pending points must be committed now.
   func isCommitDue(_ now: UInt64) -> Bool { commitDue.map { now >= $0 } ?? false }
 
   mutating func didCommit(_ now: UInt64) {

@@ -15,8 +15,7 @@ struct StrokeTails {
 
   private var tails: [ObjectID: Tail] = [:]
 
-  /// Adds previewed points.
-  /// - Returns: Whether more points are visible after the first `committed` points.
+  /// Adds previewed points; returns whether more points are visible after the first `committed` points.
   mutating func received(_ stroke: ObjectID, first: Int, _ points: [InkPoint], from member: MemberID, committed: Int)
     -> Bool
   {
@@ -54,11 +53,9 @@ struct StrokeTails {
     }
   }
 
-  /// Removes a stroke.
   mutating func removed(_ stroke: ObjectID) { tails[stroke] = nil }
 
-  /// Removes the strokes of a member that has left.
-  /// - Returns: The ids of these strokes.
+  /// Removes the strokes of a member that has left; returns the ids of these strokes.
   mutating func memberLeft(_ member: MemberID) -> [ObjectID] {
     let gone = tails.filter { $0.value.member == member }.map { $0.key }.sorted()
     for stroke in gone { tails[stroke] = nil }

@@ -2,7 +2,6 @@ import Whiteboard
 
 /// The position of a missing signature in the bytes of an action.
 struct SignatureGap {
-  /// The request for the signature.
   let request: SigningID
   /// The number of bytes from the start of the signature to the end of the action's bytes.
   let distanceToEnd: Int
@@ -43,7 +42,6 @@ final class ActionQueue {
     return ready
   }
 
-  /// Adds an action at the end.
   func append(_ action: ReplicaAction) {
     if waiting.isEmpty { ready.append(action) } else { waiting.append(Waiting(action: action, gaps: [])) }
   }
@@ -54,7 +52,6 @@ final class ActionQueue {
     waiting.append(Waiting(action: action, gaps: gaps))
   }
 
-  /// Adds an action that sends a message to one member.
   func queue(_ message: SyncMessage, to member: MemberID, lacking gaps: [SignatureGap] = []) {
     queue(message, to: [member], lacking: gaps)
   }
@@ -71,7 +68,6 @@ final class ActionQueue {
     ready.append(.sendDatagram(datagram.encode(), to: members))
   }
 
-  /// Adds an action that stores a change in the document.
   func record(_ change: StoredChange, lacking gaps: [SignatureGap] = []) { append(.record(change), lacking: gaps) }
 
   /// Adds a request to the owner that does not wait behind other actions.
@@ -86,8 +82,6 @@ final class ActionQueue {
     release()
   }
 
-  /// Removes the waiting actions that send data to a member that has left.
-  ///
   /// If the member joins again, it must not get messages for its previous link.
   func memberLeft(_ member: MemberID) {
     guard !waiting.isEmpty else { return }

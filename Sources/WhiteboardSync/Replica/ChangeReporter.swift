@@ -1,13 +1,11 @@
 import Whiteboard
 
-/// Reports the changes of the board as actions.
 final class ChangeReporter {
   private let board: Board
   private let strokes: StrokeSharing
   private let photos: PhotoSharing
   private let actions: ActionQueue
   private var deferred = DeferredChanges()
-  /// The objects that the local member has selected.
   private var ownSelections: Set<ObjectID> = []
   /// The holder that was last reported for each selected object.
   private var reportedHolders: [ObjectID: MemberID] = [:]
@@ -35,7 +33,6 @@ final class ChangeReporter {
   /// The time when the next deferred change is due; nil if there is none.
   var nextDeadline: UInt64? { deferred.nextDeadline }
 
-  /// Reports the holders that have changed, for all selected objects.
   func reportSelections() {
     for id in board.objectIDs where board.state.record(id)?.selection != nil { reportSelection(of: id) }
   }
@@ -84,7 +81,6 @@ final class ChangeReporter {
     if let asset = snapshot.asset { photos.request(asset, of: snapshot.id, preferring: member, now) }
   }
 
-  /// Reports the holder of an object, if it has changed.
   func reportSelection(of id: ObjectID) {
     let winner = board.selection(of: id)
     let holder = board.holder(of: id)

@@ -14,7 +14,6 @@ struct MemberInbox {
     case early(EncodedBatch, since: UInt64)
   }
 
-  /// The maximum time that an early batch waits, in milliseconds.
   static let earlyTimeout: UInt64 = 5000
   /// The number of waiting bytes at which an early batch does not wait any longer.
   static let earlyByteLimit = 4 << 20
@@ -36,7 +35,6 @@ struct MemberInbox {
   /// New messages must then wait behind it.
   var isWaiting: Bool { first != nil }
 
-  /// Whether the signatures of the first message are being verified.
   var isVerifying: Bool { if case .unverified = first { true } else { false } }
 
   /// The early batch that waits; nil if there is none.
@@ -61,10 +59,9 @@ struct MemberInbox {
   /// Sets the first message: a batch that waits for the batches of another author.
   mutating func wait(_ batch: EncodedBatch, since: UInt64) { first = .early(batch, since: since) }
 
-  /// Adds a message at the end.
+  /// Adds a message at the end; returns whether there was room for the message.
   ///
   /// Below the limit, one message of any size is accepted.
-  /// - Returns: Whether there was room for the message.
   mutating func append(_ message: [UInt8]) -> Bool {
     guard byteCount < Self.byteLimit || !isVerifying else { return false }
     byteCount += message.count + Self.overhead
@@ -74,10 +71,8 @@ struct MemberInbox {
 
   // MARK: - Removing
 
-  /// Records the result of a check for the first message.
-  ///
-  /// If all its results are known, removes the message.
-  /// - Returns: The message and all its results; nil if the message is still waiting.
+  /// Records the result of a check for the first message; when all its results are known, removes the message and
+  /// returns them.
   mutating func didVerify(_ id: VerificationID, isValid: Bool) -> (message: [UInt8], verification: VerificationState)? {
     guard case .unverified(let message, var verification) = first else { return nil }
     // Clear the property, so that `verification` has one reference and is not copied.
@@ -89,7 +84,6 @@ struct MemberInbox {
     return (message, verification)
   }
 
-  /// Removes the early batch, which the caller handles now.
   mutating func removeEarlyBatch() { if case .early = first { first = nil } }
 
   /// Removes and returns the next message; nil if the first message still waits or there is none.

@@ -1,7 +1,6 @@
 import PeerCore
 import Whiteboard
 
-/// Handles the answers of members to catch-up requests (SYN-13, SYN-29).
 extension MessageHandler {
   /// Returns whether a resource that a member offers is the answer that the replica expects from it (SYN-13).
   func expectsAnswer(_ name: ResourceDTO, from member: MemberID) -> Bool {
@@ -12,8 +11,6 @@ extension MessageHandler {
       && name.id == replica.author.board.description && name.byteCount.map { $0 <= Answer.byteLimit } ?? false
   }
 
-  /// Handles the answer to the request in flight.
-  ///
   /// If its signatures are not verified yet, the answer waits.
   func handleAnswer(
     _ bytes: [UInt8],
@@ -80,8 +77,7 @@ extension MessageHandler {
 
   // MARK: - Checking and merging
 
-  /// Checks an answer completely before any of it is merged.
-  /// - Throws: ``ReceiveError``.
+  /// Checks an answer completely before any of it is merged; throws ``ReceiveError``.
   private func checkAnswer(_ bytes: [UInt8], from member: MemberID) throws(ReceiveError) -> CheckedAnswer {
     let answer = try receiving { () throws(CodecError) in try Answer(bytes) }
     let record =
@@ -113,17 +109,10 @@ extension MessageHandler {
     return checked
   }
 
-  /// Merges an answer.
+  /// Merges an answer; returns false if it was ignored because its author's rights were revoked.
   ///
-  /// If it throws, nothing is merged.
-  ///
-  /// - Parameters:
-  ///   - answer: The checked answer.
-  ///   - buckets: The buckets that the request asked for; 0 unless it was a repair.
-  ///   - member: The member that answered.
-  ///   - now: The time.
-  /// - Returns: Whether the answer was merged; false if it was ignored because its author's rights were revoked.
-  /// - Throws: `boardFull` if there is no room for the answer.
+  /// If there is no room for the answer, throws and merges nothing. `buckets` are those that the request asked for; 0
+  /// unless it was a repair.
   private func mergeAnswer(_ answer: CheckedAnswer, repairing buckets: UInt16, from member: MemberID, _ now: Moment)
     throws(ReceiveError) -> Bool
   {
@@ -173,11 +162,8 @@ extension MessageHandler {
 private struct CheckedAnswer {
   /// The bytes of the answer.
   let bytes: [UInt8]
-  /// The record of the member that answered.
   let author: AuthorRecord
-  /// The records of the authors in the answer.
   let records: [AuthorRecord]
-  /// The changes.
   let difference: Difference
 
   init(_ bytes: [UInt8], _ answer: Answer, by author: AuthorRecord) {

@@ -2,7 +2,6 @@ import Whiteboard
 
 /// Checks and applies the changes that members send: records, batches and heads (AUT-4 to AUT-8).
 extension MessageHandler {
-  /// Checks the introduction of an incarnation, and returns its record.
   func check(_ message: AuthorMessage, from member: MemberID) throws(ReplicaError) -> AuthorRecord {
     let record = try AuthorRecord.read(message.record)
     // A known record was already verified.
@@ -14,19 +13,17 @@ extension MessageHandler {
     return record
   }
 
-  /// Handles a checked introduction of an incarnation.
   func handleIntroduction(_ record: AuthorRecord, _ head: SignedHead, from member: MemberID) throws(ReplicaError) {
     guard let peer = replica.peers[member] else { return }
     try peer.link.introduce(record, head)
     peer.reader.beginAuthor(record.incarnation, lastSequence: head.sequence)
   }
 
-  /// Applies the next batch of a member.
+  /// Applies the next batch of a member; throws ``ReceiveError``; `boardFull` is not a protocol violation of the
+  /// member.
   ///
-  /// The batch begins at `offset` in `bytes`.
-  ///
-  /// If the batch is early, it waits, and later messages of the same member wait behind it.
-  /// - Throws: ``ReceiveError``; `boardFull` is not a protocol violation of the member.
+  /// The batch begins at `offset` in `bytes`. If the batch is early, it waits, and later messages of the same member
+  /// wait behind it.
   func handleBatch(_ bytes: [UInt8], at offset: Int, from member: MemberID, _ now: Moment) throws(ReceiveError) {
     guard let peer = replica.peers[member] else { return }
     try receiving { () throws(ReplicaError) in try peer.link.requireWriter() }
@@ -40,14 +37,8 @@ extension MessageHandler {
     }
   }
 
-  /// Applies a batch of a member that was already added to the chain of the link.
-  ///
-  /// - Parameters:
-  ///   - encoded: The batch.
-  ///   - last: The last sequence number of each incarnation. Purges of later objects are left out (BRD-39).
-  ///   - member: The member.
-  ///   - now: The time.
-  /// - Throws: ``ReceiveError``.
+  /// Applies a batch that was already added to the chain of the link, without purges of objects later than `last`
+  /// (BRD-39).
   func applyBatch(
     _ encoded: EncodedBatch,
     purgingWithin last: [Incarnation: UInt64] = [:],
@@ -71,12 +62,10 @@ extension MessageHandler {
     peer.report(by: now.uptime + replica.peers.reportDelay)
   }
 
-  /// Throws an error if a head does not match the member's chain, or is not signed by the member.
   func check(_ head: SignedHead, from member: MemberID) throws(ReplicaError) {
     try replica.peers[member]?.link.check(head, with: replica.verifier)
   }
 
-  /// Stores the checked head of a member's chain.
   func handleHead(_ head: SignedHead, from member: MemberID) {
     // Batches that did not fit or were revoked were not stored, so their head is not needed.
     guard let incarnation = replica.peers[member]?.link.record?.incarnation, replica.registry[incarnation] != nil,
@@ -95,7 +84,6 @@ extension MessageHandler {
     return record
   }
 
-  /// Handles a checked record that a member sent ahead of a purge (SYN-48).
   func handleRecordAhead(_ record: AuthorRecord, from member: MemberID) throws(ReplicaError) {
     guard replica.registry[record.incarnation] == nil else { return }
     try replica.peers[member]?.link.keepAhead(record)
@@ -103,7 +91,6 @@ extension MessageHandler {
 }
 
 extension AuthorRecord {
-  /// Decodes a record that a member sent.
   static func read(_ bytes: [UInt8]) throws(ReplicaError) -> AuthorRecord {
     do { return try AuthorRecord(bytes) } catch { throw .malformed(error) }
   }

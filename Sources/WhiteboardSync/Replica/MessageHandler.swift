@@ -57,7 +57,6 @@ struct MessageHandler {
     replica.publishChanges(from: member, now)
   }
 
-  /// Runs `body`, and handles an error from it as a fault in a member's message.
   private func handling(of member: MemberID, _ now: Moment, _ body: () throws(ReceiveError) -> Void) {
     do throws(ReceiveError) { try body() } catch {
       switch error {
@@ -84,8 +83,6 @@ struct MessageHandler {
     replica.actions.append(.protocolViolation(member, error))
   }
 
-  /// Checks the signatures in a message, and whether the member may send it.
-  ///
   /// The check has no side effects.
   private func check(_ message: SyncMessage, from member: MemberID) throws(ReplicaError) -> CheckedMessage {
     switch message {
@@ -140,7 +137,6 @@ struct MessageHandler {
 
   // MARK: - Datagrams
 
-  /// Handles a datagram.
   func acceptDatagram(_ bytes: [UInt8], from member: MemberID, _ now: Moment) {
     do {
       switch try SyncDatagram.decode(bytes) {
@@ -174,10 +170,8 @@ struct MessageHandler {
   /// Handles the batches that are no longer early or have waited for too long, and the messages behind them.
   ///
   /// If a batch has waited for too long, its early purges are left out. If the objects are created later, boards differ
-  /// until the repair (SYN-42) removes the objects.
-  ///
-  /// Call this function only while an input of the replica is handled, and not recursively. It uses a loop, because any
-  /// number of early batches of a member can be waiting.
+  /// until the repair (SYN-42) removes the objects. Call this function only while an input of the replica is handled,
+  /// and not recursively. It uses a loop, because any number of early batches of a member can be waiting.
   func releaseEarlyBatches(_ now: Moment) {
     var isProgress = replica.peers.states.contains { $0.inbox.earlyBatch != nil }
     while isProgress {
@@ -199,7 +193,6 @@ struct MessageHandler {
   }
 }
 
-/// A message whose signatures were checked.
 private enum CheckedMessage {
   case author(AuthorRecord, SignedHead)
   case head(SignedHead)
@@ -212,7 +205,6 @@ private enum CheckedMessage {
 
 /// The reason why a message or an answer of a member is not applied.
 enum ReceiveError: Error {
-  /// The member violated the protocol.
   case violation(ReplicaError)
   /// The answer refers to incarnations without a record (BRD-37).
   case unrecorded
@@ -220,8 +212,6 @@ enum ReceiveError: Error {
   case boardFull
 }
 
-/// An error that is the reason of a ``ReceiveError``.
-///
 /// Functions that throw errors of several types convert them, because Embedded Swift has no untyped errors.
 protocol ReceiveReason: Error { var receiveError: ReceiveError { get } }
 
@@ -231,7 +221,6 @@ extension CodecError: ReceiveReason { var receiveError: ReceiveError { .violatio
 
 extension BoardError: ReceiveReason { var receiveError: ReceiveError { .boardFull } }
 
-/// Calls a function, and converts its error.
 @inline(__always) func receiving<Result, Failure: ReceiveReason>(_ body: () throws(Failure) -> Result)
   throws(ReceiveError) -> Result
 { do throws(Failure) { return try body() } catch { throw error.receiveError } }

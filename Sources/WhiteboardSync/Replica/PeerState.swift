@@ -22,7 +22,6 @@ final class PeerState {
   /// The author that the member introduced on this link, and the author's chains.
   let link = LinkChainVerifier()
   var reader = LinkBatchReader()
-  /// The messages of the member that wait.
   var inbox = MemberInbox()
   /// Whether the member violated the protocol.
   ///
@@ -89,10 +88,8 @@ final class PeerState {
   /// The time when the member has been silent for so long that its selections no longer hold objects.
   var silenceDeadline: UInt64 { lastHeard + Self.silenceTimeout }
 
-  /// Returns the time when work for this member is due: sending a report or an answer, giving up a request, or handling
-  /// an early batch.
-  /// - Parameter mayAnswer: Whether requests can be answered now.
-  /// - Returns: The earliest time; nil if no work is due.
+  /// The time when work for this member is due: sending a report or an answer, giving up a request, or handling an
+  /// early batch.
   func nextDeadline(mayAnswer: Bool) -> UInt64? {
     var earliest = Earliest()
     earliest.include(reportDue)
@@ -141,7 +138,6 @@ final class PeerState {
   /// Whether an answer of the member was applied, or the member is a viewer, which does not answer.
   var isCaughtUp: Bool { link.role.map { !$0.mayWrite || applied > 0 } ?? false }
 
-  /// Begins the next request.
   func beginRequest(_ now: UInt64) -> (number: UInt64, buckets: UInt16) {
     lastRequest += 1
     requestInFlight = lastRequest
@@ -152,17 +148,14 @@ final class PeerState {
     return (lastRequest, requestBuckets)
   }
 
-  /// Records that a part of the answer arrived.
   func noteProgress(_ now: UInt64) { requestActiveAt = now }
 
-  /// Ends the request in flight, because it was answered or given up.
   func endRequest() {
     requestInFlight = nil
     requestBuckets = 0
     unverifiedAnswer = nil
   }
 
-  /// Records that the answer to a request was applied.
   func didApplyAnswer(to request: UInt64) { applied = request }
 
   /// Stops asking the member for a while, because there was no room for its answer.
@@ -171,7 +164,6 @@ final class PeerState {
   /// The time when other members are asked too, because the member's answer takes too long.
   var slowDeadline: UInt64? { requestInFlight.map { _ in requestBegunAt + Self.slowAnswer } }
 
-  /// Returns whether other members are asked too, because the member's answer takes too long.
   func isSlow(_ now: UInt64) -> Bool { slowDeadline.map { now >= $0 } ?? false }
 
   /// The time when the request in flight is given up if its answer makes no progress; nil if there is no such request.
@@ -192,7 +184,6 @@ final class PeerState {
 
   // MARK: - Requests of the member
 
-  /// Resets the answers after the local role has changed, because the member will ask again.
   func didChangeOwnRole() {
     answered = 0
     confirmed = 0
@@ -220,18 +211,15 @@ final class PeerState {
 
   // MARK: - Reports to the member
 
-  /// Schedules a report at `time` or earlier.
   func report(by time: UInt64, withSums: Bool = false) {
     reportDue = min(reportDue ?? time, time)
     if withSums { reportsSums = true }
   }
 
-  /// Returns whether a report is due.
   func isReportDue(_ now: UInt64) -> Bool { reportDue.map { now >= $0 } ?? false }
 
-  /// Removes the scheduled report, and returns its content other than the context hash.
-  /// - Parameter evenIfNone: Whether to send a report even if none is scheduled.
-  /// - Returns: The content; nil if no report is sent.
+  /// Removes the scheduled report, and returns its content other than the context hash; nil if there is none, unless
+  /// `evenIfNone`.
   func removeReport(evenIfNone: Bool) -> (applied: UInt64, isWithSums: Bool)? {
     guard !isClosed, reportDue != nil || evenIfNone else { return nil }
     defer {
@@ -243,7 +231,6 @@ final class PeerState {
   }
 }
 
-/// The earliest of several times.
 struct Earliest {
   private(set) var time: UInt64?
 

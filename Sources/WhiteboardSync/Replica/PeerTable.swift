@@ -7,10 +7,8 @@ final class PeerTable {
   /// The state of the link to a member; nil if it is not joined.
   subscript(member: MemberID) -> PeerState? { peers[member] }
 
-  /// Whether no member has joined.
   var isEmpty: Bool { peers.isEmpty }
 
-  /// The number of joined members.
   var count: Int { peers.count }
 
   /// The joined members, in ascending order.
@@ -22,11 +20,9 @@ final class PeerTable {
   /// The joined members and the states of their links, in no particular order.
   var entries: some Sequence<(key: MemberID, value: PeerState)> { peers }
 
-  /// Adds a member that has just joined.
   func insert(_ member: MemberID, now: UInt64) { peers[member] = PeerState(now: now) }
 
-  /// Removes a member that has left.
-  /// - Returns: Whether it was joined.
+  /// Removes a member that has left; returns whether it was joined.
   func remove(_ member: MemberID) -> Bool { peers.removeValue(forKey: member) != nil }
 
   /// The time after which the author of a change receives a report about it, in milliseconds.

@@ -1,6 +1,5 @@
 import Whiteboard
 
-/// Requests for missing changes and their answers (SYN-11 to SYN-16, SYN-29, SYN-42).
 extension Replica {
   // MARK: - Answers of members
 
@@ -99,7 +98,6 @@ extension Replica {
   }
 }
 
-/// The rights of members on an owned board (AUT-9 to AUT-15).
 extension Replica {
   /// The local role on the board.
   public var role: Role { author.role }

@@ -1,6 +1,5 @@
 import Whiteboard
 
-/// Photos, and strokes while they are drawn.
 extension Replica {
   // MARK: - Strokes
 
@@ -132,10 +131,8 @@ extension Replica {
     return finish(now)
   }
 
-  /// Throws an error if another local photo would exceed the budget of one author (BRD-38).
+  /// Throws `photosUsed` if another local photo would exceed the budget of one author (BRD-38).
   ///
   /// Deleted photos are included until they are purged.
-  /// - Throws: `photosUsed`.
-  /// - Complexity: O(*n*), where *n* is the number of objects.
   package func requireRoom(for photo: AssetReference) throws(BoardError) { try photos.requireRoom(for: photo) }
 }

@@ -39,12 +39,6 @@ public final class Replica {
   /// Creates a replica of an empty board without other members, with a new incarnation of `author`.
   ///
   /// An author belongs to one replica. Use ``restore(_:now:isWhole:)`` to load a stored board.
-  ///
-  /// - Parameters:
-  ///   - author: The local author.
-  ///   - now: The time.
-  ///   - localVerifier: Verifies signatures immediately; nil if the owner verifies them (see
-  ///     ``ReplicaAction/verify(_:)``).
   package init(author: Author, now: Moment, localVerifier: LocalVerifier?) {
     self.author = author
     verifier = ReplicaVerifier(localVerifier, actions)
@@ -68,12 +62,10 @@ public final class Replica {
     answerSender = AnswerSender(board, author, peers, registry, publisher, actions)
   }
 
-  /// Handles the messages of members.
   var messages: MessageHandler { MessageHandler(replica: self) }
 
   // MARK: - Before and after each input
 
-  /// Prepares the replica for an input.
   func begin(_ now: Moment) {
     board.wallClock = now.wall
     board.uptime = now.uptime
@@ -81,10 +73,6 @@ public final class Replica {
   }
 
   /// Publishes local batches, and reports changes.
-  ///
-  /// - Parameters:
-  ///   - member: The member whose message was handled; nil for another input.
-  ///   - now: The time.
   func publishChanges(from member: MemberID? = nil, _ now: Moment) {
     presence.refresh(now)
     publisher.publishBatches()
@@ -163,16 +151,10 @@ public final class Replica {
     return removeActions()
   }
 
-  /// Replays a batch of this author from a recording (REC-10).
+  /// Replays a batch of this author from a recording (REC-10); throws `boardFull`, and then writes nothing.
   ///
-  /// - Parameters:
-  ///   - batch: The batch. The batches of each incarnation must be written in order and without gaps.
-  ///   - record: The record of its incarnation. The record contains the key of this author.
-  ///   - earlier: The chain head that another replica of this author reached under that incarnation; nil if there is
-  ///     none.
-  ///   - now: The time.
-  /// - Returns: The actions.
-  /// - Throws: `boardFull`. In that case, nothing is written.
+  /// The batches of each incarnation must be written in order and without gaps. `earlier` is the chain head that
+  /// another replica of this author reached under that incarnation.
   package func reenact(_ batch: Batch, under record: AuthorRecord, after earlier: BatchChain?, now: Moment)
     throws(BoardError) -> [ReplicaAction]
   {
@@ -182,7 +164,6 @@ public final class Replica {
     return finish(now)
   }
 
-  /// The head of the local chain.
   package var ownChain: BatchChain { publisher.chain }
 
   // MARK: - Time
@@ -298,7 +279,6 @@ extension Replica {
   }
 }
 
-/// Messages and datagrams of members.
 extension Replica {
   /// Handles a reliable message.
   ///
@@ -321,7 +301,6 @@ extension Replica {
   }
 }
 
-/// Storing a board in a document, and restoring a replica from it.
 extension Replica {
   /// Restores stored changes in the order in which they were recorded, before any member joins.
   ///
@@ -370,22 +349,20 @@ extension Replica {
   }
 }
 
-/// A copy of a board's content that can be stored on another board.
-///
 /// Author records are valid on one board only (AUT-1), so one author of the other board becomes the author of all
-/// content. That author creates a new incarnation for each incarnation in the content, in the same order. The context
-/// of the copy contains only these new incarnations (BRD-37). Games start again, because a move is valid only if its
-/// author is the player.
+/// content.
+///
+/// That author creates a new incarnation for each incarnation in the content, in the same order. The context of the
+/// copy contains only these new incarnations (BRD-37). Games start again, because a move is valid only if its author is
+/// the player.
 struct BoardCopy {
-  /// The content, encoded as a keyframe for a replica of the other board.
   let keyframe: [UInt8]
-  /// The digest of the content.
   let digest: Bytes32
   /// The photos that the content shows.
   let assets: Set<AssetID>
 
-  /// Copies a board for an author with a local key.
-  /// - Throws: `boardFull` if more incarnations wrote on the board than one author may have.
+  /// Copies a board for an author with a local key; throws if more incarnations wrote on the board than one author may
+  /// have.
   init(of original: BoardState, by author: Author) throws(BoardError) {
     var found = original.difference(since: Context())
     for index in found.entries.indices { found.entries[index].cells.removeAll(where: { $0.property.isMove }) }

@@ -4,13 +4,9 @@ import Whiteboard
 struct BoardRestorer {
   let replica: Replica
 
-  /// Restores stored changes in the order in which they were recorded.
+  /// Restores stored changes in the order in which they were recorded; throws ``RestoreError``.
   ///
-  /// - Parameters:
-  ///   - changes: The stored changes.
-  ///   - now: The time.
-  ///   - isWhole: Whether these are the last changes.
-  /// - Throws: ``RestoreError``. Changes before the invalid change stay on the board.
+  /// Changes before the invalid change stay on the board.
   func restore(_ changes: some Sequence<StoredChange>, _ now: Moment, isWhole: Bool) throws(RestoreError) {
     defer { if isWhole { finish(now) } }
     for change in changes { try restore(change) }

@@ -67,10 +67,6 @@ public struct RestoredBoard: Sendable {
   }
 
   /// Returns the whole content as an anonymous keyframe, with renamed incarnations and without author records.
-  /// - Parameters:
-  ///   - renaming: Renames the incarnations.
-  ///   - changed: Returns the new value and time of a property. The times of one property must keep their order.
-  /// - Returns: The keyframe.
   package func keyframe(
     _ renaming: IncarnationRenaming,
     mapping changed: (Property, Value, HybridTime) -> (Value, HybridTime)
@@ -149,7 +145,6 @@ struct AnswerMerging {
     replacing = role.mayWrite ? 0 : buckets
   }
 
-  /// Decodes a value that is stored before an answer.
   init(_ reader: inout ByteReader) throws(CodecError) {
     switch try reader.byte() {
     case 0: (comparesAll, replacing) = (false, 0)
@@ -161,14 +156,12 @@ struct AnswerMerging {
     }
   }
 
-  /// Decodes a stored answer, and how it is merged.
   static func decode(_ bytes: [UInt8]) throws(CodecError) -> (AnswerMerging, Answer) {
     var reader = ByteReader(bytes)
     let merging = try AnswerMerging(&reader)
     return (merging, try Answer(reader.rest()))
   }
 
-  /// The bytes that are stored before the answer.
   var bytes: [UInt8] {
     if replacing != 0 { return [2, UInt8(replacing >> 8), UInt8(replacing & 0xFF)] }
     return [comparesAll ? 1 : 0]

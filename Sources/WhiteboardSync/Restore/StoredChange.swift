@@ -35,12 +35,10 @@ public enum RestoreError: Error, Hashable, Sendable {
 }
 
 extension RestoreError {
-  /// Calls a function that decodes, and converts its error.
   static func decoding<Result>(_ body: () throws(CodecError) -> Result) throws(RestoreError) -> Result {
     do throws(CodecError) { return try body() } catch { throw .damaged(error) }
   }
 
-  /// Calls a function that changes a board, and converts its error.
   static func merging(_ body: () throws(BoardError) -> Void) throws(RestoreError) {
     do throws(BoardError) { try body() } catch { throw .boardFull }
   }

@@ -2,10 +2,9 @@ import Whiteboard
 
 /// Signatures that the owner creates and verifies.
 ///
-/// Both steps may take any amount of time.
-///
-/// Messages of a member wait behind the first message that is being verified. Actions wait behind the first action that
-/// lacks a signature. The replica therefore behaves as if it had a local key and slower links.
+/// Both steps may take any amount of time. Messages of a member wait behind the first message that is being verified.
+/// Actions wait behind the first action that lacks a signature. The replica therefore behaves as if it had a local key
+/// and slower links.
 extension Replica {
   // MARK: - Signing
 

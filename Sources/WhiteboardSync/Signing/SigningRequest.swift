@@ -17,7 +17,6 @@ public struct SigningRequest: Hashable, Sendable {
 ///
 /// Until the signature is filled in, the value contains 64 zero bytes in its place.
 struct Signed<Value> {
-  /// The value.
   let value: Value
   /// The request for the missing signature; nil if the value is complete.
   let request: SigningID?
@@ -33,7 +32,6 @@ struct Signed<Value> {
 ///
 /// It signs with a local key, or requests signatures from the owner of the replica.
 struct Signer {
-  /// The public key of the author.
   let publicKey: [UInt8]
   /// Signs with the local key; nil if the owner signs.
   private let signature: (([UInt8]) -> [UInt8])?
@@ -43,7 +41,6 @@ struct Signer {
   /// The requests that the owner has not answered yet.
   private var pending: Set<SigningID> = []
 
-  /// Creates a signer that signs immediately with a local key.
   init(_ key: some AuthorKey) {
     signature = { key.signature(of: $0) }
     publicKey = key.publicKey
@@ -55,8 +52,7 @@ struct Signer {
     self.publicKey = publicKey
   }
 
-  /// Signs bytes, or requests the signature.
-  /// - Returns: The signature, or a placeholder and the request for it.
+  /// Signs bytes, or returns a placeholder and a request for the signature.
   mutating func sign(_ bytes: [UInt8]) -> Signed<[UInt8]> {
     if let signature {
       let signature = signature(bytes)
@@ -70,10 +66,8 @@ struct Signer {
     return Signed(value: [UInt8](repeating: 0, count: AuthorRecord.signatureBytes), request: id)
   }
 
-  /// Whether any requested signature is missing.
   var isPending: Bool { !pending.isEmpty }
 
-  /// Whether there are requests that the owner has not received yet.
   var hasNewRequests: Bool { !newRequests.isEmpty }
 
   /// Removes and returns the requests that the owner has not received yet.
@@ -83,7 +77,6 @@ struct Signer {
     return newRequests
   }
 
-  /// Records that the owner answered a request.
-  /// - Returns: Whether the request was pending.
+  /// Records that the owner answered a request; returns whether the request was pending.
   mutating func didSign(_ id: SigningID) -> Bool { pending.remove(id) != nil }
 }

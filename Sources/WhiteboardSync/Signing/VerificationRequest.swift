@@ -30,14 +30,11 @@ struct VerificationState {
   private(set) var results: [VerificationRequest.Subject: Bool] = [:]
   private var pending: [VerificationID: VerificationRequest.Subject] = [:]
 
-  /// Whether any result is missing.
   var isPending: Bool { !pending.isEmpty }
 
-  /// Records that a check was requested.
   mutating func add(_ request: VerificationRequest) { pending[request.id] = request.subject }
 
-  /// Records the result of a check.
-  /// - Returns: Whether the check was pending.
+  /// Records the result of a check; returns whether the check was pending.
   mutating func didVerify(_ id: VerificationID, isValid: Bool) -> Bool {
     guard let subject = pending.removeValue(forKey: id) else { return false }
     results[subject] = isValid
@@ -45,17 +42,16 @@ struct VerificationState {
   }
 }
 
-/// An answer whose signatures are being verified.
 struct UnverifiedAnswer {
   let bytes: [UInt8]
   var verification: VerificationState
 }
 
-/// The verifier of a replica: it uses a local verifier, or requests results from the owner.
-///
 /// Without a local verifier, it assumes during a check that keys and signatures without a result are valid, and
-/// collects them. If it has collected any, the message waits for their results and is then checked again. The check
-/// therefore has the same result as with a local verifier.
+/// collects them.
+///
+/// If it has collected any, the message waits for their results and is then checked again. The check therefore has the
+/// same result as with a local verifier.
 final class ReplicaVerifier: SignatureVerifier {
   /// The local verifier; nil if the owner verifies signatures.
   private let local: LocalVerifier?
@@ -71,18 +67,11 @@ final class ReplicaVerifier: SignatureVerifier {
     self.actions = actions
   }
 
-  /// Whether each result is available immediately.
   var isImmediate: Bool { local != nil }
 
-  /// Checks the signatures in a message of a member.
+  /// Checks the signatures in a message of a member; if results are missing, requests them and returns nil.
   ///
-  /// - Parameters:
-  ///   - verification: The results so far. Missing results are requested.
-  ///   - member: The member.
-  ///   - body: The check, which must have no side effects.
-  /// - Returns: The result of the check; nil if results are missing. The check must then run again when they have
-  ///   arrived.
-  /// - Throws: The error that `body` throws.
+  /// The check must then run again when they have arrived, so `body` must have no side effects.
   func check<Checked, Failure: Error>(
     _ verification: inout VerificationState,
     for member: MemberID,

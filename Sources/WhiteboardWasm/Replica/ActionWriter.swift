@@ -16,7 +16,6 @@ struct ActionWriter {
     case verifySignature = 3
     /// The number of members as 4 bytes, their ids, and the bytes of a message.
     case send = 4
-    /// As for `send`, but a datagram.
     case sendDatagram = 5
     /// The kind of a stored change, its incarnation and its sequence number as 8 bytes each, and its bytes. The
     /// sequence number of a batch is 1 if the batch is local.
@@ -32,7 +31,6 @@ struct ActionWriter {
     case event = 10
     /// JSON with the code of an error, which is the result of an edit.
     case error = 11
-    /// JSON with the result of an edit.
     case result = 12
   }
 
@@ -230,7 +228,6 @@ final class RequestTable<ID> {
   }
 }
 
-/// The JSON of an event or a result.
 private struct EventJSON {
   private var json = JSONObject()
 

@@ -72,7 +72,6 @@ extension PageReplica {
     return []
   }
 
-  /// Makes an edit of objects.
   private func arrange(_ board: Board, _ command: EditCommand, _ ids: [ObjectID]) throws(BoardError) -> [ObjectID] {
     switch command.name {
     case "select": return try board.select(ids, taking: command.flag("isTaking"))

@@ -24,18 +24,11 @@ final class PageReplica {
     Buffers.output = writer.bytes
   }
 
-  /// Sets the output of the call to actions.
   func output(_ actions: [ReplicaAction]) { output { writer in for action in actions { writer.write(action) } } }
 
   /// The number of the last local operation; 0 if there is none.
   var lastSequence: UInt64 { replica.board.state.context.last(of: replica.board.incarnation) ?? 0 }
 
-  /// Sets the output of the call to the result of an edit and its actions.
-  ///
-  /// - Parameters:
-  ///   - result: The objects that the edit concerned, or the error.
-  ///   - actions: The actions.
-  ///   - before: ``lastSequence`` before the edit.
   func output(_ result: Result<[ObjectID], BoardError>, _ actions: [ReplicaAction], since before: UInt64) {
     output { writer in
       switch result {

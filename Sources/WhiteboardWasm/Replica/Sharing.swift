@@ -2,7 +2,6 @@ import PeerCore
 import Whiteboard
 import WhiteboardSync
 
-/// Commands that are not edits: for presence, profiles, photos, and leaving.
 extension PageReplica {
   /// Runs a command that is not an edit; returns nil for any other command.
   func share(_ command: EditCommand, _ now: Moment) throws(BoardError) -> (ids: [ObjectID], actions: [ReplicaAction])? {

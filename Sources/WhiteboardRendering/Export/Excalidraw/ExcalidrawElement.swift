@@ -1,19 +1,16 @@
 import PeerCore
 import Whiteboard
 
-/// An element of an Excalidraw drawing.
 struct ExcalidrawElement {
   /// The position and size of an element before rotation.
   struct Box {
     let corner: Point
     let size: Size
 
-    /// The center of the box, around which the element is rotated.
     var center: Point { Point(x: corner.x + size.width / 2, y: corner.y + size.height / 2) }
   }
 
   let tree: JSONTree
-  /// The type of the element.
   let type: String
   /// The rotation, in radians clockwise.
   let angle: Double
@@ -60,7 +57,6 @@ struct ExcalidrawElement {
     return Color(own: color == Excalidraw.plain ? nil : color)
   }
 
-  /// Whether the element has a fill color.
   var isFilled: Bool {
     guard let fill = tree["backgroundColor"]?.string.flatMap(ColorNames.color) else { return false }
     return fill & 0xFF != 0
@@ -183,7 +179,6 @@ enum ColorNames {
     (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte) || (0x61...0x66).contains(byte)
   }
 
-  /// The color names that are accepted besides hexadecimal colors.
   private static let names: [String: UInt32] = [
     "transparent": 0, "black": 0x0000_00FF, "white": 0xFFFF_FFFF, "red": 0xFF00_00FF, "green": 0x0080_00FF,
     "blue": 0x0000_FFFF, "yellow": 0xFFFF_00FF, "orange": 0xFFA5_00FF, "purple": 0x8000_80FF, "pink": 0xFFC0_CBFF,

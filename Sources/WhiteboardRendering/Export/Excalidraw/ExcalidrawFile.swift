@@ -5,7 +5,6 @@ import Whiteboard
 /// Strokes are freehand lines, words are text, and photos are images with their files. Excalidraw has no erasures and
 /// no games. A partly erased stroke becomes its remaining lines, and a game becomes text.
 package enum ExcalidrawFile {
-  /// Returns the Excalidraw file of a board: JSON with a line feed at the end.
   package static func text(_ export: BoardExport) -> String {
     var writer = ExcalidrawWriter(export)
     for item in export.picture.items { writer.add(item) }
@@ -30,13 +29,11 @@ enum Excalidraw {
   static let plain: UInt32 = 0x1E1E_1EFF
   /// The ratio between the visible width of a freehand line and its `strokeWidth`.
   static let breadth = 4.25
-  /// The number of Excalidraw's monospaced font.
   static let font = 3.0
   /// The distance between lines, as a multiple of the font size.
   static let lineHeight = 1.2
 }
 
-/// A converter that turns the objects of a board into Excalidraw elements.
 private struct ExcalidrawWriter {
   private(set) var elements: [String] = []
   private let picture: BoardPicture
@@ -77,7 +74,6 @@ private struct ExcalidrawWriter {
     }
   }
 
-  /// Returns an Excalidraw element with the properties that all elements have.
   private mutating func element(
     _ type: String,
     of snapshot: ObjectSnapshot,

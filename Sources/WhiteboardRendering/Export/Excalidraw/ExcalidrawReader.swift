@@ -1,12 +1,9 @@
 import Whiteboard
 
-/// A reader of Excalidraw drawings.
-///
 /// An element that cannot be read is left out with a warning; the other elements are imported.
 struct ExcalidrawReader {
   private var result = ImportedBoard()
   private var groups: [String: Int] = [:]
-  /// The number of times that each warning about omitted content occurred.
   private var leftOut: [String: Int] = [:]
   private let files: JSONTree?
   private let hash: ([UInt8]) -> AssetID?
@@ -49,7 +46,6 @@ struct ExcalidrawReader {
     }
   }
 
-  /// Adds an object to the imported board, with the properties that all elements have.
   private mutating func add(_ draft: ObjectDraft, _ element: ExcalidrawElement) {
     var draft = draft
     draft.angle = element.angle

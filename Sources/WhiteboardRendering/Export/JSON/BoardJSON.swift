@@ -74,7 +74,6 @@ package enum BoardJSON {
     return json.text
   }
 
-  /// Returns the color `0xRRGGBBAA` as `#rrggbbaa`.
   private static func color(_ rgba: UInt32) -> String {
     let digits = String(rgba, radix: 16)
     return "#" + String(repeating: "0", count: 8 - digits.count) + digits

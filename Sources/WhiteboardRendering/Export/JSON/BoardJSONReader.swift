@@ -1,8 +1,6 @@
 import PeerCore
 import Whiteboard
 
-/// A reader of boards as JSON.
-///
 /// Errors name the path of the value that is not valid.
 struct BoardJSONReader {
   private var result = ImportedBoard()

@@ -83,8 +83,6 @@ struct Fields {
     return pressures
   }
 
-  /// Returns the spans of a stroke with `count` points.
-  ///
   /// The value is a list of `[from,to]`, where both numbers are positions along the stroke, counted in points.
   func spans(_ key: String, count: Int) throws(ImportError) -> StrokeSpans {
     guard let value = tree[key] else { return StrokeSpans() }

@@ -68,8 +68,6 @@ package struct SVGPage {
 
   // MARK: - Positions and colors
 
-  /// Returns the transform from an object's own coordinates to the page.
-  ///
   /// The origin of the object's own coordinates is its center.
   private static func transform(_ snapshot: ObjectSnapshot) -> String {
     let center = snapshot.centerPosition
@@ -96,8 +94,6 @@ package struct SVGPage {
       + "height=\"\(DecimalText.hundredths(area.greatest.y - area.least.y))\""
   }
 
-  /// Returns the attributes for painting with a color.
-  ///
   /// The opacity applies to the whole element, so that a stroke that crosses itself is not darker there.
   private static func paint(_ color: PageColor, _ attribute: String) -> String {
     let seen = color.opacity < 1 ? " opacity=\"\(DecimalText.hundredths(color.opacity))\"" : ""
@@ -106,8 +102,6 @@ package struct SVGPage {
 
   // MARK: - Photos
 
-  /// Draws a photo.
-  ///
   /// If the file has an orientation, the page itself rotates the photo, because only some viewers apply the orientation
   /// in a file.
   private mutating func draw(_ photo: PagePhoto) {

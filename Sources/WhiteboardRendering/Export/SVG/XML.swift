@@ -1,7 +1,6 @@
 import PeerCore
 import Whiteboard
 
-/// Text and colors in the form that XML needs.
 package enum XML {
   /// Returns text from other members escaped for XML, without control characters, invisible characters
   /// (``InvisibleText``), and characters that XML does not allow.
@@ -23,7 +22,6 @@ package enum XML {
     return result
   }
 
-  /// Returns the color `0xRRGGBB` as `#rrggbb`.
   package static func color(_ rgb: UInt32) -> String {
     let digits = String(rgb & 0xFF_FFFF, radix: 16)
     return "#" + String(repeating: "0", count: 6 - digits.count) + digits
