@@ -8,7 +8,6 @@ package actor ScriptedBoard: EventSink {
   private let feed = CommandFeed()
   /// The shared board, while it runs.
   package private(set) var sharedBoard: SharedBoard?
-  /// The number of commands that were passed to the board.
   package private(set) var requestCount: Int64 = 0
   private var answers: [Int64: CheckedContinuation<Result<BoardEvent.Done, CommandError>, Never>] = [:]
   private var watchers: [(matches: @Sendable (BoardEvent) -> Bool, continuation: CheckedContinuation<Bool, Never>)] = []
@@ -19,14 +18,9 @@ package actor ScriptedBoard: EventSink {
   package private(set) var events: [BoardEvent] = []
 
   /// Creates a scripted board; ``run(_:)`` starts it.
-  ///
-  /// - Parameter narrate: A function that receives each event, in order.
   package init(narrate: @escaping @Sendable (BoardEvent) async -> Void = { _ in }) { self.narrate = narrate }
 
-  /// Runs a board until it is closed; call this only once.
-  ///
-  /// - Parameter configuration: The configuration of the board.
-  /// - Throws: The error that closed the board.
+  /// Runs a board until it is closed; call this only once; throws the error that closed the board.
   package func run(_ configuration: BoardConfiguration) async throws(WhiteboardError) {
     let sharedBoard = SharedBoard(configuration, input: feed, sink: self)
     self.sharedBoard = sharedBoard
@@ -42,21 +36,16 @@ package actor ScriptedBoard: EventSink {
     watchers = []
   }
 
-  /// Parses a line, runs its command, and waits for the answer.
+  /// Parses a line, runs its command, and waits for the answer; returns the answer; throws the error that the board
+  /// answers; `ending` if the board is closed before the answer.
   ///
   /// Canceling the task does not end the wait, but ``end()`` does.
-  ///
-  /// - Parameter line: A command in text or JSON form. If it has a request id, the id is replaced.
-  /// - Returns: The answer.
-  /// - Throws: The error that the board answers; `ending` if the board is closed before the answer.
   @discardableResult package func perform(_ line: String) async throws(CommandError) -> BoardEvent.Done {
     guard let request = try CommandParser.parse(line) else { throw CommandError(.syntax, "the line has no command") }
     return try await perform(request.command)
   }
 
-  /// Runs a command, and waits for the answer.
-  ///
-  /// - Throws: The errors of ``perform(_:)-(String)``.
+  /// Runs a command, and waits for the answer; throws the errors of ``perform(_:)-(String)``.
   @discardableResult package func perform(_ command: Command) async throws(CommandError) -> BoardEvent.Done {
     guard !isOver else { throw CommandError(.ending, "the board is closed") }
     requestCount += 1
@@ -68,19 +57,15 @@ package actor ScriptedBoard: EventSink {
     return try result.get()
   }
 
-  /// Waits for an event that matches.
+  /// Waits for an event that matches; returns whether there was such an event before the board was closed.
   ///
   /// Returns immediately if there already was such an event.
-  ///
-  /// - Returns: Whether there was such an event before the board was closed.
   package func sees(_ matches: @escaping @Sendable (BoardEvent) -> Bool) async -> Bool {
     if events.contains(where: matches) { return true }
     guard !isOver else { return false }
     return await withCheckedContinuation { watchers.append((matches, $0)) }
   }
 
-  /// Asks the board to close.
-  ///
   /// When it has closed, ``run(_:)`` returns.
   package func end() async { await sharedBoard?.requestEnd() }
 
@@ -91,7 +76,6 @@ package actor ScriptedBoard: EventSink {
     return nil
   }
 
-  /// Receives events of the board.
   package func write(_ events: [BoardEvent]) async throws(OutputError) {
     for event in events {
       await narrate(event)

@@ -92,11 +92,8 @@ private struct AnonymousCrowd {
   /// The maximum number of incarnations; more would take minutes.
   private static let limit = 4096
 
-  /// The new id of each member.
   private(set) var members: [MemberID: MemberID] = [:]
-  /// The new author records, one for each incarnation that has a record in the recording.
   private(set) var records: [AuthorRecord] = []
-  /// The display names of the members in the chat.
   private(set) var chatNames: [MemberID: String] = [:]
   private var names: [Incarnation: Incarnation] = [:]
 
@@ -183,13 +180,11 @@ private struct AnonymousValues {
     self.shift = shift
   }
 
-  /// Returns a time moved back by `shift`.
   func time(_ time: HybridTime) -> HybridTime {
     let early = shift << 16
     return HybridTime(time.rawValue > early ? time.rawValue - early : 0)
   }
 
-  /// Returns the anonymous replacement of a property's value.
   mutating func value(_ property: Property, _ value: Value) -> Value {
     switch (property, value) {
     case (.chatAuthor, .bytes(let bytes)), (.selection, .bytes(let bytes)):
@@ -208,9 +203,7 @@ private struct AnonymousValues {
 
   /// Returns the number that replaces a person's name.
   ///
-  /// The person is identified by the name or, if there is no name, by the id.
-  ///
-  /// Chat lines contain only names.
+  /// The person is identified by the name or, if there is no name, by the id. Chat lines contain only names.
   mutating func number(of name: [UInt8], _ member: MemberID) -> Int { number(of: name.isEmpty ? member.bytes : name) }
 
   private mutating func number(of bytes: [UInt8]) -> Int {

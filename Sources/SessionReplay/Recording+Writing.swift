@@ -32,8 +32,6 @@ extension Recording {
     }
   }
 
-  /// Returns a valid name for a board.
-  ///
   /// A file from another source may contain an invalid name.
   private static func boardName(_ name: String) -> String {
     let kept = name.utf8.count <= 128 ? name : String(name.prefix(32))

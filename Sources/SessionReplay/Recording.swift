@@ -224,7 +224,6 @@ extension Recording {
   }
 }
 
-/// Conversions between times and their text forms for users.
 extension Recording {
   /// The reason why a string is not a valid time.
   public struct MomentError: Error, Hashable, Sendable {
@@ -306,7 +305,6 @@ extension Recording {
   }
 }
 
-/// Operations that create recordings from other recordings.
 extension Recording {
   /// Returns a part of the recording.
   ///

@@ -17,7 +17,6 @@ public enum RecordingLines {
     public let message: String
   }
 
-  /// A line, whose kind is determined by the fields that it contains.
   private struct Line: Codable {
     var recording: Int?
     var board: String?

@@ -195,8 +195,6 @@ public struct RecordingReplay: Sendable {
 }
 
 extension RecordingReplay {
-  /// Returns the key of a peer.
-  ///
   /// The peer is either an author, or a peer that only watches.
   package func key(of number: Int) -> any AuthorKey {
     number < people.count ? ReplayedKey(people[number].key) : ReplayedKey(onlooker: number)
@@ -212,15 +210,9 @@ extension RecordingReplay {
     )
   }
 
-  /// Makes a replica write a batch.
+  /// Makes a replica write a batch; returns the actions of the replica; throws if the board has no room.
   ///
-  /// - Parameters:
-  ///   - act: The batch.
-  ///   - replica: The replica of the batch's author.
-  ///   - chains: The current batch chains of the author's incarnations.
-  ///   - now: The time.
-  /// - Returns: The actions of the replica.
-  /// - Throws: `boardFull` if the board has no room. In that case, nothing is written.
+  /// In that case, nothing is written.
   package func perform(_ act: Act, on replica: Replica, _ chains: inout [Incarnation: BatchChain], now: Moment)
     throws(BoardError) -> [ReplicaAction]
   {
@@ -260,7 +252,6 @@ struct ReplayedKey: AuthorKey {
   }
 }
 
-/// A verifier that accepts signatures of ``ReplayedKey``, and signatures from the recording.
 struct ReplayedVerifier: SignatureVerifier {
   private let real = P256SignatureVerifier()
   /// The signatures of the records in the recording.
@@ -323,8 +314,6 @@ extension RecordingReplay {
     return (smallest, attempts)
   }
 
-  /// Returns which batches of `part` this replay contains.
-  ///
   /// The replay may contain fewer batches than were requested.
   private func kept(of wanted: [Bool], part: Part) -> [Bool] {
     var left = Set(parts[0].acts)

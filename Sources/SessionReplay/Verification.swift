@@ -114,7 +114,6 @@ public struct Verification: Sendable {
     divergences = found.filter { $0.digest != expected }.sorted { $0.replica < $1.replica }
   }
 
-  /// Returns the final board of a new replica.
   private static func board(
     _ recording: Recording,
     in order: Order,

@@ -6,12 +6,9 @@ import WhiteboardKit
 @preconcurrency import Musl
 #endif
 
-/// A test of whether a disk accepts data.
 enum DiskProbe {
-  /// Writes a few blocks to a temporary file in a directory, and removes the file.
-  ///
-  /// - Parameter directory: The directory; it must exist.
-  /// - Returns: The error number of the failed attempt; nil if the data reached the disk.
+  /// Writes a few blocks to a temporary file in a directory, and removes the file; returns the error number of the
+  /// failed attempt; nil if the data reached the disk.
   static func writeFailure(in directory: String) -> Int32? {
     let path = "\(directory)/.whiteboard-test-\(getpid())"
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -25,12 +22,6 @@ enum DiskProbe {
     return fsync(descriptor) == 0 ? nil : errno
   }
 
-  /// Returns advice to the user about a disk that does not accept data.
-  ///
-  /// - Parameters:
-  ///   - number: The system's error number.
-  ///   - shown: The data directory, as displayed.
-  /// - Returns: The advice, in one sentence.
   static func advice(for number: Int32, _ shown: String) -> String {
     switch number {
     case ENOSPC, EDQUOT: "Free some space, or choose another directory with --data-dir."

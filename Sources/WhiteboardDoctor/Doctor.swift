@@ -12,18 +12,13 @@ import WhiteboardKit
 
 /// The checks for reasons why boards cannot be found, joined or saved on this computer, with advice.
 package struct Doctor: Sendable {
-  /// The result of one check.
   package struct Finding: Encodable, Equatable, Sendable {
-    /// The subject of the check.
     package var check: String
-    /// The verdict.
     package var verdict: Verdict
-    /// The observation.
     package var seen: String
     /// The advice to the user; nil if nothing has to be done.
     package var advice: String?
 
-    /// Creates a finding.
     package init(check: String, verdict: Verdict, seen: String, advice: String? = nil) {
       self.check = check
       self.verdict = verdict
@@ -31,7 +26,6 @@ package struct Doctor: Sendable {
       self.advice = advice
     }
 
-    /// The severity of a finding.
     package enum Verdict: String, Encodable, Sendable {
       /// The check found no problem.
       case fine
@@ -51,20 +45,16 @@ package struct Doctor: Sendable {
     /// The most likely cause of problems; nil if there are no problems.
     package var likelyCause: String?
 
-    /// Whether no check found a fault.
     package var isHealthy: Bool { !findings.contains { $0.verdict == .fault } }
   }
 
-  /// The port to check.
   package var port: Int
   /// The interface to check; nil means all.
   package var interface: String?
-  /// The directory of keys and boards.
   package var dataDirectory: String
   /// The functions that read the state of the computer.
   let reading: SystemReading
 
-  /// Creates a doctor.
   package init(
     port: Int = HostPort.defaultPort,
     interface: String? = nil,
@@ -77,12 +67,9 @@ package struct Doctor: Sendable {
     self.reading = reading
   }
 
-  /// Runs all checks.
+  /// Runs all checks, in a few seconds at most; one of them announces a test service.
   ///
-  /// The checks take a few seconds at most. One of them announces a test service.
-  ///
-  /// - Parameter others: The findings of other checks, which come last in the report.
-  /// - Returns: The report on all findings.
+  /// The findings of `others` come last in the report.
   package func run(and others: [Finding] = []) async -> Report {
     let interfaces = NetworkSurvey.interfaces()
     var findings = [interfacesFinding(interfaces), multicastFinding(interfaces), busFinding()]
@@ -95,7 +82,6 @@ package struct Doctor: Sendable {
     return report(findings)
   }
 
-  /// Returns the report on the findings.
   func report(_ findings: [Finding]) -> Report {
     let worst = findings.first { $0.verdict == .fault } ?? findings.first { $0.advice != nil }
     return Report(
@@ -243,11 +229,9 @@ package struct Doctor: Sendable {
 
   /// The result of announcing a test service.
   private enum DaemonAnswer {
-    /// The service is found.
     case found
     /// Avahi confirmed the announcement, but the service is not found on the network.
     case notFound
-    /// The service cannot be announced or searched for.
     case problem(DiscoveryProblem)
   }
 

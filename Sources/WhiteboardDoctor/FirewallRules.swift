@@ -1,10 +1,6 @@
-/// The rules of a firewall for incoming packets.
-///
 /// Jumps between chains are not followed, so the result is likely, but not certain.
 struct FirewallRules: Equatable, Sendable {
-  /// A rule that accepts or refuses packets.
   struct Rule: Equatable, Sendable {
-    /// Whether the rule accepts packets.
     var accepts: Bool
     /// The protocol; nil for any.
     var transport: String?
@@ -14,13 +10,10 @@ struct FirewallRules: Equatable, Sendable {
     var isNarrow: Bool
   }
 
-  /// The kind of packets that a chain of rules handles.
   private enum Chain {
     /// Incoming packets.
     case input
-    /// Others.
     case elsewhere
-    /// Packets that a jump in another chain passes to this chain.
     case jumped
   }
 
@@ -29,8 +22,6 @@ struct FirewallRules: Equatable, Sendable {
   /// The rules in their order.
   var rules: [Rule] = []
 
-  /// Returns whether the firewall accepts packets to a port.
-  ///
   /// The first rule that applies to all packets to the port decides.
   func accepts(_ transport: String, _ port: Int) -> Bool {
     for rule in rules {
@@ -45,8 +36,6 @@ struct FirewallRules: Equatable, Sendable {
     return acceptsByDefault
   }
 
-  /// Adds a rule.
-  ///
   /// The rules of a chain that is reached by a jump are added before all other rules.
   private mutating func add(_ rule: Rule, in chain: Chain) {
     switch chain {

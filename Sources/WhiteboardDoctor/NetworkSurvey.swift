@@ -4,9 +4,7 @@
 @preconcurrency import Musl
 #endif
 
-/// Information about this computer's network, from the system.
 package enum NetworkSurvey {
-  /// An interface that is up.
   struct Interface: Equatable, Sendable {
     var name: String
     var addresses: [String]
@@ -62,7 +60,6 @@ package enum NetworkSurvey {
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// Returns whether the mDNS group can be joined on an interface.
   static func joinsMulticast(_ interface: Interface) -> Bool {
     guard let address = interface.internetAddress else {
       // For an interface that has only IPv6, trust the multicast flag.

@@ -11,7 +11,6 @@ import WhiteboardKit
 package struct SystemReading: Sendable {
   /// A function that returns the text of a file; nil if the file does not exist or cannot be read.
   package var file: @Sendable (_ path: String) -> String?
-  /// A function that returns whether a file or directory exists.
   package var exists: @Sendable (_ path: String) -> Bool
   /// A function that returns the output of one of the fixed commands; nil if the command is not installed or fails.
   package var output: @Sendable (_ command: Command) -> String?
@@ -30,7 +29,6 @@ package struct SystemReading: Sendable {
     case tmuxPassthrough = "tmux display-message -p '#{allow-passthrough}'"
   }
 
-  /// Creates a reading of the computer from its functions.
   package init(
     file: @escaping @Sendable (String) -> String?,
     exists: @escaping @Sendable (String) -> Bool,
@@ -51,7 +49,6 @@ package struct SystemReading: Sendable {
     environment: { name in getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } }
   )
 
-  /// The maximum number of bytes that are read.
   private static let maximumSize = 4 << 20
 
   private static func run(_ command: Command) -> String? {

@@ -1,6 +1,5 @@
 import WhiteboardKit
 
-/// Parsing of colors.
 extension ColorText {
   /// Parses a color as `0xRRGGBBAA`; nil if the text is not a color.
   ///

@@ -7,11 +7,9 @@ package struct CommandEntry: Sendable {
   /// A function that parses the members of a JSON object.
   typealias JSONParser = @Sendable (JSONFields) throws(CommandError) -> Command
 
-  /// The name of the command.
   package let name: CommandName
   /// The arguments after the name, as the usage message shows them.
   package let arguments: String
-  /// The effect of the command, in one line.
   package let summary: String
   /// Additional lines for the help about this command.
   package let notes: [String]
@@ -21,13 +19,10 @@ package struct CommandEntry: Sendable {
   let acceptsColor: Bool
   /// The parser of the command's text form.
   let parseWords: WordsParser
-  /// The parser of the command's JSON form.
   let parseJSON: JSONParser
 
-  /// The name and the arguments.
   package var usage: String { arguments.isEmpty ? name.rawValue : "\(name.rawValue) \(arguments)" }
 
-  /// Creates the row of a command.
   init(
     _ name: CommandName,
     arguments: String,
@@ -49,7 +44,6 @@ package struct CommandEntry: Sendable {
   }
 }
 
-/// Table rows for commands whose arguments have a common format.
 extension CommandEntry {
   /// Creates the row of a command without arguments.
   init(_ command: Command, summary: String, notes: [String] = []) {

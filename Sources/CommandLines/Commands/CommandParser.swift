@@ -14,9 +14,8 @@ package enum CommandParser {
   /// The maximum length of a request id, in bytes of UTF-8.
   package static let maximumRequestLength = 256
 
-  /// Parses a line; returns nil if it is empty or only a comment.
-  ///
-  /// - Throws: ``CommandError`` with the command and the request id, if these could be read.
+  /// Parses a line; returns nil if it is empty or only a comment; throws ``CommandError`` with the command and the
+  /// request id, if these could be read.
   package static func parse(_ line: some StringProtocol) throws(CommandError) -> CommandRequest? {
     guard line.utf8.count <= maximumLineLength else {
       throw CommandError(
@@ -29,9 +28,8 @@ package enum CommandParser {
     return try TextCommandParser.parse(line)
   }
 
-  /// Parses the bytes of a line; returns nil if it is empty or only a comment.
-  ///
-  /// - Throws: ``CommandError``; its code is `syntax` if the bytes are not UTF-8.
+  /// Parses the bytes of a line; returns nil if it is empty or only a comment; throws ``CommandError``; its code is
+  /// `syntax` if the bytes are not UTF-8.
   package static func parse(bytes: [UInt8]) throws(CommandError) -> CommandRequest? {
     guard bytes.count <= maximumLineLength else {
       throw CommandError(.lineTooLong, "the line has \(bytes.count) bytes; at most \(maximumLineLength) are allowed")
@@ -88,13 +86,10 @@ enum JSONCommandParser {
   }
 }
 
-/// Values that have the same form in both input formats.
 extension CommandParser {
-  /// Parses the value of the argument `line`.
+  /// Parses the value of the argument `line`; throws `badArgument` for any other value.
   ///
   /// The value `keep` means that scaling does not change the width of lines.
-  ///
-  /// - Throws: `badArgument` for any other value.
   static func keepsLineWidth(_ word: String?) throws(CommandError) -> Bool {
     guard let word else { return false }
     guard word == "keep" else {
@@ -176,7 +171,6 @@ extension CommandParser {
     throw CommandError(.badArgument, "no icon is called \(UntrustedText(text).quoted()); use none, or one of \(known)")
   }
 
-  /// All icons, with their names and emoji.
   static let icons = ProfileIcon.allCases.map { "\($0) \($0.emoji)" }.joined(separator: ", ")
 
   /// Returns an emoji without the variation selector, which only some keyboards add.

@@ -1,9 +1,7 @@
 import PeerCore
 import WhiteboardKit
 
-/// The table of all commands; the parsers, the help and the usage messages use it.
 package enum CommandTable {
-  /// Returns the row of a command.
   package static func entry(_ name: CommandName) -> CommandEntry {
     switch name {
     case .text: DrawingCommands.text
@@ -101,11 +99,7 @@ package enum CommandTable {
     return lines.joined(separator: "\n")
   }
 
-  /// Returns the output of `help`.
-  ///
-  /// - Parameter topic: The name of a command; nil or `verbs` for all commands.
-  /// - Returns: The text.
-  /// - Throws: ``CommandError`` if there is no such command.
+  /// Returns the output of `help`; throws if there is no such command.
   static func help(_ topic: String?) throws(CommandError) -> String {
     guard let topic, topic != "verbs" else { return text }
     guard let name = CommandName(rawValue: topic) else { throw CommandParser.unknownCommand(topic) }
@@ -123,13 +117,10 @@ package enum CommandTable {
 }
 
 extension CommandName {
-  /// Returns whether an argument of the command can be a color.
-  ///
   /// The `#` of a color does not begin a comment.
   var acceptsColor: Bool { CommandTable.entry(self).acceptsColor }
 }
 
-/// The commands that list or show the content of the board and the state of the session.
 enum QueryCommands {
   static let objects = CommandEntry(.objects, summary: "list the objects on the board")
 
@@ -175,7 +166,6 @@ enum QueryCommands {
   static let digest = CommandEntry(.digest, summary: "show the digest of the board")
 }
 
-/// The commands that wait, show help, and leave the board or the program.
 enum ProgramCommands {
   static let leave = CommandEntry(.leave, summary: "leave the board, but stay in the program")
 
@@ -253,7 +243,6 @@ enum ProgramCommands {
   )
 }
 
-/// The commands that send chat lines, messages and files to other members.
 enum MessageCommands {
   static let say = CommandEntry(
     .say,

@@ -1,6 +1,5 @@
 import WhiteboardKit
 
-/// The commands that add objects to the board, and the command `play`.
 enum DrawingCommands {
   static let text = CommandEntry(
     .text,

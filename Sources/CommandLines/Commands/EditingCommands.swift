@@ -1,7 +1,6 @@
 import PeerCore
 import WhiteboardKit
 
-/// The commands that change, erase and delete objects, change the settings of the board, and undo.
 enum EditingCommands {
   static let color = CommandEntry(
     .color,
@@ -174,7 +173,6 @@ enum EditingCommands {
 }
 
 extension Setting {
-  /// The names of the settings in the `set` command.
   enum Name: String, CaseIterable {
     case title, background, grid, language
 

@@ -1,6 +1,5 @@
 import WhiteboardKit
 
-/// The commands that save, compare, export, import and copy boards and objects.
 enum FileCommands {
   static let checkpoint = CommandEntry(
     .checkpoint,

@@ -3,8 +3,6 @@ import PeerCore
 import Whiteboard
 import WhiteboardKit
 
-/// The members of a JSON line.
-///
 /// Each member is decoded as the type that its key has in the command.
 struct JSONFields: Decodable {
   private var values: [String: Value] = [:]
@@ -99,7 +97,6 @@ struct JSONFields: Decodable {
     }
   }
 
-  /// Throws an error if the line has a key that is not in a list.
   func expectOnly(_ keys: [String]) throws(CommandError) {
     for name in values.keys.sorted() where !keys.contains(name) {
       let known = (["verb"] + keys + ["request"]).joined(separator: ", ")
@@ -115,7 +112,6 @@ struct JSONFields: Decodable {
   }
 }
 
-/// Functions that read the values of keys.
 extension JSONFields {
   func has(_ key: String) -> Bool { values[key] != nil }
 
@@ -209,7 +205,6 @@ extension JSONFields {
 
   func reference() throws(CommandError) -> ObjectReference { try CommandParser.reference(string("id")) }
 
-  /// Returns the objects in the key `id` or `ids`.
   func references() throws(CommandError) -> [ObjectReference] {
     guard case .strings(let names)? = values["ids"] else { return [try reference()] }
     guard !has("id") else { throw CommandError(.badArgument, #"name the objects once: "id" or "ids", not both"#) }
@@ -281,7 +276,6 @@ extension JSONFields {
   }
 }
 
-/// The type of the value of a key in a line of JSON.
 enum JSONKind {
   /// `[x,y]`.
   case point
@@ -289,11 +283,8 @@ enum JSONKind {
   case region
   /// `[[x,y],…]`.
   case points
-  /// A number.
   case number
-  /// A Boolean.
   case flag
-  /// A string.
   case string
   /// A string or a list of strings.
   case peers
@@ -301,7 +292,6 @@ enum JSONKind {
   case files
   /// A string or a whole number, such as an object id or a move in a game.
   case wordOrNumber
-  /// A list of object ids.
   case objects
 
   /// Creates the type of a key in a command; nil if no command has such a key.

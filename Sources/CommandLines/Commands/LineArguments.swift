@@ -19,7 +19,6 @@ struct LineArguments {
     return words[index]
   }
 
-  /// Returns the next word; if there is none, throws an error that names the missing argument.
   mutating func next(_ what: String) throws(CommandError) -> LineWords.Word {
     guard let word = nextIfAny() else { throw CommandError(.missingArgument, "give \(what)") }
     return word
@@ -43,7 +42,6 @@ struct LineArguments {
     try TextCommandParser.point(next(what).text)
   }
 
-  /// Reads all further words as points.
   mutating func points(_ what: String, limit: Int, of line: String) throws(CommandError) -> [BoardPoint] {
     var points = [try point(what)]
     while let word = nextIfAny() {
@@ -70,7 +68,6 @@ struct LineArguments {
     try CommandParser.reference(next("the object").text)
   }
 
-  /// Reads all further words as objects.
   mutating func references() throws(CommandError) -> [ObjectReference] {
     var references = [try reference()]
     while let word = nextIfAny() { references.append(try CommandParser.reference(word.text)) }
@@ -138,8 +135,6 @@ struct LineArguments {
     return try CommandLimits.checkedPosition(Int64(value) ?? -1, key: key)
   }
 
-  /// Removes an option whose value is a distance, and returns the distance.
-  ///
   /// The value can begin with a `+`, as in `move`.
   mutating func removeDistance(_ key: String) throws(CommandError) -> BoardPoint? {
     guard let value = try removeValue(key) else { return nil }
@@ -156,7 +151,6 @@ struct LineArguments {
     return try CommandLimits.checkedTarget(value, what: key)
   }
 
-  /// Removes `key=value`, and returns the value.
   mutating func removeValue(_ key: String) throws(CommandError) -> String? {
     var found: String?
     for (index, word) in words.enumerated().reversed() {

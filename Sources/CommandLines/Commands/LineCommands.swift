@@ -1,16 +1,10 @@
 import WhiteboardKit
 
-/// A command source that parses lines.
 package actor LineCommands: CommandSource {
   private let lines: any LineSource
   private let areNumbered: Bool
   private var count = 0
 
-  /// Creates a source.
-  ///
-  /// - Parameters:
-  ///   - lines: The source of the lines.
-  ///   - areNumbered: Whether error messages contain line numbers; true if the lines are a script.
   package init(_ lines: any LineSource, areNumbered: Bool) {
     self.lines = lines
     self.areNumbered = areNumbered
@@ -28,10 +22,6 @@ package actor LineCommands: CommandSource {
 
 extension CommandInput {
   /// Parses a line of input, in text or JSON; nil if the line is empty or a comment.
-  ///
-  /// - Parameters:
-  ///   - line: The line as it was read.
-  ///   - number: The number of the line in its script, for error messages; nil outside of scripts.
   package init?(parsing line: LineReader.Line, number: Int? = nil) {
     switch line {
     case .tooLong:

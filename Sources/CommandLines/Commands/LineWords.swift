@@ -2,11 +2,9 @@ import WhiteboardKit
 
 /// A namespace for splitting a line into words, with quotes, escapes and comments.
 enum LineWords {
-  /// A word of a line.
   struct Word: Equatable, Sendable {
     /// The text of the word, without quotes and escapes.
     let text: String
-    /// Whether the word begins with a quote; such a word is never an option.
     let isQuoted: Bool
 
     /// Returns the text after `key=`; nil if the word does not begin with it, or is quoted.
@@ -16,12 +14,6 @@ enum LineWords {
     }
   }
 
-  /// Splits a line into words.
-  ///
-  /// Spaces and tabs separate words, except inside quotes. The escapes inside quotes are `\"`, `\\` and `\n`. A quote
-  /// opens at the start of a word or right after `=`, as in `as="x"`. Elsewhere in a word it is an ordinary character,
-  /// as in `{"a":1}`. A `#` at the start of a word begins a comment, except before a color in a command that accepts
-  /// one.
   static func split(_ line: some StringProtocol) throws(CommandError) -> [Word] {
     var words: [Word] = []
     // The line is valid UTF-8 and is split at ASCII characters, so each word is valid UTF-8.

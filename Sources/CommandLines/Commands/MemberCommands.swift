@@ -1,6 +1,5 @@
 import WhiteboardKit
 
-/// The commands about members: presence, admission, roles, codes and profiles.
 enum MemberCommands {
   static let point = CommandEntry(
     .point,

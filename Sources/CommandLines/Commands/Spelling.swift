@@ -1,13 +1,8 @@
 /// A namespace for finding the word that a user most likely meant by a mistyped word.
 package enum Spelling {
-  /// Returns the valid word whose spelling is closest to a mistyped word.
+  /// Returns the valid word whose spelling is closest to a mistyped word; nil if no word is similar enough.
   ///
-  /// - Parameters:
-  ///   - word: The mistyped word.
-  ///   - words: The valid words.
-  /// - Returns: The closest word; nil if no word is similar enough.
-  /// - Complexity: O(*n*), where *n* is the total length of the valid words. Only the first 32 bytes of the mistyped
-  ///   word are compared.
+  /// Only the first 32 bytes of the mistyped word are compared.
   package static func nearest(to word: String, in words: some Sequence<String>) -> String? {
     let letters = Array(word.lowercased().utf8.prefix(32))
     let candidates = words.map { (word: $0, distance: distance(letters, Array($0.utf8))) }

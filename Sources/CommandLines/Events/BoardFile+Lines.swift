@@ -1,7 +1,6 @@
 import WhiteboardKit
 
 extension BoardFile.Content {
-  /// Returns the content as the lines of its events, in JSON or as text.
   package func lines(json: Bool) -> String {
     events.map { event in
       json ? String(decoding: EventLine.json(event), as: UTF8.self) : EventText.line(event).map { $0 + "\n" } ?? ""

@@ -13,7 +13,6 @@ struct BoardNarrator {
   /// Changes of an object that are not reported yet.
   private struct Pending {
     let author: String
-    /// Whether the object is new.
     let isNew: Bool
     var changed: [String]
     var object: BoardEvent.ObjectDescription
@@ -41,7 +40,6 @@ struct BoardNarrator {
 
   // MARK: - Lines
 
-  /// Returns the lines to print for an event.
   mutating func lines(for event: BoardEvent, now: Duration) -> [String] {
     switch event {
     case .objectAdded(let event):
@@ -73,7 +71,6 @@ struct BoardNarrator {
     return EventText.line(event).map { [$0] } ?? []
   }
 
-  /// Returns the lines about texts and movements that are finished now.
   mutating func dueLines(now: Duration) -> [String] { finish { $1.due <= now } }
 
   /// Returns all pending lines, because the board closes.

@@ -13,15 +13,9 @@ package enum EventLine {
   /// escaped, so that the line is safe to display. `JSONLines` lists the keys.
   package static func json(_ event: BoardEvent) -> [UInt8] { json(event.name, event.payload) }
 
-  /// Appends the line of an event.
   static func append(_ event: BoardEvent, to lines: inout [UInt8]) { append(event.name, event.payload, to: &lines) }
 
   /// Returns a line in the same format for information that is not an event of a board.
-  ///
-  /// - Parameters:
-  ///   - name: The value of `event`.
-  ///   - payload: The other keys; JSON can represent each value.
-  /// - Returns: The line, with a line feed at its end.
   package static func json(_ name: String, _ payload: some Encodable) -> [UInt8] {
     var line: [UInt8] = []
     append(name, payload, to: &line)

@@ -4,36 +4,24 @@ import WhiteboardKit
 import WhiteboardRendering
 import WhiteboardSync
 
-/// Objects as text.
 extension EventText {
-  /// Returns an object in one line.
-  ///
-  /// - Parameters:
-  ///   - object: The object.
-  ///   - name: Returns the name of a peer; by default, the beginning of its id.
-  /// - Returns: The line.
   static func object(_ object: BoardEvent.ObjectDescription, naming name: (String) -> String = EventText.prefix)
     -> String
   { about(object, wordsLimit: 80, naming: name).joined(separator: ", ") }
 
   static func prefix(of peer: String) -> String { UntrustedText(peer.prefix(8)).escaped() }
 
-  /// Returns an object in one line.
-  ///
   /// For a game, further lines show the game and explain its marks.
   static func whole(_ object: BoardEvent.ObjectDescription, naming name: (String) -> String = EventText.prefix)
     -> String
   { self.object(object, naming: name) + (game(object) + rules(object)).joined() }
 
-  /// Returns all properties of an object in one line.
-  ///
   /// For a game, further lines show the game.
   static func detailed(_ object: BoardEvent.ObjectDescription) -> String {
     (about(object, wordsLimit: wordsLimit, naming: EventText.prefix) + looks(object)).joined(separator: ", ")
       + (game(object) + rules(object)).joined()
   }
 
-  /// Returns the kind and the position of an object, and its other properties.
   private static func about(_ object: BoardEvent.ObjectDescription, wordsLimit: Int, naming name: (String) -> String)
     -> [String]
   {
@@ -56,7 +44,6 @@ extension EventText {
     return parts
   }
 
-  /// Returns the appearance of an object, and its contents.
   private static func looks(_ object: BoardEvent.ObjectDescription) -> [String] {
     var parts = ["size \(object.size.map(number).joined(separator: " by "))"]
     if let color = object.color { parts.append("color \(UntrustedText(color).escaped(limit: 16))") }
@@ -73,12 +60,10 @@ extension EventText {
     return parts
   }
 
-  /// Returns the state of a game, in lines of its own.
   static func game(_ object: BoardEvent.ObjectDescription) -> [String] {
     (object.game?.lines ?? []).map { "\n    \($0.escaped(limit: 512))" }
   }
 
-  /// Returns the rules of a game, and the meaning of its marks.
   private static func rules(_ object: BoardEvent.ObjectDescription) -> [String] {
     let play = "\n    (play \(UntrustedText(object.id).escaped())"
     return switch object.game?.view["game"]?.text {
@@ -89,7 +74,6 @@ extension EventText {
   }
 }
 
-/// Lines about changes of the board.
 extension EventText {
   static func boardLine(_ event: BoardEvent) -> String? {
     switch event {
@@ -111,7 +95,6 @@ extension EventText {
     }
   }
 
-  /// Returns the properties of an object that changed, and the state of a game that changed.
   static func change(
     of object: BoardEvent.ObjectDescription,
     _ keys: [String],
@@ -140,7 +123,6 @@ extension EventText {
   }
 }
 
-/// Lines about application messages and transfers.
 extension EventText {
   static func transferLine(_ event: BoardEvent) -> String? {
     switch event {
@@ -167,10 +149,7 @@ extension EventText {
     }
   }
 
-  /// Returns the question about a file that a member offers.
-  ///
-  /// - Parameter offer: The offer.
-  /// - Returns: A sentence such as `Ben wants to send you "photo.jpg" (2.1 MB).`
+  /// Returns a question such as `Ben wants to send you "photo.jpg" (2.1 MB)`.
   package static func offerLine(_ offer: BoardEvent.ResourceOffered) -> String {
     "\(person(offer.sender, offer.peer)) wants to send you \(resource(offer.name)) "
       + "(\(ByteCount.text(Int(clamping: offer.size))))."
@@ -189,8 +168,6 @@ extension EventText {
     }
   }
 
-  /// Returns the description of a resource.
-  ///
   /// The structured names of board resources are replaced by readable descriptions.
   private static func resource(_ name: UntrustedText) -> String {
     guard let known = try? ResourceDTO(name: name.raw) else { return name.quoted(limit: 80) }
@@ -199,7 +176,6 @@ extension EventText {
   }
 }
 
-/// Lines that answer commands.
 extension EventText {
   static func answerLine(_ event: BoardEvent) -> String? {
     switch event {

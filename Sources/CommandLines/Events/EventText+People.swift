@@ -2,7 +2,6 @@ import PeerCore
 import Whiteboard
 import WhiteboardKit
 
-/// Lines about peers.
 extension EventText {
   static func peopleLine(_ event: BoardEvent) -> String? {
     switch event {
@@ -85,11 +84,6 @@ extension EventText {
   }
 
   /// Describes how a member left, and the reason.
-  ///
-  /// - Parameters:
-  ///   - left: The event.
-  ///   - name: The name to show.
-  /// - Returns: The text.
   package static func departure(_ left: BoardEvent.Left, of name: String) -> String {
     var line =
       switch left.reason {
@@ -221,7 +215,6 @@ extension EventText {
   }
 }
 
-/// Lines about joining and catching up.
 extension EventText {
   static func joiningLine(_ joining: BoardEvent.Joining) -> String? {
     switch joining.step {
@@ -249,7 +242,6 @@ extension EventText {
   }
 }
 
-/// Events as text, one line each, for users and screen readers.
 extension EventText {
   /// Returns the line of an event; nil if the event is only for programs.
   ///

@@ -45,7 +45,6 @@ final class LineEncoder: Encoder {
 
   // MARK: - Values
 
-  /// Appends a value as JSON.
   static func append<Value: Encodable>(_ value: Value, to json: inout [UInt8]) throws {
     // Comparing types is cheaper than casting, and most values have one of these types.
     if Value.self == Double.self, let number = value as? Double {
@@ -114,7 +113,6 @@ final class LineEncoder: Encoder {
 
   // MARK: - Containers
 
-  /// The members of an object.
   private final class Members {
     private enum Content {
       case json([UInt8])
@@ -289,7 +287,6 @@ final class LineEncoder: Encoder {
 
 /// A value that writes its own JSON, because it can be large or is frequent.
 protocol WritesJSON {
-  /// Appends the value as JSON.
   func write(to json: inout [UInt8])
 }
 

@@ -7,18 +7,15 @@ package struct LineSink: EventSink {
   /// The writer of text; nil for JSON.
   private let narration: Narration?
 
-  /// Creates a sink that writes JSON, or text.
   package init(_ writer: LineWriter, isJSON: Bool) {
     self.writer = writer
     narration = isJSON ? nil : Narration(writer)
   }
 
-  /// Writes the events, and waits until the writer has room.
+  /// Writes the events, and waits until the writer has room; throws if the output cannot be written to.
   ///
   /// The text form leaves out the events that are only for programs. It has one line for a text that another member
   /// types, and for a movement, when they are finished.
-  ///
-  /// - Throws: ``OutputError`` if the output cannot be written to.
   package func write(_ events: [BoardEvent]) async throws(OutputError) {
     if let narration { return try await narration.write(events) }
     var bytes: [UInt8] = []
@@ -33,9 +30,8 @@ package struct LineSink: EventSink {
     try await writer.write(bytes)
   }
 
-  /// Writes the lines that wait for the end of a text or a movement, because the board is closed.
-  ///
-  /// - Throws: ``OutputError`` if the output cannot be written to.
+  /// Writes the lines that wait for the end of a text or a movement, because the board is closed; throws if the output
+  /// cannot be written to.
   package func finish() async throws(OutputError) { try await narration?.finish() }
 
   /// The number of bytes after which lines are written, before more events are encoded.

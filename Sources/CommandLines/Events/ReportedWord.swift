@@ -13,7 +13,6 @@ package struct ReportedWord: Sendable {
   /// The tests that verify the guarantee: names of suites, and paths in the repository.
   package let tests: [String]
 
-  /// All reported words.
   package static let all = [
     ReportedWord(
       word: "done",

@@ -11,11 +11,9 @@ import WhiteboardKit
 ///
 /// A line that is longer than the limit is reported as ``Line/tooLong``. Its bytes are skipped, so they use no memory.
 package actor LineReader {
-  /// A line of input.
   package enum Line: Equatable, Sendable {
     /// A line without its line feed.
     case line([UInt8])
-    /// A line that was longer than the limit.
     case tooLong
 
     /// Removes the byte order mark with which some editors begin a file.
@@ -34,18 +32,15 @@ package actor LineReader {
   private var isAtEnd = false
   private let wake: WakePipe
 
-  /// Creates a reader, which does not close the descriptor.
-  ///
-  /// - Throws: ``InputError`` if the system has no descriptors left.
+  /// Creates a reader, which does not close the descriptor; throws if the system has no descriptors left.
   package init(descriptor: Int32, limit: Int = CommandParser.maximumLineLength) throws(InputError) {
     self.descriptor = descriptor
     self.limit = limit
     wake = try WakePipe()
   }
 
-  /// Returns the next line; nil at the end of the input or when the task is canceled.
-  ///
-  /// - Throws: ``InputError`` if the descriptor cannot be read.
+  /// Returns the next line; nil at the end of the input or when the task is canceled; throws if the descriptor cannot
+  /// be read.
   package func nextLine() async throws(InputError) -> Line? {
     while true {
       if let line = completeLine() { return line }
@@ -172,11 +167,9 @@ private final class WakePipe: Sendable {
   }
 }
 
-/// A source of lines of input.
 package protocol LineSource: Sendable {
-  /// Returns the next line; nil at the end of the input or when the task is canceled.
-  ///
-  /// - Throws: ``InputError`` if the input cannot be read any further.
+  /// Returns the next line; nil at the end of the input or when the task is canceled; throws if the input cannot be
+  /// read any further.
   func nextLine() async throws(InputError) -> LineReader.Line?
 }
 

@@ -23,7 +23,6 @@ package actor LineWriter {
   /// The number of bytes not written yet, including those being written now.
   private var pendingBytes = 0
   private var isWriting = false
-  /// The number of times that lines were written.
   private var writtenCount = 0
   private var failure: Int32?
   private var waiters: [CheckedContinuation<Void, Never>] = []
@@ -36,11 +35,9 @@ package actor LineWriter {
     self.capacity = capacity
   }
 
-  /// Adds a line, and waits until the buffer is within its capacity.
+  /// Adds a line, and waits until the buffer is within its capacity; throws if the descriptor cannot be written to.
   ///
   /// Lines are written in the order of the calls. Canceling the task does not end the wait.
-  ///
-  /// - Throws: ``OutputError`` if the descriptor cannot be written to.
   package func write(_ line: [UInt8]) async throws(OutputError) {
     try check()
     // Add the line before any wait, so that lines are written in the order of the calls.
@@ -51,9 +48,7 @@ package actor LineWriter {
     try check()
   }
 
-  /// Waits until all lines that were added so far are written.
-  ///
-  /// - Throws: ``OutputError`` if the descriptor cannot be written to.
+  /// Waits until all lines that were added so far are written; throws if the descriptor cannot be written to.
   package func flush() async throws(OutputError) {
     while isWriting, failure == nil { await withCheckedContinuation { waiters.append($0) } }
     try check()
@@ -63,10 +58,6 @@ package actor LineWriter {
   ///
   /// Use it when the program must end. Afterwards, the writer behaves as if the reader had closed its end. Returns when
   /// the lines were given up, or the task is canceled.
-  ///
-  /// - Parameters:
-  ///   - time: The time for which the reader may take nothing.
-  ///   - clock: The clock that measures the time.
   package func giveUp(ifStalledFor time: Duration, on clock: some Clock<Duration> = ContinuousClock()) async {
     var before: Int?
     while failure == nil, !Task.isCancelled {

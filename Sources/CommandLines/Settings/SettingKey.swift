@@ -1,34 +1,18 @@
 import PeerSession
 import WhiteboardKit
 
-/// An error for an invalid value of a setting.
 package struct SettingFault: Error, Equatable, Sendable {
   /// The reason why the value is invalid; nil if the list of allowed values explains it.
   package var reason: String?
 
-  /// Creates a fault.
   package init(_ reason: String? = nil) { self.reason = reason }
 }
 
 /// A setting: its names in the file, in the environment and on the command line, and its allowed values.
 package struct SettingKey<Value: Sendable>: Sendable {
-  /// The description of the setting, independent of the type of its values.
   package let entry: SettingEntry
-  /// A function that parses a value.
   package let parse: @Sendable (String) throws(SettingFault) -> Value
 
-  /// Creates a setting.
-  ///
-  /// - Parameters:
-  ///   - name: The name in the file.
-  ///   - summary: The meaning in one line, without the values.
-  ///   - allowed: The allowed values, in words.
-  ///   - standard: The default.
-  ///   - flag: The command-line option for the setting; nil for `--` followed by its name.
-  ///   - choices: All values, if they can be listed.
-  ///   - otherwise: An environment variable of other programs that implies a value if it is set.
-  ///   - isSecret: Whether the value is secret, so that no output shows it.
-  ///   - parse: A function that parses a value.
   package init(
     _ name: String,
     _ summary: String,
@@ -56,7 +40,6 @@ package struct SettingKey<Value: Sendable>: Sendable {
 }
 
 extension SettingKey where Value: RawRepresentable<String> & CaseIterable {
-  /// Creates a setting whose values are words.
   package init(
     _ name: String,
     _ summary: String,
@@ -79,7 +62,6 @@ extension SettingKey where Value: RawRepresentable<String> & CaseIterable {
 }
 
 extension SettingKey<Bool> {
-  /// Creates a setting that is true or false.
   package init(_ name: String, _ summary: String, standard: Bool, otherwise: SettingEntry.Presence? = nil) {
     self.init(
       name,
@@ -98,9 +80,7 @@ extension SettingKey<Bool> {
 
 /// The description of a setting, independent of the type of its values.
 package struct SettingEntry: Sendable {
-  /// The default value of a setting.
   package enum Standard: Sendable {
-    /// This value.
     case value(String)
     /// A default that depends on other values, described in words.
     case words(String)
@@ -108,25 +88,19 @@ package struct SettingEntry: Sendable {
 
   /// An environment variable that implies a value of the setting if it is set to any text.
   package struct Presence: Sendable {
-    /// The variable.
     package let variable: String
     /// The value that the variable implies.
     package let value: String
 
-    /// Creates an environment variable that implies a value of the setting.
     package init(_ variable: String, means value: String) {
       self.variable = variable
       self.value = value
     }
   }
 
-  /// The name in the file.
   package let name: String
-  /// The meaning of the setting.
   package let summary: String
-  /// The allowed values, in words.
   package let allowed: String
-  /// The default.
   package let standard: Standard
   /// The command-line option for the setting.
   package let flag: String
@@ -139,10 +113,8 @@ package struct SettingEntry: Sendable {
   /// A function that throws an error if a string is not an allowed value.
   package let check: @Sendable (String) throws(SettingFault) -> Void
 
-  /// The environment variable for the setting.
   package var variable: String { "WHITEBOARD_" + name.uppercased().replacing("-", with: "_") }
 
-  /// The help text of the option.
   package var help: String {
     let values = choices.isEmpty || choices.first == "true" ? "" : ": \(choices.joined(separator: ", "))"
     let standard: String =

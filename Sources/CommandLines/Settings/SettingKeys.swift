@@ -4,7 +4,6 @@ import Whiteboard
 import WhiteboardKit
 
 extension SettingKey<String> {
-  /// The directory for keys, boards and files.
   package static let dataDirectory = SettingKey(
     "data-dir",
     "The directory for keys, boards and files",
@@ -20,7 +19,6 @@ extension SettingKey<String> {
     standard: .words("all"),
     parse: nonempty
   )
-  /// The display name.
   package static let personName = SettingKey(
     "name",
     "The display name",
@@ -30,11 +28,7 @@ extension SettingKey<String> {
     parse: name
   )
 
-  /// Parses a name: one line without control characters.
-  ///
-  /// - Parameter text: The name as the user wrote it.
-  /// - Returns: The name without control characters.
-  /// - Throws: ``SettingFault`` if no other characters remain.
+  /// Parses a name: one line without control characters; throws if no other characters remain.
   @Sendable package static func name(_ text: String) throws(SettingFault) -> String {
     try nonempty(PlainText.line(text))
   }
@@ -47,7 +41,6 @@ extension SettingKey<String> {
 }
 
 extension SettingKey<PeerAddress> {
-  /// The address to listen on.
   package static let listen = SettingKey(
     "listen",
     "The address to listen on; port 0 means any free port",
@@ -67,7 +60,6 @@ extension PeerAddress {
 }
 
 extension SettingKey<Int> {
-  /// The port of the page for browsers.
   package static let webPort = SettingKey(
     "web-port",
     "The port of the page for browsers",
@@ -80,7 +72,6 @@ extension SettingKey<Int> {
 }
 
 extension SettingKey<String> {
-  /// The file with the user's own certificate for browsers.
   package static let webCertificate = SettingKey(
     "web-certificate",
     "The file with the certificate for browsers and the certificates that signed it; requires --web-key",
@@ -88,7 +79,6 @@ extension SettingKey<String> {
     standard: .words("a certificate that this program creates; browsers warn about it"),
     parse: nonempty
   )
-  /// The file with the private key of the certificate.
   package static let webKey = SettingKey(
     "web-key",
     "The file with the private key of --web-certificate",
@@ -99,28 +89,23 @@ extension SettingKey<String> {
 }
 
 extension SettingKey<Bool> {
-  /// Whether browsers can join hosted boards.
   package static let web = SettingKey(
     "web",
     "Let people join a hosted board from a browser, for example on a phone",
     standard: false
   )
-  /// Whether the board is announced on the network.
   package static let announce = SettingKey("announce", "Whether to announce the board on the network", standard: true)
-  /// Whether the members of a hosted board may admit newcomers.
   package static let membersAdmit = SettingKey(
     "members-admit",
     "Whether members of a hosted board can admit people too if `admit` is `ask`; on a board with an "
       + "owner, they can only if this is set",
     standard: true
   )
-  /// Whether the files that members send are accepted without asking.
   package static let acceptFiles = SettingKey(
     "accept-files",
     "Accept files from members without asking",
     standard: false
   )
-  /// Whether the program uses plain lines of text even on a terminal.
   package static let accessible = SettingKey(
     "accessible",
     "Use lines of text instead of a full screen, for example for screen readers",
@@ -130,7 +115,6 @@ extension SettingKey<Bool> {
 }
 
 extension SettingKey<BoardConfiguration.FileSenders> {
-  /// The members whose files may be accepted.
   package static let filesFrom = SettingKey(
     "files-from",
     "Whose files may be accepted; files of others are refused without a question",
@@ -139,7 +123,6 @@ extension SettingKey<BoardConfiguration.FileSenders> {
 }
 
 extension SettingKey<String> {
-  /// The folder in which received files are saved.
   package static let saveFiles = SettingKey(
     "save-files",
     "The folder in which received files are saved under their own names",
@@ -150,7 +133,6 @@ extension SettingKey<String> {
 }
 
 extension SettingKey<Int> {
-  /// The maximum size of the inbox, in bytes.
   package static let inboxQuota = SettingKey(
     "inbox-quota",
     "How much the received files in the inbox may take up; one member may use a quarter of it",
@@ -166,7 +148,6 @@ extension SettingKey<Int> {
 }
 
 extension SettingKey<BoardConfiguration.Admission> {
-  /// The policy by which peers are admitted.
   package static let admission = SettingKey(
     "admit",
     "How peers are admitted",
@@ -178,7 +159,6 @@ extension SettingKey<BoardConfiguration.Admission> {
 }
 
 extension SettingKey<JoinCode> {
-  /// The join code.
   package static let code = SettingKey(
     "code",
     "The join code (four words)",
@@ -191,7 +171,6 @@ extension SettingKey<JoinCode> {
 }
 
 extension SettingKey<BoardConfiguration.Carrier?> {
-  /// The relay that keeps hosted boards open.
   package static let relay = SettingKey(
     "relay",
     "The relay that keeps a hosted board open after the host leaves",
@@ -211,7 +190,6 @@ extension SettingKey<BoardConfiguration.Carrier?> {
 }
 
 extension SettingKey<Duration> {
-  /// The time after which a peer that sends nothing is considered lost.
   package static let lostAfter = SettingKey(
     "lost-after",
     "The number of seconds after which an unreachable peer is considered lost",
@@ -224,7 +202,6 @@ extension SettingKey<Duration> {
 }
 
 extension SettingKey<Int> {
-  /// The maximum number of peers on a hosted board.
   package static let maximumPeers = SettingKey(
     "max-peers",
     "The maximum number of peers on a board that this peer hosts, including itself",
@@ -237,7 +214,6 @@ extension SettingKey<Int> {
 }
 
 extension SettingKey<Logger.Level> {
-  /// The minimum level of log messages.
   package static let logLevel = SettingKey(
     "log-level",
     "The lowest level of messages to log",
@@ -246,7 +222,6 @@ extension SettingKey<Logger.Level> {
 }
 
 extension SettingEntry {
-  /// The settings of a shared board and of the program that runs it.
   package static let ofBoard: [SettingEntry] = [
     SettingKey.personName.entry, SettingKey.dataDirectory.entry, SettingKey.listen.entry, SettingKey.interface.entry,
     SettingKey.announce.entry, SettingKey.admission.entry, SettingKey.membersAdmit.entry, SettingKey.code.entry,

@@ -10,9 +10,7 @@ package struct Settings: Sendable {
   package enum Origin: Hashable, Sendable {
     /// An option on the command line.
     case flag(String)
-    /// An environment variable.
     case environment(String)
-    /// A line of the file.
     case file(String, line: Int)
 
     /// The place where the value was set, as `config show --origin` prints it.
@@ -27,26 +25,18 @@ package struct Settings: Sendable {
 
   /// A value that is not the default.
   package struct Choice: Equatable, Sendable {
-    /// The value.
     package let text: String
-    /// The origin.
     package let origin: Origin
   }
 
   /// The values that are not the defaults, by the name of the setting.
   package private(set) var choices: [String: Choice] = [:]
-  /// The key bindings of the file.
   package let keys: [KeyBinding]
 
-  /// Collects the values of all settings.
+  /// Collects the values of all settings; throws ``WhiteboardError`` for an unknown name, or a value that is not
+  /// allowed.
   ///
-  /// - Parameters:
-  ///   - entries: All settings.
-  ///   - flags: The values from the command line, by the names of the settings.
-  ///   - environment: A function that returns the value of an environment variable; nil if it is not set or empty.
-  ///   - file: The configuration file; nil if there is none.
-  /// - Throws: ``WhiteboardError`` for an unknown name, or a value that is not allowed. Its code is `usage` if a
-  ///   command-line option is wrong, otherwise `badConfiguration`.
+  /// Its code is `usage` if a command-line option is wrong, otherwise `badConfiguration`.
   package init(
     _ entries: [SettingEntry],
     flags: [String: String] = [:],

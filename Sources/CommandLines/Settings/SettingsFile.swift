@@ -13,17 +13,13 @@ import Musl
 /// ``format`` describes the lines. After a line `[keys]`, each line binds keys: `COMMAND = KEY, KEY`. A line
 /// `keys.COMMAND = KEY` binds keys anywhere in the file.
 package struct SettingsFile: Equatable, Sendable {
-  /// A line that sets a value.
   package struct Line: Equatable, Sendable {
-    /// The name of the setting.
     package let name: String
-    /// The value.
     package let value: String
     /// The line number, from 1.
     package let number: Int
   }
 
-  /// An error in a line.
   package struct Fault: Error, Equatable, Sendable {
     /// The line number, from 1.
     package let number: Int
@@ -31,7 +27,6 @@ package struct SettingsFile: Equatable, Sendable {
     package let message: String
   }
 
-  /// The description of the file format for users.
   package static let format =
     "Each line of the file is NAME = VALUE. A # begins a comment at the start of a line or after a "
     + "blank. A value needs double quotes only if it begins or ends with a blank, or contains a # "
@@ -40,16 +35,12 @@ package struct SettingsFile: Equatable, Sendable {
   /// The maximum number of bytes that are read.
   package static let maximumSize = 65_536
 
-  /// The path of the file.
   package let path: String
-  /// The settings.
   package private(set) var lines: [Line] = []
-  /// The keys.
   package private(set) var keys: [KeyBinding] = []
 
-  /// Reads the text of a file.
-  ///
-  /// - Throws: ``Fault`` for the first line that is malformed, or sets a value that was already set.
+  /// Reads the text of a file; throws ``Fault`` for the first line that is malformed, or sets a value that was already
+  /// set.
   package init(_ text: String, path: String) throws(Fault) {
     self.path = path
     var isInKeys = false
@@ -144,24 +135,15 @@ package struct SettingsFile: Equatable, Sendable {
 }
 
 extension SettingsFile {
-  /// The path of a configuration file.
   package struct Place: Equatable, Sendable {
-    /// The file.
     package let path: String
-    /// Whether the user named the file.
-    ///
-    /// Such a file must exist.
+    /// Whether the user named the file, which must then exist.
     package let isNamed: Bool
 
     /// Finds the path of the configuration file.
     ///
     /// It is the given path. Without one, it is the value of `WHITEBOARD_CONFIG`, or otherwise `whiteboard/config` in
     /// `$XDG_CONFIG_HOME` or `~/.config`. Returns nil if there is no home directory.
-    ///
-    /// - Parameters:
-    ///   - given: The path from the command line.
-    ///   - standard: The path that replaces these directories for a program that does not belong to a user.
-    ///   - environment: A function that returns the value of an environment variable; nil if it is not set or empty.
     package init?(_ given: String?, standard: String? = nil, environment: (String) -> String?) {
       if let named = given ?? environment("WHITEBOARD_CONFIG") {
         self.init(path: BoardFile.absolute(named), isNamed: true)

@@ -5,9 +5,9 @@ import WhiteboardSync
 
 /// A peer in a loopback run: a replica, and the session that delivers its messages.
 actor LoopbackPeer {
-  /// The kinds of packets in a loopback run.
+  /// A packet is either a message from the replica, or an answer.
   ///
-  /// A packet is either a message from the replica, or an answer. In an answer, the bytes follow the name.
+  /// In an answer, the bytes follow the name.
   private enum Kind {
     static let message: UInt8 = 0
     static let answer: UInt8 = 1
@@ -19,8 +19,6 @@ actor LoopbackPeer {
     let peer: PeerID
     let copies: Int
     let isReliable: Bool
-    /// The request to which an answer belongs.
-    ///
     /// The replica is notified when the answer has been sent.
     let request: (number: UInt64, member: MemberID)?
   }

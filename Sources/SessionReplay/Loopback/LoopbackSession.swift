@@ -60,7 +60,6 @@ public struct LoopbackSession: Sendable {
     }
   }
 
-  /// Creates a transport with its own key for each peer, and runs `body` with these transports.
   private func withTransports(
     in directory: String,
     on threads: TransportThreads,

@@ -8,11 +8,9 @@ struct SimulatedNetwork {
     let from: Int
     let to: Int
 
-    /// The other direction.
     var reversed: Link { Link(from: to, to: from) }
   }
 
-  /// Bytes on their way to a peer.
   struct Packet {
     enum Kind: String {
       case message
@@ -21,27 +19,21 @@ struct SimulatedNetwork {
     }
 
     let link: Link
-    /// The connection on which the packet was sent.
-    ///
     /// If the connection breaks, the packet is lost.
     let connection: Int
     let kind: Kind
     let bytes: [UInt8]
-    /// The name of an answer.
     let name: ResourceDTO?
   }
 
-  /// A packet that was sent.
   struct Delivery {
     let packet: Packet
-    /// The time at which the copies arrive.
     let arrival: UInt64
     /// The number of copies that arrive; 0 if the packet is lost.
     let copies: Int
   }
 
   private let conditions: NetworkConditions
-  /// The number of the current connection on each link.
   private var connections: [Link: Int] = [:]
   private var lastConnection = 0
   /// The arrival time of the last message on each link.
@@ -62,7 +54,6 @@ struct SimulatedNetwork {
   /// Returns whether the connection on which a packet was sent still exists.
   func isOnItsConnection(_ packet: Packet) -> Bool { connections[packet.link] == packet.connection }
 
-  /// Connects two peers, in both directions.
   mutating func connect(_ link: Link) {
     lastConnection += 1
     for link in [link, link.reversed] { (connections[link], lastArrival[link]) = (lastConnection, nil) }

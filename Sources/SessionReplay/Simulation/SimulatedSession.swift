@@ -12,9 +12,7 @@ public final class SimulatedSession {
     let name: String
     let member: MemberID
     var replica: Replica
-    /// The changes that the peer's document would contain.
     var document: [StoredChange] = []
-    /// The current batch chains of the peer's incarnations.
     var chains: [Incarnation: BatchChain] = [:]
     var isUp = true
     /// The batches that the peer will write after its restart.
@@ -332,7 +330,6 @@ public final class SimulatedSession {
     events.push(.tick(number), at: at)
   }
 
-  /// Performs an action, and returns the actions that follow from it.
   private func perform(_ action: ReplicaAction, of number: Int) -> [ReplicaAction] {
     let peer = peers[number]
     switch action {

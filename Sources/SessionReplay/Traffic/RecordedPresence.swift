@@ -16,8 +16,6 @@ public struct RecordedPresence: Sendable {
     public let points: [InkPoint]
   }
 
-  /// A change of a member's presence.
-  ///
   /// The presence is `nil` if the member left.
   private struct Change {
     let elapsed: Int64
@@ -35,12 +33,7 @@ public struct RecordedPresence: Sendable {
   /// The time of the last traffic other than joins and leaves, in milliseconds from the beginning.
   let end: Int64
 
-  /// Collects the presence in recorded traffic.
-  ///
-  /// - Parameters:
-  ///   - traffic: The traffic, in order.
-  ///   - start: The beginning of the recording, in milliseconds since 1970; `nil` means the time of the first traffic.
-  /// - Complexity: O(n).
+  /// Collects the presence in recorded traffic; if `start` is `nil`, the recording begins with the first traffic.
   init(_ traffic: [TrafficEntry], since start: Int64?) {
     let start = start ?? traffic.first?.time ?? 0
     var counters: [MemberID: UInt64] = [:]

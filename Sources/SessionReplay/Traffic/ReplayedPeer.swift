@@ -15,7 +15,6 @@ actor ReplayedPeer {
   private var resources: [ResourceInfo] = []
   /// The streams that the program opened but the replay has not reached yet.
   private var unnamed: [PeerStream] = []
-  /// The streams by their numbers in the recording.
   private var streams: [UInt64: PeerStream] = [:]
   /// The received bytes of each stream that have not been read yet.
   private var received: [TransferID: [UInt8]] = [:]
@@ -32,7 +31,6 @@ actor ReplayedPeer {
 
   // MARK: - Joining and leaving
 
-  /// Joins the program's session, unless the peer is already in it.
   func join() async throws {
     guard session == nil else { return }
     let session = try await transport.join(request) { _ in true }
@@ -41,7 +39,6 @@ actor ReplayedPeer {
     tasks.append(Task { await self.follow(session) })
   }
 
-  /// Leaves the program's session, if the peer is in it.
   func leave() async {
     guard let session else { return }
     self.session = nil
@@ -118,14 +115,12 @@ actor ReplayedPeer {
 
   // MARK: - Sending to the program
 
-  /// Sends a message or a datagram to the program, after joining if necessary.
   func say(_ bytes: [UInt8], _ mode: SendMode) async throws {
     try await join()
     guard let session else { return }
     try await session.send(bytes, to: [session.hostPeer], mode: mode)
   }
 
-  /// Sends a file to the program as a resource.
   func send(_ name: String, _ path: String) async throws {
     try await join()
     guard let session else { return }
@@ -134,7 +129,6 @@ actor ReplayedPeer {
     _ = try? await transfer.result()
   }
 
-  /// Opens a stream to the program.
   func open(_ number: UInt64, named name: String) async throws {
     try await join()
     guard let session else { return }
@@ -151,7 +145,6 @@ actor ReplayedPeer {
   /// Ends the local direction of a stream.
   func finish(_ number: UInt64) async { try? await streams[number]?.finish() }
 
-  /// Breaks a stream.
   func reset(_ number: UInt64) { streams[number]?.reset(code: 0) }
 
   // MARK: - Receiving from the program

@@ -107,7 +107,6 @@ public struct TrafficReplay: Sendable {
     }
   }
 
-  /// Creates a replayed peer, with its own transport, for each recorded peer, and runs `body` with these peers.
   private func withStandIns(
     _ request: JoinRequest,
     _ directory: String,

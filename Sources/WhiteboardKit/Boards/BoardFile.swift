@@ -9,15 +9,11 @@ import WhiteboardSync
 
 /// Operations on a board's file that need no session.
 package enum BoardFile {
-  /// The content of a board's file.
   package struct Content: Sendable {
-    /// The board's name.
     package let name: String
-    /// The objects, from back to front.
     package let objects: [ObjectSnapshot]
     /// The chat lines in order.
     package let chat: [ChatLine]
-    /// The digest of the board.
     package let digest: String
 
     /// The content as events: the objects, the chat lines and the digest.
@@ -46,22 +42,19 @@ package enum BoardFile {
     Timestamp.text(milliseconds: UInt64(max(0, milliseconds)))
   }
 
-  /// The filename extension of a board's file.
   package static let fileExtension = BoardLibrary.fileExtension
 
   /// Returns whether the user's argument is the path of a board's file rather than a board name.
   package static func isMeant(by text: String) -> Bool { text.contains("/") || text.hasSuffix("." + fileExtension) }
 
-  /// Returns the absolute path for a path that may be relative to the current directory.
   package static func absolute(_ path: String) -> String {
     path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
   }
 
-  /// Reads the newest state of a board's file, or a version in it.
+  /// Reads the newest state of a board's file, or a version in it; throws if the file cannot be read, or has no such
+  /// version.
   ///
   /// The board may be open in another program.
-  ///
-  /// - Throws: ``WhiteboardError`` if the file cannot be read, or has no such version.
   package static func read(_ path: String, version: String? = nil) async throws(WhiteboardError) -> Content {
     let (replica, name) = try await replica(of: path, version: version)
     do throws(DocumentError) {
@@ -71,25 +64,19 @@ package enum BoardFile {
     return Content(name: name, objects: replica.board.snapshots, chat: replica.board.chat, digest: replica.digest.hex)
   }
 
-  /// Returns the thumbnail of a board.
+  /// Returns the thumbnail of a board, as SVG without scripts or URLs; nil if the file has no thumbnail, or cannot be
+  /// read.
   ///
-  /// The file may come from an untrusted source. If the stored thumbnail was not written by this program, it could
-  /// contain a script. In this case, a new thumbnail is drawn from the objects.
-  ///
-  /// - Parameter summary: The summary of the file.
-  /// - Returns: SVG without scripts or URLs; nil if the file has no thumbnail, or cannot be read.
+  /// If the stored thumbnail was not written by this program, it could contain a script, so a new one is drawn from the
+  /// objects.
   package static func thumbnail(of summary: DocumentSummary) async -> String? {
     guard let stored = summary.thumbnail, !Thumbnail.isOwn(stored) else { return summary.thumbnail }
     guard let board = try? await replica(of: summary.path, version: nil).replica.board else { return nil }
     return Thumbnail.svg(of: board.snapshots, background: board.settings.background)
   }
 
-  /// Returns whether a file has facts about its session that this computer did not write (REC-20).
-  ///
-  /// - Parameters:
-  ///   - path: The path of the file.
-  ///   - dataDirectory: The data directory of this program.
-  /// - Returns: False also if the file cannot be read.
+  /// Returns whether a file has facts about its session that this computer did not write (REC-20); returns false also
+  /// if the file cannot be read.
   package static func hasForeignFacts(_ path: String, dataDirectory: String) async -> Bool {
     let library = BoardLibrary(directory: dataDirectory + "/boards", seal: .loadOrCreate(inDirectory: dataDirectory))
     let seal = library.seal(forFile: path)
@@ -98,26 +85,21 @@ package enum BoardFile {
     return document.hasForeignFacts
   }
 
-  /// The warning about a file whose facts were dropped.
   static func foreignFactsText(_ path: String) -> String {
     "\(path) was written on another computer or by another person. Its members, addresses, join code and browser links "
       + "were removed and are not used. If it is your own board, copy the file again and open it with --trust-file."
   }
 
-  /// Checks all data in a file, and returns descriptions of the damage (REC-18).
-  ///
-  /// - Returns: A line for each damaged part; empty if the file is intact.
-  /// - Throws: ``WhiteboardError`` if the file cannot be read at all.
+  /// Checks all data in a file (REC-18); returns a line for each damaged part.
   package static func verify(_ path: String) async throws(WhiteboardError) -> [String] {
     do throws(DocumentError) { return try await BoardDocument.damages(at: path, playing: RecordedBoard.self) } catch {
       throw WhiteboardError(error)
     }
   }
 
-  /// Recovers the intact data of a damaged file and its copies, and saves the data to a new file.
-  ///
-  /// - Returns: Counts of the saved data, descriptions of the losses, and the number of objects on the recovered board.
-  /// - Throws: ``WhiteboardError`` if nothing can be saved.
+  /// Recovers the intact data of a damaged file and its copies, and saves the data to a new file; returns counts of the
+  /// saved data, descriptions of the losses, and the number of objects on the recovered board; throws if nothing can be
+  /// saved.
   package static func recover(_ source: String, to target: String) async throws(WhiteboardError) -> (
     report: RecoveryReport, objects: Int
   ) {
@@ -151,15 +133,8 @@ package enum BoardFile {
     }
   }
 
-  /// Creates a new board with the content of another board.
-  ///
-  /// - Parameters:
-  ///   - path: The file of the other board.
-  ///   - name: The name of the new board.
-  ///   - library: The library that stores the new board.
-  ///   - host: The peer that will host the new board.
-  /// - Returns: The path of the new file.
-  /// - Throws: ``WhiteboardError`` if the board cannot be read, or the new file cannot be created.
+  /// Creates a new board with the content of another board; returns the path of the new file; throws if the board
+  /// cannot be read, or the new file cannot be created.
   package static func duplicate(_ path: String, as name: String, in library: BoardLibrary, hostedBy host: PeerID? = nil)
     async throws(WhiteboardError) -> String
   {
@@ -186,7 +161,6 @@ package enum BoardFile {
     return target
   }
 
-  /// Returns the content of a replica as a keyframe for a new board, with its digest and its photos.
   private static func content(of replica: Replica, for other: SessionID, at path: String) throws(DocumentError) -> (
     keyframe: [UInt8], digest: Bytes32, assets: Set<AssetID>
   ) {
@@ -200,8 +174,6 @@ package enum BoardFile {
     }
   }
 
-  /// Returns a replica that is restored from a board's file, or from a version in the file.
-  ///
   /// The replica has no session.
   static func replica(of path: String, version: String?) async throws(WhiteboardError) -> (
     replica: Replica, name: String
@@ -233,7 +205,6 @@ package enum BoardFile {
     return (replica, notes)
   }
 
-  /// Returns the state of the board at a keyframe, and descriptions of its damage.
   static func state(of keyframe: Keyframe, in document: BoardDocument) throws(DocumentError) -> (
     state: BoardState, notes: [String]
   ) {
@@ -256,9 +227,7 @@ extension DocumentContent {
     return changes
   }
 
-  /// Returns the changes after the keyframe, in order.
-  ///
-  /// - Throws: `CodecError` if a batch is malformed.
+  /// Returns the changes after the keyframe, in order; throws if a batch is malformed.
   func changes() throws(CodecError) -> [StoredChange] {
     var changes: [StoredChange] = []
     for entry in entries {
@@ -271,10 +240,10 @@ extension DocumentContent {
     return changes
   }
 
-  /// Restores the content of a document to a replica.
+  /// Restores the content of a document to a replica; returns descriptions of the damage and of unsigned authors, for
+  /// the user; throws if the content cannot be restored.
   ///
-  /// - Returns: Descriptions of the damage and of unsigned authors, for the user.
-  /// - Throws: `damaged` if the content cannot be restored. The error message names the command that recovers the file.
+  /// The error message names the command that recovers the file.
   func restore(to replica: Replica, from document: BoardDocument, now: Moment) throws(DocumentError) -> [String] {
     do {
       // An author with a local key requests no signatures, so the replica returns no actions.
@@ -336,13 +305,6 @@ extension BoardFile {
   /// Reads the content of a board's file, or of a version in it, for an export.
   ///
   /// The board may be open in another program. The photos of all objects are loaded into memory.
-  ///
-  /// - Parameters:
-  ///   - path: The board's file.
-  ///   - version: The version to export; nil for the newest state.
-  ///   - region: The part of the board to export, in board units; nil for the whole board.
-  /// - Returns: The content to export.
-  /// - Throws: ``WhiteboardError`` if the file cannot be read, or has no such version.
   package static func export(_ path: String, version: String? = nil, region: Rectangle? = nil)
     async throws(WhiteboardError) -> BoardExport
   {
@@ -359,7 +321,6 @@ extension BoardFile {
     return BoardExport(of: board, id: id, name: name, region: region, names: names(on: board)) { photos[$0] }
   }
 
-  /// Returns the display names of members, including those of chat authors.
   package static func names(on board: Board) -> [MemberID: String] {
     Dictionary(
       board.chat.compactMap { line in line.name.map { (line.author, $0) } },
@@ -367,9 +328,7 @@ extension BoardFile {
     )
   }
 
-  /// Returns all intact photos of a board's file.
-  ///
-  /// - Throws: ``WhiteboardError`` if the file cannot be opened.
+  /// Returns all intact photos of a board's file; throws if the file cannot be opened.
   package static func photos(_ path: String) async throws(WhiteboardError) -> [AssetID: [UInt8]] {
     do throws(DocumentError) {
       let document = try await BoardDocument.open(at: path, mode: .reading)
@@ -378,7 +337,6 @@ extension BoardFile {
     } catch { throw WhiteboardError(error) }
   }
 
-  /// Returns the requested photos that the document contains intact.
   private static func photos(_ ids: Set<AssetID>, of document: BoardDocument) async -> [AssetID: [UInt8]] {
     var photos: [AssetID: [UInt8]] = [:]
     for id in ids { photos[id] = try? await document.asset(id.bytes) }

@@ -1,12 +1,8 @@
 /// Validation of stored thumbnails, because a board's file may come from an untrusted source.
 extension Thumbnail {
-  /// Returns whether a thumbnail has the format that ``svg(of:background:)`` writes.
+  /// Returns whether a thumbnail contains only rectangles, lines and text, as ``svg(of:background:)`` writes it.
   ///
   /// Other SVG can contain scripts and load files, and some programs show the thumbnail in a browser.
-  ///
-  /// - Parameter picture: The stored thumbnail.
-  /// - Returns: Whether the thumbnail contains only rectangles, lines and text.
-  /// - Complexity: O(*n*), where *n* is the length of the thumbnail.
   static func isOwn(_ picture: String) -> Bool {
     guard picture.utf8.count <= byteLimit else { return false }
     var form = ThumbnailForm(picture)

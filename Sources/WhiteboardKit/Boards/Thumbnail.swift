@@ -15,15 +15,9 @@ package enum Thumbnail {
   /// The maximum number of points drawn for one stroke.
   static let pointsPerStroke = 64
 
-  /// The text at the start of every thumbnail.
   static let head = #"<svg xmlns="http://www.w3.org/2000/svg" width="240" height="160" viewBox=""#
 
-  /// Draws the thumbnail of a board.
-  ///
-  /// - Parameters:
-  ///   - snapshots: The objects, from back to front.
-  ///   - background: The background color, `0xRRGGBBAA`; nil for white.
-  /// - Returns: SVG of at most ``byteLimit`` bytes.
+  /// Draws the thumbnail of a board, as SVG of at most ``byteLimit`` bytes.
   package static func svg(of snapshots: [ObjectSnapshot], background: UInt32? = nil) -> String {
     let view = View(showing: snapshots)
     let opening =

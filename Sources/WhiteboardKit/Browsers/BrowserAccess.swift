@@ -85,9 +85,8 @@ final class BrowserAccess {
     }
   }
 
-  /// Opens the gateway, and creates a browser link if there is none that can be shown to everyone.
-  ///
-  /// - Throws: ``CommandError`` if the gateway cannot be opened, or the link cannot be created.
+  /// Opens the gateway, and creates a browser link if there is none that can be shown to everyone; throws if the
+  /// gateway cannot be opened, or the link cannot be created.
   nonisolated(nonsending) func turnOn(request: RequestMark?) async throws(CommandError) {
     defer { checkIsolation(#isolation) }
     isWanted = true
@@ -135,7 +134,6 @@ final class BrowserAccess {
     runtime.emit(.invited(invited(link, page, request: request)))
   }
 
-  /// Reports the new addresses or the new certificate of the page, and the link with the new address.
   private func changePage(to new: BrowserPage) {
     guard page != nil else { return }
     page = new
@@ -182,13 +180,7 @@ final class BrowserAccess {
 
   // MARK: - Browser links
 
-  /// Creates a browser link.
-  ///
-  /// - Parameters:
-  ///   - terms: The role and the lifetime of the link.
-  ///   - request: The request id of the command.
-  /// - Returns: The event that contains the link.
-  /// - Throws: ``CommandError`` if browsers cannot join, or the link cannot be created.
+  /// Creates a browser link; throws if browsers cannot join.
   nonisolated(nonsending) func invite(_ terms: InvitationTerms, request: RequestMark?) async throws(CommandError)
     -> BoardEvent.Invited
   {
@@ -223,7 +215,6 @@ final class BrowserAccess {
     if await links.close(ofRemoved: peers) { await replaceLink(request: request) }
   }
 
-  /// Emits a link that can be shown to everyone, because an earlier one was closed.
   nonisolated(nonsending) func replaceLink(request: RequestMark?) async {
     defer { checkIsolation(#isolation) }
     do throws(CommandError) { try await showLink(request: request) } catch {
@@ -233,7 +224,6 @@ final class BrowserAccess {
 
   // MARK: - The end of access
 
-  /// Revokes all browser links, and removes the guests that joined with them.
   nonisolated(nonsending) func revokeAll() async {
     defer { checkIsolation(#isolation) }
     let count = links.count
@@ -252,7 +242,6 @@ final class BrowserAccess {
   /// The time of the next call of ``performTimedWork()``; nil if none is needed.
   var nextDeadline: ContinuousClock.Instant? { [links.nextDeadline, openingAgain].compactMap(\.self).min() }
 
-  /// Ends the browser links that have expired, and repeats failed attempts.
   func performTimedWork() {
     links.performTimedWork()
     guard let openingAgain, openingAgain <= runtime.clock.now else { return }
@@ -263,8 +252,7 @@ final class BrowserAccess {
   /// Closes the gateway when the local peer leaves, and revokes the browser links without a time limit, unless a relay
   /// keeps the board open.
   ///
-  /// - Parameter comesBack: Whether this program opens the board again at its next start. If so, all browser links stay
-  ///   valid.
+  /// If `comesBack`, because this program opens the board again at its next start, all browser links stay valid.
   nonisolated(nonsending) func close(comesBack: Bool) async {
     defer { checkIsolation(#isolation) }
     (isWanted, openingAgain) = (false, nil)

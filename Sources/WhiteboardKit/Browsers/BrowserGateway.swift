@@ -2,14 +2,11 @@ import PeerSession
 
 /// A gateway that serves the page for browsers (`Protocol/web.md`).
 package protocol BrowserGateway: Sendable {
-  /// Opens the gateway for the sessions of a transport.
-  ///
-  /// - Returns: The open gateway.
-  /// - Throws: ``WhiteboardError`` if its certificate or port cannot be used.
+  /// Opens the gateway for the sessions of a transport; returns the open gateway; throws if its certificate or port
+  /// cannot be used.
   func open(on transport: PeerTransport) async throws(WhiteboardError) -> OpenGateway
 }
 
-/// One board's use of an open gateway.
 package struct OpenGateway: Sendable {
   /// The page at the time when the gateway was opened.
   package let page: BrowserPage
@@ -17,10 +14,8 @@ package struct OpenGateway: Sendable {
   ///
   /// Slow readers receive only the latest. The stream ends when the board closes the gateway.
   package let changes: AsyncStream<BrowserPage>
-  /// Closes the gateway for this board.
   package let close: @Sendable () async -> Void
 
-  /// Creates the description of an open gateway.
   package init(page: BrowserPage, changes: AsyncStream<BrowserPage>, close: @escaping @Sendable () async -> Void) {
     self.page = page
     self.changes = changes
@@ -42,7 +37,6 @@ package struct BrowserPage: Equatable, Sendable {
     "When you open the link, the browser warns about the certificate. Continue only if its SHA-256 fingerprint is the "
     + "one below. Otherwise, another person on the network may be sending you a different page."
 
-  /// Creates the description of a page.
   package init(origins: [String], fingerprint: String, isSelfMade: Bool) {
     self.origins = origins
     self.fingerprint = fingerprint

@@ -1,9 +1,7 @@
 import FoundationEssentials
 import PeerSession
 
-/// A browser link to a board, as stored with the board.
 struct BrowserLink: Codable, Equatable, Sendable {
-  /// The secret in the link.
   let secret: GuestSecret
   /// Whether the guests can only view the board.
   let isView: Bool
@@ -11,7 +9,6 @@ struct BrowserLink: Codable, Equatable, Sendable {
   let end: UInt64?
   /// Whether the link admits only one guest; nil means false, as in boards of earlier versions.
   private let isOnce: Bool?
-  /// The guests that joined with the link.
   var guests: Set<PeerID> = []
   /// Whether only ``guests`` may use the link, because another guest was removed, or ``guestLimit`` guests joined with it.
   var isClosed = false
@@ -46,7 +43,6 @@ struct BrowserLink: Codable, Equatable, Sendable {
   /// Returns the time until the link expires; nil if it never expires.
   func remaining(at now: ContinuousClock.Instant) -> Duration? { deadline.map { max(.zero, $0 - now) } }
 
-  /// Returns whether the link has expired.
   func hasExpired(at now: ContinuousClock.Instant) -> Bool {
     if let deadline, deadline <= now { return true }
     return end.map { $0 <= SystemTime.milliseconds } ?? false
@@ -63,7 +59,6 @@ struct BrowserLink: Codable, Equatable, Sendable {
   /// All guests are stored, so that a later process can remove them when the link is revoked or expires.
   var guestLimit: Int { isOnce == true ? 1 : 256 }
 
-  /// Returns the stored form of browser links.
   static func json(_ links: [BrowserLink]) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -78,6 +73,5 @@ struct BrowserLink: Codable, Equatable, Sendable {
     (try? JSONDecoder().decode([BrowserLink].self, from: Data(json.utf8))) ?? []
   }
 
-  /// Returns the URL of the link to a board, at the given origin of the page.
   func text(_ origin: String, _ board: SessionID) -> String { "\(origin)/#\(board.text).\(secret.text)" }
 }

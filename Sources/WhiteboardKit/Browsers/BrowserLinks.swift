@@ -48,11 +48,6 @@ final class BrowserLinks {
 
   // MARK: - New links and guests
 
-  /// Creates a browser link.
-  ///
-  /// - Parameter terms: The role and the lifetime of the link.
-  /// - Returns: The link.
-  /// - Throws: ``CommandError`` if the link cannot be created.
   nonisolated(nonsending) func add(_ terms: InvitationTerms) async throws(CommandError) -> BrowserLink {
     defer { checkIsolation(#isolation) }
     if terms.isView { try BoardAdmission.checkMayInviteViewers(replica) }
@@ -120,11 +115,11 @@ final class BrowserLinks {
 
   // MARK: - The end of access
 
-  /// Closes the links with which removed guests joined.
+  /// Closes the links with which removed guests joined; returns whether a link was closed that could be shown to
+  /// everyone.
   ///
   /// Otherwise, a removed guest could use the same link again with another key. Other guests that joined with a closed
   /// link can still use it.
-  /// - Returns: Whether a link was closed that could be shown to everyone.
   nonisolated(nonsending) func close(ofRemoved peers: [PeerID]) async -> Bool {
     defer { checkIsolation(#isolation) }
     let closed = close {
@@ -168,7 +163,6 @@ final class BrowserLinks {
     for link in used { try? await accept(link) }
   }
 
-  /// Ends the links that were closed first, if too many are closed.
   private nonisolated(nonsending) func endSurplus() async {
     defer { checkIsolation(#isolation) }
     let surplus = links.filter(\.isClosed).dropLast(Self.closedLimit).map(\.secret)
@@ -214,7 +208,6 @@ final class BrowserLinks {
   /// The time of the next call of ``performTimedWork()``; nil if none is needed.
   var nextDeadline: ContinuousClock.Instant? { (links.map(\.deadline) + [storingAgain]).compactMap(\.self).min() }
 
-  /// Ends the links that have expired, and tries again to store links.
   func performTimedWork() {
     endExpired()
     guard let storingAgain, storingAgain <= runtime.clock.now else { return }
@@ -232,7 +225,6 @@ final class BrowserLinks {
 
   // MARK: - The board's file
 
-  /// Stores the links again if the last attempt failed.
   nonisolated(nonsending) func storeIfNeeded() async { if storingAgain != nil { await store() } }
 
   private nonisolated(nonsending) func store() async {
@@ -258,7 +250,6 @@ final class BrowserLinks {
     }
   }
 
-  /// Restores the stored links.
   nonisolated(nonsending) func restore() async {
     defer { checkIsolation(#isolation) }
     guard let text = try? await persistence.document?.browserLinks() else { return }

@@ -220,11 +220,9 @@ extension Command {
   public static let eraserRadius = 8.0
 }
 
-/// The checks for commands that a program creates without a parser.
 extension Command {
-  /// Returns the command with normalized text, as a parser would return it.
-  ///
-  /// - Throws: ``CommandError`` if a value exceeds its limits, with the message that a parser would use.
+  /// Returns the command with normalized text, as a parser would return it; throws if a value exceeds its limits, with
+  /// the message that a parser would use.
   package func checked() throws(CommandError) -> Command {
     switch self {
     case .text(let at, let words, let color, let alias):

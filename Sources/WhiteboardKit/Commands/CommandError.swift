@@ -16,7 +16,6 @@ public struct CommandError: Error, Equatable, Sendable {
   /// The delivery report, if the error is about a message.
   public let delivery: DeliveryReport?
 
-  /// Creates an error.
   package init(
     _ code: Code,
     _ message: String,
@@ -33,8 +32,6 @@ public struct CommandError: Error, Equatable, Sendable {
     self.delivery = delivery
   }
 
-  /// Returns this error with details about the failed command line.
-  ///
   /// Details that are already set do not change.
   package func answering(verb: String?, request: RequestMark?, line: Int? = nil) -> CommandError {
     CommandError(
@@ -127,11 +124,6 @@ public struct CommandError: Error, Equatable, Sendable {
 }
 
 extension CommandError {
-  /// Creates the answer to a command that the board refused.
-  ///
-  /// - Parameters:
-  ///   - error: The reason.
-  ///   - name: Returns the name of a member, safe to display.
   init(_ error: BoardError, name: (MemberID) -> String) {
     switch error {
     case .unknownObject(let id): self.init(.noSuchObject, "there is no object \(id)")

@@ -10,7 +10,6 @@ package final class CommandFeed: CommandSource {
 
   private let state = NIOLockedValueBox(State())
 
-  /// Creates an empty feed.
   package init() {}
 
   /// Adds a command at the end; never waits, even if many commands are queued.
@@ -28,7 +27,6 @@ package final class CommandFeed: CommandSource {
     waiter?.resume(returning: input)
   }
 
-  /// Ends the input after the queued commands.
   package func finish() {
     let waiter = state.withLockedValue { state in
       state.isFinished = true

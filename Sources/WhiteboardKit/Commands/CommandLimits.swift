@@ -1,7 +1,6 @@
 import PeerCore
 import Whiteboard
 
-/// The limits of the values in commands.
 package enum CommandLimits {
   /// The maximum length of a message sent with `send`, in bytes.
   ///
@@ -11,11 +10,8 @@ package enum CommandLimits {
   package static let maximumDatagramLength = 64 * 1024 - 1
   /// The maximum length of a text object or chat line, in bytes of UTF-8.
   package static let maximumTextLength = 8 * 1024
-  /// The maximum number of points in a stroke.
   package static let maximumPoints = 65_536
-  /// The maximum number of points in an eraser path.
   package static let maximumErasePoints = 4_096
-  /// The maximum number of objects in a command.
   package static let maximumReferences = 4_096
   /// The maximum number of characters in a text object, and therefore the maximum position.
   package static let maximumCharacters = 65_536
@@ -33,17 +29,12 @@ package enum CommandLimits {
   package static let maximumMoveLength = 64
   /// The maximum length of a resource or stream name, in bytes of UTF-8.
   package static let maximumNameLength = 16 * 1024
-  /// The maximum number of files and folders that one command names.
   package static let maximumFileCount = 256
-  /// The maximum duration that a command accepts, in seconds: one day.
   package static let maximumSeconds = 86_400.0
 }
 
-/// The checks of values in commands.
-///
 /// Each check returns the valid value, or throws the error that answers the command.
 extension CommandLimits {
-  /// Checks the length of a text object or chat line, and normalizes its line breaks.
   package static func checkedWords(_ words: String, what: String) throws(CommandError) -> String {
     guard !words.utf8.contains(0) else {
       throw CommandError(.badArgument, "\(what) contains a null character, which cannot be shown; remove it")
@@ -55,7 +46,6 @@ extension CommandLimits {
     return words
   }
 
-  /// Checks the length of the name of a resource or stream.
   package static func checkedName(_ name: String) throws(CommandError) -> String {
     guard name.utf8.count <= maximumNameLength else {
       throw CommandError(.tooBig, "the name has \(name.utf8.count) bytes; at most \(maximumNameLength) are allowed")
@@ -63,7 +53,6 @@ extension CommandLimits {
     return name
   }
 
-  /// Checks the length of a message.
   package static func checkedMessage(_ bytes: [UInt8]) throws(CommandError) -> [UInt8] {
     guard bytes.count <= maximumMessageLength else {
       throw CommandError(.tooBig, "the message has \(bytes.count) bytes; at most \(maximumMessageLength) are allowed")
@@ -79,7 +68,6 @@ extension CommandLimits {
     return seconds
   }
 
-  /// Checks a scale factor.
   package static func checkedFactor(_ factor: Double) throws(CommandError) -> Double {
     guard factor.isFinite, (1.0 / 1_024...1_024).contains(factor) else {
       throw CommandError(.badArgument, "the scale must be a number from 1/1024 to 1024, like 1.5")
@@ -87,7 +75,6 @@ extension CommandLimits {
     return factor
   }
 
-  /// Checks an angle in degrees.
   package static func checkedDegrees(_ degrees: Double) throws(CommandError) -> Double {
     guard degrees.isFinite, abs(degrees) <= BoardPoint.bound else {
       throw CommandError(
@@ -114,7 +101,6 @@ extension CommandLimits {
     return text
   }
 
-  /// Checks the number of objects in a command.
   package static func checkedReferences(_ references: [ObjectReference]) throws(CommandError) -> [ObjectReference] {
     guard !references.isEmpty else { throw CommandError(.missingArgument, "give at least one object") }
     guard references.count <= maximumReferences else {
@@ -148,7 +134,6 @@ extension CommandLimits {
     return Int(position)
   }
 
-  /// Checks the length of a move in a game.
   package static func checkedMove(_ move: String) throws(CommandError) -> String {
     guard !move.isEmpty, move.utf8.count <= maximumMoveLength else {
       throw CommandError(.badArgument, "the move must be a word, a column from 1 to 7, or resign")
@@ -156,7 +141,6 @@ extension CommandLimits {
     return move
   }
 
-  /// Checks the grid spacing.
   package static func checkedGrid(_ spacing: Double) throws(CommandError) -> Double {
     guard spacing >= 0, spacing <= maximumGrid else {
       throw CommandError(
@@ -167,7 +151,6 @@ extension CommandLimits {
     return spacing
   }
 
-  /// Checks the title of a board, and makes it one line.
   package static func checkedTitle(_ title: String) throws(CommandError) -> String {
     guard !title.utf8.contains(0) else {
       throw CommandError(.badArgument, "the title contains a null character, which cannot be shown; remove it")
@@ -179,7 +162,6 @@ extension CommandLimits {
     return title
   }
 
-  /// Checks a language tag.
   package static func checkedLanguage(_ tag: String) throws(CommandError) -> String {
     guard (1...16).contains(tag.utf8.count), tag.utf8.first.map(isLetter) == true,
       tag.utf8.allSatisfy({ isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x2D })
@@ -189,7 +171,6 @@ extension CommandLimits {
     return tag
   }
 
-  /// Checks a display name, and makes it one line; nil stays nil.
   package static func checkedDisplayName(_ name: String?) throws(CommandError) -> String? {
     guard let name else { return nil }
     let line = PlainText.line(name)
@@ -200,7 +181,6 @@ extension CommandLimits {
     return line
   }
 
-  /// Checks the name of a checkpoint, and makes it one line.
   package static func checkedCheckpoint(_ name: String) throws(CommandError) -> String {
     let name = PlainText.line(name)
     guard !name.isEmpty else { throw CommandError(.badArgument, "the name of a checkpoint must not be empty") }
@@ -231,7 +211,6 @@ extension CommandLimits {
     return scale
   }
 
-  /// Checks the name of a file.
   package static func checkedFile(_ name: String) throws(CommandError) -> String {
     guard !name.isEmpty, !name.utf8.contains(0) else {
       throw CommandError(.badArgument, "the name of the file is empty or contains a zero byte")
@@ -239,7 +218,6 @@ extension CommandLimits {
     return name
   }
 
-  /// Checks the number of files and folders to send.
   package static func checkedFiles(_ files: [String]) throws(CommandError) -> [String] {
     guard (1...maximumFileCount).contains(files.count) else {
       throw CommandError(.tooBig, "give 1 to \(maximumFileCount) files or folders")

@@ -73,7 +73,6 @@ package enum CommandName: String, CaseIterable, Encodable, Sendable {
 }
 
 extension Command {
-  /// The name of the command in the text form and the JSON form.
   package var name: CommandName {
     switch self {
     case .text: .text

@@ -23,7 +23,6 @@ public struct CommandOutcome: Equatable, Sendable {
   /// The steps that `undo` or `redo` skipped completely; nil if there are none.
   public var skippedSteps: [SkippedStep]?
 
-  /// The sync report of `wait synced`.
   var sync: SyncReport?
 
   /// Returns an outcome about objects; uses `id` instead of `ids` if the command named a single object.

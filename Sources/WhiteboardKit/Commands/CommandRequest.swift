@@ -1,6 +1,5 @@
 /// A command with the request id that its answer repeats.
 package struct CommandRequest: Equatable, Sendable {
-  /// The command.
   package let command: Command
   /// The request id that the answer repeats, if any.
   package let request: RequestMark?
@@ -9,7 +8,6 @@ package struct CommandRequest: Equatable, Sendable {
   /// The caller of ``SharedBoard/perform(_:)`` that gets the result; nil for a command from the input.
   let caller: Int?
 
-  /// Creates a request for a command.
   package init(_ command: Command, request: RequestMark? = nil, line: Int? = nil) {
     self.command = command
     self.request = request
@@ -17,7 +15,6 @@ package struct CommandRequest: Equatable, Sendable {
     caller = nil
   }
 
-  /// Creates a request from a caller of ``SharedBoard/perform(_:)``.
   init(_ command: Command, caller: Int) {
     self.command = command
     self.caller = caller

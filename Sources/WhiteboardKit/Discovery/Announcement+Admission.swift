@@ -1,6 +1,5 @@
 import PeerDiscovery
 
-/// The admission policy in an announcement, as a hint for users who choose from a list.
 extension Announcement {
   private static let admissionKey = "admit"
 

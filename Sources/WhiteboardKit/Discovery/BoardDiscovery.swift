@@ -2,10 +2,9 @@ import PeerCore
 import PeerDiscovery
 import PeerSession
 
-/// The boards that discovery finds, and the announcement of the local board.
+/// Reports boards that appear and disappear, and passes peers of the local board to the session.
 ///
-/// Reports boards that appear and disappear, and passes peers of the local board to the session. Confined to the actor
-/// of its board.
+/// Confined to the actor of its board.
 final class BoardDiscovery {
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration
@@ -15,11 +14,9 @@ final class BoardDiscovery {
   private(set) var nearby = Nearby()
   /// The boards that are announced with the local key.
   private var own: [DiscoveredPeer.ID: DiscoveredPeer] = [:]
-  /// The name of a board that is announced with the local key.
   var ownBoard: UntrustedText? { own.values.first?.announcement.boardName }
   /// The reason why boards cannot be discovered; nil if they can.
   private(set) var problem: DiscoveryProblem?
-  /// Whether the discovery service has confirmed the announcement of the local board.
   private(set) var isAnnounced = false {
     didSet { runtime.call { [isAnnounced] in $0.serving?.setAnnounced(isAnnounced) } }
   }
@@ -28,7 +25,6 @@ final class BoardDiscovery {
   /// The addresses at which the local announcement is found; nil if it is not found.
   private var ownAddresses: [PeerAddress]?
   private var announcedSession: SessionID?
-  /// Whether the open board was reported to the user.
   private var isReadyReported = false
   private let memberChanges: AsyncStream<Void>
   private let memberChangeSource: AsyncStream<Void>.Continuation
@@ -42,14 +38,10 @@ final class BoardDiscovery {
 
   // MARK: - Browsing
 
-  /// Searches for boards until the local board closes.
+  /// Searches for boards until the local board closes; a relay does not search.
   ///
-  /// A relay does not search.
-  ///
-  /// - Parameters:
-  ///   - own: The local peer. Its own announcements are not reported. They explain why a guest finds no other board,
-  ///     show whether others can find the local board, and reveal a computer that uses the same key.
-  ///   - known: The peers and boards to prefer.
+  /// Announcements with the local key are not reported: they explain why a guest finds no other board, show whether
+  /// others can find the local board, and reveal a computer that uses the same key.
   func browse(own: PeerID, preferring known: Acquaintances) {
     guard let discovery = configuration.discovery, !configuration.isRelay else { return }
     let query = BrowserQuery(excluding: nil, preferring: known.preference)
@@ -176,7 +168,6 @@ final class BoardDiscovery {
   /// Updates the number of participants in the announcement.
   func membersChanged() { memberChangeSource.yield() }
 
-  /// Stops the announcement, because the local peer no longer admits peers.
   func stopAnnouncing() {
     memberChangeSource.finish()
     announcedSession = nil
@@ -210,15 +201,12 @@ final class BoardDiscovery {
     runtime.changed()
   }
 
-  /// Returns whether a peer with the local key announces the local board.
   private func isAnnouncement(_ peer: DiscoveredPeer) -> Bool {
     peer.announcement.session.bytes == announcedSession?.bytes
   }
 
   /// Warns the user if other computers cannot find the local board, although the discovery service has confirmed its
   /// announcement.
-  ///
-  /// - Parameter addresses: The local addresses.
   private nonisolated(nonsending) func checkAnnouncement(_ addresses: [String]) async {
     defer { checkIsolation(#isolation) }
     // A relay does not search, and a computer without a network is found by no other.
@@ -237,6 +225,5 @@ final class BoardDiscovery {
 }
 
 extension DiscoveredPeer {
-  /// The announced addresses.
   var addresses: [PeerAddress] { endpoints.map { PeerAddress(host: $0.host, port: Int($0.port)) } }
 }

@@ -2,17 +2,14 @@ import PeerCore
 import PeerDiscovery
 import PeerSession
 
-/// The boards and relays that discovery finds.
 package struct Nearby: Sendable {
   private var peers: [DiscoveredPeer.ID: DiscoveredPeer] = [:]
   /// The order in which the peers were found.
   private var appearances: [DiscoveredPeer.ID: Int] = [:]
   private var nextAppearance = 0
 
-  /// Creates an empty list.
   package init() {}
 
-  /// Adds a peer that was found, or updates it.
   package mutating func insert(_ peer: DiscoveredPeer) {
     if peers.updateValue(peer, forKey: peer.id) == nil {
       appearances[peer.id] = nextAppearance
@@ -20,25 +17,20 @@ package struct Nearby: Sendable {
     }
   }
 
-  /// Removes a peer that was lost.
   package mutating func remove(_ peer: DiscoveredPeer) {
     peers[peer.id] = nil
     appearances[peer.id] = nil
   }
 
-  /// Returns peers in the order in which they were found.
   func inOrderOfAppearance(_ peers: [DiscoveredPeer]) -> [DiscoveredPeer] {
     peers.sorted { (appearances[$0.id] ?? .max) < (appearances[$1.id] ?? .max) }
   }
 
-  /// A board, and the peers that announce it.
   package struct Board: Sendable {
-    /// The board's id.
     package let id: SessionID
     /// The peers that announce the board, ordered by id.
     package let peers: [DiscoveredPeer]
 
-    /// The name of the board and of a peer that announces it, for the user.
     var label: String {
       let name = peers.first?.announcement.boardName.quoted() ?? ""
       let host = peers.first.map { EventText.person($0.announcement.hostName, $0.announcement.peer.text) }
@@ -56,12 +48,8 @@ package struct Nearby: Sendable {
       }.sorted()
     }
 
-    /// Returns one line with the board's name, its members, the number of participants and the address.
-    ///
-    /// - Parameters:
-    ///   - isOwn: Whether a copy of the board is stored here.
-    ///   - title: The title of that copy; nil if it has none.
-    /// - Returns: The line, without a line feed.
+    /// Returns one line with the board's name, its members, the number of participants and the address, without a line
+    /// feed.
     package func line(isOwn: Bool, title: String? = nil) -> String {
       let name = title.map { UntrustedText($0) } ?? peers.first?.announcement.boardName
       let shown = (name ?? UntrustedText("")).quoted()
@@ -90,12 +78,10 @@ package struct Nearby: Sendable {
     }
   }
 
-  /// Returns the peers whose announcement satisfies a condition, in the order in which they were found.
   func announcers(where holds: (Announcement) -> Bool) -> [DiscoveredPeer] {
     inOrderOfAppearance(peers.values.filter { holds($0.announcement) })
   }
 
-  /// Returns the peers that announce a session.
   func announcers(of session: SessionID) -> [DiscoveredPeer] {
     peers.values.filter { $0.announcement.session.bytes == session.bytes }
   }
@@ -126,7 +112,6 @@ extension DiscoveredPeer {
 }
 
 extension BoardEvent.FoundBoard {
-  /// Creates the event for an announced peer and its board.
   package init(_ peer: DiscoveredPeer) {
     self.init(
       peer: peer.announcement.peer.text,

@@ -1,14 +1,7 @@
 import Whiteboard
 
-/// Commands that select, move, rotate, scale, group and delete objects.
 extension BoardEditor {
-  /// Selects exactly these objects, and deselects all others.
-  ///
-  /// - Parameters:
-  ///   - references: The objects.
-  ///   - isTaking: Whether to take objects that other members have selected.
-  /// - Returns: The answer.
-  /// - Throws: `no-such-object`; `held` if another member has selected an object.
+  /// Selects exactly these objects; throws `no-such-object`, or `held` if another member has selected one of them.
   func select(_ references: [ObjectReference], isTaking: Bool = false) throws(CommandError) -> CommandOutcome {
     try editAll(references) { (board, ids) throws(BoardError) in
       let chosen = Set(objects(in: ids))
@@ -36,8 +29,6 @@ extension BoardEditor {
     }
   }
 
-  /// Sets the scale of one object, or multiplies the scales of several objects by a factor.
-  ///
   /// `pivot` stays in place; if it is nil, the common center of the objects stays in place.
   func scaleObjects(_ references: [ObjectReference], factor: Double, about pivot: Point?, keepsLineWidth: Bool)
     throws(CommandError) -> CommandOutcome

@@ -1,7 +1,6 @@
 import Whiteboard
 import WhiteboardSync
 
-/// Commands that draw strokes: immediately, over a period, or point by point.
 extension BoardEditor {
   /// Draws a stroke, immediately or over the given number of seconds.
   nonisolated(nonsending) func draw(_ points: [BoardPoint], _ pen: Pen, seconds: Double, _ alias: ObjectAlias?)
@@ -111,13 +110,11 @@ extension BoardEditor {
 }
 
 extension Point {
-  /// Converts a point in a command to a board point.
   package init(_ point: BoardPoint) { self.init(x: point.x, y: point.y) }
 }
 
 /// The schedule of a stroke that is drawn over a period.
 struct StrokePace: Sendable {
-  /// The number of points in the stroke.
   let count: Int
   /// The duration of the stroke, in seconds; the last point is due at its end.
   let seconds: Double

@@ -10,8 +10,6 @@ import WhiteboardSync
 final class BoardEditor {
   let runtime: BoardRuntime
   let replica: Replica
-  /// The open board.
-  ///
   /// The reference is unowned because the open board owns this object.
   unowned let active: ActiveBoard
   let members: Members
@@ -34,9 +32,7 @@ final class BoardEditor {
 
   // MARK: - Transactions
 
-  /// Makes edits as one undo step.
-  ///
-  /// - Throws: ``CommandError`` if the board refuses an edit; in that case, no edit is made.
+  /// Makes edits as one undo step; throws if the board refuses an edit; in that case, no edit is made.
   func edit<Result>(_ body: (Board) throws(BoardError) -> Result) throws(CommandError) -> Result {
     do throws(BoardError) {
       let (result, actions) = try replica.change(now: runtime.now, body)
@@ -45,16 +41,14 @@ final class BoardEditor {
     } catch { throw refusal(error) }
   }
 
-  /// Makes edits that manage their own undo steps, such as an undo.
-  ///
-  /// - Throws: ``CommandError`` if the board refuses an edit; earlier edits of `body` remain.
+  /// Makes edits that manage their own undo steps, such as an undo; throws if the board refuses an edit; earlier edits
+  /// of `body` remain.
   func editInSteps<Result>(_ body: (Board) throws(BoardError) -> Result) throws(CommandError) -> Result {
     let (result, actions) = replica.step(now: runtime.now, body)
     active.perform(actions)
     do throws(BoardError) { return try result.get() } catch { throw refusal(error) }
   }
 
-  /// Returns the error for a command that the board refused.
   func refusal(_ error: BoardError) -> CommandError {
     if case .unknownObject(let id) = error { return absence(of: id, as: .present) }
     return CommandError(error) { members.label(of: $0) }
@@ -72,13 +66,11 @@ final class BoardEditor {
     return CommandOutcome(id: id)
   }
 
-  /// Checks that an alias is free.
   func check(_ alias: ObjectAlias?) throws(CommandError) {
     guard let alias, let id = aliases[alias], isNameable(id, as: .present) else { return }
     throw CommandError(.aliasTaken, "\(alias) already names \(id)")
   }
 
-  /// Records a new object under its alias, and as the object that was created last.
   func name(_ id: ObjectID, _ alias: ObjectAlias? = nil) {
     lastObject = id
     if let alias { aliases[alias] = id }
@@ -96,7 +88,6 @@ final class BoardEditor {
     return try make(alias) { (board) throws(BoardError) in try board.createPhoto(reference, at: center, size: size) }
   }
 
-  /// Stores a photo from a user's file, so that an object can show it.
   private nonisolated(nonsending) func storePhoto(_ file: String) async throws(CommandError) -> (AssetReference, Size) {
     defer { checkIsolation(#isolation) }
     let (reference, size) = try await photos.importPhoto(file)
@@ -104,8 +95,6 @@ final class BoardEditor {
     return (reference, size)
   }
 
-  /// Adds a game against `opponent`.
-  ///
   /// If `opponent` is nil, the first member that makes a move becomes the opponent.
   func addGame(_ game: GameName, at center: Point, opponent: String?, _ alias: ObjectAlias?) throws(CommandError)
     -> CommandOutcome
@@ -141,10 +130,10 @@ final class BoardEditor {
     return CommandOutcome(id: id)
   }
 
-  /// Replaces characters in a text object.
+  /// Edits of the same object within a second are one undo step.
   ///
-  /// Edits of the same object within a second are one undo step. The offset is measured in Unicode scalars of `base`,
-  /// or of the current text if `base` is nil. The offset is adjusted for the changes made since `base`.
+  /// The offset is measured in Unicode scalars of `base`, or of the current text if `base` is nil. The offset is
+  /// adjusted for the changes made since `base`.
   func insert(into reference: ObjectReference, at offset: Int, replacing count: Int, _ words: String, base: String?)
     throws(CommandError) -> CommandOutcome
   {
@@ -203,7 +192,6 @@ final class BoardEditor {
 
   // MARK: - Imports
 
-  /// Adds the objects, groups and settings of a file.
   func add(_ imported: ImportedBoard) throws(CommandError) -> CommandOutcome {
     var files = imported.photos
     for case .photo(let asset, _) in imported.objects.map(\.content) {
@@ -218,7 +206,6 @@ final class BoardEditor {
     return CommandOutcome(ids: ids)
   }
 
-  /// Adds an imported picture.
   nonisolated(nonsending) func importPhoto(_ file: String, at center: Point) async throws(CommandError)
     -> CommandOutcome
   {
@@ -232,7 +219,6 @@ final class BoardEditor {
 }
 
 extension CommandOutcome {
-  /// Creates the description of an undo or redo.
   fileprivate init(_ outcome: UndoOutcome) {
     let left = [
       "overwritten": outcome.overwritten, "purged": outcome.purged, "unwritable": outcome.unwritable,
@@ -247,19 +233,14 @@ extension CommandOutcome {
   }
 }
 
-/// Resolves the object references of commands.
 extension BoardEditor {
-  /// The objects that a command may name.
   enum Nameable {
-    /// Objects on the board, and groups.
     case present
-    /// Deleted objects.
     case deleted
   }
 
-  /// Returns the objects with the given references, in order and without duplicates.
-  ///
-  /// - Throws: `noSuchObject`, `ambiguous`.
+  /// Returns the objects with the given references, in order and without duplicates; throws `noSuchObject`,
+  /// `ambiguous`.
   func resolve(_ references: [ObjectReference]) throws(CommandError) -> [ObjectID] {
     var ids: [ObjectID] = []
     var known: Set<ObjectID> = []
@@ -270,9 +251,7 @@ extension BoardEditor {
     return ids
   }
 
-  /// Returns the object that a reference names.
-  ///
-  /// - Throws: `noSuchObject`, `ambiguous`.
+  /// Returns the object that a reference names; throws `noSuchObject`, `ambiguous`.
   func resolve(_ reference: ObjectReference, among nameable: Nameable = .present) throws(CommandError) -> ObjectID {
     switch reference {
     case .last:
@@ -321,7 +300,6 @@ extension BoardEditor {
     }
   }
 
-  /// Returns the error for a reference to an object that the command cannot use.
   func absence(of id: ObjectID, as nameable: Nameable) -> CommandError {
     if nameable == .deleted, isNameable(id, as: .present) { return CommandError(.refused, "\(id) is not deleted") }
     let state = board.state

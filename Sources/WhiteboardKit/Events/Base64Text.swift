@@ -11,10 +11,8 @@ package struct Base64Text: Encodable, Sendable, Equatable {
 
   init(_ bytes: [UInt8]) { self.init(bytes[...]) }
 
-  /// The base64 text.
   package var text: String { Base64.encode(Array(bytes)) }
 
-  /// The number of characters of the text.
   package var count: Int { (bytes.count + 2) / 3 * 4 }
 
   package func encode(to encoder: any Encoder) throws {

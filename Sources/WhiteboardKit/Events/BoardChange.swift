@@ -5,7 +5,6 @@ import WhiteboardSync
 package enum BoardChange: Sendable {
   /// An object is new or changed; includes the view of the game if the object is a game.
   case shown(ObjectSnapshot, GameView?)
-  /// An object was removed from the board.
   case removed(ObjectID)
   /// Another member continues a stroke that is not committed yet.
   case preview(StrokePreview)
@@ -15,6 +14,6 @@ package enum BoardChange: Sendable {
   ///
   /// ``SharedBoard/openPhoto(_:)`` returns the path of its file.
   case photo(AssetID)
-  /// The save state changed. The first report follows the opening of the board's file.
+  /// The first report follows the opening of the board's file.
   case saving(SaveState)
 }

@@ -1,27 +1,19 @@
 import PeerCore
 
 extension BoardEvent {
-  /// The open board, and the ways in which other peers can join it.
   package struct Ready: Encodable, Sendable {
-    /// The local peer id.
     package var peer: String
-    /// The local display name.
     package var name: UntrustedText
     /// The addresses on which the program listens, as `HOST:PORT`, most useful first.
     package var addresses: [String]
-    /// The port on which the program listens.
     package var port: Int
-    /// The id of the board.
     package var board: String
-    /// The name of the board.
     package var boardName: UntrustedText
     /// The admission policy: `ask`, `code`, `known` or `anyone`.
     package var admit: String
     /// The join code, if there is one.
     package var code: String?
-    /// The link by which other programs join.
     package var link: String
-    /// Whether the board is announced on the network.
     package var announced: Bool
     /// The connected peers that can admit newcomers; nil if the local peer can.
     ///
@@ -29,11 +21,8 @@ extension BoardEvent {
     package var admitters: [Admitter]?
   }
 
-  /// A peer that can admit newcomers to the board.
   package struct Admitter: Encodable, Sendable, Hashable {
-    /// The peer.
     package var peer: String
-    /// Its display name.
     package var name: UntrustedText
   }
 
@@ -45,7 +34,6 @@ extension BoardEvent {
     package var code: String?
     /// The link by which other programs join; empty if the local peer cannot admit newcomers.
     package var link: String
-    /// Whether the board is announced on the network.
     package var announced: Bool
     /// The connected peers that can admit newcomers; nil if the local peer can.
     package var admitters: [Admitter]?
@@ -61,9 +49,7 @@ extension BoardEvent {
 
   /// A relay now serves the board, even while the host is offline.
   package struct Carried: Encodable, Sendable {
-    /// The relay's peer id.
     package var relay: String
-    /// The relay's display name; empty if the relay has not sent one yet.
     package var name: UntrustedText
     /// The link by which other programs join at the relay; empty if the relay's address is unknown.
     package var link: String
@@ -75,15 +61,10 @@ extension BoardEvent {
   package struct FoundBoard: Encodable, Sendable {
     /// The announced peer id, or a prefix of it.
     package var peer: String
-    /// The announced display name of the peer.
     package var name: UntrustedText
-    /// The announced id of the board.
     package var board: String?
-    /// The announced name of the board.
     package var boardName: UntrustedText?
-    /// The addresses of the peer.
     package var addresses: [String]
-    /// The announced number of participants.
     package var participants: Int?
     /// The announced role of the peer: `member` or `relay`.
     package var role: String?
@@ -91,23 +72,18 @@ extension BoardEvent {
     package var admit: String?
   }
 
-  /// A board that is no longer announced nearby.
   package struct LostBoard: Encodable, Sendable {
     /// The announced peer id, or a prefix of it.
     package var peer: String
-    /// The announced display name of the peer.
     package var name: UntrustedText
-    /// The announced id of the board.
     package var board: String?
   }
 
-  /// A change in the state of the link to a peer.
   package struct PeerState: Encodable, Sendable {
     /// The peer; nil while the program dials an address whose peer is unknown.
     package var peer: String?
     /// The display name of the peer; empty before the peer sends one.
     package var name: UntrustedText
-    /// The state of the link.
     package var state: State
     /// The address that is dialed, if the peer there is unknown.
     package var address: String?
@@ -116,7 +92,6 @@ extension BoardEvent {
     package enum State: String, Encodable, Sendable {
       /// The peer is dialed for the first time.
       case connecting
-      /// The link works.
       case connected
       /// The peer has been silent for a short time.
       case suspect
@@ -127,13 +102,10 @@ extension BoardEvent {
     }
   }
 
-  /// A request to join, from another peer to the local one or from the local peer to another.
   package struct Invitation: Encodable, Sendable {
     /// The id of the request, for `accept` and `decline`.
     package var id: String
-    /// The other peer.
     package var peer: String
-    /// Its display name.
     package var name: UntrustedText
     /// The verification words that both screens show.
     package var words: String?
@@ -153,15 +125,11 @@ extension BoardEvent {
     package var warning: String?
   }
 
-  /// A peer joined the session.
   package struct Joined: Encodable, Sendable {
-    /// The peer.
     package var peer: String
-    /// Its display name.
     package var name: UntrustedText
     /// The id of the peer through which it is reached; nil if it is reached directly.
     package var through: String?
-    /// The display name of that peer.
     package var throughName: UntrustedText?
 
     package init(peer: String, name: UntrustedText) {
@@ -170,11 +138,8 @@ extension BoardEvent {
     }
   }
 
-  /// A peer left the session.
   package struct Left: Encodable, Sendable {
-    /// The peer.
     package var peer: String
-    /// Its display name.
     package var name: UntrustedText
     /// The reason, in one word, such as `left`, `lost`, `kicked` or `shutting-down`.
     package var reason: String
@@ -188,17 +153,13 @@ extension BoardEvent {
 
   /// The display name and icon of a member, reported after a change or as the answer to `profile`.
   package struct Profile: Encodable, Sendable {
-    /// The peer id of the member; in the answer to a command, the local peer id.
     package var peer: String
-    /// Its display name.
     package var name: UntrustedText
     /// The member's icon, one emoji; nil if it has none.
     package var icon: UntrustedText?
-    /// The request id of the command.
     package var request: RequestMark?
   }
 
-  /// An additional join code, or a browser link.
   package struct Invited: Encodable, Sendable {
     /// The join code; nil for a browser link.
     package var code: String?
@@ -212,24 +173,19 @@ extension BoardEvent {
     package var fingerprint: String?
     /// The time at which the code or link expires, in RFC 3339 format; nil if it is valid while the board is open.
     package var expires: String?
-    /// The request id of the command.
     package var request: RequestMark?
 
     /// Whether the code or link lets new members edit, and has no time limit.
     package var isForEveryone: Bool { role != "viewer" && expires == nil }
   }
 
-  /// Whether browsers can join the board; emitted when that changes, and as the answer to `web`.
   package struct Web: Encodable, Sendable {
-    /// Whether browsers can join.
     package var isOn: Bool
-    /// The origins of the page, best first.
     package var origins: [String]
     /// The SHA-256 hash of the page's certificate, as browsers show it.
     package var fingerprint: String?
     /// Whether browsers warn about the certificate, because this program made it.
     package var isSelfMade: Bool?
-    /// The request id of the command.
     package var request: RequestMark?
 
     private enum CodingKeys: String, CodingKey {
@@ -240,11 +196,8 @@ extension BoardEvent {
     }
   }
 
-  /// The role of a member of an owned board; emitted when it is first known and when it changes.
   package struct Role: Encodable, Sendable {
-    /// The member.
     package var peer: String
-    /// Its display name.
     package var name: UntrustedText
     /// `editor`, `viewer` or `relay`.
     package var role: String
@@ -257,35 +210,24 @@ extension BoardEvent {
     }
   }
 
-  /// The other peers of the session.
   package struct Peers: Encodable, Sendable {
-    /// The number of connected peers.
     package var count: Int
-    /// The other peers.
     package var peers: [PeerDescription]
-    /// The request id of the command.
     package var request: RequestMark?
   }
 
-  /// The description of a peer in the answer to `peers`.
   package struct PeerDescription: Encodable, Sendable, Equatable {
-    /// The peer id.
     package var peer: String
-    /// The display name.
     package var name: UntrustedText
-    /// The state of the link.
     package var state: PeerState.State
-    /// The address of the peer.
     package var address: String?
     /// The id of the peer through which it is reached; nil if it is reached directly.
     package var through: String?
-    /// The display name of that peer.
     package var throughName: UntrustedText?
     /// The role of the peer on an owned board: `editor`, `viewer` or `relay`.
     package var role: String?
     /// The id of the peer that admitted this peer, if known.
     package var admittedBy: String?
-    /// The name of the peer that admitted this peer.
     package var admittedByName: UntrustedText?
   }
 }

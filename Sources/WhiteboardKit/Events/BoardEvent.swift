@@ -9,96 +9,59 @@ import WhiteboardSync
 package enum BoardEvent: Sendable {
   /// The board is open, and other peers can join it.
   case ready(Ready)
-  /// A board was found nearby.
   case peerFound(FoundBoard)
-  /// The announcement of a nearby board changed.
   case peerUpdated(FoundBoard)
-  /// A board is no longer announced nearby.
   case peerLost(LostBoard)
-  /// The state of the link to a peer changed.
   case peerState(PeerState)
-  /// An attempt to join a board made progress.
   case joining(Joining)
   /// The local replica has everything that another member has.
   case caughtUp(CaughtUp)
-  /// A peer asks to join, or the local peer asks another one.
   case invitation(Invitation)
-  /// A peer joined the session.
   case joined(Joined)
-  /// A peer left the session.
   case left(Left)
-  /// The host removed the local member from the board.
   case removed(Removed)
   /// The way in which the local peer admits newcomers changed.
   case admission(Admission)
-  /// A relay now serves the board.
   case carried(Carried)
-  /// An object was added.
   case objectAdded(ObjectAdded)
-  /// An object changed, apart from its selection.
   case objectChanged(ObjectChanged)
-  /// An object was deleted.
   case objectRemoved(ObjectRemoved)
-  /// An object was selected or deselected.
   case selected(Selected)
-  /// A line was added to the chat.
   case chat(Chat)
-  /// The settings of the board changed.
   case settingChanged(SettingChanged)
   /// A member changed its name or icon; also the answer to `profile`.
   case profile(Profile)
-  /// The answer to `invite`.
   case invited(Invited)
   /// Browsers can now join the board, or can no longer join; also the answer to `web`.
   case web(Web)
-  /// The role of a member on an owned board.
   case role(Role)
   /// An application message arrived.
   case data(Received)
   /// A member offers a file; `accept` or `decline` answers the offer.
   case resourceOffered(ResourceOffered)
-  /// A resource transfer started.
   case resourceStarted(ResourceStarted)
   /// A resource transfer made progress; emitted at most ten times a second.
   case resourceProgress(ResourceProgress)
-  /// A resource transfer ended.
   case resourceFinished(ResourceFinished)
-  /// A byte stream was opened.
   case streamOpened(StreamOpened)
-  /// Bytes of a stream arrived.
   case streamData(StreamData)
-  /// A byte stream ended.
   case streamClosed(StreamClosed)
-  /// The answer to `digest`.
   case digest(Digest)
-  /// The answer to `objects`.
   case objects(Objects)
-  /// The answer to `show`.
   case object(Shown)
-  /// The answer to `find`.
   case found(Found)
-  /// The answer to `chat`.
   case chatHistory(ChatHistory)
-  /// The answer to `settings`.
   case settings(Settings)
   /// The save state changed: some work is not saved on disk, or all work is saved again. Also the answer to `save`.
   case saveState(Saving)
-  /// The answer to `checkpoints`.
   case checkpoints(Checkpoints)
-  /// The answer to `diff`.
   case diff(Diff)
-  /// The answer to `peers`.
   case peers(Peers)
-  /// A command succeeded.
   case done(Done)
-  /// A command failed.
   case error(Failure)
-  /// A note for the user.
   case note(Remark)
-  /// A warning for the user.
   case warning(Remark)
 
-  /// The value of the key `event` in the JSON output.
   package var name: String {
     switch self {
     case .ready: "ready"
@@ -206,18 +169,11 @@ extension BoardEvent {
     package var state: String
     /// The code of the cause, if some work is not saved.
     package var cause: String?
-    /// The file and the reason, if some work is not saved.
     package var message: String?
     /// Another file that contains all of the work, if there is one.
     package var copy: String?
-    /// The request id of the command that requested the state.
     package var request: RequestMark?
 
-    /// Creates the event for a save state.
-    ///
-    /// - Parameters:
-    ///   - state: The save state.
-    ///   - request: The request id of the command that requested the state; nil if no command did.
     init(_ state: SaveState, request: RequestMark? = nil) {
       self.state =
         switch state {
@@ -233,7 +189,6 @@ extension BoardEvent {
       shown = state
     }
 
-    /// The save state, for text output.
     package let shown: SaveState
 
     private enum CodingKeys: String, CodingKey { case state, cause, message, copy, request }
@@ -241,9 +196,7 @@ extension BoardEvent {
 }
 
 extension BoardEvent {
-  /// One step of an attempt to join a board.
   package struct Joining: Encodable, Sendable, Equatable {
-    /// The step.
     package var step: Step
     /// The address that the program dials, if there is one.
     package var address: String?
@@ -268,36 +221,26 @@ extension BoardEvent {
       self.boardName = boardName
     }
 
-    /// The steps of an attempt to join, in their usual order.
     package enum Step: String, Encodable, Sendable {
-      /// The program searches for the board on this network.
       case searching
       /// The program dials an address.
       case connecting
       /// The connection was accepted, and the peer has not answered yet.
       case awaitingAnswer = "awaiting-answer"
-      /// The program proves that it knows the code.
       case provingCode = "proving-code"
       /// The user of the other program must accept the request.
       case awaitingAcceptance = "awaiting-acceptance"
     }
   }
 
-  /// The local replica has everything that at least one other member has.
   package struct CaughtUp: Encodable, Sendable {
-    /// The member.
     package var peer: String
-    /// Its name.
     package var name: UntrustedText
-    /// The number of objects on the board now.
     package var objects: Int
   }
 
-  /// The sync state of a member.
   package struct SyncedMember: Encodable, Sendable, Equatable {
-    /// The member.
     package var peer: String
-    /// Its name.
     package var name: UntrustedText
     /// The state of the link, for a member that is not synced.
     package var state: PeerState.State?
@@ -306,8 +249,6 @@ extension BoardEvent {
   }
 }
 
-/// The warnings about a board and its members.
-///
 /// `member` is the name of the member with its id prefix, safe to display.
 extension BoardEvent.Remark {
   /// Returns the warning that the boards of a member and of the local peer differ although both have the same changes.
@@ -351,11 +292,6 @@ extension BoardEvent.Remark {
   }
 
   /// Returns the warning that a member deleted objects that the local user had changed in the meantime.
-  ///
-  /// - Parameters:
-  ///   - ids: The objects.
-  ///   - author: The member that deleted them; nil if they were purged.
-  /// - Returns: The warning.
   static func deletedUnseen(_ ids: [ObjectID], by author: String?) -> Self {
     let what = ids.count == 1 ? "an object" : "\(ids.count) objects"
     var names = ids.prefix(4).map(\.description).joined(separator: ", ")

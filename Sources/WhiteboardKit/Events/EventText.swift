@@ -74,11 +74,6 @@ package enum EventText {
 extension EventText {
   /// Returns the result of `undo` or `redo` as text: the step, the changes that were not reverted, and the steps that
   /// were skipped.
-  ///
-  /// - Parameters:
-  ///   - done: The answer to the command.
-  ///   - hint: A sentence that explains how to reverse the step; nil for none.
-  /// - Returns: One line of text.
   package static func steps(_ done: BoardEvent.Done, hint: String? = nil) -> String {
     let lead = done.verb == .redo ? "Redone" : "Undone"
     let left = (done.left ?? [:]).sorted { $0.key < $1.key }.map { reason, number in
@@ -120,7 +115,6 @@ extension EventText {
     }.joined()
   }
 
-  /// Returns the label of a step in everyday words.
   private static func stepName(_ label: String) -> String {
     switch label {
     case "scale": "resize"

@@ -1,22 +1,15 @@
 import FoundationEssentials
 
-/// A JSON value from the board, as part of an event.
 package enum JSONValue: Codable, Sendable, Equatable {
-  /// JSON `null`.
   case null
   /// `true` or `false`.
   case flag(Bool)
-  /// An integer in the range of `Int64`.
   case whole(Int64)
   /// An integer above the range of `Int64`.
   case unsigned(UInt64)
-  /// Any other number.
   case number(Double)
-  /// A string.
   case string(String)
-  /// An array.
   case list([JSONValue])
-  /// An object.
   case object([String: JSONValue])
 
   /// Parses JSON; returns nil if the text is malformed.
@@ -25,7 +18,6 @@ package enum JSONValue: Codable, Sendable, Equatable {
     self = value
   }
 
-  /// Decodes a value of any JSON type.
   package init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if container.decodeNil() {
@@ -47,7 +39,6 @@ package enum JSONValue: Codable, Sendable, Equatable {
     }
   }
 
-  /// Encodes the value as it was decoded.
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {

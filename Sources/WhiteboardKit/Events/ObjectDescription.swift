@@ -4,7 +4,6 @@ import Whiteboard
 extension BoardEvent {
   /// The description of an object in events (BRD-19).
   package struct ObjectDescription: Encodable, Sendable, Equatable {
-    /// The id of the object.
     package var id: String
     /// `text`, `drawing`, `photo` or `game`; `group` in an answer about a group.
     package var type: String
@@ -14,9 +13,7 @@ extension BoardEvent {
     package var size: [Double]
     /// The scale factor; 1 for the original size.
     package var scale: Double
-    /// The angle, in radians clockwise.
     package var angle: Double
-    /// The connected member that has the object selected.
     package var selectedBy: String?
     /// The position in the stack, in hexadecimal; a higher value is in front.
     package var zIndex: String
@@ -24,7 +21,6 @@ extension BoardEvent {
     package var updatedAt: String
     /// The color, `#rrggbbaa`; nil if the object uses the default color.
     package var color: String?
-    /// The characters of a text object.
     package var text: UntrustedText?
     /// The points of a drawing, relative to its center, before scaling and rotation.
     ///
@@ -39,11 +35,9 @@ extension BoardEvent {
     package private(set) var shift: [Double]?
     /// The line width of a drawing, in board units.
     package var lineWidth: Double?
-    /// Whether the author of a drawing has finished it.
     package var isFinished: Bool?
     /// The SHA-256 of the photo's bytes.
     package var sha256: String?
-    /// The photo's format.
     package var format: String?
     /// The size of the photo, in bytes.
     package var byteCount: Int?
@@ -61,7 +55,6 @@ extension BoardEvent {
     package var isLocked: Bool?
     /// The game as the local member sees it.
     package var game: GameDescription?
-    /// The objects in a group, from back to front.
     package var members: [String]?
   }
 }
@@ -72,13 +65,8 @@ extension BoardEvent {
 package struct RelativePoints: Encodable, Sendable, Equatable {
   private let ink: [InkPoint]
   private let known: [InkPoint]?
-  /// The indices of the points that differ.
   private let range: Range<Int>
 
-  /// Creates the points.
-  /// - Parameters:
-  ///   - ink: All points of the drawing.
-  ///   - known: The points that readers know; nil to include all points.
   init(_ ink: [InkPoint], since known: [InkPoint]? = nil) {
     self.ink = ink
     self.known = known
@@ -91,7 +79,6 @@ package struct RelativePoints: Encodable, Sendable, Equatable {
     range = start..<ink.count - same
   }
 
-  /// The number of points that are included.
   package var count: Int { range.count }
 
   /// The position of the included points among all points; nil if all are included.
@@ -108,10 +95,8 @@ package struct RelativePoints: Encodable, Sendable, Equatable {
     return RelativePoints(ink, since: earlier.known)
   }
 
-  /// Returns the points that differ from those that readers know.
   fileprivate func since(_ known: [InkPoint]) -> RelativePoints { RelativePoints(ink, since: known) }
 
-  /// Calls a closure with each included point.
   package func forEach(_ body: (Point) throws -> Void) rethrows {
     guard let center = InkBounds(ink)?.center else { return }
     for point in ink[range] { try body(Point(x: point.point.x - center.x, y: point.point.y - center.y)) }
@@ -124,12 +109,6 @@ package struct RelativePoints: Encodable, Sendable, Equatable {
 }
 
 extension BoardEvent.ObjectDescription {
-  /// Creates the description of an object.
-  ///
-  /// - Parameters:
-  ///   - snapshot: The object.
-  ///   - game: The view of the game, if the object is one.
-  ///   - path: The path of the photo's file, if there is one.
   init(_ snapshot: ObjectSnapshot, game: GameDescription? = nil, path: String? = nil) {
     self.init(
       id: snapshot.id.description,
@@ -162,8 +141,6 @@ extension BoardEvent.ObjectDescription {
     )
   }
 
-  /// Creates the description of a group.
-  ///
   /// The center and size are those of the bounding box of its members.
   init(group id: ObjectID, of members: [ObjectSnapshot], within groups: [ObjectID], _ bounds: Rectangle) {
     self.init(
@@ -193,9 +170,6 @@ extension BoardEvent.ObjectDescription {
   /// Leaves out what readers know from earlier events, so that many events about a large drawing do not repeat it.
   ///
   /// The event that reports the end of a drawing contains all points.
-  /// - Parameters:
-  ///   - old: The object in the last event.
-  ///   - keys: The keys that changed since then.
   mutating func leaveOutKnown(from old: ObjectSnapshot, changed keys: [String]) {
     guard !keys.contains("isFinished") else { return }
     if !keys.contains("erased"), erased?.count ?? 0 > Self.repeatedCount { erased = nil }
@@ -203,10 +177,6 @@ extension BoardEvent.ObjectDescription {
     setPoints(keys.contains("points") ? all.since(old.ink ?? []) : nil)
   }
 
-  /// Adds what an earlier event about the object contains, and this one leaves out.
-  /// - Parameters:
-  ///   - earlier: The object in the event before.
-  ///   - keys: The keys that changed since then.
   mutating func join(_ earlier: BoardEvent.ObjectDescription, changed keys: [String]) {
     guard !keys.contains("isFinished") else { return }
     if !keys.contains("erased") { erased = earlier.erased }
@@ -239,10 +209,8 @@ extension BoardEvent.ObjectDescription {
 package struct GameDescription: Encodable, Sendable, Equatable {
   /// The JSON with the keys of GAM-8.
   package var view: JSONValue
-  /// The lines of text.
   package var lines: [UntrustedText]
 
-  /// Creates a description.
   package init(view: JSONValue, lines: [UntrustedText]) {
     self.view = view
     self.lines = lines
@@ -256,6 +224,5 @@ package struct GameDescription: Encodable, Sendable, Equatable {
     self.init(view: json, lines: view.text(naming: name).map { UntrustedText($0) })
   }
 
-  /// Encodes only the JSON.
   package func encode(to encoder: any Encoder) throws { try view.encode(to: encoder) }
 }

@@ -17,14 +17,12 @@ final class BoardVersions {
     self.editor = editor
   }
 
-  /// Stores the current board as a named version.
   nonisolated(nonsending) func checkpoint(_ name: String) async throws(CommandError) {
     defer { checkIsolation(#isolation) }
     _ = try persistence.openDocument
     do throws(DocumentError) { try await persistence.checkpoint(name) } catch { throw CommandError(error) }
   }
 
-  /// Restores the board to its state at a checkpoint.
   nonisolated(nonsending) func restore(_ name: String) async throws(CommandError) -> CommandOutcome {
     defer { checkIsolation(#isolation) }
     let earlier = try await state(at: name)
@@ -33,13 +31,7 @@ final class BoardVersions {
     return CommandOutcome(ids: touched.sorted())
   }
 
-  /// Emits the differences between two checkpoints.
-  ///
-  /// - Parameters:
-  ///   - from: The earlier checkpoint.
-  ///   - to: The later checkpoint; nil for the current board.
-  ///   - request: The request id of the command.
-  /// - Throws: ``CommandError`` if a checkpoint does not exist or cannot be read.
+  /// Emits the differences between two checkpoints; throws if a checkpoint does not exist or cannot be read.
   nonisolated(nonsending) func emitDifference(from: String, to: String?, request: RequestMark?)
     async throws(CommandError)
   {
@@ -51,7 +43,6 @@ final class BoardVersions {
     runtime.emit(.diff(.init(from: from, to: to, count: changes.count, changes: changes, request: request)))
   }
 
-  /// Emits the names and times of all checkpoints.
   nonisolated(nonsending) func emitCheckpoints(request: RequestMark?) async throws(CommandError) {
     let document = try persistence.openDocument
     let versions: [DocumentVersion]
@@ -62,7 +53,6 @@ final class BoardVersions {
     runtime.emit(.checkpoints(.init(count: list.count, checkpoints: list, request: request)))
   }
 
-  /// Returns the state of the board at a checkpoint.
   private nonisolated(nonsending) func state(at name: String) async throws(CommandError) -> BoardState {
     let document = try persistence.openDocument
     do throws(DocumentError) {

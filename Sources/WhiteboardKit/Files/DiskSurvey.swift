@@ -6,7 +6,6 @@
 
 /// Descriptions of the reasons why a file system does not accept data.
 package enum DiskSurvey {
-  /// Returns the reason why a directory cannot be created.
   static func creationFailure(of directory: String) -> String {
     guard mkdir(directory, 0o700) != 0 else { return "it did not exist" }
     return words(for: errno)

@@ -4,11 +4,9 @@
 @preconcurrency import Musl
 #endif
 
-/// Writing to file descriptors.
 package enum FileWriting {
-  /// Writes all bytes; waits while the descriptor cannot accept more.
-  ///
-  /// - Returns: The system's error number if writing failed; nil otherwise.
+  /// Writes all bytes; waits while the descriptor cannot accept more; returns the system's error number if writing
+  /// failed; nil otherwise.
   package static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
     var offset = 0
     while offset < bytes.count {

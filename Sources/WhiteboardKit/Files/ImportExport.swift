@@ -37,7 +37,6 @@ final class ImportExport {
 
   // MARK: - Export
 
-  /// Writes the board, or the objects that touch a region, to a file.
   nonisolated(nonsending) func export(to file: String, region: Rectangle?, scale: Double, isReplacing: Bool)
     async throws(CommandError) -> CommandOutcome
   {
@@ -62,9 +61,7 @@ final class ImportExport {
     return CommandOutcome(file: file, count: count)
   }
 
-  /// Calls `body` with an export of the board.
-  ///
-  /// The files of its photos exist until `body` returns.
+  /// The files of the photos exist until `body` returns.
   private nonisolated(nonsending) func withExport<Result>(
     region: Rectangle? = nil,
     objects: Set<ObjectID>? = nil,
@@ -192,13 +189,9 @@ struct Authors {
   let members: Members
   let persistence: Persistence
 
-  /// Returns the present or former member that a command argument names.
+  /// Returns the present or former member that a command argument names; throws if no member or more than one matches.
   ///
-  /// - Parameters:
-  ///   - word: An id prefix or a display name.
-  ///   - others: Members that can be named even if they wrote nothing on this board.
-  /// - Returns: The member.
-  /// - Throws: ``CommandError`` if no member or more than one matches.
+  /// Members in `others` can be named even if they wrote nothing on this board.
   func find(_ word: String, or others: Set<MemberID> = []) throws(CommandError) -> MemberID {
     var resolver = ReferenceResolver<MemberID>()
     // Members that wrote nothing are included, so that a name shared by two members is ambiguous.
@@ -219,7 +212,6 @@ struct Authors {
     }
   }
 
-  /// The known display names of the authors.
   var displayNames: [MemberID: String] {
     var names: [MemberID: String] = [:]
     for member in Set(board.authors.values) {

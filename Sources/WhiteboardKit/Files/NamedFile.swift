@@ -20,12 +20,10 @@ struct NamedFile: Equatable, Sendable {
 
   // MARK: - Sending
 
-  /// Returns the files at the given paths, and the files in the folders among them.
+  /// Returns the files at the given paths, and the files in the folders among them; throws if a path does not exist, or
+  /// a folder contains no files; `tooBig` if there are more than ``limit`` files.
   ///
   /// A file in a folder is named by its path from the folder on. Symbolic links in folders are left out.
-  ///
-  /// - Throws: `fileUnreadable` if a path does not exist, or a folder contains no files; `tooBig` if there are more
-  ///   than ``limit`` files.
   static func files(at paths: [String]) async throws(CommandError) -> [NamedFile] {
     let result: Result<[NamedFile], CommandError> = await withCheckedContinuation { continuation in
       queue.async {
@@ -73,9 +71,9 @@ struct NamedFile: Equatable, Sendable {
 
   // MARK: - Saving
 
-  /// Returns a name that a peer gave a file as the name of one file in any folder.
+  /// Separators of folders become `_`.
   ///
-  /// Separators of folders become `_`. Characters that are not safe to display, and dots at the beginning, are removed.
+  /// Characters that are not safe to display, and dots at the beginning, are removed.
   static func cleaned(_ name: UntrustedText) -> String {
     let separators: Set<Character> = ["/", "\\", ":"]
     let parts = name.raw.split { separators.contains($0) }.map {
@@ -100,12 +98,10 @@ struct NamedFile: Equatable, Sendable {
     return (String(name[..<dot]), String(name[dot...]))
   }
 
-  /// Moves a received file to a folder, under the name that its sender gave it.
+  /// Moves a received file to a folder, under the name that its sender gave it; returns the new path; throws if the
+  /// file cannot be moved.
   ///
-  /// An existing file is never replaced: the name of the new file gets a number.
-  ///
-  /// - Returns: The new path.
-  /// - Throws: `fileUnwritable` if the file cannot be moved. It is then still at its old path.
+  /// It is then still at its old path. An existing file is never replaced: the name of the new file gets a number.
   static func save(_ path: String, named name: UntrustedText, in folder: String) async throws(CommandError) -> String {
     let result: Result<String, CommandError> = await withCheckedContinuation { continuation in
       queue.async { continuation.resume(returning: moved(path, to: folder, cleaned(name))) }

@@ -6,11 +6,9 @@ import PeerCore
 @preconcurrency import Musl
 #endif
 
-/// A file that is written completely or not at all.
 package enum OutputFile {
   /// The reason why the file was not written.
   package enum WriteError: Error, Equatable, Sendable {
-    /// A file with this name exists.
     case exists(String)
     /// The path exists, but is not a regular file.
     case noFile(String)
@@ -29,13 +27,8 @@ package enum OutputFile {
     private static func shown(_ path: String) -> String { UntrustedText(path).quoted(limit: 256) }
   }
 
-  /// Writes a file under a temporary name and then renames it, so that no program reads an incomplete file.
-  ///
-  /// - Parameters:
-  ///   - bytes: The contents.
-  ///   - path: The path of the file.
-  ///   - isReplacing: Whether to replace an existing file.
-  /// - Throws: ``WriteError``; an existing file is then unchanged.
+  /// Writes a file under a temporary name and then renames it, so that no program reads an incomplete file; throws
+  /// ``WriteError``; an existing file is then unchanged.
   package static func write(_ bytes: [UInt8], to path: String, isReplacing: Bool) throws(WriteError) {
     try check(path, isReplacing: isReplacing)
     let beside = "\(path).\(UInt64.random(in: 0...UInt64.max)).part"
@@ -49,9 +42,8 @@ package enum OutputFile {
     throw failure == EEXIST ? .exists(path) : refused(path, failure)
   }
 
-  /// Checks whether a file can be written to a path, before its contents are created.
-  ///
-  /// - Throws: ``WriteError`` if the file cannot be written.
+  /// Checks whether a file can be written to a path, before its contents are created; throws if the file cannot be
+  /// written.
   package static func check(_ path: String, isReplacing: Bool) throws(WriteError) {
     var status = stat()
     guard stat(path, &status) == 0 else { return }

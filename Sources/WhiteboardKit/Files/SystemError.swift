@@ -4,9 +4,7 @@
 @preconcurrency import Musl
 #endif
 
-/// The system's descriptions of its errors.
 package enum SystemError {
-  /// Returns the system's description of an error number.
   package static func words(for number: Int32) -> String {
     var text = [CChar](repeating: 0, count: 256)
     // The POSIX variant of `strerror_r` fills the buffer. The GNU variant fills the buffer, or returns a constant

@@ -46,7 +46,6 @@ final class ActiveBoard {
     persistence: persistence,
     browsers: browsers
   )
-  /// The access of browsers to the board.
   private(set) lazy var browsers = BrowserAccess(
     runtime,
     configuration,
@@ -154,13 +153,8 @@ final class ActiveBoard {
     } catch { configuration.logger.warning("The title was not stored.", metadata: ["reason": "\(error.message)"]) }
   }
 
-  /// Hides an author on all boards, or shows it again.
-  ///
-  /// - Parameters:
-  ///   - word: The name or id prefix of the author.
-  ///   - isHidden: Whether to hide the author.
-  /// - Returns: The number of objects on this board that were hidden or shown.
-  /// - Throws: ``CommandError`` if no author matches, or the change cannot be stored.
+  /// Hides an author on all boards, or shows it again; returns the number of objects on this board that were hidden or
+  /// shown; throws if no author matches, or the change cannot be stored.
   nonisolated(nonsending) func setAuthor(_ word: String, isHidden: Bool) async throws(CommandError) -> CommandOutcome {
     let hidden = reports.hiddenAuthors
     let author = try authors.find(word, or: hidden.members)
@@ -175,7 +169,6 @@ final class ActiveBoard {
   }
 }
 
-/// Performing the actions of the replica.
 extension ActiveBoard {
   /// Performs the actions that the replica returned for an input, and schedules the next timed work.
   ///
@@ -188,7 +181,6 @@ extension ActiveBoard {
     runtime.changed()
   }
 
-  /// Passes an action to the component that performs it.
   private func fulfill(_ action: ReplicaAction) {
     publisher.publish(action)
     switch action {
@@ -258,22 +250,11 @@ final class Profiles {
   private let runtime: BoardRuntime
   private let settings: PersonalSettings?
   private let replica: Replica
-  /// The open board.
-  ///
   /// The reference is unowned because the open board owns this object.
   private unowned let active: ActiveBoard
   private let members: Members
   private let persistence: Persistence
 
-  /// Creates the profiles of a board.
-  ///
-  /// - Parameters:
-  ///   - runtime: The services of the board.
-  ///   - settings: The storage of the local profile; nil if it is not stored.
-  ///   - replica: The replica of the board.
-  ///   - active: The open board.
-  ///   - members: The members.
-  ///   - persistence: The board's file, which stores the names.
   init(
     _ runtime: BoardRuntime,
     _ settings: PersonalSettings?,
@@ -290,9 +271,7 @@ final class Profiles {
     self.persistence = persistence
   }
 
-  /// Sends the local profile to the members.
-  ///
-  /// - Throws: ``BoardError`` if the name is too long.
+  /// Sends the local profile to the members; throws if the name is too long.
   func publish() throws(BoardError) {
     active.perform(try replica.setProfile(name: members.ownName, icon: members.ownIcon?.emoji ?? "", now: runtime.now))
   }

@@ -6,9 +6,7 @@ import WhiteboardSync
 ///
 /// Confined to the actor of its board.
 struct BoardHost {
-  /// The board to host.
   enum Choice {
-    /// The board with this name.
     case named(String)
     /// The board with this id; the name is used if the board is new.
     case board(SessionID, name: String)
@@ -26,15 +24,10 @@ struct BoardHost {
   /// Whether a user or a program answers the peers that ask to join.
   let asksUser: Bool
 
-  /// Opens the session of a board, and its file if boards are saved.
+  /// Opens the session of a board, and its file if boards are saved; `new` is the id for a new board if the choice has
+  /// none.
   ///
-  /// - Parameters:
-  ///   - choice: The board to host.
-  ///   - new: The id for a new board if the choice has none.
-  ///   - transport: The local transport.
-  /// - Returns: The session of the board.
-  /// - Throws: ``WhiteboardError`` if the file cannot be opened for writing or does not match the configuration; the
-  ///   file is then unchanged. ``SessionError`` if the session cannot be opened.
+  /// Throws if the file cannot be opened for writing or does not match the configuration, and then leaves it unchanged.
   nonisolated(nonsending) func host(_ choice: Choice, orMaking new: SessionID, _ transport: PeerTransport) async throws
     -> BoardSession
   {
@@ -69,7 +62,6 @@ struct BoardHost {
     return BoardSession(session, name: name, policy: policy)
   }
 
-  /// Opens the session of a board, or returns the session that a host moved to this relay.
   private nonisolated(nonsending) func open(
     _ id: SessionID,
     _ name: String,

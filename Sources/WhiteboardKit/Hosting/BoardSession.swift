@@ -5,7 +5,6 @@ import WhiteboardDocument
 ///
 /// Confined to the actor of its board.
 final class BoardSession {
-  /// The session.
   let session: Session
   /// The name of the board; an id prefix if no name is known.
   private(set) var name: String
@@ -26,20 +25,16 @@ final class BoardSession {
     self.policy = policy
   }
 
-  /// The admission setting that corresponds to the policy.
   var admission: BoardConfiguration.Admission { BoardConfiguration.Admission(policy) }
 
   /// The join code; nil if the local peer does not admit by code.
   var code: JoinCode? { if case .code(let code) = policy { code } else { nil } }
 
-  /// Replaces the join code.
   func setCode(_ code: JoinCode) { policy = .code(code) }
 
   /// Replaces the policy with one that follows the host's (MEM-17).
   func setPolicy(_ policy: AdmissionPolicy) { self.policy = policy }
 
-  /// Returns whether newcomers can be admitted by the local peer.
-  ///
   /// A member that only admits known peers knows no newcomer, unless its user chose this policy.
   func admitsNewcomers(_ configuration: BoardConfiguration) -> Bool {
     guard case .known = policy else { return true }
@@ -48,11 +43,10 @@ final class BoardSession {
 
   // MARK: - The name
 
-  /// Stores the title of the board, so that lists and commands can find the board by its title.
+  /// Stores the title of the board, so that lists and commands can find the board by its title; throws if the file
+  /// cannot be written.
   ///
   /// A board without a name takes its name from the title.
-  ///
-  /// - Throws: An error if the file cannot be written.
   nonisolated(nonsending) func storeTitle(_ title: String, in document: BoardDocument) async throws(DocumentError) {
     defer { checkIsolation(#isolation) }
     if try await document.title() ?? "" != title { try await document.setTitle(title) }
@@ -62,9 +56,8 @@ final class BoardSession {
     await session.setName(name)
   }
 
-  /// Stores the name of the board in a file that was created before the name was known.
-  ///
-  /// - Throws: An error if the file cannot be read or written.
+  /// Stores the name of the board in a file that was created before the name was known; throws if the file cannot be
+  /// read or written.
   nonisolated(nonsending) func storeName(in document: BoardDocument) async throws(DocumentError) {
     defer { checkIsolation(#isolation) }
     guard isProvisional(try await document.name()), !isProvisional(name) else { return }
@@ -74,7 +67,6 @@ final class BoardSession {
   /// Returns whether a name is only a placeholder for an unknown name.
   private func isProvisional(_ name: String) -> Bool { name.isEmpty || name == session.id.short }
 
-  /// Returns the part of a title that fits into a name.
   private static func name(fromTitle title: String) -> String {
     var name = ""
     for character in title {
@@ -86,7 +78,6 @@ final class BoardSession {
 }
 
 extension BoardConfiguration.Admission {
-  /// Creates the admission setting that corresponds to a policy.
   init(_ policy: AdmissionPolicy) {
     self =
       switch policy {
@@ -100,11 +91,6 @@ extension BoardConfiguration.Admission {
 
 extension BoardConfiguration {
   /// Returns the local admission policy; creates a code if the policy needs one and none is known.
-  ///
-  /// - Parameters:
-  ///   - fallback: The policy if the configuration has none.
-  ///   - code: The code to use if the configuration has none.
-  /// - Returns: The policy.
   func admissionPolicy(default fallback: Admission, code: JoinCode?) -> AdmissionPolicy {
     switch admission ?? fallback {
     case .ask: .ask
@@ -114,8 +100,6 @@ extension BoardConfiguration {
     }
   }
 
-  /// Returns whether the local peer hosts the board of a session.
-  ///
   /// Opening an offline copy of another peer's board does not make the local peer its host.
   func isHosting(_ session: Session) -> Bool { !isOffline && (isRelay || session.hostPeer == session.localPeer) }
 }

@@ -27,13 +27,11 @@ struct IncomingEvents {
   enum Verdict: Equatable {
     /// Continue to read from the link.
     case pass
-    /// Stop reading from the link of this member.
     case stopReading(PeerID)
     /// Disconnect this member: too many of its events are queued although reading should have stopped.
     case disconnect(PeerID)
   }
 
-  /// The next step of the reader.
   enum Step {
     /// Handle this event, and then call ``resume(_:)`` for its member.
     case handle(SessionEvent, of: PeerID?)
@@ -78,11 +76,9 @@ struct IncomingEvents {
   /// Whether more events should be read from the session.
   var hasRoom: Bool { count < Self.events }
 
-  /// Adds an event.
+  /// Adds an event; returns the action for the link of its member.
   ///
   /// A datagram is dropped if its member has used up its processor time, or has too many queued events.
-  ///
-  /// - Returns: The action for the link of its member.
   mutating func append(_ event: SessionEvent, now: Duration) -> Verdict {
     guard let peer = event.member else {
       urgent.append(event)
@@ -151,9 +147,8 @@ struct IncomingEvents {
     return earliest.map { .wait(until: $0) } ?? .none
   }
 
-  /// Updates the state of a member's queue after one of the member's events was handled.
-  ///
-  /// - Returns: True if reading from the member's link must resume, because the queue is at most half full.
+  /// Updates the state of a member's queue after one of the member's events was handled; returns true if reading from
+  /// the member's link must resume, because the queue is at most half full.
   mutating func resume(_ peer: PeerID) -> Bool {
     guard let queue = queues[peer], queue.isStopped, queue.messages <= Self.messages / 2, queue.bytes <= Self.bytes / 2
     else { return false }
@@ -187,7 +182,6 @@ extension SessionEvent {
     }
   }
 
-  /// The member whose queue the event joins; nil if the order of the event does not matter.
   fileprivate var member: PeerID? {
     switch self {
     case .peerJoined(let peer): peer.id

@@ -14,9 +14,7 @@ struct RelayMove {
   let runtime: BoardRuntime
   let discovery: BoardDiscovery
   let board: BoardSession
-  /// The local peer.
   let localPeer: PeerID
-  /// The relays to ask.
   let carrier: BoardConfiguration.Carrier
 
   /// Moves the board to a relay, and moves it again if the relay loses the board.
@@ -37,12 +35,10 @@ struct RelayMove {
 
   private func isReached(_ peer: PeerID) -> Bool { runtime.call { $0.members.isReached(peer) } }
 
-  /// Asks relays until one accepts the board, or the configured relay refuses it.
+  /// Asks relays until one accepts the board, or the configured relay refuses it; returns the relay; nil if it refused
+  /// the board, or the board is closed.
   ///
   /// After that, the session keeps the relay up to date, even if either program restarts.
-  ///
-  /// - Parameter former: The relay that had the board.
-  /// - Returns: The relay; nil if it refused the board, or the board is closed.
   private nonisolated(nonsending) func move(from former: PeerID?) async -> PeerID? {
     defer { checkIsolation(#isolation) }
     var failures = 0

@@ -25,17 +25,14 @@ final class Serving {
   /// The session of the board, with its name and admission policy.
   var board: BoardSession { active.boardSession }
 
-  /// Returns the link to the board with a code.
   func link(code: JoinCode) -> String {
     guard var link = try? BoardLink(ready.link) else { return "" }
     link.code = code.words
     return link.text
   }
 
-  /// Updates whether the board is announced.
   func setAnnounced(_ isAnnounced: Bool) { ready.announced = isAnnounced }
 
-  /// Replaces the join code in this program and for other programs of this user.
   func setCode(_ code: JoinCode, _ configuration: BoardConfiguration) {
     board.setCode(code)
     ready.link = link(code: code)
@@ -43,9 +40,8 @@ final class Serving {
     if openBoard != nil { showOpenBoard(configuration) }
   }
 
-  /// Updates how others join the board, after the policy or the set of peers that admit newcomers changed.
-  ///
-  /// - Returns: The event that reports the change; nil if nothing changed.
+  /// Updates how others join the board, after the policy or the set of peers that admit newcomers changed; returns the
+  /// event that reports the change; nil if nothing changed.
   func updateAdmission(_ configuration: BoardConfiguration, isAnnounced: Bool) -> BoardEvent.Admission? {
     let former = BoardEvent.Admission(ready)
     let canAdmit = board.admitsNewcomers(configuration)
@@ -60,9 +56,8 @@ final class Serving {
     return new
   }
 
-  /// Makes the board and its current code visible to other programs of this user.
-  ///
-  /// - Returns: Whether the file could be written.
+  /// Makes the board and its current code visible to other programs of this user; returns whether the file could be
+  /// written.
   @discardableResult func showOpenBoard(_ configuration: BoardConfiguration) -> Bool {
     // The previous file object holds the lock until the object is released.
     openBoard = nil
@@ -83,7 +78,6 @@ final class Serving {
     return openBoard != nil
   }
 
-  /// Makes the board invisible to other programs of this user.
   func hideOpenBoard() { openBoard = nil }
 }
 
@@ -133,7 +127,6 @@ extension BoardSession {
     ).text
   }
 
-  /// The connected peers that can admit newcomers.
   var admitters: [BoardEvent.Admitter] {
     let admitters = Set(session.admitters)
     return session.peers().map(\.peer).filter { admitters.contains($0.id) }.map { peer in
@@ -143,6 +136,5 @@ extension BoardSession {
 }
 
 extension JoinCode {
-  /// The words of the code.
   var words: [String] { text.split(separator: "-").map(String.init) }
 }

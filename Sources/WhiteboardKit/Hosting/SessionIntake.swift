@@ -24,7 +24,6 @@ final class SessionIntake {
   /// It ends when the session ends.
   private let signals: AsyncStream<Void>
   private let signalSource: AsyncStream<Void>.Continuation
-  /// Whether event handling has ended.
   private var hasEnded = false
   private var endWaiter: CheckedContinuation<Void, Never>?
 
@@ -127,8 +126,7 @@ final class SessionIntake {
 
   /// Waits until the events of the ended session are handled, so that none of them changes the board later.
   ///
-  /// - Parameter limit: The time at which the remaining events are dropped. Their changes are not lost, because other
-  ///   members have them.
+  /// After `limit`, the remaining events are dropped; their changes are not lost, because other members have them.
   nonisolated(nonsending) func finish(before limit: ContinuousClock.Instant) async {
     defer { checkIsolation(#isolation) }
     guard !hasEnded else { return }
@@ -139,7 +137,6 @@ final class SessionIntake {
     await withCheckedContinuation { endWaiter = $0 }
   }
 
-  /// Drops all events that are not handled yet, and all later ones.
   private func dropEvents() {
     markEnded()
     signalSource.finish()
@@ -152,12 +149,10 @@ final class SessionIntake {
   }
 }
 
-/// The handling of single events.
 extension SessionIntake {
   private var replica: Replica { board.replica }
   private var members: Members { board.members }
 
-  /// Passes an event to the component that is responsible for it.
   func dispatch(_ event: SessionEvent) {
     switch event {
     case .invitation(let invitation): invitations.received(invitation)
@@ -290,7 +285,6 @@ extension SessionIntake {
     remove(peer)
   }
 
-  /// Removes a member that left.
   func remove(_ peer: PeerID) {
     board.outbox.leave(peer)
     guard members.remove(peer) else { return }

@@ -6,11 +6,8 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
   /// The value of ``admit`` if the local peer cannot admit newcomers.
   package static let closed = "none"
 
-  /// The id of the board.
   package var board: String
-  /// The name of the board.
   package var boardName: String
-  /// The local peer id.
   package var peer: String
   /// The admission policy, if it is known: `ask`, `code`, `known` or `anyone`; `none` if the local peer cannot admit
   /// newcomers.
@@ -30,7 +27,6 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
   /// The SHA-256 hash of the certificate, as browsers show it; nil if browsers do not warn about it.
   package var fingerprint: String?
 
-  /// Creates the invitation to an open board with an additional code.
   package init(_ board: OpenBoard, _ answer: InvitationRequest.Answer) {
     var board = board
     board.code = answer.code
@@ -43,7 +39,6 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
     fingerprint = answer.fingerprint
   }
 
-  /// Creates the invitation to an open board.
   package init(_ board: OpenBoard) {
     let listen = board.listen.map { PeerAddress(host: $0, port: board.port) }
     self.init(
@@ -59,18 +54,6 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
     )
   }
 
-  /// Creates an invitation.
-  ///
-  /// - Parameters:
-  ///   - board: The id of the board.
-  ///   - boardName: The name of the board.
-  ///   - peer: The local peer id.
-  ///   - admit: The admission policy, if it is known.
-  ///   - code: The join code.
-  ///   - pass: The pass of the links, if a user admits peers (HEL-9).
-  ///   - open: Whether others can join now.
-  ///   - hosts: The local addresses, without ports, best first.
-  ///   - port: The port.
   package init(
     board: String,
     boardName: String,

@@ -12,11 +12,8 @@ import Musl
 /// The request is a file beside the ``OpenBoard`` file of that program, and the answer is a second file. Only the user
 /// can write these files, so the request needs no other authentication.
 package enum InvitationRequest {
-  /// The answer to a request.
   package struct Answer: Codable, Equatable, Sendable {
-    /// The code.
     package var code: String?
-    /// The browser link with each address of the computer; nil if a code was requested.
     package var links: [String]?
     /// The SHA-256 hash of the certificate; nil if browsers do not warn about it.
     package var fingerprint: String?
@@ -24,19 +21,11 @@ package enum InvitationRequest {
     package var role: String?
     /// The time at which the code expires, in RFC 3339 format; nil if the code does not expire.
     package var expires: String?
-    /// The reason why there is no code.
     package var refusal: String?
   }
 
-  /// Requests a code, and waits for the answer.
-  ///
-  /// - Parameters:
-  ///   - terms: The role and the lifetime of the code.
-  ///   - board: The board that another program has open.
-  ///   - directory: The data directory of both programs.
-  ///   - patience: The maximum time to wait.
-  /// - Returns: The answer.
-  /// - Throws: ``WhiteboardError`` if the request could not be written, was refused, or was not answered in time.
+  /// Requests a code, and waits for the answer for at most `patience`; throws if the request could not be written, was
+  /// refused, or was not answered in time.
   package static func ask(
     _ terms: InvitationTerms,
     of board: OpenBoard,
@@ -66,11 +55,6 @@ package enum InvitationRequest {
   }
 
   /// Answers the requests for codes of a board, until the task is canceled.
-  ///
-  /// - Parameters:
-  ///   - board: The id of the board.
-  ///   - directory: The data directory.
-  ///   - invite: Creates a code.
   static nonisolated(nonsending) func serve(
     about board: String,
     inDataDirectory directory: String,
@@ -95,7 +79,6 @@ package enum InvitationRequest {
     } while await watch.tick()
   }
 
-  /// Reads and removes the pending requests for codes of a board.
   private static func receive(about board: String, inDataDirectory directory: String) -> [(
     id: String, terms: InvitationTerms
   )] {
@@ -113,7 +96,6 @@ package enum InvitationRequest {
     }
   }
 
-  /// The paths of a request and of its answer.
   private struct Places {
     static let question = ".ask-"
     let question: String

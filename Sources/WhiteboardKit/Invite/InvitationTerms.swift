@@ -12,7 +12,6 @@ public struct InvitationTerms: Hashable, Codable, Sendable {
   /// The lifetime in seconds; nil for a code or link that is valid while the board is open.
   public var seconds: Int?
 
-  /// Whether the lifetime is in the allowed range.
   var isValid: Bool { seconds.map((1...Self.maximumSeconds).contains) ?? true }
 
   /// Creates terms.

@@ -13,13 +13,9 @@ import Musl
 /// holds a lock on the file. When the program exits or crashes, the system releases the lock, so readers ignore a file
 /// without a lock.
 package struct OpenBoard: Codable, Equatable, Sendable {
-  /// The id of the board.
   package var board: String
-  /// Its name.
   package var boardName: String
-  /// The peer id of the program.
   package var peer: String
-  /// The port on which the program listens.
   package var port: Int
   /// The address on which the program listens; nil for all addresses.
   package var listen: String?
@@ -42,8 +38,6 @@ package struct OpenBoard: Codable, Equatable, Sendable {
   }
 }
 
-/// The file of an ``OpenBoard``.
-///
 /// The file exists until this object is released.
 final class OpenBoardFile: Sendable {
   private let path: String

@@ -7,9 +7,7 @@ import PeerSession
 /// The type performs no I/O, and uses no clock and no random numbers. It receives the announced peers and the result of
 /// each attempt, and returns the next step.
 struct JoinSearch: Sendable {
-  /// One announced peer of one board.
   struct Candidate: Sendable, Equatable {
-    /// The peer and the board that it announces.
     struct ID: Hashable, Sendable {
       let peer: PeerID
       let board: SessionID
@@ -35,9 +33,7 @@ struct JoinSearch: Sendable {
     case all
   }
 
-  /// The next step of the search.
   enum Step: Equatable, Sendable {
-    /// Request admission from this peer.
     case ask(Candidate)
     /// Wait until another peer is announced, or until this time.
     case wait(until: Duration)
@@ -87,35 +83,21 @@ struct JoinSearch: Sendable {
   /// The time of the last refusal by an announced peer, not counting refusals by other peers at its address.
   private var lastRefusal: Duration?
 
-  /// Creates a search.
-  ///
-  /// - Parameters:
-  ///   - boards: The boards that the search can try.
-  ///   - redialLimit: The maximum time for repeated attempts with a peer that is busy or does not answer.
-  ///   - deadline: The time at which to stop waiting for further peers if none has refused.
   init(_ boards: Boards, redialLimit: Duration, deadline: Duration) {
     self.boards = boards
     self.redialLimit = redialLimit
     self.deadline = deadline
   }
 
-  /// The refusals, in the order in which the candidates were first asked.
   var refusals: [Refusal] {
     asked.compactMap { candidate in outcomes[candidate.id].map { Refusal(candidate: candidate, error: $0.error) } }
   }
 
   /// Updates the announced peers.
-  ///
-  /// - Parameter candidates: The announced peers that match the user's request, in order of appearance.
   mutating func show(_ candidates: [Candidate]) { shown = candidates }
 
-  /// Whether there is another candidate to ask next.
   var hasNext: Bool { !new.isEmpty }
 
-  /// Returns the next step.
-  ///
-  /// - Parameter now: The current time.
-  /// - Returns: The next step.
   mutating func next(now: Duration) -> Step {
     let meant = Self.boards(new)
     let isChoice = meant.count > 1 && boards != .all
@@ -138,16 +120,10 @@ struct JoinSearch: Sendable {
     return now < end ? .wait(until: end) : .giveUp
   }
 
-  /// Handles a failed attempt.
+  /// Handles a failed attempt; returns whether the candidate will be asked again.
   ///
-  /// - Parameters:
-  ///   - id: The candidate that was asked.
-  ///   - error: The reason for the failure.
-  ///   - time: The time that a local or remote user took to answer a question during the attempt. The limits do not
-  ///     include this time.
-  ///   - now: The current time.
-  ///   - jitter: The fraction of the maximum jitter to add before the next attempt, from 0 to 1.
-  /// - Returns: Whether the candidate will be asked again.
+  /// The limits do not include `time`, which a local or remote user took to answer a question. `jitter` is the fraction
+  /// of the maximum jitter to add, from 0 to 1.
   @discardableResult mutating func refused(
     by id: Candidate.ID,
     _ error: SessionError,
@@ -217,7 +193,6 @@ extension JoinSearch.Refusal {
   /// The refusal as text for the user, such as `Ada (st4ksrqd) asks for a code`.
   var words: String { Self.words(error, by: candidate.id.peer, candidate.hostName, at: candidate.addresses.first) }
 
-  /// Returns the refusal of a peer as text for the user.
   static func words(_ error: SessionError, by peer: PeerID, _ name: UntrustedText, at address: PeerAddress?) -> String {
     "\(EventText.person(name, peer.text)) \(predicate(error, address))"
   }

@@ -1,15 +1,8 @@
 import PeerCore
 import PeerSession
 
-/// Explanations of why no peer admitted the local peer.
 extension Joiner {
-  /// Returns an error that explains a refusal to the user, and says what to do.
-  ///
-  /// - Parameters:
-  ///   - error: The refusal.
-  ///   - request: The request that was refused.
-  ///   - peer: The announced names of the peer.
-  /// - Returns: ``WhiteboardError``, or the same error if it needs no explanation.
+  /// Explains a refusal to the user, and says what to do; returns the same error if it needs no explanation.
   nonisolated(nonsending) func explain(_ error: SessionError, _ request: JoinRequest, of peer: AskedPeer) async
     -> any Error
   {

@@ -4,13 +4,8 @@ import PeerSession
 
 /// Joining a board that is announced on this network; ``JoinSearch`` decides which peer is asked.
 extension Joiner {
-  /// Requests admission from the announced peers of a board in turn until one admits the local peer.
-  ///
-  /// - Parameters:
-  ///   - name: The user's name for the board; nil for any board.
-  ///   - timeout: The maximum time to wait for further peers.
-  /// - Returns: The board.
-  /// - Throws: ``WhiteboardError`` if the board is not found, several boards match, or every peer refuses.
+  /// Requests admission from the announced peers of a board in turn until one admits the local peer; throws if the
+  /// board is not found, several boards match, or every peer refuses.
   nonisolated(nonsending) func joinNearby(_ name: String?, timeout: Duration) async throws -> BoardSession {
     defer { checkIsolation(#isolation) }
     runtime.emit(.joining(.init(step: .searching, boardName: name.map { UntrustedText($0) })))
@@ -61,7 +56,6 @@ extension Joiner {
     return try await ask(request(for: candidate), of: candidate.askedPeer, isAgain: isAgain)
   }
 
-  /// Returns the request for a candidate.
   func request(for candidate: JoinSearch.Candidate) -> JoinRequest {
     var request = JoinRequest(
       session: candidate.id.board,
@@ -79,7 +73,6 @@ extension Joiner {
   /// The time that a user took to answer a question during the last attempt.
   private var timeOfQuestion: Duration { questionStart.map { runtime.clock.now - $0 } ?? .zero }
 
-  /// Reports a refusal, after which the search asks another peer.
   private func report(_ refusal: JoinSearch.Refusal, hasNext: Bool) {
     let peer = EventText.person(refusal.candidate.hostName, refusal.candidate.id.peer.text)
     let next = hasNext ? " Trying the next peer." : ""

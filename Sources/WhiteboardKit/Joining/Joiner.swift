@@ -7,13 +7,11 @@ import WhiteboardDocument
 /// Reports each step, asks the user to compare words if necessary, and explains failures. Confined to the actor of its
 /// board.
 final class Joiner {
-  /// The announced names of the peer that is asked to admit the local peer; may be empty.
   struct AskedPeer {
     var hostName = UntrustedText("")
     var boardName = UntrustedText("")
   }
 
-  /// The state of one attempt to be admitted.
   struct Attempt {
     /// The address that accepted the connection and has not answered yet.
     var silentAddress: String?
@@ -35,7 +33,6 @@ final class Joiner {
 
   /// The peers and boards that a search asks first.
   var known = Acquaintances()
-  /// The current attempt, or the last one.
   var attempt = Attempt()
   /// The time at which a remote user was asked to admit the local peer; nil if no user was asked.
   var questionStart: ContinuousClock.Instant?
@@ -62,14 +59,9 @@ final class Joiner {
     self.transport = transport
   }
 
-  /// Finds a board and joins it.
+  /// Finds a board and joins it; also returns whether it was found by its announcement.
   ///
-  /// - Parameters:
-  ///   - target: The board.
-  ///   - timeout: The maximum time to wait for the board's announcement.
-  /// - Returns: The board, and whether it was found by its announcement.
-  /// - Throws: ``WhiteboardError`` or ``SessionError`` if no board or more than one is found, or no peer admits the
-  ///   local peer.
+  /// Throws if no board or more than one is found, or no peer admits the local peer.
   nonisolated(nonsending) func join(_ target: JoinTarget, timeout: Duration) async throws -> (
     BoardSession, isAnnounced: Bool
   ) {
@@ -84,9 +76,8 @@ final class Joiner {
 
   // MARK: - At a given address
 
-  /// Joins the board at an address.
-  ///
   /// If a known board had a member at this address before, and the peer there still has that board, joins that board.
+  ///
   /// Otherwise, joins the peer's only board.
   private nonisolated(nonsending) func join(at address: PeerAddress) async throws -> BoardSession {
     var request = JoinRequest(
@@ -177,16 +168,10 @@ final class Joiner {
 
   // MARK: - Asking
 
-  /// Requests admission from a peer.
+  /// Requests admission from a peer; throws if the peer does not admit the local peer.
   ///
-  /// Uses the stored code if the request has none, and no code if the peer does not ask for one.
-  ///
-  /// - Parameters:
-  ///   - request: The request; the function adds the stored membership.
-  ///   - peer: The announced names of the peer and the board.
-  ///   - isAgain: Whether this attempt repeats an earlier one with the same peer. Repeated attempts are not reported.
-  /// - Returns: The board.
-  /// - Throws: ``SessionError`` if the peer does not admit the local peer.
+  /// Uses the stored code if the request has none, and no code if the peer does not ask for one. Repeated attempts are
+  /// not reported.
   nonisolated(nonsending) func ask(_ request: JoinRequest, of peer: AskedPeer, isAgain: Bool = false) async throws
     -> BoardSession
   {
@@ -282,7 +267,6 @@ final class Joiner {
     )
   }
 
-  /// Reports a step of an attempt.
   private func report(_ step: JoinStep, _ id: PeerID?, _ peer: AskedPeer) {
     guard runtime.ending == nil else { return }
     var joining = BoardEvent.Joining(
@@ -342,11 +326,9 @@ extension JoinTarget {
   }
 }
 
-/// The verification words that a user compares on both screens before the local peer joins.
 extension Joiner {
-  /// Asks the user to compare the verification words, if nothing else proves the identity of the host.
-  ///
-  /// - Returns: Whether the words are the same.
+  /// Asks the user to compare the verification words, if nothing else proves the identity of the host; returns whether
+  /// the words are the same.
   static func compare(_ verification: Verification, timeout: Duration, on sharedBoard: isolated SharedBoard) async
     -> Bool
   { await sharedBoard.joiner?.compare(verification, timeout: timeout) ?? false }

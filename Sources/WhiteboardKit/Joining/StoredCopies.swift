@@ -7,7 +7,6 @@ import WhiteboardDocument
 ///
 /// A copy that cannot be read is treated as missing, since a board can be joined without it.
 struct StoredCopies: Sendable {
-  /// The data in a copy that helps to join its board again.
   struct Member: Sendable {
     let board: SessionID
     /// The members of the board, with the ticket that admits the local peer.
@@ -25,7 +24,6 @@ struct StoredCopies: Sendable {
 
   private var library: BoardLibrary { configuration.library }
 
-  /// Whether stored copies are used for joining.
   private var isUsed: Bool { configuration.remembersBoards && configuration.recordingFile == nil }
 
   /// Returns the stored data for joining a board; nil if there is no copy.
@@ -35,10 +33,8 @@ struct StoredCopies: Sendable {
     return await member(of: board, inFile: file)
   }
 
-  /// Reserves the copy of a board, before any peer hears that this program joins it.
-  ///
-  /// - Returns: The reservation; nil if there is no copy.
-  /// - Throws: ``WhiteboardError`` if another program has the copy open.
+  /// Reserves the copy of a board, before any peer hears that this program joins it; returns the reservation; nil if
+  /// there is no copy; throws if another program has the copy open.
   nonisolated(nonsending) func reserve(_ board: SessionID) async throws(WhiteboardError) -> BoardReservation? {
     defer { checkIsolation(#isolation) }
     guard isUsed else { return nil }
@@ -90,9 +86,6 @@ struct StoredCopies: Sendable {
   }
 
   /// Returns the known peers and, on request, the known boards.
-  ///
-  /// - Parameter includesBoards: Whether to include the boards. If true, every stored copy is opened.
-  /// - Returns: The peers and boards.
   nonisolated(nonsending) func acquaintances(includesBoards: Bool) async -> Acquaintances {
     defer { checkIsolation(#isolation) }
     var known = Acquaintances()
@@ -131,9 +124,7 @@ extension BoardDocument {
 struct Acquaintances: Sendable {
   /// The peers whose keys were verified before.
   var peers: Set<PeerID> = []
-  /// The boards with a copy on this computer.
   var boards: Set<SessionID> = []
-  /// The known members of these boards.
   var members: [SessionID: Set<PeerID>] = [:]
 
   /// The browser preference for the known peers and boards.

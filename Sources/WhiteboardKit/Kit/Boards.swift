@@ -184,7 +184,6 @@ public struct Boards: Sendable {
   }
 }
 
-/// The running boards of a program.
 private actor OpenBoards {
   private struct Running {
     let board: SharedBoard
@@ -194,9 +193,8 @@ private actor OpenBoards {
   private var boards: [Running] = []
   private var isClosed = false
 
-  /// Runs a board, and waits until its session is open.
-  ///
-  /// - Throws: The error of a board that was closed before its session was open, or `CancellationError`.
+  /// Runs a board, and waits until its session is open; throws the error of a board that was closed before its session
+  /// was open, or `CancellationError`.
   func start(_ configuration: BoardConfiguration) async throws -> SharedBoard {
     guard !isClosed, !Task.isCancelled else { throw CancellationError() }
     let board = SharedBoard(configuration, input: nil, sink: NoEvents())
@@ -230,9 +228,8 @@ private actor OpenBoards {
     return nil
   }
 
-  /// Leaves all boards, and waits until their files are closed.
-  ///
-  /// - Throws: The first error of a board that could not be saved.
+  /// Leaves all boards, and waits until their files are closed; throws the first error of a board that could not be
+  /// saved.
   func close() async throws {
     isClosed = true
     let boards = boards

@@ -3,8 +3,6 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// Publishes the changes of a board to the readers of ``SharedBoard/changes``.
-///
 /// Confined to the actor of its board.
 final class ChangePublisher {
   let readers = ChangeReaders()
@@ -16,15 +14,12 @@ final class ChangePublisher {
     self.localPeer = localPeer
   }
 
-  /// Publishes a change.
-  ///
   /// The change is only created if there are readers.
   func publish(_ change: @autoclosure () -> SharedBoard.Change) {
     guard !readers.isEmpty else { return }
     readers.publish(change())
   }
 
-  /// Publishes the change that an action of the replica reports; ignores other actions.
   func publish(_ action: ReplicaAction) {
     guard !readers.isEmpty, let change = change(of: action) else { return }
     readers.publish(change)
@@ -44,7 +39,6 @@ final class ChangePublisher {
     }
   }
 
-  /// Returns the public description of a member.
   func member(_ peer: PeerID) -> SharedBoard.Member { SharedBoard.Member(id: peer, name: members.chosenName(of: peer)) }
 
   private func member(_ member: MemberID) -> SharedBoard.Member { self.member(PeerID(member)) }

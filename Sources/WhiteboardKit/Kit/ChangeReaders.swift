@@ -9,8 +9,6 @@ final class ChangeReaders: Sendable {
     var isFinished = false
   }
 
-  /// A weak reference to a buffer.
-  ///
   /// The buffer lives as long as its reader.
   private struct Weak: Sendable { weak var buffer: ChangeBuffer? }
 
@@ -19,7 +17,6 @@ final class ChangeReaders: Sendable {
   /// Whether there are no readers, so that changes need not be created.
   var isEmpty: Bool { state.withLockedValue { $0.buffers.isEmpty } }
 
-  /// Creates a buffer for a new reader.
   func add() -> ChangeBuffer {
     let buffer = ChangeBuffer()
     let isFinished = state.withLockedValue { state in
@@ -31,10 +28,8 @@ final class ChangeReaders: Sendable {
     return buffer
   }
 
-  /// Appends a change to every buffer.
   func publish(_ change: SharedBoard.Change) { for buffer in current { buffer.append(change) } }
 
-  /// Ends the sequence of every reader after its buffered changes.
   func finish() {
     state.withLockedValue { $0.isFinished = true }
     for buffer in current { buffer.finish() }
@@ -64,7 +59,6 @@ final class ChangeBuffer: Sendable {
     var count = 0
     /// The approximate size of these changes, in bytes.
     var bytes = 0
-    /// The index of the next change to read.
     var start = 0
     /// For each member, the index of its buffered presence update, which a later update replaces.
     var presences: [PeerID: Int] = [:]
@@ -111,7 +105,6 @@ final class ChangeBuffer: Sendable {
       return nil
     }
 
-    /// Removes the nil elements, which mark replaced presence updates.
     private mutating func removeGaps() {
       changes = changes[start...].filter { $0 != nil }
       start = 0
@@ -134,7 +127,6 @@ final class ChangeBuffer: Sendable {
   /// The number of elements in memory, including nil elements; for tests.
   var storedCount: Int { state.withLockedValue { $0.changes.count } }
 
-  /// Appends a change, or passes it to the waiting reader.
   func append(_ change: SharedBoard.Change) {
     let waiter: CheckedContinuation<SharedBoard.Change?, Never>? = state.withLockedValue { state in
       guard !state.isFinished else { return nil }
@@ -144,7 +136,6 @@ final class ChangeBuffer: Sendable {
     waiter?.resume(returning: change)
   }
 
-  /// Ends the sequence after the buffered changes.
   func finish() {
     let waiter = state.withLockedValue { state in
       state.isFinished = true

@@ -15,9 +15,8 @@ public enum NewObject: Hashable, Sendable {
   /// A game of Connect Four against a member. If the member is nil, the first member that makes a move is the opponent.
   case connectFour(at: Point, opponent: SharedBoard.Member? = nil)
 
-  /// Returns the command that adds the object.
-  ///
-  /// - Throws: ``CommandError`` with `badArgument` if a point is outside the board.
+  /// Returns the command that adds the object; throws ``CommandError`` with `badArgument` if a point is outside the
+  /// board.
   func command() throws(CommandError) -> Command {
     switch self {
     case .text(let words, let place, let color):

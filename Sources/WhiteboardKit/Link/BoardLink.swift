@@ -214,7 +214,6 @@ public struct HostPort: Equatable, Hashable, Sendable, CustomStringConvertible {
     self.init(host: host, port: port)
   }
 
-  /// Returns whether a host is the local computer itself.
   package static func isLoopback(_ host: String) -> Bool {
     host.hasPrefix("127.") || host == "::1" || host == "localhost"
   }

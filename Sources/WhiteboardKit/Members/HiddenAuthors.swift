@@ -11,12 +11,8 @@ final class HiddenAuthors {
   private let settings: PersonalSettings?
   private(set) var members: Set<MemberID> = []
 
-  /// Creates an empty set.
-  ///
-  /// - Parameter settings: The storage; nil if nothing is stored.
   init(_ settings: PersonalSettings?) { self.settings = settings }
 
-  /// Loads the authors that were hidden in earlier runs.
   nonisolated(nonsending) func load() async throws(DocumentError) {
     defer { checkIsolation(#isolation) }
     if let settings { members = try await settings.hiddenAuthors }
@@ -26,9 +22,8 @@ final class HiddenAuthors {
 
   func contains(_ member: MemberID) -> Bool { members.contains(member) }
 
-  /// Hides an author or shows it again, and stores the change.
-  ///
-  /// - Throws: ``CommandError`` if too many authors are hidden, or the change cannot be stored.
+  /// Hides an author or shows it again, and stores the change; throws if too many authors are hidden, or the change
+  /// cannot be stored.
   nonisolated(nonsending) func set(_ member: MemberID, isHidden: Bool) async throws(CommandError) {
     guard !isHidden || members.count < Self.limit else {
       throw CommandError(
@@ -55,7 +50,6 @@ extension PersonalSettings {
     }
   }
 
-  /// Stores the authors that the user hid.
   fileprivate func store(hiddenAuthors: Set<MemberID>) throws(DocumentError) {
     let words = hiddenAuthors.sorted().map(\.description)
     try set("hidden", to: words.isEmpty ? nil : words.joined(separator: " "))

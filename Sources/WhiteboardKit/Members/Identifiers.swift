@@ -13,7 +13,6 @@ extension PeerID {
   /// Creates the peer id of a member.
   public init(_ member: MemberID) { self.init(member.value) }
 
-  /// Creates the peer id that an announcement claims.
   package init(claimed id: AnnouncedPeerID) { self.init(id.value) }
 }
 
@@ -26,16 +25,13 @@ extension SessionID {
   /// Creates the id of the session of a board.
   public init(_ board: BoardID) { self.init(board.value) }
 
-  /// Creates the session id that an announcement claims.
   package init(claimed id: AnnouncedSessionID) { self.init(id.value) }
 }
 
 extension AnnouncedPeerID {
-  /// Creates the id under which a peer announces itself.
   package init(_ peer: PeerID) { self.init(peer.value) }
 }
 
 extension AnnouncedSessionID {
-  /// Creates the id under which a session is announced.
   package init(_ session: SessionID) { self.init(session.value) }
 }

@@ -6,7 +6,6 @@ import Whiteboard
 ///
 /// Confined to the actor of its board.
 final class Members: Sequence {
-  /// A peer of the session.
   struct Member {
     /// The display name from the member's handshake.
     ///
@@ -16,7 +15,6 @@ final class Members: Sequence {
     var address: String?
     /// The member that passes everything on, if this member cannot be reached directly.
     var relay: PeerID?
-    /// The time at which the member joined.
     var since: ContinuousClock.Instant
 
     /// Whether the link to the member is usable: connected, or silent for only a moment.
@@ -32,7 +30,6 @@ final class Members: Sequence {
   private var list: [PeerID: Member] = [:]
   private let localPeer: PeerID
 
-  /// The display name of the local peer.
   var ownName: String
   /// The icon of the local peer; nil if it has none.
   var ownIcon: ProfileIcon?
@@ -40,7 +37,6 @@ final class Members: Sequence {
   var looks: [PeerID: Look] = [:]
   /// The names of members that were lost and have not joined again.
   private(set) var lost: [PeerID: UntrustedText] = [:]
-  /// Whether any member was ever connected.
   private(set) var hasMet = false
 
   init(localPeer: PeerID, ownName: String) {
@@ -50,30 +46,23 @@ final class Members: Sequence {
 
   // MARK: - The list
 
-  /// Adds a member, or replaces it if its process restarted.
-  ///
-  /// - Returns: Whether the member is new.
+  /// Adds a member, or replaces it if its process restarted; returns whether the member is new.
   @discardableResult func add(_ peer: PeerID, _ member: Member) -> Bool {
     lost[peer] = nil
     hasMet = true
     return list.updateValue(member, forKey: peer) == nil
   }
 
-  /// Sets the state of a member's link.
-  ///
-  /// - Returns: Whether the state changed.
+  /// Sets the state of a member's link; returns whether the state changed.
   func setState(_ state: BoardEvent.PeerState.State, of peer: PeerID) -> Bool {
     guard list[peer]?.state != state else { return false }
     list[peer]?.state = state
     return true
   }
 
-  /// Records that a member was lost, until the member joins again.
   func remember(lost peer: PeerID) { lost[peer] = name(of: peer) }
 
-  /// Removes a member.
-  ///
-  /// - Returns: Whether the peer was a member.
+  /// Removes a member; returns whether the peer was a member.
   func remove(_ peer: PeerID) -> Bool { list.removeValue(forKey: peer) != nil }
 
   subscript(peer: PeerID) -> Member? { list[peer] }
@@ -88,10 +77,8 @@ final class Members: Sequence {
   /// The ids of the members in ascending order.
   var ids: [PeerID] { list.keys.sorted() }
 
-  /// The number of members that can receive messages now.
   var reachedCount: Int { list.values.count { $0.isReached } }
 
-  /// Returns whether a member can receive messages now.
   func isReached(_ peer: PeerID) -> Bool { list[peer]?.isReached == true }
 
   /// The members in ascending order of their ids.
@@ -101,11 +88,7 @@ final class Members: Sequence {
 
   // MARK: - Names
 
-  /// Finds the member that a command argument names.
-  ///
-  /// - Parameter word: A display name or an id prefix.
-  /// - Returns: The id of the member.
-  /// - Throws: ``CommandError`` if no member or more than one matches.
+  /// Finds the member that a command argument names; throws if no member or more than one matches.
   func find(_ word: String) throws(CommandError) -> PeerID {
     var resolver = ReferenceResolver<PeerID>()
     for (peer, member) in self { resolver.add(id: peer.text, names: [member.name], value: peer) }
@@ -121,7 +104,6 @@ final class Members: Sequence {
     return peer == localPeer ? UntrustedText(ownName) : list[peer]?.name
   }
 
-  /// Returns the display name that a member chose, or else the name from its handshake.
   func chosenName(of peer: PeerID) -> UntrustedText { looks[peer]?.name ?? name(of: peer) }
 
   /// Returns a member's display name with its id prefix, safe to display.

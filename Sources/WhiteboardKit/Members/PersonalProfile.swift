@@ -1,7 +1,6 @@
 import Whiteboard
 import WhiteboardDocument
 
-/// The user's display name and icon, stored between runs.
 extension PersonalSettings {
   /// The display name that the user chose last.
   package var name: String? { get throws(DocumentError) { try value("name") } }

@@ -36,18 +36,11 @@ final class BoardAdmission {
     self.browsers = browsers
   }
 
-  /// Whether peers are admitted by a join code.
   private var isByCode: Bool { board.admission == .code }
 
   // MARK: - Codes
 
-  /// Creates an additional join code.
-  ///
-  /// - Parameters:
-  ///   - terms: The role and the lifetime of the code.
-  ///   - request: The request id of the command.
-  /// - Returns: The event that contains the code.
-  /// - Throws: ``CommandError`` if no code can be created.
+  /// Creates an additional join code; returns the event that contains it.
   nonisolated(nonsending) func invite(_ terms: InvitationTerms, request: RequestMark?) async throws(CommandError)
     -> BoardEvent.Invited
   {
@@ -73,9 +66,7 @@ final class BoardAdmission {
     )
   }
 
-  /// Checks that the local member can invite viewers.
-  ///
-  /// - Throws: ``CommandError`` if it cannot.
+  /// Checks that the local member can invite viewers; throws if it cannot.
   static func checkMayInviteViewers(_ replica: Replica) throws(CommandError) {
     guard replica.isOwned else {
       throw CommandError(
@@ -91,16 +82,10 @@ final class BoardAdmission {
 
   // MARK: - Removing members
 
-  /// Removes a peer from the board, and revokes the rights that it was granted.
+  /// Removes a peer from the board, and revokes the rights that it was granted; returns the event with the new join
+  /// code, nil if the board has none or keeps it.
   ///
-  /// - Parameters:
-  ///   - target: The display name, id or id prefix of the peer.
-  ///   - reason: The reason, which the peer and the other members can read; may be empty.
-  ///   - withAdmitted: Whether to also remove the members that the peer admitted, directly or through other members.
-  ///   - keepsCode: Whether the join code of the board remains valid.
-  ///   - request: The request id of the command.
-  /// - Returns: The event that contains the new join code; nil if the board has no code, or keeps it.
-  /// - Throws: ``CommandError`` if there is no such peer, or another peer is the host.
+  /// Throws if there is no such peer, or another peer is the host.
   nonisolated(nonsending) func kick(
     _ target: String,
     reason: String,
@@ -142,7 +127,6 @@ final class BoardAdmission {
     )
   }
 
-  /// Replaces the join code of the board, and stores the new one with the board.
   private nonisolated(nonsending) func replaceCode(request: RequestMark?) async throws(SessionError)
     -> BoardEvent.Invited
   {

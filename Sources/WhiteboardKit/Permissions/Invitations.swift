@@ -6,7 +6,6 @@ import PeerSession
 /// Also stores the questions that were closed most recently. Confined to the actor of its board.
 final class Invitations {
   private enum Question {
-    /// A peer asks to join.
     case incoming(InvitationID)
     /// The local peer joins if the verification words are the same on both screens.
     case outgoing(CheckedContinuation<Bool, Never>)
@@ -30,7 +29,6 @@ final class Invitations {
     let id: String
     let peer: PeerID
     let name: UntrustedText
-    /// A sentence that says how the question was closed.
     let sentence: String
   }
 
@@ -86,10 +84,6 @@ final class Invitations {
   }
 
   /// Closes a request to join, because it ended and did not admit the peer.
-  ///
-  /// - Parameters:
-  ///   - id: The request.
-  ///   - error: The reason why the request ended.
   func end(_ id: String, because error: SessionError) {
     let wasAccepted = accepted[id] != nil
     guard let question = accepted.removeValue(forKey: id) ?? pending.removeValue(forKey: id) else { return }
@@ -114,7 +108,6 @@ final class Invitations {
     )
   }
 
-  /// Forgets the request of a peer that joined.
   func joined(_ peer: PeerID) { accepted = accepted.filter { $0.value.peer != peer } }
 
   /// Closes all pending requests to join, because the session has ended.
@@ -132,20 +125,12 @@ final class Invitations {
 
   // MARK: - Verification words
 
-  /// Returns an id for a new question about verification words.
   func nextComparisonID() -> String {
     lastComparison += 1
     return "to-\(lastComparison)"
   }
 
   /// Adds a question about verification words.
-  ///
-  /// - Parameters:
-  ///   - id: The id of the question.
-  ///   - peer: The host.
-  ///   - name: The name of the host.
-  ///   - timeout: The time until the request expires.
-  ///   - continuation: Receives whether the words are the same.
   func addComparison(
     _ id: String,
     with peer: PeerID,
@@ -156,7 +141,6 @@ final class Invitations {
     pending[id] = Pending(question: .outgoing(continuation), peer: peer, name: name, end: runtime.clock.now + timeout)
   }
 
-  /// The ids of the pending questions about verification words.
   var comparisons: [String] {
     pending.compactMap { id, question in if case .outgoing = question.question { id } else { nil } }
   }
@@ -174,7 +158,6 @@ final class Invitations {
     }
   }
 
-  /// Answers a question about verification words, if it is still pending.
   func answerComparison(_ id: String, isSame: Bool) {
     guard case .outgoing(let continuation)? = pending.removeValue(forKey: id)?.question else { return }
     continuation.resume(returning: isSame)
@@ -191,9 +174,8 @@ final class Invitations {
 
   // MARK: - Answers from the user
 
-  /// Returns the pending question that an argument of `accept` or `decline` names.
-  ///
-  /// - Throws: ``CommandError`` if no question or more than one matches.
+  /// Returns the pending question that an argument of `accept` or `decline` names; throws if no question or more than
+  /// one matches.
   func find(_ word: String) throws(CommandError) -> String {
     var resolver = ReferenceResolver<String>()
     for (id, question) in pending {
@@ -217,13 +199,8 @@ final class Invitations {
     }
   }
 
-  /// Answers the question that an argument of `accept` or `decline` names.
-  ///
-  /// - Parameters:
-  ///   - word: The argument.
-  ///   - answer: The answer.
-  ///   - isAlways: Whether to admit the peer without asking from now on.
-  /// - Throws: ``CommandError`` if there is no such question, or the choice cannot be stored.
+  /// Answers the question that an argument of `accept` or `decline` names; throws if there is no such question, or the
+  /// choice cannot be stored.
   nonisolated(nonsending) func answer(_ word: String, with answer: InvitationAnswer, isAlways: Bool = false)
     async throws(CommandError)
   {

@@ -25,10 +25,6 @@ final class LocalRemoval {
   // MARK: - The decision
 
   /// Handles the host's decision that the local peer is no longer a member; ignores a repeated decision.
-  ///
-  /// - Parameters:
-  ///   - host: The host.
-  ///   - reason: The host's reason.
   func removed(by host: PeerID, reason: UntrustedText) {
     guard removal == nil else { return }
     let name = members[host]?.name ?? persistence.names[host.text] ?? UntrustedText("")
@@ -41,7 +37,6 @@ final class LocalRemoval {
     runtime.changed()
   }
 
-  /// Records that the host admitted the local peer again.
   func readmitted() {
     guard removal != nil else { return }
     removal = nil
@@ -89,9 +84,8 @@ final class LocalRemoval {
 
   // MARK: - The copy
 
-  /// Checks that commands may change the board.
-  ///
-  /// - Throws: ``CommandError`` with the code `removed` if the copy is read-only.
+  /// Checks that commands may change the board; throws ``CommandError`` with the code `removed` if the copy is
+  /// read-only.
   func checkMayChange() throws(CommandError) {
     guard let removal, !removal.isContinued else { return }
     throw CommandError(
@@ -103,9 +97,8 @@ final class LocalRemoval {
     )
   }
 
-  /// Allows the user to change the copy of a board from which the local peer was removed.
-  ///
-  /// - Throws: ``CommandError`` if the local peer was not removed, or another user owns the board.
+  /// Allows the user to change the copy of a board from which the local peer was removed; throws if the local peer was
+  /// not removed, or another user owns the board.
   nonisolated(nonsending) func continueAlone() async throws(CommandError) {
     guard let removal else {
       throw CommandError(
@@ -127,7 +120,6 @@ final class LocalRemoval {
 
   // MARK: - Storage
 
-  /// Loads the decision that a document stores.
   nonisolated(nonsending) func load(from document: BoardDocument) async {
     defer { checkIsolation(#isolation) }
     removal = await document.hostRemoval()
@@ -153,12 +145,6 @@ final class LocalRemoval {
 
   /// Explains that a join request was refused because the host had removed the local peer, and stores the removal with
   /// the local copy.
-  ///
-  /// - Parameters:
-  ///   - error: The refusal.
-  ///   - request: The request that was refused.
-  ///   - hostName: The display name of the peer that refused; may be empty.
-  /// - Returns: The error with which the program exits.
   nonisolated(nonsending) func explanation(of error: SessionError, _ request: JoinRequest, _ hostName: UntrustedText)
     async -> WhiteboardError
   {
@@ -196,9 +182,8 @@ final class LocalRemoval {
     )
   }
 
-  /// Stores a removal with the copy of a board that is not open.
-  ///
-  /// - Returns: The stored removal and the name of the board; nil if there is no copy.
+  /// Stores a removal with the copy of a board that is not open; returns the stored removal and the name of the board;
+  /// nil if there is no copy.
   private nonisolated(nonsending) func store(_ removal: Removal, withCopyOf board: SessionID) async -> (
     Removal, name: String?
   ) {

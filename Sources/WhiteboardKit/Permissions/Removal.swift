@@ -4,7 +4,6 @@ import PeerSession
 
 /// The host's decision that the local peer is no longer a member, as stored in the board's file.
 package struct Removal: Codable, Equatable, Sendable {
-  /// The peer id of the host.
   package var by: String
   /// The host's display name, which is not authenticated; empty if it is unknown.
   package var name: UntrustedText
@@ -15,10 +14,8 @@ package struct Removal: Codable, Equatable, Sendable {
   /// Whether the user chose to continue with the local copy, so that it can be changed.
   package var isContinued = false
 
-  /// The name of the host, for use in sentences.
   package var host: String { name.isEmpty ? "The host" : EventText.shortName(name, by) }
 
-  /// The decision in one sentence.
   package var sentence: String {
     let words = reason.escaped(limit: EventText.wordsLimit)
     guard let last = words.last else { return "\(host) removed you from this board." }
@@ -32,11 +29,6 @@ package struct Removal: Codable, Equatable, Sendable {
   }
 
   /// Creates a decision that the local peer receives now.
-  ///
-  /// - Parameters:
-  ///   - by: The peer id of the host.
-  ///   - name: The host's display name.
-  ///   - reason: The host's reason.
   init(by: String, name: UntrustedText, reason: UntrustedText) {
     self.by = by
     self.name = name
@@ -56,19 +48,14 @@ package struct Removal: Codable, Equatable, Sendable {
 }
 
 extension BoardEvent {
-  /// The host removed the local peer from the board.
   package struct Removed: Encodable, Sendable, Equatable {
-    /// The peer id of the host.
     package var peer: String
-    /// The display name of the host.
     package var name: UntrustedText
     /// The host's reason, in its own words; nil if it gave none.
     package var reason: UntrustedText?
-    /// A sentence that describes the removal.
     package var message: String
     /// Whether the local copy of the board cannot be changed.
     package var readOnly: Bool
-    /// Whether `continue` makes the copy changeable.
     package var canContinue: Bool
   }
 }

@@ -14,8 +14,6 @@ final class Roles {
 
   private let runtime: BoardRuntime
   private let replica: Replica
-  /// The open board.
-  ///
   /// The reference is unowned because the open board owns this object.
   private unowned let active: ActiveBoard
   private let members: Members
@@ -31,8 +29,6 @@ final class Roles {
   }
 
   /// Makes the local member the owner of a new board, and reports the local role on an owned board.
-  ///
-  /// - Parameter owner: The owner of the board that this program created; nil if it did not create the board.
   func begin(owner: BoardOwner?) {
     // The replica ignores the owner of any other board.
     if let owner { active.perform(replica.own(Grant(owner: owner), now: runtime.now).actions) }
@@ -57,7 +53,6 @@ final class Roles {
     }
   }
 
-  /// Grants a relay the right to admit editors.
   func admit(relay: PeerID) {
     guard replica.mayGrant else { return }
     admit(MemberID(relay), for: .grantingRelay, isAsked: true)
@@ -67,9 +62,8 @@ final class Roles {
     active.perform(replica.admit(member, for: rights, isAsked: isAsked, now: runtime.now))
   }
 
-  /// Changes the role of a member.
-  ///
-  /// - Throws: ``CommandError`` if there is no such peer, or the local member is not allowed to change its role.
+  /// Changes the role of a member; throws if there is no such peer, or the local member is not allowed to change its
+  /// role.
   func change(_ target: String, to role: BoardRole) throws(CommandError) {
     let member = MemberID(try members.find(target))
     guard replica.isOwned else {
@@ -89,13 +83,10 @@ final class Roles {
     }
   }
 
-  /// Revokes the rights of a member that is about to be removed.
+  /// Revokes the rights of a member that is about to be removed; returns whether the member has no rights now, or the
+  /// local member cannot grant any.
   ///
-  /// - Parameters:
-  ///   - peer: The member.
-  ///   - isGuest: Whether the member joined from a browser. The last revocations that the board has room for are
-  ///     reserved for other members.
-  /// - Returns: Whether the member has no rights now, or the local member cannot grant any.
+  /// The last revocations that the board has room for are reserved for members that are not guests.
   func revoke(_ peer: PeerID, isGuest: Bool = false) -> Bool {
     guard replica.mayGrant else { return true }
     let (isRevoked, actions) = replica.revoke(MemberID(peer), isGuest: isGuest, now: runtime.now)
@@ -103,7 +94,6 @@ final class Roles {
     return isRevoked
   }
 
-  /// Returns whether this replica knows that a member has rights.
   func knowsRights(of peer: PeerID) -> Bool { replica.knowsRights(of: MemberID(peer)) }
 
   // MARK: - State
@@ -140,7 +130,6 @@ final class Roles {
     )
   }
 
-  /// Reports the role of another member.
   func roleChanged(of member: MemberID, to role: Role) {
     runtime.emit(
       .role(
@@ -156,7 +145,6 @@ final class Roles {
 }
 
 extension Role {
-  /// The word for the role in events.
   var word: String {
     switch self {
     case .editor: "editor"

@@ -4,7 +4,6 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// Timed work, keyframes, removed files, and closing the document.
 extension Persistence {
   // MARK: - Timed work
 
@@ -27,7 +26,6 @@ extension Persistence {
     }
   }
 
-  /// Schedules a keyframe check after a change was recorded.
   func scheduleKeyframe() {
     guard nextKeyframe == nil, document != nil else { return }
     let due = runtime.clock.now + .seconds(1)
@@ -205,7 +203,6 @@ extension Persistence {
 
   // MARK: - Closing
 
-  /// Writes all remaining entries, and closes the document.
   nonisolated(nonsending) func close() async {
     recordTraffic()
     // Wait for the current write; no new write starts after it.

@@ -42,9 +42,7 @@ extension Persistence {
     }
   }
 
-  /// Saves all unsaved work.
-  ///
-  /// - Returns: Whether exiting the program now would still lose work.
+  /// Saves all unsaved work; returns whether exiting the program now would still lose work.
   nonisolated(nonsending) func wouldLoseWork() async -> Bool {
     if state == .saving || state.wouldLoseWork { await saveNow() }
     return state.wouldLoseWork
@@ -58,18 +56,16 @@ extension Persistence {
 
   // MARK: - Recordings
 
-  /// Pauses recording until ``resumeRecording()``; the keyframe after the pause contains the changes made in between.
-  ///
-  /// - Throws: An error if earlier changes cannot be written; recording then continues.
+  /// Pauses recording until ``resumeRecording()``; the keyframe after the pause contains the changes made in between;
+  /// throws if earlier changes cannot be written; recording then continues.
   nonisolated(nonsending) func pauseRecording() async throws(DocumentError) {
     guard !queue.isPaused else { return }
     try await storeAll()
     queue.pause(now: BoardFile.now)
   }
 
-  /// Resumes recording with a keyframe of the current board.
-  ///
-  /// - Throws: An error if the keyframe cannot be written; writing it is retried later.
+  /// Resumes recording with a keyframe of the current board; throws if the keyframe cannot be written; writing it is
+  /// retried later.
   nonisolated(nonsending) func resumeRecording() async throws(DocumentError) {
     guard queue.isPaused else { return }
     queue.resume()
@@ -77,10 +73,8 @@ extension Persistence {
     if let failure = queue.failure { throw failure }
   }
 
-  /// Adds a named marker at the current position of the recording.
-  ///
-  /// - Parameter name: The name, 1 to 128 bytes of UTF-8.
-  /// - Throws: `badName` if the name is too long or already in use, or another error if the marker cannot be written.
+  /// Adds a named marker at the current position of the recording; throws if the name is too long or already in use, or
+  /// another error if the marker cannot be written.
   nonisolated(nonsending) func addMarker(_ name: String) async throws(DocumentError) {
     defer { checkIsolation(#isolation) }
     guard let document else { throw DocumentError(.closed, "nothing is being recorded") }

@@ -11,17 +11,14 @@ import WhiteboardSync
 /// Owns the open document and its queue. Changes are written in groups, concurrently with other work of the board.
 /// Confined to the actor of its board.
 final class Persistence {
-  /// The functions through which persistence uses other components of the board.
   struct Environment {
     /// Returns the display names of the board's authors, for board lists.
     let authorNames: () -> [String]
     /// Returns the join code of the board, if the board is hosted here; nil if another peer hosts it.
     let hostedCode: () -> HostedCode?
-    /// A function that is called when the document contains the bytes of a photo.
     let photoStored: (AssetID) -> Void
   }
 
-  /// The join code of a board that is hosted here.
   struct HostedCode { let code: JoinCode? }
 
   let runtime: BoardRuntime
@@ -69,7 +66,6 @@ final class Persistence {
   /// Sets the document that was opened, or opened again.
   func use(_ document: BoardDocument) { self.document = document }
 
-  /// Begins to record.
   func begin() {
     guard let document else { return }
     queue.open()
@@ -79,8 +75,6 @@ final class Persistence {
 
   // MARK: - Recording
 
-  /// Records a change of the board.
-  ///
   /// The change is written within milliseconds, together with other changes.
   func record(_ change: StoredChange) {
     queue.record(DocumentEntry(change, time: BoardFile.now))
@@ -89,11 +83,6 @@ final class Persistence {
   }
 
   /// Records the bytes of a photo, which are stored before all later entries.
-  ///
-  /// - Parameters:
-  ///   - id: The photo.
-  ///   - path: The path of its file.
-  ///   - isAwaited: Whether the next answer confirms that the photo is stored.
   func recordPhoto(_ id: AssetID, at path: String, isAwaited: Bool = false) {
     queue.record(PersistenceQueue.Photo(sha256: id.bytes, path: path), isAwaited: isAwaited)
     scheduleKeyframe()
@@ -115,7 +104,6 @@ final class Persistence {
     names.merge(stored.mapValues { UntrustedText($0) }) { current, _ in current }
   }
 
-  /// Starts to record the traffic of a session, if the configuration enables it.
   func recordTraffic(of session: Session, as name: String) {
     guard let scope = configuration.recordedTraffic else { return }
     let log = TrafficLog(scope)
@@ -133,10 +121,8 @@ final class Persistence {
 
   /// Sends an answer when everything recorded so far is stored.
   ///
-  /// - Parameters:
-  ///   - isAboutChanges: Whether the answer confirms that changes are stored. Other answers wait only to keep their
-  ///     position in the queue.
-  ///   - answer: A function that sends the answer; receives the error if the changes are not stored.
+  /// An answer that is not about changes waits only to keep its position in the queue. `answer` receives the error if
+  /// the changes are not stored.
   func whenStored(isAboutChanges: Bool = true, _ answer: @escaping (DocumentError?) -> Void) {
     guard !queue.isIdle else { return answer(nil) }
     queue.answer(isAboutChanges: isAboutChanges, answer)
@@ -226,9 +212,7 @@ final class Persistence {
     sendAnswers()
   }
 
-  /// Waits until everything recorded so far is stored.
-  ///
-  /// - Throws: The error of the failed write.
+  /// Waits until everything recorded so far is stored; throws the error of the failed write.
   nonisolated(nonsending) func storeAll() async throws(DocumentError) {
     let mark = queue.recorded
     write()
@@ -238,10 +222,9 @@ final class Persistence {
 
   // MARK: - Membership
 
-  /// Stores the membership and the join code with the board.
+  /// If storing fails, the problem is reported, and the next write retries it.
   ///
-  /// If that fails, the problem is reported, and the next write retries it. Until then, a restarted program needs the
-  /// code or a member's ticket to join.
+  /// Until then, a restarted program needs the code or a member's ticket to join.
   nonisolated(nonsending) func storeMembership(_ record: MembershipRecord, code: JoinCode?) async {
     defer { checkIsolation(#isolation) }
     guard let document else { return }
@@ -267,7 +250,6 @@ final class Persistence {
 }
 
 extension DocumentEntry {
-  /// Creates the entry for a change of a replica.
   init(_ change: StoredChange, time: Int64) {
     switch change {
     case .author(let record, let incarnation): self = .author(record: record, incarnation: incarnation.rawValue)
@@ -280,11 +262,8 @@ extension DocumentEntry {
   }
 }
 
-/// The commands `save` and `save-as`.
 extension Persistence {
-  /// The document of the board.
-  ///
-  /// - Throws: ``CommandError`` with the code `refused` if the board is not stored.
+  /// The document of the board; throws ``CommandError`` with the code `refused` if the board is not stored.
   var openDocument: BoardDocument {
     get throws(CommandError) {
       guard let document else { throw CommandError(.refused, "this board is not stored on disk") }
@@ -292,21 +271,16 @@ extension Persistence {
     }
   }
 
-  /// Saves unsaved work immediately, and reports the save state.
-  ///
-  /// - Throws: ``CommandError`` with the code `notSaved` if some work is still not saved on disk.
+  /// Saves unsaved work immediately, and reports the save state; throws ``CommandError`` with the code `notSaved` if
+  /// some work is still not saved on disk.
   nonisolated(nonsending) func save(request: RequestMark?) async throws(CommandError) {
     await saveNow()
     runtime.emit(.saveState(.init(state, request: request)))
     if let problem = state.problem { throw CommandError(.notSaved, problem.sentence) }
   }
 
-  /// Writes the whole board to another file, even if the board's own file cannot be written.
-  ///
-  /// - Parameters:
-  ///   - path: The path of the new file.
-  ///   - photos: The files of the board's photos.
-  /// - Throws: ``CommandError`` if the copy could not be written.
+  /// Writes the whole board to another file, even if the board's own file cannot be written; throws if the copy could
+  /// not be written.
   nonisolated(nonsending) func saveCopy(to path: String, photos: PhotoFiles) async throws(CommandError) {
     let document = try openDocument
     do throws(DocumentError) { try await saveCopy(to: path, of: document, photos) } catch { throw CommandError(error) }

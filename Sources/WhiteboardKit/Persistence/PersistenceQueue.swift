@@ -5,15 +5,11 @@ import WhiteboardDocument
 /// Each recorded item has a number. All items up to ``kept`` are stored and survive the end of the process. Answers to
 /// commands are sent in order, each when the items that it confirms are stored.
 struct PersistenceQueue {
-  /// A photo whose bytes are in a file, and must also be stored in the document.
   struct Photo: Hashable, Sendable {
-    /// The SHA-256 of the photo.
     let sha256: [UInt8]
-    /// The path of the photo's file.
     let path: String
   }
 
-  /// The items to write in one step.
   struct Work {
     /// The photos, which must be written before the entries that show them.
     let photos: [Photo]
@@ -22,7 +18,6 @@ struct PersistenceQueue {
     /// The number of recorded items when the step began.
     let mark: Int
 
-    /// Whether the step has no items.
     var isEmpty: Bool { photos.isEmpty && entries.isEmpty }
   }
 
@@ -30,7 +25,6 @@ struct PersistenceQueue {
   private(set) var entries: [DocumentEntry] = []
   /// The photos that must still be stored, oldest first.
   private(set) var photos: [Photo] = []
-  /// The photos that are being stored.
   private var storing: Set<Photo> = []
   /// The photos that could not be stored, with the errors; storing them is retried.
   private(set) var missing: [Photo: DocumentError] = [:]
@@ -50,7 +44,6 @@ struct PersistenceQueue {
   private var byteCount = 0
   /// The numbers of queued bytes and queued answers above which callers must wait.
   private static let room = (byteCount: 16 << 20, answers: 4_096)
-  /// The number of recorded items.
   private(set) var recorded = 0
   /// The number of recorded changes of the board, without those that were discarded.
   private(set) var changes = 0
@@ -76,8 +69,6 @@ struct PersistenceQueue {
   var told = 0
   /// Whether an item that belongs in a keyframe was recorded since the last keyframe.
   var isKeyframeDue = false
-  /// Whether recording is paused.
-  ///
   /// The keyframe after the pause contains the changes made in the meantime.
   private(set) var isPaused = false
   private var answers: [Answer] = []
@@ -93,15 +84,12 @@ struct PersistenceQueue {
   /// Starts recording, because a document is open.
   mutating func open() { isOpen = true }
 
-  /// Closes the queue.
-  ///
   /// Pending and later answers fail with the error that the board is closed.
   mutating func close() {
     isClosed = true
     if failure == nil { failure = DocumentError(.closed, "the board is closed") }
   }
 
-  /// Records an entry to store.
   mutating func record(_ entry: DocumentEntry) {
     guard isOpen else { return }
     recorded += 1
@@ -124,11 +112,7 @@ struct PersistenceQueue {
     }
   }
 
-  /// Records a photo to store.
-  ///
-  /// - Parameters:
-  ///   - photo: The photo. A photo that is already being stored is stored again, because its file may have changed.
-  ///   - isAwaited: Whether the next answer confirms that the photo is stored.
+  /// A photo that is already being stored is stored again, because its file may have changed.
   mutating func record(_ photo: Photo, isAwaited: Bool = false) {
     guard isOpen else { return }
     if isAwaited { awaited.insert(photo) }
@@ -159,13 +143,11 @@ struct PersistenceQueue {
     byteCount = 0
   }
 
-  /// Records that a photo is stored.
   mutating func didStore(_ photo: Photo) {
     storing.remove(photo)
     missing[photo] = nil
   }
 
-  /// Returns whether a photo must still be stored.
   func isWaiting(forPhoto sha256: [UInt8]) -> Bool {
     photos.contains { $0.sha256 == sha256 } || storing.contains { $0.sha256 == sha256 }
       || missing.keys.contains { $0.sha256 == sha256 }
@@ -179,15 +161,10 @@ struct PersistenceQueue {
   }
 
   /// Records that another file contains the whole board.
-  ///
-  /// - Parameters:
-  ///   - mark: The value of ``recorded`` when the copy was started.
-  ///   - path: The path of the copy.
   mutating func didCopy(upTo mark: Int, to path: String) { copy = (mark, path) }
 
-  /// Records that a photo could not be stored; storing it is retried.
-  ///
-  /// - Returns: Whether this is the first failure of the photo.
+  /// Records that a photo could not be stored; storing it is retried; returns whether this is the first failure of the
+  /// photo.
   mutating func didMiss(_ photo: Photo, _ error: DocumentError) -> Bool {
     storing.remove(photo)
     return missing.updateValue(error, forKey: photo) == nil
@@ -206,11 +183,6 @@ struct PersistenceQueue {
   }
 
   /// Records that items could not be stored.
-  ///
-  /// - Parameters:
-  ///   - error: The error.
-  ///   - work: The items.
-  ///   - now: The current time, in milliseconds since 1970.
   mutating func didFail(_ error: DocumentError, _ work: Work, now: Int64) {
     let first = (work.entries + entries).lazy.compactMap(\.time).first
     behindSince = behindSince ?? first ?? now
@@ -221,8 +193,6 @@ struct PersistenceQueue {
   }
 
   /// Pauses recording.
-  ///
-  /// - Parameter now: The current time, in milliseconds since 1970.
   mutating func pause(now: Int64) {
     isPaused = true
     behindSince = behindSince ?? now
@@ -235,10 +205,7 @@ struct PersistenceQueue {
 
   /// Queues an answer until everything recorded so far is stored.
   ///
-  /// - Parameters:
-  ///   - isAboutChanges: Whether the answer confirms that changes are stored. Other answers keep their position in the
-  ///     queue, but do not fail if storing fails.
-  ///   - tell: A function that sends the answer; receives the error if the changes are not stored.
+  /// An answer that is not about changes keeps its position in the queue, but does not fail if storing fails.
   mutating func answer(isAboutChanges: Bool = true, _ tell: @escaping (DocumentError?) -> Void) {
     answers.append(Answer(mark: isAboutChanges ? recorded : 0, photos: awaited, tell: tell))
     awaited = []
@@ -283,8 +250,6 @@ struct PersistenceQueue {
     return recorded > kept || !photos.isEmpty ? .saving : .saved
   }
 
-  /// Whether the queue has room for more entries.
-  ///
   /// If writing fails, entries are discarded and a keyframe is written later, so callers need not wait.
   var hasRoom: Bool { byteCount < Self.room.byteCount && answers.count < Self.room.answers }
 }

@@ -7,11 +7,11 @@ import WhiteboardDocument
 import WhiteboardRendering
 import WhiteboardSync
 
-/// The files of photos.
-///
 /// A program whose output contains the paths of photos keeps a file for each photo, in addition to the copy in the
-/// document. Other programs store photos only in the document, and write a file while a photo is read or sent. Confined
-/// to the actor of its board.
+/// document.
+///
+/// Other programs store photos only in the document, and write a file while a photo is read or sent. Confined to the
+/// actor of its board.
 final class PhotoFiles {
   let runtime: BoardRuntime
   let configuration: BoardConfiguration
@@ -23,7 +23,6 @@ final class PhotoFiles {
   /// The id prefix of the board, which the names of temporary files contain.
   private var board = ""
   private var paths: [AssetID: String] = [:]
-  /// The number of readers of each photo's file.
   private var readers: [AssetID: Int] = [:]
 
   init(_ runtime: BoardRuntime, _ configuration: BoardConfiguration, members: Members, persistence: Persistence) {
@@ -33,7 +32,6 @@ final class PhotoFiles {
     self.persistence = persistence
   }
 
-  /// Sets the replica and the session of the open board.
   func begin(_ replica: Replica, of session: SessionID) {
     self.replica = replica
     board = session.short
@@ -93,7 +91,6 @@ final class PhotoFiles {
     try? FileManager.default.removeItem(atPath: path)
   }
 
-  /// Returns whether a file contains the photo with the given hash.
   func isPhoto(_ path: String, _ id: AssetID) -> Bool {
     let bytes = try? FileReading.whole(path, limit: BoardLimits.photoBytes)
     return bytes.map { Array(SHA256.hash(data: $0)) == id.bytes } ?? false
@@ -101,10 +98,9 @@ final class PhotoFiles {
 
   // MARK: - Restoring
 
-  /// Makes the photos of a document available, and restores photos that the document lacks.
+  /// A photo whose row is missing or damaged is stored again from its file, if that file is intact.
   ///
-  /// A photo whose row is missing or damaged is stored again from its file, if that file is intact. The replica's
-  /// actions are not performed, because they only report objects, and the board is shown later.
+  /// The replica's actions are not performed, because they only report objects, and the board is shown later.
   nonisolated(nonsending) func restore(from document: BoardDocument, to replica: Replica) async {
     // If the list cannot be read, each photo is read instead.
     let stored = try? await document.assetIDs()
@@ -136,8 +132,6 @@ final class PhotoFiles {
     }
   }
 
-  /// Returns whether a file still contains the photo.
-  ///
   /// A file that was damaged on disk must not be sent to others.
   private func isIntact(_ asset: AssetReference, _ path: String) -> Bool {
     FileReading.size(path) == asset.byteCount && isPhoto(path, asset.id)
@@ -160,7 +154,7 @@ final class PhotoFiles {
 
   /// Writes a photo of the document to a file; removes a damaged photo from the document.
   ///
-  /// - Returns: The error if the photo cannot be read or the file cannot be written; nil if the file was written.
+  /// Returns nil if the file was written.
   private nonisolated(nonsending) func extract(_ asset: AssetReference, to path: String, from document: BoardDocument)
     async -> DocumentError?
   {
@@ -192,11 +186,9 @@ final class PhotoFiles {
   }
 }
 
-/// Photos that the local user adds to the board.
 extension PhotoFiles {
-  /// Reads a photo from a user's file, and stores it in the photo directory.
-  ///
-  /// - Returns: The reference for the board, and the upright size of the photo on the board.
+  /// Reads a photo from a user's file, and stores it in the photo directory; returns the reference and the upright size
+  /// for the board.
   nonisolated(nonsending) func importPhoto(_ file: String) async throws(CommandError) -> (AssetReference, Size) {
     defer { checkIsolation(#isolation) }
     let bytes = try await Self.readPhoto(file, configuration.photos)

@@ -21,7 +21,6 @@ package enum SaveState: Hashable, Sendable {
   /// Whether exiting the program now would lose work that is in no file.
   package var wouldLoseWork: Bool { problem.map { $0.hasUnsavedWork && $0.copy == nil } ?? false }
 
-  /// The state in one or two words, for a status line.
   package var words: String {
     switch self {
     case .off: "not stored"
@@ -32,26 +31,21 @@ package enum SaveState: Hashable, Sendable {
   }
 }
 
-/// The reason why some work is not on disk.
 package struct SaveProblem: Hashable, Sendable {
   /// The kind of problem; the raw values are codes for programs and never change.
   package enum Cause: String, Hashable, Sendable {
-    /// The disk is full.
     case diskFull = "disk-full"
-    /// The disk quota is used up.
     case quota
     /// The file or its file system is not writable.
     case readOnly = "read-only"
     /// The file or its directory was removed, or its disk was unmounted.
     case removed
-    /// The file is damaged.
     case damaged
     /// Another program has locked the file.
     case inUse = "in-use"
     /// Reading or writing failed for another reason.
     case inputOutput = "io-error"
 
-    /// The cause in everyday words.
     package var words: String {
       switch self {
       case .diskFull: "disk full"
@@ -65,7 +59,6 @@ package struct SaveProblem: Hashable, Sendable {
     }
   }
 
-  /// The kind of problem.
   package let cause: Cause
   /// The file and the reason, in one sentence.
   package let message: String
@@ -76,12 +69,6 @@ package struct SaveProblem: Hashable, Sendable {
   /// If the disk accepts no data, but the board was not changed since it was opened, the value is false.
   package let hasUnsavedWork: Bool
 
-  /// Creates a problem from the error of a document.
-  ///
-  /// - Parameters:
-  ///   - error: The error.
-  ///   - copy: A file elsewhere that has all of the work, if there is one.
-  ///   - hasUnsavedWork: Whether the board was changed since it was last saved.
   package init(_ error: DocumentError, copy: String? = nil, hasUnsavedWork: Bool = true) {
     cause =
       switch error.code {

@@ -20,7 +20,6 @@ final class BoardReports {
 
   private var board: Board { replica.board }
 
-  /// Whether the sink reads the events about objects.
   private var readsObjects: Bool { runtime.sink.contents.contains(.objects) }
 
   init(
@@ -52,11 +51,6 @@ final class BoardReports {
 
   // MARK: - Objects
 
-  /// Reports a new object.
-  ///
-  /// - Parameters:
-  ///   - snapshot: The object.
-  ///   - member: The member that sent the change; nil for the local member.
   func objectAdded(_ snapshot: ObjectSnapshot, by member: MemberID?) {
     objects[snapshot.id] = snapshot
     games[snapshot.id] = game(snapshot)
@@ -65,10 +59,6 @@ final class BoardReports {
   }
 
   /// Reports a changed object, unless only its selection changed.
-  ///
-  /// - Parameters:
-  ///   - snapshot: The object.
-  ///   - member: The member that sent the change; nil for the local member.
   func objectChanged(_ snapshot: ObjectSnapshot, by member: MemberID?) {
     let old = objects.updateValue(snapshot, forKey: snapshot.id)
     let game = game(snapshot)
@@ -94,11 +84,6 @@ final class BoardReports {
     )
   }
 
-  /// Reports that an object was deleted.
-  ///
-  /// - Parameters:
-  ///   - id: The object.
-  ///   - member: The member that sent the change; nil for the local member.
   func objectRemoved(_ id: ObjectID, by member: MemberID?) {
     objects[id] = nil
     games[id] = nil
@@ -130,7 +115,6 @@ final class BoardReports {
     )
   }
 
-  /// Reports that the local user lost the selection of an object to another member.
   func selectionLost(_ id: ObjectID, to winner: MemberID) {
     runtime.emit(
       .selected(.init(id: id.description, peer: winner.description, name: members.name(of: winner), lostByUs: true))
@@ -151,9 +135,7 @@ final class BoardReports {
     runtime.emit(.chatHistory(.init(count: lines.count, lines: lines, request: request)))
   }
 
-  /// Reports the settings that changed since the last call.
-  ///
-  /// - Returns: Whether the title changed.
+  /// Reports the settings that changed since the last call; returns whether the title changed.
   func reportSettings() -> Bool {
     guard board.takeSettingsChange() else { return false }
     let new = BoardEvent.SettingsDescription(board.settings)
@@ -174,9 +156,7 @@ final class BoardReports {
     runtime.sink.boardChanged(change)
   }
 
-  /// Shows or hides all objects of an author, and hides the author's pointer.
-  ///
-  /// - Returns: The number of objects.
+  /// Shows or hides all objects of an author, and hides the author's pointer; returns the number of objects.
   func setShown(_ isShown: Bool, author: MemberID) -> Int {
     let affected = objectsOfAuthor(author)
     for snapshot in affected {
@@ -187,14 +167,12 @@ final class BoardReports {
     return affected.count
   }
 
-  /// Returns the objects that an author created.
   func objectsOfAuthor(_ author: MemberID) -> [ObjectSnapshot] {
     objects.values.filter { self.author(of: $0.id) == author }
   }
 
   // MARK: - Descriptions
 
-  /// Returns the description of an object for events.
   func description(_ snapshot: ObjectSnapshot) -> BoardEvent.ObjectDescription {
     BoardEvent.ObjectDescription(
       snapshot,

@@ -2,13 +2,7 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The warnings about clocks that differ too much (SYN-43).
 extension BoardEvent.Remark {
-  /// Creates the warning or note about a clock.
-  ///
-  /// - Parameters:
-  ///   - report: The finding about the clock.
-  ///   - name: The name of the member with this clock, safe to display; nil for the local clock.
   init(_ report: ClockReport, of name: String?) {
     self.init(
       code: report.finding == .isRight ? "clock-right" : "clock-off",
@@ -21,11 +15,6 @@ extension BoardEvent.Remark {
   /// Creates a warning if the document was last written at a time ahead of the local clock; otherwise returns nil.
   ///
   /// Either the clock was wrong at that time, or it has been set back since then.
-  ///
-  /// - Parameters:
-  ///   - content: The content of the document.
-  ///   - member: The local member.
-  ///   - now: The local time, in milliseconds since 1970.
   init?(clockBehind content: DocumentContent, of member: MemberID, now: Int64) {
     guard let last = content.entries.reversed().lazy.compactMap(\.time).first ?? content.keyframe?.time, last > now,
       last - now > Int64(BoardLimits.clockDifference)
@@ -50,7 +39,6 @@ extension DocumentEntry {
   }
 }
 
-/// The messages of clock warnings.
 enum ClockText {
   /// Returns the message for a finding about the clock of `name`; nil means the local clock.
   static func message(_ report: ClockReport, of name: String?) -> String {
@@ -72,7 +60,6 @@ enum ClockText {
     }
   }
 
-  /// Returns the warning that the clock is behind the time at which the board was last saved.
   static func setBack(now: Int64, lastSaved: Int64) -> String {
     let (here, then) = (
       Timestamp.text(milliseconds: UInt64(clamping: now)), Timestamp.text(milliseconds: UInt64(clamping: lastSaved))

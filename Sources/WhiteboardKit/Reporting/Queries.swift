@@ -38,15 +38,12 @@ final class Queries {
     self.roles = roles
   }
 
-  /// Emits all objects.
   func emitObjects(request: RequestMark?) {
     let objects = board.snapshots.map { reports.description($0) }
     runtime.emit(.objects(.init(count: objects.count, objects: objects, request: request)))
   }
 
-  /// Emits one object or group.
-  ///
-  /// - Throws: ``CommandError`` if there is no such object or group.
+  /// Emits one object or group; throws if there is no such object or group.
   func emitObject(_ reference: ObjectReference, request: RequestMark?) throws(CommandError) {
     let id = try editor.resolve(reference)
     let snapshot = board.snapshot(id)
@@ -56,18 +53,15 @@ final class Queries {
     runtime.emit(.object(.init(id: object.id, object: object, request: request)))
   }
 
-  /// Emits the objects in an area, from front to back.
   func emitObjects(in area: BoardArea, request: RequestMark?) {
     let objects = board.find(area).map { reports.description($0) }
     runtime.emit(.found(.init(count: objects.count, objects: objects, request: request)))
   }
 
-  /// Emits the settings of the board.
   func emitSettings(request: RequestMark?) {
     runtime.emit(.settings(.init(settings: .init(board.settings), request: request)))
   }
 
-  /// Emits the digest of the board.
   func emitDigest(request: RequestMark?) {
     runtime.emit(.digest(.init(digest: replica.digest.hex, objects: board.objectIDs.count, request: request)))
   }
@@ -101,7 +95,6 @@ final class Queries {
 }
 
 extension BoardEvent.SettingsDescription {
-  /// Creates the description of settings.
   init(_ settings: BoardSettings) {
     self.init(
       title: settings.title.map { UntrustedText($0) },
@@ -112,7 +105,6 @@ extension BoardEvent.SettingsDescription {
     )
   }
 
-  /// Returns the keys of the settings that differ.
   static func changedKeys(_ old: Self, _ new: Self) -> [String] {
     var keys: [String] = []
     if old.title != new.title { keys.append("title") }
@@ -124,7 +116,6 @@ extension BoardEvent.SettingsDescription {
 }
 
 extension Board {
-  /// Returns the objects in an area, from front to back.
   fileprivate func find(_ area: BoardArea) -> [ObjectSnapshot] {
     let ids =
       switch area {
@@ -137,7 +128,6 @@ extension Board {
 }
 
 extension BoardEvent.Chat {
-  /// Creates the event for a line of the chat.
   init(_ line: ChatLine) {
     self.init(
       id: line.id.description,

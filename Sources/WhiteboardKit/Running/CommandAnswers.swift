@@ -3,8 +3,6 @@ import PeerSession
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The answers to commands.
-///
 /// Each answer waits for all earlier answers, and until the changes that it confirms are on disk.
 ///
 /// Owns the first failure of a script, and the callers that wait for results. Confined to the actor of its board.
@@ -24,15 +22,12 @@ final class CommandAnswers {
 
   // MARK: - Callers
 
-  /// Returns the number for a new caller.
   func reserveCaller() -> Int { callers.reserve() }
 
-  /// Adds a caller that waits for the result of a command.
   func add(_ caller: Int, _ continuation: CheckedContinuation<Callers.Outcome, Never>) {
     callers.add(caller, continuation)
   }
 
-  /// Resumes a caller with an outcome, if it still waits.
   func answer(_ caller: Int, with outcome: Callers.Outcome) { callers.answer(caller, with: outcome) }
 
   /// Resumes all callers with an error, because the board is closed.
@@ -53,7 +48,6 @@ final class CommandAnswers {
     }
   }
 
-  /// Emits the answer to a command that failed.
   func fail(_ error: CommandError, answering request: CommandRequest) {
     if let caller = request.caller {
       persistence.whenStored { _ in self.callers.answer(caller, with: .failure(error)) }
@@ -89,7 +83,6 @@ final class CommandAnswers {
 }
 
 extension BoardEvent.Done {
-  /// Creates the answer to a command that succeeded.
   fileprivate init(_ request: CommandRequest, _ outcome: CommandOutcome) {
     self.init(
       verb: request.command.name,
@@ -111,7 +104,6 @@ extension BoardEvent.Done {
 }
 
 extension WhiteboardError {
-  /// Creates the error that ends a script because a command failed.
   package init(_ error: CommandError) {
     let code: Code =
       switch error.code {
@@ -126,7 +118,6 @@ extension WhiteboardError {
 }
 
 extension CommandError {
-  /// Creates the answer to a command that the session refused.
   init(_ error: SessionError) {
     let code: Code =
       switch error.code {
@@ -145,7 +136,6 @@ extension CommandError {
     self.init(code, UntrustedText(error.message).escaped())
   }
 
-  /// Creates the error for a message that some recipients did not confirm.
   init(_ report: DeliveryReport) {
     let missing = report.undelivered.map { "\(EventText.person($0.name, $0.peer)) (\($0.reason))" }
     let count = report.delivered.count
@@ -162,7 +152,6 @@ struct Callers {
   private var last = 0
   private var isClosed = false
 
-  /// Returns the number for a new caller.
   mutating func reserve() -> Int {
     last += 1
     return last
@@ -174,7 +163,6 @@ struct Callers {
     waiting[caller] = continuation
   }
 
-  /// Resumes a caller, if it still waits.
   mutating func answer(_ caller: Int, with outcome: Outcome) {
     waiting.removeValue(forKey: caller)?.resume(returning: outcome)
   }

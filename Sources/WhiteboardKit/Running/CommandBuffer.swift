@@ -5,28 +5,21 @@ final class CommandBuffer {
   private var queue = CommandQueue()
   private(set) var isAtEnd: Bool
   private var isClosed = false
-  /// The task that waits for a command.
   private var consumer: CheckedContinuation<Void, Never>?
   /// The task that waits for room.
   private var producer: CheckedContinuation<Void, Never>?
 
-  /// Creates an empty buffer.
-  ///
-  /// - Parameter hasInput: Whether the input can add commands.
   init(hasInput: Bool) { isAtEnd = !hasInput }
 
   /// Whether no command can be added now.
   var isAtEndOrFull: Bool { isAtEnd || queue.isFull }
 
-  /// Whether the buffer contains a command that answers a question, or can still receive one.
   var canHoldAnswer: Bool { !isAtEndOrFull || contains(where: \.answersInvitation) }
 
-  /// Whether a condition holds for at least one of the commands.
   func contains(where holds: (Command) -> Bool) -> Bool { queue.contains(where: holds) }
 
   // MARK: - The input
 
-  /// Adds a command.
   func append(_ input: CommandInput) {
     queue.append(input)
     resumeConsumer()
@@ -37,7 +30,6 @@ final class CommandBuffer {
     while queue.isFull, !isClosed { await withCheckedContinuation { producer = $0 } }
   }
 
-  /// Handles the end of the input.
   func endInput() {
     isAtEnd = true
     resumeConsumer()
@@ -45,9 +37,7 @@ final class CommandBuffer {
 
   // MARK: - The runner
 
-  /// Removes the first command; waits until there is one.
-  ///
-  /// - Returns: The command; nil after the last one, or if the buffer is closed.
+  /// Removes the first command, as soon as there is one; nil after the last one, or if the buffer is closed.
   nonisolated(nonsending) func nextCommand() async -> CommandInput? {
     while !isClosed {
       if let input = queue.popFirst() {
@@ -66,10 +56,9 @@ final class CommandBuffer {
     return queue.popFirst(where: isDue)
   }
 
-  /// Removes the first of all commands for which a condition holds.
+  /// Removes the first of all commands for which a condition holds; nil if it holds for none.
   ///
-  /// - Parameter isDue: The condition; also receives whether the command is the first in the buffer.
-  /// - Returns: The command; nil if the condition holds for none.
+  /// `isDue` also receives whether the command is the first in the buffer.
   func popAny(where isDue: (_ command: Command, _ isFirst: Bool) -> Bool) -> CommandRequest? {
     defer { resumeProducer() }
     return queue.popAny(where: isDue)
@@ -112,10 +101,8 @@ struct CommandQueue: Sendable {
   /// Whether the queue has no room for more commands.
   var isFull: Bool { entries.count - head >= CommandQueue.capacity }
 
-  /// Adds a command at the end.
   mutating func append(_ entry: CommandInput) { entries.append(entry) }
 
-  /// Removes the first command.
   mutating func popFirst() -> CommandInput? {
     guard head < entries.count else { return nil }
     defer {
@@ -128,18 +115,13 @@ struct CommandQueue: Sendable {
     return entries[head]
   }
 
-  /// Removes the first command, if `isDue` returns true for it.
   mutating func popFirst(where isDue: (Command) -> Bool) -> CommandRequest? {
     guard head < entries.count, case .request(let request) = entries[head], isDue(request.command) else { return nil }
     _ = popFirst()
     return request
   }
 
-  /// Removes the first of the commands for which `isDue` returns true.
-  ///
-  /// - Parameter isDue: Whether a command can run now; also receives whether the command is the first in the queue.
-  /// - Returns: The command; nil if none can run.
-  /// - Complexity: O(*n*), where *n* is the number of queued commands.
+  /// Removes the first of the commands for which `isDue` returns true; nil if none can run.
   mutating func popAny(where isDue: (_ command: Command, _ isFirst: Bool) -> Bool) -> CommandRequest? {
     for index in head..<entries.count {
       guard case .request(let request) = entries[index], isDue(request.command, index == head) else { continue }
@@ -149,7 +131,6 @@ struct CommandQueue: Sendable {
     return nil
   }
 
-  /// Whether a condition holds for at least one of the commands.
   func contains(where holds: (Command) -> Bool) -> Bool {
     entries[head...].contains { entry in
       guard case .request(let request) = entry else { return false }

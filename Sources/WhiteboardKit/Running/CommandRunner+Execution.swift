@@ -3,12 +3,9 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The implementation of each command.
 extension CommandRunner {
-  /// Runs one command.
-  ///
-  /// - Returns: The result; nil if the command is answered elsewhere, or later.
-  /// - Throws: ``CommandError`` if the command failed.
+  /// Runs one command; returns the result; nil if the command is answered elsewhere, or later; throws if the command
+  /// failed.
   nonisolated(nonsending) func outcome(of request: CommandRequest) async throws(CommandError) -> CommandOutcome? {
     defer { checkIsolation(#isolation) }
     switch request.command {

@@ -15,7 +15,6 @@ final class CommandRunner {
   let persistence: Persistence
   let outbox: Outbox
   let transfers: Transfers
-  /// The commands that have not run yet.
   let buffer: CommandBuffer
   /// The open board; nil before it is open.
   private var openBoard: ActiveBoard?
@@ -48,9 +47,7 @@ final class CommandRunner {
     buffer = CommandBuffer(hasInput: hasInput)
   }
 
-  /// Returns the open board.
-  ///
-  /// - Throws: ``CommandError`` if the board is not open.
+  /// Returns the open board; throws if the board is not open.
   var board: ActiveBoard {
     get throws(CommandError) {
       guard let openBoard else { throw .closed }
@@ -106,7 +103,6 @@ final class CommandRunner {
   /// Whether a queued command answers a pending question or transfer.
   var hasDueCommand: Bool { buffer.contains(where: { isDue($0) }) }
 
-  /// Returns whether a command answers a pending question or transfer.
   private func isDue(_ command: Command) -> Bool {
     switch command {
     case .accept(let target, _), .decline(let target, _):
@@ -121,10 +117,8 @@ final class CommandRunner {
 
   // MARK: - Running
 
-  /// Sets the board on which commands run.
   func begin(on board: ActiveBoard) { openBoard = board }
 
-  /// Runs commands in order on a board, until the input ends or the board closes.
   nonisolated(nonsending) func runCommands(on board: ActiveBoard) async {
     while let input = await buffer.nextCommand(), runtime.ending == nil {
       // While this command runs, the commands after it may answer a pending question or transfer.
@@ -146,7 +140,6 @@ final class CommandRunner {
     if runtime.ending == nil { await inputEnded(board) }
   }
 
-  /// Runs one command and answers it.
   nonisolated(nonsending) func run(_ request: CommandRequest) async {
     do throws(CommandError) {
       if let outcome = try await outcome(of: request) { answers.succeed(request, outcome) }
@@ -192,9 +185,7 @@ final class CommandRunner {
     await openBoard?.messages.finish(before: runtime.limitOfGoodbye())
   }
 
-  /// Checks that `quit` loses no work.
-  ///
-  /// - Throws: ``CommandError`` with the code `notSaved` if work would be lost.
+  /// Checks that `quit` loses no work; throws ``CommandError`` with the code `notSaved` if work would be lost.
   nonisolated(nonsending) func checkQuit() async throws(CommandError) {
     guard await persistence.wouldLoseWork() else { return }
     isQuitRefused = true
@@ -244,12 +235,8 @@ final class CommandRunner {
   }
 }
 
-/// The command `wait`.
 extension CommandRunner {
-  /// Waits until a condition holds.
-  ///
-  /// - Returns: The contents of the answer; for `synced`, the members.
-  /// - Throws: ``CommandError`` if the condition did not hold in time.
+  /// Waits until a condition holds; returns the contents of the answer; throws if the condition did not hold in time.
   nonisolated(nonsending) func wait(for condition: WaitCondition, timeout: Duration?) async throws(CommandError)
     -> CommandOutcome
   {

@@ -27,9 +27,7 @@ final class BoardRuntime {
   }
 
   let clock = ContinuousClock()
-  /// The time at which the runtime was created.
   let start: ContinuousClock.Instant
-  /// The receiver of the events.
   let sink: any EventSink
   /// The jobs to run; the board adds them to its task group.
   let jobs: AsyncStream<Job>
@@ -58,10 +56,9 @@ final class BoardRuntime {
     (jobs, jobSource) = AsyncStream.makeStream()
   }
 
-  /// Calls a function of the board from one of its components.
+  /// The components run on the board's actor.
   ///
-  /// The components run on the board's actor. They use this function because a closure that captures the board would
-  /// keep it alive.
+  /// They use this function because a closure that captures the board would keep it alive.
   func call<Result: Sendable>(_ body: (isolated SharedBoard) -> Result) -> Result { sharedBoard.assumeIsolated(body) }
 
   // MARK: - Jobs
@@ -97,7 +94,6 @@ final class BoardRuntime {
     wakeNow()
   }
 
-  /// Waits until the board closes.
   nonisolated(nonsending) func untilEnding() async {
     defer { checkIsolation(#isolation) }
     guard ending == nil else { return }
@@ -106,9 +102,7 @@ final class BoardRuntime {
 
   /// Returns the time until which the board may delay closing to send pending messages.
   ///
-  /// The first call sets this time.
-  ///
-  /// The delay is as long as a user would wait for a program to exit.
+  /// The first call sets this time. The delay is as long as a user would wait for a program to exit.
   func limitOfGoodbye() -> ContinuousClock.Instant {
     let limit = goodbyeLimit ?? clock.now + .seconds(2)
     goodbyeLimit = limit
@@ -173,13 +167,9 @@ final class BoardRuntime {
     }
   }
 
-  /// Waits until a condition holds.
+  /// Waits until a condition holds; false if the wait timed out or was canceled, or the board closes.
   ///
-  /// - Parameters:
-  ///   - timeout: The maximum wait; nil for no limit.
-  ///   - endsWhenCanceled: Whether the wait ends when the task is canceled.
-  ///   - holds: The condition; checked now and after each ``changed()``.
-  /// - Returns: True if the condition held; false if the wait timed out or was canceled, or the board closes.
+  /// `holds` is checked now and after each ``changed()``.
   nonisolated(nonsending) func wait(
     timeout: Duration? = nil,
     endsWhenCanceled: Bool = false,
@@ -225,7 +215,6 @@ final class BoardRuntime {
 
   // MARK: - Time
 
-  /// The current wall-clock time and uptime.
   var now: Moment { Moment(wall: SystemTime.milliseconds, uptime: milliseconds(uptime) + 1) }
 
   /// The time since the runtime was created.
@@ -279,7 +268,6 @@ struct WakeTimer {
     return sleeper
   }
 
-  /// Cancels the timer.
   mutating func end() {
     until = nil
     sleeper = nil

@@ -1,9 +1,8 @@
 /// The queue of events between a board and its sink, with back-pressure.
 ///
-/// Confined to the board's actor; waiting for the sink happens outside of the actor.
-///
-/// If the sink is slow, an event about an object replaces the pending event of the same author about the same object.
-/// So at most one state of an object is pending for each author, however often it changes.
+/// Confined to the board's actor; waiting for the sink happens outside of the actor. If the sink is slow, an event
+/// about an object replaces the pending event of the same author about the same object. So at most one state of an
+/// object is pending for each author, however often it changes.
 struct EventPump {
   private var pending: [BoardEvent] = []
   private(set) var pendingBytes = 0
@@ -28,7 +27,6 @@ struct EventPump {
   /// The number of pending bytes at which merging of events about the same object starts.
   static let byteBacklog = 64 * 1024
 
-  /// Whether the queue has room for more events.
   var hasRoom: Bool {
     (pending.count < EventPump.capacity && pendingBytes < EventPump.byteCapacity
       && tellingBytes < 2 * EventPump.byteCapacity) || failure != nil
@@ -74,9 +72,7 @@ struct EventPump {
     return pending
   }
 
-  /// Records that the sink has accepted the events, or failed.
-  ///
-  /// - Returns: The waiters to resume.
+  /// Records that the sink has accepted the events, or failed; returns the waiters to resume.
   mutating func end(_ error: OutputError?) -> [CheckedContinuation<Void, Never>] {
     isDelivering = false
     tellingBytes = 0
@@ -94,9 +90,7 @@ extension BoardEvent {
   ///
   /// It determines whether the event can be merged.
   fileprivate enum Subject {
-    /// An object was added, changed or removed.
     case object(String)
-    /// The object was selected or released.
     case selection(String)
     case other
   }

@@ -4,11 +4,8 @@
 @preconcurrency import Musl
 #endif
 
-/// The receiver of the events of a board.
 package protocol EventSink: Sendable {
-  /// Receives events in order; returns when the sink has room for more.
-  ///
-  /// - Throws: ``OutputError`` if the sink can receive no more events.
+  /// Receives events in order; returns when the sink has room for more; throws if the sink can receive no more events.
   func write(_ events: [BoardEvent]) async throws(OutputError)
 
   /// The kinds of event content that the sink reads; all by default.
@@ -29,15 +26,12 @@ extension EventSink {
   package func boardChanged(_ change: BoardChange) {}
 }
 
-/// The kinds of event content that a sink can read.
 package struct EventContents: OptionSet, Sendable {
   package let rawValue: UInt8
 
   package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// The objects of the board and their selection.
   package static let objects = EventContents(rawValue: 1)
-  /// The lines of the chat.
   package static let chat = EventContents(rawValue: 2)
   /// The application messages, and the data of streams.
   package static let data = EventContents(rawValue: 4)
@@ -45,12 +39,9 @@ package struct EventContents: OptionSet, Sendable {
   package static let all: EventContents = [.objects, .chat, .data]
 }
 
-/// An error of the output to which a sink writes.
 package struct OutputError: Error, Equatable, Sendable {
-  /// The system's error number.
   package let number: Int32
 
-  /// Creates an error with the system's error number.
   package init(number: Int32) { self.number = number }
 
   /// Whether the reader of the output closed its end.

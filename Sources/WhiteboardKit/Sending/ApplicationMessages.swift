@@ -13,8 +13,6 @@ final class ApplicationMessages {
   private let runtime: BoardRuntime
   private let session: Session
   private let replica: Replica
-  /// The open board.
-  ///
   /// The reference is unowned because the open board owns this object.
   private unowned let active: ActiveBoard
   private let members: Members
@@ -42,9 +40,8 @@ final class ApplicationMessages {
 
   // MARK: - Sending
 
-  /// Returns the members that the arguments of a command name; all members if there are no arguments.
-  ///
-  /// - Throws: ``CommandError`` if an argument names no member, or no member is connected.
+  /// Returns the members that the arguments of a command name; all members if there are no arguments; throws if an
+  /// argument names no member, or no member is connected.
   func recipients(_ words: [String]) throws(CommandError) -> [PeerID] {
     guard !members.isEmpty else {
       throw CommandError(.notConnected, "no other member is connected; `wait peers=1` waits for one")
@@ -86,7 +83,6 @@ final class ApplicationMessages {
 
   // MARK: - Confirmations
 
-  /// Whether all messages are answered.
   var isEmpty: Bool { deliveries.isEmpty }
 
   /// Records that the session accepted a message, and requests confirmations from its recipients.
@@ -110,11 +106,7 @@ final class ApplicationMessages {
 
   /// Ends the deliveries to a peer that left.
   ///
-  /// - Parameters:
-  ///   - peer: The peer.
-  ///   - reason: The reason why the peer left, in one word.
-  ///   - report: A function that emits the event that the peer left, before the answers. It receives the number of
-  ///     unconfirmed messages.
+  /// `report` emits the event that the peer left, before the answers; it receives the number of unconfirmed messages.
   func endDeliveries(to peer: PeerID, reason: String, _ report: (Int) -> Void = { _ in }) {
     let (ended, undelivered) = deliveries.left(peer, name: members.name(of: peer), reason: reason)
     report(undelivered)
@@ -135,7 +127,6 @@ final class ApplicationMessages {
 
   // MARK: - Receiving
 
-  /// Reports a message of a member.
   func received(_ bytes: ArraySlice<UInt8>, from member: MemberID, isReliable: Bool) {
     guard runtime.sink.contents.contains(.data) else { return }
     let peer = PeerID(member)

@@ -6,7 +6,6 @@ import PeerSession
 /// A message is answered once, when every recipient has confirmed it or can no longer confirm it. This type performs no
 /// I/O and is confined to the board's actor.
 struct MessageDeliveries {
-  /// The result for a message.
   struct Answer {
     var request: CommandRequest
     var report: DeliveryReport
@@ -20,7 +19,6 @@ struct MessageDeliveries {
     var report = DeliveryReport()
   }
 
-  /// The unconfirmed messages to one recipient, in queue order.
   private struct Recipient {
     var messages: [(number: Int, receipt: SendReceipt?)] = []
     /// The number of messages that the session accepted; these have a receipt.
@@ -41,16 +39,9 @@ struct MessageDeliveries {
   /// Whether one more message may be sent now.
   var hasRoom: Bool { messages.count < Self.capacity.messages && byteCount < Self.capacity.bytes }
 
-  /// Whether all messages are answered.
   var isEmpty: Bool { messages.isEmpty }
 
-  /// Adds a message that is about to be queued.
-  ///
-  /// - Parameters:
-  ///   - request: The command that sends the message.
-  ///   - byteCount: The length of the message.
-  ///   - peers: The recipients, without duplicates; at least one.
-  /// - Returns: The number of the message.
+  /// Adds a message that is about to be queued, to at least one recipient and without duplicates; returns its number.
   mutating func add(_ request: CommandRequest, byteCount: Int, to peers: [PeerID]) -> Int {
     last += 1
     messages[last] = Message(request: request, byteCount: byteCount, open: peers.count)
@@ -59,12 +50,8 @@ struct MessageDeliveries {
     return last
   }
 
-  /// Records that the session accepted a message for some of its recipients.
-  ///
-  /// - Parameters:
-  ///   - number: The number of the message.
-  ///   - receipt: The receipt of the message.
-  /// - Returns: The recipients without a pending confirmation request; the caller must send one to each.
+  /// Records that the session accepted a message for some of its recipients; the caller must send a confirmation
+  /// request to each returned recipient.
   mutating func taken(_ number: Int, _ receipt: SendReceipt) -> [PeerID] {
     var unasked: [PeerID] = []
     for peer in receipt.peers {
@@ -96,9 +83,8 @@ struct MessageDeliveries {
     return (recipient.messages[recipient.taken - 1].number, receipt)
   }
 
-  /// Records that a recipient confirmed all messages up to the given one.
-  ///
-  /// - Returns: The answers to messages that wait for no other recipient.
+  /// Records that a recipient confirmed all messages up to the given one; returns the answers to messages that wait for
+  /// no other recipient.
   mutating func confirmed(upTo number: Int, by peer: PeerID) -> [Answer] {
     guard var recipient = recipients[peer] else { return [] }
     let count = recipient.messages.prefix { $0.number <= number }.count
@@ -109,14 +95,8 @@ struct MessageDeliveries {
     return confirmed.compactMap { number in settle(number) { $0.delivered.append(peer.text) } }
   }
 
-  /// Ends the deliveries to a recipient that left.
-  ///
-  /// - Parameters:
-  ///   - peer: The recipient.
-  ///   - name: The recipient's display name.
-  ///   - reason: The reason why the recipient left, in one word.
-  /// - Returns: The answers to messages that wait for no other recipient, and the number of messages that the recipient
-  ///   did not confirm.
+  /// Ends the deliveries to a recipient that left; returns the answers to messages that wait for no other recipient,
+  /// and the number of messages that the recipient did not confirm.
   mutating func left(_ peer: PeerID, name: UntrustedText, reason: String) -> (answers: [Answer], undelivered: Int) {
     guard let recipient = recipients.removeValue(forKey: peer) else { return ([], 0) }
     var answers: [Answer] = []
@@ -136,7 +116,6 @@ struct MessageDeliveries {
     return (answers, undelivered)
   }
 
-  /// The recipients with unconfirmed messages, ordered by id.
   var peers: [PeerID] { recipients.filter { !$0.value.messages.isEmpty }.keys.sorted() }
 
   private mutating func settle(_ number: Int, _ note: (inout DeliveryReport) -> Void) -> Answer? {

@@ -23,13 +23,6 @@ final class Outbox {
   private let datagrams: AsyncStream<Datagram>
   private let datagramSource: AsyncStream<Datagram>.Continuation
 
-  /// Creates an outbox without members.
-  ///
-  /// - Parameters:
-  ///   - runtime: The services of the board.
-  ///   - logger: The logger.
-  ///   - handleReceipt: A function called when the session accepted a message that has a number.
-  ///   - handleSent: A function called when the session accepted or refused a message.
   init(
     _ runtime: BoardRuntime,
     logger: Logger,
@@ -69,7 +62,6 @@ final class Outbox {
     queues[route] = nil
   }
 
-  /// Closes all queues; nothing more is sent.
   func close() {
     for route in Array(queues.keys) { queues[route]?.close() }
     datagramSource.finish()
@@ -86,7 +78,6 @@ final class Outbox {
 
   // MARK: - State
 
-  /// Returns the load of the route to a member.
   func load(to peer: PeerID) -> SendQueue.Load { routes[peer].flatMap { queues[$0]?.load } ?? .light }
 
   /// Whether no message waits on the route to a member.
@@ -110,11 +101,6 @@ final class Outbox {
   // MARK: - Messages
 
   /// Queues a message to the given peers, after the messages already queued for them.
-  ///
-  /// - Parameters:
-  ///   - bytes: The message.
-  ///   - peers: The recipients.
-  ///   - number: The number of the message, if its recipients must confirm it.
   func enqueue(_ bytes: [UInt8], to peers: [PeerID], as number: Int? = nil) {
     for (route, recipients) in Dictionary(grouping: peers, by: { routes[$0] ?? $0 }) {
       let load = queues[route]?.load
@@ -161,10 +147,6 @@ final class Outbox {
   }
 
   /// Sends datagrams through the session until ``close()``.
-  ///
-  /// - Parameters:
-  ///   - session: The session.
-  ///   - isReached: Returns whether a peer is connected now; other peers get no datagrams.
   nonisolated(nonsending) func sendDatagrams(by session: Session, where isReached: (PeerID) -> Bool) async {
     defer { checkIsolation(#isolation) }
     for await datagram in datagrams {

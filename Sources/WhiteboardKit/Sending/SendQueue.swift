@@ -5,7 +5,6 @@ import PeerSession
 /// Each route has one queue, so that a peer whose outbox is full delays only the members that are reached through it. A
 /// message to several members of the route is queued once. Confined to the board's actor.
 struct SendQueue {
-  /// A message with its recipients.
   struct Message: Sendable {
     let bytes: [UInt8]
     /// The recipients with their join generations, without those that joined again after the message was queued.
@@ -69,7 +68,6 @@ struct SendQueue {
     static func < (one: Load, other: Load) -> Bool { one.rawValue < other.rawValue }
   }
 
-  /// The load of the queue, derived from the number of queued bytes.
   var load: Load { byteCount >= SendQueue.limit ? .excessive : byteCount >= SendQueue.patience ? .heavy : .light }
 
   /// Whether the peer accepts data so slowly that it must be disconnected.
@@ -100,7 +98,6 @@ struct SendQueue {
 
   // MARK: - Messages
 
-  /// Appends a message, or passes it to the waiting sender.
   mutating func append(_ bytes: [UInt8], to recipients: [PeerID], as number: Int? = nil) {
     guard !isClosed else { return }
     // Most messages go to all members, so consecutive messages share one list of recipients.

@@ -7,9 +7,7 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardRendering
 
-/// The configuration of a board that a program runs.
 package struct BoardConfiguration: Sendable {
-  /// Whether to host or join a board, and which board.
   package enum Part: Sendable {
     /// Hosts the board with a name; creates it if it does not exist.
     case host(boardName: String)
@@ -19,16 +17,13 @@ package struct BoardConfiguration: Sendable {
     case join(JoinTarget, patience: Duration)
   }
 
-  /// A session that another peer hosts and this program relays.
   package struct RelayHosting: Sendable {
     /// The session, if its host has just moved it to this relay; nil if it must be opened again.
     package let session: Session?
-    /// The host.
     package let host: PeerID
     /// The host's permission to relay the session.
     package let grant: RelayGrant
 
-    /// Describes a relayed session.
     package init(_ session: Session?, host: PeerID, grant: RelayGrant) {
       self.session = session
       self.host = host
@@ -53,45 +48,32 @@ package struct BoardConfiguration: Sendable {
     case run(keepsGoing: Bool)
   }
 
-  /// The peers that are admitted.
   package enum Admission: String, Sendable, CaseIterable {
     /// The peers that the local user accepts.
     case ask
-    /// The peers that know the join code.
     case code
-    /// The peers that were admitted before.
     case known
-    /// All peers.
     case anyone
   }
 
   /// The decision about a file that a member offers.
   package enum FilePolicy: Sendable {
-    /// The user or a program is asked: ``BoardEvent/resourceOffered(_:)``.
     case ask
-    /// It is accepted.
     case accept
-    /// The file is refused, and the user gets a note.
     case refuse
   }
 
-  /// The members whose files may be accepted.
   package enum FileSenders: String, CaseIterable, Sendable {
-    /// All members.
     case anyone
     /// The members whom the user trusts; see `PeerStore.isTrusted(_:)`.
     case trusted
   }
 
-  /// Whether to host or join a board, and which board.
   package var part: Part
-  /// The behavior at the end of the input, and after a failed command.
   package var script = Script.none
   /// Whether a user types the commands, so that quitting does not wait for unfinished commands.
   package var isTyped = false
-  /// The display name of the local user.
   package var displayName: String
-  /// The key of the local peer.
   package var identity: PeerIdentity
   /// The peers that were seen in earlier sessions; nil if no peers are remembered.
   package var peerStore: PeerStore?
@@ -122,8 +104,6 @@ package struct BoardConfiguration: Sendable {
   package var isOwned = false
   /// The salt that distinguishes a new board from others of the same owner; nil for a random one.
   package var salt: [UInt8]?
-  /// Whether the local peer is a relay.
-  ///
   /// A relay stays in the session when all other members have left, and is announced as a relay.
   package var isRelay = false
   /// Whether each photo also has a file outside the board, for events that contain its path.
@@ -185,10 +165,8 @@ package struct BoardConfiguration: Sendable {
   package var servesBrowsers = false
   /// The service that announces and finds boards; nil for no announcements and no search.
   package var discovery: (any Discovery)?
-  /// The logger.
   package var logger: Logger
 
-  /// Creates a configuration with the defaults.
   package init(part: Part, displayName: String, identity: PeerIdentity, dataDirectory: String, logger: Logger) {
     self.part = part
     self.displayName = PlainText.line(displayName)
@@ -207,7 +185,6 @@ package struct BoardConfiguration: Sendable {
   /// A code that the local user chose for another peer's board could differ from the board's code.
   var followsHost: Bool { admission == nil || admission == .code }
 
-  /// The boards in the data directory.
   var library: BoardLibrary {
     guard remembersBoards else { return BoardLibrary(directory: boardsDirectory) }
     var seal = DocumentSeal.loadOrCreate(inDirectory: dataDirectory)
@@ -243,9 +220,8 @@ package struct BoardConfiguration: Sendable {
     return transport
   }
 
-  /// Creates the configured directories, if they are missing.
-  ///
-  /// - Throws: ``WhiteboardError`` that names the directory and the reason.
+  /// Creates the configured directories, if they are missing; throws ``WhiteboardError`` that names the directory and
+  /// the reason.
   func createDirectories() throws(WhiteboardError) {
     for directory in [dataDirectory, inboxDirectory, assetsDirectory, boardsDirectory, answersDirectory] {
       do {

@@ -7,15 +7,12 @@ import PeerCore
 @preconcurrency import Musl
 #endif
 
-/// A local file that is read in pieces, without blocking other tasks.
 package final class FileReading: Sendable {
   private let descriptor: Int32
   private let file: String
   private let queue = DispatchQueue(label: "whiteboard.file")
 
-  /// Opens a regular file.
-  ///
-  /// - Throws: `fileUnreadable` with the reason.
+  /// Opens a regular file; throws `fileUnreadable` with the reason.
   init(_ file: String) throws(CommandError) {
     try FileReading.check(file)
     descriptor = open(file, O_RDONLY | O_CLOEXEC)
@@ -25,9 +22,8 @@ package final class FileReading: Sendable {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Reads the next bytes, at most `count`; returns nil at the end of the file.
-  ///
-  /// - Throws: `fileUnreadable` with the reason.
+  /// Reads the next bytes, at most `count`; returns nil at the end of the file; throws `fileUnreadable` with the
+  /// reason.
   func next(upTo count: Int) async throws(CommandError) -> [UInt8]? {
     let descriptor = descriptor
     let result: Result<[UInt8], CommandError> = await withCheckedContinuation { continuation in
@@ -46,9 +42,7 @@ package final class FileReading: Sendable {
     return bytes.isEmpty ? nil : bytes
   }
 
-  /// Checks that a path is a regular file that this process can read.
-  ///
-  /// - Throws: `fileUnreadable` with the reason.
+  /// Checks that a path is a regular file that this process can read; throws `fileUnreadable` with the reason.
   static func check(_ file: String) throws(CommandError) {
     var status = stat()
     guard stat(file, &status) == 0 else { throw unreadable(file, errno) }
@@ -68,9 +62,7 @@ package final class FileReading: Sendable {
   /// Renames a local file, and replaces an existing file of that name; returns whether this succeeded.
   static func move(_ file: String, over name: String) -> Bool { rename(file, name) == 0 }
 
-  /// Reads a whole file.
-  ///
-  /// - Throws: `fileUnreadable` with the reason, or `tooBig` if the file exceeds `limit` bytes.
+  /// Reads a whole file; throws `fileUnreadable` with the reason, or `tooBig` if the file exceeds `limit` bytes.
   package static func whole(_ file: String, limit: Int) throws(CommandError) -> [UInt8] {
     try check(file)
     let descriptor = open(file, O_RDONLY | O_CLOEXEC)
@@ -79,9 +71,7 @@ package final class FileReading: Sendable {
     return try whole(descriptor, file, limit: limit)
   }
 
-  /// Reads standard input to its end.
-  ///
-  /// - Throws: The errors of ``whole(_:limit:)``.
+  /// Reads standard input to its end; throws the errors of ``whole(_:limit:)``.
   package static func standardInput(limit: Int) throws(CommandError) -> [UInt8] {
     try whole(STDIN_FILENO, "standard input", limit: limit)
   }

@@ -13,24 +13,16 @@ struct ReferenceResolver<Value: Sendable>: Sendable {
   /// The minimum length of an id prefix.
   static var shortestPrefix: Int { 4 }
 
-  /// Adds a target with its id and its names.
-  ///
   /// Several targets can have the same name.
   mutating func add(id: String, names: [UntrustedText], value: Value) {
     entries.append(Entry(id: id, names: names, value: value))
   }
 
-  /// Returns the target that a word names: by its id, by a unique id prefix, or by a unique name, in this order.
+  /// Returns the target that a word names: by its id, by a unique id prefix, or by a unique name, in this order; throws
+  /// ``CommandError`` with the code `ambiguous` if several targets match, or `missing` if none does.
   ///
   /// Ids have precedence over names. Otherwise a member could choose another member's id as its name, and receive
   /// messages for that member.
-  ///
-  /// - Parameters:
-  ///   - word: The word of the command.
-  ///   - what: The kind of target, such as "peer", for the error message.
-  ///   - missing: The error code if no target matches.
-  /// - Returns: The target.
-  /// - Throws: ``CommandError`` with the code `ambiguous` if several targets match, or `missing` if none does.
   func find(_ word: String, what: String, missing: CommandError.Code) throws(CommandError) -> Value {
     let lower = word.lowercased()
     if let exact = entries.first(where: { $0.id == lower }) { return exact.value }

@@ -4,22 +4,18 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// Functions for programs and for the transport.
 extension SharedBoard {
   /// Returns whether the local peer requested the resource that a peer offers: an answer (SYN-13) or an asset (SYN-37).
   package func isRequested(_ info: ResourceInfo) -> Bool { transfers.isRequested(info) }
 
-  /// Decides about a resource that the local peer did not request (SYN-13, SYN-37, RES-8).
+  /// Decides about a resource that the local peer did not request (SYN-13, SYN-37, RES-8); returns whether to accept
+  /// the resource.
   ///
   /// If the configuration requires it, the function asks the user and waits for the answer, until its task is canceled.
-  ///
-  /// - Returns: Whether to accept the resource.
   package func wants(_ info: ResourceInfo) async -> Bool { await transfers.wants(info) }
 
-  /// Ends a file offer that timed out or was withdrawn.
   func offerEnded(_ id: TransferID, _ number: Int) { transfers.offerEnded(id, number) }
 
-  /// The save state: whether the work on the board is on disk.
   package var saveState: SaveState { persistence.state }
 
   /// The size of the board's file on disk, in bytes; nil if there is no file.
@@ -28,10 +24,8 @@ extension SharedBoard {
     return (FileReading.size(path) ?? 0) + (FileReading.size(path + "-wal") ?? 0)
   }
 
-  /// Deletes old history, and frees its disk space; the board remains usable.
-  ///
-  /// - Parameter days: The number of days of history to retain; nil for the setting in the board's file.
-  /// - Throws: ``WhiteboardError`` if the disk has too little free space; the history is then unchanged.
+  /// Deletes old history, and frees its disk space; the board remains usable; throws if the disk has too little free
+  /// space; the history is then unchanged.
   package func compactDocument(keeping days: Int? = nil) async throws(WhiteboardError) {
     guard let document = persistence.document else { throw WhiteboardError(.timedOut, "the board is not open") }
     do throws(DocumentError) { try await document.compact(now: BoardFile.now, keeping: days) } catch {
@@ -55,38 +49,27 @@ extension SharedBoard {
 
   // MARK: - Recordings
 
-  /// Whether recording is paused.
   package var isRecordingPaused: Bool { persistence.queue.isPaused }
 
-  /// Pauses recording until ``resumeRecording()``; the keyframe after the pause contains the changes made in between.
-  ///
-  /// - Throws: An error if earlier changes cannot be written; recording then continues.
+  /// Pauses recording until ``resumeRecording()``; the keyframe after the pause contains the changes made in between;
+  /// throws if earlier changes cannot be written; recording then continues.
   package func pauseRecording() async throws(DocumentError) { try await persistence.pauseRecording() }
 
-  /// Resumes recording with a keyframe of the current board.
-  ///
-  /// - Throws: An error if the keyframe cannot be written; writing it is retried later.
+  /// Resumes recording with a keyframe of the current board; throws if the keyframe cannot be written; writing it is
+  /// retried later.
   package func resumeRecording() async throws(DocumentError) { try await persistence.resumeRecording() }
 
-  /// Adds a named marker at the current position of the recording.
-  ///
-  /// - Parameter name: The name, 1 to 128 bytes of UTF-8.
-  /// - Throws: `badName` if the name is too long or already in use, or another error if the marker cannot be written.
+  /// Adds a named marker at the current position of the recording; throws if the name is too long or already in use, or
+  /// another error if the marker cannot be written.
   package func markRecording(_ name: String) async throws(DocumentError) { try await persistence.addMarker(name) }
 
-  /// The display names of the connected members.
   package var presentNames: [UntrustedText] { members.ids.compactMap { members[$0]?.name } }
 
-  /// The number of recorded changes of the board.
   package var recordedChanges: Int { persistence.queue.changes }
 
   // MARK: - Members and the end
 
-  /// Creates an additional join code.
-  ///
-  /// - Parameter terms: The role and the lifetime of the code.
-  /// - Returns: The event that contains the code.
-  /// - Throws: ``CommandError`` if no code can be created.
+  /// Creates an additional join code; returns the event that contains it.
   package func invite(_ terms: InvitationTerms) async throws(CommandError) -> BoardEvent.Invited {
     guard let board else { throw CommandError(.notConnected, "the board is not open") }
     guard terms.isValid else {
@@ -96,30 +79,19 @@ extension SharedBoard {
       ? try await board.browsers.invite(terms, request: nil) : try await board.admission.invite(terms, request: nil)
   }
 
-  /// Revokes all browser links, and removes the members that joined with them.
   package func revokeBrowsers() async { await board?.browsers.revokeAll() }
 
-  /// Changes the role of a member.
-  ///
-  /// - Parameters:
-  ///   - target: The display name, id or id prefix of the member.
-  ///   - role: The new role.
-  /// - Throws: ``CommandError`` if there is no such member, or the local member is not allowed to change the member's
-  ///   role.
+  /// Changes the role of a member; throws if there is no such member, or the local member is not allowed to change the
+  /// member's role.
   package func changeRole(of target: String, to role: BoardRole) throws(CommandError) {
     guard let board else { throw CommandError(.notConnected, "no other member is connected") }
     try board.roles.change(target, to: role)
   }
 
-  /// Removes a peer from the board, and revokes the rights that it was granted.
+  /// Removes a peer from the board, and revokes the rights that it was granted; returns the event with the new join
+  /// code, nil if the board has none or keeps it.
   ///
-  /// - Parameters:
-  ///   - target: The display name, id or id prefix of the peer.
-  ///   - reason: The reason, which the peer and the other members can read; may be empty.
-  ///   - withAdmitted: Whether to also remove the members that the peer admitted, directly or through other members.
-  ///   - keepsCode: Whether the join code of the board remains valid.
-  /// - Returns: The event that contains the new join code; nil if the board has no code, or keeps it.
-  /// - Throws: ``CommandError`` if there is no such peer, or another peer is the host.
+  /// Throws if there is no such peer, or another peer is the host.
   package func kick(_ target: String, reason: String, withAdmitted: Bool = false, keepsCode: Bool = false)
     async throws(CommandError) -> BoardEvent.Invited?
   {
@@ -133,11 +105,9 @@ extension SharedBoard {
     )
   }
 
-  /// Closes the board at the user's request.
+  /// Closes the board at the user's request; returns whether the board closes.
   ///
   /// If that would lose work, the first request only warns.
-  ///
-  /// - Returns: Whether the board closes.
   package func requestEndUnlessUnsaved() async -> Bool {
     if ending == nil, !persistence.wasAskedBeforeEnding, await persistence.wouldLoseWork() {
       persistence.wasAskedBeforeEnding = true
@@ -154,8 +124,6 @@ extension SharedBoard {
 
 extension TransportConfiguration {
   /// Lets the boards that use the transport decide about the resources that peers offer.
-  ///
-  /// - Parameter board: Returns the board of a session; nil if there is none.
   package mutating func askBoards(_ board: @escaping @Sendable (SessionID) async -> SharedBoard?) {
     isRequestedResource = { await board($0)?.isRequested($1) ?? false }
     wantsResource = { await board($0)?.wants($1) ?? false }

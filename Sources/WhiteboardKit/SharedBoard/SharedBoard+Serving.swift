@@ -5,11 +5,9 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The phases of a running board: hosting or joining, serving, and leaving.
 extension SharedBoard {
-  /// Hosts or joins a board, and serves it until it is closed by the user, the script or an error.
-  ///
-  /// - Throws: ``WhiteboardError`` if the board cannot be opened, or cannot continue.
+  /// Hosts or joins a board, and serves it until it is closed by the user, the script or an error; throws if the board
+  /// cannot be opened, or cannot continue.
   func serve() async throws(WhiteboardError) {
     try configuration.createDirectories()
     try await readPersonalSettings()
@@ -20,7 +18,6 @@ extension SharedBoard {
     }
   }
 
-  /// Serves the board with a transport that other boards do not share.
   private func serveAlone() async throws {
     var transportConfiguration = configuration.transportConfiguration
     // The transport may have truncated a long name.
@@ -59,9 +56,8 @@ extension SharedBoard {
 
   // MARK: - Beginning
 
-  /// Hosts or joins the board, and announces it; returns early if the board is closed before it is joined.
-  ///
-  /// - Throws: ``WhiteboardError`` or ``SessionError``.
+  /// Hosts or joins the board, and announces it; returns early if the board is closed before it is joined; throws
+  /// ``WhiteboardError`` or ``SessionError``.
   private func begin(_ transport: PeerTransport) async throws {
     let copies = StoredCopies(configuration)
     if configuration.isGuest {
@@ -113,7 +109,6 @@ extension SharedBoard {
     do { try await joining.value } catch { if ending == nil { throw error } }
   }
 
-  /// Announces a joined board, if it is not announced yet.
   private func announceIfNeeded(_ board: BoardSession) { announceLater.take()?(board) }
 
   // MARK: - Admission
@@ -144,7 +139,6 @@ extension SharedBoard {
     }
   }
 
-  /// Reports how the local peer admits newcomers now, if that changed.
   func admissionChanged() {
     guard case .serving(let serving) = phase, ending == nil, serving.board.session.endReason == nil,
       let event = serving.updateAdmission(configuration, isAnnounced: discovery.isAnnounced)
@@ -152,7 +146,6 @@ extension SharedBoard {
     emit(.admission(event))
   }
 
-  /// Starts moving a hosted board to a relay, if the configuration has one.
   private func startRelayMove() {
     guard !configuration.isGuest, let carrier = configuration.carrier else { return }
     spawn { sharedBoard in
@@ -170,7 +163,6 @@ extension SharedBoard {
 
   // MARK: - Serving
 
-  /// Opens the replica of a board, and its file.
   private func open(_ board: BoardSession, _ transport: PeerTransport) async throws -> Serving {
     let session = board.session
     let id = BoardID(session.id)

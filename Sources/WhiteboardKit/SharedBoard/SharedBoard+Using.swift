@@ -177,9 +177,7 @@ extension SharedBoard {
     try await perform(.wait(.synced, timeout: seconds))
   }
 
-  /// Waits until the session is open.
-  ///
-  /// - Returns: False if the board closes before its session is open.
+  /// Waits until the session is open; returns false if the board closes before its session is open.
   func opened() async -> Bool { await wait { self.serving != nil } }
 
   /// Leaves the board: sends an exit message to the members, and closes the file.

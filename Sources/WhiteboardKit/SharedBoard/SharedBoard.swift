@@ -15,37 +15,25 @@ import WhiteboardSync
 public actor SharedBoard {
   let configuration: BoardConfiguration
   let input: (any CommandSource)?
-  /// The members of the session.
   let members: Members
   private let sink: any EventSink
   /// The services that the components share: events, conditions, tasks, time and termination.
   private(set) lazy var runtime = BoardRuntime(self, sink: sink)
-  /// Messages and datagrams on their way to the members.
   private(set) lazy var outbox = makeOutbox()
   /// The authors that the user does not want to see.
   let hiddenAuthors: HiddenAuthors
-  /// The board's file.
   private(set) lazy var persistence = makePersistence()
-  /// The files of photos.
   private(set) lazy var photos = PhotoFiles(runtime, configuration, members: members, persistence: persistence)
-  /// Resources and streams.
   private(set) lazy var transfers = makeTransfers()
-  /// The removal of the local peer by the host.
   private(set) lazy var localRemoval = LocalRemoval(runtime, configuration, members: members, persistence: persistence)
-  /// The pending requests to join, and the other questions to the user.
   private(set) lazy var invitations = Invitations(runtime, configuration)
-  /// The answers to commands.
   private(set) lazy var answers = CommandAnswers(runtime, configuration.script, persistence: persistence)
-  /// The component that reads and runs commands.
   private(set) lazy var commandRunner = makeCommandRunner()
   /// The boards nearby, and the announcement of the local one.
   private(set) lazy var discovery = BoardDiscovery(runtime, configuration, members: members)
-  /// The publisher of changes to the readers of ``changes``.
   let publisher: ChangePublisher
-  /// The buffers of the readers of ``changes``.
   nonisolated let readers: ChangeReaders
 
-  /// The phase of the board.
   var phase = BoardPhase.starting
   /// Whether the program will open the board again at its next start.
   private(set) var comesBack = false
@@ -58,11 +46,6 @@ public actor SharedBoard {
   private(set) var life: Task<Void, Never>?
 
   /// Creates a board; nothing runs until ``run()``.
-  ///
-  /// - Parameters:
-  ///   - configuration: The configuration.
-  ///   - input: The source of commands; nil for none.
-  ///   - sink: The receiver of events.
   package init(_ configuration: BoardConfiguration, input: (any CommandSource)?, sink: any EventSink) {
     self.configuration = configuration
     members = Members(localPeer: configuration.identity.peerID, ownName: configuration.displayName)
@@ -73,14 +56,11 @@ public actor SharedBoard {
     self.sink = sink
   }
 
-  /// Runs the board until it is requested to close, its script ends, or it fails.
+  /// Runs the board until it is requested to close, its script ends, or it fails; throws if the board cannot be opened,
+  /// cannot continue, or its script failed.
   ///
-  /// It can be called only once.
-  ///
-  /// The function leaves the session properly and emits every event before it returns. Canceling the task requests that
-  /// the board close.
-  ///
-  /// - Throws: ``WhiteboardError`` if the board cannot be opened, cannot continue, or its script failed.
+  /// It can be called only once. The function leaves the session properly and emits every event before it returns.
+  /// Canceling the task requests that the board close.
   package func run() async throws(WhiteboardError) {
     // A separate task, which is awaited below but not canceled with the caller: a closing board must still leave the
     // session and write the file.
@@ -105,12 +85,10 @@ public actor SharedBoard {
     }
   }
 
-  /// Requests that the board leave its session and close.
+  /// Requests that the board leave its session and close; ``run()`` returns when it is closed.
   ///
-  /// ``run()`` returns when the board is closed.
-  ///
-  /// - Parameter untilNextStart: Whether the program will serve the board again when it is next started, so that the
-  ///   members try to reconnect.
+  /// If `untilNextStart`, because the program will serve the board again when it is next started, the members try to
+  /// reconnect.
   package func requestEnd(untilNextStart: Bool = false) {
     if ending == nil { comesBack = untilNextStart }
     end(.asked)
@@ -165,7 +143,6 @@ public actor SharedBoard {
   /// The reason why the board closes; nil while it is running.
   var ending: BoardRuntime.Ending? { runtime.ending }
 
-  /// Closes the board for the given reason; later calls do nothing.
   func end(_ reason: BoardRuntime.Ending) { runtime.end(reason) }
 
   /// Resumes all waiters whose condition can no longer become true.
@@ -181,17 +158,13 @@ public actor SharedBoard {
   /// Continues after the sink has accepted events, or failed.
   func delivered(_ failure: OutputError?) { runtime.delivered(failure) }
 
-  /// Emits an event after all earlier events.
   func emit(_ event: BoardEvent) { runtime.emit(event) }
 
-  /// Waits until a condition holds.
-  ///
-  /// - Returns: Whether the condition held; false if the wait timed out or the board closes.
+  /// Waits until a condition holds; false if the wait timed out or the board closes.
   func wait(timeout: Duration? = nil, until holds: @escaping () -> Bool) async -> Bool {
     await runtime.wait(timeout: timeout, until: holds)
   }
 
-  /// The current wall-clock time and uptime.
   var now: Moment { runtime.now }
 }
 
@@ -201,9 +174,7 @@ enum BoardPhase {
   case starting
   /// The program searches for the board and asks to be admitted.
   case joining(Joiner)
-  /// There is a session, and the file of the board is being opened.
   case opening(BoardSession)
-  /// The board can be used.
   case serving(Serving)
   /// The session and the file are being closed; the board can still be read.
   case leaving(Serving)
@@ -226,9 +197,7 @@ enum BoardPhase {
   }
 }
 
-/// Functions that create the components of the board.
 extension SharedBoard {
-  /// Creates the component that owns the board's file.
   func makePersistence() -> Persistence {
     let runtime = runtime
     return Persistence(
@@ -248,7 +217,6 @@ extension SharedBoard {
     return Persistence.HostedCode(code: board.code)
   }
 
-  /// Creates the component that sends messages.
   func makeOutbox() -> Outbox {
     let runtime = runtime
     return Outbox(runtime, logger: configuration.logger) { number, receipt in
@@ -258,7 +226,6 @@ extension SharedBoard {
     }
   }
 
-  /// Creates the component that reads and runs commands.
   func makeCommandRunner() -> CommandRunner {
     CommandRunner(
       runtime,
@@ -274,7 +241,6 @@ extension SharedBoard {
     )
   }
 
-  /// Creates the open board and the components that work on it.
   func makeActiveBoard(_ board: BoardSession, _ replica: Replica, _ transport: PeerTransport) -> ActiveBoard {
     ActiveBoard(
       runtime,
@@ -293,18 +259,14 @@ extension SharedBoard {
     )
   }
 
-  /// Creates the component that owns resources and streams.
   func makeTransfers() -> Transfers {
     Transfers(runtime, configuration, members: members, persistence: persistence, photos: photos, publisher: publisher)
   }
 }
 
-/// The board's file: opening it, and restoring the board from it.
 extension SharedBoard {
-  /// Opens the file of a board, unless it is already open, and restores the board from it.
-  ///
-  /// - Throws: ``WhiteboardError`` if the file cannot be opened for writing or cannot be read; the file is then
-  ///   unchanged.
+  /// Opens the file of a board, unless it is already open, and restores the board from it; throws if the file cannot be
+  /// opened for writing or cannot be read; the file is then unchanged.
   func openDocument(of board: BoardSession, _ replica: Replica) async throws(WhiteboardError) {
     guard configuration.remembersBoards else { return }
     do throws(DocumentError) {

@@ -7,7 +7,6 @@ import WhiteboardSync
 @preconcurrency import Musl
 #endif
 
-/// The clocks of the system.
 enum SystemTime {
   /// The processor time that the current thread has used, in seconds.
   static var processorTime: Double {

@@ -14,12 +14,6 @@ public struct WhiteboardError: Error, Equatable, Sendable {
   /// A program that asks the user for the code omits the advice.
   package static let codeAdvice = ": add --code WORDS"
 
-  /// Creates an error.
-  ///
-  /// - Parameters:
-  ///   - code: The kind of error.
-  ///   - message: What went wrong and what to do.
-  ///   - isRemoval: Whether the host removed the local peer from the board.
   package init(_ code: Code, _ message: String, isRemoval: Bool = false) {
     self.code = code
     self.message = message

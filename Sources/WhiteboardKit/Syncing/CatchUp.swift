@@ -20,7 +20,6 @@ final class CatchUp {
   private var deadline: ContinuousClock.Instant?
   /// Whether a command waits for the board.
   private(set) var isHolding = false
-  /// The time of the join.
   private let joined: ContinuousClock.Instant
 
   init(
@@ -45,10 +44,8 @@ final class CatchUp {
   /// They are not held if a user types them, because the user sees the board's state.
   private var holdsCommands: Bool { configuration.isGuest && !configuration.isTyped }
 
-  /// Waits until the requirement of a command is met, if commands are held.
-  ///
-  /// - Parameter requirement: The requirement.
-  /// - Returns: The error that prevents the command from running; nil if it can run.
+  /// Waits until the requirement of a command is met, if commands are held; returns the error that prevents the command
+  /// from running; nil if it can run.
   nonisolated(nonsending) func hold(for requirement: CommandRules.Requirement) async -> CommandError? {
     guard holdsCommands else { return nil }
     if !isMet(requirement) {
@@ -154,7 +151,6 @@ struct CommandRules: Equatable, Sendable {
     case board
   }
 
-  /// The data that a command changes.
   enum Effect: Equatable, Sendable {
     /// The board, for all members; the command waits until the local role is known.
     case changesBoard
@@ -164,9 +160,7 @@ struct CommandRules: Equatable, Sendable {
     case changesNothing
   }
 
-  /// The requirement that a joined peer must meet before the command runs.
   let requirement: Requirement
-  /// The data that the command changes.
   let effect: Effect
 
   init(requires requirement: Requirement, _ effect: Effect) {
@@ -176,7 +170,6 @@ struct CommandRules: Equatable, Sendable {
 }
 
 extension CommandName {
-  /// The rules for running the command.
   var rules: CommandRules {
     switch self {
     case .text, .stroke, .pen, .photo, .game, .duplicate, .move, .scale, .rotate, .color, .width, .order, .group,
@@ -194,10 +187,8 @@ extension CommandName {
     }
   }
 
-  /// The requirement that a joined peer must meet before the command runs.
   var requirement: CommandRules.Requirement { rules.requirement }
 
-  /// Whether the command changes the board for all members.
   package var changesBoard: Bool { rules.effect == .changesBoard }
 
   /// Whether the command changes no stored data, so that its answer does not wait for a save.

@@ -10,14 +10,11 @@ final class Convergence {
   private let configuration: BoardConfiguration
   private let session: Session
   private let replica: Replica
-  /// The open board.
-  ///
   /// The reference is unowned because the open board owns this object.
   private unowned let active: ActiveBoard
   private let members: Members
   private let outbox: Outbox
   private let messages: ApplicationMessages
-  /// The number of waits in progress.
   private var waits = 0
   /// The local changes that at least one member had at the end of the last successful wait.
   private var sharedDots = DotSet()
@@ -45,12 +42,7 @@ final class Convergence {
   /// Whether the local peer made changes that no other member is known to have.
   var hasUnsharedChanges: Bool { replica.board.written != sharedDots }
 
-  /// Waits until boards are equal, or until all local changes have arrived.
-  ///
-  /// - Parameters:
-  ///   - scope: The members to wait for.
-  ///   - timeout: The maximum wait; nil for no limit.
-  /// - Returns: The members that are synced, the other members, and whether the condition held in time.
+  /// Waits until boards are equal, or until all local changes have arrived; a nil timeout means no limit.
   nonisolated(nonsending) func wait(_ scope: SyncScope, timeout: Duration?) async -> SyncReport {
     let clock = runtime.clock
     let deadline = clock.now + (timeout ?? .seconds(Int64(CommandLimits.maximumSeconds)))
@@ -165,13 +157,11 @@ enum SyncScope {
   case everybody
 }
 
-/// The result of a wait for equal boards.
 struct SyncReport: Equatable, Sendable {
   /// The synced members: their boards equal the local one, or contain the local changes.
   var synced: [BoardEvent.SyncedMember] = []
   /// The members that are not synced, including lost members.
   var notSynced: [BoardEvent.SyncedMember] = []
-  /// Whether the condition held in time.
   var isComplete = false
 
   /// The reason why the condition does not hold.

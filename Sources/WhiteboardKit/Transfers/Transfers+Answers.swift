@@ -10,7 +10,6 @@ import Glibc
 import Musl
 #endif
 
-/// Catch-up answers, which are sent as resources (SYN-13).
 extension Transfers {
   /// Returns whether the replica requested this answer from the peer.
   func wantsAnswer(_ name: ResourceDTO, _ info: ResourceInfo) -> Bool {
@@ -35,7 +34,6 @@ extension Transfers {
     }
   }
 
-  /// Sends an answer from a temporary file.
   func sendAnswer(_ bytes: [UInt8], _ name: ResourceDTO, to member: MemberID) {
     guard let request = name.request else { return }
     guard let active else { return }
@@ -75,7 +73,6 @@ extension Transfers {
 /// The file is locked while the transfer needs it, and then removed. If the process dies, the system releases the lock,
 /// so the next process can remove the file.
 final class AnswerFile: Sendable {
-  /// The path of the file.
   let path: String
   private let descriptor: Int32
 
@@ -95,9 +92,6 @@ final class AnswerFile: Sendable {
     close(descriptor)
   }
 
-  /// Removes the file of a process that exited.
-  ///
-  /// - Parameter path: The path of the file. A file that a process still locks is not removed.
   static func removeAbandoned(atPath path: String) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return }

@@ -195,7 +195,6 @@ extension Transfers {
     return FileReading.move(path, over: kept) ? kept : nil
   }
 
-  /// Sends a photo to the member that requested it.
   func sendAsset(_ id: AssetID, _ name: ResourceDTO, to member: MemberID) {
     runtime.spawn { sharedBoard in
       let path = await sharedBoard.photos.open(id)
@@ -228,20 +227,16 @@ extension Transfers {
 }
 
 extension Direction {
-  /// Creates the direction of an event from the direction of a transfer.
   init(_ direction: ResourceInfo.Direction) { self = direction == .incoming ? .incoming : .outgoing }
 }
 
-/// The contents of a resource, as described by its name.
 enum ResourceContent {
   /// A catch-up answer with its name and request number (SYN-13).
   case answer(ResourceDTO, request: UInt64)
   /// A photo (SYN-37).
   case asset(AssetID)
-  /// A file for the user.
   case file
 
-  /// Decodes the name of a resource.
   init(named name: String) {
     guard let name = try? ResourceDTO(name: name) else {
       self = .file
@@ -256,6 +251,5 @@ enum ResourceContent {
     }
   }
 
-  /// Whether the resource is a catch-up answer.
   var isAnswer: Bool { if case .answer = self { true } else { false } }
 }

@@ -8,7 +8,6 @@ import WhiteboardSync
 ///
 /// Confined to the actor of its board.
 final class Transfers {
-  /// A transfer that is not finished.
   struct PendingTransfer {
     enum Kind {
       case resource(TransferID, ResourceContent)
@@ -27,10 +26,8 @@ final class Transfers {
     var isAnswer: Bool { content?.isAnswer ?? false }
   }
 
-  /// An unanswered file offer of a member.
   struct FileOffer {
     let info: ResourceInfo
-    /// A number that distinguishes this offer from a later offer of the same transfer.
     let number: Int
     let offeredAt: ContinuousClock.Instant
     let decision: CheckedContinuation<Bool, Never>
@@ -47,9 +44,7 @@ final class Transfers {
 
   var session: Session? { active?.session }
 
-  /// The transfers that are not finished.
   var pending: [TransferID: PendingTransfer] = [:]
-  /// The files that outgoing transfers read.
   var sentPaths: [TransferID: String] = [:]
   /// The files that members offer and that are not answered yet.
   var offers: [TransferID: FileOffer] = [:]
@@ -73,12 +68,10 @@ final class Transfers {
     self.publisher = publisher
   }
 
-  /// Begins to transfer the resources and streams of the open board.
   func begin(on active: ActiveBoard) { self.active = active }
 
-  /// Returns the unfinished transfer that an argument of `cancel` names; never a catch-up answer.
-  ///
-  /// - Throws: ``CommandError`` if no transfer or more than one matches.
+  /// Returns the unfinished transfer that an argument of `cancel` names; never a catch-up answer; throws if no transfer
+  /// or more than one matches.
   func transfer(_ word: String) throws(CommandError) -> PendingTransfer {
     var resolver = ReferenceResolver<PendingTransfer>()
     for (id, transfer) in pending where !transfer.isAnswer {
@@ -87,9 +80,8 @@ final class Transfers {
     return try resolver.find(word, what: "transfer", missing: .noSuchTransfer)
   }
 
-  /// Cancels the transfer that an argument names, incoming or outgoing.
-  ///
-  /// - Throws: ``CommandError`` if no transfer or more than one matches, or the transfer has ended.
+  /// Cancels the transfer that an argument names, incoming or outgoing; throws if no transfer or more than one matches,
+  /// or the transfer has ended.
   func cancel(_ word: String, reason: String) throws(CommandError) {
     switch try transfer(word).kind {
     case .resource(let id, _):
@@ -101,7 +93,6 @@ final class Transfers {
   }
 }
 
-/// Files that users send as resources or through streams.
 extension Transfers {
   // MARK: - Sending files
 
@@ -134,11 +125,10 @@ extension Transfers {
     return started.map(\.id.text)
   }
 
-  /// Sends files and the files in folders, one after the other, and waits until each peer has received them.
+  /// Sends files and the files in folders, one after the other, and waits until each peer has received them; throws
+  /// ``CommandError`` about the first file that was not sent.
   ///
   /// If a file cannot be sent, the others are sent nevertheless.
-  ///
-  /// - Throws: ``CommandError`` about the first file that was not sent.
   nonisolated(nonsending) func sendFiles(_ paths: [String], to peers: [PeerID]) async throws(CommandError) -> [String] {
     defer { checkIsolation(#isolation) }
     let files = try await NamedFile.files(at: paths)
@@ -253,7 +243,6 @@ extension Transfers {
   }
 }
 
-/// Files that members offer, and the answers to the offers.
 extension Transfers {
   /// The ways in which a file offer ends without being accepted.
   private enum OfferEnd {
@@ -265,13 +254,11 @@ extension Transfers {
   /// when a transfer resumes.
   private static let acceptedLimit = 256
 
-  /// Decides about a resource that the local peer did not request (SYN-13, SYN-37, RES-8).
+  /// Decides about a resource that the local peer did not request (SYN-13, SYN-37, RES-8); returns whether to accept
+  /// the resource.
   ///
   /// A catch-up answer or a photo is refused. Any other resource is a file for the user. If the configuration requires
   /// it, the function asks the user and waits for the answer, until its task is canceled.
-  ///
-  /// - Parameter info: The resource.
-  /// - Returns: Whether to accept the resource.
   nonisolated(nonsending) func wants(_ info: ResourceInfo) async -> Bool {
     defer { checkIsolation(#isolation) }
     guard case .file = ResourceContent(named: info.name.raw) else { return false }
@@ -341,7 +328,6 @@ extension Transfers {
     }
   }
 
-  /// Ends an offer that timed out or that the sender withdrew.
   func offerEnded(_ id: TransferID, _ number: Int) {
     guard offers[id]?.number == number else { return }
     endOffer(id, .over)
@@ -371,13 +357,10 @@ extension Transfers {
     offer.decision.resume(returning: false)
   }
 
-  /// Closes all offers, because the board is closing.
   func endFileOffers() { for id in offers.keys.sorted(by: { $0.text < $1.text }) { endOffer(id, .over) } }
 
-  /// Finds the offered file that an argument of `accept` or `decline` names.
-  ///
-  /// - Parameter word: The id of the transfer or an id prefix, the name of the file, or the name of its sender.
-  /// - Returns: The transfer; nil if no transfer or more than one matches.
+  /// Finds the offered file that an argument of `accept` or `decline` names; nil if no transfer or more than one
+  /// matches.
   func offer(_ word: String) -> TransferID? {
     if word == "last", offers.count == 1 { return offers.keys.first }
     var book = ReferenceResolver<TransferID>()
@@ -389,13 +372,7 @@ extension Transfers {
     return try? book.find(word, what: "file", missing: .noSuchTransfer)
   }
 
-  /// Answers the offer of a file.
-  ///
-  /// - Parameters:
-  ///   - id: The transfer.
-  ///   - isAccepted: Whether the user accepts the file.
-  ///   - isAlways: Whether the command contains `always`, which is valid for peers but not for files.
-  /// - Throws: ``CommandError`` if `isAlways` is true.
+  /// Answers the offer of a file; throws if `isAlways` is true, because `always` is valid for peers but not for files.
   func answerOffer(_ id: TransferID, isAccepted: Bool, isAlways: Bool = false) throws(CommandError) {
     guard !isAlways else {
       throw CommandError(.badArgument, "`always` works only for a peer that asks to join this board")
@@ -404,10 +381,8 @@ extension Transfers {
     offers.removeValue(forKey: id)?.decision.resume(returning: true)
   }
 
-  /// Throws an error if an argument of `accept` or `decline` can only mean a file whose offer has ended.
-  ///
-  /// - Parameter word: The argument.
-  /// - Throws: ``CommandError`` `noSuchTransfer`.
+  /// Throws ``CommandError`` `noSuchTransfer` if an argument of `accept` or `decline` can only mean a file whose offer
+  /// has ended.
   func checkNotEnded(_ word: String) throws(CommandError) {
     guard TransferID(text: word) != nil else { return }
     throw CommandError(.noSuchTransfer, "the file is no longer offered, so there is nothing left to answer")
