@@ -5,11 +5,10 @@ import WhiteboardDocument
 import WhiteboardKit
 
 extension BoardLibrary {
-  /// Returns the path of the board file that an argument names by path, name, title or id prefix.
+  /// Returns the path of the board file that an argument names by path, name, title or id prefix; throws if no board
+  /// matches, or more than one.
   ///
   /// Titles are compared only if no board has that name or id prefix.
-  ///
-  /// - Throws: ``WhiteboardError`` if no board matches, or more than one.
   package func file(of board: String) async throws(WhiteboardError) -> String {
     let isFile = BoardFile.isMeant(by: board)
     if isFile, FileManager.default.fileExists(atPath: board) { return BoardFile.absolute(board) }

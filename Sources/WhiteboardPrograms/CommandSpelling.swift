@@ -20,14 +20,10 @@ package enum CommandSpelling {
     return count
   }
 
-  /// Checks that the commands at the beginning of the command line exist.
+  /// Checks that the commands at the beginning of the command line exist; throws ``WhiteboardError`` with the code
+  /// `usage`.
   ///
-  /// - Parameters:
-  ///   - arguments: The arguments of the program.
-  ///   - program: The program.
-  ///   - message: Returns the message about an unknown first word that resembles no command; nil for the default
-  ///     message.
-  /// - Throws: ``WhiteboardError`` with the code `usage`. Its message suggests the most similar command.
+  /// Its message suggests the most similar command.
   package static func check(
     _ arguments: [String],
     of program: any DocumentedProgram.Type,

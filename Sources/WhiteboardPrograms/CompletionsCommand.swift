@@ -1,9 +1,7 @@
 import ArgumentParser
 import WhiteboardKit
 
-/// The command `completions` of a program.
 package struct CompletionsCommand<Program: DocumentedProgram>: AsyncParsableCommand {
-  /// The help text of the command.
   package static var configuration: CommandConfiguration {
     CommandConfiguration(
       commandName: "completions",
@@ -23,14 +21,9 @@ package struct CompletionsCommand<Program: DocumentedProgram>: AsyncParsableComm
   @Argument(help: ArgumentHelp("bash, zsh or fish.", valueName: "SHELL"), completion: .list(["bash", "zsh", "fish"]))
   var shell: String
 
-  /// Creates the command.
-  ///
-  /// The parser sets its arguments.
   package init() {}
 
-  /// Prints the completion script.
-  ///
-  /// - Throws: ``WhiteboardError`` if the program has no completions for the shell.
+  /// Prints the completion script; throws if the program has no completions for the shell.
   package mutating func run() async throws {
     guard let shell = CompletionShell(rawValue: shell) else {
       throw WhiteboardError(.usage, "completions exist only for bash, zsh and fish")

@@ -8,9 +8,7 @@ import WhiteboardKit
 @preconcurrency import Musl
 #endif
 
-/// The standard streams of the program.
 package enum Console {
-  /// Whether standard input and standard output are a terminal.
   package static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 }
 
   /// The columns and rows of the terminal; nil if the program does not run on one.
@@ -33,16 +31,14 @@ package enum Console {
     (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
   }
 
-  /// Writes all of a string to standard output.
+  /// Writes all of a string to standard output; throws if the string cannot be written.
   ///
-  /// - Throws: ``WhiteboardError`` if the string cannot be written. It is not an error if the reader has closed the
-  ///   output.
+  /// It is not an error if the reader has closed the output.
   package static func tell(_ text: String) throws(WhiteboardError) { try tell(Array(text.utf8)) }
 
-  /// Writes all bytes to standard output.
+  /// Writes all bytes to standard output; throws if the bytes cannot be written.
   ///
-  /// - Throws: ``WhiteboardError`` if the bytes cannot be written. It is not an error if the reader has closed the
-  ///   output.
+  /// It is not an error if the reader has closed the output.
   package static func tell(_ bytes: [UInt8]) throws(WhiteboardError) {
     switch FileWriting.writeAll(bytes, to: STDOUT_FILENO) {
     case nil, EPIPE?: return
@@ -50,7 +46,6 @@ package enum Console {
     }
   }
 
-  /// Prints a line for the user on standard error.
   package static func complain(_ line: String) {
     // If standard error cannot be written either, the failure cannot be reported.
     _ = FileWriting.writeAll(Array((line + "\n").utf8), to: STDERR_FILENO)
@@ -58,17 +53,12 @@ package enum Console {
 }
 
 extension WhiteboardError {
-  /// The error if standard output cannot be written.
   package static let unwritable = WhiteboardError(.inputOutput, "the output cannot be written")
 }
 
 extension Console {
-  /// Prints the QR code of a link; complains instead if the terminal is too narrow for it.
-  ///
-  /// - Parameters:
-  ///   - link: The link.
-  ///   - colors: The parameters of an SGR sequence (ECMA-48) that selects black on white; nil to use no colors.
-  /// - Throws: ``WhiteboardError`` if the link is too long, or the output cannot be written.
+  /// Prints the QR code of a link; complains instead if the terminal is too narrow for it; throws if the link is too
+  /// long, or the output cannot be written.
   package static func tellQRCode(of link: String, colors: String?) throws(WhiteboardError) {
     let symbol: QRSymbol
     do throws(QRCodeError) { symbol = try QRSymbol(link) } catch { throw WhiteboardError(.internal, error.description) }

@@ -7,7 +7,6 @@ import WhiteboardKit
 
 /// Two real peers that find each other, draw together, and have the same board at the end.
 package struct Demo: Sendable {
-  /// The discovery with which the peers find each other.
   package var discovery: any Discovery
   /// The directory for the peers' files; each peer gets a subdirectory, which is removed at the end of the demo.
   package var directory: String
@@ -16,10 +15,8 @@ package struct Demo: Sendable {
   /// A function that receives a line of text for each event, and the name of the peer; nil if the event is about both
   /// peers.
   package var narrate: @Sendable (_ who: String?, _ line: String) async -> Void
-  /// The logger.
   package var logger: Logger
 
-  /// Creates a demo.
   package init(
     discovery: any Discovery,
     directory: String,
@@ -34,10 +31,7 @@ package struct Demo: Sendable {
     self.narrate = narrate
   }
 
-  /// Runs the demo.
-  ///
-  /// - Returns: The digest that both boards have.
-  /// - Throws: ``WhiteboardError`` if a step fails; `no` if the boards differ.
+  /// Runs the demo; returns the digest that both boards have; throws if a step fails; `no` if the boards differ.
   package func run() async throws(WhiteboardError) -> String {
     let ada = "\(directory)/ada"
     let ben = "\(directory)/ben"
@@ -82,9 +76,7 @@ package struct Demo: Sendable {
     } catch { throw WhiteboardError(.internal, "the demo failed: \(error)") }
   }
 
-  /// Performs the script of the demo on the board.
-  ///
-  /// - Returns: The digest that both boards have at the end.
+  /// Performs the script of the demo on the board; returns the digest that both boards have at the end.
   private func play(_ ada: ScriptedBoard, _ ben: ScriptedBoard) async throws -> String {
     try await ada.perform("wait peers=1 timeout=15")
     try await ben.perform("wait peers=1 timeout=15")

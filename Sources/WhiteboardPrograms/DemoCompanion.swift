@@ -13,24 +13,13 @@ package struct DemoCompanion: Sendable {
   private let directory: String
   private let logger: Logger
 
-  /// Creates a companion.
-  ///
-  /// - Parameters:
-  ///   - discovery: The discovery that announces the board.
-  ///   - directory: The directory for the files of both peers.
-  ///   - logger: The logger of both peers.
   package init(discovery: any Discovery, directory: String, logger: Logger) {
     self.discovery = discovery
     self.directory = directory
     self.logger = logger
   }
 
-  /// Hosts the board while the user visits it.
-  ///
-  /// - Parameters:
-  ///   - name: The display name of the user.
-  ///   - visit: A function that joins the board with the given configuration, and returns when the user has left.
-  /// - Throws: ``WhiteboardError`` if the board cannot be hosted, and the errors of `visit`.
+  /// Hosts the board while `visit` runs; throws if the board cannot be hosted, and the errors of `visit`.
   package func run(for name: String, _ visit: @Sendable (BoardConfiguration) async throws(WhiteboardError) -> Void)
     async throws(WhiteboardError)
   {

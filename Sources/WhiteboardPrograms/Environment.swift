@@ -1,6 +1,5 @@
 import FoundationEssentials
 
-/// The environment of the process.
 package enum Environment {
   /// The login name of the user; "Guest" if it is unknown.
   package static var userName: String { Self["USER"] ?? "Guest" }

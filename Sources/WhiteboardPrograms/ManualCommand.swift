@@ -14,20 +14,15 @@ import CMalloc
 #elseif canImport(Musl)
 #endif
 
-/// A program that has manual pages and shell completions.
 package protocol DocumentedProgram: AsyncParsableCommand {
-  /// The content of the manual page in addition to the commands.
   static var about: ManualPage.Program { get }
 }
 
 extension DocumentedProgram {
-  /// The name of the program.
   static var name: String { configuration.commandName ?? "" }
 }
 
-/// The command `manual` of a program.
 package struct ManualCommand<Program: DocumentedProgram>: AsyncParsableCommand {
-  /// The help text of the command.
   package static var configuration: CommandConfiguration {
     CommandConfiguration(
       commandName: "manual",
@@ -46,14 +41,8 @@ package struct ManualCommand<Program: DocumentedProgram>: AsyncParsableCommand {
     completion: .list(Program.configuration.subcommands.compactMap { $0.configuration.commandName })
   ) var command: [String] = []
 
-  /// Creates the command.
-  ///
-  /// The parser sets its arguments.
   package init() {}
 
-  /// Shows the page.
-  ///
-  /// - Throws: ``WhiteboardError`` if there is no such command.
   package mutating func run() async throws {
     guard let program = CommandInfo.program(Program.self) else {
       throw WhiteboardError(.internal, "the description of the commands cannot be decoded")
@@ -68,14 +57,8 @@ package struct ManualCommand<Program: DocumentedProgram>: AsyncParsableCommand {
   }
 }
 
-/// The program that shows long text page by page: `$PAGER`, else `less`.
 package enum Pager {
-  /// Returns the shell command that shows text page by page.
-  ///
-  /// - Parameters:
-  ///   - environment: Returns the value of an environment variable; nil if it is not set or empty.
-  ///   - exists: Returns whether a path is an executable file.
-  /// - Returns: The shell command; nil if text must be printed without a pager.
+  /// Returns the shell command that shows text page by page; nil if text must be printed without a pager.
   package static func command(
     environment: (String) -> String?,
     exists: (String) -> Bool = { FileManager.default.isExecutableFile(atPath: $0) }
@@ -88,10 +71,8 @@ package enum Pager {
     return environment("LESS") == nil ? "LESS=FRX less" : "less"
   }
 
-  /// Shows text page by page, and returns when the user leaves the pager.
-  ///
-  /// - Parameter text: The text.
-  /// - Throws: ``WhiteboardError`` if the text is printed without a pager and cannot be written.
+  /// Shows text page by page, and returns when the user leaves the pager; throws if the text is printed without a pager
+  /// and cannot be written.
   package static func show(_ text: String) throws(WhiteboardError) {
     guard let command = command(environment: { Environment[$0] }), let pipe = popen(command, "w") else {
       return try Console.tell(text)
@@ -109,12 +90,7 @@ package enum Pager {
 }
 
 extension DocumentedProgram {
-  /// Runs the program.
-  ///
   /// If it fails, it prints an error and exits with the status of that error.
-  ///
-  /// - Parameter run: A closure that runs the program with its arguments. The default runs the command that the
-  ///   arguments name.
   package static func runMain(
     _ run: ([String]) async throws -> Void = { arguments in
       try CommandSpelling.check(arguments, of: Self.self)
@@ -133,7 +109,6 @@ extension DocumentedProgram {
     }
   }
 
-  /// Runs the command that the arguments name.
   package static func runCommand(_ arguments: [String]) async throws {
     var command = try await asyncParseAsRoot(optionsAfterCommand(arguments))
     if var asynchronous = command as? any AsyncParsableCommand {
@@ -167,7 +142,6 @@ extension DocumentedProgram {
     }
   }
 
-  /// Configures the signals and the memory allocator of the process.
   private static func prepareProcess() {
     // If the reader closes the output, the write must fail, but the signal must not terminate the program.
     signal(SIGPIPE, SIG_IGN)
@@ -186,10 +160,7 @@ extension DocumentedProgram {
     Glibc.exit(error.code.rawValue)
   }
 
-  /// Returns the line that reports an error to the user of the program.
-  ///
-  /// - Parameter error: The error. Its message may contain text from files and from peers.
-  /// - Returns: The line, without a line feed and without control characters.
+  /// Returns the line that reports an error to the user, without a line feed and without control characters.
   package static func complaint(_ error: WhiteboardError) -> String {
     "\(name): \(UntrustedText(error.message).escaped(limit: 4096))"
   }

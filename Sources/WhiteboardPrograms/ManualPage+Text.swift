@@ -1,10 +1,7 @@
 import WhiteboardRendering
 
 extension ManualPage {
-  /// Returns the page as plain text, as `man` shows it.
-  ///
-  /// - Parameter columns: The width. Verbatim lines may be wider.
-  /// - Returns: The text, with a line feed at the end.
+  /// Returns the page as plain text, as `man` shows it; verbatim lines may be wider than `columns`.
   package func text(columns: Int) -> String {
     var page = PlainPage(columns: max(columns, 40))
     for element in elements { page.add(element) }

@@ -7,16 +7,12 @@ import WhiteboardKit
 package struct ManualPage {
   /// The content of a program's manual pages in addition to the commands.
   package struct Program: Sendable {
-    /// The version of the program.
     package let version: String
-    /// The settings of the program.
     package let settings: [SettingEntry]
     /// The sections before EXIT STATUS; their lines are shown unchanged.
     package let sections: [(title: String, lines: String)]
-    /// The files that the program uses, with their purposes.
     package let files: [(path: String, use: String)]
 
-    /// Creates the content of a program's manual pages.
     package init(
       version: String,
       settings: [SettingEntry],
@@ -30,11 +26,9 @@ package struct ManualPage {
     }
   }
 
-  /// An element of a manual page.
   enum Element: Equatable {
     /// The header: the name of the page, and the program with its version.
     case title(String, program: String)
-    /// The heading of a section.
     case section(String)
     /// The heading of a part of a section.
     case part(String)
@@ -42,9 +36,7 @@ package struct ManualPage {
     case name(String, about: String)
     /// A command with the arguments that can follow it.
     case synopsis(String, words: String)
-    /// A line of a paragraph.
     case line(String)
-    /// A paragraph break.
     case paragraph
     /// A term, such as an option, and its explanation.
     case item(String, String)
@@ -52,14 +44,8 @@ package struct ManualPage {
     case verbatim([String])
   }
 
-  /// The elements of the page, in order.
   private(set) var elements: [Element] = []
 
-  /// Creates the manual page of a command.
-  ///
-  /// - Parameters:
-  ///   - command: The command, or the program itself.
-  ///   - about: The content in addition to the commands.
   package init(_ command: CommandInfo, _ about: Program) {
     let name = command.path.joined(separator: "-")
     let program = command.path[0]
@@ -135,8 +121,6 @@ package struct ManualPage {
     options(command.arguments ?? [])
   }
 
-  /// Appends a help text.
-  ///
   /// Lines of capital letters become headings, and lines that begin with a space stay unchanged.
   private mutating func discussion(_ text: String) {
     var rest = text.split(separator: "\n", omittingEmptySubsequences: false)[...]
@@ -172,9 +156,7 @@ package struct ManualPage {
   private mutating func line(_ text: String) { elements.append(.line(text)) }
 }
 
-/// The meanings of the exit statuses, for the help text and the manual.
 package enum ExitStatus {
-  /// The exit statuses with their meanings, in order.
   package static let rows = [
     ("0", "ok"), ("1", "not found, or a command failed"), ("64", "usage error"), ("65", "malformed input"),
     ("66", "no such file"), ("69", "unreachable"), ("70", "internal error"), ("71", "a system call failed"),
@@ -183,7 +165,6 @@ package enum ExitStatus {
     ("128+N", "stopped by a second signal; N is its number"),
   ]
 
-  /// The exit statuses as a section of the help text, with two statuses in each line.
   package static let help: String = {
     let (half, last) = (rows.count / 2, rows[rows.count - 1])
     let lines = (0..<half).map { row in
@@ -244,9 +225,7 @@ extension ManualPage {
 
 /// The description of a command, decoded from the JSON of the argument parser.
 package struct CommandInfo: Decodable {
-  /// An argument, option or flag of a command.
   struct Argument: Decodable {
-    /// A name of an option or flag.
     struct Name: Decodable {
       let kind: String
       let name: String
@@ -280,7 +259,6 @@ package struct CommandInfo: Decodable {
   let subcommands: [CommandInfo]?
   let arguments: [Argument]?
 
-  /// The names of the parent commands, followed by the name of this command.
   package var path: [String] { (superCommands ?? []) + [commandName] }
 
   /// Returns the subcommand at `path` below this command; nil if it does not exist.

@@ -2,7 +2,6 @@ import CommandLines
 import PeerCore
 import WhiteboardKit
 
-/// A setting, printed as a line of output.
 package struct SettingLine: Encodable {
   let name: String
   /// The value; nil if the setting is a secret, or if its default is not a fixed value.

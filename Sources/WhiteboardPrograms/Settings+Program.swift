@@ -3,7 +3,6 @@ import Logging
 import WhiteboardKit
 
 extension Settings {
-  /// Returns the data directory from the settings, or the default one.
   package func chosenDataDirectory() throws(WhiteboardError) -> String {
     if let given = try directory(.dataDirectory) { return given }
     // The XDG specification requires that relative paths are ignored.
@@ -14,9 +13,8 @@ extension Settings {
     return home + "/.local/share/whiteboard"
   }
 
-  /// Returns the absolute path of a directory that a setting names; nil if the setting has no value.
-  ///
-  /// - Throws: ``WhiteboardError`` if the configuration file contains a relative path.
+  /// Returns the absolute path of a directory that a setting names; nil if the setting has no value; throws if the
+  /// configuration file contains a relative path.
   package func directory(_ key: SettingKey<String>) throws(WhiteboardError) -> String? {
     guard let given = value(key) else { return nil }
     guard case .file(let path, let line) = origin(key) else { return BoardFile.absolute(given) }
@@ -30,9 +28,6 @@ extension Settings {
   }
 
   /// Returns a logger that writes to standard error.
-  ///
-  /// - Parameter program: The name of the program.
-  /// - Returns: The logger.
   package func logger(_ program: String) -> Logger {
     var logger = Logger(label: program) { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = value(.logLevel) ?? .warning

@@ -12,13 +12,10 @@ import Dispatch
 package final class Termination {
   private let source: any DispatchSourceRead
 
-  /// Starts handling signals.
-  ///
   /// Create only one instance in a process, before starting work that must not be interrupted.
   ///
-  /// - Parameters:
-  ///   - ask: Called for the first signal, in a separate task.
-  ///   - reload: Called for each SIGHUP; nil if SIGHUP terminates the program.
+  /// The first signal calls `ask` in a separate task. SIGHUP calls `reload`; if it is nil, SIGHUP terminates the
+  /// program.
   package convenience init(_ ask: @escaping @Sendable () async -> Void, reload: (@Sendable () async -> Void)? = nil) {
     self.init(reload: reload) { _ in
       await ask()
@@ -26,12 +23,8 @@ package final class Termination {
     }
   }
 
-  /// Starts handling signals in a program that may ask its user whether to exit.
-  ///
-  /// - Parameters:
-  ///   - reload: Called for each SIGHUP; nil if SIGHUP terminates the program.
-  ///   - ask: Called for a signal, in a separate task. It returns whether the program exits. After it has returned
-  ///     false, it is called for the next signal too.
+  /// Starts handling signals in a program that may ask its user whether to exit; SIGHUP terminates it if `reload` is
+  /// nil.
   package init(
     reload: (@Sendable () async -> Void)? = nil,
     asking ask: @escaping @Sendable (_ signal: Int32) async -> Bool

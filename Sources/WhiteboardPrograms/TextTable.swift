@@ -1,14 +1,9 @@
 import WhiteboardRendering
 
-/// A table of text whose columns are aligned.
 package enum TextTable {
-  /// Returns a line for each row, with aligned columns that are two spaces apart.
+  /// Returns a line for each row, without trailing spaces or a line feed.
   ///
-  /// - Parameters:
-  ///   - rows: The cells of each row; a row may have fewer cells than others.
-  ///   - numbers: The columns that are aligned to the right.
-  /// - Returns: The lines, without trailing spaces or line feeds.
-  /// - Complexity: O(*n*), where *n* is the number of characters.
+  /// Columns are two spaces apart, and those in `numbers` are aligned to the right.
   package static func lines(_ rows: [[String]], numbers: Set<Int> = []) -> [String] {
     var widths: [Int] = []
     for row in rows {
@@ -30,12 +25,6 @@ package enum TextTable {
     }
   }
 
-  /// Returns the rows as one string, aligned as in ``lines(_:numbers:)``.
-  ///
-  /// - Parameters:
-  ///   - rows: The cells of each row.
-  ///   - numbers: The columns that are aligned to the right.
-  /// - Returns: The lines, each followed by a line feed.
   package static func text(_ rows: [[String]], numbers: Set<Int> = []) -> String {
     lines(rows, numbers: numbers).map { $0 + "\n" }.joined()
   }

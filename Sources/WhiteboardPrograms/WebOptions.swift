@@ -1,7 +1,6 @@
 import ArgumentParser
 import CommandLines
 
-/// The options about browsers, which the peer and the relay share.
 package struct WebOptions: ParsableArguments {
   @Flag(inversion: .prefixedNo, help: .of(.web)) package var web: Bool?
 
@@ -14,7 +13,6 @@ package struct WebOptions: ParsableArguments {
 
   package init() {}
 
-  /// Adds the values of these options, by the names of settings.
   package func add(to flags: inout [String: String]) {
     flags[.web] = web.map { "\($0)" }
     flags[.webPort] = webPort

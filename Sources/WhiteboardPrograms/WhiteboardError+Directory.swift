@@ -3,7 +3,6 @@ import PeerSession
 import WhiteboardKit
 
 extension WhiteboardError {
-  /// Creates the error for a file in the data directory that cannot be used or created.
   package init(_ error: any Error, inDataDirectory directory: String) {
     if let error = error as? WhiteboardError {
       self = error

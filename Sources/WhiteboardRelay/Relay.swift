@@ -32,11 +32,9 @@ package actor Relay {
 
   typealias Job = @Sendable (isolated Relay) async -> Void
 
-  /// Creates a relay.
+  /// Creates a relay; throws if the list of its boards cannot be read.
   ///
   /// The relay does nothing until ``run(ready:)`` is called.
-  ///
-  /// - Throws: ``WhiteboardError`` if the list of its boards cannot be read.
   package init(_ configuration: RelayConfiguration) throws(WhiteboardError) {
     self.configuration = configuration
     logger = configuration.logger
@@ -46,13 +44,11 @@ package actor Relay {
     (ending, endSource) = AsyncStream.makeStream()
   }
 
-  /// Serves boards until the relay receives a request to shut down.
+  /// Serves boards until the relay receives a request to shut down or the task is canceled; then leaves all sessions
+  /// and saves all boards.
   ///
-  /// The relay then leaves all sessions and saves all boards. Canceling the task requests the relay to shut down.
-  ///
-  /// - Parameter ready: A closure that is called when peers can connect and each board in the register is served or has
-  ///   failed.
-  /// - Throws: ``WhiteboardError`` if the relay cannot start, or if it could not save every board.
+  /// Calls `ready` when peers can connect and each board is served or has failed. Throws if the relay cannot start, or
+  /// if it could not save every board.
   package func run(ready: @escaping @Sendable (isolated Relay) async -> Void) async throws(WhiteboardError) {
     var transportConfiguration = configuration.transportConfiguration
     transportConfiguration.carries = { [weak self] request in
@@ -155,7 +151,6 @@ package actor Relay {
     boardWaiters = []
   }
 
-  /// Returns the running board of a session, or `nil` if the relay does not serve the session.
   func sharedBoard(of session: SessionID) -> SharedBoard? { boards[session]?.sharedBoard }
 }
 
@@ -173,8 +168,6 @@ struct RelayMetrics: Sendable {
   private let overruns = Counter(label: "whiteboard_overruns_total")
   private let joins = Counter(label: "whiteboard_joins_total")
 
-  /// Sets the number of boards in each state, and the number of peers on all boards.
-  ///
   /// A peer is counted once for each board that it is on.
   func show(_ boards: some Collection<ServedBoard>) {
     var counts = (serving: 0, opening: 0, failed: 0, unsaved: 0, people: 0)
@@ -194,7 +187,6 @@ struct RelayMetrics: Sendable {
     people.set(counts.people)
   }
 
-  /// Counts the messages that a board relayed between two readings of its tally.
   func passed(since before: RelayTally, _ now: RelayTally) {
     // After a session has ended, its tally is zero.
     copies.increment(by: max(0, now.copies - before.copies))
@@ -202,7 +194,6 @@ struct RelayMetrics: Sendable {
     overruns.increment(by: max(0, now.overruns - before.overruns))
   }
 
-  /// Counts a peer that joined a board.
   func joined() { joins.increment() }
 
   /// Counts the messages that a board refused.
@@ -214,19 +205,16 @@ struct RelayMetrics: Sendable {
     }
   }
 
-  /// Counts another host's board that was not accepted.
   func refused(board refusal: BoardRefusal) {
     Counter(label: "whiteboard_boards_refused_total", dimensions: [("reason", refusal.label)]).increment()
   }
 
-  /// Counts a peer that left a board, by the reason for leaving.
   func left(_ reason: String) {
     // The reason is one of a few words that the protocol defines, so the number of series is bounded.
     Counter(label: "whiteboard_departures_total", dimensions: [("reason", reason)]).increment()
   }
 }
 
-/// Maintenance tasks of a running relay.
 extension Relay {
   /// Performs maintenance periodically until the relay ends.
   ///
@@ -291,8 +279,6 @@ extension Relay {
   }
 
   /// Removes the boards that no peer has visited for longer than the limits allow.
-  ///
-  /// - Parameter now: The current time, in milliseconds since 1970.
   func removeForgotten(now: Int64) async {
     for entry in register.entries {
       guard let days = limits.retention(of: entry), let id = entry.id, boards[id]?.people.isEmpty ?? true,

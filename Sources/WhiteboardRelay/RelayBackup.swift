@@ -8,15 +8,9 @@ import WhiteboardKit
 package enum RelayBackup {
   private static let files = ["identity.pem", "peers.json", "relay.json"]
 
-  /// Copies a relay's data, even while the relay runs.
+  /// Copies a relay's data, even while the relay runs; returns the number of copied boards.
   ///
-  /// The copy of each board is a consistent snapshot.
-  ///
-  /// - Parameters:
-  ///   - dataDirectory: The data directory of the relay.
-  ///   - path: The directory to create. It exists only if the copy is complete.
-  /// - Returns: The number of copied boards.
-  /// - Throws: ``WhiteboardError``, whose message states what to do.
+  /// The copy of each board is a consistent snapshot, and the directory exists only if it is complete.
   package static func make(of dataDirectory: String, at path: String) async throws(WhiteboardError) -> Int {
     guard FileManager.default.fileExists(atPath: dataDirectory + "/identity.pem") else {
       throw WhiteboardError(.noInput, "there is no relay in \(dataDirectory); give its directory with --data-dir")
@@ -28,16 +22,10 @@ package enum RelayBackup {
     }
   }
 
-  /// Creates a relay's data directory from a backup.
+  /// Creates a relay's data directory from a backup; returns the number of restored boards; throws ``WhiteboardError``
+  /// with code `badData` if the backup is damaged, or `cannotCreate` if the directory is not empty.
   ///
   /// Every board is checked before the directory is created.
-  ///
-  /// - Parameters:
-  ///   - path: The directory with the backup.
-  ///   - dataDirectory: The directory to create.
-  /// - Returns: The number of restored boards.
-  /// - Throws: ``WhiteboardError`` with code `badData` if the backup is damaged, or `cannotCreate` if the directory is
-  ///   not empty.
   package static func restore(_ path: String, to dataDirectory: String) async throws(WhiteboardError) -> Int {
     guard FileManager.default.fileExists(atPath: path + "/identity.pem") else {
       throw WhiteboardError(.noInput, "\(path) is not the backup of a relay")
@@ -58,13 +46,7 @@ package enum RelayBackup {
     }
   }
 
-  /// Copies one board of a relay to a file, even while the relay runs.
-  ///
-  /// - Parameters:
-  ///   - board: The board: its name, its id or a prefix of its id.
-  ///   - dataDirectory: The data directory of the relay.
-  ///   - path: The file to create. It exists only if the copy is complete.
-  /// - Throws: ``WhiteboardError``, whose message states what to do.
+  /// Copies one board of a relay to a file, even while the relay runs; the file exists only if the copy is complete.
   package static func export(_ board: String, of dataDirectory: String, to path: String) async throws(WhiteboardError) {
     let entry = try BoardRegister(inDataDirectory: dataDirectory).entry(board)
     do throws(DocumentError) {

@@ -3,13 +3,9 @@ import PeerDiscovery
 import PeerSession
 import WhiteboardKit
 
-/// The configuration of a relay.
 package struct RelayConfiguration: Sendable {
-  /// The display name of the relay.
   package var name: String
-  /// The key of the relay.
   package var identity: PeerIdentity
-  /// The peers that the relay remembers.
   package var peerStore: PeerStore
   /// The data directory for the relay's boards, keys and other files.
   package var dataDirectory: String
@@ -23,27 +19,22 @@ package struct RelayConfiguration: Sendable {
   package var discovery: (any Discovery)?
   /// The limits that may change while the relay runs.
   package var limits = Limits()
-  /// The limits on relaying and queuing for each member.
   package var passing = RelayLimits()
   /// How long the relay waits for a peer whose link broke (LIV-4).
   package var lostAfter = Duration.seconds(60)
   /// The time limit for each step of admission that does not wait for a user.
   package var stepTimeout = Duration.seconds(5)
-  /// The logger.
   package var logger: Logger
 
   /// The limits that may change while a relay runs.
   ///
   /// They change when the settings are reloaded.
   package struct Limits: Equatable, Sendable {
-    /// The hosts whose boards are accepted.
     package var boards = BoardsTaken.allowList
-    /// The hosts that the operator allows.
+    /// Under ``BoardsTaken/allowList``, boards from all other hosts are refused.
     ///
-    /// Under ``BoardsTaken/allowList``, boards from all other hosts are refused. Under ``BoardsTaken/any``, stricter
-    /// limits apply to boards from all other hosts.
+    /// Under ``BoardsTaken/any``, stricter limits apply to boards from all other hosts.
     package var allowed: [PeerID] = []
-    /// The maximum number of boards.
     package var maximumBoards = 100
     /// The maximum number of peers on a board, including the relay.
     package var maximumPeople = 128
@@ -60,11 +51,9 @@ package struct RelayConfiguration: Sendable {
     /// How long an unpinned board is kept without a visitor.
     package var retention = BoardRetention.auto
 
-    /// Creates the default limits.
     package init() {}
   }
 
-  /// Creates a configuration with default values.
   package init(name: String, identity: PeerIdentity, peerStore: PeerStore, dataDirectory: String, logger: Logger) {
     self.name = name
     self.identity = identity
@@ -73,14 +62,7 @@ package struct RelayConfiguration: Sendable {
     self.logger = logger
   }
 
-  /// Returns the path of the control socket.
-  ///
   /// The socket is in the runtime directory if there is one, otherwise in the data directory.
-  ///
-  /// - Parameters:
-  ///   - dataDirectory: The data directory of the relay.
-  ///   - runtimeDirectory: The value of `RUNTIME_DIRECTORY`; `nil` if it is not set.
-  /// - Returns: The path.
   package static func controlPath(dataDirectory: String, runtimeDirectory: String?) -> String {
     (runtimeDirectory ?? dataDirectory) + "/control.sock"
   }

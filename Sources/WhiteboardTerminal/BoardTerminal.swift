@@ -59,9 +59,7 @@ package actor BoardTerminal: EventSink {
     (wake, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// Runs one shared board until it is closed, and shows it.
-  ///
-  /// - Throws: The error that closed the board.
+  /// Runs one shared board until it is closed, and shows it; throws the error that closed the board.
   package func run(_ configuration: BoardConfiguration) async throws(WhiteboardError) {
     let tasks = start()
     defer { stop(tasks) }
@@ -101,10 +99,8 @@ package actor BoardTerminal: EventSink {
     }
   }
 
-  /// Opens the chosen board.
-  ///
-  /// - Returns: Whether a board was opened; false if the user quits.
-  /// - Throws: The error that closed the board.
+  /// Opens the chosen board; returns whether a board was opened; false if the user quits; throws the error that closed
+  /// the board.
   private func open(_ choice: LobbyClient.Choice, _ lobby: Lobby) async throws(WhiteboardError) -> Bool {
     guard let configuration = try await lobby.configuration(choice) else { return false }
     guard case .rejoin(_, let path) = choice else {
@@ -221,11 +217,9 @@ package actor BoardTerminal: EventSink {
     await sharedBoard?.requestEnd()
   }
 
-  /// Closes the current screen, and then exits the program.
+  /// Closes the current screen, and then exits the program; returns whether the screen is closed without a question.
   ///
   /// If work would be lost, asks the user first, but only once.
-  ///
-  /// - Returns: Whether the screen is closed without a question.
   package func requestEndUnlessUnsaved() async -> Bool {
     isEnding = true
     choose(.quit)
@@ -344,9 +338,7 @@ package actor BoardTerminal: EventSink {
     wakeUp.yield()
   }
 
-  /// Shows the changes of the board, for a limited time.
-  ///
-  /// - Returns: Whether all changes are shown.
+  /// Shows the changes of the board, for a limited time; returns whether all changes are shown.
   @discardableResult private func drainChanges() -> Bool {
     // If the last frame was long ago, the client's time is outdated.
     board?.advance(to: time)
@@ -395,7 +387,6 @@ package actor BoardTerminal: EventSink {
     if board?.isPainted == false { wakeUp.yield() }
   }
 
-  /// Reads a photo in the background.
   private func loadPhoto(_ request: PhotoDisplay.Request) {
     guard let sharedBoard else { return }
     let background = features.background ?? 0xFFFFFF

@@ -15,7 +15,6 @@ final class ChangeQueue: Sendable {
 
   private let state = Mutex(State())
 
-  /// The number of changes at which outdated changes are removed from the queue.
   private static let limit = 4096
 
   func append(_ change: BoardChange) {
@@ -41,7 +40,6 @@ final class ChangeQueue: Sendable {
     }
   }
 
-  /// Removes all changes.
   func removeAll() { state.withLock { $0 = State() } }
 
   private static func thinOut(_ changes: inout [BoardChange]) {

@@ -13,16 +13,11 @@ package actor SharedGateway: BrowserGateway {
   private var closing: Task<Void, Never>?
   /// A task that adopts new addresses; nil while no board uses the gateway.
   private var refreshing: Task<Void, Never>?
-  /// The boards that use the gateway, or wait for it.
   private var users: [Int: AsyncStream<BrowserPage>.Continuation] = [:]
   private var nextUser = 0
 
-  /// Creates a gateway that is not open yet.
-  ///
-  /// - Parameters:
-  ///   - configuration: The settings.
-  ///   - nextCheck: Returns when the addresses and the certificate must be checked again; throws when its task is
-  ///     canceled.
+  /// `nextCheck` returns when the addresses and the certificate must be checked again; it throws when its task is
+  /// canceled.
   package init(
     _ configuration: WebGateway.Configuration,
     nextCheck: @escaping @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(10)) }
@@ -31,15 +26,8 @@ package actor SharedGateway: BrowserGateway {
     self.nextCheck = nextCheck
   }
 
-  /// Creates a gateway from the settings of a program.
-  ///
-  /// - Parameters:
-  ///   - directory: The data directory.
-  ///   - host: The address to listen on; nil for all.
-  ///   - port: The port; nil for the default.
-  ///   - certificate: The file of the user's own certificate; nil if there is none.
-  ///   - key: The file of its private key.
-  /// - Throws: ``WhiteboardError`` if only one of the two files is given.
+  /// Throws if only one of the two files is given; nil means all addresses, the default port, and a generated
+  /// certificate.
   package init(directory: String, host: String?, port: Int?, certificate: String?, key: String?) throws(WhiteboardError)
   {
     var configuration = WebGateway.Configuration(directory: directory)

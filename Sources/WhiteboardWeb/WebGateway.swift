@@ -15,12 +15,10 @@ import Musl
 /// A gateway belongs to a transport. Each session of the transport decides whether browsers may join it
 /// (`Session.openToGuests()`).
 package actor WebGateway {
-  /// The settings of a gateway.
   package struct Configuration: Sendable {
     /// The port that the gateway tries first if ``port`` is nil.
     package static let defaultPort = 26_443
 
-    /// The directory for the gateway's certificates.
     package var directory: String
     /// The address to listen on; nil for all.
     package var host: String?
@@ -31,11 +29,9 @@ package actor WebGateway {
     /// Returns the addresses of this machine, best first.
     var addresses: @Sendable (PeerTransport) async -> [String] = { await $0.addresses() }
 
-    /// Creates a configuration for the default port on all addresses.
     package init(directory: String) { self.directory = directory }
   }
 
-  /// The addresses and the certificate of the page.
   package private(set) var page: BrowserPage
   private let configuration: Configuration
   private let transport: PeerTransport
@@ -54,13 +50,7 @@ package actor WebGateway {
     page = Self.page(configuration, certificate, hosts, listening.port)
   }
 
-  /// Opens a gateway.
-  ///
-  /// - Parameters:
-  ///   - configuration: The settings.
-  ///   - transport: The transport whose sessions browsers can join.
-  /// - Returns: The open gateway.
-  /// - Throws: ``WebGatewayError`` if the certificate or the port cannot be used.
+  /// Opens a gateway; returns the open gateway; throws if the certificate or the port cannot be used.
   package static func open(_ configuration: Configuration, on transport: PeerTransport) async throws(WebGatewayError)
     -> WebGateway
   {
@@ -73,12 +63,10 @@ package actor WebGateway {
   /// Closes the gateway; open web links stay open.
   package func close() async { for channel in listening.channels { try? await channel.close() } }
 
-  /// Adopts the current addresses of this machine, and renews the certificate if necessary.
+  /// Adopts the current addresses of this machine, and renews the certificate if necessary; returns whether ``page``
+  /// changed.
   ///
   /// The user's own certificate is loaded again from its files. If a certificate cannot be used, the old one remains.
-  ///
-  /// - Parameter now: The current time.
-  /// - Returns: Whether ``page`` changed.
   func refresh(now: Date = .now) async -> Bool {
     let hosts = await Self.reachableHosts(configuration, transport)
     let isOwn = configuration.certificate != nil
@@ -131,7 +119,6 @@ package actor WebGateway {
     )
   }
 
-  /// The listening channels of a gateway.
   private struct Listening {
     let channels: [any Channel]
     let port: Int

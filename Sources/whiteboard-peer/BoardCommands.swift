@@ -13,7 +13,6 @@ import WhiteboardTerminal
 @preconcurrency import Musl
 #endif
 
-/// `whiteboard-peer host`.
 struct HostCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "host",
@@ -49,9 +48,8 @@ struct HostCommand: AsyncParsableCommand {
     try await Program.run(configuration, options, settings, input: STDIN_FILENO)
   }
 
-  /// Asks the user whether a file from another computer is a copy of the user's own board (REC-20).
-  ///
-  /// - Returns: Whether the user trusts the file; false if no question is needed.
+  /// Asks the user whether a file from another computer is a copy of the user's own board (REC-20); returns whether the
+  /// user trusts the file; false if no question is needed.
   private static func asksToTrust(_ hosted: HostedBoard, _ configuration: BoardConfiguration) async -> Bool {
     let directory = configuration.dataDirectory
     let library = BoardLibrary(directory: directory + "/boards")
@@ -71,7 +69,6 @@ struct HostCommand: AsyncParsableCommand {
   }
 }
 
-/// The option that makes the user the owner of a new board.
 struct OwnedOption: ParsableArguments {
   @Flag(
     help:
@@ -79,7 +76,6 @@ struct OwnedOption: ParsableArguments {
   ) var owned = false
 }
 
-/// `whiteboard-peer join`.
 struct JoinCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "join",
@@ -106,7 +102,6 @@ struct JoinCommand: AsyncParsableCommand {
   }
 }
 
-/// `whiteboard-peer run`.
 struct RunCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run",
@@ -164,11 +159,8 @@ struct RunCommand: AsyncParsableCommand {
     try await Program.run(configuration, options, settings, input: descriptor)
   }
 
-  /// Opens the file with the commands.
-  ///
-  /// - Parameter file: The path of the file; nil or `-` means standard input.
-  /// - Returns: The file descriptor.
-  /// - Throws: ``WhiteboardError`` if the file does not exist or cannot be read.
+  /// Opens the file with the commands; returns the file descriptor; throws if the file does not exist or cannot be
+  /// read.
   private static func opened(_ file: String?) throws(WhiteboardError) -> Int32 {
     guard let file, file != "-" else { return STDIN_FILENO }
     let descriptor = open(file, O_RDONLY | O_CLOEXEC)
@@ -182,11 +174,9 @@ struct RunCommand: AsyncParsableCommand {
   }
 }
 
-/// The rules for the name of a board.
 enum BoardName {
-  /// Returns a board name as one line of plain text.
-  ///
-  /// - Throws: ``WhiteboardError`` if the name is empty, too long to announce, or looks like a path.
+  /// Returns a board name as one line of plain text; throws if the name is empty, too long to announce, or looks like a
+  /// path.
   static func checked(_ name: String) throws(WhiteboardError) -> String {
     let name = PlainText.line(name)
     guard !name.isEmpty, name.utf8.count <= 128 else {
@@ -208,16 +198,14 @@ enum BoardName {
   }
 }
 
-/// The board to host, as the command line names it.
 struct HostedBoard {
   /// The name of the board; empty if the name is in its file.
   let name: String
   /// The path of the board's file; nil if the command line does not name a file.
   let file: String?
 
-  /// Interprets the argument NAME|FILE; without the argument, the board is named after the user.
-  ///
-  /// - Throws: ``WhiteboardError`` if the name is invalid, or if a file is combined with `--ephemeral`.
+  /// Interprets the argument NAME|FILE; without the argument, the board is named after the user; throws if the name is
+  /// invalid, or if a file is combined with `--ephemeral`.
   init(_ given: String?, isKept: Bool, _ settings: Settings) throws(WhiteboardError) {
     guard let given else {
       let owner = settings.value(.personName) ?? Environment["USER"] ?? "our"
@@ -236,11 +224,9 @@ struct HostedBoard {
   }
 }
 
-/// Functions that run a shared board with the input, output and signals of the process.
 enum Program {
-  /// Returns the first action of a shared board: joining the board given on the command line.
-  ///
-  /// - Throws: ``WhiteboardError`` if the target or the time is invalid.
+  /// Returns the first action of a shared board: joining the board given on the command line; throws if the target or
+  /// the time is invalid.
   static func joining(_ target: String?, wait: Double) throws(WhiteboardError) -> BoardConfiguration.Part {
     guard (0...86_400).contains(wait) else { throw WhiteboardError(.usage, "--wait must be from 0 to 86400 seconds") }
     do throws(LinkError) { return .join(try JoinTarget(target), patience: .seconds(wait)) } catch {
@@ -248,9 +234,7 @@ enum Program {
     }
   }
 
-  /// Runs a shared board until it stops.
-  ///
-  /// - Throws: ``WhiteboardError`` with the exit status of the program.
+  /// Runs a shared board until it stops; throws ``WhiteboardError`` with the exit status of the program.
   static func run(_ configuration: BoardConfiguration, _ options: BoardOptions, _ settings: Settings, input: Int32)
     async throws(WhiteboardError)
   {
@@ -284,18 +268,15 @@ enum Program {
     try await run(configuration, from: reader, to: writer, isJSON: json, ending)
   }
 
-  /// Returns a reader of lines.
-  ///
-  /// - Throws: ``WhiteboardError`` if the system has no descriptors left.
+  /// Returns a reader of lines; throws if the system has no descriptors left.
   static func lineReader(_ descriptor: Int32) throws(WhiteboardError) -> LineReader {
     do throws(InputError) { return try LineReader(descriptor: descriptor) } catch {
       throw WhiteboardError(.system, "cannot open the input")
     }
   }
 
-  /// Runs a shared board with lines of input and output until it stops.
-  ///
-  /// - Throws: ``WhiteboardError`` with the exit status of the program.
+  /// Runs a shared board with lines of input and output until it stops; throws ``WhiteboardError`` with the exit status
+  /// of the program.
   static func run(
     _ configuration: BoardConfiguration,
     from reader: LineReader,
@@ -330,9 +311,8 @@ enum Program {
     try outcome.get()
   }
 
-  /// Runs `body` with a screen that uses the whole terminal.
-  ///
-  /// - Throws: ``WhiteboardError`` if the terminal cannot be used as a screen, and every error of `body`.
+  /// Runs `body` with a screen that uses the whole terminal; throws if the terminal cannot be used as a screen, and
+  /// every error of `body`.
   static func withScreen(
     dataDirectory: String,
     _ settings: Settings,
@@ -358,18 +338,14 @@ enum Program {
     try await body(screen)
   }
 
-  /// An actor that asks the shared board to stop.
   actor EndRequest {
     private var sharedBoard: SharedBoard?
 
-    /// Whether a board is open.
     var hasBoard: Bool { sharedBoard != nil }
 
     func set(_ sharedBoard: SharedBoard?) { self.sharedBoard = sharedBoard }
 
-    /// Asks the shared board to stop.
-    ///
-    /// - Returns: Whether the board stops; false if it asks the user first.
+    /// Asks the shared board to stop; returns false if the board asks the user first.
     func request(asksFirst: Bool) async -> Bool {
       guard asksFirst, let sharedBoard else {
         await sharedBoard?.requestEnd()
@@ -390,8 +366,6 @@ extension Console {
   }
 }
 
-/// The lines that a user types on a terminal.
-///
 /// At the end of input, the program exits, unless changes would be lost.
 struct TerminalLines: LineSource {
   let reader: LineReader

@@ -4,7 +4,6 @@ import WhiteboardKit
 import WhiteboardRendering
 
 extension CompletionKind {
-  /// A completion of a board argument with the names of the saved boards.
   static let board = CompletionKind.custom { _, _, prefix in
     // Ignore the options on the line that is being completed. Errors in them are reported when the command runs.
     guard !prefix.contains("/"), let options = try? CommonOptions.parse([]), let library = try? options.boardLibrary()

@@ -6,9 +6,7 @@ import WhiteboardDocument
 import WhiteboardKit
 import WhiteboardPrograms
 
-/// The subcommands of `whiteboard-peer boards` that create, change or repair files.
 extension BoardsCommand {
-  /// `whiteboard-peer boards copy`.
   struct Copy: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Copy a board with its history to a new file, even while it is open elsewhere."
@@ -27,7 +25,6 @@ extension BoardsCommand {
     }
   }
 
-  /// `whiteboard-peer boards duplicate`.
   struct Duplicate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Create a new board from the objects of another, without its history."
@@ -50,7 +47,6 @@ extension BoardsCommand {
     }
   }
 
-  /// `whiteboard-peer boards rename`.
   struct Rename: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Rename a board.")
 
@@ -69,7 +65,6 @@ extension BoardsCommand {
     }
   }
 
-  /// `whiteboard-peer boards retain`.
   struct Retain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Set how many days of history a board keeps while it is in use."
@@ -96,7 +91,6 @@ extension BoardsCommand {
     }
   }
 
-  /// `whiteboard-peer boards compact`.
   struct Compact: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Make a board's file smaller by deleting its history.")
 
@@ -120,7 +114,6 @@ extension BoardsCommand {
     }
   }
 
-  /// `whiteboard-peer boards verify`.
   struct Verify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Check all stored data of a board, and report damage.")
 
@@ -139,7 +132,6 @@ extension BoardsCommand {
     }
   }
 
-  /// `whiteboard-peer boards recover`.
   struct Recover: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Save the intact data of a damaged file to a new file; the damaged file is not changed.",
@@ -152,7 +144,6 @@ extension BoardsCommand {
         """
     )
 
-    /// Returns advice about what to do with the damaged file and the recovered one.
     private static func advice(_ source: String, _ target: String) -> String {
       "Use this file from now on, and move the damaged file somewhere else: mv "
         + "\(shellQuoted(source))* SOME-OTHER-DIRECTORY/"

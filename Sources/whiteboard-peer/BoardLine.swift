@@ -6,7 +6,6 @@ import WhiteboardDocument
 import WhiteboardKit
 import WhiteboardPrograms
 
-/// A board of the library as a line of output.
 struct BoardLine: Encodable {
   let path: String
   let name: String
@@ -24,18 +23,11 @@ struct BoardLine: Encodable {
   let openWith: [Member]?
   let damage: String?
 
-  /// A member that announces the board.
   struct Member: Encodable {
     let peer: String
     let name: UntrustedText
   }
 
-  /// Creates the line of a board in the library.
-  ///
-  /// - Parameters:
-  ///   - summary: The summary of the board's file.
-  ///   - nearby: The boards announced on this network.
-  ///   - thumbnail: A picture of the board that is safe to show; only JSON lines contain it.
   init(_ summary: DocumentSummary, nearby: Nearby = Nearby(), thumbnail: String?) {
     let announced = nearby.boards.first { $0.id.bytes == summary.board }
     openWith = announced?.peers.map { Member(peer: $0.announcement.peer.text, name: $0.announcement.hostName) }
@@ -61,18 +53,11 @@ struct BoardLine: Encodable {
     case openWith
   }
 
-  /// Returns the board as an event, in JSON or as text.
   func text(_ event: String, json: Bool) -> String {
     guard !json else { return String(decoding: EventLine.json(event, self), as: UTF8.self) }
     return event.dropFirst("board-".count) + " " + Self.table([self], withHead: false)
   }
 
-  /// Returns a text table of several boards.
-  ///
-  /// - Parameters:
-  ///   - boards: The boards.
-  ///   - withHead: Whether the first line has the names of the columns.
-  /// - Returns: The table. If a board is damaged or cannot be read, the next line states the reason.
   static func table(_ boards: [BoardLine], withHead: Bool = true) -> String {
     let isOpen = boards.contains { $0.line != nil }
     var head = ["NAME", "OBJECTS", "PEOPLE", "CHANGED", "BYTES"]
@@ -101,7 +86,6 @@ struct BoardLine: Encodable {
     return problems.map { "  \(UntrustedText($0).escaped(limit: 4096))\n" }.joined()
   }
 
-  /// Returns the line for a board that was removed.
   static func removed(_ path: String, json: Bool) -> String {
     struct Removed: Encodable { let path: String }
     return json
@@ -110,8 +94,6 @@ struct BoardLine: Encodable {
   }
 }
 
-/// A gap in the recorded history of a board, as a line of output.
-///
 /// The history does not contain the changes made during a gap, but later saved states of the board do.
 struct GapLine: Encodable {
   let from: String
@@ -127,7 +109,6 @@ struct GapLine: Encodable {
   }
 }
 
-/// A saved version of a board as a line of output.
 struct VersionLine: Encodable {
   let name: String
   let at: String
@@ -141,6 +122,5 @@ struct VersionLine: Encodable {
 
   var json: String { String(decoding: EventLine.json("version", self), as: UTF8.self) }
 
-  /// The cells of the version's row in a text table.
   var cells: [String] { [UntrustedText(name).quoted(limit: 128), at, "\(byteCount)"] }
 }

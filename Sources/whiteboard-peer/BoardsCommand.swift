@@ -9,7 +9,6 @@ import WhiteboardDocument
 import WhiteboardKit
 import WhiteboardPrograms
 
-/// `whiteboard-peer boards`.
 struct BoardsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "boards",
@@ -27,7 +26,6 @@ struct BoardsCommand: AsyncParsableCommand {
     defaultSubcommand: List.self
   )
 
-  /// `whiteboard-peer boards list`.
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List the boards.")
 
@@ -88,7 +86,6 @@ struct BoardsCommand: AsyncParsableCommand {
       }
     }
 
-    /// Returns the boards announced on this network.
     private func look() async throws(WhiteboardError) -> Nearby {
       let discovery = AvahiDiscovery(interface: try common.settings().value(.interface))
       let (found, finding) = AsyncStream<BrowserEvent>.makeStream()
@@ -154,7 +151,6 @@ struct BoardsCommand: AsyncParsableCommand {
     }
   }
 
-  /// `whiteboard-peer boards show`.
   struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Show the objects on a board, even while it is open elsewhere."
@@ -173,7 +169,6 @@ struct BoardsCommand: AsyncParsableCommand {
     }
   }
 
-  /// `whiteboard-peer boards versions`.
   struct Versions: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "List the checkpoints of a board, and the gaps in its history."
@@ -209,14 +204,12 @@ func filing<Result>(_ body: () async throws(DocumentError) -> Result) async thro
 }
 
 extension CommonOptions {
-  /// Returns the library of the saved boards.
   func boardLibrary() throws(WhiteboardError) -> BoardLibrary {
     BoardLibrary(directory: try chosenDataDirectory() + "/boards")
   }
 
-  /// Returns the titles of the saved boards by board id; the title is nil for a board without one.
-  ///
-  /// - Returns: The titles; empty if the boards cannot be listed.
+  /// Returns the titles of the saved boards by board id, nil for a board without one; empty if the boards cannot be
+  /// listed.
   func ownBoards() async -> [String: String?] {
     let summaries = (try? await boardLibrary().list()) ?? []
     let titles = summaries.compactMap { summary in
@@ -225,10 +218,8 @@ extension CommonOptions {
     return Dictionary(titles) { first, _ in first }
   }
 
-  /// Returns the path of the board file that an argument names by path, name, title or id prefix.
   func path(of board: String) async throws(WhiteboardError) -> String { try await boardLibrary().file(of: board) }
 
-  /// Prints the result of a command as text or as a line of JSON.
   func say(_ event: String, _ message: String, path: String) throws(WhiteboardError) {
     struct Line: Encodable {
       let path: String

@@ -4,7 +4,6 @@ import WhiteboardDocument
 import WhiteboardKit
 import WhiteboardPrograms
 
-/// The options that set whether and how long commands wait for the board's current content from other members.
 struct CatchUpOptions: ParsableArguments {
   @Option(
     name: .customLong("sync-timeout"),
@@ -19,12 +18,8 @@ struct CatchUpOptions: ParsableArguments {
     }
   }
 
-  /// Applies these options to the configuration of a shared board that joins a session.
-  ///
-  /// - Parameters:
-  ///   - configuration: The configuration.
-  ///   - isKept: Whether boards are saved in the data directory.
-  /// - Throws: ``WhiteboardError`` if `--offline` needs a saved copy, but there is none.
+  /// Applies these options to the configuration of a shared board that joins a session; throws if `--offline` needs a
+  /// saved copy, but there is none.
   func apply(to configuration: inout BoardConfiguration, isKept: Bool) async throws(WhiteboardError) {
     configuration.catchUpTimeout = .seconds(timeout)
     guard offline, case .join(let target, _) = configuration.part else { return }

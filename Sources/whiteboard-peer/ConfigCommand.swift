@@ -5,7 +5,6 @@ import WhiteboardKit
 import WhiteboardPrograms
 import WhiteboardTerminal
 
-/// `whiteboard-peer config`.
 struct ConfigCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "config",
@@ -31,7 +30,6 @@ struct ConfigCommand: AsyncParsableCommand {
     return "  \(entry.name) is \(entry.allowed) [\(entry.flag), \(variables.joined(separator: ", "))]"
   }
 
-  /// `whiteboard-peer config show`.
   struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Show the current values in the format of the configuration file."
@@ -55,7 +53,6 @@ struct ConfigCommand: AsyncParsableCommand {
     }
   }
 
-  /// `whiteboard-peer config path`.
   struct Path: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Show the path of the configuration file.")
 

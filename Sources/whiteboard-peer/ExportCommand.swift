@@ -13,7 +13,6 @@ import WhiteboardRendering
 @preconcurrency import Musl
 #endif
 
-/// `whiteboard-peer export`.
 struct ExportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",

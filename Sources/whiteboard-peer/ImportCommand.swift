@@ -12,7 +12,6 @@ import WhiteboardPrograms
 @preconcurrency import Musl
 #endif
 
-/// `whiteboard-peer import`.
 struct ImportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
@@ -119,7 +118,6 @@ struct ImportCommand: AsyncParsableCommand {
     { throw WhiteboardError(.usage, error.message) }
   }
 
-  /// Returns the command that imports a file, as a line of JSON.
   private func line(_ file: String, _ place: Point?, _ index: Int) -> String {
     var json = JSONObject()
     json.add("verb", string: "import")

@@ -13,7 +13,6 @@ import Glibc
 import Musl
 #endif
 
-/// `whiteboard-peer invite`.
 struct InviteCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "invite",
@@ -75,8 +74,6 @@ struct InviteCommand: AsyncParsableCommand {
     try Console.tellQRCode(of: link, colors: colors)
   }
 
-  /// Returns the invitation with an additional code.
-  ///
   /// The program that has the board open creates the code.
   private func further(_ invitation: BoardInvitation, _ settings: Settings) async throws(WhiteboardError)
     -> BoardInvitation

@@ -12,9 +12,7 @@ import WhiteboardTerminal
 #endif
 
 extension Program {
-  /// Shows the lobby in lines, and then the board that the user chooses there.
-  ///
-  /// - Throws: ``WhiteboardError`` if the input cannot be read.
+  /// Shows the lobby in lines, and then the board that the user chooses there; throws if the input cannot be read.
   static func runInLines(_ lobby: Lobby) async throws(WhiteboardError) {
     let reader = try lineReader(STDIN_FILENO)
     let writer = LineWriter(descriptor: STDOUT_FILENO)
@@ -54,9 +52,8 @@ extension Program {
     return choice
   }
 
-  /// Opens the chosen board, and runs it until the user leaves it; does nothing if the user quits.
-  ///
-  /// - Throws: The error that closed the board.
+  /// Opens the chosen board, and runs it until the user leaves it; does nothing if the user quits; throws the error
+  /// that closed the board.
   private static func open(
     _ choice: LobbyClient.Choice,
     _ lobby: Lobby,
@@ -80,7 +77,6 @@ extension Program {
   }
 }
 
-/// The owner of a lobby in lines, which prints its lines.
 private actor ShownLobby {
   private var lobby: LineLobby
   private let writer: LineWriter

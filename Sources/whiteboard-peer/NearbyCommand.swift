@@ -13,7 +13,6 @@ import WhiteboardPrograms
 @preconcurrency import Musl
 #endif
 
-/// `whiteboard-peer nearby`.
 struct NearbyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "nearby",
@@ -77,7 +76,6 @@ struct NearbyCommand: AsyncParsableCommand {
     }
   }
 
-  /// The result of the search for boards.
   private actor Look {
     private(set) var count = 0
     private(set) var problem: DiscoveryProblem?
@@ -115,9 +113,8 @@ struct NearbyCommand: AsyncParsableCommand {
       } catch { failure = error }
     }
 
-    /// Writes the line about the board that a peer announces, or announced earlier.
-    ///
-    /// - Returns: Whether the peer has a board; false if the peer is only a relay.
+    /// Writes the line about the board that a peer announces, or announced earlier; returns whether the peer has a
+    /// board; false if the peer is only a relay.
     private func tellBoard(of peer: DiscoveredPeer, wasKnown: Bool, _ writer: LineWriter) async -> Bool {
       guard !peer.isRelayAlone else { return false }
       let id = peer.announcement.session.bytes

@@ -17,8 +17,6 @@ import WhiteboardWeb
 @preconcurrency import Musl
 #endif
 
-/// The options that all commands share.
-///
 /// An option overrides the environment, the environment overrides the configuration file, and the file overrides the
 /// default.
 struct CommonOptions: ParsableArguments {
@@ -40,15 +38,11 @@ struct CommonOptions: ParsableArguments {
   @Option(name: .customLong("log-level"), help: .of(.logLevel, "LEVEL"), completion: .of(.logLevel)) var logLevel:
     String?
 
-  /// All settings of the program.
   static let entries = SettingEntry.ofBoard + SettingEntry.ofTerminal
 
-  /// Returns the values of the settings.
+  /// Returns the values of the settings; throws ``WhiteboardError`` for an invalid value.
   ///
-  /// - Parameter flags: The values of the command's own options, by the names of settings.
-  /// - Returns: The settings, each with a valid value.
-  /// - Throws: ``WhiteboardError`` for an invalid value. The message states where the value was set, and which values
-  ///   are allowed.
+  /// The message states where the value was set, and which values are allowed.
   func settings(_ flags: [String: String] = [:]) throws(WhiteboardError) -> Settings {
     var flags = flags
     flags[.dataDirectory] = dataDirectory
@@ -63,11 +57,9 @@ struct CommonOptions: ParsableArguments {
     )
   }
 
-  /// Returns the data directory.
   func chosenDataDirectory() throws(WhiteboardError) -> String { try settings().chosenDataDirectory() }
 }
 
-/// The options that control the terminal.
 struct TerminalOptions: ParsableArguments {
   @Flag(inversion: .prefixedNo, help: .of(.accessible)) var accessible: Bool?
 
@@ -89,7 +81,6 @@ struct TerminalOptions: ParsableArguments {
     }
   }
 
-  /// The values of these options, by the names of settings.
   var flags: [String: String] {
     var flags: [String: String] = [:]
     flags[.accessible] = accessible.map { "\($0)" }
@@ -102,7 +93,6 @@ struct TerminalOptions: ParsableArguments {
   }
 }
 
-/// The options of the commands that host or join a board.
 struct BoardOptions: ParsableArguments {
   @Option(name: .customLong("as"), help: .of(.personName, "NAME")) var name: String?
 
@@ -144,10 +134,6 @@ struct BoardOptions: ParsableArguments {
 
   @OptionGroup var common: CommonOptions
 
-  /// Returns the values of the settings.
-  ///
-  /// - Throws: ``WhiteboardError`` for an invalid value. The message states where the value was set, and which values
-  ///   are allowed.
   func settings() throws(WhiteboardError) -> Settings {
     var flags = terminal.flags
     flags[.personName] = name
@@ -167,14 +153,8 @@ struct BoardOptions: ParsableArguments {
     return try common.settings(flags)
   }
 
-  /// Returns the configuration of a shared board with these settings.
-  ///
-  /// - Parameters:
-  ///   - part: The first action: to host or to join a board.
-  ///   - isInteractive: Whether the board can ask the user.
-  ///   - settings: The result of ``settings()``.
-  /// - Returns: The configuration.
-  /// - Throws: ``WhiteboardError`` if the data directory or a file in it cannot be used.
+  /// Returns the configuration of a shared board with these settings; throws if the data directory or a file in it
+  /// cannot be used.
   func configuration(_ part: BoardConfiguration.Part, isInteractive: Bool, _ settings: Settings)
     async throws(WhiteboardError) -> BoardConfiguration
   {
@@ -228,8 +208,6 @@ struct BoardOptions: ParsableArguments {
     return configuration
   }
 
-  /// Returns the data directory.
-  ///
   /// With `--ephemeral`, it is a temporary directory if the usual one cannot be written, for example because the disk
   /// is read-only.
   private func directory(_ settings: Settings) throws(WhiteboardError) -> String {
@@ -249,7 +227,6 @@ struct BoardOptions: ParsableArguments {
     return false
   }
 
-  /// The temporary directory of this run.
   private static let temporaryDirectory = Result<String, WhiteboardError> { () throws(WhiteboardError) in
     let parent = Environment["TMPDIR"] ?? "/tmp"
     var template = Array("\(parent)/whiteboard-XXXXXX".utf8CString)

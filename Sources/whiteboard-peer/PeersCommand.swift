@@ -7,7 +7,6 @@ import WhiteboardKit
 import WhiteboardPrograms
 import WhiteboardRendering
 
-/// `whiteboard-peer peers`.
 struct PeersCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "peers",
@@ -16,7 +15,6 @@ struct PeersCommand: AsyncParsableCommand {
     defaultSubcommand: List.self
   )
 
-  /// Returns the store of the peers in the data directory.
   static func store(_ common: CommonOptions) throws(WhiteboardError) -> PeerStore {
     let directory = try common.chosenDataDirectory()
     do { return try PeerStore(file: directory + "/peers.json") } catch {
@@ -24,7 +22,6 @@ struct PeersCommand: AsyncParsableCommand {
     }
   }
 
-  /// A known peer, as a line `known-peer` of JSON.
   private struct KnownPeerLine: Encodable {
     let peer: String
     let name: String
@@ -45,7 +42,6 @@ struct PeersCommand: AsyncParsableCommand {
     var json: String { String(decoding: EventLine.json("known-peer", self), as: UTF8.self) }
   }
 
-  /// `whiteboard-peer peers list`.
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List the peers that you have met.")
 
@@ -66,7 +62,6 @@ struct PeersCommand: AsyncParsableCommand {
     }
   }
 
-  /// `whiteboard-peer peers trust`.
   struct Trust: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Trust a peer, so that boards with `admit` set to `known` admit it."
@@ -107,7 +102,6 @@ struct PeersCommand: AsyncParsableCommand {
     }
   }
 
-  /// `whiteboard-peer peers forget`.
   struct Forget: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Forget a peer.")
 

@@ -18,7 +18,6 @@ import WhiteboardTerminal
 @preconcurrency import Musl
 #endif
 
-/// The program `whiteboard-peer`, which hosts and joins whiteboards.
 @main struct WhiteboardPeer: DocumentedProgram {
   static let configuration = CommandConfiguration(
     commandName: "whiteboard-peer",
@@ -92,7 +91,6 @@ struct VerbsCommand: ParsableCommand {
   mutating func run() throws { try Console.tell(CommandTable.text + "\n") }
 }
 
-/// `whiteboard-peer doctor`.
 struct DoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
@@ -134,7 +132,6 @@ struct DoctorCommand: AsyncParsableCommand {
   }
 }
 
-/// `whiteboard-peer identity`.
 struct IdentityCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "identity",
@@ -143,7 +140,6 @@ struct IdentityCommand: AsyncParsableCommand {
     defaultSubcommand: Show.self
   )
 
-  /// The identity, as a line `identity` of JSON.
   private struct IdentityLine: Encodable {
     let peer: String
     var former: String?
@@ -152,7 +148,6 @@ struct IdentityCommand: AsyncParsableCommand {
     var json: String { String(decoding: EventLine.json("identity", self), as: UTF8.self) }
   }
 
-  /// `whiteboard-peer identity show`.
   struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Print the id of this peer.")
 
@@ -167,7 +162,6 @@ struct IdentityCommand: AsyncParsableCommand {
     }
   }
 
-  /// `whiteboard-peer identity new`.
   struct New: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Give this computer a new identity; boards, names and settings stay.",
@@ -196,7 +190,6 @@ struct IdentityCommand: AsyncParsableCommand {
   }
 }
 
-/// `whiteboard-peer demo`.
 struct DemoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo",
@@ -265,12 +258,10 @@ struct LobbyCommand: AsyncParsableCommand {
 
   @OptionGroup var options: BoardOptions
 
-  /// Runs the lobby until the user leaves it.
+  /// Runs the lobby until the user leaves it; throws if the lobby cannot start.
   ///
   /// If the user chose line mode, or the terminal has no screen, the lobby consists of lines. If the program does not
   /// run on a terminal, it prints the help, and fails with the exit status for wrong usage.
-  ///
-  /// - Throws: ``WhiteboardError`` if the lobby cannot start.
   mutating func run() async throws {
     let settings = try options.settings()
     let isInLines = !Console.hasScreen(settings)

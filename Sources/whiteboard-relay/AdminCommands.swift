@@ -11,19 +11,13 @@ import Musl
 #endif
 
 extension PlaceOptions {
-  /// Sends a request to the running relay, and prints the answer.
-  ///
-  /// - Parameters:
-  ///   - request: The request.
-  ///   - empty: The text to print if the answer has no lines.
-  /// - Throws: ``WhiteboardError`` if the relay cannot be reached, or if it could not execute the request.
+  /// Prints the answer to a request, or `empty` if the answer has no lines.
   func tell(_ request: ControlRequest, empty: String) async throws(WhiteboardError) {
     let lines = try await ask(request)
     if lines.isEmpty, !json { try Console.tell(empty + "\n") }
     try tell(lines)
   }
 
-  /// Prints the answer of the relay.
   fileprivate func tell(_ lines: [ControlLine]) throws(WhiteboardError) {
     if json {
       for line in lines { try Console.tell(line.text(json: true)) }
@@ -33,7 +27,6 @@ extension PlaceOptions {
   }
 }
 
-/// `whiteboard-relay status`.
 struct StatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
@@ -45,7 +38,6 @@ struct StatusCommand: AsyncParsableCommand {
   mutating func run() async throws { try await place.tell(ControlRequest(.status), empty: "") }
 }
 
-/// `whiteboard-relay peers`.
 struct PeersCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "peers", abstract: "Show the peers on each board.")
 
@@ -54,7 +46,6 @@ struct PeersCommand: AsyncParsableCommand {
   mutating func run() async throws { try await place.tell(ControlRequest(.peers), empty: "No peers are on a board.") }
 }
 
-/// `whiteboard-relay drain`.
 struct DrainCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "drain",
@@ -66,22 +57,17 @@ struct DrainCommand: AsyncParsableCommand {
   mutating func run() async throws { try await place.tell(ControlRequest(.drain), empty: "The relay is stopping.") }
 }
 
-/// The options that name a board and its relay.
 struct BoardOptions: ParsableArguments {
   @Argument(help: ArgumentHelp("The name or id of the board, or the start of its id.", valueName: "board")) var name:
     String
 
   @OptionGroup var place: PlaceOptions
 
-  /// Sends a request about the board to the relay, and prints the answer.
-  ///
-  /// - Throws: ``WhiteboardError`` if the relay cannot be reached, or if it could not execute the request.
   func tell(_ command: ControlRequest.Command, empty: String = "") async throws(WhiteboardError) {
     try await place.tell(ControlRequest(command, board: name), empty: empty)
   }
 }
 
-/// `whiteboard-relay boards`.
 struct BoardsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "boards",
@@ -93,7 +79,6 @@ struct BoardsCommand: AsyncParsableCommand {
     defaultSubcommand: List.self
   )
 
-  /// `whiteboard-relay boards list`.
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List the boards, and the peers on them.")
 
@@ -107,7 +92,6 @@ struct BoardsCommand: AsyncParsableCommand {
     }
   }
 
-  /// `whiteboard-relay boards create`.
   struct Create: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Create a board that the relay hosts.")
 
@@ -134,7 +118,6 @@ struct BoardsCommand: AsyncParsableCommand {
     }
   }
 
-  /// `whiteboard-relay boards invite`.
   struct Invite: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Create an additional code for a board, or a browser link.",
@@ -183,7 +166,6 @@ struct BoardsCommand: AsyncParsableCommand {
     }
   }
 
-  /// `whiteboard-relay boards revoke`.
   struct Revoke: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Revoke all browser links of a board, and remove everyone who joined with them."
@@ -197,7 +179,6 @@ struct BoardsCommand: AsyncParsableCommand {
     }
   }
 
-  /// `whiteboard-relay boards role`.
   struct Role: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Set whether a peer can edit a board that was created with --owned."
@@ -217,7 +198,6 @@ struct BoardsCommand: AsyncParsableCommand {
     }
   }
 
-  /// `whiteboard-relay boards kick`.
   struct Kick: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Remove a peer from a board, and revoke its right to edit if the board was created with --owned."
@@ -248,7 +228,6 @@ struct BoardsCommand: AsyncParsableCommand {
     }
   }
 
-  /// `whiteboard-relay boards pin`.
   struct Pin: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Pin a board: the relay keeps it even if it has no visitors."
@@ -259,7 +238,6 @@ struct BoardsCommand: AsyncParsableCommand {
     mutating func run() async throws { try await board.tell(.pin) }
   }
 
-  /// `whiteboard-relay boards unpin`.
   struct Unpin: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Unpin a board: the relay removes it after a long time without visitors."
@@ -270,7 +248,6 @@ struct BoardsCommand: AsyncParsableCommand {
     mutating func run() async throws { try await board.tell(.unpin) }
   }
 
-  /// `whiteboard-relay boards export`.
   struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Copy a board to a file for whiteboard-peer; the relay continues to serve the board."
@@ -298,7 +275,6 @@ struct BoardsCommand: AsyncParsableCommand {
     }
   }
 
-  /// `whiteboard-relay boards delete`.
   struct Delete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Stop serving a board, and delete its file; its members keep their copies."

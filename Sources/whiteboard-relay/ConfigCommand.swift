@@ -5,7 +5,6 @@ import WhiteboardKit
 import WhiteboardPrograms
 import WhiteboardRelay
 
-/// `whiteboard-relay config`.
 struct ConfigCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "config",
@@ -29,7 +28,6 @@ struct ConfigCommand: AsyncParsableCommand {
     "  \(entry.name) is \(entry.allowed) [\(entry.flag), \(entry.variable)]"
   }
 
-  /// `whiteboard-relay config show`.
   struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Show the current values in the format of the configuration file."
@@ -47,7 +45,6 @@ struct ConfigCommand: AsyncParsableCommand {
     }
   }
 
-  /// `whiteboard-relay config check`.
   struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Check the settings, and show the limits that they set.")
 

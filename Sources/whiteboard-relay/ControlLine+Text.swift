@@ -5,7 +5,6 @@ import WhiteboardPrograms
 import WhiteboardRelay
 
 extension ControlLine {
-  /// Returns the line as JSON or as text.
   func text(json isJSON: Bool) -> String {
     if isJSON { return String(decoding: json, as: UTF8.self) }
     return switch self {
@@ -41,9 +40,6 @@ extension ControlLine {
   }
 
   /// Returns the lines of an answer as text; boards and peers are aligned as a table.
-  ///
-  /// - Parameter lines: The lines, in order.
-  /// - Returns: The text.
   static func table(_ lines: [ControlLine]) -> String {
     let rows = lines.map(\.cells)
     let aligned = TextTable.lines(rows.compactMap(\.self))

@@ -1,7 +1,6 @@
 import WhiteboardRelay
 
 extension MetricFamily {
-  /// The metric families of a relay, in addition to those of every process.
   static let ofRelay: [MetricFamily] = [
     .gauge("whiteboard_boards", help: "Boards of this relay, by state.", labels: ["state"]),
     .gauge("whiteboard_boards_unsaved", help: "Boards with changes that are not saved."),

@@ -26,12 +26,7 @@ struct PlaceOptions: ParsableArguments {
 
   @Flag(help: "Write one JSON object per line.") var json = false
 
-  /// Returns the values of the settings.
-  ///
-  /// - Parameter flags: The values of the command's own options, by the names of settings.
-  /// - Returns: The settings, each with a valid value.
-  /// - Throws: ``WhiteboardError`` for an invalid value. Its message says where the value was set, and which values are
-  ///   allowed.
+  /// Throws ``WhiteboardError`` for an invalid value; the message says where it was set, and which values are allowed.
   func settings(_ flags: [String: String] = [:]) throws(WhiteboardError) -> Settings {
     var flags = flags
     flags[.dataDirectory] = dataDirectory
@@ -43,15 +38,12 @@ struct PlaceOptions: ParsableArguments {
     )
   }
 
-  /// The path of the configuration file.
   var place: SettingsFile.Place? {
     SettingsFile.Place(config, standard: "/etc/whiteboard-relay/relay.conf", environment: { Environment[$0] })
   }
 
-  /// Sends a request to the running relay.
-  ///
-  /// - Returns: The lines of the answer, without the final `done`.
-  /// - Throws: ``WhiteboardError`` if the relay cannot be reached, or if it could not execute the request.
+  /// Sends a request to the running relay; returns the lines of the answer, without the final `done`; throws if the
+  /// relay cannot be reached, or if it could not execute the request.
   func ask(_ request: ControlRequest) async throws(WhiteboardError) -> [ControlLine] {
     let directory = try settings().relayDirectory()
     let own = RelayConfiguration.controlPath(
@@ -68,12 +60,10 @@ struct PlaceOptions: ParsableArguments {
 }
 
 extension Settings {
-  /// Returns the data directory of a relay.
+  /// Returns the data directory of a relay; throws if the setting is invalid, or if `HOME` is needed but not set.
   ///
   /// It is the directory from the settings or, if none is set, the directory from systemd. Without systemd, it is
   /// `relay` in the user's data directory.
-  ///
-  /// - Throws: ``WhiteboardError`` if the setting is invalid, or if `HOME` is needed but not set.
   func relayDirectory() throws(WhiteboardError) -> String {
     if value(.dataDirectory) == nil, let state = Environment["STATE_DIRECTORY"] { return state }
     let directory = try chosenDataDirectory()
@@ -81,7 +71,6 @@ extension Settings {
   }
 }
 
-/// The options of a relay that serves boards.
 struct ServeOptions: ParsableArguments {
   @Option(help: .of(.relayName, "NAME")) var name: String?
 
@@ -133,10 +122,6 @@ struct ServeOptions: ParsableArguments {
 
   @OptionGroup var place: PlaceOptions
 
-  /// Returns the values of the settings.
-  ///
-  /// - Throws: ``WhiteboardError`` for an invalid value. Its message says where the value was set, and which values are
-  ///   allowed.
   func settings() throws(WhiteboardError) -> Settings {
     var flags: [String: String] = [:]
     flags[.relayName] = name
@@ -163,12 +148,8 @@ struct ServeOptions: ParsableArguments {
     return try place.settings(flags)
   }
 
-  /// Returns the configuration of a relay with these settings.
-  ///
-  /// - Parameter settings: The result of ``settings()``.
-  /// - Returns: The configuration.
-  /// - Throws: ``WhiteboardError`` if the data directory or a file in it cannot be used, or if two settings contradict
-  ///   each other.
+  /// Returns the configuration of a relay with these settings; throws if the data directory or a file in it cannot be
+  /// used, or if two settings contradict each other.
   func configuration(_ settings: Settings) throws(WhiteboardError) -> RelayConfiguration {
     let directory = try settings.relayDirectory()
     let identity: PeerIdentity
@@ -207,7 +188,6 @@ struct ServeOptions: ParsableArguments {
 }
 
 extension RelayLimits {
-  /// Creates the limits that the settings contain.
   init(_ settings: Settings) {
     self.init()
     rate.copies = settings.value(.maximumCopies) ?? rate.copies
@@ -217,10 +197,7 @@ extension RelayLimits {
 }
 
 extension RelayConfiguration.Limits {
-  /// Creates the limits that the settings contain.
-  ///
-  /// - Parameter settings: The settings.
-  /// - Throws: ``WhiteboardError`` if two settings contradict each other.
+  /// Creates the limits that the settings contain; throws if two settings contradict each other.
   init(_ settings: Settings) throws(WhiteboardError) {
     self.init()
     boards = settings.value(.boards) ?? boards

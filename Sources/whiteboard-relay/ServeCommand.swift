@@ -8,7 +8,6 @@ import WhiteboardKit
 import WhiteboardPrograms
 import WhiteboardRelay
 
-/// `whiteboard-relay serve`.
 struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",
@@ -149,7 +148,6 @@ struct ServeCommand: AsyncParsableCommand {
 }
 
 extension LogFormat {
-  /// Creates the log format that the settings choose.
   init(_ settings: Settings) {
     self =
       switch settings.value(.logFormat) ?? .auto {
@@ -160,7 +158,6 @@ extension LogFormat {
   }
 }
 
-/// The program `whiteboard-relay`, which serves boards while their hosts are offline.
 @main struct WhiteboardRelayProgram: DocumentedProgram {
   static let configuration = CommandConfiguration(
     commandName: "whiteboard-relay",
@@ -202,7 +199,6 @@ extension LogFormat {
   static func main() async { await runMain() }
 }
 
-/// `whiteboard-relay health`.
 struct HealthCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "health",
@@ -229,7 +225,6 @@ struct HealthCommand: AsyncParsableCommand {
   }
 }
 
-/// `whiteboard-relay unit`.
 struct UnitCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "unit",
@@ -240,7 +235,6 @@ struct UnitCommand: AsyncParsableCommand {
       """
   )
 
-  /// The program that reads the printed configuration.
   enum Reader: String, ExpressibleByArgument, CaseIterable {
     case systemd
     case ufw
@@ -266,14 +260,12 @@ struct UnitCommand: AsyncParsableCommand {
 }
 
 extension PlaceOptions {
-  /// Prints the result of a command as text or as a line of JSON.
   func say(_ event: String, _ words: String, path: String) throws(WhiteboardError) {
     struct Line: Encodable { let path: String }
     try Console.tell(json ? String(decoding: EventLine.json(event, Line(path: path)), as: UTF8.self) : words + "\n")
   }
 }
 
-/// `whiteboard-relay backup`.
 struct BackupCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "backup",
@@ -300,7 +292,6 @@ struct BackupCommand: AsyncParsableCommand {
   }
 }
 
-/// `whiteboard-relay restore`.
 struct RestoreCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "restore",
@@ -324,7 +315,6 @@ struct RestoreCommand: AsyncParsableCommand {
   }
 }
 
-/// `whiteboard-relay compact`.
 struct CompactCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compact",

@@ -27,10 +27,8 @@ actor BoardRecorder {
 
   private let begins: AsyncStream<Void>
 
-  /// Records the board until the recorder leaves it.
-  ///
-  /// - Returns: Whether to keep the recording.
-  /// - Throws: ``WhiteboardError`` if recording cannot start or continue. Everything recorded before is valid.
+  /// Returns whether to keep the recording; throws if it cannot start or continue, but everything recorded before is
+  /// valid.
   func run() async throws(WhiteboardError) -> Bool {
     let helpers = [Task { await self.follow() }, Task { await self.readLines() }]
     defer { for helper in helpers { helper.cancel() } }
@@ -77,7 +75,6 @@ actor BoardRecorder {
     } catch { Console.complain("whiteboard-replay: \(UntrustedText(error.message).escaped())") }
   }
 
-  /// Prints the state of the recording, its duration and the number of changes.
   private func tell(_ state: String) async {
     let elapsed = began.map { Int64((ContinuousClock.now - $0) / .milliseconds(1)) } ?? 0
     let changes = await sharedBoard.recordedChanges
@@ -109,7 +106,6 @@ private struct RecorderSink: EventSink {
   }
 }
 
-/// A line that controls a recorder.
 enum RecorderLine {
   case pause
   case resume
@@ -120,7 +116,6 @@ enum RecorderLine {
 
   private static let help = "pause, resume, mark NAME, status, stop, discard"
 
-  /// Returns the line that lists the present members by display name.
   static func present(_ names: [UntrustedText]) -> String {
     let shown = names.map(\.displayed)
     return "present: \(shown.isEmpty ? "no member" : shown.joined(separator: ", "))\n"

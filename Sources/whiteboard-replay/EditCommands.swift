@@ -7,7 +7,6 @@ import WhiteboardDocument
 import WhiteboardKit
 import WhiteboardPrograms
 
-/// The options for the recording that a command creates.
 struct NewRecording: ParsableArguments {
   @Option(
     name: [.customShort("o"), .customLong("output")],
@@ -15,7 +14,6 @@ struct NewRecording: ParsableArguments {
     completion: .file()
   ) var output: String
 
-  /// Writes a recording to the file, with the photos from `files` that the recording shows.
   func write(_ recording: Recording, photosOf files: [String]) async throws(WhiteboardError) {
     var photos: [[UInt8]: [UInt8]] = [:]
     for file in files {
@@ -25,7 +23,6 @@ struct NewRecording: ParsableArguments {
     try await write(recording, photos)
   }
 
-  /// Writes a recording to the file, with the photos that the recording shows.
   func write(_ recording: Recording, _ photos: [[UInt8]: [UInt8]]) async throws(WhiteboardError) {
     let path = BoardFile.absolute(output)
     guard path.hasSuffix(".\(BoardFile.fileExtension)") else {
@@ -48,7 +45,6 @@ struct NewRecording: ParsableArguments {
   }
 }
 
-/// `whiteboard-replay cut`.
 struct CutCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cut",
@@ -80,7 +76,6 @@ struct CutCommand: AsyncParsableCommand {
   }
 }
 
-/// `whiteboard-replay concat`.
 struct ConcatCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "concat",
@@ -108,7 +103,6 @@ struct ConcatCommand: AsyncParsableCommand {
   }
 }
 
-/// `whiteboard-replay anonymize`.
 struct AnonymizeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "anonymize",
@@ -139,7 +133,6 @@ struct AnonymizeCommand: AsyncParsableCommand {
   }
 }
 
-/// `whiteboard-replay import`.
 struct ImportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",

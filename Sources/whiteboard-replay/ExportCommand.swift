@@ -8,7 +8,6 @@ import WhiteboardPrograms
 import WhiteboardRendering
 import WhiteboardTerminal
 
-/// `whiteboard-replay export`.
 struct ExportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
@@ -96,7 +95,6 @@ struct ExportCommand: AsyncParsableCommand {
     Console.complain(times.count == 1 ? "Wrote \(output)." : "Wrote \(times.count) files.")
   }
 
-  /// Writes the recording in its text form.
   private func twin() async throws {
     guard every == nil, time == nil else {
       throw WhiteboardError(
@@ -113,7 +111,6 @@ struct ExportCommand: AsyncParsableCommand {
     Console.complain("Wrote \(output).")
   }
 
-  /// Writes the recording as a film.
   private func film() async throws {
     let numbers = (size ?? "100x30").split(separator: "x").map { Int($0) ?? 0 }
     guard numbers.count == 2, (20...500).contains(numbers[0]), (5...200).contains(numbers[1]) else {
@@ -132,7 +129,6 @@ struct ExportCommand: AsyncParsableCommand {
     Console.complain("Wrote \(output).")
   }
 
-  /// Returns the rectangle that contains `region` and all areas with a small margin.
   private static func around(_ region: Rectangle?, _ areas: [Rectangle]) -> Rectangle? {
     let margin = 20.0
     return areas.reduce(region) { region, area in

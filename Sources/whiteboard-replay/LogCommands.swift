@@ -6,7 +6,6 @@ import WhiteboardDocument
 import WhiteboardKit
 import WhiteboardPrograms
 
-/// `whiteboard-replay log`.
 struct LogCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "log",
@@ -24,7 +23,6 @@ struct LogCommand: AsyncParsableCommand {
   mutating func run() async throws { try await choice.tell(input.recording()) { _ in true } }
 }
 
-/// `whiteboard-replay grep`.
 struct GrepCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "grep",
@@ -45,7 +43,6 @@ struct GrepCommand: AsyncParsableCommand {
   }
 }
 
-/// The options that select the lines of a log, and their format.
 struct LineOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Print only lines about the peer with this name or id prefix.", valueName: "PEER"))
   var author: String?
@@ -65,9 +62,7 @@ struct LineOptions: ParsableArguments {
     guard !wire || !digests else { throw ValidationError("--digests and --wire cannot be combined.") }
   }
 
-  /// Prints the selected lines of the log.
-  ///
-  /// - Returns: The number of printed lines.
+  /// Prints the selected lines of the log; returns the number of printed lines.
   @discardableResult func tell(_ recording: Recording, where isMeant: (String) -> Bool) throws -> Int {
     let first = try since.map { try recording.askedWithin($0) } ?? 0
     let last = try until.map { try recording.asked($0) } ?? .max
@@ -148,11 +143,9 @@ struct LineOptions: ParsableArguments {
   }
 }
 
-/// An entry of a session's traffic, as a line of text or JSON.
 struct TrafficLine {
   private let entry: TrafficEntry
   private let recording: Recording
-  /// The members that the entry is about.
   let members: [MemberID]
 
   init(_ entry: TrafficEntry, _ recording: Recording) {
@@ -161,7 +154,6 @@ struct TrafficLine {
     members = entry.peers.compactMap { MemberID(bytes: $0) }
   }
 
-  /// The entry as a line of text.
   var text: String {
     let who = members.map(recording.label).joined(separator: ", ")
     let name = UntrustedText(entry.text).quoted(limit: 512)

@@ -11,11 +11,9 @@ import WhiteboardPrograms
 import WhiteboardRendering
 import WhiteboardTerminal
 
-/// The argument that names the recording for a command.
 struct RecordingArgument: ParsableArguments {
   @Argument(help: "The recording: a .whiteboard file, or one of your boards.", completion: .file()) var file: String
 
-  /// Returns the path of the recording's file.
   func path() async throws(WhiteboardError) -> String { try await Recording.file(of: file) }
 
   /// Reads the recording, and reports damage on standard error.
@@ -115,7 +113,6 @@ extension BoardFile {
   }
 }
 
-/// Returns a number with its noun, in the singular or the plural.
 func counted(_ count: Int, _ one: String, _ many: String? = nil) -> String {
   "\(count) \(count == 1 ? one : many ?? one + "s")"
 }

@@ -16,7 +16,6 @@ import WhiteboardTerminal
 @preconcurrency import Musl
 #endif
 
-/// `whiteboard-replay record`.
 struct RecordCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "record",
@@ -148,7 +147,6 @@ struct RecordCommand: AsyncParsableCommand {
     return configuration
   }
 
-  /// Returns the request for the session whose traffic is recorded.
   private func wireRequest() throws(WhiteboardError) -> JoinRequest {
     let words = code
     func joinCode(_ linked: [String]) throws(WhiteboardError) -> JoinCode? {

@@ -13,7 +13,6 @@ import WhiteboardPrograms
 @preconcurrency import Musl
 #endif
 
-/// `whiteboard-replay run`.
 struct RunCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run",
@@ -94,9 +93,7 @@ struct RunCommand: AsyncParsableCommand {
     guard isGood else { throw WhiteboardError(.badData, "not all peers ended with the recorded board") }
   }
 
-  /// Replays one recording.
-  ///
-  /// - Returns: Whether the recording is intact and all peers reached its board.
+  /// Replays one recording; returns whether the recording is intact and all peers reached its board.
   private func act(_ file: String, _ conditions: NetworkConditions, _ seed: UInt64) async throws -> Bool {
     let recording = try await Recording.read(file)
     let replay = RecordingReplay(of: recording)

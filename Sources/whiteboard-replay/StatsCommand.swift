@@ -3,7 +3,6 @@ import SessionReplay
 import Whiteboard
 import WhiteboardPrograms
 
-/// `whiteboard-replay stats`.
 struct StatsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stats",

@@ -6,7 +6,6 @@ import WhiteboardKit
 import WhiteboardPrograms
 import WhiteboardSync
 
-/// `whiteboard-replay verify`.
 struct VerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",

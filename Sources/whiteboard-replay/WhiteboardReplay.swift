@@ -12,7 +12,6 @@ import WhiteboardTerminal
 @preconcurrency import Musl
 #endif
 
-/// The program `whiteboard-replay`, which plays, checks and replays recordings of sessions.
 @main struct WhiteboardReplay: DocumentedProgram {
   static let configuration = CommandConfiguration(
     commandName: "whiteboard-replay",
@@ -51,7 +50,6 @@ import WhiteboardTerminal
   static func main() async { await runMain() }
 }
 
-/// `whiteboard-replay play`.
 struct PlayCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "play",
@@ -104,7 +102,6 @@ struct PlayCommand: AsyncParsableCommand {
   }
 }
 
-/// `whiteboard-replay diff`.
 struct DiffCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "diff",
@@ -146,7 +143,6 @@ struct DiffCommand: AsyncParsableCommand {
     if !changes.isEmpty { throw ExitCode(1) }
   }
 
-  /// Returns a change as text for the user.
   private static func text(_ change: BoardDiff.Change) -> String {
     let sign =
       switch change.fate {
@@ -172,7 +168,6 @@ struct DiffCommand: AsyncParsableCommand {
   }
 }
 
-/// `whiteboard-replay info`.
 struct InfoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "info",

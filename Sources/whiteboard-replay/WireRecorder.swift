@@ -27,16 +27,13 @@ actor WireRecorder {
     self.duration = duration
   }
 
-  /// Ends the recording, and leaves the session.
   func stop() async {
     isStopped = true
     await session?.leave()
   }
 
-  /// Records until the user stops the recording or the session ends.
-  ///
-  /// - Returns: Whether to keep the recording.
-  /// - Throws: ``WhiteboardError`` if the session cannot be joined, or the end of the recording cannot be written.
+  /// Records until the user stops the recording or the session ends; returns whether to keep the recording; throws if
+  /// the session cannot be joined, or the end of the recording cannot be written.
   nonisolated func run() async throws -> Bool {
     var logger = Logger(label: "whiteboard-replay") { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = .error
@@ -102,7 +99,6 @@ actor WireRecorder {
     return !isDiscarded
   }
 
-  /// Prints a line about a peer that joined or left.
   private func tell(_ peer: PeerID, _ words: String) {
     let who = EventText.person(names[peer] ?? UntrustedText(""), peer.description)
     try? Console.tell("\(who) \(words)\n")

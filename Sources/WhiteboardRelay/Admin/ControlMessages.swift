@@ -5,13 +5,10 @@ import WhiteboardKit
 
 /// A request to a running relay: one line of JSON over its control socket.
 package struct ControlRequest: Codable, Equatable, Sendable {
-  /// The commands that a request can contain.
   package enum Command: String, Codable, CaseIterable, Sendable {
     /// Report the state of the relay.
     case status
-    /// Report all boards.
     case boards
-    /// Create a board.
     case create
     /// Keep a board even if no peer visits it.
     case pin
@@ -19,7 +16,6 @@ package struct ControlRequest: Codable, Equatable, Sendable {
     case unpin
     /// Stop serving a board, and delete its file.
     case delete
-    /// Report the peers on each board.
     case peers
     /// Create an additional code for a board, or a browser link.
     case invite
@@ -35,21 +31,14 @@ package struct ControlRequest: Codable, Equatable, Sendable {
     case drain
   }
 
-  /// The command.
   package var command: Command
-  /// The board: its name, its id or a prefix of its id.
   package var board: String?
-  /// The name of a new board.
   package var name: String?
-  /// The admission policy of a new board.
   package var admit: String?
-  /// The join code (four words) of a new board.
   package var code: String?
   /// Whether the relay owns the new board and decides which peers can edit it.
   package var owned: Bool?
-  /// The number of days of history to keep.
   package var days: Int?
-  /// The role and the lifetime of an additional code.
   package var terms: InvitationTerms?
   /// The peer: its name, its id or a prefix of its id.
   package var peer: String?
@@ -62,15 +51,12 @@ package struct ControlRequest: Codable, Equatable, Sendable {
   /// Whether `kick` leaves the join code of the board unchanged.
   package var keepCode: Bool?
 
-  /// Creates a request.
   package init(_ command: Command, board: String? = nil) {
     self.command = command
     self.board = board
   }
 
-  /// Decodes a request from a line of JSON.
-  ///
-  /// - Throws: ``WhiteboardError`` if the line is not a valid request.
+  /// Decodes a request from a line of JSON; throws if the line is not a valid request.
   init(line: [UInt8]) throws(WhiteboardError) {
     do { self = try JSONDecoder().decode(ControlRequest.self, from: Data(line)) } catch {
       throw WhiteboardError(
@@ -82,45 +68,32 @@ package struct ControlRequest: Codable, Equatable, Sendable {
   }
 }
 
-/// The state of a relay.
 package struct RelayReport: Codable, Equatable, Sendable {
-  /// The name of the relay.
   package let name: String
-  /// The peer id of the relay.
   package let peer: String
   /// The relay's addresses with the port, best first.
   package let addresses: [String]
-  /// The number of boards that the relay has.
   package let boards: Int
-  /// The number of boards that cannot be served.
   package let failed: Int
   /// The number of boards with changes that are not saved.
   package let unsaved: Int
-  /// The number of peers on the boards.
   package let people: Int
   /// The time since the start of the relay, in seconds.
   package let uptime: Int
 }
 
-/// A peer on a board.
 package struct PersonReport: Codable, Equatable, Sendable {
-  /// The id of the board.
   package let board: String
-  /// The name of the board.
   package let boardName: UntrustedText
-  /// The id of the peer.
   package let peer: String
-  /// The display name of the peer.
   package let name: UntrustedText
 }
 
 /// An additional code for a board, or a browser link.
 package struct InvitationReport: Codable, Equatable, Sendable {
-  /// The id of the board.
   package let board: String
   /// The additional code (four words); `nil` for a browser link.
   package let code: String?
-  /// The link that contains the code, or the browser link.
   package let link: String
   /// The browser link with each address of the relay, best first; `nil` for a code.
   package let links: [String]?
@@ -134,13 +107,9 @@ package struct InvitationReport: Codable, Equatable, Sendable {
 
 /// One line of a relay's answer.
 package enum ControlLine: Sendable {
-  /// The state of the relay.
   case status(RelayReport)
-  /// A board.
   case board(BoardReport)
-  /// A peer on a board.
   case person(PersonReport)
-  /// An additional code for a board.
   case invitation(InvitationReport)
   /// The request was executed; this is the last line.
   case done
@@ -154,7 +123,6 @@ package enum ControlLine: Sendable {
   private struct Nothing: Encodable {}
   private struct Kind: Decodable { let event: String }
 
-  /// The line as JSON with a line feed.
   package var json: [UInt8] {
     switch self {
     case .status(let report): EventLine.json("status", report)
@@ -166,9 +134,8 @@ package enum ControlLine: Sendable {
     }
   }
 
-  /// Decodes a line of JSON, or returns `nil` for an unknown kind of line from a later version.
-  ///
-  /// - Throws: `DecodingError` if the line is malformed.
+  /// Decodes a line of JSON, or returns `nil` for an unknown kind of line from a later version; throws if the line is
+  /// malformed.
   package init?(line: [UInt8]) throws {
     let decoder = JSONDecoder()
     let data = Data(line)

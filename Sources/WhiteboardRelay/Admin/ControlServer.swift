@@ -22,17 +22,14 @@ package struct ControlServer: Sendable {
   private let socket: UnixSocket
   private let path: String
 
-  /// Creates a server that listens at a path.
-  ///
-  /// - Throws: ``WhiteboardError`` if another relay listens there, or if the socket cannot be created.
+  /// Creates a server that listens at a path; throws if another relay listens there, or if the socket cannot be
+  /// created.
   package init(at path: String) throws(WhiteboardError) {
     socket = try UnixSocket.listen(at: path)
     self.path = path
   }
 
   /// Answers one request on each connection until the task is canceled.
-  ///
-  /// - Parameter answer: A closure that returns the answer to a request; its last line is `done` or `error`.
   package func run(_ answer: @escaping @Sendable (ControlRequest) async -> [ControlLine]) async {
     let socket = socket
     let (connections, source) = AsyncStream.makeStream(of: UnixSocket.self)
@@ -76,13 +73,8 @@ package struct ControlServer: Sendable {
 
 /// The client that sends requests to a running relay.
 package enum ControlClient {
-  /// Sends a request to a relay, and waits for the answer.
-  ///
-  /// - Parameters:
-  ///   - request: The request.
-  ///   - path: The path of the relay's control socket.
-  /// - Returns: The lines of the answer, without the final `done`.
-  /// - Throws: ``WhiteboardError`` if the relay cannot be reached, or if it could not execute the request.
+  /// Sends a request to a relay, and waits for the answer; returns the lines of the answer, without the final `done`;
+  /// throws if the relay cannot be reached, or if it could not execute the request.
   package static func ask(_ request: ControlRequest, at path: String) async throws(WhiteboardError) -> [ControlLine] {
     let socket = try UnixSocket.connect(to: path)
     var lines: [ControlLine] = []

@@ -2,12 +2,8 @@ import PeerCore
 import PeerSession
 import WhiteboardKit
 
-/// Execution of requests from the control socket.
 extension Relay {
-  /// Executes a request.
-  ///
-  /// - Parameter request: The request.
-  /// - Returns: The lines of the answer; the last line is `done` or `error`.
+  /// Executes a request; returns the lines of the answer; the last line is `done` or `error`.
   package func answer(_ request: ControlRequest) async -> [ControlLine] {
     do throws(WhiteboardError) { return try await carryOut(request) + [.done] } catch {
       return [.error(code: error.code.rawValue, message: error.message)]
@@ -144,7 +140,6 @@ extension Relay {
     return served.sharedBoard
   }
 
-  /// Returns the register's entry for the board that a request names.
   private func board(_ request: ControlRequest) throws(WhiteboardError) -> BoardRegister.Entry {
     try register.entry(request.board ?? "")
   }

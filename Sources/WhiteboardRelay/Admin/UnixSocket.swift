@@ -15,9 +15,8 @@ final class UnixSocket: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Connects to the relay that listens at a path.
-  ///
-  /// - Throws: ``WhiteboardError`` if no process listens there, or if this user is not allowed to connect.
+  /// Connects to the relay that listens at a path; throws if no process listens there, or if this user is not allowed
+  /// to connect.
   static func connect(to path: String) throws(WhiteboardError) -> UnixSocket {
     let socket = try make()
     guard (try withAddress(path) { Glibc.connect(socket.descriptor, $0, $1) }) == 0 else {
@@ -32,13 +31,9 @@ final class UnixSocket: Sendable {
     return socket
   }
 
-  /// Listens at a path.
+  /// Listens at a path; throws if another process listens there, or if the socket cannot be created.
   ///
-  /// Only this user and root can connect.
-  ///
-  /// If a process that exited left a socket at the path, the socket is replaced.
-  ///
-  /// - Throws: ``WhiteboardError`` if another process listens there, or if the socket cannot be created.
+  /// Only this user and root can connect. If a process that exited left a socket at the path, the socket is replaced.
   static func listen(at path: String) throws(WhiteboardError) -> UnixSocket {
     if (try? connect(to: path)) != nil {
       throw WhiteboardError(.timedOut, "a relay is already running: it answers at \(path)")
@@ -52,7 +47,6 @@ final class UnixSocket: Sendable {
     return socket
   }
 
-  /// Accepts a waiting connection, or returns `nil` if there is none.
   func accept() -> UnixSocket? {
     let accepted = Glibc.accept(descriptor, nil, nil)
     guard accepted >= 0 else { return nil }
@@ -60,7 +54,6 @@ final class UnixSocket: Sendable {
     return UnixSocket(accepted)
   }
 
-  /// Sets the timeout for reads and writes.
   func limitWaits(seconds: Int) {
     var limit = timeval(tv_sec: seconds, tv_usec: 0)
     let size = socklen_t(MemoryLayout<timeval>.size)

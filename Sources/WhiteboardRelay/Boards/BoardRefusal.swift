@@ -1,6 +1,5 @@
 import PeerSession
 
-/// The reason why a relay does not accept another host's board.
 enum BoardRefusal: Equatable {
   /// The relay accepts only boards from allowed peers, and the host is not one of them.
   case notAllowed
@@ -11,7 +10,6 @@ enum BoardRefusal: Equatable {
   /// The relay has room only for the operator and the allowed peers; the value is the number of boards that are
   /// reserved for them.
   case reserved(Int)
-  /// The relay already has the maximum number of boards from the host; the value is that maximum.
   case host(Int)
   /// The relay already has the maximum number of boards from hosts at the same address; the value is that maximum.
   case address(Int)
@@ -34,7 +32,6 @@ enum BoardRefusal: Equatable {
 
   private static let remedy = "Ask its operator to allow your peer id."
 
-  /// The reason as a metric label.
   var label: String {
     switch self {
     case .notAllowed, .noBoards: "not-allowed"
@@ -50,13 +47,7 @@ extension RelayConfiguration.Limits {
   /// The number of boards at which the relay stops accepting boards from hosts that are not on the allow list.
   var boardsForStrangers: Int { max(maximumBoards - (reservedBoards ?? maximumBoards / 10), 0) }
 
-  /// Returns the reason why the relay does not accept another board from a host.
-  ///
-  /// - Parameters:
-  ///   - host: The host, whose key is verified.
-  ///   - address: The part of the host's address to which the limit on boards applies.
-  ///   - entries: The boards of the relay.
-  /// - Returns: The reason, or `nil` if the board is accepted.
+  /// Returns the reason why the relay does not accept another board from a host; `nil` if the board is accepted.
   func refusal(of host: PeerID, at address: String, among entries: [BoardRegister.Entry]) -> BoardRefusal? {
     switch boards {
     case .none: return .noBoards
@@ -74,10 +65,7 @@ extension RelayConfiguration.Limits {
     return atAddress < maximumBoardsPerAddress ? nil : .address(maximumBoardsPerAddress)
   }
 
-  /// Returns the number of days that a board is kept without a visitor.
-  ///
-  /// - Parameter entry: The board.
-  /// - Returns: The number of days, or `nil` if the board is kept forever.
+  /// Returns the number of days that a board is kept without a visitor; `nil` if the board is kept forever.
   func retention(of entry: BoardRegister.Entry) -> Int? {
     guard !entry.isPinned else { return nil }
     switch retention {

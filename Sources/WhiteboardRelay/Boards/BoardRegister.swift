@@ -6,7 +6,6 @@ import WhiteboardKit
 ///
 /// The content of each board is stored in its document. The register contains the data that only the relay needs.
 package struct BoardRegister: Sendable {
-  /// The register entry of a board that the relay serves.
   package struct Entry: Codable, Equatable, Sendable {
     /// The id of the board, 26 characters.
     package var board: String
@@ -14,7 +13,6 @@ package struct BoardRegister: Sendable {
     package var name: String
     /// Whether the board is kept even if no peer visits it.
     package var isPinned = false
-    /// The admission policy of the board.
     package var admission: String
     /// The join code; `nil` if the admission policy does not use one.
     package var code: String?
@@ -31,18 +29,13 @@ package struct BoardRegister: Sendable {
     package var id: SessionID? { SessionID(text: board) }
   }
 
-  /// The data that allows a relay to serve another host's board.
   package struct RelayHosting: Codable, Equatable, Sendable {
-    /// The peer id of the host.
     package var host: String
-    /// The host's key, in base64.
     package var key: Data
-    /// The host's signature, in base64.
     package var signature: Data
     /// The part of the host's address to which the limit on boards applies; `nil` in files from earlier versions.
     package var address: String?
 
-    /// Creates the data from a host's grant.
     init(host: PeerID, _ grant: RelayGrant, address: String) {
       self.host = host.text
       self.address = address
@@ -50,7 +43,6 @@ package struct BoardRegister: Sendable {
       signature = Data(grant.signature)
     }
 
-    /// The grant of the host.
     var grant: RelayGrant { RelayGrant(key: Array(key), signature: Array(signature)) }
   }
 
@@ -65,11 +57,9 @@ package struct BoardRegister: Sendable {
   /// The entries, in the order in which the relay created or accepted the boards.
   package private(set) var entries: [Entry] = []
 
-  /// Reads the register in a data directory.
+  /// Reads the register in a data directory; throws if the file cannot be read or decoded; the file stays unchanged.
   ///
   /// If there is no file, the register is empty.
-  ///
-  /// - Throws: ``WhiteboardError`` if the file cannot be read or decoded; the file stays unchanged.
   package init(inDataDirectory directory: String) throws(WhiteboardError) {
     file = PrivateFile(path: directory + "/relay.json")
     do {
@@ -90,14 +80,10 @@ package struct BoardRegister: Sendable {
     }
   }
 
-  /// Returns the entry of a board, or `nil` if there is none.
   package subscript(_ board: SessionID) -> Entry? { entries.first { $0.id == board } }
 
-  /// Returns the entry of the board that an operator names.
-  ///
-  /// - Parameter meant: The name of the board, its id, or at least the first four characters of its id.
-  /// - Returns: The entry.
-  /// - Throws: ``WhiteboardError`` if no board matches, or more than one.
+  /// Finds a board by its name, its id, or at least the first four characters of its id; throws if no board matches, or
+  /// more than one.
   package func entry(_ meant: String) throws(WhiteboardError) -> Entry {
     guard !meant.isEmpty else { throw WhiteboardError(.usage, "give the name or id of a board") }
     let named = entries.filter { $0.name == meant }
@@ -114,14 +100,10 @@ package struct BoardRegister: Sendable {
     return first
   }
 
-  /// Replaces the entry of a board.
-  ///
-  /// - Throws: ``WhiteboardError`` if the file cannot be written. In that case, the register is unchanged.
+  /// Throws if the file cannot be written; the register is then unchanged.
   package mutating func set(_ entry: Entry) throws(WhiteboardError) { try set([entry]) }
 
-  /// Adds entries, and replaces the existing entries of the same boards.
-  ///
-  /// - Throws: ``WhiteboardError`` if the file cannot be written. In that case, the register is unchanged.
+  /// Throws if the file cannot be written; the register is then unchanged.
   package mutating func set(_ changed: [Entry]) throws(WhiteboardError) {
     var all = entries
     for entry in changed {
@@ -134,9 +116,7 @@ package struct BoardRegister: Sendable {
     try keep(all)
   }
 
-  /// Removes the entry of a board.
-  ///
-  /// - Throws: ``WhiteboardError`` if the file cannot be written. In that case, the register is unchanged.
+  /// Throws if the file cannot be written; the register is then unchanged.
   package mutating func remove(_ board: SessionID) throws(WhiteboardError) {
     try keep(entries.filter { $0.id != board })
   }

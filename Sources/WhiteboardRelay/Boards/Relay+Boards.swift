@@ -6,19 +6,10 @@ import PeerSession
 import WhiteboardDocument
 import WhiteboardKit
 
-/// Creating, serving and reporting a relay's boards.
 extension Relay {
   /// Creates a board that this relay hosts.
   ///
-  /// - Parameters:
-  ///   - name: The name of the board.
-  ///   - admission: The admission policy. `ask` is not allowed, because a relay has no user.
-  ///   - code: The join code; `nil` means to create a random code.
-  ///   - isOwned: Whether the relay owns the board and decides which peers can edit it. Otherwise, every admitted peer
-  ///     can edit it.
-  /// - Returns: The report on the new board.
-  /// - Throws: ``WhiteboardError`` if an argument is invalid, if there are too many boards, or if the list of boards
-  ///   cannot be saved.
+  /// Admission `ask` is not allowed, because a relay has no user; a `nil` code means a random one.
   package func createBoard(
     name: String,
     admission: BoardConfiguration.Admission = .code,
@@ -61,11 +52,6 @@ extension Relay {
   /// Returns a report on every board, in the order in which the relay created or accepted them.
   package func reports() -> [BoardReport] { register.entries.map { report($0) } }
 
-  /// Starts to serve a board of the register.
-  ///
-  /// - Parameters:
-  ///   - entry: The entry of the board.
-  ///   - session: The session of the board, if it is already open.
   func open(_ entry: BoardRegister.Entry, _ session: Session? = nil) {
     // A board that is opened while the relay shuts down would not be closed.
     guard !isEnding, let id = entry.id, boards[id] == nil, let transport else { return }
@@ -162,12 +148,6 @@ extension Relay {
   /// Waits until a board is served or has failed.
   private func settled(_ id: SessionID) async { while case .opening? = boards[id]?.state { await untilBoardsChange() } }
 
-  /// Returns a report on a board.
-  ///
-  /// - Parameters:
-  ///   - entry: The entry of the board.
-  ///   - told: The state to report; `nil` means the current state.
-  /// - Returns: The report.
   func report(_ entry: BoardRegister.Entry, state told: String? = nil) -> BoardReport {
     let served = entry.id.flatMap { boards[$0] }
     let (state, problem): (String, String?) =
@@ -193,14 +173,10 @@ extension Relay {
   }
 }
 
-/// Operator commands for boards.
 extension Relay {
-  /// Pins or unpins a board.
+  /// Pins or unpins a board; returns the report on the board; throws if the list of boards cannot be saved.
   ///
   /// A pinned board is kept even if no peer visits it.
-  ///
-  /// - Returns: The report on the board.
-  /// - Throws: ``WhiteboardError`` if the list of boards cannot be saved.
   func pin(_ entry: BoardRegister.Entry, _ isPinned: Bool) throws(WhiteboardError) -> BoardReport {
     var entry = entry
     entry.isPinned = isPinned
@@ -208,11 +184,10 @@ extension Relay {
     return report(entry)
   }
 
-  /// Stops serving a board, and deletes its file.
+  /// Stops serving a board, and deletes its file; throws if the list of boards cannot be saved or the file cannot be
+  /// deleted.
   ///
   /// The members keep their copies of the board.
-  ///
-  /// - Throws: ``WhiteboardError`` if the list of boards cannot be saved or the file cannot be deleted.
   func delete(_ entry: BoardRegister.Entry) async throws(WhiteboardError) {
     guard let id = entry.id else { return }
     try register.remove(id)

@@ -2,7 +2,6 @@ import PeerDiscovery
 import PeerSession
 import WhiteboardKit
 
-/// Acceptance of other hosts' boards on a relay.
 extension Relay {
   /// Decides whether the relay accepts another host's board.
   ///
@@ -92,7 +91,6 @@ extension Relay {
 }
 
 extension Announcement {
-  /// Returns the announcement of a relay that accepts boards.
   fileprivate static func ofRelay(_ peer: PeerID, named name: String) -> Announcement {
     Announcement(
       peer: AnnouncedPeerID(peer),

@@ -2,19 +2,14 @@ import PeerCore
 import PeerSession
 import WhiteboardKit
 
-/// A board that a relay serves.
 struct ServedBoard {
-  /// The state of a served board.
   enum State {
-    /// The board is being opened.
     case opening
-    /// Peers can join the board.
     case serving
     /// The board cannot be served, for the given reason. Its file is unchanged.
     case failed(WhiteboardError)
   }
 
-  /// The name of the board.
   let name: String
   let sharedBoard: SharedBoard
   var state = State.opening
@@ -38,11 +33,8 @@ struct ServedBoard {
   var problem: WhiteboardError?
 }
 
-/// A relay's report on a board.
 package struct BoardReport: Codable, Equatable, Sendable {
-  /// The id of the board.
   package let board: String
-  /// The name of the board.
   package let name: UntrustedText
   /// The state: `opening`, `serving`, `failed`, or `deleted` in the answer to `delete`.
   package let state: String
@@ -52,7 +44,6 @@ package struct BoardReport: Codable, Equatable, Sendable {
   package let isPinned: Bool
   /// Whether the board has an owner that decides which peers can edit it.
   package let isOwned: Bool
-  /// The admission policy.
   package let admit: String
   /// The join link; `nil` while the board is not served.
   package let link: String?
@@ -67,7 +58,6 @@ package struct BoardReport: Codable, Equatable, Sendable {
 }
 
 extension [SaveProblem.Cause] {
-  /// Returns a sentence about boards that are not saved for these causes.
   func sentence(boards count: Int) -> String {
     let words = Set(self).map(\.words).sorted().joined(separator: ", ")
     return "NOT SAVED: \(words) (\(count == 1 ? "1 board" : "\(count) boards"))"

@@ -15,11 +15,10 @@ final class HealthClients: Sendable {
 
   init(limit: Int) { self.limit = limit }
 
-  /// Adds a client, and returns whether there is room for it.
-  ///
   /// If the limit is reached, the connection of the oldest client with an incomplete request is closed, so that silent
-  /// connections cannot block a health check. A client for which there is no room is included in the limit until its
-  /// connection is closed.
+  /// connections cannot block a health check.
+  ///
+  /// A client for which there is no room is included in the limit until its connection is closed.
   func admit(_ channel: any Channel) -> Bool {
     let id = ObjectIdentifier(channel)
     let (isAdmitted, dropped) = state.withLockedValue { state -> (Bool, (any Channel)?) in
@@ -53,9 +52,7 @@ final class HealthClients: Sendable {
 
   /// Returns whether one more request may be passed to an endpoint.
   ///
-  /// If so, the request is counted.
-  ///
-  /// The limit prevents requests from piling up if an endpoint hangs.
+  /// If so, the request is counted. The limit prevents requests from piling up if an endpoint hangs.
   func beginRequest() -> Bool {
     state.withLockedValue {
       guard $0.requests < limit else { return false }
@@ -67,7 +64,6 @@ final class HealthClients: Sendable {
   /// Records that an endpoint has answered.
   func endRequest() { state.withLockedValue { $0.requests -= 1 } }
 
-  /// Closes the listener, and then all connections.
   func closeAll(after listener: any Channel) async {
     // Ignore errors, because the channels may already be closed.
     try? await listener.close()

@@ -175,9 +175,7 @@ struct HealthRequest: Equatable {
   /// Whether the client requests only the head of the answer.
   let isHeadOnly: Bool
 
-  /// Parses the head of a request.
-  ///
-  /// - Throws: The answer to send if the request is invalid.
+  /// Parses the head of a request; throws the answer to send if the request is invalid.
   init(_ head: HTTPRequestHead) throws(HealthAnswer) {
     guard head.uri.hasPrefix("/"), head.version.major == 1, head.version.minor == 0 || head.headers["host"].count == 1
     else { throw .text(.badRequest, "bad request") }
@@ -197,8 +195,6 @@ struct HealthRequest: Equatable {
   }
 }
 
-/// The answer to an HTTP request.
-///
 /// If the request is invalid, the answer is thrown as an error.
 struct HealthAnswer: Error, Equatable {
   var status: HTTPResponseStatus

@@ -87,8 +87,6 @@ enum JSONText {
   case array([JSONText])
   case object([(String, JSONText)])
 
-  /// The JSON text on one line.
-  ///
   /// Members keep their order.
   var text: String {
     switch self {

@@ -25,7 +25,6 @@ public enum LogFormat: String, CaseIterable, Sendable {
     return .journald
   }
 
-  /// Returns the line, including a line feed, for an entry that was logged at `time`.
   func line(_ entry: LogEntry, at time: LogTime) -> String {
     switch self {
     case .text: "\(time) \(entry.level.padded) \(entry.shown)\n"

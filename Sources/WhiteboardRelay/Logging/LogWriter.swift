@@ -106,15 +106,10 @@ struct BoundedLines {
   private var dropped = 0
   private var note: (@Sendable (Int) -> String)?
 
-  /// Adds a line, and drops the oldest lines if the total size exceeds a limit.
+  /// Adds a line, and drops the oldest lines if the total size exceeds a limit; returns the number of lines that were
+  /// dropped.
   ///
   /// The new line is never dropped, even if it alone exceeds the limit.
-  ///
-  /// - Parameters:
-  ///   - line: The line.
-  ///   - note: A closure that returns a line about a number of dropped lines.
-  ///   - limit: The maximum number of bytes in all lines.
-  /// - Returns: The number of lines that were dropped.
   mutating func append(_ line: String, note: (@Sendable (Int) -> String)?, limit: Int) -> Int {
     let before = dropped
     lines.append(line)
@@ -127,11 +122,9 @@ struct BoundedLines {
     return dropped - before
   }
 
-  /// Removes and returns the oldest line.
+  /// Removes and returns the oldest line; `nil` if there are no lines.
   ///
   /// If lines were dropped, the result begins with a line about them.
-  ///
-  /// - Returns: The text, or `nil` if there are no lines.
   mutating func takeFirst() -> String? {
     guard let line = lines.popFirst() else { return nil }
     size -= line.utf8.count

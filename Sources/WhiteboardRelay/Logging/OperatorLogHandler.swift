@@ -80,7 +80,6 @@ struct LogTime: Equatable, CustomStringConvertible {
   var seconds: Int
   var milliseconds: Int
 
-  /// The current time of the system clock.
   static var now: LogTime {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)

@@ -6,18 +6,14 @@ import Synchronization
 ///
 /// Any thread can write to a series. Writing does not allocate.
 protocol MetricSeries: AnyObject, Sendable {
-  /// The current value of the series.
   var reading: MetricReading { get }
 }
 
-/// The value of a series at one moment.
 enum MetricReading: Equatable {
   case number(MetricNumber)
   /// The number of values in each bucket.
   ///
-  /// A bucket contains the values between two successive bounds.
-  ///
-  /// The last bucket contains the values beyond all bounds.
+  /// A bucket contains the values between two successive bounds. The last bucket contains the values beyond all bounds.
   case observations(counts: [UInt64], sum: Double)
 }
 

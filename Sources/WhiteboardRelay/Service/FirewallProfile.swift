@@ -3,11 +3,8 @@ package struct FirewallProfile: Hashable, Sendable {
   /// The port on which the relay listens, over TCP for links and UDP for datagrams.
   package let port: UInt16
 
-  /// Creates the firewall profile for a relay on a port.
   package init(port: UInt16 = 26_273) { self.port = port }
 
-  /// The profile for ufw.
-  ///
   /// Save it as `/etc/ufw/applications.d/whiteboard-relay` and run `ufw allow whiteboard-relay`.
   package var ufw: String {
     """
@@ -19,8 +16,6 @@ package struct FirewallProfile: Hashable, Sendable {
     """
   }
 
-  /// The profile for firewalld.
-  ///
   /// Save it as `/etc/firewalld/services/whiteboard-relay.xml`, then run `firewall-cmd --reload` and `firewall-cmd
   /// --permanent --add-service=whiteboard-relay`.
   package var firewalld: String {

@@ -77,8 +77,6 @@ public struct ServiceNotifier: Sendable {
     }
   }
 
-  /// Returns the assignment for a status text.
-  ///
   /// Line breaks become spaces, because a line break would start another assignment.
   private static func assignment(status: String) -> String { "STATUS=\(UntrustedText(status).escaped(limit: 256))" }
 
@@ -87,8 +85,6 @@ public struct ServiceNotifier: Sendable {
   }
 }
 
-/// The datagram socket of a service manager.
-///
 /// The address is a path, or `@` and a name in Linux's abstract namespace.
 struct NotifySocket: Sendable {
   private let name: [UInt8]
@@ -105,7 +101,6 @@ struct NotifySocket: Sendable {
     self.name = name
   }
 
-  /// Sends one datagram, and returns whether it was sent.
   func send(_ text: String) -> Bool {
     let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return false }

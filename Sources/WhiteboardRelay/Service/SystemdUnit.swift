@@ -5,17 +5,13 @@
 package struct SystemdUnit: Hashable, Sendable {
   /// The reason why a command cannot be written into a unit.
   package struct CommandError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A description of the reason.
     package let description: String
   }
 
   /// The name of the service, of its user, and of its directories.
   package static let name = "whiteboard-relay"
-  /// The directory for the service's files.
   package static let stateDirectory = "/var/lib/whiteboard-relay"
-  /// The directory for the service's control socket.
   package static let runtimeDirectory = "/run/whiteboard-relay"
-  /// The directory for the service's configuration.
   package static let configurationDirectory = "/etc/whiteboard-relay"
 
   /// The memory limit above which the kernel stops the service, in systemd syntax, such as `1G`, `512M` or `infinity`.
@@ -27,9 +23,8 @@ package struct SystemdUnit: Hashable, Sendable {
 
   private let command: String
 
-  /// Creates the unit for a service that runs a command.
-  ///
-  /// - Throws: ``CommandError`` if the executable is not an absolute path, or a word contains a control character.
+  /// Creates the unit for a service that runs a command; throws if the executable is not an absolute path, or a word
+  /// contains a control character.
   package init(executable: String, arguments: [String] = []) throws(CommandError) {
     guard executable.hasPrefix("/") else {
       throw CommandError(description: "the path of the executable must be absolute")
@@ -43,7 +38,6 @@ package struct SystemdUnit: Hashable, Sendable {
     command = words.joined(separator: " ")
   }
 
-  /// The content of the unit file `whiteboard-relay.service`.
   package var text: String {
     """
     [Unit]

@@ -3,11 +3,8 @@ import PeerWire
 
 /// A limit of a relay, and the behavior when it is exceeded, as shown by `config check`.
 package struct RelayBound: Encodable, Sendable {
-  /// The limited quantity.
   package let what: String
-  /// The value of the limit.
   package let limit: String
-  /// The behavior when the limit is exceeded.
   package let then: String
 
   private init(_ what: String, _ limit: String, _ then: String) {
@@ -17,11 +14,6 @@ package struct RelayBound: Encodable, Sendable {
   }
 
   /// Returns all limits of a relay, in the terms of `Protocol/session.md`, section 10.
-  ///
-  /// - Parameters:
-  ///   - limits: The operator's limits for boards.
-  ///   - passing: The operator's limits for members.
-  /// - Returns: One element for each limit.
   package static func all(_ limits: RelayConfiguration.Limits, _ passing: RelayLimits) -> [RelayBound] {
     let isOpen = limits.boards == .any
     let retention =

@@ -3,9 +3,7 @@ import Logging
 import PeerSession
 import WhiteboardKit
 
-/// The hosts whose boards a relay accepts.
 package enum BoardsTaken: String, CaseIterable, Sendable {
-  /// Boards from all hosts are accepted.
   case any
   /// Only boards from the allowed peers are accepted.
   case allowList = "allow-list"
@@ -13,18 +11,14 @@ package enum BoardsTaken: String, CaseIterable, Sendable {
   case none
 }
 
-/// The format of log lines.
 package enum LogStyle: String, CaseIterable, Sendable {
   /// The journald format if standard error is connected to the journal; otherwise, text.
   case auto
-  /// One line of text per message.
   case text
-  /// One JSON object per line.
   case json
 }
 
 extension SettingKey<String> {
-  /// The display name of the relay.
   package static let relayName = SettingKey(
     "name",
     "The display name of the relay",
@@ -36,7 +30,6 @@ extension SettingKey<String> {
 }
 
 extension SettingKey<BoardsTaken> {
-  /// The hosts whose boards the relay accepts.
   package static let boards = SettingKey(
     "boards",
     "The peers whose boards are accepted",
@@ -45,8 +38,6 @@ extension SettingKey<BoardsTaken> {
 }
 
 extension SettingKey<Logger.Level> {
-  /// The lowest level of log messages.
-  ///
   /// The default is lower than in other programs, because a relay has no user interface.
   package static let relayLogLevel = SettingKey(
     "log-level",
@@ -56,12 +47,10 @@ extension SettingKey<Logger.Level> {
 }
 
 extension SettingKey<LogStyle> {
-  /// The format of log lines.
   package static let logFormat = SettingKey("log-format", "The format of log lines", standard: .value("auto"))
 }
 
 extension SettingKey<[PeerID]> {
-  /// The peers whose boards are accepted.
   package static let allow = SettingKey(
     "allow",
     "The peers whose boards are accepted if boards = allow-list, and exempt from the limits on other peers' "
@@ -81,17 +70,13 @@ extension SettingKey<[PeerID]> {
 
 /// The address of the health checks and metrics.
 package enum HealthPlace: Equatable, Sendable {
-  /// Health checks and metrics are served at this address.
   case at(PeerAddress)
-  /// Health checks and metrics are not served.
   case nowhere
 
-  /// The default address.
   package static let standard = HealthPlace.at(PeerAddress(host: "127.0.0.1", port: 26_274))
 }
 
 extension SettingKey<HealthPlace> {
-  /// The address of the health checks and metrics.
   package static let http = SettingKey(
     "http",
     "The address that serves /healthz, /readyz and /metrics",
@@ -101,23 +86,19 @@ extension SettingKey<HealthPlace> {
 }
 
 extension SettingKey<Int> {
-  /// The maximum number of boards.
   package static let maximumBoards = count("max-boards", "The maximum number of boards", in: 1...10_000, standard: 100)
-  /// The maximum number of boards from each host that is not on the allow list.
   package static let maximumBoardsPerHost = count(
     "max-boards-per-host",
     "The maximum number of boards of one peer, if boards = any",
     in: 1...10_000,
     standard: 8
   )
-  /// The maximum number of boards from all hosts at one address that are not on the allow list.
   package static let maximumBoardsPerAddress = count(
     "max-boards-per-address",
     "The maximum number of boards of peers at one IP address (IPv6: one /64), if boards = any",
     in: 1...10_000,
     standard: 16
   )
-  /// The number of boards, out of the maximum, that are reserved for the operator and the hosts on the allow list.
   package static let reservedBoards = SettingKey(
     "reserved-boards",
     "The number of boards that are reserved for the operator and allowed peers, if boards = any",
@@ -125,35 +106,30 @@ extension SettingKey<Int> {
     standard: .words("a tenth of max-boards"),
     parse: number(in: 0...10_000)
   )
-  /// The maximum number of peers on a board.
   package static let maximumPeople = count(
     "max-people",
     "The maximum number of peers on a board, including the relay",
     in: 2...256,
     standard: 128
   )
-  /// The maximum size of a board's file.
   package static let maximumBoardMegabytes = count(
     "max-board-mb",
     "The maximum size of a board's file in megabytes",
     in: 1...1_000_000,
     standard: 1_024
   )
-  /// The maximum number of copies of one member's messages per second.
   package static let maximumCopies = count(
     "max-copies",
     "The maximum number of message copies per second for one sender; a message is copied for each receiver",
     in: 100...10_000_000,
     standard: RelayRate().copies
   )
-  /// The maximum number of bytes per second that are copied for one member.
   package static let maximumCopiedMegabytes = count(
     "max-copied-mb",
     "The maximum number of megabytes per second that are copied for one member",
     in: 1...10_000,
     standard: RelayRate().bytes >> 20
   )
-  /// The maximum amount of data that is queued for a member that does not read.
   package static let maximumWaitingMegabytes = count(
     "max-waiting-mb",
     "The maximum number of megabytes that wait for a member that does not read its data",
@@ -186,17 +162,13 @@ package enum BoardRetention: Equatable, Sendable {
   /// If the host of a board is not on the allow list, the board is kept for ``daysOfStrangers`` days. Every other board
   /// is kept forever.
   case auto
-  /// Every board is kept forever.
   case never
-  /// Every board is kept for this number of days.
   case days(Int)
 
-  /// How many days a board is kept by default if its host is not on the allow list.
   package static let daysOfStrangers = 90
 }
 
 extension SettingKey<BoardRetention> {
-  /// How long a board is kept without a visitor.
   package static let retain = SettingKey(
     "retain",
     "The number of days without a visitor after which a board that is not pinned is removed; auto means "
@@ -215,7 +187,6 @@ extension SettingKey<BoardRetention> {
 }
 
 extension SettingEntry {
-  /// The settings of a relay.
   package static let ofRelay: [SettingEntry] = [
     SettingKey.relayName.entry, SettingKey.dataDirectory.entry, SettingKey.listen.entry, SettingKey.interface.entry,
     SettingKey.announce.entry, SettingKey.http.entry, SettingKey.boards.entry, SettingKey.allow.entry,

@@ -4,27 +4,20 @@ import WhiteboardKit
 
 /// An action that a part of the client requests from ``BoardClient``.
 enum BoardEffect: Equatable, Sendable {
-  /// Send a command to the board.
   case command(CommandRequest)
-  /// Show a message.
   case message(String)
-  /// Show that something failed.
   case problem(String)
   /// Show that the command needs a selection, and how to select.
   case selectionRequired
   /// Show that it is the user's turn in a game of Connect Four.
   case turnBegan
-  /// Show a new chat line, unless the chat is visible.
   case chatReceived(author: UntrustedText, text: UntrustedText)
   /// Stop following a member, since the user moved the view.
   case viewMoved
-  /// Stop following a member without a message.
   case stopFollowing
   /// Begin to type in an existing text object.
   case typeIn(ObjectSnapshot)
-  /// Begin to type a new text object at a point on the board.
   case typeText(at: Point)
-  /// Open the prompt.
   case openPrompt(Prompt.Purpose)
   /// Open the menu beside a cell, or in the lower left corner if the cell is nil.
   case openMenu(at: Menu.Cell?)
@@ -42,6 +35,5 @@ extension PendingRequests {
     do throws(CommandError) { return [.command(try request(try command()))] } catch { return [.problem(error.message)] }
   }
 
-  /// Returns the effect that sends a command and awaits its answer.
   mutating func issue(_ command: Command) -> [BoardEffect] { issue { command } }
 }

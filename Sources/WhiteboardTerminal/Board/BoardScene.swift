@@ -5,13 +5,10 @@ import WhiteboardRendering
 
 /// The board as it is shown: its objects, the visible part, and the selections.
 struct BoardScene: Sendable {
-  /// The objects, and the visible part of the board.
   var canvas: BoardCanvas
   /// The local member's id; nil until the session is connected.
   var ownID: MemberID?
-  /// The objects that the local user selected.
   private(set) var selection: Set<ObjectID> = []
-  /// The objects that any member selected.
   private(set) var held: Set<ObjectID> = []
   /// The games in which it is the local user's turn.
   private(set) var ourTurns: Set<ObjectID> = []
@@ -25,10 +22,8 @@ struct BoardScene: Sendable {
 
   // MARK: - Changes of the board
 
-  /// Shows an object in its new state.
-  ///
-  /// - Returns: Whether the local user has selected the object, and whether the object is a game in which it has just
-  ///   become the local user's turn.
+  /// Shows an object in its new state; returns whether the local user has selected the object, and whether the object
+  /// is a game in which it has just become the local user's turn.
   mutating func setObject(_ snapshot: ObjectSnapshot, _ game: GameView?) -> (isSelected: Bool, isNewTurn: Bool) {
     let id = snapshot.id
     let isTurn = isOurTurn(in: game)
@@ -41,7 +36,6 @@ struct BoardScene: Sendable {
     return (isSelected, isNewTurn)
   }
 
-  /// Removes a deleted object.
   mutating func remove(_ id: ObjectID) {
     canvas.remove(id)
     ourTurns.remove(id)
@@ -68,7 +62,6 @@ struct BoardScene: Sendable {
     }
   }
 
-  /// Returns the objects that lie inside a rectangle.
   func objects(inside rectangle: Rectangle) -> [ObjectID] {
     canvas.objects.filter { id in snapshot(id).map { rectangle.contains($0.bounds) } ?? false }
   }
@@ -136,19 +129,15 @@ struct BoardScene: Sendable {
 
   // MARK: - Selection
 
-  /// References to the selected objects, for use in commands.
   var selectedReferences: [ObjectReference] { selection.sorted().map { .id($0) } }
 
-  /// The selected objects.
   var selectedSnapshots: [ObjectSnapshot] { selection.sorted().compactMap { snapshot($0) } }
 
   /// The selected object if there is exactly one.
   var onlySelected: ObjectSnapshot? { selection.count == 1 ? selectedSnapshots.first : nil }
 
-  /// The frame around the selection.
   var selectionFrame: SelectionFrame? { frame(of: selectedSnapshots) }
 
-  /// Returns the frame around an object.
   func frame(of id: ObjectID) -> SelectionFrame? { snapshot(id).flatMap { frame(of: [$0]) } }
 
   private func frame(of snapshots: [ObjectSnapshot]) -> SelectionFrame? {
@@ -189,12 +178,8 @@ struct BoardScene: Sendable {
 
   // MARK: - Photos
 
-  /// Returns the photos in view.
-  ///
-  /// - Parameters:
-  ///   - area: The cells that show the board.
-  ///   - covered: The cells under a box. On some terminals, a box does not cover the pixels of a photo.
-  /// - Returns: The photos, and which of them must be drawn in cells.
+  /// Returns the photos in view, and which of them must be drawn in cells: on some terminals, a box does not cover the
+  /// pixels of a photo.
   func photosInView(_ area: CellArea, covered: CellArea?) -> PhotosInView {
     let origin = (x: area.columns.lowerBound, y: area.rows.lowerBound)
     let view = viewport.rectangle
@@ -220,7 +205,6 @@ struct BoardScene: Sendable {
 
 /// The position of a moved object when it snaps to the edges and centers of other objects.
 struct Snapping: Hashable, Sendable {
-  /// The movement of the object.
   let offset: Point
   /// The vertical line to which the object snaps, if any.
   let x: Double?

@@ -6,28 +6,24 @@ import WhiteboardRendering
 extension Workspace {
   // MARK: - Tools
 
-  /// Chooses the tool.
   mutating func choose(_ tool: Tool) -> [BoardEffect] {
     let effects = endGesture()
     toolbox.tool = tool
     return effects
   }
 
-  /// Chooses the color of the pen, and colors the selection.
   mutating func chooseColor(_ index: Int) -> [BoardEffect] {
     toolbox.ink = Pens.colors[index].rgb
     let color = toolbox.color
     return scene.selection.isEmpty ? [] : changeSelection { .color($0, color) }
   }
 
-  /// Makes the pen and the lines of the selection one step thinner or wider.
   mutating func changeWidth(by step: Int) -> [BoardEffect] {
     toolbox.changeWidth(step)
     let width = toolbox.width.inHundredths
     return scene.selection.isEmpty ? [] : changeSelection { .width($0, width) }
   }
 
-  /// Turns the keyboard pen on or off.
   mutating func toggleKeyboardPen() -> [BoardEffect] {
     toolbox.isKeyboardPen.toggle()
     guard toolbox.isKeyboardPen else {
@@ -38,7 +34,6 @@ extension Workspace {
     return []
   }
 
-  /// Turns snapping on or off.
   mutating func toggleSnapping() -> [BoardEffect] {
     toolbox.isSnapping.toggle()
     return [.message(toolbox.isSnapping ? "snapping is on: moved objects snap to others" : "snapping is off")]
@@ -46,19 +41,16 @@ extension Workspace {
 
   // MARK: - Selection
 
-  /// Sends a command for the selected objects.
   mutating func changeSelection(_ command: ([ObjectReference]) -> Command) -> [BoardEffect] {
     guard !scene.selection.isEmpty else { return [.selectionRequired] }
     return requests.issue(command(scene.selectedReferences))
   }
 
-  /// Duplicates the selection, and then selects the copies.
   mutating func duplicateSelection() -> [BoardEffect] {
     if !scene.selection.isEmpty { requestToSelect = requests.nextID }
     return changeSelection { .duplicate($0, by: .duplicate, alias: nil) }
   }
 
-  /// Groups the selection.
   mutating func groupSelection() -> [BoardEffect] {
     guard scene.selection.count != 1 else {
       return [.problem("a group needs at least two objects; select more (Ctrl+click adds one)")]
@@ -66,23 +58,19 @@ extension Workspace {
     return changeSelection { .group($0, alias: nil) }
   }
 
-  /// Locks the selection, or unlocks it if a selected object is locked.
   mutating func toggleLock() -> [BoardEffect] {
     let isLocked = scene.selectedSnapshots.contains { $0.isLocked }
     return changeSelection { isLocked ? .unlock($0) : .lock($0) }
   }
 
-  /// Ungroups each selected group.
   mutating func ungroup() -> [BoardEffect] {
     let groups = Set(scene.selectedSnapshots.compactMap { $0.groups.last })
     guard !groups.isEmpty else { return [.message("the selection contains no group")] }
     return groups.sorted().flatMap { requests.issue(.ungroup(.id($0))) }
   }
 
-  /// Rotates the selection clockwise.
   mutating func rotate(by degrees: Double) -> [BoardEffect] { toolbox.transforms.rotate(by: degrees, scene, &requests) }
 
-  /// Scales the selection.
   mutating func scale(byPercent percent: Double) -> [BoardEffect] {
     toolbox.transforms.scale(by: percent / 100, scene, &requests)
   }
@@ -90,7 +78,6 @@ extension Workspace {
   /// Selects the object before or after the selection, and shows it.
   mutating func goToNeighbor(_ step: Int) -> [BoardEffect] { scene.neighbor(step).map { go(to: $0) } ?? [] }
 
-  /// Edits the selected text object, or asks for a move in the selected game.
   mutating func editSelection() -> [BoardEffect] {
     guard scene.selection.count == 1, let snapshot = scene.onlySelected else {
       return [.message("select one text to edit it")]

@@ -2,11 +2,9 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// Gestures of the mouse and the keyboard pen: presses, drags and releases.
 extension Workspace {
   // MARK: - Press
 
-  /// Handles the press of a mouse button on the board.
   mutating func press(_ button: MouseEvent.Button, _ event: MouseEvent, at place: Point, now: Duration) -> [BoardEffect]
   {
     // The release that ends the previous gesture may have been lost.
@@ -74,7 +72,6 @@ extension Workspace {
     return moveView { $0.pan(byDots: dots.x, dots.y) }
   }
 
-  /// Moves the keyboard pen within the view.
   mutating func movePen(by step: Point) -> [BoardEffect] {
     let place = Point(x: target.x + step.x, y: target.y + step.y)
     toolbox.pointer = place
@@ -85,9 +82,9 @@ extension Workspace {
     return moving
   }
 
-  /// Continues the gesture at a point.
+  /// With Alt, a resize keeps the center fixed.
   ///
-  /// With Alt, a resize keeps the center fixed. With Ctrl, it scales line widths too.
+  /// With Ctrl, it scales line widths too.
   mutating func dragTool(to place: Point, _ modifiers: InputEvent.Modifiers = []) {
     switch toolbox.gesture {
     case .stroke(var stroke):
@@ -148,8 +145,6 @@ extension Workspace {
     }
   }
 
-  /// Cancels the gesture.
-  ///
   /// A stroke is undone, because the other members have seen it already.
   mutating func cancelGesture() -> [BoardEffect] {
     defer { toolbox.gesture = nil }
@@ -157,7 +152,6 @@ extension Workspace {
     return sendStroke() + requests.issue(.lift) + requests.issue(.undo)
   }
 
-  /// Ends the gesture and the typing.
   mutating func endEditing() -> [BoardEffect] { endGesture() + endTyping() }
 
   /// Ends the gesture and the typing without any command.

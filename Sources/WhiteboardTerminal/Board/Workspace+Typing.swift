@@ -4,17 +4,14 @@ import WhiteboardRendering
 
 /// Text that the user types or pastes on the board.
 extension Workspace {
-  /// Begins to type in an existing text object.
   mutating func beginTyping(in snapshot: ObjectSnapshot) -> [BoardEffect] {
     typing = TextTyping(snapshot)
     // Clear the selection, because other members cannot edit a selected text object.
     return scene.selection.isEmpty ? [] : requests.issue(.deselect)
   }
 
-  /// Begins to type a new text object.
   mutating func beginTyping(at place: Point) { typing = TextTyping(at: place) }
 
-  /// Handles a key while the user types in a text object.
   mutating func type(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> [BoardEffect] {
     guard let isOver = typing?.handle(key, modifiers) else { return [] }
     // Hide the pointer, which would cover the text.
@@ -23,8 +20,6 @@ extension Workspace {
     return hiding + sendTyping() + (isOver ? endTyping() : [])
   }
 
-  /// Inserts pasted text into the text that is being typed.
-  ///
   /// If no text is being typed, creates a text object, or a photo if the pasted text is the path of a photo file.
   mutating func paste(_ text: String) -> [BoardEffect] {
     let pasted = PastedText(text)
@@ -71,13 +66,11 @@ extension Workspace {
 
 /// Text that the user pasted, truncated to a maximum length.
 struct PastedText: Hashable, Sendable {
-  /// The object that the pasted text creates on the board.
   enum Content: Hashable, Sendable {
     case text(String)
-    /// A photo. If a photo file is dropped on a terminal, the terminal pastes its path.
+    /// If a photo file is dropped on a terminal, the terminal pastes its path.
     case photo(path: String)
 
-    /// Returns the command that creates the object on the board.
     func command(at point: BoardPoint) -> Command {
       switch self {
       case .text(let words): .text(at: point, words: words, alias: nil)
@@ -86,7 +79,6 @@ struct PastedText: Hashable, Sendable {
     }
   }
 
-  /// The pasted text.
   let text: String
 
   /// The maximum number of characters in a paste.
@@ -96,7 +88,6 @@ struct PastedText: Hashable, Sendable {
 
   init(_ text: String) { self.text = String(text.prefix(Self.limit)) }
 
-  /// The object that the text creates on the board; nil if the text is blank.
   var content: Content? {
     let words = PlainText.lines(text).trimmed
     guard !words.isEmpty else { return nil }

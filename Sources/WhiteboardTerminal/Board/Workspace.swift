@@ -11,7 +11,6 @@ struct Workspace: Sendable {
   var toolbox = Toolbox()
   /// The commands that the board has not answered.
   var requests = PendingRequests()
-  /// The text object in which the user is typing.
   var typing: TextTyping?
   var presence = PresencePublisher()
   /// The cell at which a menu opens as soon as the clicked object is selected.
@@ -26,13 +25,8 @@ struct Workspace: Sendable {
 
   // MARK: - Time
 
-  /// Returns the commands that send the new points of the user's stroke, the position of the pointer, and the visible
-  /// part of the board.
-  ///
-  /// - Parameters:
-  ///   - hasReaders: Whether there are other members, which may follow the view.
-  ///   - now: The time on the client's clock.
-  /// - Returns: The commands for all changes since the last call.
+  /// Returns the commands that send the new points of the stroke, the pointer and the visible part of the board, if
+  /// they changed.
   mutating func collectUpdates(hasReaders: Bool, now: Duration) -> [BoardEffect] {
     let strokes = sendStroke()
     let isLaser = toolbox.tool == .laser
@@ -43,7 +37,6 @@ struct Workspace: Sendable {
 
   // MARK: - View
 
-  /// Moves the visible part of the board at the user's request.
   mutating func moveView(_ change: (inout Viewport) -> Void) -> [BoardEffect] {
     var viewport = scene.viewport
     change(&viewport)
@@ -51,7 +44,6 @@ struct Workspace: Sendable {
     return [.viewMoved]
   }
 
-  /// Shows all objects.
   mutating func showEverything() -> [BoardEffect] {
     guard let bounds = scene.canvas.bounds else { return [] }
     return moveView { $0.fit(bounds) }
@@ -72,7 +64,6 @@ struct Workspace: Sendable {
 
   // MARK: - Changes and answers
 
-  /// Shows an object in its new state.
   mutating func showObject(_ snapshot: ObjectSnapshot, _ game: GameView?) -> [BoardEffect] {
     let (isSelected, isNewTurn) = scene.setObject(snapshot, game)
     var effects: [BoardEffect] = isNewTurn ? [.turnBegan] : []
@@ -84,7 +75,6 @@ struct Workspace: Sendable {
     return effects
   }
 
-  /// Removes a deleted object.
   mutating func remove(_ id: ObjectID) -> [BoardEffect] {
     scene.remove(id)
     guard typing?.id == id else { return [] }
@@ -92,13 +82,7 @@ struct Workspace: Sendable {
     return [.message("the text was deleted")]
   }
 
-  /// Handles the success of a command.
-  ///
-  /// - Parameters:
-  ///   - request: The request id of the command.
-  ///   - id: The object that the command created, if any.
-  ///   - ids: The objects that the command created or changed, if it accepts several.
-  /// - Returns: The effects that follow the command.
+  /// Handles the success of a command; `ids` are the objects that it created or changed, if it accepts several.
   @discardableResult mutating func finish(_ request: Int64, created id: ObjectID?, all ids: [ObjectID]? = nil)
     -> [BoardEffect]
   {
@@ -114,7 +98,6 @@ struct Workspace: Sendable {
     return (try? requests.request(.select(new))).map { [.command($0)] } ?? []
   }
 
-  /// Handles the failure of a command.
   mutating func fail(_ request: Int64) {
     requests.finish(request)
     typing?.finish(request)
@@ -124,7 +107,6 @@ struct Workspace: Sendable {
   }
 }
 
-/// The stroke that the user is drawing.
 extension Workspace {
   /// Begins a stroke at a point, and returns the command for it.
   mutating func pressPen(at place: Point) -> [BoardEffect] {
@@ -165,7 +147,6 @@ struct PresencePublisher: Sendable {
   private var sentPointer: Point?
   private var sentView: Viewport?
 
-  /// The shortest time between two commands.
   private static let interval = Duration.milliseconds(33)
 
   /// Returns the command that sends the pointer; nil if it did not move, or if it is too soon after the last command.
@@ -209,7 +190,6 @@ struct PresencePublisher: Sendable {
   }
 }
 
-/// The selection of objects by the user.
 extension Workspace {
   /// Selects exactly the given objects; clears the selection if there are none.
   mutating func select(_ ids: [ObjectID]) -> [BoardEffect] {
@@ -228,7 +208,6 @@ extension Workspace {
     return [.stopFollowing] + (scene.selection.isEmpty ? [] : requests.issue(.deselect))
   }
 
-  /// Selects the object at a point, or grabs a handle or the selection itself.
   mutating func pressSelection(at place: Point, _ modifiers: InputEvent.Modifiers, now: Duration) -> [BoardEffect] {
     requestToSelect = nil
     if let frame = scene.selectionFrame, let handle = frame.handle(at: place) {

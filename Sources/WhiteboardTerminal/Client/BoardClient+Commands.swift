@@ -3,7 +3,6 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// Commands that the user runs with a key, the menu, a button or the prompt.
 extension BoardClient {
   // MARK: - Keys
 
@@ -82,7 +81,6 @@ extension BoardClient {
 
   // MARK: - Prompt
 
-  /// Completes a path with the files that ``Action/findFiles(_:)`` asked for.
   package mutating func complete(files: [String], for beginning: String) {
     if case .completions(let names) = prompt.complete(files: files, for: beginning) { say(names) }
   }

@@ -4,7 +4,6 @@ import WhiteboardRendering
 
 /// Input from the keyboard and the mouse. It goes to the prompt, an overlay, the text being typed, or the board.
 extension BoardClient {
-  /// Handles an input at a time on the client's clock.
   package mutating func handleInput(_ event: InputEvent, now: Duration) -> [Action] {
     self.now = now
     if case .key(let key, let modifiers) = event, isSuspending(key, modifiers) { return [.suspend] }
@@ -34,10 +33,8 @@ extension BoardClient {
     keys.command(key, modifiers) == .suspend && modifiers.contains(.control)
   }
 
-  /// Whether the next key is text for a line or for a text on the board.
   var receivesText: Bool { prompt.isOpen || workspace.typing != nil }
 
-  /// Returns whether a key opens a line for text.
   func opensText(_ event: InputEvent) -> Bool {
     guard case .key(let key, let modifiers) = event, overlay == nil || isChatOpen else { return false }
     return switch keys.command(key, modifiers) {
@@ -71,7 +68,6 @@ extension BoardClient {
     return perform(command)
   }
 
-  /// Edits the line in the prompt.
   private mutating func edit(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> [Action] {
     let (members, scene) = (session.members, workspace.scene)
     let outcome = prompt.handle(
@@ -150,7 +146,6 @@ extension BoardClient {
     }
   }
 
-  /// Handles a click outside the board, which chooses a tool or a color.
   private mutating func pressOutside(_ button: MouseEvent.Button, _ event: MouseEvent) -> [Action] {
     guard button == .left, let command = titleBar.toolButtons.command(atX: event.x, y: event.y) else { return [] }
     return apply(workspace.endEditing()) + perform(command)

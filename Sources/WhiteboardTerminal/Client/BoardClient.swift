@@ -11,17 +11,12 @@ import WhiteboardSync
 /// It uses no terminal, no clock and no ``SharedBoard``. Each part of the state has an owner, such as ``Workspace`` or
 /// ``SessionState``. The client passes input and events to the owners, and performs the effects that they return.
 package struct BoardClient: Sendable {
-  /// An action for the owner of the client.
   package enum Action: Equatable, Sendable {
-    /// Send a command to the board.
     case command(CommandRequest)
-    /// Leave the board.
     case quit
     /// Clear the terminal and draw the whole screen.
     case redraw
-    /// Suspend the program (SIGTSTP).
     case suspend
-    /// Copy text to the clipboard.
     case clipboard(String)
     /// Find the files whose paths begin with this text, for ``BoardClient/complete(files:for:)``.
     case findFiles(String)
@@ -69,16 +64,11 @@ package struct BoardClient: Sendable {
   package mutating func setHome(_ home: String?) { prompt.home = home }
 
   /// Shows an attempt to join until the session is connected.
-  ///
-  /// - Parameters:
-  ///   - target: The target that the user asked for; empty for any board nearby.
-  ///   - now: The time on the client's clock.
   package mutating func connect(to target: String, now: Duration) {
     self.now = now
     session.connect(to: target, now: now)
   }
 
-  /// Sets the size of the terminal.
   package mutating func resize(columns: Int, rows: Int) {
     layout.resize(columns: columns, rows: rows)
     fitBoard()
@@ -105,9 +95,7 @@ package struct BoardClient: Sendable {
   /// The first row, with the buttons of tools and colors.
   var titleBar: TitleBar { screen.titleBar }
 
-  /// Draws the current screen.
-  ///
-  /// - Returns: The screen, and the cell of the terminal's cursor; nil hides it.
+  /// Draws the current screen; a nil cursor hides the terminal's cursor.
   package mutating func frame() -> (screen: Screen, cursor: (x: Int, y: Int)?) {
     if let connection = session.connection {
       var screen = Screen(width: layout.columns, height: layout.rows)
@@ -119,7 +107,6 @@ package struct BoardClient: Sendable {
     return screen.compose(&overlay)
   }
 
-  /// Returns the photos in view.
   func photosInView() -> PhotosInView { screen.photosInView(under: overlay) }
 
   /// Whether the last frame shows the current state of what it contains; otherwise the next frames show more.
@@ -131,12 +118,10 @@ package struct BoardClient: Sendable {
       || session.members.isTicking(at: now)
   }
 
-  /// Whether the chat is open in a panel.
   var isChatOpen: Bool { overlay?.isChat ?? false }
 
   // MARK: - Time
 
-  /// Sets the time for the events that are handled next.
   package mutating func advance(to now: Duration) { self.now = now }
 
   /// Does the periodic work, and sends the points drawn since the last call.
@@ -208,7 +193,6 @@ package struct BoardClient: Sendable {
   /// If the user is already being asked about unsaved work, leaves immediately.
   package mutating func leaveAtRequest() -> [Action] { overlay == .unsavedQuestion ? [.quit] : leave() }
 
-  /// Leaves the board at the second Ctrl+C.
   mutating func interrupt() -> [Action] {
     if let since = interruptedAt, now - since <= Self.interruptTime { return leave() }
     interruptedAt = now
@@ -217,11 +201,8 @@ package struct BoardClient: Sendable {
   }
 }
 
-/// The effects that parts of the client request.
 extension BoardClient {
-  /// Applies the effects of a part of the client.
-  ///
-  /// - Returns: The actions that the owner of the client must perform.
+  /// Applies the effects of a part of the client; returns the actions that the owner of the client must perform.
   mutating func apply(_ effects: [BoardEffect]) -> [Action] { effects.flatMap { apply($0) } }
 
   private mutating func apply(_ effect: BoardEffect) -> [Action] {
@@ -249,7 +230,6 @@ extension BoardClient {
     return []
   }
 
-  /// Sends a command and awaits its answer.
   mutating func send(_ command: Command) -> [Action] { apply(workspace.requests.issue(command)) }
 
   /// Shows a chat line as a message if no chat is visible.
@@ -276,15 +256,9 @@ extension BoardClient {
   }
 }
 
-/// The events of the board, and the changes of its objects.
 extension BoardClient {
   // MARK: - Board
 
-  /// Applies a change of the board to the screen.
-  ///
-  /// - Parameters:
-  ///   - change: The change.
-  ///   - time: The time on the client's clock; nil uses the time of the last event.
   package mutating func applyChange(_ change: BoardChange, now time: Duration? = nil) {
     if let time { now = time }
     // These effects change the screen, and send no command.
@@ -301,7 +275,6 @@ extension BoardClient {
     workspace.settleTyping()
   }
 
-  /// Shows a photo in the cells of the board.
   package mutating func showPhoto(_ pixels: PhotoPixels, of asset: AssetID) {
     workspace.scene.canvas.setPhoto(pixels, of: asset)
   }
@@ -317,12 +290,7 @@ extension BoardClient {
 
   // MARK: - Events
 
-  /// Handles an event of the board.
-  ///
-  /// - Parameters:
-  ///   - event: The event.
-  ///   - time: The time on the client's clock; nil uses the time of the last event.
-  /// - Returns: The actions for the owner of the client.
+  /// Handles an event of the board; returns the actions for the owner of the client.
   package mutating func receive(_ event: BoardEvent, now time: Duration? = nil) -> [Action] {
     if let time { now = time }
     if let answer = Answer(event) { show(answer) }

@@ -1,11 +1,8 @@
 import Whiteboard
 import WhiteboardKit
 
-/// Conversion from positions on the board to the values of commands.
 extension BoardPoint {
-  /// Creates a point with coordinates rounded to hundredths of a board unit.
-  ///
-  /// - Throws: ``CommandError`` if the point is outside the board.
+  /// Creates a point with coordinates rounded to hundredths of a board unit; throws if the point is outside the board.
   init(rounding place: Point) throws(CommandError) {
     guard let point = BoardPoint(x: place.x.inHundredths, y: place.y.inHundredths) else {
       throw CommandError(.badArgument, "this place is outside the board")
@@ -13,9 +10,7 @@ extension BoardPoint {
     self = point
   }
 
-  /// Returns the rounded points of a path.
-  ///
-  /// - Throws: ``CommandError`` if a point is outside the board.
+  /// Returns the rounded points of a path; throws if a point is outside the board.
   static func rounding(_ places: some Sequence<Point>) throws(CommandError) -> [BoardPoint] {
     var points: [BoardPoint] = []
     for place in places { points.append(try BoardPoint(rounding: place)) }

@@ -1,16 +1,12 @@
 import WhiteboardKit
 
-/// The request ids of the client's commands, and the requests that the board has not answered.
 struct PendingRequests: Hashable, Sendable {
-  /// The id of the next request.
   private(set) var nextID: Int64 = 1
   private var pending: Set<Int64> = []
 
-  /// Returns a command with a new request id.
+  /// Returns a command with a new request id; throws if a value of the command is outside its limits.
   ///
   /// The request is pending until the board answers it.
-  ///
-  /// - Throws: ``CommandError`` if a value of the command is outside its limits.
   mutating func request(_ command: Command) throws(CommandError) -> CommandRequest {
     let command = try command.checked()
     defer { nextID += 1 }
@@ -18,7 +14,6 @@ struct PendingRequests: Hashable, Sendable {
     return CommandRequest(command, request: .number(nextID))
   }
 
-  /// Removes a request that the board has answered.
   mutating func finish(_ id: Int64) { pending.remove(id) }
 
   /// Returns whether the board has not answered a request yet.

@@ -4,7 +4,6 @@ import Glibc
 import Musl
 #endif
 
-/// The files with which a path can be completed.
 enum FileCompletion {
   /// The maximum number of entries of a directory that are read.
   private static let limit = 10_000

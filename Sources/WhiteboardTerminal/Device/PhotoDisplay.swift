@@ -3,9 +3,7 @@ import WhiteboardKit
 import WhiteboardPictures
 import WhiteboardRendering
 
-/// The photos in the visible part of the board.
 struct PhotosInView {
-  /// The upright photos, from back to front.
   var upright: [GraphicsPlacement] = []
   /// The photos that must be drawn in cells, because they are rotated or under a box.
   var byCells: Set<AssetID> = []
@@ -15,7 +13,6 @@ struct PhotosInView {
 ///
 /// This type reads no files. It returns requests, and the caller passes the results back.
 struct PhotoDisplay {
-  /// A request to read a photo.
   struct Request: Sendable {
     let asset: AssetID
     let size: Size
@@ -23,7 +20,6 @@ struct PhotoDisplay {
     let graphics: TerminalGraphics?
   }
 
-  /// A size in pixels.
   struct Size: Hashable, Sendable {
     let width: Int
     let height: Int
@@ -32,15 +28,12 @@ struct PhotoDisplay {
     func suffices(for other: Size) -> Bool { width * 3 / 2 >= other.width && height * 3 / 2 >= other.height }
   }
 
-  /// The result of reading a photo.
-  ///
   /// The value of a case is nil if the file cannot be shown.
   enum Reading: Sendable {
     case cells(PhotoPixels?)
     case pixels(TerminalPhoto?)
   }
 
-  /// The size to which a photo is decoded for cells; it has more pixels than a terminal has cells.
   private static let cellPixels = Size(width: 400, height: 400)
 
   private var available: Set<AssetID> = []
@@ -50,7 +43,6 @@ struct PhotoDisplay {
   private var photos: [AssetID: TerminalPhoto] = [:]
   private var layer: GraphicsLayer?
 
-  /// Sets the graphics protocol of the terminal and the size of its cells.
   mutating func configure(_ graphics: TerminalFeatures.Graphics, _ cell: TerminalFeatures.CellSize?) {
     let graphicsProtocol: TerminalGraphics? =
       switch graphics {
@@ -102,7 +94,6 @@ struct PhotoDisplay {
     requestedSizes[asset] = nil
   }
 
-  /// Stores a photo that was read.
   mutating func receive(_ photo: TerminalPhoto, of asset: AssetID) { photos[asset] = photo }
 
   /// Returns the photos whose visible copies are all shown as pixels, and whose cells stay blank.

@@ -10,22 +10,16 @@ import Dispatch
 /// The terminal of the process in raw mode; its state is restored at the end, even after a crash.
 // `@unchecked Sendable` is safe because all properties are constant, and any thread may cancel the dispatch sources.
 package final class Terminal: @unchecked Sendable {
-  /// An event of the terminal.
   package enum Event: Hashable, Sendable {
-    /// Bytes that the user typed, or that the terminal replied.
     case bytes([UInt8])
-    /// The size changed.
     case resized
-    /// The terminal was closed.
     case hungUp
   }
 
   private let input: Int32
   private let output: Int32
   private let exitMessage: String
-  /// The sequences that set up the terminal.
   private let enter: String
-  /// The original standard error.
   private let errors: Int32
   /// The file that receives standard error until the terminal is restored; -1 if it cannot be opened.
   private let log: Int32
@@ -38,12 +32,6 @@ package final class Terminal: @unchecked Sendable {
   private let sizeSource: any DispatchSourceSignal
 
   /// Sets up the terminal; nil if standard input or output is not a terminal.
-  ///
-  /// - Parameters:
-  ///   - mouse: The mouse reporting mode.
-  ///   - exitMessage: The exit message after a crash.
-  ///   - path: The file that receives standard error until the terminal is restored; its contents are shown after a
-  ///     crash.
   package init?(mouse: TerminalSettings.Mouse = .auto, exitMessage: String, log path: String) {
     enter = TerminalFeatures.enter(mouse)
     input = STDIN_FILENO
@@ -134,9 +122,8 @@ package final class Terminal: @unchecked Sendable {
   /// The message if the program cannot be suspended.
   package static let cannotSuspend = "Cannot suspend: this program was not started from a shell that could continue it."
 
-  /// Suspends the program until the user continues it.
-  ///
-  /// - Returns: Whether the program was suspended; false if no shell could continue it.
+  /// Suspends the program until the user continues it; returns whether the program was suspended; false if no shell
+  /// could continue it.
   package func suspend() -> Bool {
     guard terminal_guard_can_stop() == 1 else { return false }
     leave()

@@ -10,19 +10,12 @@ package struct TerminalCheck: Sendable {
   private let settings: TerminalSettings
   private let size: (columns: Int, rows: Int)?
 
-  /// Creates a check.
-  ///
-  /// - Parameters:
-  ///   - reading: The state of the machine.
-  ///   - settings: The user's settings for the terminal.
-  ///   - size: The numbers of columns and rows; nil if standard input or output is not a terminal.
   package init(_ reading: SystemReading, _ settings: TerminalSettings, size: (columns: Int, rows: Int)?) {
     self.reading = reading
     self.settings = settings
     self.size = size
   }
 
-  /// The finding.
   package var finding: Doctor.Finding {
     let term = reading.environment("TERM") ?? ""
     guard let size else {

@@ -48,7 +48,6 @@ package enum TerminalEncoding: Hashable, Sendable {
     return encoded
   }
 
-  /// Returns the bytes of the terminal in UTF-8.
   func decode(_ bytes: [UInt8]) -> [UInt8] {
     guard self == .latin1, bytes.contains(where: { $0 >= 0x80 }) else { return bytes }
     return bytes.flatMap { Array(String(Unicode.Scalar($0)).utf8) }

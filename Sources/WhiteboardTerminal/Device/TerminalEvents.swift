@@ -16,12 +16,6 @@ final class TerminalEvents: @unchecked Sendable {
   private var isReading = true
   private var isOver = false
 
-  /// Creates an empty queue.
-  ///
-  /// - Parameters:
-  ///   - queue: The serial queue on which the owner adds events.
-  ///   - setReading: A function that stops or continues to read the terminal. It is called on the queue, alternately
-  ///     with false and true.
   init(on queue: DispatchQueue, setReading: @escaping (Bool) -> Void) {
     self.queue = queue
     self.setReading = setReading

@@ -5,13 +5,10 @@ import WhiteboardRendering
 /// The program begins to draw with the features that the environment indicates. It uses the replies as soon as they
 /// arrive, and works even with a terminal that never replies.
 package struct TerminalFeatures: Hashable, Sendable {
-  /// The protocol for pixels.
   package enum Graphics: Hashable, Sendable {
     /// Pixels cannot be shown; photos are drawn in cells.
     case none
-    /// Sixel graphics.
     case sixel
-    /// The kitty graphics protocol.
     case kitty
   }
 
@@ -26,13 +23,10 @@ package struct TerminalFeatures: Hashable, Sendable {
     }
   }
 
-  /// The colors of the terminal.
   package var depth: ColorDepth
   /// The characters with which lines are drawn.
   package var dotStyle: DotStyle
-  /// The character encoding of the terminal.
   package let encoding: TerminalEncoding
-  /// The protocol with which the terminal shows pixels.
   package private(set) var graphics = Graphics.none
   /// The size of a cell; nil if it is unknown.
   package var cellSize: CellSize?
@@ -41,9 +35,6 @@ package struct TerminalFeatures: Hashable, Sendable {
   /// The background color, `0xRRGGBB`; nil if it is unknown.
   package private(set) var background: UInt32?
 
-  /// Creates the features that the environment indicates.
-  ///
-  /// - Parameter environment: A function that returns the value of a variable, or nil.
   package init(environment: (String) -> String?) {
     let term = environment("TERM") ?? ""
     let color = environment("COLORTERM") ?? ""
@@ -68,17 +59,13 @@ package struct TerminalFeatures: Hashable, Sendable {
 
   /// The queries for modes, the background color, the cell size and graphics.
   ///
-  /// They are sent once.
-  ///
-  /// A terminal ignores unknown queries. Every terminal answers the last one.
+  /// They are sent once. A terminal ignores unknown queries. Every terminal answers the last one.
   static let questions =
     "\u{1B}[?1016$p\u{1B}[16t\u{1B}]11;?\u{1B}\\" + "\u{1B}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\\u{1B}[c"
 
   private static let finerMouse = "\u{1B}[?1016h\u{1B}[?1016$p"
 
-  /// Handles a reply.
-  ///
-  /// - Returns: The next query to send; usually empty.
+  /// Handles a reply; returns the next query to send; usually empty.
   mutating func handle(_ reply: TerminalReply, _ settings: TerminalSettings) -> String {
     switch reply {
     case .mode(1016, 2) where settings.mouse == .auto && cellSize != nil:

@@ -2,22 +2,18 @@ import CommandLines
 import WhiteboardKit
 
 extension SettingKey<TerminalSettings.Graphics> {
-  /// The way in which photos are shown.
   package static let graphics = SettingKey("graphics", "How photos are shown", standard: .value("auto"))
 }
 
 extension SettingKey<TerminalSettings.Pen> {
-  /// The characters with which lines are drawn.
   package static let pen = SettingKey("pen", "How lines are drawn", standard: .value("auto"))
 }
 
 extension SettingKey<TerminalSettings.Mouse> {
-  /// Mouse reporting.
   package static let mouse = SettingKey("mouse", "Mouse reporting", standard: .value("auto"))
 }
 
 extension SettingKey<TerminalSettings.Color> {
-  /// The number of colors.
   package static let color = SettingKey(
     "color",
     "Number of colors",
@@ -32,7 +28,6 @@ extension SettingKey<Bool> {
 }
 
 extension SettingEntry {
-  /// The settings of the terminal.
   package static let ofTerminal: [SettingEntry] = [
     SettingKey.graphics.entry, SettingKey.pen.entry, SettingKey.mouse.entry, SettingKey.color.entry,
     SettingKey.motion.entry,

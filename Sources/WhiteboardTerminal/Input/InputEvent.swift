@@ -1,17 +1,13 @@
 /// An input of the user, or a reply of the terminal.
 package enum InputEvent: Hashable, Sendable {
-  /// A key was pressed.
   case key(Key, Modifiers)
   /// A button was pressed or released, or the mouse or its wheel moved.
   case mouse(MouseEvent)
   /// Text was pasted; text longer than ``InputParser/pasteLimit`` is truncated.
   case paste(String)
-  /// The terminal got or lost the focus.
   case focus(Bool)
-  /// The terminal answered a query.
   case reply(TerminalReply)
 
-  /// A key without its modifiers.
   package enum Key: Hashable, Sendable {
     case character(Character)
     case enter, tab, escape, backspace, delete, insert
@@ -19,7 +15,6 @@ package enum InputEvent: Hashable, Sendable {
     case function(Int)
   }
 
-  /// The modifier keys held with a key or a button.
   package struct Modifiers: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -30,9 +25,7 @@ package enum InputEvent: Hashable, Sendable {
   }
 }
 
-/// An event of the mouse.
 package struct MouseEvent: Hashable, Sendable {
-  /// The kind of mouse event.
   package enum Kind: Hashable, Sendable {
     case press(Button)
     case release(Button)
@@ -41,20 +34,16 @@ package struct MouseEvent: Hashable, Sendable {
     case scroll(dx: Int, dy: Int)
   }
 
-  /// A button.
   package enum Button: Hashable, Sendable { case left, middle, right }
 
-  /// The kind of event.
   package let kind: Kind
   /// The distance from the left edge, in cells or in pixels, depending on the reporting mode.
   package let x: Int
   /// The distance from the top edge, in cells or in pixels.
   package let y: Int
-  /// The modifier keys.
   package let modifiers: InputEvent.Modifiers
   /// The distance from the left edge in cells; the middle of the cell if the fraction is unknown.
   package let column: Double
-  /// The distance from the top edge in cells.
   package let row: Double
 
   package init(_ kind: Kind, x: Int, y: Int, modifiers: InputEvent.Modifiers = []) {
@@ -73,19 +62,16 @@ package struct MouseEvent: Hashable, Sendable {
   }
 }
 
-/// A terminal's reply about itself.
 package enum TerminalReply: Hashable, Sendable {
   /// The primary device attributes: the numbers of supported features.
   case attributes([Int])
   /// The number and the state of a private mode; state 0 means that the mode is unknown.
   case mode(Int, Int)
-  /// The flags of the kitty keyboard protocol.
   case keyboard(Int)
   /// The height and width of a cell in pixels.
   case cellSize(height: Int, width: Int)
   /// The height and width of the window in pixels.
   case windowSize(height: Int, width: Int)
-  /// The background color, `0xRRGGBB`.
   case background(UInt32)
   /// Whether the terminal accepted an image sent with the kitty graphics protocol.
   case graphics(Bool)

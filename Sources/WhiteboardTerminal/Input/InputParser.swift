@@ -249,7 +249,6 @@ package struct InputParser: Sendable {
     return .event(.key(key, modifiers(numbers.count > 1 ? numbers[1] : 1)))
   }
 
-  /// Returns the key for a code point of the kitty keyboard protocol.
   private static func unicode(_ numbers: [Int]) -> Parsed {
     guard let code = numbers.first else { return .nothing }
     var modifiers = modifiers(numbers.count > 1 ? numbers[1] : 1)
@@ -272,7 +271,6 @@ package struct InputParser: Sendable {
     }
   }
 
-  /// The keys of the keypad, which have their own code points.
   private static let keypad: [Int: InputEvent.Key] = [
     57399: .character("0"), 57400: .character("1"), 57401: .character("2"), 57402: .character("3"),
     57403: .character("4"), 57404: .character("5"), 57405: .character("6"), 57406: .character("7"),

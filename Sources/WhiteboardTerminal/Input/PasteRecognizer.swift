@@ -11,7 +11,6 @@ struct PasteRecognizer: Sendable {
     case commands
   }
 
-  /// The keys of a paste that may continue.
   private var burst: [InputEvent] = []
 
   /// The number of characters from which on a burst is a paste where keys run commands.
@@ -24,13 +23,7 @@ struct PasteRecognizer: Sendable {
   /// Whether a paste has begun that may continue; call ``finish()`` after a ``pause`` without input.
   var isWaiting: Bool { !burst.isEmpty }
 
-  /// Handles the events that arrived together.
-  ///
-  /// - Parameters:
-  ///   - events: The events of one read from the terminal.
-  ///   - context: The part of the screen that receives the next key.
-  ///   - opensText: Whether a key opens a line for text, such as the chat.
-  /// - Returns: The events to handle now.
+  /// Handles the events that arrived together; returns the events to handle now.
   mutating func feed(_ events: [InputEvent], in context: Context, opensText: (InputEvent) -> Bool) -> [InputEvent] {
     if isWaiting {
       // Only text can continue a paste.
@@ -43,7 +36,6 @@ struct PasteRecognizer: Sendable {
     return []
   }
 
-  /// Ends the paste, and returns it.
   mutating func finish() -> [InputEvent] {
     defer { burst = [] }
     return burst.isEmpty ? [] : [.paste(String(burst.compactMap(Self.letter)))]

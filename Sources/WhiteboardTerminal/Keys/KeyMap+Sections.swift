@@ -10,7 +10,6 @@ extension KeyMap {
 }
 
 extension KeyMap.Command {
-  /// The heading under which the help lists the command.
   var section: KeyMap.Section {
     switch self {
     case .tool, .color, .thinner, .broader, .keyboardPen, .snap, .photo: .draw

@@ -3,7 +3,6 @@ import WhiteboardKit
 
 /// The table of key bindings; the hints, the menu and the help use it too.
 package struct KeyMap: Hashable, Sendable {
-  /// A command that a key can run.
   package enum Command: Hashable, Sendable {
     case tool(Tool)
     case color(Int)
@@ -24,13 +23,9 @@ package struct KeyMap: Hashable, Sendable {
     case connectFour, readChat, export, suspend
   }
 
-  /// One line of the table.
   package struct Binding: Hashable, Sendable {
-    /// The name of the command in settings.
     package let name: String
-    /// The keys of the command.
     package internal(set) var keys: [String]
-    /// The command.
     package let command: Command
     /// The line that describes the command in the help; empty if the line of another command includes this command.
     package let help: String
@@ -50,7 +45,6 @@ package struct KeyMap: Hashable, Sendable {
   package private(set) var bindings: [Binding]
   private var table: [String: Command]
 
-  /// The standard keys.
   package static let standard = KeyMap(bindings: standardBindings)
 
   private init(bindings: [Binding]) {
@@ -61,11 +55,10 @@ package struct KeyMap: Hashable, Sendable {
     )
   }
 
-  /// Creates the standard key bindings with the user's changes.
+  /// Creates the standard key bindings with the user's changes; throws ``WhiteboardError`` with the line of the
+  /// settings if a command or a key does not exist.
   ///
   /// If the user assigns a command to a key, the key loses its standard command.
-  ///
-  /// - Throws: ``WhiteboardError`` with the line of the settings if a command or a key does not exist.
   package init(_ changes: [KeyBinding]) throws(WhiteboardError) {
     var bindings = Self.standardBindings
     for change in changes {
@@ -103,7 +96,6 @@ package struct KeyMap: Hashable, Sendable {
 
   // MARK: - Names of keys
 
-  /// Returns the name of a key in the table.
   static func name(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> String {
     var name: String
     switch key {
@@ -254,8 +246,6 @@ package struct KeyMap: Hashable, Sendable {
     }
   }
 
-  /// The lines of the manual page about keys.
-  ///
   /// For each command, they contain its keys, its description, and its name in the section `[keys]` of the settings.
   package var manual: String {
     let includedInOthers = Set(bindings.flatMap(\.others))

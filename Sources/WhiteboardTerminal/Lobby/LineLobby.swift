@@ -5,11 +5,8 @@ import WhiteboardKit
 ///
 /// It handles the user's lines and discovery events, and returns lines to print and the user's choice.
 package struct LineLobby: Sendable {
-  /// The result of a line of the user.
   package enum Outcome: Hashable, Sendable {
-    /// Print these lines.
     case lines([String])
-    /// The user chose a board, or quits.
     case choice(LobbyClient.Choice)
   }
 
@@ -32,12 +29,9 @@ package struct LineLobby: Sendable {
 
   // MARK: - Boards
 
-  /// Sets the boards that are stored on this computer.
   package mutating func setBoards(_ boards: [LobbyClient.OwnBoard]) { self.boards.own = boards }
 
-  /// Adds or updates an announced board.
-  ///
-  /// - Returns: The lines about a new board, with its number.
+  /// Adds or updates an announced board; returns the lines about a new board, with its number.
   package mutating func found(_ board: BoardEvent.FoundBoard) -> [String] {
     guard boards.found(board), let id = board.board else { return [] }
     let row = LobbyBoards.Row.nearby(id)
@@ -46,9 +40,7 @@ package struct LineLobby: Sendable {
     return ["nearby: \(listed.count)  \(boards.text(row))"]
   }
 
-  /// Removes an announcement.
-  ///
-  /// - Returns: The lines about a board that is no longer announced.
+  /// Removes an announcement; returns the lines about a board that is no longer announced.
   package mutating func lost(_ board: BoardEvent.LostBoard) -> [String] {
     guard let id = board.board else { return [] }
     let text = boards.text(.nearby(id))
@@ -112,12 +104,9 @@ package struct LineLobby: Sendable {
     }
   }
 
-  /// Handles an error that closed a board.
+  /// Handles an error that closed a board; returns the lines about the error.
   ///
-  /// - Parameters:
-  ///   - error: The error.
-  ///   - choice: The choice that opened the board.
-  /// - Returns: The lines about the error. If a join code is required, the next line of the user is the code.
+  /// If a join code is required, the next line of the user is the code.
   package mutating func fail(_ error: WhiteboardError, _ choice: LobbyClient.Choice) -> [String] {
     targetThatNeedsCode = choice.targetThatNeedsCode(after: error)
     var message = error.message

@@ -1,13 +1,11 @@
 import PeerDiscovery
 import WhiteboardKit
 
-/// The functions of the program that the lobby uses.
 package struct Lobby: Sendable {
   /// A discovery that finds boards on this network.
   package let discovery: any Discovery
   /// The default name of a new board.
   package let suggestion: String
-  /// A function that returns whether a program accepts connections at one of the addresses.
   package let isReachable: @Sendable (_ addresses: [String]) async -> Bool
   /// Whether the settings contain a join code, so that the user need not enter it.
   package let hasCode: Bool

@@ -3,9 +3,7 @@ import WhiteboardKit
 
 /// The boards that the lobby lists: those on this network, and those on this computer.
 struct LobbyBoards: Sendable {
-  /// A row of the list.
   enum Row: Hashable, Sendable {
-    /// The id of an announced board.
     case nearby(String)
     case own(LobbyClient.OwnBoard)
 
@@ -22,15 +20,11 @@ struct LobbyBoards: Sendable {
   private var nearby: [String: [String: BoardEvent.FoundBoard]] = [:]
   /// The announced boards whose announced peers do not answer.
   private var unreachable: Set<String> = []
-  /// The boards that are stored on this computer.
   var own: [LobbyClient.OwnBoard] = []
 
-  /// The boards on this network.
-  ///
   /// A board that does not answer is listed with the user's own boards if there is a copy.
   private var shownNearby: [String] { nearby.keys.filter { !unreachable.contains($0) || copy(of: $0) == nil } }
 
-  /// The number of boards on this network.
   var nearbyCount: Int { shownNearby.count }
 
   /// Whether no board was found on this network.
@@ -45,9 +39,8 @@ struct LobbyBoards: Sendable {
 
   // MARK: - Announcements
 
-  /// Adds or updates an announced board.
-  ///
-  /// - Returns: Whether the announcement names a board; false for the announcement of a relay.
+  /// Adds or updates an announced board; returns whether the announcement names a board; false for the announcement of
+  /// a relay.
   mutating func found(_ board: BoardEvent.FoundBoard) -> Bool {
     // A relay announces no board of its own.
     guard let id = board.board else { return false }
@@ -61,18 +54,15 @@ struct LobbyBoards: Sendable {
     unreachable = []
   }
 
-  /// The addresses of the announced boards, by board id.
   var addresses: [String: [String]] {
     nearby.mapValues { peers in peers.values.sorted { $0.peer < $1.peer }.flatMap { $0.addresses.prefix(2) } }
   }
 
-  /// Updates whether a peer of an announced board answers.
   mutating func answered(_ isReachable: Bool, _ board: String) {
     guard nearby[board] != nil else { return }
     if isReachable { unreachable.remove(board) } else { unreachable.insert(board) }
   }
 
-  /// Removes an announcement.
   mutating func lost(_ board: BoardEvent.LostBoard) {
     guard let id = board.board else { return }
     nearby[id]?[board.peer] = nil
@@ -87,10 +77,8 @@ struct LobbyBoards: Sendable {
     nearby[board]?.values.max { ($0.participants ?? 0, $1.peer) < ($1.participants ?? 0, $0.peer) }
   }
 
-  /// Returns whether every announcement of a board states that a join code is required.
   func requiresCode(_ board: String) -> Bool { nearby[board]?.values.allSatisfy { $0.admit == "code" } ?? false }
 
-  /// Returns the local copy of a board.
   func copy(of board: String) -> LobbyClient.OwnBoard? { own.first { $0.board == board } }
 
   // MARK: - Texts
@@ -112,7 +100,6 @@ struct LobbyBoards: Sendable {
     }
   }
 
-  /// Returns the text of a row.
   func text(_ row: Row) -> String {
     switch row {
     case .nearby(let id):
@@ -135,14 +122,12 @@ struct LobbyBoards: Sendable {
     }
   }
 
-  /// The descriptions of the admission modes.
   private static let admissionTexts = [
     "anyone": "open to all", "ask": "asks first", "code": "join code required", "known": "known people only",
   ]
 }
 
 extension LobbyClient {
-  /// A board that is stored on this computer.
   package struct OwnBoard: Hashable, Sendable {
     let name: String
     let path: String

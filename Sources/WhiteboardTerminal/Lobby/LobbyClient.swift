@@ -2,19 +2,13 @@ import PeerCore
 import WhiteboardKit
 import WhiteboardRendering
 
-/// The first screen: the boards on this network and the user's own boards.
-///
-/// It handles input and discovery events, and returns the user's choice and a screen.
 package struct LobbyClient: Sendable {
-  /// The choice of the user.
   package enum Choice: Hashable, Sendable {
     /// Join a board by a name, an id, a link or an address, with a join code if one is required.
     case join(target: String, code: String?)
     /// Join a board by its id, and use the local copy at `path`.
     case rejoin(board: String, path: String)
-    /// Open or create a board with this name or file.
     case host(String)
-    /// Quit the program.
     case quit
   }
 
@@ -42,13 +36,6 @@ package struct LobbyClient: Sendable {
   private let suggestion: String
   private let hasCode: Bool
 
-  /// Creates an empty lobby.
-  ///
-  /// - Parameters:
-  ///   - columns: The width of the terminal.
-  ///   - rows: The height of the terminal.
-  ///   - suggestion: The suggested name for a new board.
-  ///   - hasCode: Whether the settings contain a join code.
   package init(columns: Int, rows: Int, suggestion: String, hasCode: Bool = false) {
     self.columns = max(columns, 1)
     self.rows = max(rows, 1)
@@ -56,7 +43,6 @@ package struct LobbyClient: Sendable {
     self.hasCode = hasCode
   }
 
-  /// Sets the size of the terminal.
   package mutating func resize(columns: Int, rows: Int) {
     self.columns = max(columns, 1)
     self.rows = max(rows, 1)
@@ -64,22 +50,18 @@ package struct LobbyClient: Sendable {
 
   // MARK: - Boards
 
-  /// Adds or updates an announced board.
   package mutating func found(_ board: BoardEvent.FoundBoard) {
     let isBoard = update { $0.found(board) }
     if isBoard { discoveryProblem = nil }
   }
 
-  /// Removes an announcement.
   package mutating func lost(_ board: BoardEvent.LostBoard) { update { $0.lost(board) } }
 
   /// Removes all announcements, because a new search begins.
   package mutating func searchBegan() { update { $0.searchBegan() } }
 
-  /// The addresses of the announced boards, by board id.
   package var addresses: [String: [String]] { boards.addresses }
 
-  /// Updates whether a peer of an announced board answers.
   package mutating func answered(_ isReachable: Bool, board: String) { update { $0.answered(isReachable, board) } }
 
   /// Changes the list; a row that the user highlighted stays highlighted.
@@ -92,10 +74,8 @@ package struct LobbyClient: Sendable {
     return result
   }
 
-  /// Shows why discovery does not work.
   package mutating func discoveryFailed(_ reason: String) { discoveryProblem = reason }
 
-  /// Sets the boards that are stored on this computer.
   package mutating func setBoards(_ boards: [OwnBoard]) { update { $0.own = boards } }
 
   /// Removes the last error, since a board was opened after it.
@@ -119,9 +99,8 @@ package struct LobbyClient: Sendable {
 
   // MARK: - Input
 
-  /// Handles an input at a time since the program began.
-  ///
-  /// - Returns: The user's choice; nil if the input does not choose anything.
+  /// Handles an input at a time since the program began; returns the user's choice; nil if the input does not choose
+  /// anything.
   package mutating func handleInput(_ event: InputEvent, now: Duration) -> Choice? {
     self.now = now
     switch event {
@@ -150,12 +129,10 @@ package struct LobbyClient: Sendable {
   /// Whether the next key is text for the prompt.
   var receivesText: Bool { editor != nil }
 
-  /// Returns whether a key opens the prompt.
   func opensText(_ event: InputEvent) -> Bool {
     event == .key(.character("N"), []) || event == .key(.character("a"), [])
   }
 
-  /// Sets the time since the program began.
   package mutating func beginFrame(now: Duration) { self.now = now }
 
   private mutating func handleKey(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Choice? {
@@ -185,8 +162,6 @@ package struct LobbyClient: Sendable {
     return nil
   }
 
-  /// Highlights the row with an index.
-  ///
   /// An index outside the list highlights the first or the last row.
   private mutating func choose(_ index: Int) {
     chosen = max(0, min(index, boards.list.count - 1))
@@ -230,7 +205,6 @@ package struct LobbyClient: Sendable {
   package var isTicking: Bool { boards.hasNoneNearby && now < .seconds(600) }
 }
 
-/// Drawing the lobby: the list, the last error, and the keys or the prompt.
 extension LobbyClient {
   private static let chosenStyle = CellStyle(.terminal, on: .terminal, .reversed)
   private static let errorStyle = CellStyle(CellColor(rgb: 0xE8601C))
@@ -245,7 +219,6 @@ extension LobbyClient {
   /// The number of rows for the list, without the title, the last row and the error.
   var listRows: Int { max(rows - 2 - failureRows.count, 1) }
 
-  /// The visible lines with their screen rows, including the highlighted line.
   private var visibleLines: [(row: Int, line: Line)] {
     let lines = lines.dropFirst()
     let at = lines.firstIndex { $0.index == chosen } ?? lines.startIndex
@@ -253,7 +226,6 @@ extension LobbyClient {
     return lines.dropFirst(top).prefix(listRows).enumerated().map { ($0 + 1, $1) }
   }
 
-  /// The last error, in at most half of the rows of the screen.
   private var failureRows: [String] {
     guard let failure, rows > 2 else { return [] }
     return TextLines.wrapped(
@@ -311,9 +283,7 @@ extension LobbyClient {
     ]
   }
 
-  /// Draws the current screen.
-  ///
-  /// - Returns: The screen, and the cell of the terminal's cursor; nil hides it.
+  /// Draws the current screen; a nil cursor hides the terminal's cursor.
   package func frame() -> (screen: Screen, cursor: (x: Int, y: Int)?) {
     var screen = Screen(width: columns, height: rows)
     for (y, line) in visibleLines where y < rows - 1 {

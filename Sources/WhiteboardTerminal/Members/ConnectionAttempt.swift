@@ -10,7 +10,6 @@ struct ConnectionAttempt: Hashable, Sendable {
   private var target: UntrustedText
   /// The time when the attempt began.
   private let since: Duration
-  /// The current step.
   private var step: BoardEvent.Joining.Step?
   /// The display name of the peer, as the peer announced or sent it.
   private var name: UntrustedText?
@@ -29,7 +28,6 @@ struct ConnectionAttempt: Hashable, Sendable {
     self.since = since
   }
 
-  /// Shows the next step.
   mutating func show(_ joining: BoardEvent.Joining) {
     step = joining.step
     if joining.step != .awaitingAcceptance { (words, end) = (nil, nil) }
@@ -40,7 +38,6 @@ struct ConnectionAttempt: Hashable, Sendable {
     addresses.append(address)
   }
 
-  /// Shows the words of the request to join, as long as the host's user can compare them.
   mutating func show(_ invitation: BoardEvent.Invitation, now: Duration) {
     words = invitation.words
     end = invitation.seconds.map { now + .seconds($0) }

@@ -7,7 +7,6 @@ import WhiteboardSync
 
 /// The other members of the session, and the peers that announce the board.
 struct Members: Sendable {
-  /// Another member.
   struct Member: Hashable, Sendable {
     var name: UntrustedText
     var icon: UntrustedText?
@@ -45,7 +44,6 @@ struct Members: Sendable {
   }
 
   private(set) var all: [MemberID: Member] = [:]
-  /// The member whose view is shown.
   private(set) var followed: MemberID?
   /// The presence of members that the board has not reported as joined yet.
   private var earlyPresences: [MemberID: Presence] = [:]
@@ -60,24 +58,19 @@ struct Members: Sendable {
   /// The members in the order of their ids.
   var sorted: [(key: MemberID, value: Member)] { all.sorted { $0.key < $1.key } }
 
-  /// Returns the display name of a member, safe to display; nil if there is no such member.
   func name(of id: MemberID) -> String? { all[id]?.name.displayed }
 
   // MARK: - Events
 
-  /// Adds a member.
-  ///
-  /// - Returns: Whether the member is new; false if it returned through another route.
+  /// Adds a member; returns whether the member is new; false if it returned through another route.
   mutating func join(_ id: MemberID, name: UntrustedText, now: Duration) -> Bool {
     all[id] = Member(name: name, state: .connected)
     if let presence = earlyPresences.removeValue(forKey: id) { all[id]?.show(presence, now: now) }
     return rerouted.remove(id) == nil
   }
 
-  /// Removes a member that left.
-  ///
-  /// - Returns: The remark for the chat; nil if the member is about to return through another route, or if it removed
-  ///   the local member.
+  /// Removes a member that left; returns the remark for the chat; nil if the member is about to return through another
+  /// route, or if it removed the local member.
   mutating func leave(_ left: BoardEvent.Left) -> String? {
     guard let id = MemberID(text: left.peer) else { return nil }
     all[id] = nil
@@ -90,13 +83,11 @@ struct Members: Sendable {
     return EventText.departure(left, of: left.name.displayed)
   }
 
-  /// Removes all members.
   mutating func removeAll() {
     all = [:]
     earlyPresences = [:]
   }
 
-  /// Stores whether a member can be reached.
   mutating func show(_ state: BoardEvent.PeerState, now: Duration) {
     guard let id = state.peer.flatMap({ MemberID(text: $0) }), var member = all[id] else { return }
     member.state = state.state
@@ -116,9 +107,6 @@ struct Members: Sendable {
     all[id]?.show(presence, now: now)
   }
 
-  /// Counts a local change for each unreachable member.
-  ///
-  /// The member receives the change later.
   mutating func countWaitingChange() {
     for (id, member) in all where member.silentSince != nil { all[id]?.waitingChanges += 1 }
   }
@@ -132,7 +120,6 @@ struct Members: Sendable {
     return index + 1 < ids.count ? ids[index + 1] : nil
   }
 
-  /// Returns a member whose name begins with the given letters.
   func member(named prefix: String) -> MemberID? {
     let prefix = prefix.lowercased()
     return all.first { $0.value.name.raw.lowercased().hasPrefix(prefix) }?.key
@@ -142,8 +129,6 @@ struct Members: Sendable {
 
   mutating func stopFollowing() { followed = nil }
 
-  /// Returns the view of the followed member.
-  ///
   /// If the member does not share its view, the returned view has the member's pointer in its center.
   mutating func followedView(_ viewport: Viewport) -> Viewport? {
     guard let followed else { return nil }

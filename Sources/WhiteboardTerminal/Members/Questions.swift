@@ -3,12 +3,10 @@ import PeerCore
 import WhiteboardKit
 import WhiteboardRendering
 
-/// The questions for the user in the order of arrival: invitations and offered files.
 struct Questions: Sendable {
   private(set) var invitations: [BoardEvent.Invitation] = []
   /// The times at which the invitations expire, on the client's clock.
   private var ends: [String: Duration] = [:]
-  /// The files that members offer.
   private(set) var fileOffers: [BoardEvent.ResourceOffered] = []
   /// The transfers that were offered to the user and have not ended.
   private var offeredTransfers: Set<String> = []
@@ -28,27 +26,22 @@ struct Questions: Sendable {
     offeredTransfers.insert(offer.transfer)
   }
 
-  /// Removes an invitation that ended.
   mutating func removeInvitation(_ id: String?) { invitations.removeAll { $0.id == id } }
 
-  /// Removes the offer of a transfer that ended.
-  ///
-  /// - Returns: Whether the transfer was offered to the user.
+  /// Removes the offer of a transfer that ended; returns whether the transfer was offered to the user.
   mutating func finish(_ transfer: String) -> Bool {
     fileOffers.removeAll { $0.transfer == transfer }
     return offeredTransfers.remove(transfer) != nil
   }
 
-  /// Removes all questions.
   mutating func removeAll() {
     invitations = []
     ends = [:]
     fileOffers = []
   }
 
-  /// Answers the first question with `y`, `A` (always) or `n`.
-  ///
-  /// - Returns: The command with the answer; nil if the key is not an answer, or if there is no question.
+  /// Answers the first question with `y`, `A` (always) or `n`; returns the command with the answer; nil if the key is
+  /// not an answer, or if there is no question.
   mutating func answer(_ key: InputEvent.Key) -> Command? {
     guard case .character(let letter) = key else { return nil }
     guard let invitation = invitations.first else {
@@ -68,7 +61,6 @@ struct Questions: Sendable {
     return answer
   }
 
-  /// Draws the first question in a box.
   func draw(on screen: inout Screen, _ layout: ScreenLayout, now: Duration) {
     if let invitation = invitations.first {
       Dialog(lines(invitation, now: now)).draw(on: &screen, layout)

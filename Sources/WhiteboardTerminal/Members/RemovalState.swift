@@ -4,7 +4,6 @@ import WhiteboardRendering
 
 /// The removal of the local member by the host, and the box that reports it.
 struct RemovalState: Sendable {
-  /// The reaction to a key while the box is shown.
   enum Answer: Equatable, Sendable {
     /// Continue with the local copy.
     case proceed
@@ -21,8 +20,6 @@ struct RemovalState: Sendable {
   /// The time for which keys are ignored after the box appeared, because the user typed them before seeing the box.
   private static let pause = Duration.seconds(1)
 
-  /// Shows a removal.
-  ///
   /// If the user continues with a copy of the board, no box is shown.
   mutating func show(_ removed: BoardEvent.Removed, now: Duration) {
     removal = removed
@@ -48,7 +45,6 @@ struct RemovalState: Sendable {
     return Answer.none
   }
 
-  /// Draws the box if it is shown.
   func draw(on screen: inout Screen, _ layout: ScreenLayout) {
     guard let removal, shownSince != nil else { return }
     let choice =

@@ -41,7 +41,6 @@ struct SessionState: Sendable {
 
   // MARK: - Names
 
-  /// Returns the names of members for game panels.
   func names(ownID: MemberID?) -> [MemberID: String] {
     var names: [MemberID: String] = [:]
     for (id, member) in members.all { names[id] = member.name.displayed }
@@ -154,13 +153,10 @@ struct BoardInfo: Hashable, Sendable {
   /// Whether the local user is joining this board and has not received its contents yet.
   var isAwaited = false
 
-  /// The name to show.
   var name: UntrustedText { title.flatMap { $0.isEmpty ? nil : $0 } ?? ownName }
 }
 
-/// The chat, with remarks about members between its lines.
 struct ChatLog: Hashable, Sendable {
-  /// A chat line of a member, or a remark.
   struct Line: Hashable, Sendable {
     /// The author's display name; empty for a remark.
     var name = UntrustedText("")
@@ -181,7 +177,6 @@ struct ChatLog: Hashable, Sendable {
   /// The number of lines that arrived while no chat was visible.
   var unreadCount = 0
 
-  /// The maximum number of lines in memory.
   static let limit = 5_000
 
   mutating func append(_ line: Line) {
@@ -190,7 +185,6 @@ struct ChatLog: Hashable, Sendable {
     if lines.count > Self.limit { lines.removeFirst() }
   }
 
-  /// Adds a remark.
   mutating func remark(_ text: String) { append(Line(text: UntrustedText(text))) }
 
   /// Removes all lines, because the whole history is added again.

@@ -3,19 +3,13 @@ import PeerCore
 import WhiteboardKit
 import WhiteboardRendering
 
-/// The board's answer to a command that the user typed.
 enum Answer {
-  /// Several lines for a panel.
   case panel(title: String, lines: [String])
-  /// One line for a message.
   case message(String)
-  /// The chat, which has its own panel.
   case chat
   /// The box that shows how others join: with one browser link, or if it is nil, in all ways.
   case invitation(BrowserInvitation?)
 
-  /// Creates the answer that an event contains.
-  ///
   /// If an event has no request id, the client itself sent the command, and the answer is not shown.
   init?(_ event: BoardEvent) {
     if case .note(let note) = event, note.code == "help" {
@@ -81,14 +75,9 @@ enum Answer {
     return line
   }
 
-  /// Returns the message for a command that was executed.
+  /// Returns the message for an executed command, which the user typed if `typed` is not nil.
   ///
-  /// - Parameters:
-  ///   - done: The answer to the command.
-  ///   - typed: The command, if the user typed it in the prompt.
-  ///   - keys: The keys that the message names.
-  /// - Returns: The message; nil for a command of a key or of the mouse whose effect the user follows on the screen,
-  ///   such as a movement.
+  /// It is nil for a command of a key or of the mouse whose effect the user follows on the screen, such as a movement.
   static func message(_ done: BoardEvent.Done, typed: Command?, _ keys: KeyMap) -> String? {
     if let message = message(done, keys) { return message }
     guard done.changed != false else { return "nothing changed" }

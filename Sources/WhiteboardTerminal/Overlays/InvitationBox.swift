@@ -4,7 +4,6 @@ import QRCode
 import WhiteboardKit
 import WhiteboardRendering
 
-/// A browser link with a role or a time limit.
 struct BrowserInvitation: Hashable, Sendable {
   let link: String
   /// What people who join with the link can do, and until when.
@@ -28,15 +27,12 @@ struct InvitationBox {
   let board: BoardInfo
   /// The only link to show; nil for all ways to join.
   let link: BrowserInvitation?
-  /// Whether the terminal shows no colors.
   let isMonochrome: Bool
 
   private var lines: [String] { lines(isShort: false) }
 
-  /// Returns the lines of the box.
-  ///
-  /// - Parameter isShort: Whether to leave out how others join with whiteboard-peer if they can also join in a browser.
-  /// - Returns: The lines, which are not wrapped yet.
+  /// Returns the lines of the box, which are not wrapped yet; `isShort` leaves out whiteboard-peer if people can join
+  /// in a browser.
   private func lines(isShort: Bool) -> [String] {
     if let link { return ["\(link.terms):", link.link, ""] + Self.lines(link.fingerprint) }
     if let admitters = board.admitters { return [EventText.admittersLine(admitters)] }

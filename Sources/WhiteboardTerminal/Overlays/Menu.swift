@@ -1,6 +1,5 @@
 /// A list of commands from which the user picks one.
 struct Menu: Hashable, Sendable {
-  /// One line of the menu.
   struct Item: Hashable, Sendable {
     let command: KeyMap.Command
     let words: String
@@ -12,7 +11,6 @@ struct Menu: Hashable, Sendable {
   /// The cell beside which the menu opens; nil for the lower left corner.
   let cell: Cell?
 
-  /// A cell of the terminal.
   struct Cell: Hashable, Sendable {
     let x: Int
     let y: Int
@@ -23,7 +21,6 @@ struct Menu: Hashable, Sendable {
     self.cell = cell
   }
 
-  /// The command of the highlighted item.
   var command: KeyMap.Command? { items.indices.contains(chosen) ? items[chosen].command : nil }
 
   /// Moves the highlight up or down; after the last item, the first one follows.
@@ -35,10 +32,8 @@ struct Menu: Hashable, Sendable {
   /// Moves the highlight by several items, and stops at the first or the last item.
   mutating func leap(_ by: Int) { choose(min(max(0, chosen + by), items.count - 1)) }
 
-  /// Highlights an item.
   mutating func choose(_ index: Int) { if items.indices.contains(index) { chosen = index } }
 
-  /// Returns the commands for the selection.
   static func ofSelection(hasText: Bool, hasGame: Bool) -> [Item] {
     var items: [Item] = []
     if hasText { items.append(Item(command: .edit, words: "edit the text")) }
@@ -52,7 +47,6 @@ struct Menu: Hashable, Sendable {
     ]
   }
 
-  /// The commands if nothing is selected.
   static let ofBoard: [Item] =
     [Tool.pen, .text, .select, .eraser, .line, .rectangle, .ellipse, .arrow].map {
       Item(command: .tool($0), words: $0.rawValue)

@@ -7,12 +7,9 @@ enum Overlay: Hashable, Sendable {
   /// How others join: with one browser link, or if it is nil, in all ways.
   case invitation(BrowserInvitation?)
   case menu(Menu)
-  /// The question whether to leave with unsaved work.
   case unsavedQuestion
 
-  /// The reaction to an input.
   enum Outcome: Hashable, Sendable {
-    /// The overlay stays open; it may have scrolled.
     case none
     case close
     /// Close, and perform the command that the user picked.
@@ -33,7 +30,6 @@ enum Overlay: Hashable, Sendable {
     }
   }
 
-  /// Whether the overlay is the chat.
   var isChat: Bool { if case .panel(let panel) = self { panel.content == .chat } else { false } }
 
   /// Whether the overlay only shows information, so that a question may close it.
@@ -48,7 +44,6 @@ enum Overlay: Hashable, Sendable {
 // MARK: - Input
 
 extension Overlay {
-  /// Handles a key.
   mutating func handle(
     _ key: InputEvent.Key,
     _ modifiers: InputEvent.Modifiers,
@@ -107,20 +102,15 @@ extension Overlay {
   private static func pick(_ command: KeyMap.Command?) -> Outcome { command.map { .perform($0) } ?? .close }
 }
 
-/// The positions of the items of a menu.
+/// The items are in as many columns as they need.
 ///
-/// The items are in as many columns as they need. If there is no room for so many columns, one column shows them page
-/// by page.
+/// If there is no room for so many columns, one column shows them page by page.
 struct MenuLayout: Hashable, Sendable {
-  /// The menu with its frame.
   let area: CellArea
-  /// The number of rows of items.
   let rows: Int
-  /// The indexes of the visible items.
   let visible: Range<Int>
   private let columnWidth: Int
 
-  /// The number of items that fit on a page.
   var count: Int { rows * max(1, (area.width - 2) / max(columnWidth, 1)) }
 
   /// Lays out a menu between the title and the last row of the screen.
@@ -146,7 +136,6 @@ struct MenuLayout: Hashable, Sendable {
     visible = first..<min(first + page, max(menu.items.count, first))
   }
 
-  /// Returns the cells of an item.
   func cells(of index: Int) -> CellArea {
     let offset = index - visible.lowerBound
     let inner = area.inset(by: 1)
@@ -160,15 +149,12 @@ struct MenuLayout: Hashable, Sendable {
 }
 
 extension Menu {
-  /// Returns the index of the item at a cell.
   func item(atX x: Int, y: Int, in layout: ScreenLayout) -> Int? {
     let layout = MenuLayout(self, layout)
     return layout.visible.first { layout.cells(of: $0).contains(x: x, y: y) }
   }
 
-  /// Handles a key that moves the highlight.
-  ///
-  /// - Returns: Whether the key moves it.
+  /// Handles a key that moves the highlight; returns whether the key moves it.
   mutating func move(_ key: InputEvent.Key, in layout: ScreenLayout) -> Bool {
     let layout = MenuLayout(self, layout)
     switch key {
@@ -185,7 +171,6 @@ extension Menu {
     return true
   }
 
-  /// Draws the menu with the key of each item.
   func draw(on screen: inout Screen, _ layout: ScreenLayout, _ keys: KeyMap) {
     let isASCII = layout.isASCII
     let layout = MenuLayout(self, layout)

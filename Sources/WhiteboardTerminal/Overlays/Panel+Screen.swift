@@ -1,8 +1,6 @@
 import WhiteboardRendering
 
-/// Drawing a panel.
 extension Panel {
-  /// Lays the panel out for the screen, and draws it.
   mutating func draw(on screen: inout Screen, _ layout: ScreenLayout, _ keys: KeyMap, _ chat: ChatLog) {
     let area = layout.panel
     let hasFrame = area.height >= 3 && area.width >= 4
@@ -34,7 +32,6 @@ extension Panel {
     }
   }
 
-  /// Draws the frame with the title, the position and the keys.
   private func drawFrame(on screen: inout Screen, _ area: CellArea, _ keys: KeyMap, isASCII: Bool) {
     screen.frame(area, .bar, isASCII: isASCII)
     let (top, bottom) = (area.rows.lowerBound, area.rows.upperBound - 1)

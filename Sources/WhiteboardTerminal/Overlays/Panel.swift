@@ -2,17 +2,14 @@ import WhiteboardRendering
 
 /// A box with a title and scrolled rows: the keys, the chat, or the answer to a command.
 struct Panel: Hashable, Sendable {
-  /// The content of the rows.
   enum Content: Hashable, Sendable {
     /// Lines that do not change while the panel is open.
     case lines([String])
-    /// The table of keys.
     case keys
     /// The chat, to which lines are added while the panel is open.
     case chat
   }
 
-  /// Text at a column of a row.
   struct Part: Hashable, Sendable {
     /// The column, counted from the left edge of the rows.
     var column = 0
@@ -28,7 +25,6 @@ struct Panel: Hashable, Sendable {
   /// The rows for ``columns``; empty until the first layout.
   private(set) var rows: [Row] = []
   private var columns = 0
-  /// The version of the content in the rows.
   private var version = 0
   /// The index of the first visible row.
   private(set) var first = 0
@@ -48,13 +44,7 @@ struct Panel: Hashable, Sendable {
     columns == self.columns && version == self.version && !rows.isEmpty
   }
 
-  /// Sets the rows, and shows as many of them as there is room for.
-  ///
-  /// - Parameters:
-  ///   - rows: The rows; nil if they did not change.
-  ///   - columns: The number of columns into which the rows fit.
-  ///   - version: The version of the content of the rows.
-  ///   - height: The number of rows for which there is room.
+  /// Sets the rows (nil if they did not change), and shows as many of them as there is room for.
   mutating func layOut(_ rows: [Row]?, columns: Int, version: Int, height: Int) {
     if let rows { self.rows = rows }
     (self.columns, self.version) = (columns, version)
@@ -64,7 +54,6 @@ struct Panel: Hashable, Sendable {
     staysAtEnd = content == .chat && first == last
   }
 
-  /// The rows that are visible.
   var visible: ArraySlice<Row> { rows.dropFirst(first).prefix(height) }
 
   /// Returns the visible range, such as `1–20 of 57`.
@@ -74,15 +63,12 @@ struct Panel: Hashable, Sendable {
     return "\(first + 1)\(isASCII ? "-" : "–")\(last) of \(rows.count)"
   }
 
-  /// Scrolls by a number of rows.
   mutating func scroll(by count: Int) {
     staysAtEnd = false
     first = min(max(0, first + count), max(0, rows.count - height))
   }
 
-  /// Handles a key that scrolls.
-  ///
-  /// - Returns: Whether the key scrolls.
+  /// Handles a key that scrolls; returns whether the key scrolls.
   mutating func scroll(_ key: InputEvent.Key) -> Bool {
     let page = max(height - 1, 1)
     switch key {

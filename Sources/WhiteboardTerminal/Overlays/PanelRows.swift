@@ -1,16 +1,13 @@
 import PeerCore
 import WhiteboardRendering
 
-/// The rows of a panel with a given number of columns.
 struct PanelRows {
   private let columns: Int
 
   init(columns: Int) { self.columns = columns }
 
-  /// Returns lines wrapped into rows.
   func rows(of lines: [String]) -> [Panel.Row] { lines.flatMap { rows(of: $0, .plain) } }
 
-  /// Returns the lines of the chat in the colors of their authors.
   func rows(of chat: ChatLog) -> [Panel.Row] {
     guard !chat.lines.isEmpty else { return [[Panel.Part(text: "No messages yet.", style: .quiet)]] }
     return chat.lines.flatMap { line in

@@ -4,7 +4,6 @@ import WhiteboardRendering
 
 /// Whether the work is saved, the messages about it, and the question about unsaved work.
 struct SaveStatus: Sendable {
-  /// The reaction to a key while the question about unsaved work is shown.
   enum Answer: Equatable, Sendable {
     case retry
     case saveElsewhere
@@ -36,7 +35,6 @@ struct SaveStatus: Sendable {
     }
   }
 
-  /// Returns the reaction to a key while the question is shown.
   static func answer(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Answer {
     switch KeyMap.name(key, modifiers) {
     case "r": .retry
@@ -47,7 +45,6 @@ struct SaveStatus: Sendable {
     }
   }
 
-  /// Draws the question whether to leave with unsaved work.
   func drawQuestion(on screen: inout Screen, _ layout: ScreenLayout, hasMembers: Bool) {
     Dialog(question(hasMembers: hasMembers)).draw(on: &screen, layout)
   }

@@ -7,25 +7,16 @@ import WhiteboardRendering
 package struct Asciicast {
   /// The width of the terminal, in columns.
   package var columns = 100
-  /// The height of the terminal, in rows.
   package var rows = 30
   /// The number of frames per second.
   package var rate = 15
   /// The playback speed, one of ``PlayerClient/speeds``.
   package var speed = 1.0
-  /// Whether pauses are skipped.
   package var skipsIdle = true
 
   package init() {}
 
   /// Writes the whole file line by line.
-  ///
-  /// - Parameters:
-  ///   - recording: The recording.
-  ///   - photos: The decoded photos.
-  ///   - from: The start, in milliseconds from the beginning of the recording.
-  ///   - to: The end, in milliseconds.
-  ///   - write: A function that writes a line, including its line feed.
   package func write(
     _ recording: Recording,
     photos: [AssetID: PhotoPixels] = [:],

@@ -4,9 +4,7 @@ import Whiteboard
 import WhiteboardRendering
 import WhiteboardSync
 
-/// Drawing the player: the board, the pointers, the chat, the bar, and the state.
 extension PlayerClient {
-  /// Draws the current screen.
   package mutating func frame() -> Screen {
     canvas.paint(BoardCanvas.frameWork)
     var screen = Screen(width: columns, height: rows)
@@ -47,7 +45,6 @@ extension PlayerClient {
     screen.put(hint, x: end, y: rows - 1, style)
   }
 
-  /// Draws the pointers of members, with their names.
   private func putPointers(_ screen: inout Screen) {
     let area = CellArea(x: 0, y: 0, width: columns, height: max(rows - 2, 1))
     for (member, presence) in recording.presence.shown(at: Int64(position)) {
@@ -63,7 +60,6 @@ extension PlayerClient {
     }
   }
 
-  /// Draws the latest chat line.
   private func putChat(_ screen: inout Screen) {
     guard rows >= 4, let chatLine, elapsed - chatLine.since < Self.messageTime else { return }
     let area = CellArea(x: 0, y: rows - 3, width: columns, height: 1)
@@ -74,7 +70,6 @@ extension PlayerClient {
     screen.put(" \(words) ", x: x, y: rows - 3, CellStyle.plain, in: area)
   }
 
-  /// Draws the keys in a box over the board.
   private func putKeys(_ screen: inout Screen) {
     let width = min(columns, (Self.keys.map(\.count).max() ?? 0) + 4)
     let height = min(rows, Self.keys.count + 2)
@@ -87,7 +82,6 @@ extension PlayerClient {
     }
   }
 
-  /// The help text of the keys.
   package static let keys = [
     "space            play and pause", "up, down         faster or slower, from 0.1x to 64x",
     "left, right      go back or forward 5 seconds; with Shift, a minute",

@@ -6,20 +6,16 @@ import WhiteboardSync
 
 /// The player of a recording: it handles input and the passing of time, and draws the screen.
 package struct PlayerClient: Sendable {
-  /// The possible speeds.
   package static let speeds = [0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64]
   /// The length in milliseconds of the shortest pause that is skipped.
   package static let idleLimit: Int64 = 2_000
   /// The length in milliseconds to which a skipped pause is shortened.
   private static let idleRest: Int64 = 300
 
-  /// Whether the recording plays.
   package private(set) var isPlaying = true
-  /// Whether pauses are skipped.
   package var skipsIdle = false
   /// The current position, in milliseconds from the beginning.
   package private(set) var position = 0.0
-  /// The number of applied steps.
   package var stepIndex: Int { playback.place }
 
   /// Whether the screen changes as time passes, without input.
@@ -34,7 +30,6 @@ package struct PlayerClient: Sendable {
   private(set) var columns: Int
   private(set) var rows: Int
   let isASCII: Bool
-  /// The index of the speed in ``speeds``.
   private(set) var speed = 3
   /// The start and end of the part that repeats, in milliseconds; the end is nil until the user sets it.
   private(set) var loop: (from: Int64, to: Int64?)?
@@ -42,12 +37,10 @@ package struct PlayerClient: Sendable {
   private let authors: [MemberID]
   /// The author whose objects are shown; nil for all authors.
   private(set) var shownAuthor: MemberID?
-  /// Whether the view follows the changes.
   private(set) var followsChanges = false
   /// Whether the user zoomed or moved the view, so that it no longer shows the whole board.
   private var isViewChosen = false
   let activity: ActivityBar
-  /// The photos that can be shown.
   private let photos: Set<AssetID>
   /// The number of ink previews that were shown or skipped.
   private var previewed = 0
@@ -57,14 +50,12 @@ package struct PlayerClient: Sendable {
   private var lastChatID: ObjectID?
   /// A message, and the time when it appeared.
   private(set) var notice: (text: String, since: Double)?
-  /// Whether the keys are shown.
   private(set) var showsKeys = false
   /// The time since the player started, in milliseconds.
   private(set) var elapsed = 0.0
   /// The time for which messages and chat lines are shown, in milliseconds.
   static let messageTime = 5_000.0
 
-  /// Creates a player that plays from the beginning.
   package init(
     _ recording: Recording,
     photos: [AssetID: PhotoPixels] = [:],
@@ -88,7 +79,6 @@ package struct PlayerClient: Sendable {
     seek(to: 0)
   }
 
-  /// Sets the size of the terminal.
   package mutating func resize(columns: Int, rows: Int) {
     self.columns = max(columns, 1)
     self.rows = max(rows, 1)
@@ -101,12 +91,10 @@ package struct PlayerClient: Sendable {
 
   // MARK: - Time
 
-  /// Sets the speed to the nearest of ``speeds``.
   package mutating func setSpeed(_ speed: Double) {
     self.speed = Self.speeds.indices.min { abs(Self.speeds[$0] - speed) < abs(Self.speeds[$1] - speed) } ?? 3
   }
 
-  /// Advances the player by a duration.
   package mutating func advance(by time: Duration) {
     elapsed += time / .milliseconds(1)
     guard isPlaying else { return }
@@ -174,7 +162,6 @@ package struct PlayerClient: Sendable {
     previewed = end
   }
 
-  /// Shows the current state of an object, or removes it.
   private mutating func show(_ id: ObjectID, on board: Board) {
     guard let snapshot = board.snapshot(id), snapshot.kind.isShown,
       shownAuthor == nil || board.authors[id.dot.incarnation] == shownAuthor
@@ -239,9 +226,6 @@ package struct PlayerClient: Sendable {
 
   // MARK: - Input
 
-  /// Handles an input.
-  ///
-  /// - Returns: Whether the user leaves.
   package mutating func handleInput(_ event: InputEvent) -> Bool {
     switch event {
     case .key(let key, let modifiers): return handleKey(key, modifiers)
@@ -324,7 +308,6 @@ package struct PlayerClient: Sendable {
     )
   }
 
-  /// Returns the display name of a member.
   func name(of member: MemberID) -> String {
     recording.name(of: member).map { UntrustedText($0).displayed } ?? String(member.description.prefix(8))
   }

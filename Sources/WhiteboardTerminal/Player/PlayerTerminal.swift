@@ -20,7 +20,6 @@ package actor PlayerTerminal {
   /// The longest time between an Escape and the other bytes of the same key.
   private static let escapeTimeout = Duration.milliseconds(30)
 
-  /// Creates a player for a terminal in raw mode.
   package init(
     _ recording: Recording,
     photos: [AssetID: PhotoPixels] = [:],
@@ -47,7 +46,6 @@ package actor PlayerTerminal {
     (wake, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// Plays until the user leaves.
   package func run() async {
     // The `defer` block below ends this task.
     let listening = Task { await self.listen() }
@@ -71,7 +69,6 @@ package actor PlayerTerminal {
     }
   }
 
-  /// Ends the player.
   package func requestEnd() { wakeUp.finish() }
 
   private func draw() {

@@ -5,7 +5,6 @@ import WhiteboardRendering
 package struct LineEditor: Hashable, Sendable {
   /// The label in front of the typed text.
   let label: String
-  /// The typed characters.
   private(set) var characters: [Character] = []
   /// The number of characters before the cursor.
   private(set) var cursor = 0
@@ -26,22 +25,17 @@ package struct LineEditor: Hashable, Sendable {
     cursor = characters.count
   }
 
-  /// The typed text.
   package var text: String { String(characters) }
 
-  /// The result of handling a key.
   enum Outcome: Hashable, Sendable {
     /// The line was edited, or nothing happened.
     case typing
-    /// The user entered this text.
     case entered(String)
-    /// The user closed the line.
     case canceled
     /// The user asked for the completion of a word.
     case complete
   }
 
-  /// Handles a key.
   mutating func handle(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Outcome {
     if modifiers.contains(.control), case .character(let letter) = key { return control(letter) }
     switch key {
@@ -89,7 +83,6 @@ package struct LineEditor: Hashable, Sendable {
     }
   }
 
-  /// Replaces the whole text.
   mutating func replace(by text: String) {
     characters = []
     cursor = 0
@@ -102,7 +95,6 @@ package struct LineEditor: Hashable, Sendable {
     insert(word)
   }
 
-  /// The word before the cursor.
   var word: String { String(characters[..<cursor].reversed().prefix { $0 != " " }.reversed()) }
 
   private mutating func remove(_ index: Int) {
@@ -111,9 +103,7 @@ package struct LineEditor: Hashable, Sendable {
     if index < cursor { cursor -= 1 }
   }
 
-  /// Draws the line on the first row of an area.
-  ///
-  /// - Returns: The cell of the cursor.
+  /// Draws the line on the first row of an area; returns the cell of the cursor.
   func draw(on screen: inout Screen, in area: CellArea, _ style: CellStyle) -> (x: Int, y: Int) {
     let y = area.rows.lowerBound
     let start = screen.put(label, x: area.columns.lowerBound, y: y, style.bold, in: area)
@@ -125,7 +115,6 @@ package struct LineEditor: Hashable, Sendable {
     return (min(start + columnsBefore(), max(area.columns.upperBound - 1, 0)), y)
   }
 
-  /// Shows a line of the history.
   private mutating func recall(_ index: Int) {
     guard (0...history.count).contains(index) else { return }
     if historyIndex == history.count { draft = characters }

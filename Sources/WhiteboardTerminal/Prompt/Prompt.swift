@@ -8,10 +8,8 @@ struct Prompt: Sendable {
   enum Purpose: Equatable, Sendable {
     case chat, command, export
     case photo(at: Point)
-    /// A move in a game.
     case move(ObjectReference, isWordle: Bool)
 
-    /// The label in front of the typed text.
     var label: String {
       switch self {
       case .chat: "say: "
@@ -31,20 +29,16 @@ struct Prompt: Sendable {
     }
   }
 
-  /// The result of handling a key.
   enum Outcome: Sendable {
     case none
-    /// The user entered a command.
     case command(PromptCommand)
     /// The user entered text that is not a valid command.
     case failure(PromptCommand.Failure)
     /// Find the files whose paths begin with this text.
     case findFiles(String)
-    /// Show the possible completions.
     case completions(String)
   }
 
-  /// The names that Tab completes.
   struct Names: Sendable {
     let members: [String]
     let objects: [ObjectID]
@@ -75,7 +69,6 @@ struct Prompt: Sendable {
 
   mutating func insert(_ text: String) { editor?.insert(text) }
 
-  /// Handles a key.
   mutating func handle(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers, _ names: @autoclosure () -> Names)
     -> Outcome
   {
@@ -103,8 +96,6 @@ struct Prompt: Sendable {
     }
   }
 
-  /// Returns the command for the entered text.
-  ///
   /// The command depends on the purpose of the prompt.
   private func command(_ text: String) throws(PromptCommand.Failure) -> PromptCommand? {
     switch purpose {
@@ -140,7 +131,6 @@ struct Prompt: Sendable {
   /// Closes the prompt for moves in a game that is over for the user.
   mutating func endGame(_ id: ObjectID) { if case .move(.id(id), _) = purpose { editor = nil } }
 
-  /// Returns the alias of the game that a request begins.
   static func newGame(_ request: Int64) -> ObjectAlias? { ObjectAlias("game-begun-by-\(request)") }
 
   /// Returns a path with `~` replaced by the home directory.

@@ -16,7 +16,6 @@ enum PromptCommand: Sendable {
   case dotStyle(DotStyle)
   case board(Command)
 
-  /// The commands of the terminal, with their descriptions.
   static let names: [(name: String, about: String)] = [
     ("q", "leave the board"), ("suspend", "return to the shell until you run fg, like Ctrl+Z"),
     ("go", "go to the object with this id, or to the text with these words"),
@@ -24,7 +23,6 @@ enum PromptCommand: Sendable {
     ("pen-style", "how lines are drawn: braille, half or ascii"),
   ]
 
-  /// The reason why a line is not a command.
   enum Failure: Error, Equatable, Sendable {
     /// The terminal does not accept the command.
     case terminal(String)
@@ -32,9 +30,7 @@ enum PromptCommand: Sendable {
     case parser(CommandError)
   }
 
-  /// Parses a line; nil if it is empty or a comment.
-  ///
-  /// - Throws: ``Failure`` with the message for the user.
+  /// Parses a line; nil if it is empty or a comment; throws ``Failure`` with the message for the user.
   init?(_ line: String) throws(Failure) {
     let words = line.split(separator: " ", maxSplits: 1).map(String.init)
     let rest = words.count > 1 ? words[1].trimmed : ""
@@ -70,13 +66,11 @@ enum PromptCommand: Sendable {
 }
 
 extension String {
-  /// The text without spaces at its ends.
   var trimmed: String {
     let isBlank: (Character) -> Bool = { $0.isWhitespace }
     let rest = drop(while: isBlank)
     return String(rest.reversed().drop(while: isBlank).reversed())
   }
 
-  /// The lines of the text, empty lines included.
   var lines: [String] { split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init) }
 }

@@ -1,17 +1,13 @@
 import Whiteboard
 import WhiteboardKit
 
-/// Text that the user types into a text object.
-///
 /// All members see the text while it is typed.
 ///
 /// Other members may type in the same object at the same time. Their changes are preserved, and move the caret.
 struct TextTyping: Sendable {
   /// The reference to the text object in commands; nil before the first letter of a new text object.
   private(set) var reference: ObjectReference?
-  /// The id of the text object, as soon as it is known.
   private(set) var id: ObjectID?
-  /// The center of the text object.
   let place: Point
   /// The text that the user sees, including changes that are not sent yet.
   private(set) var scalars: [Unicode.Scalar]
@@ -22,7 +18,6 @@ struct TextTyping: Sendable {
   /// The requests that the board has not answered.
   private var pending: Set<Int64> = []
 
-  /// Begins a new text object at a point.
   init(at place: Point) {
     self.place = place
     (scalars, sent, caret) = ([], [], 0)
@@ -37,7 +32,6 @@ struct TextTyping: Sendable {
     (sent, caret) = (scalars, scalars.count)
   }
 
-  /// The text.
   var text: String { Self.string(scalars[...]) }
 
   private static func string(_ scalars: ArraySlice<Unicode.Scalar>) -> String {
@@ -48,9 +42,7 @@ struct TextTyping: Sendable {
 
   // MARK: - Typing
 
-  /// Handles a key.
-  ///
-  /// - Returns: Whether the key ends the typing.
+  /// Handles a key; returns whether the key ends the typing.
   mutating func handle(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Bool {
     if modifiers.contains(.control), case .character(let letter) = key { return control(letter) }
     switch key {
@@ -86,7 +78,6 @@ struct TextTyping: Sendable {
     return false
   }
 
-  /// Inserts text at the caret.
   mutating func insert(_ words: String) {
     let new = Array(PlainText.lines(words).unicodeScalars)
     scalars.insert(contentsOf: new, at: caret)

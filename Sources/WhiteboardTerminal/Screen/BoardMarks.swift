@@ -11,7 +11,6 @@ struct BoardMarks {
   let allowsMotion: Bool
   let now: Duration
 
-  /// The color of the local selection.
   private static let selection: UInt32 = 0x56B4E9
   /// The color of objects that a gesture deletes, and of the lines to which objects snap.
   private static let emphasis: UInt32 = 0xCC79A7
@@ -101,7 +100,6 @@ struct BoardMarks {
     }
   }
 
-  /// Draws the handles of the local selection.
   private func drawHandles(on screen: inout Screen) {
     guard toolbox.gesture == nil, let frame = scene.selectionFrame else { return }
     let signs: (corner: String, side: String, knob: String) = layout.isASCII ? ("#", "+", "o") : ("■", "□", "○")

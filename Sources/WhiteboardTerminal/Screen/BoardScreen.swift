@@ -2,9 +2,7 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// A value that draws all parts of a board's screen.
 struct BoardScreen {
-  /// A cell of the terminal.
   typealias Position = (x: Int, y: Int)
 
   let layout: ScreenLayout
@@ -14,19 +12,12 @@ struct BoardScreen {
   let saveStatus: SaveStatus
   let prompt: Prompt
   let messages: Messages
-  /// Whether a laser pointer leaves a trail.
   let allowsMotion: Bool
-  /// The time on the client's clock.
   let now: Duration
 
   private var scene: BoardScene { workspace.scene }
 
-  /// Draws the screen.
-  ///
-  /// The canvas must already have painted the board.
-  ///
-  /// - Parameter overlay: The view that covers the board; it is laid out for the screen.
-  /// - Returns: The screen, and the cell of the terminal's cursor; nil hides it.
+  /// The canvas must already have painted the board; a nil cursor hides the terminal's cursor.
   func compose(_ overlay: inout Overlay?) -> (screen: Screen, cursor: Position?) {
     var screen = Screen(width: layout.columns, height: layout.rows)
     drawBoard(on: &screen)
@@ -69,7 +60,6 @@ struct BoardScreen {
     scene.canvas.setBackground(of: &screen, in: layout.board)
   }
 
-  /// The cell of the keyboard pen.
   private var penCell: Position? {
     guard workspace.toolbox.isKeyboardPen, let place = workspace.toolbox.pointer else { return nil }
     return layout.cell(of: place, in: scene.viewport)
@@ -88,7 +78,6 @@ struct BoardScreen {
 
   // MARK: - First and last row
 
-  /// The first row.
   var titleBar: TitleBar {
     TitleBar(
       layout: layout,
@@ -107,9 +96,7 @@ struct BoardScreen {
     )
   }
 
-  /// Draws the last row: the prompt, the message, or the status.
-  ///
-  /// - Returns: The cell of the prompt's cursor.
+  /// Draws the last row: the prompt, the message, or the status; returns the cell of the prompt's cursor.
   private func drawLastRow(on screen: inout Screen) -> Position? {
     let area = layout.bottomRow
     if let editor = prompt.editor {
@@ -151,8 +138,6 @@ struct BoardScreen {
     }
   }
 
-  /// Returns the photos in view.
-  ///
   /// Photos under a box must be drawn in cells.
   func photosInView(under overlay: Overlay?) -> PhotosInView {
     var covered = session.questions.isEmpty ? overlay?.area(in: layout) : layout.screen
@@ -161,10 +146,8 @@ struct BoardScreen {
   }
 }
 
-/// The first steps, shown in the middle of an empty board.
 struct WelcomeText {
   let keys: KeyMap
-  /// Whether there is no other member.
   let isAlone: Bool
   let isSaved: Bool
 
@@ -178,7 +161,6 @@ struct WelcomeText {
     ].filter { !$0.isEmpty }
   }
 
-  /// Draws the lines in the middle of an area.
   func draw(on screen: inout Screen, in area: CellArea) {
     let lines = lines
     let top = area.rows.lowerBound + (area.height - lines.count) / 2

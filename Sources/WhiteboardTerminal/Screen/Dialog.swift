@@ -11,9 +11,7 @@ struct Dialog {
     self.leastWidth = leastWidth
   }
 
-  /// Draws the dialog.
-  ///
-  /// - Returns: The area inside the frame.
+  /// Draws the dialog; returns the area inside the frame.
   @discardableResult func draw(on screen: inout Screen, _ layout: ScreenLayout) -> CellArea {
     let shown = Self.wrapped(lines, columns: max(layout.columns - 6, 8))
     let widest = max(shown.map { CharacterWidth.columns($0) }.max() ?? 0, leastWidth)
@@ -35,7 +33,6 @@ struct Dialog {
     return inner
   }
 
-  /// Returns lines wrapped into rows.
   static func wrapped(_ lines: [String], columns: Int) -> [String] {
     lines.flatMap { TextLines.wrapped($0, columns: columns, limit: 100) }
   }

@@ -14,18 +14,11 @@ struct FrameWriter {
     self.encoding = encoding
   }
 
-  /// Makes the next frame clear the terminal and draw everything.
   mutating func invalidate() { shown = nil }
 
-  /// Returns the bytes that show a frame; nil if nothing changes.
+  /// Returns the bytes of a synchronized update that shows a frame; nil if nothing changes.
   ///
-  /// - Parameters:
-  ///   - screen: The cells.
-  ///   - cursor: The cell of the terminal's cursor; nil hides it.
-  ///   - photos: The photos that are shown as pixels. They are written after the screen is cleared, and before the
-  ///     cells.
-  ///   - placements: The positions of these photos.
-  /// - Returns: The bytes, with the escape sequences for a synchronized update.
+  /// Photos are written after the screen is cleared, and before the cells.
   mutating func encode(
     _ screen: Screen,
     cursor: (x: Int, y: Int)?,

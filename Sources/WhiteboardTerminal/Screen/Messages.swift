@@ -10,19 +10,11 @@ struct Messages: Hashable, Sendable {
   /// The maximum number of lines of errors that are shown together.
   private static let lineLimit = 8
 
-  /// Shows a message.
   mutating func show(_ text: String, _ kind: Notice.Kind = .remark, at now: Duration) {
     notice = Notice(text: text, kind: kind, since: now)
   }
 
-  /// Shows an error.
-  ///
-  /// If other errors appeared within the last second, shows it below them.
-  ///
-  /// - Parameters:
-  ///   - message: The error.
-  ///   - nextRequest: The id of the first request after the failed action; nil if no action failed.
-  ///   - now: The time on the client's clock.
+  /// Shows an error, below other errors that appeared within the last second; `nextRequest` is nil if no action failed.
   mutating func showProblem(_ message: String, before nextRequest: Int64? = nil, at now: Duration) {
     var text = Notice.causeFirst(message)
     if let before = notice, before.kind == .problem, now - before.since < .seconds(1) {
@@ -46,9 +38,7 @@ struct Messages: Hashable, Sendable {
   /// Restarts the time of the message, because the message is not visible yet.
   mutating func postpone(to now: Duration) { notice?.since = now }
 
-  /// Closes the message if it is in a box that contains a cell.
-  ///
-  /// - Returns: Whether it was closed.
+  /// Closes the message if it is in a box that contains a cell; returns whether it was closed.
   mutating func close(atX x: Int, y: Int, in layout: ScreenLayout, isTyping: Bool) -> Bool {
     guard isBoxed(in: layout), area(in: layout, isTyping: isTyping)?.contains(x: x, y: y) == true else { return false }
     notice = nil
@@ -100,9 +90,7 @@ struct Messages: Hashable, Sendable {
     screen.put(" Esc closes ", x: 2, y: area.rows.upperBound - 1, style, in: area)
   }
 
-  /// Draws the message in the last row, if it fits there.
-  ///
-  /// - Returns: Whether it was drawn.
+  /// Draws the message in the last row, if it fits there; returns whether it was drawn.
   func drawInLastRow(on screen: inout Screen, _ layout: ScreenLayout, _ keys: KeyMap) -> Bool {
     guard let notice, !isBoxed(in: layout) else { return false }
     let area = layout.bottomRow
@@ -112,8 +100,6 @@ struct Messages: Hashable, Sendable {
     return true
   }
 
-  /// Returns the message in one line.
-  ///
   /// If a chat line is cut off, the returned text ends with the key that shows the whole line.
   func line(columns: Int, _ keys: KeyMap) -> String {
     guard let notice else { return "" }
@@ -125,23 +111,16 @@ struct Messages: Hashable, Sendable {
 }
 
 extension Notice {
-  /// The style of the message.
   var style: CellStyle { kind == .problem ? .problem : .bar }
 }
 
-/// A message for the user.
 struct Notice: Hashable, Sendable {
-  /// The kind of a message.
   enum Kind: Hashable, Sendable {
-    /// Information.
     case remark
-    /// An error.
     case problem
-    /// A line of the chat.
     case chat
   }
 
-  /// The text, with one line for each of several errors.
   var text: String
   let kind: Kind
   /// The id of the first request after a failed action; nil if the message is not about an action.

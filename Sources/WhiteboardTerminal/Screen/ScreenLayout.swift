@@ -5,12 +5,9 @@ import WhiteboardRendering
 struct ScreenLayout: Hashable, Sendable {
   private(set) var columns: Int
   private(set) var rows: Int
-  /// Whether only ASCII characters are drawn.
   var isASCII: Bool
-  /// Whether the user wants members and chat beside the board.
   var isSidePanelWanted = true
 
-  /// The width of the panel with members and chat.
   static let sidePanelWidth = 26
 
   init(columns: Int, rows: Int, isASCII: Bool) {
@@ -30,16 +27,12 @@ struct ScreenLayout: Hashable, Sendable {
   /// Whether tools and colors have their own row below the title.
   var hasToolRow: Bool { rows >= 30 && columns >= 80 }
 
-  /// The whole screen.
   var screen: CellArea { CellArea(x: 0, y: 0, width: columns, height: rows) }
 
-  /// The first row.
   var titleRow: CellArea { CellArea(x: 0, y: 0, width: columns, height: 1) }
 
-  /// The last row.
   var bottomRow: CellArea { CellArea(x: 0, y: rows - 1, width: columns, height: 1) }
 
-  /// The cells that show the board.
   var board: CellArea {
     let isSmall = rows < 4
     let top = isSmall ? 0 : hasToolRow ? 2 : 1
@@ -51,7 +44,6 @@ struct ScreenLayout: Hashable, Sendable {
     )
   }
 
-  /// The cells of the panel with members and chat.
   var sidePanel: CellArea {
     CellArea(
       x: columns - Self.sidePanelWidth,

@@ -1,8 +1,6 @@
 import WhiteboardRendering
 
-/// The styles of bars, boxes and messages.
 extension CellStyle {
-  /// Bars, boxes and messages.
   static let bar = CellStyle(CellColor(rgb: 0xE8E8E8), on: CellColor(rgb: 0x303A46))
   /// Less important text.
   static let quiet = CellStyle(.terminal, on: .terminal, .dim)
@@ -11,7 +9,6 @@ extension CellStyle {
   /// Errors, and work that is not saved.
   static let problem = CellStyle(CellColor(rgb: 0xFFFFFF), on: CellColor(rgb: 0x9A3324))
 
-  /// The same style in bold.
   var bold: CellStyle {
     var style = self
     style.attributes.insert(.bold)

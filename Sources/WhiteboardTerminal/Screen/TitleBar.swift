@@ -17,7 +17,6 @@ struct TitleBar {
   let ink: UInt32?
   let width: Double
   let zoom: Double
-  /// The name of the followed member.
   let followed: String?
   /// Whether a warning about unsaved work covers the row.
   let hasProblem: Bool
@@ -62,13 +61,9 @@ struct TitleBar {
     return (lefts[0], rights.first { CharacterWidth.columns($0) <= room } ?? rights[2])
   }
 
-  /// A part of the left end.
   private typealias LeftPart = (text: String, style: CellStyle)
 
   /// Returns the left end: the board, the members, and the games and chat lines that wait for the user.
-  ///
-  /// - Parameter isShort: Whether to shorten the name of the board and the number of chat lines.
-  /// - Returns: The parts from left to right.
   private func leftEnd(isShort: Bool) -> [LeftPart] {
     let name = isShort ? TextLines.cut(boardName.displayed, columns: 12) : boardName.displayed
     let members =
@@ -86,7 +81,6 @@ struct TitleBar {
 
   private static func width(of parts: [LeftPart]) -> Int { parts.map { CharacterWidth.columns($0.text) }.reduce(0, +) }
 
-  /// The followed member, the tool, the pen and the zoom.
   var end: String {
     let percent = Int((zoom * 100).rounded())
     let following = followed.map { "following \($0)  " } ?? ""
@@ -96,18 +90,14 @@ struct TitleBar {
 }
 
 extension KeyMap {
-  /// Returns the key of a command.
-  ///
   /// If the command has no key, returns the key of the prompt.
   func label(for command: KeyMap.Command) -> String { key(for: command) ?? ":" }
 }
 
 /// The tools and colors that the user can click, in their own row or in the title.
 struct ToolButtons {
-  /// A tool or a color.
   struct Button: Hashable, Sendable {
     let command: KeyMap.Command
-    /// The text, which begins with the key.
     let text: String
     let x: Int
     let y: Int
@@ -125,7 +115,6 @@ struct ToolButtons {
   /// The number of columns of all buttons with the shortest texts.
   static let leastWidth = Tool.allCases.count + 1 + Pens.colors.count
 
-  /// The buttons for which there is room.
   var buttons: [Button] {
     if layout.hasToolRow {
       let variants = [
@@ -166,7 +155,6 @@ struct ToolButtons {
     return buttons
   }
 
-  /// Returns the command of the button at a cell.
   func command(atX x: Int, y: Int) -> KeyMap.Command? { buttons.first { $0.area.contains(x: x, y: y) }?.command }
 
   func draw(on screen: inout Screen) {
@@ -194,7 +182,6 @@ struct ToolButtons {
 }
 
 extension Tool {
-  /// The name in the row of tools.
   fileprivate var shortName: String {
     switch self {
     case .rectangle: "rect"

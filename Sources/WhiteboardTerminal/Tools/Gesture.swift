@@ -2,9 +2,8 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// An action of the mouse or the keyboard pen between press and release.
 enum Gesture: Hashable, Sendable {
-  /// A stroke of the pen. The other members see the stroke while it is drawn.
+  /// The other members see the stroke while it is drawn.
   case stroke(Stroke)
   case shape(Tool, from: Point, to: Point)
   /// A drag that moves the view, with the last position of the mouse in cells.
@@ -17,14 +16,12 @@ enum Gesture: Hashable, Sendable {
   case resize(SelectionFrame.Resize)
   case rotate(SelectionFrame, to: Point)
 
-  /// A stroke that is being drawn.
   struct Stroke: Hashable, Sendable {
     /// The request id of the command that began the stroke.
     let request: Int64
     /// The id of the stroke's object; nil until the board has answered.
     var id: ObjectID?
     private(set) var points: [Point]
-    /// The number of points that were sent to the board.
     private var sentCount = 1
 
     /// The maximum number of points in one command.
@@ -35,7 +32,6 @@ enum Gesture: Hashable, Sendable {
       points = [place]
     }
 
-    /// Adds a point if the pen moved.
     mutating func append(_ place: Point) { if points.last != place { points.append(place) } }
 
     /// Returns the commands that send the points that were not sent yet.
@@ -55,7 +51,6 @@ enum Gesture: Hashable, Sendable {
 }
 
 extension Tool {
-  /// Returns the points of a shape that is dragged from one point to another.
   func outline(from: Point, to: Point) -> [Point] {
     switch self {
     case .rectangle: return [from, Point(x: to.x, y: from.y), to, Point(x: from.x, y: to.y), from]

@@ -15,25 +15,18 @@ struct SelectionFrame: Hashable, Sendable {
     let x: Int
     let y: Int
 
-    /// Whether the handle is at a corner.
     var isCorner: Bool { x != 0 && y != 0 }
   }
 
-  /// A handle of the frame.
   enum Handle: Hashable, Sendable {
-    /// A handle at a corner or in the middle of a side, for resizing the selection.
     case resize(Grip)
-    /// The round handle, for rotating the selection.
     case knob
   }
 
-  /// A resize in progress.
   struct Resize: Hashable, Sendable {
     let frame: SelectionFrame
     let grip: Grip
-    /// The place where the drag began.
     let from: Point
-    /// The place of the pointer.
     var to: Point
     /// Whether the center stays where it is, instead of the opposite corner or side.
     var isCentered = false
@@ -43,7 +36,6 @@ struct SelectionFrame: Hashable, Sendable {
     /// The place that the resize does not move.
     var pivot: Point { isCentered ? frame.center : frame.place(-grip.x, -grip.y, of: frame.half(scalesLines)) }
 
-    /// The factor by which the frame grows.
     var factor: Double {
       let half = frame.half(scalesLines)
       let (start, pivot) = (frame.place(grip.x, grip.y, of: half), pivot)
@@ -72,14 +64,11 @@ struct SelectionFrame: Hashable, Sendable {
 
   /// The corners, clockwise from the top left corner before the rotation.
   let corners: [Point]
-  /// The center of rotation.
   let center: Point
   /// The resize handles with their places.
   let grips: [Place<Grip>]
-  /// The rotate handle.
   let knob: Point
 
-  /// A value with its place on the board.
   struct Place<Value: Hashable & Sendable>: Hashable, Sendable {
     let value: Value
     let point: Point
@@ -99,11 +88,6 @@ struct SelectionFrame: Hashable, Sendable {
   /// Creates the frame around objects; nil without objects.
   ///
   /// The frame of one object is rotated with it; the frame of several objects is upright.
-  ///
-  /// - Parameters:
-  ///   - snapshots: The objects.
-  ///   - viewport: The visible part of the board.
-  ///   - words: Returns the rectangle that an object's text covers, which may be larger than the object.
   init?(_ snapshots: [ObjectSnapshot], in viewport: Viewport, words: (ObjectID) -> Rectangle?) {
     guard let first = snapshots.first else { return nil }
     self.viewport = viewport
@@ -142,8 +126,6 @@ struct SelectionFrame: Hashable, Sendable {
     )
   }
 
-  /// Returns the handles.
-  ///
   /// A side has a handle in its middle only if there is room for three handles.
   private static func grips(_ corners: [Point], _ viewport: Viewport) -> [Place<Grip>] {
     var grips = zip(cornerDirections, corners).map { Place(value: Grip(x: $0.0.0, y: $0.0.1), point: $0.1) }
@@ -180,8 +162,6 @@ struct SelectionFrame: Hashable, Sendable {
     return viewport.place(atColumn: Double(column) + 0.5, row: Double(row) + 0.5)
   }
 
-  /// Returns the handle at a point, or the nearest handle within one cell.
-  ///
   /// Inside the selection, a handle must be exactly at the point.
   func handle(at place: Point) -> Handle? {
     let cell = viewport.cell(of: place)
@@ -203,8 +183,6 @@ struct SelectionFrame: Hashable, Sendable {
     return along.magnitude <= halfWidth + margin.width / 2 && across.magnitude <= halfHeight + margin.height / 2
   }
 
-  /// Returns half of the size that a resize changes.
-  ///
   /// If a resize does not scale lines, the size does not include the line width of a single stroke.
   fileprivate func half(_ scalesLines: Bool) -> Size {
     let line = scalesLines ? 0 : lineInset
@@ -219,10 +197,8 @@ struct SelectionFrame: Hashable, Sendable {
     Point(x: center.x + x * rotation.cosine - y * rotation.sine, y: center.y + x * rotation.sine + y * rotation.cosine)
   }
 
-  /// Returns the corners of the moved frame.
   func moved(by offset: Point) -> [Point] { corners.map { Point(x: $0.x + offset.x, y: $0.y + offset.y) } }
 
-  /// Returns the corners of the frame rotated about its center.
   func turned(byDegrees degrees: Double) -> [Point] {
     let steps = (degrees / 360 * 4096).rounded()
     let turn = Rotation(steps: UInt64((Int64(steps) % 4096 + 4096) % 4096))

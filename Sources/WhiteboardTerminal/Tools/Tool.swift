@@ -8,7 +8,6 @@ package enum Tool: String, Hashable, Sendable, CaseIterable {
   case picker = "color picker"
   case select, hand, laser
 
-  /// The standard key of the tool.
   package var key: Character {
     switch self {
     case .pen: "p"
@@ -26,10 +25,8 @@ package enum Tool: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// The name of the tool in settings.
   var name: String { self == .picker ? "colour-picker" : rawValue.replacing(" ", with: "-") }
 
-  /// A short hint on how to use the tool.
   var hint: String {
     switch self {
     case .pen: "drag to draw"
@@ -49,10 +46,8 @@ package enum Tool: String, Hashable, Sendable, CaseIterable {
 
 /// The colors and widths that the user can choose with keys.
 ///
-/// Color-blind users can distinguish the colors on dark and light backgrounds.
-///
-/// The hues are those of Okabe and Ito (2008), a little brighter for dark terminals. The first color is the text color
-/// of the terminal.
+/// Color-blind users can distinguish the colors on dark and light backgrounds. The hues are those of Okabe and Ito
+/// (2008), a little brighter for dark terminals. The first color is the text color of the terminal.
 package enum Pens {
   /// The name and the `0xRRGGBB` value of the color for each digit key from 0 on; nil is the text color of the
   /// terminal.
@@ -64,7 +59,6 @@ package enum Pens {
   /// The line widths that the keys step through, in board units.
   package static let widths: [Double] = [2, 5, 8, 12, 20, 32]
 
-  /// Returns the name of a color.
   static func name(of rgb: UInt32?) -> String {
     if let known = colors.first(where: { $0.rgb == rgb }) { return known.name }
     return String(ColorText.text((rgb ?? 0) << 8 | 0xFF).dropLast(2))

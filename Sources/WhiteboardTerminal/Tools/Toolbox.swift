@@ -5,7 +5,6 @@ import WhiteboardKit
 ///
 /// ``Workspace`` turns presses, drags and releases of the mouse or the keyboard pen into commands.
 struct Toolbox: Sendable {
-  /// The tool that the next press uses.
   var tool = Tool.pen
   /// The color of the pen, `0xRRGGBB`; nil for the color of the terminal's text.
   var ink: UInt32?
@@ -17,9 +16,7 @@ struct Toolbox: Sendable {
   var isKeyboardPen = false
   /// The point on the board that the mouse or the keyboard pen points at.
   var pointer: Point?
-  /// The gesture in progress.
   var gesture: Gesture?
-  /// Scaling and rotation of the selection.
   var transforms = SelectionTransforms()
   private var lastClick: (place: Point, time: Duration)?
 
@@ -31,10 +28,8 @@ struct Toolbox: Sendable {
   /// The color of the pen, `0xRRGGBBAA`; nil for the default color.
   var color: UInt32? { ink.map { $0 << 8 | 0xFF } }
 
-  /// The color and width of the pen.
   var pen: Pen { Pen(color: color, width: width.inHundredths) }
 
-  /// Makes the pen one step thinner or wider.
   mutating func changeWidth(_ step: Int) {
     let widths = Pens.widths
     let index = widths.firstIndex { $0 >= width } ?? widths.count - 1
@@ -48,9 +43,8 @@ struct Toolbox: Sendable {
   /// The position of the mouse is in cells.
   mutating func beginPan(x: Double, y: Double) { gesture = .pan(lastX: x, lastY: y) }
 
-  /// Continues to move the board.
-  ///
-  /// - Returns: The distance to move the board, in dots; nil if the user is not moving the board.
+  /// Continues to move the board; returns the distance to move the board, in dots; nil if the user is not moving the
+  /// board.
   mutating func pan(toX x: Double, y: Double) -> (x: Double, y: Double)? {
     guard case .pan(let lastX, let lastY) = gesture else { return nil }
     gesture = .pan(lastX: x, lastY: y)
@@ -65,8 +59,6 @@ struct Toolbox: Sendable {
   }
 }
 
-/// Scaling and rotation of the selection.
-///
 /// The commands set the scale and angle of a single object, but scale and rotate several objects relative to their
 /// current state.
 struct SelectionTransforms: Sendable {
@@ -81,7 +73,6 @@ struct SelectionTransforms: Sendable {
   /// The next key press continues from this target, because keys may arrive faster than answers.
   private var target: Target?
 
-  /// Scales the selection about its center.
   mutating func scale(by factor: Double, _ scene: BoardScene, _ requests: inout PendingRequests) -> [BoardEffect] {
     guard factor != 1 else { return [] }
     guard !scene.selection.isEmpty else { return [.selectionRequired] }
@@ -120,7 +111,6 @@ struct SelectionTransforms: Sendable {
     }
   }
 
-  /// Rotates the selection clockwise about its center.
   mutating func rotate(by degrees: Double, _ scene: BoardScene, _ requests: inout PendingRequests) -> [BoardEffect] {
     guard degrees != 0 else { return [] }
     guard !scene.selection.isEmpty else { return [.selectionRequired] }

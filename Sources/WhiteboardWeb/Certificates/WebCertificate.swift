@@ -24,7 +24,6 @@ struct WebCertificate {
   let fingerprint: String
   /// The certificate authority that browsers can install, in DER; `nil` for the user's own certificate.
   let authority: [UInt8]?
-  /// The time at which the certificate expires.
   private let validity: Validity
 
   /// The hosts at which other devices can open the page, names first; this device's own names only if there are no
@@ -45,12 +44,7 @@ struct WebCertificate {
     }.joined(separator: ":")
   }
 
-  /// Loads the user's own certificate.
-  ///
-  /// - Parameters:
-  ///   - certificates: A PEM file with the certificate, and the certificates that signed it.
-  ///   - keyFile: A PEM file with its private key.
-  /// - Throws: ``WebGatewayError`` if a file cannot be read, or the certificate cannot be used.
+  /// Loads the user's own certificate; throws if a file cannot be read, or the certificate cannot be used.
   init(certificates: String, key keyFile: String) throws(WebGatewayError) {
     let (chainPEM, keyPEM) = (try Self.content(of: certificates), try Self.content(of: keyFile))
     do { chain = try NIOSSLCertificate.fromPEMBytes(chainPEM) } catch {
@@ -93,13 +87,8 @@ struct WebCertificate {
     }
   }
 
-  /// Loads the certificate that the gateway created; creates or renews it if necessary.
-  ///
-  /// - Parameters:
-  ///   - directory: The data directory, in which `web-authority.pem` and `web.pem` are stored.
-  ///   - hosts: The addresses and names at which browsers reach this machine.
-  ///   - now: The current time.
-  /// - Throws: ``WebGatewayError`` if a file cannot be read or written.
+  /// Loads the certificate that the gateway created; creates or renews it if necessary; throws if a file cannot be read
+  /// or written.
   init(inDirectory directory: String, for hosts: Set<String>, now: Date = .now) throws(WebGatewayError) {
     let authority = try CertifiedKey.load(
       "\(directory)/web-authority.pem",
@@ -126,18 +115,11 @@ struct WebCertificate {
     validity = Validity(own.certificate)
   }
 
-  /// Returns whether the certificate that the gateway created still fits.
-  ///
-  /// - Parameters:
-  ///   - hosts: The addresses and names at which browsers reach this machine.
-  ///   - now: The current time.
-  /// - Returns: False if another certificate is needed.
   func fits(_ hosts: Set<String>, now: Date) -> Bool { !isDue(now) && Self.names(self.hosts, enoughOf: hosts) }
 
   /// Returns whether the certificate must be renewed.
   func isDue(_ now: Date) -> Bool { validity.isDue(now) }
 
-  /// The time in which a certificate is valid.
   private struct Validity {
     private let start, end: Date
 
@@ -150,11 +132,10 @@ struct WebCertificate {
     }
   }
 
-  /// Returns whether a certificate with these names is sufficient for a machine with the given hosts.
+  /// The certificate must contain all names and IPv4 addresses.
   ///
-  /// The certificate must contain all names and IPv4 addresses. IPv6 addresses often change every day, and browsers
-  /// warn again about each new certificate. So if the machine has no IPv4 address, one IPv6 address is enough. If it
-  /// has one, no IPv6 address is required.
+  /// IPv6 addresses often change every day, and browsers warn again about each new certificate. So if the machine has
+  /// no IPv4 address, one IPv6 address is enough. If it has one, no IPv6 address is required.
   private static func names(_ names: Set<String>, enoughOf hosts: Set<String>) -> Bool {
     let own: Set = ["127.0.0.1", "::1"]
     let v6 = hosts.subtracting(own).filter { IPAddressBytes($0)?.bytes.count == 16 }
@@ -163,7 +144,6 @@ struct WebCertificate {
   }
 }
 
-/// A P-256 key with its certificate.
 private struct CertifiedKey {
   /// The number of seconds for which a gateway's certificate is valid; at most 397 days (WEB-9).
   static let lifetime = 396.0 * 86_400
@@ -180,7 +160,6 @@ private struct CertifiedKey {
     der = serializer.serializedBytes
   }
 
-  /// Creates a certificate authority.
   init(authorityFrom now: Date) throws {
     let key = P256.Signing.PrivateKey()
     // The number distinguishes the authorities of several machines.
@@ -206,7 +185,6 @@ private struct CertifiedKey {
     )
   }
 
-  /// Creates the certificate of a gateway.
   init(for hosts: Set<String>, by authority: CertifiedKey, from now: Date) throws {
     let key = P256.Signing.PrivateKey()
     let names = hosts.sorted().map { host in
@@ -278,7 +256,6 @@ private struct CertifiedKey {
 }
 
 extension Certificate {
-  /// The host names and IP addresses of the certificate.
   fileprivate var hosts: Set<String> {
     guard let names = try? extensions.subjectAlternativeNames else { return [] }
     return Set(

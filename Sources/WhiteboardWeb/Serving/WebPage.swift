@@ -3,9 +3,7 @@ import CZlib
 import Crypto
 import NIOCore
 
-/// The files of the page, which are part of the program.
 struct WebPage: Sendable {
-  /// A file that browsers can request.
   struct File: Sendable {
     /// The bytes without compression; nil if the program contains only the compressed bytes.
     let bytes: ByteBuffer?
@@ -64,18 +62,14 @@ struct WebPage: Sendable {
     )
   }
 
-  /// The paths of all files.
   var paths: [String] { files.keys.sorted() }
 
-  /// Returns the file for the path of a request.
   func file(at path: String) -> File? { files[path == "/" ? "/index.html" : path] }
 }
 
 /// The gzip compression of files for browsers (RFC 1952).
 enum Gzip {
-  /// Compresses bytes as much as possible.
-  ///
-  /// - Returns: The compressed bytes; nil if there is not enough memory.
+  /// Compresses bytes as much as possible; nil if there is not enough memory.
   static func compress(_ bytes: [UInt8]) -> [UInt8]? {
     var stream = z_stream()
     // 15 selects the largest window, and adding 16 selects the gzip format.

@@ -14,7 +14,6 @@ final class WebRequests: ChannelInboundHandler, RemovableChannelHandler {
     case responding(WebResponse)
     /// A request that carries bytes of a web link.
     case posting(TransferID, start: Int, ByteBuffer)
-    /// A request that opens a web link.
     case opening
     /// The connection carries a web link, or is about to close.
     case over

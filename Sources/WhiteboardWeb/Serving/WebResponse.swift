@@ -1,7 +1,6 @@
 import NIOCore
 import NIOHTTP1
 
-/// A response to a request of a browser.
 struct WebResponse: Error {
   private var status: HTTPResponseStatus
   private var headers: HTTPHeaders

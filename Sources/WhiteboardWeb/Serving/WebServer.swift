@@ -16,9 +16,7 @@ import Musl
 ///
 /// Confined to the event loop of the transport's links.
 final class WebServer {
-  /// A valid request.
   enum Request {
-    /// A file, with the response that contains it.
     case file(WebResponse)
     /// A request that opens a web link without a WebSocket.
     case openLink
@@ -46,15 +44,10 @@ final class WebServer {
   /// The valid values of the `Host` header.
   private var authorities: Set<String> = []
 
-  /// Creates the state of a gateway.
+  /// Throws if TLS cannot use the certificate.
   ///
-  /// - Parameters:
-  ///   - page: The files of the page.
-  ///   - certificate: The certificate, which also names the hosts of the page.
-  ///   - port: The port of the page.
-  ///   - acceptLink: Makes a connection a web link of the transport. The last handler of the channel reads and writes
-  ///     the bytes of the web link. If it throws, the connection is closed.
-  /// - Throws: An error if TLS cannot use the certificate.
+  /// `acceptLink` makes a connection a web link of the transport, whose bytes the last handler of the channel reads and
+  /// writes. If it throws, the connection is closed.
   init(
     _ page: WebPage,
     _ certificate: WebCertificate,
@@ -67,12 +60,10 @@ final class WebServer {
     try use(certificate)
   }
 
-  /// Uses another certificate for new connections.
+  /// Uses another certificate for new connections; throws if TLS cannot use the certificate; nothing changes.
   ///
   /// Certificates that the gateway made earlier remain in use for the addresses that they name, since browsers warn
   /// again about a new one, and cannot ask the user while a web link reconnects.
-  ///
-  /// - Throws: An error if TLS cannot use the certificate; nothing changes.
   func use(_ new: WebCertificate) throws {
     let security = try Self.security(new)
     if new.authority == nil { certificates = [] }
@@ -207,15 +198,11 @@ final class WebServer {
     )
   }
 
-  /// Returns the origin of the page whose web link a connection carries.
   func origin(of channel: any Channel) -> String { origins[ObjectIdentifier(channel)] ?? "" }
 
   // MARK: Requests
 
-  /// Checks the head of a request.
-  ///
-  /// - Returns: The valid request.
-  /// - Throws: The response that refuses the request.
+  /// Checks the head of a request; returns the valid request; throws the response that refuses the request.
   func check(_ head: HTTPRequestHead, from channel: any Channel) throws(WebResponse) -> Request {
     guard head.headers["Host"].count == 1, let host = head.headers.first(name: "Host"),
       authorities.contains(host.lowercased())
@@ -339,10 +326,7 @@ struct WebConnections {
   private var addresses: [ObjectIdentifier: AddressBlock] = [:]
   private var counts: [AddressBlock: Int] = [:]
 
-  /// Creates the state of a gateway without connections.
-  ///
-  /// - Parameter descriptors: The number of file descriptors that the process may have. At least half of them remain
-  ///   for peers and files.
+  /// At least half of `descriptors` remain for peers and files.
   init(descriptors: Int = Self.raisedDescriptorLimit()) { limit = min(Self.maximum, descriptors / 2) }
 
   /// Raises the limit of the process for open file descriptors as far as it may, and returns it.
@@ -361,8 +345,8 @@ struct WebConnections {
 
   /// Adds a connection; returns false if a limit is reached.
   ///
-  /// `host` is the IP address of the other end. As for peers (LNK-6), all addresses in an
-  /// IPv6 /64 usually count as one address.
+  /// `host` is the IP address of the other end. As for peers (LNK-6), all addresses in an IPv6 /64 usually count as one
+  /// address.
   mutating func enter(_ id: ObjectIdentifier, from host: String) -> Bool {
     let address = AddressBlock(host: host)
     guard addresses.count < limit, counts[address, default: 0] < Self.maximumPerAddress else { return false }
@@ -371,7 +355,6 @@ struct WebConnections {
     return true
   }
 
-  /// Removes a connection, if it was added.
   mutating func leave(_ id: ObjectIdentifier) {
     guard let address = addresses.removeValue(forKey: id) else { return }
     let rest = counts[address, default: 1] - 1
