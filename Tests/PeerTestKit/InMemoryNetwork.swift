@@ -355,7 +355,6 @@ public actor InMemoryNetwork {
   }
 }
 
-/// The state of an in-memory network.
 extension InMemoryNetwork {
   struct Machine {
     var problem: DiscoveryProblem?

@@ -10,7 +10,6 @@ import WhiteboardSync
 
 /// Damages the files of a killed program at seeded places, and expects every loss to be reported.
 @Suite struct DamagedFileTests {
-  /// A kind of damage to the files.
   enum Damage: String, CaseIterable {
     case bitInLog, bitsInLog, sectorInLog, bitInLogHeader, logCut, logTorn, logGone, logOfAnother
     case bitInFile, fileCut, bitInIndex, indexGone, bitInLogWithoutIndex
@@ -39,7 +38,6 @@ import WhiteboardSync
     var whole = 0
     /// The number of cases that could not be opened for writing, and were not changed.
     var refused = 0
-    /// The number of cases that were opened with a warning.
     var warned = 0
     /// The number of cases with a warning that had all steps when they were opened.
     var complete = 0
@@ -74,7 +72,6 @@ import WhiteboardSync
     return files
   }
 
-  /// Damages the files.
   private func damaged(
     _ files: [String: Data],
     _ other: [String: Data],

@@ -158,7 +158,6 @@ struct EditingTests {
     #expect(texts(recording).count > 3 && texts(other) == texts(recording))
   }
 
-  /// Returns the board at the end.
   private func end(_ recording: Recording) -> RestoredBoard {
     var playback = Playback(recording, spacing: .max)
     playback.seek(toPlace: recording.count)

@@ -23,24 +23,16 @@ final class TemporaryDirectory: Sendable {
 
 /// A session of several people on a board, and the document of one of them.
 struct RecordedWorld {
-  /// The start time of the recordings.
   static let start: Int64 = 1_700_000_000_000
 
   let directory: TemporaryDirectory
   let path: String
-  /// The digest of the board at the end.
   let digest: Bytes32
 
-  /// Lets some replicas draw, and records one of them, with a step every tenth of a second.
+  /// Lets some replicas draw, and records one of them, with a step every tenth of a second; throws the errors of
+  /// writing the document.
   ///
   /// There is a keyframe after each 40 changes, and a marker in the middle.
-  /// - Parameters:
-  ///   - seed: The seed of their actions.
-  ///   - steps: The number of steps.
-  ///   - crashes: How many replicas restart from their stored state.
-  ///   - hasPhoto: Whether there is a photo of 5 MB.
-  ///   - copy: Copies the files when everything is written, before the document is closed.
-  /// - Throws: The errors of writing the document.
   init(
     seed: UInt64,
     steps: Int = 150,

@@ -3,7 +3,6 @@ import Testing
 
 @testable import WhiteboardDocument
 
-/// Which files this process has open.
 @Suite struct OpenFilesTests {
   @Test("[REC-16] a new file never counts as open because it got the inode number of a closed file") func inodeReuse()
     async throws

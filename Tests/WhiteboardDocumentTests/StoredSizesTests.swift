@@ -11,7 +11,6 @@ import Testing
 
   init() throws { directory = try TemporaryDirectory() }
 
-  /// Creates a document and changes it with SQL.
   private func changed(_ sql: String) async throws -> String {
     let path = directory.file()
     let document = try await BoardDocument.create(at: path, board: someBoard, name: "x", now: 0)

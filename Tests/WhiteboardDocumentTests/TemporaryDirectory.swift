@@ -31,7 +31,6 @@ func numberedBytes(_ number: Int, size: Int = 16) -> [UInt8] {
   return head + (0..<max(0, size - 8)).map { _ in UInt8.random(in: 0...255, using: &generator) }
 }
 
-/// Returns the numbers of the unchanged entries.
 func numbers(_ entries: [DocumentEntry]) -> [Int] {
   entries.compactMap { entry in
     guard case .batch(let bytes, _) = entry, bytes.count >= 8 else { return nil }

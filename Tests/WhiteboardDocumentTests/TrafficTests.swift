@@ -9,7 +9,6 @@ import Testing
 @Suite struct TrafficTests {
   private static let peers = (1...3).map { [UInt8](repeating: $0, count: 32) }
 
-  /// Returns one entry of each kind with all its fields.
   private static func entries(_ generator: inout SeededGenerator) -> [TrafficEntry] {
     var time: Int64 = 1_700_000_000_000
     return TrafficEntry.Kind.allCases.map { kind in

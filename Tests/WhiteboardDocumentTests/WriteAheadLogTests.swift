@@ -48,7 +48,6 @@ import WhiteboardDocument
     (1...9).map { "\(path).damaged-\($0)" }.filter { FileManager.default.fileExists(atPath: $0) }
   }
 
-  /// Opens for writing, and returns the entries and the reported damage.
   private func open(_ path: String) async throws -> (entries: [Int], damages: [String]) {
     let document = try await BoardDocument.open(at: path, mode: .writing)
     let found = numbers(try await document.load().entries)

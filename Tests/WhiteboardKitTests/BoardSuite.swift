@@ -29,7 +29,6 @@ struct BoardRoom {
     return configuration
   }
 
-  /// Creates a host of the network in memory whose boards listen on loopback.
   func host() async -> InMemoryHost {
     let host = await network.host(named: "\(UInt64.random(in: 0...UInt64.max))")
     return InMemoryHost(
@@ -40,7 +39,6 @@ struct BoardRoom {
     )
   }
 
-  /// Returns the configuration of a guest "ben" that joins a board by its link.
   func joining(_ ready: BoardEvent.Ready) async throws -> BoardConfiguration {
     await configuration(.join(.link(try BoardLink(ready.link)), patience: .seconds(10)), "ben")
   }

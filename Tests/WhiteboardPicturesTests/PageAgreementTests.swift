@@ -74,7 +74,6 @@ import WhiteboardRendering
 }
 
 extension PicturePageTests.Page {
-  /// Returns the color at a point of the board.
   fileprivate func rgb(_ place: Point) -> UInt32 {
     let column = Int((place.x - picture.region.least.x) * scale)
     let row = Int((place.y - picture.region.least.y) * scale)

@@ -6,7 +6,6 @@ import WhiteboardRendering
 @testable import WhiteboardPictures
 
 @Suite("Pages of a board") struct PicturePageTests {
-  /// A board, and the files of its photos.
   struct World {
     let board: Board
     var files: [AssetID: [UInt8]] = [:]

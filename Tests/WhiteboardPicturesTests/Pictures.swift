@@ -15,7 +15,6 @@ enum Pictures {
     return Array(try Data(contentsOf: folder.appending(path: "Pictures/\(name)")))
   }
 
-  /// Returns a JPEG with an orientation.
   static func jpeg(_ orientation: PhotoOrientation, isLittle: Bool = false) throws -> [UInt8] {
     let value = orientation.rawValue
     let tiff: [UInt8] =

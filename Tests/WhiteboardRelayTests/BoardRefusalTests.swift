@@ -7,7 +7,6 @@ import WhiteboardKit
 @testable import PeerSession
 @testable import WhiteboardRelay
 
-/// The limits on boards of strangers.
 @Suite struct BoardRefusalTests {
   private static let grant = RelayGrant(key: [1], signature: [2])
 

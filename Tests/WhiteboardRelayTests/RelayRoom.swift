@@ -14,7 +14,6 @@ struct RelayRoom {
   let identity = PeerIdentity.ephemeral()
   let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-  /// The directory of the relay's files.
   var data: String { directory + "/relay" }
 
   /// Creates a directory while `body` runs.
@@ -30,7 +29,6 @@ struct RelayRoom {
     try await body(RelayRoom(directory: directory))
   }
 
-  /// Creates a relay in the room's directory, or in another one.
   func relay(in place: String? = nil, _ change: (inout RelayConfiguration) -> Void = { _ in }) throws -> Relay {
     let data = place ?? data
     var configuration = RelayConfiguration(

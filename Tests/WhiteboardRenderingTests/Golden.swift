@@ -9,12 +9,10 @@ import Testing
 /// `WHITEBOARD_WRITE_GOLDENS=1` in the environment, a file that differs is rewritten. The test fails anyway, so that no
 /// change is overlooked; check the difference before you commit it.
 enum Golden {
-  /// Compares a screen with the file of a name.
   static func check(_ screen: Screen, _ name: String, sourceLocation: SourceLocation = #_sourceLocation) {
     check(text(of: screen), name, sourceLocation: sourceLocation)
   }
 
-  /// Compares a text with the file of a name.
   static func check(_ text: String, _ name: String, sourceLocation: SourceLocation = #_sourceLocation) {
     let file = directory.appending(path: name + ".txt")
     let known = (try? Data(contentsOf: file)).map { String(decoding: $0, as: UTF8.self) }

@@ -18,13 +18,11 @@ final class LoadClock: Sendable {
 
   /// The number of seconds since the run began.
   var now: Double { Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9 }
-  /// The readings of both clocks for a replica.
   var moment: Moment {
     let milliseconds = UInt64(now * 1000)
     return Moment(wall: 1_800_000_000_000 + milliseconds, uptime: milliseconds + 1)
   }
 
-  /// Whether the load is running.
   var isLoaded: Bool {
     get { state.withLockedValue { $0.isLoaded } }
     set { state.withLockedValue { $0.isLoaded = newValue } }
@@ -90,7 +88,6 @@ struct Outcome {
     latencies.sort()
   }
 
-  /// Returns the latency of a quantile.
   func quantile(_ part: Double) -> Double {
     latencies.isEmpty ? .nan : latencies[min(latencies.count - 1, Int(Double(latencies.count) * part))]
   }

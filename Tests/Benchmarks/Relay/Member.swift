@@ -6,9 +6,7 @@ import WhiteboardSync
 
 /// A member of the board: a real session and a replica, without a program around them.
 actor Member {
-  /// The behavior of a member.
   enum Kind: Sendable {
-    /// The member draws and reads normally.
     case ordinary
     /// The member reads nothing during the load.
     case deaf
@@ -202,6 +200,5 @@ actor Member {
     if queued > 1_000 { await withCheckedContinuation { roomWaiter = $0 } }
   }
 
-  /// The digest of the member's board.
   var digest: String { replica?.digest.hex ?? "" }
 }

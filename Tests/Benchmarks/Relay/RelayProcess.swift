@@ -9,7 +9,6 @@ final class RelayProcess {
   /// The join link of its only board.
   let link: BoardLink
 
-  /// Starts the program and creates a board on it.
   init(program: String) async throws {
     directory = FileManager.default.temporaryDirectory.path + "/relay-bench-\(getpid())"
     process.executableURL = URL(fileURLWithPath: program)
@@ -31,7 +30,6 @@ final class RelayProcess {
     link = try BoardLink(text)
   }
 
-  /// Ends the process and removes its files.
   func end() {
     process.terminate()
     process.waitUntilExit()

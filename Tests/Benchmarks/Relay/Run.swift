@@ -1,7 +1,6 @@
 import Foundation
 import PeerSession
 
-/// One run of the benchmark.
 struct Run: Sendable {
   let memberCount: Int
   /// The operations per second of each member.

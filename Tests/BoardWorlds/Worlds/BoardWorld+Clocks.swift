@@ -6,10 +6,8 @@ extension BoardWorld {
   /// The maximum number of milliseconds by which a correct clock is ahead.
   private static let rightSkew: Int64 = 2000
 
-  /// Returns the wall clock reading of a board.
   func wall(of peer: Peer) -> UInt64 { UInt64(max(0, Int64(clock) + peer.skew)) }
 
-  /// Sets a clock to a random time.
   func setClock(of one: Int) {
     peers[one].skew = newSkew()
     tally[.clocks] += 1

@@ -3,7 +3,6 @@ import PeerTestKit
 import Whiteboard
 import WhiteboardSync
 
-/// The end of a world, and its final checks.
 extension BoardWorld {
   /// Exchanges updates until no board learns anything new: each with each, or all through one.
   func heal() throws(Failure) {

@@ -36,7 +36,6 @@ public final class BoardWorld {
     var disk: [Stored] = []
     /// The number of stored changes that survive a crash.
     var durable = 0
-    /// The batches in the board's log, which may have been shortened.
     var log: [Batch] = []
 
     init(member: MemberID, skew: Int64, board: Board) {
@@ -98,9 +97,7 @@ public final class BoardWorld {
     )
   }
 
-  /// The incarnations of the boards of a world.
   final class Incarnations {
-    /// The member of each incarnation.
     var authors: [Incarnation: MemberID] = [:]
     /// The number of incarnations that replaced one whose dots another peer claimed.
     var claims = 0
@@ -172,7 +169,6 @@ public final class BoardWorld {
     try publish(peer.board.takeBatches(), of: one, since: before)
   }
 
-  /// Stores the new batches of a board and sends them.
   func publish(_ batches: [Batch], of one: Int, since before: BoardState) throws(Failure) {
     try checkTimes(of: batches, of: one, since: before)
     if let what = Oracle.beaten(batches, in: peers[one].board.state) { throw fail("I6", what) }

@@ -14,7 +14,6 @@ package struct SimulatedKey: AuthorKey {
   /// Returns a signature of 64 bytes.
   package func signature(of bytes: [UInt8]) -> [UInt8] { Self.signature(of: bytes, by: publicKey) }
 
-  /// Returns the signature by the owner of a public key.
   package static func signature(of bytes: [UInt8], by key: [UInt8]) -> [UInt8] {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in key { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
@@ -32,22 +31,17 @@ package struct SimulatedKey: AuthorKey {
   }
 }
 
-/// Verifies the signatures of ``SimulatedKey``s.
 package struct SimulatedVerifier: SignatureVerifier {
-  /// Creates a verifier.
   package init() {}
 
   /// Returns whether bytes have the length and the first byte of a key.
   package func isKey(_ bytes: [UInt8]) -> Bool { bytes.count == 65 && bytes[0] == 4 }
 
-  /// Returns whether a signature is valid.
   package func isValid(_ signature: [UInt8], of bytes: [UInt8], by key: [UInt8]) -> Bool {
     signature == SimulatedKey.signature(of: bytes, by: key)
   }
 }
 
-/// The key of a member of a simulated world.
-///
 /// An enumeration instead of `any AuthorKey`, because Embedded Swift has no existential types.
 package enum WorldKey: AuthorKey {
   case simulated(SimulatedKey)
@@ -73,7 +67,6 @@ package enum WorldKey: AuthorKey {
   }
 }
 
-/// The verifier of the signatures of a simulated world.
 struct WorldVerifier: SignatureVerifier {
   let isReal: Bool
 

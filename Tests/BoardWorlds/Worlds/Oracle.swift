@@ -13,8 +13,7 @@ struct Oracle {
   /// The lines of the chat, and the lines that their authors had seen.
   private(set) var lines: [ObjectID: [ObjectID]] = [:]
 
-  /// Records an operation.
-  /// - Returns: Whether its dot is new.
+  /// Records an operation; returns whether its dot is new.
   mutating func issued(_ operation: Operation, _ time: UInt64, _ dot: Dot) -> Bool {
     writes.updateValue(Write(operation: operation, time: time), forKey: dot) == nil
   }
@@ -29,7 +28,6 @@ struct Oracle {
     return times
   }
 
-  /// Records a chat line, and the lines that its author had seen.
   mutating func said(_ line: ObjectID, after seen: some Sequence<ObjectID>) { lines[line] = Array(seen) }
 
   /// Describes a lost operation, or a cell that no operation wrote; nil if there is none.

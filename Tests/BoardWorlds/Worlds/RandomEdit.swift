@@ -2,7 +2,6 @@ import PeerCore
 import PeerTestKit
 import Whiteboard
 
-/// A random edit of a board, of any kind.
 struct RandomEdit {
   let board: Board
   var random: SeededGenerator
@@ -11,8 +10,7 @@ struct RandomEdit {
   /// Whether photos are allowed; their bytes must then be available.
   var mayShowPhotos = true
 
-  /// Performs a random edit, which the board may refuse.
-  /// - Returns: Whether the board accepted it.
+  /// Performs a random edit, which the board may refuse; returns whether the board accepted it.
   mutating func act() -> Bool {
     do throws(BoardError) {
       try attempt()
@@ -147,7 +145,6 @@ struct RandomEdit {
     }
   }
 
-  /// Returns a random object of a kind.
   private mutating func some(of kind: ObjectKind, _ ids: [ObjectID]) -> ObjectID? {
     random.element(of: ids.filter { board.state.record($0)?.kind == kind })
   }

@@ -2,7 +2,6 @@ import PeerTestKit
 import Whiteboard
 import WhiteboardSync
 
-/// Executing the actions of replicas.
 extension ReplicaWorld {
   /// Executes the actions that an input of a replica returned.
   package func carryOut(_ actions: [ReplicaAction], _ number: Int) {

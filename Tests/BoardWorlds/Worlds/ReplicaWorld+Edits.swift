@@ -2,7 +2,6 @@ import PeerTestKit
 import Whiteboard
 import WhiteboardSync
 
-/// Edits by members.
 extension ReplicaWorld {
   /// Performs one random edit by a member.
   package func edit(_ number: Int) {

@@ -92,8 +92,7 @@ extension ReplicaWorld {
     case answer([UInt8])
   }
 
-  /// Sends the messages before the lie.
-  /// - Returns: The lie, or nil if it is not possible now.
+  /// Sends the messages before the lie; returns the lie, or nil if it is not possible now.
   private func tell(_ lie: Lie, _ scriptedReplica: inout ScriptedReplica, _ number: Int) -> Last? {
     switch lie {
     case .record:

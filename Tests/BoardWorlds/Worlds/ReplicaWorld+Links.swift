@@ -2,7 +2,6 @@ import PeerTestKit
 import Whiteboard
 import WhiteboardSync
 
-/// Links and crashes.
 extension ReplicaWorld {
   /// Whether the topology and the partition allow a link between two nodes now.
   func mayConnect(_ one: Int, _ other: Int) -> Bool {
@@ -40,7 +39,6 @@ extension ReplicaWorld {
     carryOut(nodes[other].replica.peerLeft(nodes[one].member, now: now(other)), other)
   }
 
-  /// Connects all nodes that may be connected.
   package func connectAll() { for one in nodes.indices { for other in nodes.indices { connect(one, other) } } }
 
   /// Restarts a node from its stored changes without the latest ones; everything unsent is lost.

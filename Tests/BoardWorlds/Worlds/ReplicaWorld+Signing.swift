@@ -17,7 +17,6 @@ struct SlowSignature {
 
 /// Signatures that take time, so that their results arrive in any order.
 extension ReplicaWorld {
-  /// Begins to make or verify a signature.
   func begin(_ request: SlowSignature.Request, _ number: Int) {
     guard let longest = weather.signingTime else {
       complaints.append("a replica with a local key requests a signature")

@@ -2,7 +2,6 @@ import PeerTestKit
 import Whiteboard
 import WhiteboardSync
 
-/// Time, and the delivery of messages.
 extension ReplicaWorld {
   /// Advances the time and delivers messages that are due.
   ///

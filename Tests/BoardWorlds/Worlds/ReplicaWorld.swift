@@ -58,33 +58,20 @@ public final class ReplicaWorld {
   }
 
   package final class Node {
-    /// The node's key.
     package let key: WorldKey
-    /// The node's member id.
     package let member: MemberID
     /// The number of milliseconds by which the node's wall clock is ahead.
     package var skew: Int64
-    /// The node's replica.
     package var replica: Replica
-    /// The view of the node's user.
     package var view = View()
-    /// The assets that the node has.
     package var stored: Set<AssetID> = []
-    /// The number of deliveries of each asset.
     package var deliveries: [AssetID: Int] = [:]
-    /// The node's unfinished strokes.
     package var strokes: [ObjectID] = []
-    /// The changes that the node's document would contain.
     package var document: [StoredChange] = []
-    /// The number of reported differences from other replicas.
     package var divergences = 0
-    /// The reports about clocks that the node received.
     package var clockReports: [ClockReport] = []
-    /// The role in the latest report.
     package var role: Role?
-    /// The signatures that it is making and verifying.
     var signatures: [SlowSignature] = []
-    /// The incarnations whose records its current program has stored.
     var storedAuthors: Set<Incarnation> = []
 
     init(key: WorldKey, skew: Int64, replica: Replica) {
@@ -97,11 +84,8 @@ public final class ReplicaWorld {
 
   /// The view of a user, built only from the actions of the replica.
   package struct View {
-    /// The objects.
     package var objects: [ObjectID: ObjectSnapshot] = [:]
-    /// The member that selected each object.
     package var holders: [ObjectID: MemberID] = [:]
-    /// The chat.
     package var chat: [ObjectID: ChatLine] = [:]
   }
 
@@ -128,7 +112,6 @@ public final class ReplicaWorld {
     return board
   }()
 
-  /// The board of this world.
   package var board: BoardID { owner?.board ?? Self.board }
   /// The owner of the board, which is the first member; nil for none.
   package let owner: BoardOwner?
@@ -140,15 +123,10 @@ public final class ReplicaWorld {
   var signing: SeededGenerator
   /// The number of milliseconds since the beginning.
   package var uptime: UInt64 = 1_000_000
-  /// The members.
   package internal(set) var nodes: [Node] = []
-  /// The violations that the nodes reported.
   package internal(set) var violations: [ReplicaError] = []
-  /// The number of delivered messages.
   package internal(set) var delivered = 0
-  /// The number of crashes.
   package internal(set) var crashes = 0
-  /// The number of cut links.
   package internal(set) var cuts = 0
   /// The number of restarts from stored changes.
   package internal(set) var restores = 0
@@ -162,8 +140,6 @@ public final class ReplicaWorld {
   package internal(set) var complaints: [String] = []
   /// The violations by malicious members, which are not nodes of the world.
   var caught: [ReplicaError] = []
-  /// Whether rights were revoked.
-  ///
   /// If so, writes may be lost, and boards may differ for some time.
   package internal(set) var isRevoked = false
   /// Whether a malicious member used a dot twice, or claimed dots of others.
@@ -226,7 +202,6 @@ public final class ReplicaWorld {
 
   private func wall(_ skew: Int64) -> UInt64 { UInt64(1_700_000_000_000 + skew + Int64(uptime)) }
 
-  /// Creates an empty replica with a new incarnation.
   package func replica(_ key: WorldKey, _ now: Moment) -> Replica {
     let grant = owner.flatMap { $0.key == key.publicKey ? Grant(owner: $0) : nil }
     let random = SeededGenerator(seed: random.next())
@@ -244,13 +219,11 @@ public final class ReplicaWorld {
     )
   }
 
-  /// The verifier of the signatures of this world.
   var verifier: WorldVerifier { WorldVerifier(isReal: isReal) }
 
   /// Returns the readings of both clocks of a node.
   package func now(_ number: Int) -> Moment { Moment(wall: wall(nodes[number].skew), uptime: uptime) }
 
-  /// Returns the index of a member's node.
   package func index(of member: MemberID) -> Int? { nodes.firstIndex { $0.member == member } }
 
   /// Whether there is a link between two nodes.

@@ -46,7 +46,6 @@ public final class Room {
     let isReliable: Bool
   }
 
-  /// The members.
   package let replicas: [Replica]
   /// The counts since the last ``takeCounts()``.
   private var counts: [Kind: Count] = [:]

@@ -3,9 +3,7 @@ import WhiteboardSync
 
 /// A member whose messages are written by a test; it sends on one link, and lies if told to.
 package struct ScriptedReplica {
-  /// The author of the member.
   package let author: Author
-  /// The current position of its chain.
   package var chain: BatchChain
   private var writer = LinkBatchWriter()
 
@@ -14,17 +12,13 @@ package struct ScriptedReplica {
     self.init(Author(board: board, key: SimulatedKey(number), role: role))
   }
 
-  /// Creates a member with an author.
   package init(_ author: Author) {
     self.author = author
     chain = BatchChain(author.makeIncarnation())
   }
 
-  /// The member id.
   package var member: MemberID { author.member }
-  /// The incarnation with which it writes.
   package var incarnation: Incarnation { chain.incarnation }
-  /// The record of its incarnation.
   package var record: AuthorRecord { author.record(of: incarnation) }
 
   /// Returns the author message for the current position of the chain.
@@ -33,7 +27,6 @@ package struct ScriptedReplica {
     return SyncMessage.author(AuthorMessage(record: record.bytes, head: author.sign(chain))).encode()
   }
 
-  /// Begins a new incarnation and returns its author message.
   package mutating func beginIncarnation() -> [UInt8] {
     chain = BatchChain(author.makeIncarnation())
     return hello()
@@ -53,16 +46,13 @@ package struct ScriptedReplica {
     return SyncMessage.batch(writer.encode(encoded)).encode()
   }
 
-  /// Returns the message of a batch that creates a text.
   package mutating func sendText() throws(CodecError) -> [UInt8] {
     let id = ObjectID(Dot(incarnation, chain.sequence + 1))
     return try send([Operation(id, .kind, .unsigned(1)), Operation(id, .position, .pair(64, -64))])
   }
 
-  /// Returns the message with the head of the chain.
   package func head() -> [UInt8] { SyncMessage.head(author.sign(chain)).encode() }
 
-  /// Returns an answer with its own record and those of others.
   package func answer(_ difference: Difference, of others: [AuthorRecord] = []) -> [UInt8] {
     let records = (others + [record]).sorted { $0.incarnation < $1.incarnation }
     return Answer.encode(records, difference, by: author, as: incarnation)

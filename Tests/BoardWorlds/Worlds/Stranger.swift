@@ -60,7 +60,6 @@ struct Stranger {
     return batch
   }
 
-  /// Returns a value of any shape.
   static func value(_ random: inout SeededGenerator) -> Value {
     switch random.below(7) {
     case 0: .none

@@ -19,7 +19,6 @@ import Whiteboard
     } catch { return error }
   }
 
-  /// Returns each command in both forms, with the expected meaning.
   private func pairs() throws -> [(words: String, json: String, means: Command)] {
     let cat = try #require(ObjectAlias("cat"))
     let id = ObjectReference.id(try #require(ObjectID("12-abcdefghijk26")))

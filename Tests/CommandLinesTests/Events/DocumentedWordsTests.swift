@@ -17,7 +17,6 @@ import Testing
     try String(contentsOfFile: "\(sources)/\(path)", encoding: .utf8)
   }
 
-  /// Returns the words in backquotes in the document.
   private func documented() throws -> Set<String> {
     let text = try Self.text("CommandLines/CommandLines.docc/JSONLines.md")
     return Set(

@@ -757,8 +757,6 @@ struct AdmissionTimesTests {
 
 /// A man in the middle that terminates TLS on both sides with its own key and relays frames.
 struct ManInTheMiddleTests {
-  /// Returns a world in which a man in the middle relays all frames unchanged.
-  ///
   /// Each side sees the man in the middle's key, and has a different TLS exporter.
   private func relay(trust: JoinTrust, code: JoinCode?, _ mode: ListenerAdmission.Mode) -> AdmissionWorld {
     var dialler = World.diallerFacts(trust: trust, code: code)

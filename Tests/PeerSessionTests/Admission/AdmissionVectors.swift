@@ -135,7 +135,6 @@ struct AdmissionVectors: Decodable {
   }
 }
 
-/// Bytes that a vector contains in hexadecimal.
 struct Hex: Decodable {
   var bytes: [UInt8]
 

@@ -82,7 +82,6 @@ import Testing
     }
   }
 
-  /// Joins a session as a member that admits newcomers as the host does.
   private func follow(
     _ session: SessionID,
     of host: PeerTransport,

@@ -12,7 +12,6 @@ func withPrivateDirectory<Result>(_ body: (String) async throws -> Result) async
   return try await body(url.path())
 }
 
-/// Returns the permission bits of a file.
 func permissions(_ path: String) throws -> Int {
   let attributes = try FileManager.default.attributesOfItem(atPath: path)
   return (attributes[.posixPermissions] as? NSNumber)?.intValue ?? -1

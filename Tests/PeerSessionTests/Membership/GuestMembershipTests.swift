@@ -12,7 +12,6 @@ struct GuestMembershipTests {
   private let guest = PeerIdentity.ephemeral()
   private let peer = PeerIdentity.ephemeral()
 
-  /// Returns the membership of a host with a guest and a peer.
   private func membership() -> Membership {
     var membership = Membership(local: local.peerID, session: session, host: local.peerID)
     var member = MembershipRecord.Member(peer: guest.peerID, name: UntrustedText("guest"))

@@ -13,7 +13,6 @@ import PeerWire
 struct MembershipWorld {
   /// An action of a user or the machine on one peer.
   enum Step: Hashable, CustomStringConvertible {
-    /// A newcomer joins through the link of another.
     case join(Int, through: Int)
     /// The program ends with a goodbye.
     case quit(Int)
@@ -55,7 +54,6 @@ struct MembershipWorld {
     var incarnation: SessionIncarnation
     var membership: Membership
     var contacts: [Int: Contact] = [:]
-    /// The peers it has a link with.
     var links: Set<Int> = []
   }
 
@@ -97,7 +95,6 @@ struct MembershipWorld {
 
   // MARK: Steps
 
-  /// The steps that are possible now.
   var steps: [Step] {
     var steps: [Step] = [.settle, .lose]
     for (index, peer) in peers.enumerated() {
@@ -118,7 +115,6 @@ struct MembershipWorld {
     return steps
   }
 
-  /// Performs one step.
   mutating func perform(_ step: Step) {
     switch step {
     case .join(let peer, let other): join(peer, through: other)
@@ -264,9 +260,8 @@ struct MembershipWorld {
     }
   }
 
-  /// Runs a handshake from HELLO to ACCEPT with the product's own state machines.
-  ///
-  /// - Returns: The close code that ended it; nil if the link is open.
+  /// Runs a handshake from HELLO to ACCEPT with the product's own state machines; returns the close code that ended it;
+  /// nil if the link is open.
   private mutating func handshake(_ dialler: Int, _ listener: Int, _ hello: Control.DiallerHello, _ dial: MemberDial?)
     -> CloseCode?
   {

@@ -125,7 +125,6 @@ extension RelayWorld {
 }
 
 extension EventLog {
-  /// Returns the datagrams of one sender.
   fileprivate func datagrams(from peer: PeerID) -> [[UInt8]] {
     all.compactMap { if case .datagram(let bytes, peer) = $0 { bytes } else { nil } }
   }

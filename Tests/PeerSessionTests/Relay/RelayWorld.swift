@@ -78,7 +78,6 @@ struct RelayWorld: Sendable {
 }
 
 extension PeerTransport {
-  /// Returns the next session that a host moves to this relay.
   func nextCarried() async throws -> Session {
     for await carried in carriedSessions { return carried.session }
     throw SessionError(.sessionEnded, "No session was carried.")
@@ -98,12 +97,10 @@ extension EventLog {
     }
   }
 
-  /// Returns the messages of one sender.
   func messages(from peer: PeerID) -> [[UInt8]] {
     all.compactMap { if case .message(let bytes, peer) = $0 { bytes } else { nil } }
   }
 
-  /// Waits for a number of messages of one sender.
   func waitForMessages(_ count: Int, from peer: PeerID) async {
     await wait { events in events.count { if case .message(_, peer) = $0 { true } else { false } } >= count }
   }

@@ -36,7 +36,6 @@ final class CuttingProxy: Sendable {
   /// The number of cut connections so far.
   var cuts: Int { state.withLockedValue { $0.cuts } }
 
-  /// Starts listening and returns the address.
   func start() async throws -> PeerAddress {
     let channel = try await ServerBootstrap(group: group).serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.autoRead, value: false).childChannelInitializer { channel in self.pair(channel) }.bind(

@@ -8,10 +8,8 @@ import Testing
 
 /// Two peers that dial each other through proxies, number their messages, and count the outcomes.
 struct DeliveryWorld: Sendable {
-  /// One of the two peers.
   struct Side: Sendable {
     var session: Session
-    /// The other peer.
     var other: PeerID
     /// The proxy through which the other peer dials.
     var proxy: CuttingProxy
@@ -73,9 +71,7 @@ extension DeliveryWorld.Side {
     } catch { guard error.code == .notConnected || error.code == .peerLost else { throw error } }
   }
 
-  /// Waits until the other peer has joined, and has confirmed a marker sent to it.
-  ///
-  /// - Returns: The marker.
+  /// Waits until the other peer has joined, and has confirmed a marker sent to it; returns the marker.
   @discardableResult func confirm() async throws -> UInt32 {
     while true {
       let marker = book.nextMarker()
@@ -102,9 +98,8 @@ extension DeliveryWorld.Side {
     }
   }
 
-  /// Breaks the current link, and gives up the other peer as after its timeout (LIV-4).
-  ///
-  /// - Returns: Whether the other peer was in the session.
+  /// Breaks the current link, and gives up the other peer as after its timeout (LIV-4); returns whether the other peer
+  /// was in the session.
   func giveUp() async throws -> Bool {
     try await session.onLoop { core in
       guard let entry = core.entries[other], entry.delivery != nil else { return false }

@@ -42,7 +42,6 @@ func withPeer<Result: Sendable>(
 extension PeerTransport {
   var loopback: PeerAddress { PeerAddress(host: "127.0.0.1", port: port) }
 
-  /// Joins `host`'s session with its key pinned.
   func join(
     _ session: SessionID,
     of host: PeerTransport,

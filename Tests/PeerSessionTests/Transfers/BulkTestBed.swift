@@ -27,7 +27,6 @@ final class TemporaryDirectory: Sendable {
 
   deinit { Self.remove(path) }
 
-  /// Creates a file and returns its path.
   func file(_ name: String, _ bytes: [UInt8]) throws -> String {
     let file = path + "/" + name
     let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
@@ -132,7 +131,6 @@ final class ManualClock: Clock, Sendable {
   }
 
   private let state = NIOLockedValueBox(State())
-  /// The number of tasks that sleep on this clock.
   var sleeperCount: Int { state.withLockedValue { $0.sleepers.count } }
   var now: Instant { state.withLockedValue { $0.now } }
   var minimumResolution: Duration { .zero }
@@ -204,7 +202,6 @@ final class RecordedEvents: BulkEvents {
   /// The offers that ended before their decision.
   var abandoned: [ResourceInfo] { state.withLockedValue { $0.abandoned } }
 
-  /// Refuses offers of this name from now on.
   func refuse(_ name: String) { change { $0.unwanted.insert(name) } }
 
   /// Treats offers of this name as requested from now on.
@@ -268,7 +265,6 @@ final class RecordedEvents: BulkEvents {
   /// Releases the streams that the test did not use.
   func forgetStreams() { change { $0.streams = [] } }
 
-  /// Waits for the result of a transfer.
   func result(of id: TransferID) async throws -> ReceivedResource {
     await wait { $0.finished.contains { $0.info.id == id } }
     guard let entry = finished.first(where: { $0.info.id == id }) else { throw TestFailure("no result of \(id)") }
@@ -369,7 +365,6 @@ final class LoopbackLinks: BulkLinkProvider {
     }
   }
 
-  /// Makes the next links fail to open.
   func fail(with errors: [SessionError]) { state.withLockedValue { $0.failures += errors } }
 
   /// Holds back all new links until ``release()``, as if the peer were reconnecting.

@@ -220,7 +220,6 @@ import Musl
     }
   }
 
-  /// A state of a link that the peer opened.
   enum LinkState: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case idle
     case accepted
@@ -232,7 +231,6 @@ import Musl
 
     var testDescription: String { rawValue }
 
-    /// The frame types that are allowed in the state.
     var allowed: Set<FrameType> {
       switch self {
       case .idle: [.close, .resourceOffer, .streamOpen, .resourceCancel]
@@ -367,7 +365,6 @@ import Musl
 
   // MARK: A receiver that breaks the rules
 
-  /// Sends a file to a raw peer.
   private static func send(_ script: @escaping @Sendable (RawPeer) async throws -> Void) async throws -> SessionError? {
     let directory = try TemporaryDirectory()
     let (raws, continuation) = AsyncStream.makeStream(of: RawPeer.self)

@@ -58,7 +58,6 @@ actor Hand: EventSink {
     await settle()
   }
 
-  /// Returns all objects on the board, as the `objects` command reports them.
   func look() async -> [BoardEvent.ObjectDescription] {
     await write("objects")
     return listed

@@ -6,7 +6,6 @@ import WhiteboardRendering
 
 /// Checks that keys and mouse, a script and a program give the same board.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct SameCommandTests: BoardSuite {
-  /// The same action in three forms.
   struct Action: CustomTestStringConvertible, Sendable {
     let testDescription: String
     /// The terminal input, ^ for Escape.
@@ -27,7 +26,6 @@ import WhiteboardRendering
   private static let lineScript = "stroke 4,8 36,40 width=5"
   private static let lineProgram = #"{"verb":"stroke","points":[[4,8],[36,40]],"width":5}"#
 
-  /// An action on a selected line.
   private static func withLine(_ name: String, _ keys: String, _ script: String..., program: String..., count: Int = 1)
     -> Action
   {

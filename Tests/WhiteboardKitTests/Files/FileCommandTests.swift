@@ -9,7 +9,6 @@ import WhiteboardRendering
 
 /// `export` and `import`, run by real boards.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct FileCommandTests: BoardSuite {
-  /// Runs a host with its own directory.
   private func withHostRoom(
     pages: (any PageWriter)? = nil,
     photos: (any PhotoConverter)? = nil,

@@ -39,7 +39,6 @@ import WhiteboardDocument
     return path
   }
 
-  /// Hosts the file, and returns the code, the number of members and the warnings.
   private func hosted(_ path: String, in room: BoardRoom, trusted: Bool) async throws -> (
     code: String?, host: PeerID?, members: Int, warnings: [String]
   ) {

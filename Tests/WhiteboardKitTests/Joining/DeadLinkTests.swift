@@ -32,7 +32,6 @@ import Testing
     }
   }
 
-  /// Joins by a link, writes on the board, and returns the guest's events.
   private func join(_ link: BoardLink, in room: BoardRoom) async throws -> [BoardEvent] {
     let guest = ScriptedBoard()
     var configuration = await room.configuration(.join(.link(link), patience: .seconds(10)), "carol")

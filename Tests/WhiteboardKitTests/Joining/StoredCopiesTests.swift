@@ -9,7 +9,6 @@ import WhiteboardDocument
 @Suite struct StoredCopiesTests: BoardSuite {
   private let board = SessionID.ofOpenBoard()
 
-  /// Stores a copy of the board with a member at an address and a join code.
   private func store(_ room: BoardRoom, code: JoinCode, at address: PeerAddress) async throws -> BoardConfiguration {
     let configuration = await room.configuration(.host(boardName: "plan"), "ada")
     try configuration.createDirectories()

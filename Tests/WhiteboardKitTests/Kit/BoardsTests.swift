@@ -14,7 +14,6 @@ import Whiteboard
     return options
   }
 
-  /// Hosts a board as Ada, joins it as Ben, and calls `body` with both.
   private func withPair(
     options: Boards.Options? = nil,
     _ body: @Sendable (_ ada: SharedBoard, _ ben: SharedBoard) async throws -> Void

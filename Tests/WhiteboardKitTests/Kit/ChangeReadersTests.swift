@@ -18,7 +18,6 @@ import WhiteboardSync
     .presence(try Presence(cursor: Point(x: x, y: 0)), of: ada)
   }
 
-  /// Describes the changes that wait in a buffer.
   private func drain(_ buffer: ChangeBuffer) async -> [String] {
     buffer.finish()
     var seen: [String] = []

@@ -12,7 +12,6 @@ import Testing
     return last
   }
 
-  /// Runs a host, and ends it.
   private func withHost(
     _ configuration: BoardConfiguration,
     _ body: (ScriptedBoard, BoardEvent.Ready) async throws -> Void

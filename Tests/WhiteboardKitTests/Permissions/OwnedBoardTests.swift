@@ -55,7 +55,6 @@ import Testing
     }
   }
 
-  /// Counts events.
   private final class Count: Sendable {
     private let count = Mutex(0)
 

@@ -3,12 +3,10 @@ import WhiteboardDocument
 
 @testable import WhiteboardKit
 
-/// The answers of a persistence queue in each state of the file.
 @Suite struct PersistenceQueueTests {
   private let entry = DocumentEntry.batch(bytes: [1], time: 0)
   private let full = DocumentError(.full, "the disk is full")
 
-  /// Collects the outcomes of answers.
   private final class Told { var outcomes: [DocumentError.Code?] = [] }
 
   private func tell(_ keeper: inout PersistenceQueue) -> [DocumentError.Code?] {

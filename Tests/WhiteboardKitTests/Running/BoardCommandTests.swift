@@ -350,7 +350,6 @@ import WhiteboardPrograms
     }
   }
 
-  /// Collects the events of a board.
   private final class Watcher: EventSink {
     let changes: AsyncStream<BoardChange>
     private let continuation: AsyncStream<BoardChange>.Continuation

@@ -37,7 +37,6 @@ import Whiteboard
 
   private func removed(_ id: String, by: String? = "anna") -> BoardEvent { .objectRemoved(.init(id: id, by: by)) }
 
-  /// Returns the part of an event that the tests compare.
   private func line(_ event: BoardEvent) -> String {
     switch event {
     case .objectAdded(let event): "+\(event.id) \(event.object.scale) \(event.by ?? "")"
@@ -49,9 +48,8 @@ import Whiteboard
     }
   }
 
-  /// Appends many events about other objects, so that the reader is behind, and then some events.
-  ///
-  /// - Returns: Those events as the reader gets them.
+  /// Appends many events about other objects, so that the reader is behind, and then some events; returns those events
+  /// as the reader gets them.
   private mutating func behind(_ events: BoardEvent...) -> [String] {
     for number in 0..<EventPump.backlog { pump.append(added("other\(number)")) }
     for event in events { pump.append(event) }
@@ -120,7 +118,6 @@ import Whiteboard
     return try #require(board.snapshot(id))
   }
 
-  /// Returns the event about a drawing that had the points `old`.
   private func event(_ old: [InkPoint], _ new: [InkPoint], _ keys: [String] = ["points"]) throws
     -> BoardEvent.ObjectChanged
   {

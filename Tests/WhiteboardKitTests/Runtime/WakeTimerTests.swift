@@ -2,7 +2,6 @@ import Testing
 
 @testable import WhiteboardKit
 
-/// The timer of pending work.
 @Suite struct WakeTimerTests {
   @Test func `a wakeTimer ends when something is due earlier, and not for what is due later`() async {
     var wakeTimer = WakeTimer()

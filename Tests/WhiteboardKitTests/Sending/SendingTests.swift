@@ -7,7 +7,6 @@ import Testing
 
 /// The answers to `send`, with a peer that stops receiving.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct SendingTests: BoardSuite {
-  /// Runs a host and a bare peer in its session, and ends both.
   private func withBarePeer(
     lostAfter: Duration = .seconds(60),
     _ body: @escaping @Sendable (BoardRoom, ScriptedBoard, PeerTransport, Session) async throws -> Void
@@ -172,7 +171,6 @@ extension Session {
 }
 
 extension ScriptedBoard {
-  /// The number of executed commands that were answered.
   fileprivate func answered(_ verb: CommandName) -> Int {
     events.count { if case .done(let done) = $0 { done.verb == verb } else { false } }
   }

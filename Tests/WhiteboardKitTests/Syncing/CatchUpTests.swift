@@ -8,9 +8,7 @@ import Testing
 
 /// Held commands of joined peers, `wait synced`, and the ends of scripts.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct CatchUpTests: BoardSuite {
-  /// Runs a script until it ends.
-  ///
-  /// - Returns: The error that ended it, and all its events.
+  /// Runs a script until it ends; returns the error that ended it, and all its events.
   private func script(_ lines: [String], _ configuration: BoardConfiguration, keepsGoing: Bool = false) async -> (
     error: WhiteboardError?, events: [BoardEvent]
   ) {
@@ -26,7 +24,6 @@ import Testing
     } catch { return (error, await scriptedBoard.events) }
   }
 
-  /// Runs a host with some texts on its board, and ends it.
   private func withHost(
     in room: BoardRoom,
     texts: Int,

@@ -16,7 +16,6 @@ import WhiteboardRendering
     return path
   }
 
-  /// Waits for the offer of a file.
   private func offer(_ scriptedBoard: ScriptedBoard, of name: String) async -> BoardEvent.ResourceOffered? {
     _ = await scriptedBoard.sees { if case .resourceOffered(let o) = $0 { o.name.raw == name } else { false } }
     for case .resourceOffered(let offer) in await scriptedBoard.events where offer.name.raw == name { return offer }

@@ -56,7 +56,6 @@ private final class Gatherer: ChannelInboundHandler {
   func handlerRemoved(context: ChannelHandlerContext) { promise.succeed(String(buffer: gathered)) }
 }
 
-/// The parts of an answer.
 struct RawAnswer {
   let status: Int
   let head: [Substring]
@@ -77,7 +76,6 @@ struct RawAnswer {
 }
 
 extension RawClient {
-  /// Sends one request in its own connection, and returns the answer.
   static func ask(_ request: String, port: Int) async throws -> RawAnswer? {
     let client = try await RawClient(port: port)
     await client.send(request)

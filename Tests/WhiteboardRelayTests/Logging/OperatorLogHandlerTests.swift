@@ -7,7 +7,6 @@ import Testing
 struct OperatorLogHandlerTests {
   private struct Failure: Error, CustomStringConvertible { let description = "no \"room\"" }
 
-  /// Returns the lines that `body` logs.
   private func lines(
     _ format: LogFormat,
     level: Logger.Level = .trace,

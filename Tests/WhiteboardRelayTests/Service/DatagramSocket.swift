@@ -1,12 +1,8 @@
 import Glibc
 
-/// The socket of a service manager.
 final class DatagramSocket {
   private let descriptor: Int32
 
-  /// Creates a socket.
-  ///
-  /// - Parameter name: A path, or a zero byte and a name in the abstract namespace.
   init(name: [UInt8]) {
     descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_un()
@@ -21,7 +17,6 @@ final class DatagramSocket {
 
   deinit { close(descriptor) }
 
-  /// Returns all datagrams that have arrived.
   func received() -> [String] {
     var datagrams: [String] = []
     var bytes = [UInt8](repeating: 0, count: 4_096)

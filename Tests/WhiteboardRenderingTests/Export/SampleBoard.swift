@@ -4,7 +4,6 @@ import WhiteboardRendering
 
 @testable import WhiteboardRendering
 
-/// A board with objects of every kind.
 struct SampleBoard {
   let board: Board
   /// A PNG of one pixel, and its reference.

@@ -37,7 +37,6 @@ enum Scenes {
     return id
   }
 
-  /// Returns the points of an ellipse, as the tool draws it.
   static func ellipse(_ center: (x: Double, y: Double), _ width: Double, _ height: Double) throws -> [InkPoint] {
     try ink(
       (0...64).map { step in
@@ -72,7 +71,6 @@ enum Scenes {
     return board
   }
 
-  /// Performs a random edit, which the board may refuse.
   static func edit(_ board: Board, _ random: inout SeededGenerator) {
     let ids = board.objectIDs
     let id = ids.isEmpty ? nil : ids[random.below(ids.count)]

@@ -4,16 +4,13 @@ import WhiteboardSync
 final class ActionLog {
   private var actions: [ReplicaAction] = []
 
-  /// Adds the actions of an input.
   static func += (log: ActionLog, actions: [ReplicaAction]) { log.actions += actions }
 
-  /// Adds the actions of an input that also has a value, and returns the value.
   func value<Value>(of outcome: (value: Value, actions: [ReplicaAction])) -> Value {
     actions += outcome.actions
     return outcome.value
   }
 
-  /// Removes and returns all actions.
   func take() -> [ReplicaAction] {
     defer { actions = [] }
     return actions

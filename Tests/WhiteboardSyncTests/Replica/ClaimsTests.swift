@@ -31,7 +31,6 @@ import Testing
     now = Moment(wall: now.wall + milliseconds, uptime: now.uptime + milliseconds)
   }
 
-  /// The number of the pending request to Bo.
   private var inFlight: UInt64? { anna.replica.peers[bo.member]?.requestInFlight }
 
   private func take() -> [ReplicaAction] {

@@ -6,7 +6,6 @@ import Testing
 
 /// Values that no replica should write, and their meanings.
 extension BoardVectors {
-  /// A value of the JSON of an object.
   enum JSONValue: Decodable, Equatable, Sendable {
     case null
     case bool(Bool)

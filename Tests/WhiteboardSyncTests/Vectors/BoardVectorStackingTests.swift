@@ -2,7 +2,6 @@ import Testing
 
 @testable import Whiteboard
 
-/// Positions in the stack of objects.
 extension BoardVectors {
   struct ZIndexes: Decodable, Sendable {
     struct Front: Decodable, Sendable {

@@ -29,7 +29,6 @@ extension BoardVectors {
     let invalid: [Refused]
   }
 
-  /// An owned board.
   struct Owned: Decodable, Sendable {
     struct Records: Decodable, Sendable {
       let valid: [Record]
@@ -169,7 +168,6 @@ extension BoardVectors {
   static func member(_ hex: String) throws -> MemberID { try #require(MemberID(bytes: bytes(hex))) }
 }
 
-/// The key of a member in the vectors.
 struct VectorKey: AuthorKey {
   private let key: P256.Signing.PrivateKey
 
@@ -177,7 +175,6 @@ struct VectorKey: AuthorKey {
     key = try P256.Signing.PrivateKey(rawRepresentation: BoardVectors.bytes(vector.private))
   }
 
-  /// Creates the key of a member.
   init(of member: MemberID) throws {
     let text = Hexadecimal.encode(member.bytes)
     try self.init(try #require(BoardVectors.file.keys.first { $0.member == text }))

@@ -193,7 +193,6 @@ struct BoardVectors: Decodable {
   let zIndexes: ZIndexes
   let outOfRange: [OutOfRange]
 
-  /// The file, read from the source tree.
   static let file: BoardVectors = {
     let path = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(separator: "/")
     do {

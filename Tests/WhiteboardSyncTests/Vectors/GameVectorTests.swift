@@ -94,7 +94,6 @@ struct GameVectors: Decodable {
     return try Data(contentsOf: URL(filePath: path + "/Protocol/" + name))
   }
 
-  /// The file, read from the source tree.
   static let file: GameVectors = {
     do { return try JSONDecoder().decode(GameVectors.self, from: try content(of: "Vectors/games.json")) } catch {
       preconditionFailure("Protocol/Vectors/games.json: \(error)")

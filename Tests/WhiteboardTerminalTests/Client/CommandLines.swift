@@ -16,7 +16,6 @@ extension CommandRequest {
     return CommandLine.text(command)
   }
 
-  /// Whether a parser reads the line as this command.
   var isParsedFromLine: Bool { (try? CommandParser.parse(line))?.map { $0.command == command } ?? false }
 }
 

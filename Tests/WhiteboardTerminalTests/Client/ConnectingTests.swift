@@ -19,7 +19,6 @@ import WhiteboardRendering
     return events.flatMap { client.handleInput($0, now: .seconds(3)) }
   }
 
-  /// Returns the id of a peer.
   private static func id(_ number: UInt8) -> String {
     MemberID(bytes: Array(repeating: number, count: 32))?.description ?? ""
   }

@@ -102,7 +102,6 @@ import WhiteboardRendering
     return table
   }()
 
-  /// Returns the visible state of a client.
   private func state(_ client: BoardClient) -> [String: String] {
     var state = [
       "tool": client.workspace.toolbox.tool.rawValue,

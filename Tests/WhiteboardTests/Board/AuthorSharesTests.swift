@@ -81,7 +81,6 @@ private func member(_ number: UInt8) -> MemberID {
     #expect(board.state.objectCount == 1)
   }
 
-  /// Returns an answer with new objects of some authors.
   private func answer(_ counts: [(Incarnation, UInt64)]) -> Difference {
     var difference = Difference(context: Context())
     for (author, count) in counts {

@@ -2,7 +2,6 @@ import PeerTestKit
 
 @testable import Whiteboard
 
-/// Random local edits of every kind on one board.
 enum RandomEditing {
   static func member(_ number: UInt8) -> MemberID {
     guard let member = MemberID(bytes: Array(repeating: number, count: 32)) else { preconditionFailure("32 bytes") }
@@ -21,8 +20,7 @@ enum RandomEditing {
     Point(x: Double(random.below(4000)) / 3 - 600, y: Double(random.below(4000)) / 7)
   }
 
-  /// Performs a random gesture, which the board may refuse.
-  /// - Returns: Whether anything was written.
+  /// Performs a random gesture, which the board may refuse; returns whether anything was written.
   @discardableResult static func edit(_ board: Board, _ random: inout SeededGenerator) -> Bool {
     do {
       try act(board, &random)

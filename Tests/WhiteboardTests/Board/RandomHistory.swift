@@ -7,15 +7,13 @@ import PeerTestKit
 /// They have few objects, many of them settings objects and groups.
 struct RandomHistory {
   private(set) var states = Array(repeating: BoardState(), count: 3)
-  /// The changes of the latest step.
   private(set) var changes = ChangeLog()
   private var random: SeededGenerator
   private var written: [UInt64] = [0, 0, 0]
 
   init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-  /// Changes one replica.
-  /// - Returns: The index of the replica.
+  /// Changes one replica; returns the index of the replica.
   mutating func step() throws -> Int {
     let index = random.below(states.count)
     changes = ChangeLog()

@@ -503,7 +503,6 @@ private struct Room {
 }
 
 extension BoardGrowth {
-  /// Computes the growth from one state to another.
   fileprivate init(from before: BoardState, to after: BoardState) {
     self.init(
       objects: after.objectCount - before.objectCount,

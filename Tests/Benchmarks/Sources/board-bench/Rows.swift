@@ -2,7 +2,6 @@ import Glibc
 import Whiteboard
 import WhiteboardSync
 
-/// The results of one measurement, by name.
 typealias Figures = [(name: String, value: Double)]
 
 /// Returns the processor seconds of `body`, without those of other processes.
@@ -24,7 +23,6 @@ struct Failure: Error, CustomStringConvertible { let description: String }
 /// One message of a link: the index of its sender, and its bytes with the kind.
 typealias Message = (sender: Int, bytes: [UInt8])
 
-/// Returns the messages of each sender, and the final chain of each.
 func messages(_ batches: [Batch], of work: Work) -> ([Message], [BatchChain]) {
   var writers = work.authors.map { _ in LinkBatchWriter() }
   var chains = work.authors.map { BatchChain($0) }

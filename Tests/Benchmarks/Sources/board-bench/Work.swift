@@ -31,7 +31,6 @@ struct Work {
 
   let authors = (0..<replicas).map { Incarnation(0x9E37_79B9_7F4A_7C15 &* UInt64($0 + 1)) }
   private(set) var objects: [ObjectID] = []
-  /// The batches that create all objects, one object each.
   private(set) var creation: [Batch] = []
 
   init() throws {

@@ -21,7 +21,6 @@ struct Client {
     self.request = JoinRequest(session: session, addresses: [address], peer: peer, trust: .pinnedByLink)
   }
 
-  /// Takes one measurement.
   func measure(_ name: String, _ arguments: [String]) async throws -> Figures {
     switch (name, arguments.count) {
     case ("dial", 1): try await dial(times: number(arguments[0]))
@@ -245,7 +244,6 @@ private struct Answers {
     events = session.events.makeAsyncIterator()
   }
 
-  /// Returns the next message or datagram.
   mutating func next() async throws -> (Order, UInt64) {
     while let event = await events.next() {
       switch event {

@@ -1,6 +1,5 @@
 /// The first byte of every message and datagram of the benchmark, which tells the server what to do.
 enum Order: UInt8 {
-  /// Count the message.
   case count
   /// Send the message back in the same way.
   case echo
@@ -25,7 +24,6 @@ enum Order: UInt8 {
     self.init(rawValue: first)
   }
 
-  /// Returns the number in a message.
   static func number(in bytes: [UInt8]) -> UInt64 {
     bytes.dropFirst().prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }

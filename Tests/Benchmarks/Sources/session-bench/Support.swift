@@ -28,7 +28,6 @@ struct Figures {
     self["max"] = last.seconds * 1e6
   }
 
-  /// The results as one line of JSON.
   var json: String { "{" + numbers.map { "\"\($0.name)\": \($0.value)" }.joined(separator: ", ") + "}" }
 }
 
@@ -37,7 +36,6 @@ extension Duration {
   var seconds: Double { self / .seconds(1) }
 }
 
-/// The resident memory of this process.
 enum Memory {
   /// Resets the peak to the current size, and returns it in bytes.
   static func mark() throws -> Int {

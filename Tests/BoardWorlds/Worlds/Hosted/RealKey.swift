@@ -3,7 +3,6 @@ import WhiteboardSync
 
 /// A real P-256 key; the same number gives the same key.
 package struct RealKey: AuthorKey {
-  /// Verifies the signatures of real keys.
   static var verifier: P256SignatureVerifier { P256SignatureVerifier() }
 
   private let key: P256.Signing.PrivateKey

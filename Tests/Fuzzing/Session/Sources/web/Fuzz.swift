@@ -20,7 +20,6 @@ import PeerWire
   return 0
 }
 
-/// Two connections of one browser.
 private struct Browser {
   /// The time of this input only, because the timer for idle connections mixes it with the real time.
   private let loop: EmbeddedEventLoop
@@ -109,7 +108,6 @@ private struct Browser {
     )
   }
 
-  /// Returns a frame of a web link.
   private func frame(_ input: inout Input) -> [UInt8] {
     let choice = input.byte()
     let payload: [UInt8]
@@ -185,13 +183,11 @@ private struct Browser {
   }
 }
 
-/// One connection, whose responses are checked.
 private struct Connection {
   private let channel: EmbeddedChannel
   private var received: [UInt8] = []
   /// Whether the gateway responded with a WebSocket.
   private var isWebSocket = false
-  /// Whether the connection carries a web link.
   private(set) var carriesLink = false
 
   init(_ loop: EmbeddedEventLoop) { channel = World.shared.connect(loop) }

@@ -33,7 +33,6 @@ final class World {
     } catch { preconditionFailure("a gateway opens: \(error)") }
   }
 
-  /// Opens a connection.
   func connect(_ loop: EmbeddedEventLoop) -> EmbeddedChannel {
     let channel = EmbeddedChannel(loop: loop)
     do {
@@ -43,7 +42,6 @@ final class World {
     return channel
   }
 
-  /// Forgets the web links of an input.
   func forgetLinks() { openings.all = [] }
 }
 
