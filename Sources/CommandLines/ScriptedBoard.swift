@@ -36,8 +36,8 @@ package actor ScriptedBoard: EventSink {
     watchers = []
   }
 
-  /// Parses a line, runs its command, and waits for the answer; returns the answer; throws the error that the board
-  /// answers; `ending` if the board is closed before the answer.
+  /// Parses a line, runs its command, and waits for the answer; throws the error that the board answers; `ending` if
+  /// the board is closed before the answer.
   ///
   /// Canceling the task does not end the wait, but ``end()`` does.
   @discardableResult package func perform(_ line: String) async throws(CommandError) -> BoardEvent.Done {
@@ -66,7 +66,7 @@ package actor ScriptedBoard: EventSink {
     return await withCheckedContinuation { watchers.append((matches, $0)) }
   }
 
-  /// When it has closed, ``run(_:)`` returns.
+  /// Asks the board to close; when it has closed, ``run(_:)`` returns.
   package func end() async { await sharedBoard?.requestEnd() }
 
   /// Waits until the board is ready, and returns the event; nil if the board is closed first.

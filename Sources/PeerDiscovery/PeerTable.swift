@@ -142,8 +142,8 @@ package struct PeerTable: Sendable {
     return evictPeer(for: (preference.rank(of: id), endpoint.address.group))
   }
 
-  /// Removes one peer to make room (DSC-18); returns whether a peer was removed; false if the table is empty or all its
-  /// peers have priority over the newcomer.
+  /// Removes one peer to make room (DSC-18); returns false if the table is empty or all its peers have priority over
+  /// the newcomer.
   ///
   /// Only the peers of the lowest rank can be removed. Among them, the method selects the address with the most peers,
   /// and removes the least recently seen peer at this address. An advertiser that floods the network from one address

@@ -70,7 +70,7 @@ package struct QRSymbol: Hashable, Sendable {
     }
   }
 
-  /// Without colors, it draws the light modules, since most terminals are dark.
+  /// Without colors, draws the light modules, since most terminals are dark.
   ///
   /// Scanners also accept the inverted code.
   package func drawing(colors: String?) -> String {

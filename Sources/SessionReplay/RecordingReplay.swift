@@ -210,7 +210,7 @@ extension RecordingReplay {
     )
   }
 
-  /// Makes a replica write a batch; returns the actions of the replica; throws if the board has no room.
+  /// Makes a replica write a batch; throws if the board has no room.
   ///
   /// In that case, nothing is written.
   package func perform(_ act: Act, on replica: Replica, _ chains: inout [Incarnation: BatchChain], now: Moment)

@@ -31,7 +31,9 @@ package struct Demo: Sendable {
     self.narrate = narrate
   }
 
-  /// Runs the demo; returns the digest that both boards have; throws if a step fails; `no` if the boards differ.
+  /// Runs the demo; returns the digest that both boards have.
+  ///
+  /// Throws if a step fails; the code is `no` if the boards differ.
   package func run() async throws(WhiteboardError) -> String {
     let ada = "\(directory)/ada"
     let ben = "\(directory)/ben"

@@ -90,7 +90,7 @@ package enum Pager {
 }
 
 extension DocumentedProgram {
-  /// If it fails, it prints an error and exits with the status of that error.
+  /// If the program fails, prints an error and exits with the status of that error.
   package static func runMain(
     _ run: ([String]) async throws -> Void = { arguments in
       try CommandSpelling.check(arguments, of: Self.self)

@@ -99,8 +99,7 @@ package actor BoardTerminal: EventSink {
     }
   }
 
-  /// Opens the chosen board; returns whether a board was opened; false if the user quits; throws the error that closed
-  /// the board.
+  /// Opens the chosen board; returns false if the user quits; throws the error that closed the board.
   private func open(_ choice: LobbyClient.Choice, _ lobby: Lobby) async throws(WhiteboardError) -> Bool {
     guard let configuration = try await lobby.configuration(choice) else { return false }
     guard case .rejoin(_, let path) = choice else {

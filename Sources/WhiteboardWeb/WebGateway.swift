@@ -50,7 +50,7 @@ package actor WebGateway {
     page = Self.page(configuration, certificate, hosts, listening.port)
   }
 
-  /// Opens a gateway; returns the open gateway; throws if the certificate or the port cannot be used.
+  /// Opens a gateway; throws if the certificate or the port cannot be used.
   package static func open(_ configuration: Configuration, on transport: PeerTransport) async throws(WebGatewayError)
     -> WebGateway
   {

@@ -159,8 +159,7 @@ struct RunCommand: AsyncParsableCommand {
     try await Program.run(configuration, options, settings, input: descriptor)
   }
 
-  /// Opens the file with the commands; returns the file descriptor; throws if the file does not exist or cannot be
-  /// read.
+  /// Opens the file with the commands; nil or `-` means standard input.
   private static func opened(_ file: String?) throws(WhiteboardError) -> Int32 {
     guard let file, file != "-" else { return STDIN_FILENO }
     let descriptor = open(file, O_RDONLY | O_CLOEXEC)

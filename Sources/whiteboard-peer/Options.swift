@@ -208,7 +208,7 @@ struct BoardOptions: ParsableArguments {
     return configuration
   }
 
-  /// With `--ephemeral`, it is a temporary directory if the usual one cannot be written, for example because the disk
+  /// With `--ephemeral`, returns a temporary directory if the usual one cannot be written, for example because the disk
   /// is read-only.
   private func directory(_ settings: Settings) throws(WhiteboardError) -> String {
     guard ephemeral, settings.value(.dataDirectory) == nil else { return try settings.chosenDataDirectory() }

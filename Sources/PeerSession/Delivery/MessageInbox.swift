@@ -40,8 +40,9 @@ struct MessageInbox {
   /// The number of the last part received; 0 before the first.
   var received: UInt64 { assembler.received }
 
-  /// Receives the payload of a MESSAGE frame; returns the part, and its outcome for the message; throws if the payload
-  /// breaks a rule; the state is then unchanged.
+  /// Receives the payload of a MESSAGE frame.
+  ///
+  /// If it breaks a rule, throws and does not change the state.
   mutating func receive(_ payload: ByteBuffer) throws(Violation) -> Part {
     var offset = 0
     let part: MessagePart

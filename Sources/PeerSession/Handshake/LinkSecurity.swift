@@ -39,8 +39,8 @@ struct LinkSecurity: Sendable {
     self.key = try NIOSSLPrivateKey(bytes: identity.privateKeyDER, format: .der)
   }
 
-  /// Creates the TLS handler for one connection; returns the handler, and the facts that it fills in; throws the TLS
-  /// library's error about the local key or certificate.
+  /// Creates the TLS handler for one connection, with the facts that it fills in; throws the TLS library's error about
+  /// the local key or certificate.
   ///
   /// Each connection has its own TLS context, because the key log callback that provides the exporter secret belongs to
   /// the context.

@@ -181,7 +181,7 @@ struct Membership: Sendable {
           isRemoved: isRemoved
         )
       } catch {
-        // The host itself stops to accept newcomers of members when its user chooses so.
+        // The host's user can choose that members no longer admit newcomers.
         guard error == .unknownAdmitter, local != host || givesRight, !isRemoved(ticket.admitter),
           hasRight(ticket.admitter, showing: ticket.via.first)
         else { throw error }

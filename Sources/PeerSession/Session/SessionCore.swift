@@ -45,7 +45,7 @@ final class SessionCore {
   /// Every known peer, whether it is in the session now or not.
   var entries: [PeerID: PeerEntry] { directory.entries }
   var membership: Membership { directory.membership }
-  /// For a joiner that does not know it, the id is all zeros until the listener admits the joiner.
+  /// For a joiner that does not know the id, it is all zeros until the listener admits the joiner.
   var id: SessionID { membership.session }
   var host: PeerID { membership.host }
   /// Whether the local peer has the rights of the host (MEM-15).

@@ -39,8 +39,7 @@ struct StagedOperations {
   /// Sets the label of the gesture, if it has neither a label nor operations yet.
   mutating func setLabel(_ label: String?) { if self.label == nil, operations.isEmpty { self.label = label } }
 
-  /// Replaces the earlier operation that writes the same cell; returns the index of the replaced operation; nil if no
-  /// operation writes the cell.
+  /// Replaces the earlier operation that writes the same cell, and returns its index; nil if there is none.
   mutating func replace(with operation: Operation) -> Int? {
     let address = Address(object: operation.object, property: operation.property)
     guard let index = indices[address] else { return nil }

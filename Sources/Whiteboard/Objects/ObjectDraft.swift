@@ -3,7 +3,7 @@ package struct ObjectDraft: Hashable, Sendable {
   ///
   /// It also determines the kind of the object.
   package enum Content: Hashable, Sendable {
-    /// If its size is nil, it has the default size of text objects.
+    /// If the size is nil, the text has the default size of text objects.
     case text(String, size: Size?)
     case drawing([InkPoint], lineWidth: Double, erased: StrokeSpans)
     /// A photo, whose bytes are stored separately.
@@ -13,7 +13,8 @@ package struct ObjectDraft: Hashable, Sendable {
   }
 
   package var content: Content
-  /// If it is nil, a drawing is centered on its points, and any other object is placed at the center of the board.
+  /// If the center is nil, a drawing is centered on its points, and any other object is placed at the center of the
+  /// board.
   package var center: Point?
   /// A factor of 1 shows the object at its original size.
   package var scale = 1.0

@@ -6,7 +6,7 @@
 public struct BoardState: Sendable {
   /// The context: a record of all operations that this replica has seen.
   public private(set) var context = Context()
-  /// Only a gesture in progress writes to them directly; its edits are not in the context yet.
+  /// Only a gesture in progress writes to the objects directly; its edits are not in the context yet.
   var objects = ObjectStore()
   /// A number that increases whenever a batch or an answer adds something.
   public private(set) var revision: UInt64 = 0

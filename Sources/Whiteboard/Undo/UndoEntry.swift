@@ -53,7 +53,7 @@ struct UndoEntry {
   private(set) var byteCount = 0
   /// The index in `items` of each cell, while the step is in progress.
   private var places: [CellKey: Int] = [:]
-  /// Undo reverts only their creation, not their cells.
+  /// Undo reverts only the creation of these objects, not their cells.
   private var created: Set<ObjectID> = []
   private var isLabelled: Bool
 

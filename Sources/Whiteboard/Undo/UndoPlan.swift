@@ -79,7 +79,7 @@ struct UndoPlan {
       outcome.deleted += 1
       return
     }
-    // The objects of a group that is kept stay in the group.
+    // If a group is kept, its objects stay in it.
     if case .dot(let group) = from.value, kept.contains(ObjectID(group)) { return }
     let current = record[item.property]
     // The cell that determines the setting may belong to another settings object.

@@ -37,7 +37,7 @@ public enum DocumentEntry: Hashable, Sendable {
   }
 }
 
-/// A single transaction stored them.
+/// The batches and answers in one row of the log, which a single transaction stored.
 ///
 /// Entries share a row to save space, since each row adds about 20 bytes. Implements REC-5.
 package struct LogRow: Hashable, Sendable {

@@ -340,8 +340,7 @@ final class LibraryLock: Sendable {
     self.descriptor = Mutex(descriptor)
   }
 
-  /// Waits for the lock on a directory, in the order of the calls; returns the lock; the error if the directory accepts
-  /// no lock file.
+  /// Waits for the lock on a directory, in the order of the calls; fails if the directory accepts no lock file.
   static func acquire(_ directory: String) async -> Result<LibraryLock, DocumentError> {
     await enter(directory)
     let opened = await Blocking.result(directory) {

@@ -54,8 +54,7 @@ struct PackedBatches {
 
   // MARK: - Writing
 
-  /// Writes the batch of an entry at `time`; returns whether the batch was written; false if it could not be restored
-  /// exactly.
+  /// Writes the batch of an entry at `time`; returns false, and writes nothing, if it could not be restored exactly.
   mutating func write(_ batch: [UInt8], at time: Int64, to writer: inout ByteWriter) -> Bool {
     var reader = ByteReader(batch)
     guard let heading = try? Self.heading(&reader), heading.time >> 16 < 1 << 47 else { return false }

@@ -2,8 +2,7 @@ import PeerSession
 
 /// A gateway that serves the page for browsers (`Protocol/web.md`).
 package protocol BrowserGateway: Sendable {
-  /// Opens the gateway for the sessions of a transport; returns the open gateway; throws if its certificate or port
-  /// cannot be used.
+  /// Opens the gateway for the sessions of a transport; throws if its certificate or port cannot be used.
   func open(on transport: PeerTransport) async throws(WhiteboardError) -> OpenGateway
 }
 

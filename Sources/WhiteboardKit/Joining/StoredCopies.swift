@@ -33,8 +33,9 @@ struct StoredCopies: Sendable {
     return await member(of: board, inFile: file)
   }
 
-  /// Reserves the copy of a board, before any peer hears that this program joins it; returns the reservation; nil if
-  /// there is no copy; throws if another program has the copy open.
+  /// Reserves the copy of a board, before any peer hears that this program joins it; nil if there is no copy.
+  ///
+  /// Throws if another program has the copy open.
   nonisolated(nonsending) func reserve(_ board: SessionID) async throws(WhiteboardError) -> BoardReservation? {
     defer { checkIsolation(#isolation) }
     guard isUsed else { return nil }

@@ -4,8 +4,7 @@ import WhiteboardDocument
 import WhiteboardSync
 
 extension CommandRunner {
-  /// Runs one command; returns the result; nil if the command is answered elsewhere, or later; throws if the command
-  /// failed.
+  /// Runs one command; returns nil if the command is answered elsewhere, or later; throws if the command failed.
   nonisolated(nonsending) func outcome(of request: CommandRequest) async throws(CommandError) -> CommandOutcome? {
     defer { checkIsolation(#isolation) }
     switch request.command {

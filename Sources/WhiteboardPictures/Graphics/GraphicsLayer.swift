@@ -232,7 +232,7 @@ package struct GraphicsLayer: Sendable {
     return [parts.dropFirst().reduce(parts[0]) { $0.union($1) }]
   }
 
-  /// Draws a part of a photo in some cells; returns the cells that were drawn; nil if no sixels could be encoded.
+  /// Draws a part of a photo in some cells, and returns these cells; nil if no sixels could be encoded.
   ///
   /// Sixels come in rows of six pixels. If the photo continues in the next row of cells, the sixels extend into that
   /// row. In the last row of the photo, up to five pixels stay blank.

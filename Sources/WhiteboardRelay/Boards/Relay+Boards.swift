@@ -174,7 +174,7 @@ extension Relay {
 }
 
 extension Relay {
-  /// Pins or unpins a board; returns the report on the board; throws if the list of boards cannot be saved.
+  /// Pins or unpins a board; throws if the list of boards cannot be saved.
   ///
   /// A pinned board is kept even if no peer visits it.
   func pin(_ entry: BoardRegister.Entry, _ isPinned: Bool) throws(WhiteboardError) -> BoardReport {

@@ -29,7 +29,7 @@ package struct CellStyle: Hashable, Sendable {
   package var background: CellColor
   package var attributes: Attributes
 
-  /// Without arguments, it is the terminal's default style.
+  /// Without arguments, the style is the terminal's default.
   package init(_ foreground: CellColor = .terminal, on background: CellColor = .terminal, _ attributes: Attributes = [])
   {
     self.foreground = foreground

@@ -20,7 +20,7 @@ public final class Author {
   /// The grant of the author's role, on an owned board.
   private(set) var grant: Grant?
 
-  /// A grant may limit it.
+  /// The requested role, which a grant may limit.
   private let wanted: Role
   private var signer: Signer
   /// Generates nonces.
@@ -165,7 +165,7 @@ public final class Author {
   /// Returns the rights that a grant gives the author; nil if it gives none.
   func rights(in grant: Grant) -> Rights? { grant.rights(of: publicKey) }
 
-  /// The signature at its end may be missing.
+  /// The signature at the end of the result may be missing.
   func makeGrant(_ rights: Rights, to holder: [UInt8], serial: UInt64) -> Signed<Grant>? {
     guard let grant, mayGrant else { return nil }
     let certificate = Certificate.make(for: holder, rights, serial: serial, on: board, &signer)
@@ -177,7 +177,7 @@ public final class Author {
     makeGrant(rights, to: holder, serial: serial)?.complete
   }
 
-  /// The signature at its end may be missing.
+  /// The signature at the end of the result may be missing.
   func makeRevocation(of member: MemberID, through serial: UInt64, counting counted: [Incarnation: UInt64]) -> Signed<
     Revocation
   >? {

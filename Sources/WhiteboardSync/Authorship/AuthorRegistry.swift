@@ -41,7 +41,7 @@ final class AuthorRegistry {
 
   // MARK: - Adding and removing
 
-  /// The board already knows its author.
+  /// Adds the record of a local incarnation, whose author the board already knows.
   func insertOwn(_ record: AuthorRecord) { records[record.incarnation] = record }
 
   func replaceOwn(_ record: AuthorRecord) {

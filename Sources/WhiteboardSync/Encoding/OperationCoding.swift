@@ -2,7 +2,7 @@ import Whiteboard
 
 /// The state that both encoders and decoders carry from one operation of a batch to the next (SYN-22).
 private struct OperationContext {
-  /// For the first operation, it has a fixed default.
+  /// The property number and value shape of the previous operation; a fixed default for the first one.
   var tag = UInt64(Property.position.number) << 3 | UInt64(Value.pair(0, 0).shape)
   var object: ObjectID?
   var pair = LastPair()

@@ -125,7 +125,7 @@ struct PresenceState {
   private var lastTimed: UInt64?
   private var counter: UInt64 = 0
 
-  /// If it differs, the next datagram is sent earlier.
+  /// If the presence differs, the next datagram is sent earlier.
   mutating func show(_ new: Presence) {
     guard new != shown else { return }
     shown = new

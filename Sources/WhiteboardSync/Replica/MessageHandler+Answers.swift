@@ -11,7 +11,7 @@ extension MessageHandler {
       && name.id == replica.author.board.description && name.byteCount.map { $0 <= Answer.byteLimit } ?? false
   }
 
-  /// If its signatures are not verified yet, the answer waits.
+  /// If the signatures of the answer are not verified yet, it waits.
   func handleAnswer(
     _ bytes: [UInt8],
     to request: UInt64,

@@ -47,8 +47,8 @@ struct UnverifiedAnswer {
   var verification: VerificationState
 }
 
-/// Without a local verifier, it assumes during a check that keys and signatures without a result are valid, and
-/// collects them.
+/// Without a local verifier, the replica's verifier assumes during a check that keys and signatures without a result
+/// are valid, and collects them.
 ///
 /// If it has collected any, the message waits for their results and is then checked again. The check therefore has the
 /// same result as with a local verifier.

@@ -122,8 +122,7 @@ package final class Terminal: @unchecked Sendable {
   /// The message if the program cannot be suspended.
   package static let cannotSuspend = "Cannot suspend: this program was not started from a shell that could continue it."
 
-  /// Suspends the program until the user continues it; returns whether the program was suspended; false if no shell
-  /// could continue it.
+  /// Suspends the program until the user continues it; returns false if no shell could continue it.
   package func suspend() -> Bool {
     guard terminal_guard_can_stop() == 1 else { return false }
     leave()

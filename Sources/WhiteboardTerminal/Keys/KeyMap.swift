@@ -246,7 +246,8 @@ package struct KeyMap: Hashable, Sendable {
     }
   }
 
-  /// For each command, they contain its keys, its description, and its name in the section `[keys]` of the settings.
+  /// For each command, the lines contain its keys, its description, and its name in the section `[keys]` of the
+  /// settings.
   package var manual: String {
     let includedInOthers = Set(bindings.flatMap(\.others))
     var lines: [String] = []

@@ -99,8 +99,7 @@ package struct LobbyClient: Sendable {
 
   // MARK: - Input
 
-  /// Handles an input at a time since the program began; returns the user's choice; nil if the input does not choose
-  /// anything.
+  /// Handles an input at a time since the program began; returns nil if the input does not choose anything.
   package mutating func handleInput(_ event: InputEvent, now: Duration) -> Choice? {
     self.now = now
     switch event {

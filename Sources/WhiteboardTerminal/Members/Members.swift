@@ -62,7 +62,7 @@ struct Members: Sendable {
 
   // MARK: - Events
 
-  /// Adds a member; returns whether the member is new; false if it returned through another route.
+  /// Adds a member; returns false if it returned through another route.
   mutating func join(_ id: MemberID, name: UntrustedText, now: Duration) -> Bool {
     all[id] = Member(name: name, state: .connected)
     if let presence = earlyPresences.removeValue(forKey: id) { all[id]?.show(presence, now: now) }

@@ -202,7 +202,7 @@ final class WebServer {
 
   // MARK: Requests
 
-  /// Checks the head of a request; returns the valid request; throws the response that refuses the request.
+  /// Checks the head of a request; throws the response that refuses the request.
   func check(_ head: HTTPRequestHead, from channel: any Channel) throws(WebResponse) -> Request {
     guard head.headers["Host"].count == 1, let host = head.headers.first(name: "Host"),
       authorities.contains(host.lowercased())

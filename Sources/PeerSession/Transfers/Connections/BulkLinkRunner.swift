@@ -4,8 +4,9 @@ import PeerWire
 
 /// Receives the frames of a bulk link in order, from the task that reads the link.
 protocol BulkFrameSink: AnyObject, Sendable {
-  /// Handles the next frame; returns whether the link continues; throws ``BulkViolation``; the link is then closed with
-  /// its code.
+  /// Handles the next frame; returns whether the link continues.
+  ///
+  /// If it throws ``BulkViolation``, the link is closed with its code.
   ///
   /// The link is not read until this call returns.
   func receive(_ frame: BulkFrame, from link: BulkLinkRunner) async throws(BulkViolation) -> Bool

@@ -104,7 +104,7 @@ final class TransferConnections {
   // MARK: Outgoing links
 
   func openLink(to peer: PeerID) -> EventLoopFuture<BulkLink> {
-    // Without an endpoint, the peer has left, and a wait would never end.
+    // If there is no endpoint, the peer has left, and a wait would never end.
     guard let entry = session.entries[peer], entry.isJoined, running[peer] != nil else {
       return session.eventLoop.makeFailedFuture(SessionError.notInSession(peer))
     }

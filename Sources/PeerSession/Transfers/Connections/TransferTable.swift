@@ -28,7 +28,9 @@ struct TransferTable {
 
   func runningSender(_ id: TransferID) -> ResourceSender? { running[id] }
 
-  /// Adds a sender; returns whether the sender may run now; otherwise it must wait.
+  /// Adds a sender; returns whether it may run now.
+  ///
+  /// Otherwise, it must wait.
   mutating func add(_ sender: ResourceSender) -> Bool {
     guard hasRoom(forRequested: sender.isRequested) else {
       waiting.append(sender)

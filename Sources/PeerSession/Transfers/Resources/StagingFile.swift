@@ -22,8 +22,8 @@ final class StagingFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Locks the file against other processes while this object exists; returns whether the lock was acquired; `false` if
-  /// another process has locked the file.
+  /// Locks the file against other processes while this object exists; returns `false` if another process has locked the
+  /// file.
   func lock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
 
   /// Unlocks the file, so that another process may resume an interrupted transfer.

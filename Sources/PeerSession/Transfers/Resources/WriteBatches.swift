@@ -34,7 +34,7 @@ struct WriteBatches {
   /// Whether the gathered bytes fill a batch.
   var isBatchFull: Bool { pendingBytes >= Self.batchSize }
 
-  /// Writing it only returns the hash.
+  /// A batch without bytes at the current position; writing it only returns the hash.
   var emptyBatch: Batch { Batch(pieces: [], offset: submittedBytes, hash: hash) }
 
   mutating func append(_ pieces: [ByteBuffer], byteCount: Int) {
