@@ -36,7 +36,7 @@ package actor ScriptedBoard: EventSink {
     watchers = []
   }
 
-  /// Parses a line, runs its command, and waits for the answer; throws the error that the board answers; `ending` if
+  /// Parses a line, runs its command, and waits for the answer; throws the error that the board answers, or `ending` if
   /// the board is closed before the answer.
   ///
   /// Canceling the task does not end the wait, but ``end()`` does.

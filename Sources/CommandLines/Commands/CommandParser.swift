@@ -28,7 +28,7 @@ package enum CommandParser {
     return try TextCommandParser.parse(line)
   }
 
-  /// Parses the bytes of a line; returns nil if it is empty or only a comment; throws ``CommandError``; its code is
+  /// Parses the bytes of a line; returns nil if it is empty or only a comment; throws ``CommandError``, whose code is
   /// `syntax` if the bytes are not UTF-8.
   package static func parse(bytes: [UInt8]) throws(CommandError) -> CommandRequest? {
     guard bytes.count <= maximumLineLength else {

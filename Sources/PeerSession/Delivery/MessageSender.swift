@@ -33,8 +33,8 @@ final class MessageSender: Sendable {
     return receipt
   }
 
-  /// Sends a message to peers of the given join generations; throws `sessionEnded`, `cancelled`; the error of the last
-  /// recipient if no outbox accepted the message.
+  /// Sends a message to peers of the given join generations; throws `sessionEnded`, `cancelled`, or the error of the
+  /// last recipient if no outbox accepted the message.
   nonisolated(nonsending) func send(_ bytes: [UInt8], toGenerations generations: [PeerID: UInt64])
     async throws(SessionError) -> SendReceipt
   {
@@ -101,8 +101,8 @@ final class MessageSender: Sendable {
 
   // MARK: Routes
 
-  /// Returns the routes to the given peers, or to all if `peers` is `nil`; throws if a peer is not in the session; the
-  /// reason why the session is over.
+  /// Returns the routes to the given peers, or to all if `peers` is `nil`; throws if a peer is not in the session, or
+  /// the session is over.
   @discardableResult func routes(to peers: [PeerID]?) throws(SessionError) -> Routes {
     let result: Result<Routes, SessionError> = published.withLockedValue { published in
       if let end = published.end { return .failure(end) }

@@ -28,7 +28,7 @@ enum ControlMessageError: Error, Equatable, Sendable {
 }
 
 extension ControlPayload {
-  /// Checks the limits of a frame's payload, then decodes it; throws ``ControlMessageError``; the link must then be
+  /// Checks the limits of a frame's payload, then decodes it; if it throws ``ControlMessageError``, the link must be
   /// closed with `protocol-error` (FRM-4).
   static func decode(_ bytes: [UInt8]) throws(ControlMessageError) -> Self {
     do { try JSONBounds.check(bytes.span) } catch { throw .notJSON }

@@ -103,7 +103,7 @@ public enum BoardLimits {
   public static let eraserPoints = 4096
   /// The maximum number of leases that one member can have on selected objects (BRD-22).
   public static let selectionsPerMember = 1024
-  /// The time after its beginning or after the member's last edit at which the lease on a selected object ends, in
+  /// The time after which the lease on a selected object ends, from its beginning or the member's last edit, in
   /// milliseconds.
   public static let selectionLease: UInt64 = 60_000
   /// The time after the end of a lease until the same member can have another lease on the object, in milliseconds.

@@ -15,8 +15,9 @@ struct DocumentConnection: Sendable {
     try await run { db in try Self.transaction(.deferred, db, body) }.get()
   }
 
-  /// Runs `body` in one write transaction; if it throws, nothing is stored; throws the error of `body` or of the
-  /// commit; `removed` if the file is no longer at its path.
+  /// Runs `body` in one write transaction; if it throws, nothing is stored.
+  ///
+  /// Throws the error of `body` or of the commit, or `removed` if the file is no longer at its path.
   func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(DocumentError) -> T {
     try await run { [files] db in
       let result = try Self.transaction(.immediate, db, body)

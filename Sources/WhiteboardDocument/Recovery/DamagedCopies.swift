@@ -12,7 +12,7 @@ enum DamagedCopies {
   }
 
   /// Copies a file and its `-wal`, `-shm` and `-journal` files, and returns when the copies are on the disk; returns
-  /// the path of the copy; throws `full`, `readOnly`, `inputOutput`; `exists` if there are ``limit`` copies already.
+  /// the path of the copy; throws `full`, `readOnly`, `inputOutput`, or `exists` if there are ``limit`` copies already.
   ///
   /// If it throws, the file must not be changed. If the newest copy has the same content, no new copy is made.
   static func make(of path: String) throws(DocumentError) -> String {

@@ -46,7 +46,7 @@ struct Salvage: Sendable {
   var entries: Int { rows.reduce(0) { $0 + Int($1.entries) } }
 
   /// Reads the intact data of the file at the path `source`, and of its WAL file; throws `notFound`, `wrongKind`,
-  /// `inputOutput`; `damaged` if there is no intact data.
+  /// `inputOutput`, or `damaged` if there is no intact data.
   init(_ source: String) throws(DocumentError) {
     self.source = source
     let scanner = try PageScanner(source)

@@ -11,8 +11,8 @@ struct LogReader {
     self.path = path
   }
 
-  /// Reads the newest intact keyframe and the entries after it, up to `time`; throws if data that this state needs is
-  /// damaged; `notFound` if the history of that time is no longer stored.
+  /// Reads the newest intact keyframe and the entries after it, up to `time`; throws `notFound` if the history of that
+  /// time is no longer stored, or another error if data that this state needs is damaged.
   func content(upTo time: Int64?) throws -> DocumentContent {
     var notes: [String] = []
     let (base, passedOver) = try keyframe(upTo: time, &notes)

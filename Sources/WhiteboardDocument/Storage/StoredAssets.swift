@@ -40,8 +40,8 @@ enum StoredAssets {
     try db.execute(sql: "INSERT INTO asset (sha256, body) VALUES (?, ?)", arguments: [Data(sha256), body])
   }
 
-  /// Returns the asset with a hash, after checking it; throws `notFound`; `damaged` if the asset no longer matches its
-  /// hash.
+  /// Returns the asset with a hash, after checking it; throws `notFound`, or `damaged` if the asset no longer matches
+  /// its hash.
   static func find(_ sha256: [UInt8], _ db: Database, at path: String) throws -> [UInt8] {
     guard let data = try Data.fetchOne(db, sql: "SELECT body FROM asset WHERE sha256 = ?", arguments: [Data(sha256)])
     else { throw DocumentError(.notFound, "\(path): the document does not have this asset") }

@@ -26,7 +26,7 @@ enum StoredVersions {
 
   static func contains(_ name: String, _ db: Database) throws -> Bool { try id(name, db) != nil }
 
-  /// Returns the state of a version; throws `notFound`; `damaged` if the version is lost.
+  /// Returns the state of a version; throws `notFound`, or `damaged` if the version is lost.
   static func state(_ name: String, _ db: Database, at path: String) throws -> Keyframe {
     let sql = "SELECT \(StoredKeyframe.columns) FROM keyframe WHERE name = ?"
     guard let row = try Row.fetchOne(db, sql: sql, arguments: [name]) else { throw notFound(name, path) }

@@ -37,7 +37,8 @@ struct WALMerge {
   }
 
   /// Creates a copy of the database file that contains as many changes from the WAL file as possible; returns whether
-  /// the copy contains all committed changes; throws if no such file can be read; `full`, `readOnly`, `inputOutput`.
+  /// the copy contains all committed changes; throws `full`, `readOnly`, `inputOutput`, or another error if no such
+  /// file can be read.
   func write(to target: String) throws -> Bool {
     var readable: Choice?
     // Each attempt reads the whole file, so large files get fewer attempts.

@@ -32,7 +32,7 @@ final class BoardEditor {
 
   // MARK: - Transactions
 
-  /// Makes edits as one undo step; throws if the board refuses an edit; in that case, no edit is made.
+  /// Makes edits as one undo step; if the board refuses an edit, throws and makes none of them.
   func edit<Result>(_ body: (Board) throws(BoardError) -> Result) throws(CommandError) -> Result {
     do throws(BoardError) {
       let (result, actions) = try replica.change(now: runtime.now, body)
@@ -41,8 +41,8 @@ final class BoardEditor {
     } catch { throw refusal(error) }
   }
 
-  /// Makes edits that manage their own undo steps, such as an undo; throws if the board refuses an edit; earlier edits
-  /// of `body` remain.
+  /// Makes edits that manage their own undo steps, such as an undo; if the board refuses an edit, throws, and earlier
+  /// edits of `body` remain.
   func editInSteps<Result>(_ body: (Board) throws(BoardError) -> Result) throws(CommandError) -> Result {
     let (result, actions) = replica.step(now: runtime.now, body)
     active.perform(actions)

@@ -20,8 +20,8 @@ struct NamedFile: Equatable, Sendable {
 
   // MARK: - Sending
 
-  /// Returns the files at the given paths, and the files in the folders among them; throws if a path does not exist, or
-  /// a folder contains no files; `tooBig` if there are more than ``limit`` files.
+  /// Returns the files at the given paths, and the files in the folders among them; throws if a path does not exist, a
+  /// folder contains no files, or there are more than ``limit`` files (`tooBig`).
   ///
   /// A file in a folder is named by its path from the folder on. Symbolic links in folders are left out.
   static func files(at paths: [String]) async throws(CommandError) -> [NamedFile] {

@@ -27,8 +27,8 @@ package enum OutputFile {
     private static func shown(_ path: String) -> String { UntrustedText(path).quoted(limit: 256) }
   }
 
-  /// Writes a file under a temporary name and then renames it, so that no program reads an incomplete file; throws
-  /// ``WriteError``; an existing file is then unchanged.
+  /// Writes a file under a temporary name and then renames it, so that no program reads an incomplete file; if it
+  /// throws ``WriteError``, an existing file is unchanged.
   package static func write(_ bytes: [UInt8], to path: String, isReplacing: Bool) throws(WriteError) {
     try check(path, isReplacing: isReplacing)
     let beside = "\(path).\(UInt64.random(in: 0...UInt64.max)).part"

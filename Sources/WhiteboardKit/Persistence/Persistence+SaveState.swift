@@ -57,15 +57,15 @@ extension Persistence {
   // MARK: - Recordings
 
   /// Pauses recording until ``resumeRecording()``; the keyframe after the pause contains the changes made in between;
-  /// throws if earlier changes cannot be written; recording then continues.
+  /// if earlier changes cannot be written, throws, and recording continues.
   nonisolated(nonsending) func pauseRecording() async throws(DocumentError) {
     guard !queue.isPaused else { return }
     try await storeAll()
     queue.pause(now: BoardFile.now)
   }
 
-  /// Resumes recording with a keyframe of the current board; throws if the keyframe cannot be written; writing it is
-  /// retried later.
+  /// Resumes recording with a keyframe of the current board; if the keyframe cannot be written, throws, and writing it
+  /// is retried later.
   nonisolated(nonsending) func resumeRecording() async throws(DocumentError) {
     guard queue.isPaused else { return }
     queue.resume()

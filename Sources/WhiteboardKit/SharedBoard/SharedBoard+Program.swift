@@ -24,8 +24,8 @@ extension SharedBoard {
     return (FileReading.size(path) ?? 0) + (FileReading.size(path + "-wal") ?? 0)
   }
 
-  /// Deletes old history, and frees its disk space; the board remains usable; throws if the disk has too little free
-  /// space; the history is then unchanged.
+  /// Deletes old history, and frees its disk space; the board remains usable; if the disk has too little free space,
+  /// throws, and the history is unchanged.
   package func compactDocument(keeping days: Int? = nil) async throws(WhiteboardError) {
     guard let document = persistence.document else { throw WhiteboardError(.timedOut, "the board is not open") }
     do throws(DocumentError) { try await document.compact(now: BoardFile.now, keeping: days) } catch {
@@ -52,11 +52,11 @@ extension SharedBoard {
   package var isRecordingPaused: Bool { persistence.queue.isPaused }
 
   /// Pauses recording until ``resumeRecording()``; the keyframe after the pause contains the changes made in between;
-  /// throws if earlier changes cannot be written; recording then continues.
+  /// if earlier changes cannot be written, throws, and recording continues.
   package func pauseRecording() async throws(DocumentError) { try await persistence.pauseRecording() }
 
-  /// Resumes recording with a keyframe of the current board; throws if the keyframe cannot be written; writing it is
-  /// retried later.
+  /// Resumes recording with a keyframe of the current board; if the keyframe cannot be written, throws, and writing it
+  /// is retried later.
   package func resumeRecording() async throws(DocumentError) { try await persistence.resumeRecording() }
 
   /// Adds a named marker at the current position of the recording; throws if the name is too long or already in use, or

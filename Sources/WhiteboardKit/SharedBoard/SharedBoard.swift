@@ -265,8 +265,8 @@ extension SharedBoard {
 }
 
 extension SharedBoard {
-  /// Opens the file of a board, unless it is already open, and restores the board from it; throws if the file cannot be
-  /// opened for writing or cannot be read; the file is then unchanged.
+  /// Opens the file of a board, unless it is already open, and restores the board from it; if the file cannot be opened
+  /// for writing or cannot be read, throws, and the file is unchanged.
   func openDocument(of board: BoardSession, _ replica: Replica) async throws(WhiteboardError) {
     guard configuration.remembersBoards else { return }
     do throws(DocumentError) {

@@ -57,7 +57,8 @@ package struct BoardRegister: Sendable {
   /// The entries, in the order in which the relay created or accepted the boards.
   package private(set) var entries: [Entry] = []
 
-  /// Reads the register in a data directory; throws if the file cannot be read or decoded; the file stays unchanged.
+  /// Reads the register in a data directory; if the file cannot be read or decoded, throws, and the file stays
+  /// unchanged.
   ///
   /// If there is no file, the register is empty.
   package init(inDataDirectory directory: String) throws(WhiteboardError) {

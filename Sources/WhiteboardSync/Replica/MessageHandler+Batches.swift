@@ -19,8 +19,8 @@ extension MessageHandler {
     peer.reader.beginAuthor(record.incarnation, lastSequence: head.sequence)
   }
 
-  /// Applies the next batch of a member; throws ``ReceiveError``; `boardFull` is not a protocol violation of the
-  /// member.
+  /// Applies the next batch of a member; throws ``ReceiveError``, of which `boardFull` is not a protocol violation of
+  /// the member.
   ///
   /// The batch begins at `offset` in `bytes`. If the batch is early, it waits, and later messages of the same member
   /// wait behind it.

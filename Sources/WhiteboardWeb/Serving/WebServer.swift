@@ -60,7 +60,7 @@ final class WebServer {
     try use(certificate)
   }
 
-  /// Uses another certificate for new connections; throws if TLS cannot use the certificate; nothing changes.
+  /// Uses another certificate for new connections; if TLS cannot use the certificate, throws, and nothing changes.
   ///
   /// Certificates that the gateway made earlier remain in use for the addresses that they name, since browsers warn
   /// again about a new one, and cannot ask the user while a web link reconnects.

@@ -181,7 +181,7 @@ final class BulkEndpoint: Sendable {
 
   // MARK: Streams
 
-  /// Opens a stream to the peer; throws `invalidName`; `busy` if 24 streams are open (STR-3); the reason why no link
+  /// Opens a stream to the peer; throws `invalidName`, `busy` if 24 streams are open (STR-3), or the reason why no link
   /// can be opened.
   func openStream(named name: String) async throws(SessionError) -> PeerStream {
     guard !name.utf8.contains(0), name.utf8.count <= Limits.streamName else {

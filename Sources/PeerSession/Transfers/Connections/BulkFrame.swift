@@ -170,8 +170,8 @@ extension ByteBuffer {
 extension ControlPayload {
   func bulkFrame() -> ByteBuffer { .bulkFrame(Self.frameType, encoded()) }
 
-  /// Decodes the payload of a frame whose type is already checked; throws ``BulkViolation``; the link must be closed
-  /// (FRM-4).
+  /// Decodes the payload of a frame whose type is already checked; if it throws ``BulkViolation``, the link must be
+  /// closed (FRM-4).
   static func decode(_ frame: BulkFrame) throws(BulkViolation) -> Self {
     do throws(ControlMessageError) { return try decode(frame.bytes) } catch {
       throw .protocolError(CloseMessage.invalid(frameType, error))

@@ -29,8 +29,8 @@ final class BulkWriter: Sendable {
   /// The number of bytes that were pushed but not yet accepted by the system.
   var waitingBytes: Int { state.withLockedValue { $0.waitingBytes } }
 
-  /// Waits for the caller's turn and for room, writes one buffer of complete frames, and ends the turn; throws if
-  /// nothing was written; otherwise the reason why the link ended.
+  /// Waits for the caller's turn and for room, writes one buffer of complete frames, and ends the turn; throws the
+  /// reason why the link ended, or `cancelled` if nothing was written.
   func write(_ frames: ByteBuffer) async throws(SessionError) {
     try await begin()
     push(frames)

@@ -202,8 +202,8 @@ actor ResourceInbox {
     partialHashes[id] = nil
   }
 
-  /// Passes a complete and verified file to the application; throws `declined`, `diskFull` or `system`; the caller then
-  /// discards the transfer.
+  /// Passes a complete and verified file to the application; if it throws `declined`, `diskFull` or `system`, the
+  /// caller discards the transfer.
   func deliver(_ offer: Control.ResourceOffer, from peer: PeerID, _ file: StagingFile, hash: SHA256)
     async throws(SessionError) -> ReceivedResource
   {

@@ -130,8 +130,7 @@ final class StagingDirectory: Sendable {
     }
   }
 
-  /// Creates an empty file and a record for a new transfer; throws `diskFull` or `system`; no file remains in that
-  /// case.
+  /// Creates an empty file and a record for a new transfer; if it throws `diskFull` or `system`, no file remains.
   func create(_ id: TransferID, _ record: StagingRecord) throws(SessionError) -> StagingFile {
     remove(id)
     let descriptor = openat(partial, id.text, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -168,8 +167,8 @@ final class StagingDirectory: Sendable {
     return flock(descriptor, LOCK_SH | LOCK_NB) != 0
   }
 
-  /// Moves a complete file to the place where the application finds it; returns the path of the delivered file; throws
-  /// if a file with that id already exists; `system`.
+  /// Moves a complete file to the place where the application finds it; returns its path; throws `system`, or an error
+  /// if a file with that id already exists.
   func deliver(_ id: TransferID, _ file: StagingFile) throws(SessionError) -> String {
     try file.synchronize()
     guard Self.status(inbox, id.text) == nil else {
