@@ -38,7 +38,6 @@ struct AvahiDaemon {
   /// The error of the last call.
   var failure: AvahiFailure { AvahiFailure(code: avahi_client_errno(client)) }
 
-  /// Checks the result of a call; throws if the result is an error code.
   func check(_ status: Int32) throws(AvahiFailure) { if status < 0 { throw AvahiFailure(code: status) } }
 }
 
@@ -69,7 +68,6 @@ final class AvahiConnection {
   /// The time since which calls into libavahi may block.
   private var callStart = Duration.zero
 
-  /// Creates a connection, or returns `nil` if no file descriptor is available.
   init?(_ configuration: AvahiConfiguration, bell: Bell, stallWatch: StallWatch, driver: any AvahiDriver) {
     self.configuration = configuration
     self.driver = driver
@@ -264,7 +262,6 @@ enum SystemBus {
     return nil
   }
 
-  /// Tries to connect to the bus, and returns the problem, or `nil` if there is none.
   static func problem(socket path: String) -> DiscoveryProblem? {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return nil }

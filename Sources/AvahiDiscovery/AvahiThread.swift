@@ -139,7 +139,6 @@ private func threadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRaw
 final class Bell: Sendable {
   let descriptor: Int32
 
-  /// Creates an eventfd, or returns `nil` if no file descriptor is available.
   init?() {
     let descriptor = whiteboard_avahi_bell_new()
     guard descriptor >= 0 else { return nil }

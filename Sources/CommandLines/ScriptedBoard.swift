@@ -6,7 +6,6 @@ import WhiteboardKit
 /// It gives access to each answer and to all events.
 package actor ScriptedBoard: EventSink {
   private let feed = CommandFeed()
-  /// The shared board, while it runs.
   package private(set) var sharedBoard: SharedBoard?
   package private(set) var requestCount: Int64 = 0
   private var answers: [Int64: CheckedContinuation<Result<BoardEvent.Done, CommandError>, Never>] = [:]
@@ -17,7 +16,6 @@ package actor ScriptedBoard: EventSink {
   /// All events that were received so far, in order.
   package private(set) var events: [BoardEvent] = []
 
-  /// Creates a scripted board; ``run(_:)`` starts it.
   package init(narrate: @escaping @Sendable (BoardEvent) async -> Void = { _ in }) { self.narrate = narrate }
 
   /// Runs a board until it is closed; call this only once; throws the error that closed the board.

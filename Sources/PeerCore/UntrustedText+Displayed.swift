@@ -68,7 +68,6 @@ private struct Line {
 
 /// A counter that limits the combining marks of each character.
 struct MarkLimit {
-  /// The maximum number of marks of one character.
   private static let maximum = 2
 
   /// The number of marks of the current character; the maximum if there is no character.

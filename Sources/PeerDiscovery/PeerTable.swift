@@ -21,7 +21,6 @@ package struct PeerTable: Sendable {
 
   /// The maximum number of peers; `evictPeer` selects the peer to remove.
   package static let maximumPeers = 256
-  /// The maximum number of sightings of one peer.
   package static let maximumSightings = 16
   /// How long known peers are kept while the discovery system is unavailable.
   package static let patience = Duration.seconds(30)

@@ -28,7 +28,6 @@ package struct WaitingInstances: Sendable {
   private var instances: [PeerTable.SightingKey: Instance] = [:]
   private var count: UInt64 = 0
 
-  /// Creates an empty queue.
   package init(_ preference: BrowserPreference) {
     peers = Set(preference.peers.map { $0.text.prefix(InstanceName.peerPrefix) })
     sessions = Set(preference.sessions.map { $0.text.prefix(InstanceName.sessionPrefix) })

@@ -172,7 +172,6 @@ public final class Session: Sendable {
     }
   }
 
-  /// The reason why the session is over; `nil` while it is running.
   package var endReason: SessionError? { published.withLockedValue { $0.end } }
 
   // MARK: Resources and streams

@@ -48,7 +48,6 @@ public struct SessionEvents: AsyncSequence, Sendable {
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(queue: queue, observation: observation) }
 }
 
-/// A queue that passes events from the session's event loop to the consumer.
 final class EventQueue: Sendable {
   private struct State {
     var events: [SessionEvent] = []

@@ -30,7 +30,6 @@ package struct QRSymbol: Hashable, Sendable {
   /// The modules of all rows, row by row; `true` means dark.
   private let modules: [Bool]
 
-  /// Creates the smallest symbol for a string; throws if the string cannot be encoded.
   package init(_ text: String) throws(QRCodeError) {
     let bytes = Array(text.utf8)
     guard !bytes.isEmpty else { throw .empty }

@@ -1,7 +1,6 @@
 import Whiteboard
 
 extension Property {
-  /// The display name of the property; `nil` if the property is unknown.
   var name: String? { Self.names[number] }
 
   /// The display names of the properties, by number (BRD-8).

@@ -154,7 +154,6 @@ public struct Recording: Sendable {
     }
   }
 
-  /// Returns the incarnation that wrote a batch, or `nil` if the step is not a batch.
   func author(at place: Int) -> Incarnation? {
     guard case .batch(let bytes) = history.steps[place].content else { return nil }
     return EncodedBatch.author(of: bytes)

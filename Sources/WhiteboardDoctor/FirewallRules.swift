@@ -2,9 +2,7 @@
 struct FirewallRules: Equatable, Sendable {
   struct Rule: Equatable, Sendable {
     var accepts: Bool
-    /// The protocol; nil for any.
     var transport: String?
-    /// The ports; nil for any.
     var ports: [ClosedRange<Int>]?
     /// Whether the rule has other conditions, such as a source or a state.
     var isNarrow: Bool
@@ -19,7 +17,6 @@ struct FirewallRules: Equatable, Sendable {
 
   /// Whether packets that match no rule are accepted.
   var acceptsByDefault = true
-  /// The rules in their order.
   var rules: [Rule] = []
 
   /// The first rule that applies to all packets to the port decides.

@@ -133,7 +133,6 @@ package enum NetworkSurvey {
     return nil
   }
 
-  /// Returns the owner and the mode of a file, or nil if there is no file.
   static func status(of path: String) -> (owner: UInt32, mode: UInt32)? {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }

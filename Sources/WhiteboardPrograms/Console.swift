@@ -11,7 +11,6 @@ import WhiteboardKit
 package enum Console {
   package static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 }
 
-  /// The columns and rows of the terminal; nil if the program does not run on one.
   package static var size: (columns: Int, rows: Int)? {
     var size = winsize()
     guard isTerminal, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 else { return nil }

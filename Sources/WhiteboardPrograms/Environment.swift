@@ -4,7 +4,6 @@ package enum Environment {
   /// The login name of the user; "Guest" if it is unknown.
   package static var userName: String { Self["USER"] ?? "Guest" }
 
-  /// Returns the value of an environment variable; nil if it is not set or empty.
   package static subscript(_ name: String) -> String? {
     guard let value = ProcessInfo.processInfo.environment[name], !value.isEmpty else { return nil }
     return value

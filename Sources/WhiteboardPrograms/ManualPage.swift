@@ -261,7 +261,6 @@ package struct CommandInfo: Decodable {
 
   package var path: [String] { (superCommands ?? []) + [commandName] }
 
-  /// Returns the subcommand at `path` below this command; nil if it does not exist.
   package func command(_ path: some Collection<String>) -> CommandInfo? {
     guard let first = path.first else { return self }
     return subcommands?.first { $0.commandName == first }?.command(path.dropFirst())

@@ -17,7 +17,6 @@ package actor BoardTerminal: EventSink {
   private let began: ContinuousClock.Instant
   private let wake: AsyncStream<Void>
   private let wakeUp: AsyncStream<Void>.Continuation
-  /// The board that is shown; nil while the lobby is shown.
   private var board: BoardClient?
   private var lobby: LobbyClient?
   private var choice: CheckedContinuation<LobbyClient.Choice, Never>?
@@ -31,7 +30,6 @@ package actor BoardTerminal: EventSink {
   private var frames: FrameWriter
   private var isTickDue = false
 
-  /// The time between two frames.
   private static let frameInterval = Duration.milliseconds(16)
   /// The maximum time for showing changes of the board before the next input is handled.
   private static let drainTime = Duration.milliseconds(10)

@@ -28,7 +28,6 @@ final class ChangeQueue: Sendable {
     }
   }
 
-  /// Removes and returns the first change; nil if there is none.
   func popFirst() -> BoardChange? {
     state.withLock { state in
       guard state.first < state.changes.count else { return nil }

@@ -20,7 +20,6 @@ package actor WebGateway {
     package static let defaultPort = 26_443
 
     package var directory: String
-    /// The address to listen on; nil for all.
     package var host: String?
     /// The port; nil for ``defaultPort`` or the next free one.
     package var port: Int?

@@ -267,7 +267,6 @@ enum Program {
     try await run(configuration, from: reader, to: writer, isJSON: json, ending)
   }
 
-  /// Returns a reader of lines; throws if the system has no descriptors left.
   static func lineReader(_ descriptor: Int32) throws(WhiteboardError) -> LineReader {
     do throws(InputError) { return try LineReader(descriptor: descriptor) } catch {
       throw WhiteboardError(.system, "cannot open the input")

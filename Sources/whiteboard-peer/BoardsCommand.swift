@@ -198,7 +198,6 @@ struct BoardsCommand: AsyncParsableCommand {
   }
 }
 
-/// Runs `body`, and converts a document error to an error with an exit status.
 func filing<Result>(_ body: () async throws(DocumentError) -> Result) async throws(WhiteboardError) -> Result {
   do throws(DocumentError) { return try await body() } catch { throw WhiteboardError(error) }
 }

@@ -115,7 +115,6 @@ struct ExportCommand: AsyncParsableCommand {
   }
 }
 
-/// Runs `body`, and converts an error in writing a file to an error with an exit status.
 private func writing(_ body: () throws(OutputFile.WriteError) -> Void) throws(WhiteboardError) {
   do throws(OutputFile.WriteError) { try body() } catch {
     if case .exists = error { throw WhiteboardError(.cannotCreate, "\(error.message); use --force to overwrite it") }

@@ -197,7 +197,6 @@ extension RelayLimits {
 }
 
 extension RelayConfiguration.Limits {
-  /// Creates the limits that the settings contain; throws if two settings contradict each other.
   init(_ settings: Settings) throws(WhiteboardError) {
     self.init()
     boards = settings.value(.boards) ?? boards

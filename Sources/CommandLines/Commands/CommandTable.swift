@@ -110,7 +110,6 @@ package enum CommandTable {
     return lines.joined(separator: "\n")
   }
 
-  /// Returns the command nearest in spelling to a word; nil if no command is near.
   package static func nearest(to word: String) -> CommandName? {
     Spelling.nearest(to: word, in: CommandName.allCases.map(\.rawValue)).flatMap(CommandName.init)
   }

@@ -176,7 +176,6 @@ extension Setting {
   enum Name: String, CaseIterable {
     case title, background, grid, language
 
-    /// All names, for messages.
     static let list = allCases.map(\.rawValue).joined(separator: ", ")
   }
 }

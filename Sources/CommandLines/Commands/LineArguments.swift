@@ -12,7 +12,6 @@ struct LineArguments {
 
   init(_ words: some Sequence<LineWords.Word>) { self.words = Array(words) }
 
-  /// Returns the next word; nil after the last one.
   mutating func nextIfAny() -> LineWords.Word? {
     guard index < words.count else { return nil }
     defer { index += 1 }
@@ -24,7 +23,6 @@ struct LineArguments {
     return word
   }
 
-  /// Reads the last word of the line as text.
   mutating func words(_ what: String) throws(CommandError) -> String {
     let word = try next(what)
     try expectEnd(after: word)
@@ -181,7 +179,6 @@ struct LineArguments {
     return values
   }
 
-  /// Throws an error if there is another word.
   func expectEnd() throws(CommandError) {
     guard index < words.count else { return }
     throw CommandError(.unknownArgument, "\(UntrustedText(words[index].text).quoted()) is one argument too many")

@@ -39,7 +39,6 @@ extension CommandInput {
 }
 
 extension CommandFeed {
-  /// Parses a line and adds its command; ignores an empty line.
   package func push(_ line: String) {
     guard let input = CommandInput(parsing: .line(Array(line.utf8))) else { return }
     push(input)

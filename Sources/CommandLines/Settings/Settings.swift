@@ -84,7 +84,6 @@ package struct Settings: Sendable {
       + entries.map(\.name).joined(separator: ", ") + ", and [keys]"
   }
 
-  /// Returns the value of a setting; nil for the default.
   package func value<Value>(_ key: SettingKey<Value>) -> Value? {
     // The initializer already checked the value with this parser.
     choices[key.entry.name].flatMap { try? key.parse($0.text) }

@@ -357,7 +357,6 @@ struct DiallerAdmission: Sendable {
 ///
 /// It does no I/O and has no clock. ``DiallerAdmission`` and ``ListenerAdmission`` each use one.
 struct DecidingPulse: Sendable {
-  /// The time between two DECIDING frames.
   static let interval = Duration.seconds(1)
   /// The time of silence after which the link is broken.
   ///

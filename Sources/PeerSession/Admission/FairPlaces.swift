@@ -21,9 +21,7 @@ struct FairPlaces<ID: Hashable & Sendable>: Sendable {
     var isKnown: Bool
   }
 
-  /// The total number of slots.
   let maximum: Int
-  /// The maximum number of slots of one address.
   let maximumPerBlock: Int
   /// The number of slots that are reserved for known newcomers.
   let reserved: Int

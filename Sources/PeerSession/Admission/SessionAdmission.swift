@@ -9,7 +9,6 @@ import PeerWire
 final class SessionAdmission {
   unowned let session: SessionCore
   private(set) var policy: AdmissionPolicy
-  /// The key derived from the session's code, if the session admits by code.
   var codeKey: CodeKey?
   /// The maximum number of peers in the session, including the local peer.
   var maximum: Int
@@ -26,7 +25,6 @@ final class SessionAdmission {
   var followsHost = false
   /// Whether a user can answer newcomers, if the policy follows the host's.
   var asksUser = true
-  /// The last terms of the host.
   var terms: Terms?
   let policyChanges: AsyncStream<AdmissionPolicy>
   let policySource: AsyncStream<AdmissionPolicy>.Continuation

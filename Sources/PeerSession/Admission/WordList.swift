@@ -33,7 +33,6 @@ enum WordList {
     uniquingKeysWith: { first, _ in first }
   )
 
-  /// Returns the Levenshtein distance between two words.
   private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
     var row = Array(0...right.count)
     for (line, letter) in left.enumerated() {

@@ -37,7 +37,6 @@ struct MessageInbox {
   /// Whether the incomplete message is between a member and a relay (11.2).
   private var isPartialRelays = false
 
-  /// The number of the last part received; 0 before the first.
   var received: UInt64 { assembler.received }
 
   /// Receives the payload of a MESSAGE frame.

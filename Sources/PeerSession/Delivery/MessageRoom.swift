@@ -40,7 +40,6 @@ struct MessageRoom {
     admit(now)
   }
 
-  /// Handles the last part of a message.
   mutating func completed(by peer: PeerID) { places[peer]?.isComplete = true }
 
   /// Returns whether the link of a member must not be read, because its message waits for room or for the application.

@@ -16,8 +16,6 @@ final class MessageSender: Sendable {
 
   // MARK: Sending
 
-  /// Sends a message to the given peers, or to all if `peers` is `nil`; throws the errors of
-  /// ``Session/send(_:to:mode:)``.
   nonisolated(nonsending) func send(_ bytes: [UInt8], to peers: [PeerID]?) async throws(SessionError) -> SendReceipt {
     var receipt = SendReceipt(tracks: [])
     let routes = try routes(to: peers)
@@ -33,8 +31,6 @@ final class MessageSender: Sendable {
     return receipt
   }
 
-  /// Sends a message to peers of the given join generations; throws `sessionEnded`, `cancelled`, or the error of the
-  /// last recipient if no outbox accepted the message.
   nonisolated(nonsending) func send(_ bytes: [UInt8], toGenerations generations: [PeerID: UInt64])
     async throws(SessionError) -> SendReceipt
   {

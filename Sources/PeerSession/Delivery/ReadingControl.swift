@@ -48,7 +48,6 @@ struct ReadingControl {
     room.began(total, from: peer, now: now)
   }
 
-  /// Handles the last part of a message.
   mutating func messageCompleted(by peer: PeerID) { room.completed(by: peer) }
 
   /// Records that the local relay handled a large message addressed to it; returns the peers whose links may be read

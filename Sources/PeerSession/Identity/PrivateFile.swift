@@ -90,7 +90,6 @@ package struct PrivateFile {
     throw failure("link")
   }
 
-  /// Replaces the file, or creates it if it is missing.
   package func replace(_ bytes: [UInt8]) throws(Failure) {
     let temporary = try writeTemporary(bytes)
     guard rename(temporary, path) == 0 else {

@@ -9,7 +9,6 @@ struct DialBudget: Sendable {
   static let burst = 32.0
   /// The number of further connections per second.
   static let rate = 1.0
-  /// The maximum number of remembered addresses.
   static let maximum = 1_024
 
   private struct Bucket {

@@ -19,7 +19,6 @@ struct DialPlan: Sendable, Equatable {
   }
 
   private(set) var isDialling = false
-  /// When the peer is dialed next; `nil` if no dial is planned.
   private(set) var next: NIODeadline?
   /// The number of failed dials since the peer was last reached.
   private(set) var failures = 0
@@ -159,7 +158,6 @@ struct DialPlan: Sendable, Equatable {
 
   mutating func postpone(until due: NIODeadline) { next = due }
 
-  /// Plans a first dial after the given delay.
   mutating func plan(after wait: TimeAmount, now: NIODeadline, jitter: Double) {
     failures = 0
     set(wait.nanoseconds / 1_000_000, now, jitter)

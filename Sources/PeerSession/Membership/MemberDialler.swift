@@ -21,13 +21,11 @@ final class MemberDialler {
     if let peer = policy.lostPeerDue(now: now, standing: standing), let entry = session.entries[peer] { dial(entry) }
   }
 
-  /// Dials a peer if a dial is due for it.
   func dialIfDue(_ peer: PeerID, _ now: NIODeadline) {
     guard policy.allowsDial(of: peer, now: now, standing: standing), let entry = session.entries[peer] else { return }
     dial(entry)
   }
 
-  /// Plans to dial a peer after the given delay.
   func plan(_ entry: PeerEntry, after wait: TimeAmount) {
     policy.plan(entry.id, after: wait, now: .now(), jitter: jitter())
     session.planTick()

@@ -37,7 +37,6 @@ final class MemberDirectory {
   /// The number of peers in the session, including the local peer.
   var peerCount: Int { entries.values.count(where: \.isJoined) + 1 }
 
-  /// Returns the entry of a peer; creates it if the peer is new.
   func entry(for peer: PeerID, _ introduction: Control.Introduction) -> PeerEntry {
     if let entry = entries[peer] { return entry }
     let entry = PeerEntry(id: peer, member: Control.Member(peer: peer, introduction))

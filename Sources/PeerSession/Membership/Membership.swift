@@ -165,7 +165,6 @@ struct Membership: Sendable {
     return peer == local || peer == authority || authority != nil && relays.contains(peer)
   }
 
-  /// Checks the ticket that a peer shows; throws ``TicketError``.
   func check(_ ticket: Ticket, of peer: PeerID, by admitters: Admitters = .members) throws(TicketError) {
     switch admitters {
     case .members:

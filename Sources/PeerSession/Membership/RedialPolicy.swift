@@ -35,9 +35,7 @@ struct RedialPolicy: Sendable {
     var incarnation: SessionIncarnation
     /// The redial rule implied by the peer's answer; `later` if there was no answer.
     var redial: CloseCode.Redial
-    /// The reason for the failure.
     var code: SessionError.Code
-    /// Whether the peer is in the session.
     var isJoined = false
     /// Whether the peer and the local peer share delivery state.
     var hasDelivery = false
@@ -176,7 +174,6 @@ struct RedialPolicy: Sendable {
 
   // MARK: Dials
 
-  /// Plans to dial a peer after the given delay.
   mutating func plan(_ peer: PeerID, after wait: TimeAmount, now: NIODeadline, jitter: Double) {
     contacts[peer, default: Contact()].plan.plan(after: wait, now: now, jitter: jitter)
   }

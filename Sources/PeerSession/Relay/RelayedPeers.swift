@@ -56,7 +56,6 @@ struct RelayedPeers {
   /// Removes a relay that left; returns the peers that the relay reached, in order.
   mutating func lost(_ relay: PeerID) -> [PeerID] { relays.removeValue(forKey: relay)?.numbers.keys.sorted() ?? [] }
 
-  /// Returns the route to a peer, if a relay reaches it.
   func route(to peer: PeerID) -> RelayRoute? {
     for relay in names {
       if let number = relays[relay]?.numbers[peer] { return RelayRoute(relay: relay, number: number) }

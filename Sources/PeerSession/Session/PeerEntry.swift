@@ -167,7 +167,6 @@ final class PeerEntry {
 struct FormerIncarnations: Sendable, Equatable {
   /// How long a replaced process must wait before it may replace the other one.
   static let pause = TimeAmount.seconds(4)
-  /// The maximum number of stored incarnations.
   private static let maximum = 16
 
   private var replaced: [SessionIncarnation] = []

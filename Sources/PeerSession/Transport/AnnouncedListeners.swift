@@ -18,7 +18,6 @@ package final class AnnouncedListeners: Sendable {
     var areMoreExpected = true
     /// The peers that did not admit the local peer, and are not dialed again.
     var refusals: [PeerID: SessionError] = [:]
-    /// All refusals, in order.
     var history: [(peer: PeerID, error: SessionError)] = []
     /// The addresses at which a peer does not serve the session.
     var dead: Set<Target> = []

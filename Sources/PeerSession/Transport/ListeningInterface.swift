@@ -21,7 +21,6 @@ package struct ListeningInterface: Equatable, Sendable {
 
   package var indexes: [CInt] { [Self.loopback, index].compactMap(\.self) }
 
-  /// The index of the interface; `nil` if it does not exist now.
   package var index: CInt? { Self.index(of: name) }
 
   package static var loopback: CInt? { index(of: "lo") }

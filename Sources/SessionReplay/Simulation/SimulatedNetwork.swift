@@ -40,7 +40,6 @@ struct SimulatedNetwork {
   ///
   /// Later messages must not arrive before that time.
   private var lastArrival: [Link: UInt64] = [:]
-  /// The number of packets that were sent.
   private(set) var messages = 0
   /// The size of the packets that were sent, in bytes.
   private(set) var bytes = 0

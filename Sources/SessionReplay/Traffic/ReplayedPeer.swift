@@ -149,10 +149,8 @@ actor ReplayedPeer {
 
   // MARK: - Receiving from the program
 
-  /// Returns the next message from the program, or `nil` if none arrives in time.
   func message() async -> [UInt8]? { await found { messages.isEmpty ? nil : messages.removeFirst() } }
 
-  /// Returns the next resource from the program, or `nil` if none arrives in time.
   func resource() async -> ResourceInfo? { await found { resources.isEmpty ? nil : resources.removeFirst() } }
 
   /// Returns the name of the next stream that the program opens, and assigns a number to the stream.

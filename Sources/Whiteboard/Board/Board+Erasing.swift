@@ -156,7 +156,6 @@ struct Eraser {
 }
 
 extension Array {
-  /// Combines all elements from left to right; nil if the array is empty.
   fileprivate func reduced(_ combine: (Element, Element) -> Element) -> Element? {
     guard let first else { return nil }
     return dropFirst().reduce(first, combine)

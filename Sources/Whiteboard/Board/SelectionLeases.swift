@@ -8,7 +8,6 @@ struct SelectionLeases {
 
   private struct Lease {
     let member: MemberID
-    /// The time when the lease ends.
     var end: UInt64
     /// Whether the object's present selection is by this member.
     var isCurrent = true

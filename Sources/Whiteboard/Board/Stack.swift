@@ -17,7 +17,6 @@ public enum StackMove: Hashable, Sendable {
 /// A stack of objects, and the z indexes that must be written to reorder it.
 struct Stack {
   private(set) var order: [ObjectID]
-  /// The new z indexes.
   private var changed: [ObjectID: [UInt8]] = [:]
 
   init(_ objects: [ObjectID]) { order = objects }

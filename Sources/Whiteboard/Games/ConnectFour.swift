@@ -3,7 +3,6 @@ import PeerCore
 /// A game of Connect Four for two players; other members watch (GAM-9, GAM-10).
 package struct ConnectFour: Game {
   package static let name = "connect-four"
-  /// The number of columns in the grid.
   package static let columns = 7
   package static let rows = 6
   /// The size of a new game, in board units.

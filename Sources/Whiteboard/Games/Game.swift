@@ -110,7 +110,6 @@ package enum SupportedGame: Game {
 ///
 /// Replicas with the same cells compute the same result.
 package struct GameFold: Sendable {
-  /// The state of the game after all moves.
   package private(set) var game: SupportedGame
   package private(set) var acceptedCount = 0
   /// The moves that were ignored, in order.

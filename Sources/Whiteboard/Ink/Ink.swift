@@ -79,7 +79,6 @@ package enum InkCoding {
     return sum
   }
 
-  /// Returns the points of a committed chunk; nil if `value` is malformed.
   package static func points(of value: Value) -> [InkPoint]? {
     guard case .bytes(let bytes) = value else { return nil }
     var reader = ByteReader(bytes)

@@ -4,7 +4,6 @@
 /// The union of two sets contains everything that either set contains. Therefore members can erase the same stroke at
 /// the same time without conflict.
 package struct StrokeSpans: Hashable, Sendable {
-  /// The number of steps between consecutive points.
   package static let steps = 16
 
   /// The spans in ascending order.
@@ -83,7 +82,6 @@ package struct StrokeSpans: Hashable, Sendable {
     }
   }
 
-  /// Decodes the spans of a cell value; nil if the value is malformed.
   package static func decode(_ value: Value) -> [ClosedRange<Int>]? {
     guard case .bytes(let bytes) = value, !bytes.isEmpty else { return nil }
     var reader = ByteReader(bytes)

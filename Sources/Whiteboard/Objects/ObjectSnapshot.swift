@@ -90,7 +90,6 @@ public struct ObjectSnapshot: Hashable, Sendable {
 }
 
 extension ObjectSnapshot {
-  /// Creates a snapshot of an object; nil if the object is not shown on the board.
   init?(_ id: ObjectID, on state: BoardState, selectedBy holder: MemberID?, assets: Set<AssetID>) {
     guard state.isShown(id), let record = state.record(id), let kind = record.kind else { return nil }
     let ink = kind == .drawing ? record.points : nil

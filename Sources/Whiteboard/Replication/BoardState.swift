@@ -30,7 +30,6 @@ public struct BoardState: Sendable {
   /// The objects that have cells, but whose create operation has not arrived yet.
   package var orphans: Set<ObjectID> { objects.orphans }
 
-  /// Returns the cells of an object; nil if the object is unknown or was purged.
   package func record(_ id: ObjectID) -> ObjectRecord? { objects.record(id) }
 
   /// Returns whether users can see the object: it was created, is not deleted and, if it is a chat line, is complete.

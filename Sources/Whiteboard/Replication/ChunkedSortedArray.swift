@@ -34,7 +34,6 @@ struct ChunkedSortedArray<Element: Sendable>: Sendable {
 
   var least: Element? { first.first }
 
-  /// The last element; nil if there are no elements.
   var last: Element? { rest.last?.last ?? first.last }
 
   /// All elements in ascending order.
@@ -68,14 +67,12 @@ struct ChunkedSortedArray<Element: Sendable>: Sendable {
     return low
   }
 
-  /// The element at a position; nil if the position is the end.
   subscript(position: Position) -> Element? {
     if position.piece == 0 { return position.index < first.count ? first[position.index] : nil }
     let index = position.index
     return index < rest[position.piece - 1].count ? rest[position.piece - 1][index] : nil
   }
 
-  /// Returns the position after `position`.
   func position(after position: Position) -> Position {
     let length = position.piece == 0 ? first.count : rest[position.piece - 1].count
     return position.index + 1 < length || position.piece == rest.count
@@ -98,7 +95,6 @@ struct ChunkedSortedArray<Element: Sendable>: Sendable {
     return body(&rest[piece][rest[piece].count - 1])
   }
 
-  /// Inserts an element before the one at a position.
   mutating func insert(_ element: Element, at position: Position) {
     count += 1
     if position.piece == 0 {

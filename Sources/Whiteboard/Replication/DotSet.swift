@@ -15,7 +15,6 @@ public struct SequenceRanges: Sendable {
   /// The number of ranges in the set.
   public var rangeCount: Int { pieces.count }
 
-  /// The greatest number in the set; nil if the set is empty.
   var last: UInt64? { pieces.last?.upperBound }
 
   /// Returns whether `sequence` is in the set.

@@ -19,10 +19,8 @@ struct ObjectStore: Sendable {
   private var marks: [UInt32] = []
   private var table = ObjectTable()
 
-  /// Returns the index of an object; nil if it is not stored.
   func index(of id: ObjectID) -> Int? { table.find(id, in: ids) }
 
-  /// Returns the cells of an object; nil if it is not stored.
   func record(_ id: ObjectID) -> ObjectRecord? {
     guard let index = table.find(id, in: ids) else { return nil }
     return records[index]
@@ -130,7 +128,6 @@ struct ObjectStore: Sendable {
     fileprivate let mark: UInt32
   }
 
-  /// Returns an object as it is stored now; nil if it is not stored.
   func stored(_ id: ObjectID) -> StoredObject? {
     table.find(id, in: ids).map { StoredObject(record: records[$0], mark: marks[$0]) }
   }

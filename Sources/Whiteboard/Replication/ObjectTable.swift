@@ -10,7 +10,6 @@ struct ObjectTable: Sendable {
   /// At least half of the slots are free.
   private var places: [UInt32] = []
 
-  /// Returns the index of an id in `ids`; nil if `ids` does not contain it.
   func find(_ id: ObjectID, in ids: [ObjectID]) -> Int? {
     guard !places.isEmpty else { return nil }
     let mask = places.count - 1

@@ -125,7 +125,6 @@ package struct TextTree {
     return String(text)
   }
 
-  /// The visible characters.
   package var scalars: [Unicode.Scalar] { items.lazy.filter { !$0.isDeleted }.map { $0.scalar } }
 
   package var elementCount: Int { items.count }

@@ -20,7 +20,6 @@ enum Blocking {
 }
 
 extension Result {
-  /// The error if the result is a failure; nil if it is a success.
   var failure: Failure? {
     switch self {
     case .success: nil

@@ -45,7 +45,6 @@ actor LibraryWatcher {
     watch = DirectoryWatch(directory)
   }
 
-  /// Returns the next change in the library; nil if the task was canceled.
   func next() async -> LibraryChange? {
     while waiting.isEmpty {
       if hasLooked {

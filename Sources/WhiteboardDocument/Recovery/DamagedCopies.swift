@@ -1,7 +1,6 @@
 import Foundation
 
 enum DamagedCopies {
-  /// The maximum number of copies of one file.
   static let limit = 8
 
   private static let companions = ["-wal", "-shm", "-journal"]

@@ -11,7 +11,6 @@ struct Inventory: Sendable {
   }
 
   private(set) var keyframes: Set<Keyframe> = []
-  /// The number of the last row of the log.
   private(set) var lastRow: Int64 = 0
   private(set) var authors: Set<UInt64> = []
   private(set) var marks: Set<Int64> = []

@@ -24,7 +24,6 @@ struct Salvage: Sendable {
   var lostRows: [ClosedRange<Int64>] = []
   /// Descriptions of losses other than rows of the log.
   var otherLosses: [String] = []
-  /// Descriptions of ``lostRows``.
   var rowLosses: [String] = []
   /// The hashes of the assets that the file lists, intact or not.
   var listedAssets: Set<[UInt8]> = []
@@ -33,12 +32,10 @@ struct Salvage: Sendable {
 
   var losses: [String] { rowLosses + otherLosses }
 
-  /// The board's id; nil if it is lost.
   var board: [UInt8]? {
     let bytes = meta[MetaKey.board.rawValue].flatMap { Hexadecimal.decode($0) }
     return bytes?.count == BoardDocument.boardIDLength ? bytes : identity?.board
   }
-  /// The board's name; nil if it is lost.
   var name: String? { meta[MetaKey.name.rawValue] }
   /// The creation time of the document, in milliseconds since 1970; nil if it is lost.
   var created: Int64? { meta[MetaKey.created.rawValue].flatMap { Int64($0) } ?? identity?.created }
@@ -153,7 +150,6 @@ struct Salvage: Sendable {
 /// Several rows can have the same number, since freed pages retain their old rows until SQLite uses the pages again.
 struct FoundRows {
   var meta: [String: String] = [:]
-  /// The row of the table `identity`; nil if it was not found.
   var identity: StoredIdentity?
   var rows: [Int64: [StoredLogRow]] = [:]
   var keyframes: [Int64: StoredKeyframe] = [:]

@@ -166,7 +166,6 @@ enum Meta {
     Checksum.row(UInt8(ascii: "m"), [], [Array(key.utf8), Array(value.utf8)])
   }
 
-  /// Returns the value of a setting; nil if it is not set.
   static func get(_ db: Database, _ key: MetaKey, at path: String) throws -> String? {
     guard let row = try Row.fetchOne(db, sql: "SELECT value, crc FROM meta WHERE key = ?", arguments: [key.rawValue])
     else { return nil }

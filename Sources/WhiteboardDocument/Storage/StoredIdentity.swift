@@ -49,7 +49,6 @@ struct StoredIdentity: Hashable, Sendable {
 enum StoredThumbnail {
   static let table = "thumbnail"
 
-  /// Returns the picture as SVG; nil if there is none.
   static func get(_ db: Database, at path: String) throws -> String? {
     guard try db.tableExists(table), let row = try Row.fetchOne(db, sql: "SELECT picture, crc FROM thumbnail") else {
       return try Meta.get(db, .thumbnail, at: path)

@@ -5,7 +5,6 @@ final class RawFile {
   /// The length of the file in bytes.
   let size: Int
 
-  /// Opens the file at `path`; nil if it is not a regular file or cannot be read.
   init?(_ path: String) {
     // Without O_NONBLOCK, opening a pipe that has no writer would block.
     descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

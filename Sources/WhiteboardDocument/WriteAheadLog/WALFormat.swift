@@ -28,7 +28,6 @@ struct WALHeader {
   /// Each frame has a copy of it.
   let salts: [UInt8]
 
-  /// Reads a header; nil if it is damaged.
   init?(_ bytes: [UInt8]) {
     guard bytes.count == Self.size, Array(bytes[..<3]) == [0x37, 0x7F, 0x06], bytes[3] & 0xFE == 0x82,
       SQLiteFormat.number(bytes, 4) == 3_007_000
@@ -52,7 +51,6 @@ struct WALIndex {
   /// Otherwise, a reader rebuilt the index from the WAL file.
   let isOfWriter: Bool
 
-  /// Reads the index at `path`; nil if it is missing or damaged.
   init?(_ path: String) {
     guard let bytes = RawFile(path)?.bytes(at: 0, 96), bytes.count == 96, Array(bytes[..<48]) == Array(bytes[48...]),
       bytes[12] != 0

@@ -94,7 +94,6 @@ struct WALMerge {
     }.prefix(count).map { WALMerge(log.replacing(slot, with: $1), of: path) }
   }
 
-  /// The highest page number in an intact frame; 0 if there is none.
   private var greatestPage: Int { log.frames.lazy.filter(\.isIntact).map { max($0.page, $0.commit) }.max() ?? 0 }
 
   /// Copies the database file, and writes the chosen pages of the WAL file into the copy.

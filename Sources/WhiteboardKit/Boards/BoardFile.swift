@@ -12,7 +12,6 @@ package enum BoardFile {
   package struct Content: Sendable {
     package let name: String
     package let objects: [ObjectSnapshot]
-    /// The chat lines in order.
     package let chat: [ChatLine]
     package let digest: String
 
@@ -328,7 +327,6 @@ extension BoardFile {
     )
   }
 
-  /// Returns all intact photos of a board's file; throws if the file cannot be opened.
   package static func photos(_ path: String) async throws(WhiteboardError) -> [AssetID: [UInt8]] {
     do throws(DocumentError) {
       let document = try await BoardDocument.open(at: path, mode: .reading)

@@ -12,7 +12,6 @@ package enum Thumbnail {
   static let width = 240.0
   /// The height of a thumbnail, in pixels.
   static let height = 160.0
-  /// The maximum number of points drawn for one stroke.
   static let pointsPerStroke = 64
 
   static let head = #"<svg xmlns="http://www.w3.org/2000/svg" width="240" height="160" viewBox=""#

@@ -16,9 +16,7 @@ final class BrowserAccess {
   private let replica: Replica
   private let transport: PeerTransport
   let links: BrowserLinks
-  /// The page; nil while browsers cannot join.
   private var page: BrowserPage?
-  /// Closes the gateway; nil while it is not open.
   private var closeGateway: (@Sendable () async -> Void)?
   /// Whether ``begin()`` has not yet opened the gateway that the configuration requires.
   private var isBeginning: Bool
@@ -180,7 +178,6 @@ final class BrowserAccess {
 
   // MARK: - Browser links
 
-  /// Creates a browser link; throws if browsers cannot join.
   nonisolated(nonsending) func invite(_ terms: InvitationTerms, request: RequestMark?) async throws(CommandError)
     -> BoardEvent.Invited
   {

@@ -43,7 +43,6 @@ final class BrowserLinks {
 
   var count: Int { links.count }
 
-  /// The link that can be shown to everyone; nil if there is none.
   var forEveryone: BrowserLink? { links.first(where: \.isForEveryone) }
 
   // MARK: - New links and guests

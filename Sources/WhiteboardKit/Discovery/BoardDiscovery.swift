@@ -123,7 +123,6 @@ final class BoardDiscovery {
     session.found(id, at: peer.addresses, as: SessionIncarnation(peer.announcement.incarnation.value))
   }
 
-  /// Returns the current session if the peer announces its board; nil otherwise.
   private func session(of peer: DiscoveredPeer) -> Session? {
     guard let session = runtime.call({ $0.session }), peer.announcement.session.bytes == session.id.bytes else {
       return nil

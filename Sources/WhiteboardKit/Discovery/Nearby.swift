@@ -4,7 +4,6 @@ import PeerSession
 
 package struct Nearby: Sendable {
   private var peers: [DiscoveredPeer.ID: DiscoveredPeer] = [:]
-  /// The order in which the peers were found.
   private var appearances: [DiscoveredPeer.ID: Int] = [:]
   private var nextAppearance = 0
 

@@ -27,7 +27,6 @@ extension BoardEvent {
 
   package struct ChatHistory: Encodable, Sendable {
     package var count: Int
-    /// The chat lines, in order.
     package var lines: [Chat]
     package var request: RequestMark?
   }

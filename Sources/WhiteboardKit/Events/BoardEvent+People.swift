@@ -11,7 +11,6 @@ extension BoardEvent {
     package var boardName: UntrustedText
     /// The admission policy: `ask`, `code`, `known` or `anyone`.
     package var admit: String
-    /// The join code, if there is one.
     package var code: String?
     package var link: String
     package var announced: Bool
@@ -30,7 +29,6 @@ extension BoardEvent {
   package struct Admission: Encodable, Sendable, Equatable {
     /// The admission policy: `ask`, `code`, `known` or `anyone`.
     package var admit: String
-    /// The join code, if there is one.
     package var code: String?
     /// The link by which other programs join; empty if the local peer cannot admit newcomers.
     package var link: String
@@ -88,7 +86,6 @@ extension BoardEvent {
     /// The address that is dialed, if the peer there is unknown.
     package var address: String?
 
-    /// The states of a link.
     package enum State: String, Encodable, Sendable {
       /// The peer is dialed for the first time.
       case connecting
@@ -201,7 +198,6 @@ extension BoardEvent {
     package var name: UntrustedText
     /// `editor`, `viewer` or `relay`.
     package var role: String
-    /// Whether the member is the local one.
     package var isOwn: Bool
 
     private enum CodingKeys: String, CodingKey {

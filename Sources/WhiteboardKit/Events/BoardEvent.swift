@@ -204,7 +204,6 @@ extension BoardEvent {
     package var peer: String?
     /// The display name of the peer, if one was announced or sent.
     package var name: UntrustedText?
-    /// The name of the board to join, if one was given or announced.
     package var boardName: UntrustedText?
 
     package init(

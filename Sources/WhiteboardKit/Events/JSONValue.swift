@@ -12,7 +12,6 @@ package enum JSONValue: Codable, Sendable, Equatable {
   case list([JSONValue])
   case object([String: JSONValue])
 
-  /// Parses JSON; returns nil if the text is malformed.
   package init?(_ json: String) {
     guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(json.utf8)) else { return nil }
     self = value
@@ -53,13 +52,11 @@ package enum JSONValue: Codable, Sendable, Equatable {
     }
   }
 
-  /// The value of a key; nil if the key is missing, or if this value is not an object.
   package subscript(_ key: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members[key]
   }
 
-  /// The value as a string; nil if it is not a string.
   package var text: String? {
     guard case .string(let text) = self else { return nil }
     return text

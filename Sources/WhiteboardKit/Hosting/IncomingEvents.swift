@@ -37,7 +37,6 @@ struct IncomingEvents {
     case handle(SessionEvent, of: PeerID?)
     /// Wait until this time: all members with queued events have used up their processor time.
     case wait(until: Duration)
-    /// Nothing is queued.
     case none
   }
 
@@ -70,7 +69,6 @@ struct IncomingEvents {
   /// Whether events are handled even if their members have used up their processor time.
   var ignoresShares = false
 
-  /// Whether nothing is queued.
   var isEmpty: Bool { count == 0 }
 
   /// Whether more events should be read from the session.

@@ -40,7 +40,6 @@ final class TimedWork {
     }
   }
 
-  /// The earliest deadline.
   private var nextDue: ContinuousClock.Instant {
     var due = nextPurge
     if let deadline = board.persistence.nextDeadline { due = min(due, deadline) }

@@ -12,7 +12,6 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
   /// The admission policy, if it is known: `ask`, `code`, `known` or `anyone`; `none` if the local peer cannot admit
   /// newcomers.
   package var admit: String?
-  /// The join code, if there is one.
   package var code: String?
   /// The role that the code gives, if it was created for a role: `editor` or `viewer`.
   package var role: String?

@@ -23,7 +23,6 @@ package struct OpenBoard: Codable, Equatable, Sendable {
   package var interface: String?
   /// The admission policy: `ask`, `code`, `known` or `anyone`.
   package var admit: String
-  /// The join code; nil if there is none.
   package var code: String?
   /// The pass of the board's links; nil if no user is asked to admit peers.
   package var pass: String?

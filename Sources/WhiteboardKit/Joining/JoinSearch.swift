@@ -75,7 +75,6 @@ struct JoinSearch: Sendable {
   private var deadline: Duration
   /// The candidates that are announced now, in order of appearance.
   private var shown: [Candidate] = []
-  /// The candidates that were asked, in the order in which they were first asked.
   private var asked: [Candidate] = []
   private var outcomes: [Candidate.ID: Outcome] = [:]
   private var starts: [Candidate.ID: Duration] = [:]

@@ -168,6 +168,5 @@ extension Joiner {
 }
 
 extension JoinSearch.Candidate {
-  /// The announced names.
   var askedPeer: Joiner.AskedPeer { Joiner.AskedPeer(hostName: hostName, boardName: boardName) }
 }

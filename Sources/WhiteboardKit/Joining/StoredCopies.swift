@@ -26,7 +26,6 @@ struct StoredCopies: Sendable {
 
   private var isUsed: Bool { configuration.remembersBoards && configuration.recordingFile == nil }
 
-  /// Returns the stored data for joining a board; nil if there is no copy.
   nonisolated(nonsending) func member(of board: SessionID) async -> Member? {
     defer { checkIsolation(#isolation) }
     guard isUsed, let file = try? await library.file(of: board.bytes) else { return nil }
@@ -112,10 +111,8 @@ extension BoardDocument {
     return record
   }
 
-  /// Returns the stored join code; nil if there is none, or it is unreadable.
   func joinCode() async -> JoinCode? { (try? await code()).flatMap { try? JoinCode(words: $0) } }
 
-  /// Returns the stored removal of the local peer by the host; nil if there is none.
   func hostRemoval() async -> Removal? { (try? await removal()).flatMap { Removal(json: $0) } }
 }
 

@@ -220,7 +220,6 @@ private actor OpenBoards {
     return board
   }
 
-  /// Returns the open board that has the given session; nil if there is none.
   func board(of session: SessionID) async -> SharedBoard? {
     // If the program joins a board again while it is leaving that board, the list contains two entries. The later one
     // is current.

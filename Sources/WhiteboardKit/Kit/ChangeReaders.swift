@@ -45,7 +45,6 @@ final class ChangeReaders: Sendable {
 
 /// The changes that one reader has not read yet.
 final class ChangeBuffer: Sendable {
-  /// The maximum number of buffered changes.
   static let capacity = 4_096
   /// The maximum size of the buffered changes, in bytes; a single larger change is dropped immediately.
   static let byteCapacity = 64 << 20

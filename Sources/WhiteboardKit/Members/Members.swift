@@ -31,7 +31,6 @@ final class Members: Sequence {
   private let localPeer: PeerID
 
   var ownName: String
-  /// The icon of the local peer; nil if it has none.
   var ownIcon: ProfileIcon?
   /// The display names and icons that members reported.
   var looks: [PeerID: Look] = [:]
@@ -53,7 +52,6 @@ final class Members: Sequence {
     return list.updateValue(member, forKey: peer) == nil
   }
 
-  /// Sets the state of a member's link; returns whether the state changed.
   func setState(_ state: BoardEvent.PeerState.State, of peer: PeerID) -> Bool {
     guard list[peer]?.state != state else { return false }
     list[peer]?.state = state
@@ -62,7 +60,6 @@ final class Members: Sequence {
 
   func remember(lost peer: PeerID) { lost[peer] = name(of: peer) }
 
-  /// Removes a member; returns whether the peer was a member.
   func remove(_ peer: PeerID) -> Bool { list.removeValue(forKey: peer) != nil }
 
   subscript(peer: PeerID) -> Member? { list[peer] }
@@ -95,10 +92,8 @@ final class Members: Sequence {
     return try resolver.find(word, what: "peer", missing: .noSuchPeer)
   }
 
-  /// Returns the name of a peer from its handshake; empty if the peer is not a member.
   func name(of peer: PeerID) -> UntrustedText { list[peer]?.name ?? UntrustedText("") }
 
-  /// Returns the name of a member of the board; nil if the member is not connected.
   func name(of member: MemberID) -> UntrustedText? {
     let peer = PeerID(member)
     return peer == localPeer ? UntrustedText(ownName) : list[peer]?.name

@@ -66,7 +66,6 @@ final class BoardAdmission {
     )
   }
 
-  /// Checks that the local member can invite viewers; throws if it cannot.
   static func checkMayInviteViewers(_ replica: Replica) throws(CommandError) {
     guard replica.isOwned else {
       throw CommandError(

@@ -22,7 +22,6 @@ package struct Removal: Codable, Equatable, Sendable {
     return "\(host) removed you from this board: \(words)\(".!?…".contains(last) ? "" : ".")"
   }
 
-  /// Parses the output of ``json``; returns nil if it is malformed.
   init?(json: String) {
     guard let read = try? JSONDecoder().decode(Self.self, from: Data(json.utf8)) else { return nil }
     self = read

@@ -24,10 +24,8 @@ final class Persistence {
   let runtime: BoardRuntime
   let configuration: BoardConfiguration
   let environment: Environment
-  /// The replica of the board; nil before the file was read.
   var replica: Replica?
 
-  /// The open document; nil if there is none, or it is closed.
   var document: BoardDocument?
   var queue = PersistenceQueue()
   /// The display names in the document, by peer id.
@@ -89,7 +87,6 @@ final class Persistence {
     write()
   }
 
-  /// Records the display name of a member, if it is new.
   func recordName(_ name: UntrustedText, of member: String) {
     guard !name.isEmpty, names.updateValue(name, forKey: member) != name else { return }
     queue.record(.name(name.raw, of: member))

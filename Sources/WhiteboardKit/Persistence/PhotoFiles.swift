@@ -39,7 +39,6 @@ final class PhotoFiles {
 
   // MARK: - Files
 
-  /// Returns the path of a photo's file; nil if there is no file.
   func existingPath(_ id: AssetID) -> String? { paths[id] }
 
   /// Returns the path for a photo's file, whether it exists or not.

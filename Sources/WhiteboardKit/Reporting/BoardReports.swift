@@ -181,7 +181,6 @@ final class BoardReports {
     )
   }
 
-  /// Returns the description of a group for answers; nil if there is no such group.
   func description(ofGroup id: ObjectID) -> BoardEvent.ObjectDescription? {
     guard board.state.isGroup(id) else { return nil }
     let none = Rectangle(Point(x: 0, y: 0), Point(x: 0, y: 0))

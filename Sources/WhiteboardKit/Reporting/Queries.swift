@@ -43,7 +43,6 @@ final class Queries {
     runtime.emit(.objects(.init(count: objects.count, objects: objects, request: request)))
   }
 
-  /// Emits one object or group; throws if there is no such object or group.
   func emitObject(_ reference: ObjectReference, request: RequestMark?) throws(CommandError) {
     let id = try editor.resolve(reference)
     let snapshot = board.snapshot(id)

@@ -95,7 +95,6 @@ struct CommandQueue: Sendable {
   private var entries: [CommandInput] = []
   private var head = 0
 
-  /// The maximum number of commands that are read ahead.
   static let capacity = 64
 
   /// Whether the queue has no room for more commands.

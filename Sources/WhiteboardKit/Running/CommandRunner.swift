@@ -16,7 +16,6 @@ final class CommandRunner {
   let outbox: Outbox
   let transfers: Transfers
   let buffer: CommandBuffer
-  /// The open board; nil before it is open.
   private var openBoard: ActiveBoard?
   /// The number of running commands that transfer files and are not answered yet.
   private var concurrentCommands = 0
@@ -47,7 +46,6 @@ final class CommandRunner {
     buffer = CommandBuffer(hasInput: hasInput)
   }
 
-  /// Returns the open board; throws if the board is not open.
   var board: ActiveBoard {
     get throws(CommandError) {
       guard let openBoard else { throw .closed }

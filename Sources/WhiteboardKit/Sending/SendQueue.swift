@@ -82,7 +82,6 @@ struct SendQueue {
     return [SendQueue.standstill, SendQueue.tooSlow].lazy.map { movedAt + $0 }.first { $0 > now }
   }
 
-  /// Whether nothing waits.
   var isEmpty: Bool { byteCount == 0 && head == items.count }
 
   // MARK: - Members on this route
@@ -136,7 +135,6 @@ struct SendQueue {
     if isClosed { continuation.resume(returning: nil) } else { waiter = continuation }
   }
 
-  /// Returns the message of an item; nil if all recipients of the message left.
   private func message(_ item: Item, at number: Int) -> Message? {
     var joinings: [PeerID: UInt64] = [:]
     for peer in item.recipients {

@@ -106,10 +106,8 @@ public actor SharedBoard {
 
   // MARK: - The board
 
-  /// The component that finds and joins the board; nil unless the board is being joined.
   var joiner: Joiner? { if case .joining(let joiner) = phase { joiner } else { nil } }
 
-  /// The state of the board in use; nil before it is open.
   var serving: Serving? { phase.serving }
 
   /// The peer session of the board, for resources, streams and the states of peers; nil before the board is hosted or
@@ -118,7 +116,6 @@ public actor SharedBoard {
   /// The board itself consumes the events of the session.
   public var session: Session? { phase.board?.session }
 
-  /// The replica; nil before the board is open.
   var replica: Replica? { board?.replica }
 
   /// The open board with the components that work on it; nil before it is open.
@@ -179,7 +176,6 @@ enum BoardPhase {
   /// The session and the file are being closed; the board can still be read.
   case leaving(Serving)
 
-  /// The board with its session; nil before there is a session.
   var board: BoardSession? {
     switch self {
     case .starting, .joining: nil
@@ -188,7 +184,6 @@ enum BoardPhase {
     }
   }
 
-  /// The state of the board in use; nil before it is open.
   var serving: Serving? {
     switch self {
     case .starting, .joining, .opening: nil

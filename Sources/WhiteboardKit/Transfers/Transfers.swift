@@ -19,7 +19,6 @@ final class Transfers {
     let direction: Direction
     let peer: PeerID
 
-    /// The contents of a resource; nil for a stream.
     var content: ResourceContent? { if case .resource(_, let content) = kind { content } else { nil } }
 
     /// Whether the transfer is a catch-up answer, which is not reported to the user.
@@ -39,7 +38,6 @@ final class Transfers {
   let persistence: Persistence
   let photos: PhotoFiles
   let publisher: ChangePublisher
-  /// The open board; nil before it is open.
   private(set) weak var active: ActiveBoard?
 
   var session: Session? { active?.session }

@@ -56,7 +56,6 @@ package struct ControlRequest: Codable, Equatable, Sendable {
     self.board = board
   }
 
-  /// Decodes a request from a line of JSON; throws if the line is not a valid request.
   init(line: [UInt8]) throws(WhiteboardError) {
     do { self = try JSONDecoder().decode(ControlRequest.self, from: Data(line)) } catch {
       throw WhiteboardError(

@@ -15,7 +15,6 @@ struct ServedBoard {
   var state = State.opening
   /// The link to join the board; empty until it is served.
   var link = ""
-  /// The browser link; `nil` if browsers cannot join.
   var webLink: String?
   /// The display names of the peers on the board, by peer id.
   var people: [String: UntrustedText] = [:]
@@ -29,7 +28,6 @@ struct ServedBoard {
   var refused = (viewer: 0, revoked: 0)
   /// The relayed messages that are already included in the metrics.
   var passed = RelayTally()
-  /// The error that made the relay stop serving the board; `nil` if there is none.
   var problem: WhiteboardError?
 }
 
@@ -45,9 +43,7 @@ package struct BoardReport: Codable, Equatable, Sendable {
   /// Whether the board has an owner that decides which peers can edit it.
   package let isOwned: Bool
   package let admit: String
-  /// The join link; `nil` while the board is not served.
   package let link: String?
-  /// The browser link; `nil` if browsers cannot join.
   package let webLink: String?
   /// The display names of the peers on the board.
   package let people: [UntrustedText]

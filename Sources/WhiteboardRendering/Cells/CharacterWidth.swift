@@ -22,7 +22,6 @@ package enum CharacterWidth {
     return min(width + marks, 2)
   }
 
-  /// Returns the number of columns of a string.
   package static func columns(_ text: some StringProtocol) -> Int { text.reduce(0) { $0 + columns($1) } }
 
   private static func columns(_ scalar: Unicode.Scalar) -> Int {

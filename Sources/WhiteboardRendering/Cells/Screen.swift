@@ -3,7 +3,6 @@
 /// Any text may be written to the screen. The terminal never interprets the text as commands, because a character that
 /// is not printable becomes `�`.
 package struct Screen: Hashable, Sendable {
-  /// The number of columns.
   package let width: Int
   package let height: Int
   package private(set) var cells: [Cell]
@@ -45,7 +44,6 @@ package struct Screen: Hashable, Sendable {
     return line
   }
 
-  /// All rows as text.
   package var lines: [String] { (0..<height).map(line) }
 
   /// Returns the smallest area that contains all differences from another screen within `area`; nil if there are none.
@@ -166,7 +164,6 @@ package struct Screen: Hashable, Sendable {
 }
 
 package struct CellArea: Hashable, Sendable {
-  /// The columns of the area.
   package var columns: Range<Int>
   package var rows: Range<Int>
 

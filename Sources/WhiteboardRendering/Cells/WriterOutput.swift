@@ -3,7 +3,6 @@ struct WriterOutput {
   private let depth: ColorDepth
   private let width: Int
   private(set) var bytes: [UInt8] = []
-  /// The position of the cursor; nil if it is unknown.
   private var cursor: (x: Int, y: Int)?
   private var trust = Trust.sure
   /// `told` is the same style as sent to the terminal: if the terminal has a palette, its colors are palette indices.

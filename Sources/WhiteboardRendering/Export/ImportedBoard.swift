@@ -34,7 +34,6 @@ package struct ImportedBoard: Sendable {
     }
   }
 
-  /// The rectangle around all objects; nil if there are none.
   package var bounds: Rectangle? {
     objects.reduce(nil) { whole, object in whole?.union(object.bounds) ?? object.bounds }
   }

@@ -17,7 +17,6 @@ extension BoardPicture {
     return TextLines.wrapped(text, columns: columns, limit: lineLimit)
   }
 
-  /// Returns the number of columns of the longest line.
   package static func columns(_ lines: [String]) -> Int { lines.reduce(0) { max($0, CharacterWidth.columns($1)) } }
 
   /// Returns the size, in board units, of text with the given numbers of columns and rows.

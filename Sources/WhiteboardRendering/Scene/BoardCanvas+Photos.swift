@@ -101,7 +101,6 @@ extension BoardCanvas {
 /// A terminal has letters of one size and one direction. Therefore text is wrapped to the width of its box, bold if it
 /// is large, and dim if it is small. Rotated text is shown upright around its center, followed by its angle.
 extension BoardCanvas {
-  /// Returns the label of an object; nil if it has none.
   func label(_ item: Item) -> Label? {
     let snapshot = item.snapshot
     switch snapshot.kind {

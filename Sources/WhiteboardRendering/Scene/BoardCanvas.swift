@@ -8,7 +8,6 @@ import Whiteboard
 package struct BoardCanvas: Sendable {
   package struct Item: Sendable {
     package let snapshot: ObjectSnapshot
-    /// The state of the game; nil if the object is not a game.
     package var game: GameView?
     /// Points that were drawn but are not committed yet, in their original position.
     package var preview: [InkPoint] = []
@@ -119,12 +118,10 @@ package struct BoardCanvas: Sendable {
 
   package func item(_ id: ObjectID) -> Item? { items[id] }
 
-  /// Returns the layout of an object; nil if it is not on the board.
   func place(of id: ObjectID) -> Place? { items[id] == nil ? nil : order[index(of: id)] }
 
   package var count: Int { order.count }
 
-  /// The rectangle around all objects; nil if there are none.
   package var bounds: Rectangle? {
     items.values.reduce(nil) { whole, item in
       let bounds = item.snapshot.bounds

@@ -11,7 +11,6 @@ struct DotStroke {
   private var pressure: UInt8 = 0
   /// The number of points, steps and dots so far.
   private(set) var work = 0
-  /// The position of the pen.
   private var place = DotPoint(x: 0, y: 0)
   /// The distance that the pen has moved, in dots.
   private var travelled = 0.0

@@ -22,7 +22,6 @@ package struct InkCurve: Hashable, Sendable {
   /// For each segment, the index of the point that it is drawn towards.
   package let targets: [Int]
 
-  /// Creates the line through the points; nil if there are none.
   package init?(_ points: [Point]) {
     guard let first = points.first else { return nil }
     start = first

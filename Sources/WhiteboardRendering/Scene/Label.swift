@@ -14,7 +14,6 @@ package struct Label: Hashable, Sendable {
 
   package var lines: [[Span]] = []
 
-  /// The number of columns of the widest line.
   package var width: Int { lines.reduce(0) { max($0, Self.columns($1)) } }
   package var height: Int { lines.count }
 

@@ -6,7 +6,6 @@ package struct Viewport: Hashable, Sendable {
   package var center: Point
   /// The number of dots per board unit.
   package var scale: Double
-  /// The number of columns of cells.
   package var columns: Int
   package var rows: Int
 
@@ -68,7 +67,6 @@ package struct Viewport: Hashable, Sendable {
     )
   }
 
-  /// The visible part of the board.
   package var rectangle: Rectangle {
     Rectangle(place(atDot: Point(x: 0, y: 0)), place(atDot: Point(x: Double(dotWidth), y: Double(dotHeight))))
   }

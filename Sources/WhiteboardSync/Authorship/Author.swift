@@ -162,7 +162,6 @@ public final class Author {
 
   func adopt(_ grant: Grant) { self.grant = grant }
 
-  /// Returns the rights that a grant gives the author; nil if it gives none.
   func rights(in grant: Grant) -> Rights? { grant.rights(of: publicKey) }
 
   /// The signature at the end of the result may be missing.

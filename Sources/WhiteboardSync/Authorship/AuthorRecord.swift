@@ -45,7 +45,6 @@ public struct AuthorRecord: Hashable, Sendable {
   public let granter: [UInt8]?
   /// The grant of the role on an owned board; nil for a viewer.
   public let grant: Grant?
-  /// The certificates of the grant; empty if there is no grant.
   let certificates: [HeldCertificate]
   /// The incarnation, which is computed from the content of the record (AUT-2).
   public let incarnation: Incarnation

@@ -29,7 +29,6 @@ final class AuthorRegistry {
     self.actions = actions
   }
 
-  /// The record of an incarnation; nil if it is unknown.
   subscript(incarnation: Incarnation) -> AuthorRecord? { records[incarnation] }
 
   var count: Int { records.count }

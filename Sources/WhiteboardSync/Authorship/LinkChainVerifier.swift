@@ -41,7 +41,6 @@ final class LinkChainVerifier {
     ahead[record.incarnation] = record
   }
 
-  /// Returns the record of an incarnation that was sent ahead of a purge; nil if there is none.
   func recordAhead(of incarnation: Incarnation) -> AuthorRecord? { ahead[incarnation] }
 
   func forgetAhead(_ incarnation: Incarnation) { ahead[incarnation] = nil }

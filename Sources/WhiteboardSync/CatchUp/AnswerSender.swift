@@ -35,7 +35,6 @@ final class AnswerSender {
     answerIfDue(member, now)
   }
 
-  /// Answers the pending request of a member, if the answer is due.
   func answerIfDue(_ member: MemberID, _ now: Moment) {
     guard mayAnswer, let request = peers[member]?.removeDueRequest(now.uptime) else { return }
     if request.buckets == 0, request.context.isSuperset(of: board.state.context),

@@ -5,7 +5,6 @@ import Whiteboard
 /// The owner's own grant has no certificates. The first certificate is signed by the owner. A second certificate is
 /// signed by the holder of the first. Implements AUT-11.
 public struct Grant: Hashable, Sendable {
-  /// The maximum number of certificates in a grant.
   static let certificateLimit = 2
 
   /// The owner of the board.
@@ -57,7 +56,6 @@ public struct Grant: Hashable, Sendable {
     return writer.bytes
   }
 
-  /// Returns the rights that the grant gives to the owner of a key; nil if it gives none.
   func rights(of key: [UInt8]) -> Rights? {
     guard let last = certificates.last else { return key == owner.key ? .owner : nil }
     return last.holder == key ? last.rights : nil

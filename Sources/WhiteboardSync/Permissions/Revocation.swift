@@ -7,7 +7,6 @@ import Whiteboard
 ///
 /// Implements AUT-13.
 public struct Revocation: Hashable, Sendable {
-  /// The maximum number of incarnations in a revocation.
   static let incarnationLimit = 4096
   /// The maximum number of bytes in a revocation.
   static let byteLimit = 1 << 17

@@ -3,7 +3,6 @@ import Whiteboard
 
 /// All revocations on a board, whose effect does not depend on their order; implements AUT-14.
 struct Revocations {
-  /// The maximum number of revocations on a board.
   static let limit = 4096
 
   private let room: Int

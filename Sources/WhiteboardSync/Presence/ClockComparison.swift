@@ -41,7 +41,6 @@ struct ClockSamples {
   static let interval: UInt64 = 900
   /// The time in milliseconds for which the comparison waits for samples of a new member.
   static let timeout: UInt64 = 15_000
-  /// The maximum number of samples.
   private static let limit = 8
   /// The minimum number of samples.
   ///

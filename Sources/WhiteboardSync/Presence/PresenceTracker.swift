@@ -154,7 +154,6 @@ struct PresenceState {
     return .presence(counter: counter, shown, wall: now.wall)
   }
 
-  /// Returns the next datagram; nil if none is due.
   mutating func next(_ now: Moment, among members: Int) -> SyncDatagram? {
     guard now.uptime >= nextDeadline(among: members) else { return nil }
     lastSent = max(now.uptime, 1)

@@ -55,7 +55,6 @@ struct StrokeTails {
 
   mutating func removed(_ stroke: ObjectID) { tails[stroke] = nil }
 
-  /// Removes the strokes of a member that has left; returns the ids of these strokes.
   mutating func memberLeft(_ member: MemberID) -> [ObjectID] {
     let gone = tails.filter { $0.value.member == member }.map { $0.key }.sorted()
     for stroke in gone { tails[stroke] = nil }

@@ -25,12 +25,10 @@ final class ChangeReporter {
     }
   }
 
-  /// Reports the next deferred change, if it is due.
   func reportDeferredChange(_ now: Moment) {
     if let next = deferred.removeNext(now.uptime) { report(next.change, from: next.member, now) }
   }
 
-  /// The time when the next deferred change is due; nil if there is none.
   var nextDeadline: UInt64? { deferred.nextDeadline }
 
   func reportSelections() {
@@ -134,10 +132,8 @@ struct DeferredChanges {
     }
   }
 
-  /// The time when the next change is due; nil if there is none.
   var nextDeadline: UInt64? { order.isEmpty ? nil : due }
 
-  /// Removes and returns the next change, if it is due.
   mutating func removeNext(_ now: UInt64) -> (change: ObjectChange, member: MemberID?)? {
     guard !order.isEmpty, now >= due else { return nil }
     due = now + Self.interval

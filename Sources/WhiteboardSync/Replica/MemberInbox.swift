@@ -37,7 +37,6 @@ struct MemberInbox {
 
   var isVerifying: Bool { if case .unverified = first { true } else { false } }
 
-  /// The early batch that waits; nil if there is none.
   var earlyBatch: EncodedBatch? { if case .early(let batch, _) = first { batch } else { nil } }
 
   /// The time when the early batch has waited for too long; nil if there is none.
@@ -86,7 +85,6 @@ struct MemberInbox {
 
   mutating func removeEarlyBatch() { if case .early = first { first = nil } }
 
-  /// Removes and returns the next message; nil if the first message still waits or there is none.
   mutating func removeNext() -> [UInt8]? {
     guard first == nil, start < others.count else { return nil }
     let message = others[start]

@@ -200,7 +200,6 @@ final class PeerState {
     return lastAnswerAt.map { $0 + Self.answerInterval } ?? 0
   }
 
-  /// Removes and returns the request to answer now; nil if there is none.
   func removeDueRequest(_ now: UInt64) -> CatchUpRequest? {
     guard let request = pendingRequest, let answerDue, now >= answerDue else { return nil }
     pendingRequest = nil

@@ -4,7 +4,6 @@ import Whiteboard
 final class PeerTable {
   private var peers: [MemberID: PeerState] = [:]
 
-  /// The state of the link to a member; nil if it is not joined.
   subscript(member: MemberID) -> PeerState? { peers[member] }
 
   var isEmpty: Bool { peers.isEmpty }
@@ -22,7 +21,6 @@ final class PeerTable {
 
   func insert(_ member: MemberID, now: UInt64) { peers[member] = PeerState(now: now) }
 
-  /// Removes a member that has left; returns whether it was joined.
   func remove(_ member: MemberID) -> Bool { peers.removeValue(forKey: member) != nil }
 
   /// The time after which the author of a change receives a report about it, in milliseconds.

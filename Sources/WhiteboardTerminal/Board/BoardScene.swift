@@ -133,7 +133,6 @@ struct BoardScene: Sendable {
 
   var selectedSnapshots: [ObjectSnapshot] { selection.sorted().compactMap { snapshot($0) } }
 
-  /// The selected object if there is exactly one.
   var onlySelected: ObjectSnapshot? { selection.count == 1 ? selectedSnapshots.first : nil }
 
   var selectionFrame: SelectionFrame? { frame(of: selectedSnapshots) }

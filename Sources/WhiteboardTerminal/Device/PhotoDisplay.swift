@@ -38,7 +38,6 @@ struct PhotoDisplay {
 
   private var available: Set<AssetID> = []
   private var requestedForCells: Set<AssetID> = []
-  /// The size that was requested last for each photo.
   private var requestedSizes: [AssetID: Size] = [:]
   private var photos: [AssetID: TerminalPhoto] = [:]
   private var layer: GraphicsLayer?

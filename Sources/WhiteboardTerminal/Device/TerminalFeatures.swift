@@ -28,7 +28,6 @@ package struct TerminalFeatures: Hashable, Sendable {
   package var dotStyle: DotStyle
   package let encoding: TerminalEncoding
   package private(set) var graphics = Graphics.none
-  /// The size of a cell; nil if it is unknown.
   package var cellSize: CellSize?
   /// Whether the terminal reports positions of the mouse in pixels.
   package private(set) var hasPixelMouse = false

@@ -26,7 +26,6 @@ package struct LobbyClient: Sendable {
   private var hasChosen = false
   private(set) var editor: LineEditor?
   private var purpose = Purpose.name
-  /// The last error.
   private(set) var failure: String?
   /// The reason why the last changes of the previous board were not saved; nil once a board is opened.
   package var problem: SaveProblem?

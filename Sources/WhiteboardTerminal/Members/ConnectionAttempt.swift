@@ -20,7 +20,6 @@ struct ConnectionAttempt: Hashable, Sendable {
   /// The addresses that are dialed, the latest last.
   private var addresses: [String] = []
 
-  /// The maximum number of addresses that are listed.
   private static let addressLimit = 4
 
   init(to target: String, since: Duration) {

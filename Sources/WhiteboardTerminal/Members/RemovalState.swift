@@ -12,7 +12,6 @@ struct RemovalState: Sendable {
     case none
   }
 
-  /// The removal; nil while the local user is a member.
   private(set) var removal: BoardEvent.Removed?
   /// The time when the box appeared; nil while it is not shown.
   private(set) var shownSince: Duration?

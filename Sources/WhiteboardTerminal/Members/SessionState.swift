@@ -7,7 +7,6 @@ import WhiteboardRendering
 /// answer.
 struct SessionState: Sendable {
   var board = BoardInfo()
-  /// The attempt to join; nil once the session is connected.
   private(set) var connection: ConnectionAttempt?
   var members = Members()
   var questions = Questions()

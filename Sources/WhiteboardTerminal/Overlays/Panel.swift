@@ -28,7 +28,6 @@ struct Panel: Hashable, Sendable {
   private var version = 0
   /// The index of the first visible row.
   private(set) var first = 0
-  /// The number of visible rows.
   private(set) var height = 1
   /// Whether the last row stays visible when rows are added.
   private var staysAtEnd: Bool
@@ -68,7 +67,6 @@ struct Panel: Hashable, Sendable {
     first = min(max(0, first + count), max(0, rows.count - height))
   }
 
-  /// Handles a key that scrolls; returns whether the key scrolls.
   mutating func scroll(_ key: InputEvent.Key) -> Bool {
     let page = max(height - 1, 1)
     switch key {

@@ -15,7 +15,6 @@ package actor PlayerTerminal {
   private var inputCount = 0
   private var shown: Screen?
 
-  /// The time between two frames.
   private static let frameInterval = Duration.milliseconds(33)
   /// The longest time between an Escape and the other bytes of the same key.
   private static let escapeTimeout = Duration.milliseconds(30)

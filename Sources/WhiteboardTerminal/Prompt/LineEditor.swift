@@ -14,7 +14,6 @@ package struct LineEditor: Hashable, Sendable {
   /// The line being typed, while a line of the history is shown.
   private var draft: [Character] = []
 
-  /// The maximum number of characters of a line.
   static let limit = 4096
 
   init(label: String, text: String = "", history: [String] = []) {
@@ -89,7 +88,6 @@ package struct LineEditor: Hashable, Sendable {
     insert(text)
   }
 
-  /// Replaces the word before the cursor.
   mutating func replaceWord(by word: String) {
     while cursor > 0, characters[cursor - 1] != " " { remove(cursor - 1) }
     insert(word)

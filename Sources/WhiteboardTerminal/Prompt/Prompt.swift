@@ -52,7 +52,6 @@ struct Prompt: Sendable {
   /// The lines that the user entered, by the label of the prompt.
   private var histories: [String: [String]] = [:]
 
-  /// The maximum number of completions that are shown.
   private static let completionLimit = 12
   /// The commands whose last argument is a file.
   private static let fileCommands: Set<String> = ["photo", "export", "import", "resource", "save-as"]

@@ -42,7 +42,6 @@ struct TextTyping: Sendable {
 
   // MARK: - Typing
 
-  /// Handles a key; returns whether the key ends the typing.
   mutating func handle(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Bool {
     if modifiers.contains(.control), case .character(let letter) = key { return control(letter) }
     switch key {

@@ -179,7 +179,6 @@ struct SidePanel {
   let chat: ChatLog
   let now: Duration
 
-  /// The maximum number of members that are listed.
   private static let memberLimit = 8
 
   func draw(on screen: inout Screen) {

@@ -11,7 +11,6 @@ struct Dialog {
     self.leastWidth = leastWidth
   }
 
-  /// Draws the dialog; returns the area inside the frame.
   @discardableResult func draw(on screen: inout Screen, _ layout: ScreenLayout) -> CellArea {
     let shown = Self.wrapped(lines, columns: max(layout.columns - 6, 8))
     let widest = max(shown.map { CharacterWidth.columns($0) }.max() ?? 0, leastWidth)

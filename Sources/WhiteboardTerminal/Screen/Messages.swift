@@ -4,7 +4,6 @@ import WhiteboardRendering
 
 /// The current message: one line at the bottom, or a box above it if it needs more room.
 struct Messages: Hashable, Sendable {
-  /// The message that is shown; nil if there is none.
   var notice: Notice?
 
   /// The maximum number of lines of errors that are shown together.
@@ -90,7 +89,6 @@ struct Messages: Hashable, Sendable {
     screen.put(" Esc closes ", x: 2, y: area.rows.upperBound - 1, style, in: area)
   }
 
-  /// Draws the message in the last row, if it fits there; returns whether it was drawn.
   func drawInLastRow(on screen: inout Screen, _ layout: ScreenLayout, _ keys: KeyMap) -> Bool {
     guard let notice, !isBoxed(in: layout) else { return false }
     let area = layout.bottomRow

@@ -65,7 +65,6 @@ struct ScreenLayout: Hashable, Sendable {
     viewport.place(atColumn: column - Double(board.columns.lowerBound), row: row - Double(board.rows.lowerBound))
   }
 
-  /// Returns the cell that shows a point on the board; nil if it is out of view.
   func cell(of place: Point, in viewport: Viewport) -> (x: Int, y: Int)? {
     let cell = viewport.cell(of: place)
     let (x, y) = (cell.x + board.columns.lowerBound, cell.y + board.rows.lowerBound)

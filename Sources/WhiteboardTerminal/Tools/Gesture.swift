@@ -19,12 +19,10 @@ enum Gesture: Hashable, Sendable {
   struct Stroke: Hashable, Sendable {
     /// The request id of the command that began the stroke.
     let request: Int64
-    /// The id of the stroke's object; nil until the board has answered.
     var id: ObjectID?
     private(set) var points: [Point]
     private var sentCount = 1
 
-    /// The maximum number of points in one command.
     private static let pointsPerCommand = 64
 
     init(request: Int64, at place: Point) {

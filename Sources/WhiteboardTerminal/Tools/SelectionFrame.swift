@@ -46,7 +46,6 @@ struct SelectionFrame: Hashable, Sendable {
       return min(max(moved / square, 0.01), 100)
     }
 
-    /// The corners of the frame after the resize.
     var corners: [Point] {
       let (factor, pivot, half) = (factor, pivot, frame.half(scalesLines))
       let line = scalesLines ? 0 : frame.lineInset

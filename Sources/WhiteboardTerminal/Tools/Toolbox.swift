@@ -22,7 +22,6 @@ struct Toolbox: Sendable {
 
   /// The longest time between the clicks of a double click.
   private static let doubleClickTime = Duration.milliseconds(400)
-  /// The maximum number of points in the path of an eraser.
   static let erasePointLimit = 256
 
   /// The color of the pen, `0xRRGGBBAA`; nil for the default color.

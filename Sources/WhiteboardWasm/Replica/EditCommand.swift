@@ -55,7 +55,6 @@ struct EditCommand {
     return ink
   }
 
-  /// The color; nil for the default color.
   func color() throws(BoardError) -> UInt32? {
     guard has("color") else { return nil }
     guard let color = UInt32(exactly: try number("color")) else { throw .outOfRange("color") }

@@ -26,7 +26,6 @@ final class PageReplica {
 
   func output(_ actions: [ReplicaAction]) { output { writer in for action in actions { writer.write(action) } } }
 
-  /// The number of the last local operation; 0 if there is none.
   var lastSequence: UInt64 { replica.board.state.context.last(of: replica.board.incarnation) ?? 0 }
 
   func output(_ result: Result<[ObjectID], BoardError>, _ actions: [ReplicaAction], since before: UInt64) {

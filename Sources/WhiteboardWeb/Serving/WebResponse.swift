@@ -4,7 +4,6 @@ import NIOHTTP1
 struct WebResponse: Error {
   private var status: HTTPResponseStatus
   private var headers: HTTPHeaders
-  /// The body; nil if there is none.
   let body: ByteBuffer?
 
   init(_ status: HTTPResponseStatus, headers: [(String, String)] = [], body: ByteBuffer? = nil) {

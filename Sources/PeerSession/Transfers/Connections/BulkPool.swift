@@ -4,7 +4,6 @@ import PeerWire
 
 /// A pool of links to one peer on which the local peer is the opener, either in use or idle (BLK-2).
 final class BulkPool: Sendable {
-  /// The maximum number of idle links.
   private static let idleLimit = 4
   /// The minimum time that an idle link stays open.
   private static let idleTime = Duration.seconds(30)

@@ -40,7 +40,6 @@ struct TransferTable {
     return true
   }
 
-  /// Removes a sender that ended; `nil` if there is none.
   mutating func senderEnded(_ sender: ResourceSender) -> ResourceSender? {
     running[sender.id] = nil
     guard let index = waiting.firstIndex(where: { hasRoom(forRequested: $0.isRequested) }) else { return nil }
@@ -49,7 +48,6 @@ struct TransferTable {
     return next
   }
 
-  /// Removes a sender from the queue; returns whether the sender was waiting.
   mutating func removeWaiting(_ sender: ResourceSender) -> Bool {
     guard let index = waiting.firstIndex(where: { $0 === sender }) else { return false }
     waiting.remove(at: index)
@@ -71,7 +69,6 @@ struct TransferTable {
 
   func receiver(of id: TransferID) -> ResourceReceiver? { receiving[id] }
 
-  /// Adds the receiver of an offer; returns whether there was room for it.
   mutating func add(_ receiver: ResourceReceiver) -> Bool {
     let id = receiver.offer.id
     let others = receiving.values.count { $0.isRequested == receiver.isRequested }

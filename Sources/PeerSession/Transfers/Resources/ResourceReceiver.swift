@@ -79,7 +79,6 @@ actor ResourceReceiver {
     pace = TransferPace(now: endpoint.context.time.now())
   }
 
-  /// Handles a frame of the transfer; returns whether the transfer continues.
   func receive(_ frame: BulkFrame) async throws(BulkViolation) -> Bool {
     pace.frameReceived(now: endpoint.context.time.now())
     if phase == .deciding || phase == .admitting {

@@ -78,7 +78,6 @@ final class ResourceSender: Sendable {
 
   func cancel(reason: String = "") { if cancellation.set(.success(reason)) { onCancel(self) } }
 
-  /// Whether ``cancel()`` was called.
   private var isCancelled: Bool { cancellation.isSet }
 
   /// Whether the offer, including the resource's name, fits in a frame.

@@ -16,7 +16,6 @@ struct TransferPace: Sendable {
     var bytes: Int
   }
 
-  /// The time between two checks.
   static let interval = Duration.seconds(10)
   /// The period in which at least ``minimumBytes`` must arrive.
   static let window = Duration.seconds(60)

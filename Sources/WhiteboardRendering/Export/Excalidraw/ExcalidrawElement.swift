@@ -25,7 +25,6 @@ struct ExcalidrawElement {
   /// The type of the element, quoted so that it is safe to display.
   var shownType: String { UntrustedText(type).quoted() }
 
-  /// The box of the element; nil if it does not fit on a board.
   var box: Box? {
     guard let x = tree["x"]?.number, let y = tree["y"]?.number else { return nil }
     // In old files, shapes that were drawn from the right or from below have negative sizes.
@@ -109,7 +108,6 @@ struct ExcalidrawElement {
     }
   }
 
-  /// Returns the rectangle around points; nil if there are none.
   static func bounds(_ points: [Point]) -> Rectangle? {
     points.reduce(nil) { $0?.union(Rectangle($1, $1)) ?? Rectangle($1, $1) }
   }
