@@ -104,6 +104,9 @@ final class Roles {
     return replica.role(of: MemberID(peer))?.word
   }
 
+  /// Waits until the host has sent the local role, if the local member is still a viewer.
+  ///
+  /// Otherwise the first commands of an editor that has just joined would be refused.
   nonisolated(nonsending) func waitForRole() async {
     guard replica.isOwned, !replica.role.mayWrite, !isKnown else { return }
     _ = await runtime.wait(timeout: Self.roleTimeout) { self.isKnown }

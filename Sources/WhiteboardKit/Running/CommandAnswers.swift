@@ -167,6 +167,7 @@ struct Callers {
     waiting.removeValue(forKey: caller)?.resume(returning: outcome)
   }
 
+  /// Resumes all callers, because the board is closed; later callers are resumed immediately.
   mutating func close() {
     isClosed = true
     for continuation in waiting.values { continuation.resume(returning: .failure(.closed)) }
