@@ -11,6 +11,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let nioConcurrencyHelpers = Target.Dependency.product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
@@ -203,6 +204,15 @@ let package = Package(
       path: "Tests/Benchmarks/Relay",
       swiftSettings: settings
     ), .testTarget(name: "PeerCoreTests", dependencies: ["PeerCore"]),
+    .testTarget(
+      name: "FuzzingTests",
+      dependencies: [
+        "CZlib", "PeerCore", "PeerDiscovery", "PeerSession", "PeerWire", "Whiteboard", "WhiteboardDocument",
+        "WhiteboardPictures", "WhiteboardRendering", "WhiteboardSync", "WhiteboardTerminal", "WhiteboardWeb", crypto,
+        logging, nioCore, nioEmbedded, nioPosix, nioSSL, .product(name: "NIOTLS", package: "swift-nio"),
+      ],
+      exclude: ["Entry.swift"]
+    ),
     .testTarget(name: "PeerDiscoveryTests", dependencies: ["PeerCore", "PeerDiscovery", "PeerTestKit"]),
     .testTarget(
       name: "AvahiDiscoveryTests",
@@ -212,7 +222,7 @@ let package = Package(
       name: "PeerSessionTests",
       dependencies: [
         "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "PeerWire", crypto, logging, nioConcurrencyHelpers,
-        nioCore, nioPosix, swiftASN1, x509,
+        nioCore, nioEmbedded, nioPosix, swiftASN1, x509,
       ]
     ), .testTarget(name: "QRCodeTests", dependencies: ["QRCode"]),
     .testTarget(

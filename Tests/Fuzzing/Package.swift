@@ -6,10 +6,6 @@ import PackageDescription
 
 let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
 
-func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .executableTarget(name: name, dependencies: ["FuzzSupport"] + dependencies, swiftSettings: settings)
-}
-
 let package = Package(
   name: "fuzzing",
   targets: [
@@ -23,11 +19,16 @@ let package = Package(
       dependencies: ["PeerCore", "Whiteboard"],
       path: "Shared/WhiteboardRendering",
       swiftSettings: settings
-    ), .target(name: "FuzzSupport", swiftSettings: settings), fuzzer("frames", ["PeerCore", "PeerWire"]),
-    fuzzer("messages", ["PeerWire"]), fuzzer("json", ["PeerWire"]), fuzzer("packets", ["PeerWire"]),
-    fuzzer("datagrams", ["PeerWire"]), fuzzer("base32", ["PeerCore"]),
-    fuzzer("discovery", ["PeerCore", "PeerDiscovery"]), fuzzer("keys", ["WhiteboardTerminal"]),
-    fuzzer("imports", ["Whiteboard", "WhiteboardRendering"]),
+    ),
+    .executableTarget(
+      name: "pure",
+      dependencies: [
+        "PeerCore", "PeerDiscovery", "PeerWire", "Whiteboard", "WhiteboardRendering", "WhiteboardTerminal",
+      ],
+      path: "Fuzzers",
+      sources: ["Entry.swift", "Fuzzers.swift", "Input.swift", "Pure"],
+      swiftSettings: settings + [.define("PURE")]
+    ),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -6,10 +6,6 @@ import PackageDescription
 
 let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
 
-func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .executableTarget(name: name, dependencies: ["FuzzSupport"] + dependencies, swiftSettings: settings)
-}
-
 let package = Package(
   name: "board-fuzzing",
   dependencies: [
@@ -57,11 +53,16 @@ let package = Package(
       ],
       path: "Shared/WhiteboardPictures",
       swiftSettings: settings
-    ), .target(name: "FuzzSupport", path: "FuzzSupport", swiftSettings: settings),
-    fuzzer("answer", ["Whiteboard", "WhiteboardSync"]), fuzzer("batch", ["Whiteboard", "WhiteboardSync"]),
-    fuzzer("document", ["WhiteboardDocument"]), fuzzer("games", ["Whiteboard"]), fuzzer("photo", ["Whiteboard"]),
-    fuzzer("pictures", ["Whiteboard", "WhiteboardPictures", "WhiteboardRendering"]),
-    fuzzer("resource-name", ["WhiteboardSync"]), fuzzer("sync", ["Whiteboard", "WhiteboardSync"]),
+    ),
+    .executableTarget(
+      name: "board",
+      dependencies: [
+        "Whiteboard", "WhiteboardDocument", "WhiteboardPictures", "WhiteboardRendering", "WhiteboardSync",
+      ],
+      path: "Fuzzers",
+      sources: ["Entry.swift", "Fuzzers.swift", "Input.swift", "Board"],
+      swiftSettings: settings + [.define("BOARD")]
+    ),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -6,10 +6,6 @@ import PackageDescription
 
 let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
 
-func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .executableTarget(name: name, dependencies: ["FuzzSupport"] + dependencies, swiftSettings: settings)
-}
-
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 
 let package = Package(
@@ -52,24 +48,18 @@ let package = Package(
       // The shared gateway needs the boards.
       exclude: ["Resources", "SharedGateway.swift"],
       swiftSettings: settings + [.unsafeFlags(["-enable-testing"])]
-    ), .target(name: "FuzzSupport", path: "FuzzSupport", swiftSettings: settings),
-    fuzzer("control", ["PeerSession", "PeerWire"]),
-    fuzzer("admission", ["PeerCore", "PeerSession", "PeerWire", "PeerDiscovery"]),
-    fuzzer("sealed", ["PeerSession", "PeerWire"]),
-    fuzzer(
-      "link",
-      [
-        "PeerCore", "PeerSession", "PeerWire", "PeerDiscovery", crypto, .product(name: "NIOCore", package: "swift-nio"),
+    ),
+    .executableTarget(
+      name: "session",
+      dependencies: [
+        "PeerCore", "PeerDiscovery", "PeerSession", "PeerWire", "WhiteboardWeb", crypto,
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "NIOTLS", package: "swift-nio"), .product(name: "Logging", package: "swift-log"),
-      ]
-    ),
-    fuzzer(
-      "web",
-      [
-        "PeerCore", "PeerSession", "PeerWire", "WhiteboardWeb", crypto, .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOEmbedded", package: "swift-nio"),
-      ]
+      ],
+      path: "Fuzzers",
+      sources: ["Entry.swift", "Fuzzers.swift", "Input.swift", "Session"],
+      swiftSettings: settings + [.define("SESSION")]
     ),
   ],
   swiftLanguageModes: [.v6]

@@ -1,0 +1,29 @@
+import Whiteboard
+import WhiteboardRendering
+
+/// Imports a file from a stranger: a board as JSON, or a drawing of Excalidraw.
+func fuzzImports(_ input: inout Input) {
+  guard let imported = try? ImportedBoard(reading: input.rest(), hash: hash),
+    let member = MemberID(bytes: [UInt8](repeating: 1, count: 32))
+  else { return }
+  insist(imported.warnings.allSatisfy { $0.unicodeScalars.allSatisfy { $0.value >= 0x20 } }, "a warning is one line")
+  let board = Board(incarnation: Incarnation(1), member: member, wallClock: 1_700_000_000_000)
+  guard let made = try? board.add(imported.objects, groups: imported.groups, settings: imported.settings) else {
+    return
+  }
+  insist(board.objectIDs == made, "what was read is on the board, in its order")
+  let export = BoardExport(of: board, id: "", name: "") { imported.photos[$0] }
+  for format in [ExportFormat.svg, .text, .excalidraw] {
+    insist(try !export.file(as: format, pages: nil).isEmpty, "a board can be written")
+  }
+  let written = BoardJSON.text(export)
+  let again = try? ImportedBoard(reading: Array(written.utf8), hash: hash)
+  insist(again.map { $0.objects.count == made.count } ?? false, "a board is read as it is written")
+}
+
+/// Returns an identifier of a photo that is cheaper than a hash.
+private func hash(_ bytes: [UInt8]) -> AssetID? {
+  var sum = [UInt8](repeating: 0, count: 32)
+  for (index, byte) in bytes.enumerated() { sum[index % 32] = sum[index % 32] &* 31 &+ byte }
+  return AssetID(sum)
+}

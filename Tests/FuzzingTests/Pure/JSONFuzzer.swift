@@ -1,0 +1,28 @@
+import FoundationEssentials
+import PeerWire
+
+private struct Nothing: Decodable {}
+
+/// Checks that the decoder reads all JSON that passes the check, and that truncated JSON never passes.
+func fuzzJSON(_ input: inout Input) {
+  let cut = Int(input.short())
+  let bytes = input.rest()
+  switch fault(of: bytes) {
+  case nil: break
+  case .truncated?, .notAnObject?: return
+  case .trailingBytes(let at)?, .tooDeep(let at)?, .invalidUTF8(let at)?, .duplicateKey(let at)?,
+    .malformedString(let at)?, .malformed(let at)?:
+    insist(at >= 0 && at < bytes.count, "the offset is of a byte that is there")
+    return
+  }
+  insist((try? JSONDecoder().decode(Nothing.self, from: Data(bytes))) != nil, "what passes is JSON for the decoder too")
+  guard let end = bytes.lastIndex(of: UInt8(ascii: "}")) else { preconditionFailure("what passes has an end") }
+  insist(fault(of: Array(bytes[..<(cut % (end + 1))])) == .truncated, "a part of an object is cut short")
+}
+
+private func fault(of bytes: [UInt8]) -> JSONBounds.CheckError? {
+  do {
+    try JSONBounds.check(bytes.span)
+    return nil
+  } catch { return error }
+}
