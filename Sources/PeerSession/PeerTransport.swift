@@ -330,7 +330,7 @@ public final class PeerTransport: Sendable {
     }
   }
 
-  /// Returns whether a relay is still starting, and otherwise the key of a session's code.
+  /// Returns whether the local peer is a relay that is still starting; if not, also the key of a session's code.
   ///
   /// A relay that starts may have hundreds of sessions. Their keys are computed while it already serves members that
   /// need no code.

@@ -24,10 +24,10 @@ public struct TransportConfiguration: Sendable {
   ///
   /// If false, the local peer announces no port and dials the other peers itself.
   public var isDiallable = true
-  /// The only interface to listen on, and whose addresses other peers receive; `nil` means all.
+  /// The only interface on which the transport listens; `nil` means all.
   ///
-  /// Programs on the same machine can connect in any case. If ``listen`` names an address, the transport listens on
-  /// that address only.
+  /// Other peers receive only the addresses of this interface. Programs on the same machine can connect in any case. If
+  /// ``listen`` names an address, the transport listens on that address only.
   public var interface: String?
   /// The directory for received resources, each named by its transfer id.
   ///

@@ -15,9 +15,7 @@ package struct ObjectRecord: Sendable {
 
   /// Whether the object is created, not deleted and, if it is a chat line, complete.
   package private(set) var isVisible = false
-  /// Only changes of objects on the board and of chat lines are.
-  ///
-  /// Whether changes of the object are reported.
+  /// Whether changes of the object are reported: it is on the board, or is a chat line.
   package private(set) var isReported = false
 
   /// Creates an object without cells.

@@ -202,7 +202,7 @@ extension RestorePlan {
     changes.reduce(0) { count, next in if case .create = next.change { count + 1 } else { count } }
   }
 
-  /// Throws an error if any change would be refused; throws `held`, `locked`, `clockExhausted`, `boardFull`.
+  /// Throws `held`, `locked`, `clockExhausted` or `boardFull` if any change would be refused.
   func requireWritable(on board: BoardReplica) throws(BoardError) {
     for case (.here(let id), let change) in changes {
       let property: Property = if case .write(let property, _) = change { property } else { .kind }

@@ -95,7 +95,7 @@ struct UndoHistory {
     return keys
   }
 
-  /// Keeps the changes that the undo in progress made to `standings`.
+  /// Ends the undo in progress, and keeps its changes of `standings`.
   mutating func commitNotes() { replaced = [] }
 
   /// Reverts the changes that the undo in progress made to `standings`, because no step was restored.

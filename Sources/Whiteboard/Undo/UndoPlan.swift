@@ -102,7 +102,7 @@ struct UndoPlan {
 
   // MARK: - Writing
 
-  /// Makes the writes, in as few batches as possible; throws `held`, `locked`, `clockExhausted`, `boardFull`.
+  /// Makes the writes, in as few batches as possible; throws `held`, `locked`, `clockExhausted` or `boardFull`.
   ///
   /// If it throws, nothing is written.
   mutating func write(on board: BoardReplica) throws(BoardError) {

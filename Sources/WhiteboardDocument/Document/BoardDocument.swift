@@ -42,7 +42,7 @@ public actor BoardDocument {
   /// for writing removed them (REC-20).
   public nonisolated let hasForeignFacts: Bool
 
-  /// The seal of the facts that are used; nil if none are.
+  /// The seal that protects the facts in use; nil if no facts are used.
   nonisolated let seal: DocumentSeal?
   /// The database, on whose queue all methods do their work.
   nonisolated let connection: DocumentConnection

@@ -11,7 +11,7 @@ struct DocumentCopier: Sendable {
   init(_ connection: DocumentConnection) { self.connection = connection }
 
   /// Copies the file through a separate connection, so that no other call has to wait; throws `exists`, `full`,
-  /// `readOnly`, `damaged`.
+  /// `readOnly` or `damaged`.
   ///
   /// If it throws, there is no new file. The copy does not have the join code, the membership record or the removal
   /// record.
@@ -66,7 +66,7 @@ struct DocumentCopier: Sendable {
     try Meta.set(db, .changed, String(now))
   }
 
-  /// Copies the document through the open connection; throws `exists`, `full`, `readOnly`, `inputOutput`.
+  /// Copies the document through the open connection; throws `exists`, `full`, `readOnly` or `inputOutput`.
   ///
   /// If it throws, there is no new file. This works even if the file was removed.
   func copyOpenFile(to path: String) async throws(DocumentError) {
@@ -74,7 +74,9 @@ struct DocumentCopier: Sendable {
   }
 
   /// Writes a copy of a document that cannot be written, and adds the state in memory; returns whether the copy has the
-  /// history; throws `exists`, `full`, `readOnly`, `inputOutput`.
+  /// history.
+  ///
+  /// Throws `exists`, `full`, `readOnly` or `inputOutput`.
   ///
   /// If it throws, there is no new file. If the document cannot be read either, the copy has only the state in memory.
   func rescue(to path: String, board: [UInt8], _ rescue: BoardRescue) async throws(DocumentError) -> Bool {

@@ -239,7 +239,7 @@ extension BoardEditor {
     case deleted
   }
 
-  /// Returns the objects with the given references, in order and without duplicates; throws `noSuchObject`,
+  /// Returns the objects with the given references, in order and without duplicates; throws `noSuchObject` or
   /// `ambiguous`.
   func resolve(_ references: [ObjectReference]) throws(CommandError) -> [ObjectID] {
     var ids: [ObjectID] = []
@@ -251,7 +251,7 @@ extension BoardEditor {
     return ids
   }
 
-  /// Returns the object that a reference names; throws `noSuchObject`, `ambiguous`.
+  /// Returns the object that a reference names; throws `noSuchObject` or `ambiguous`.
   func resolve(_ reference: ObjectReference, among nameable: Nameable = .present) throws(CommandError) -> ObjectID {
     switch reference {
     case .last:

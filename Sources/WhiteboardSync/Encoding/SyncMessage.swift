@@ -13,7 +13,7 @@ package enum SyncMessage: Hashable, Sendable {
   case batch([UInt8])
   /// A request for the changes that are not in the context of the sender.
   case request(CatchUpRequest)
-  /// The answer to the request with this number, if the receiver of this message lacks no changes.
+  /// The answer to the request with this number: the receiver of this message lacks no changes.
   case nothingLacking(UInt64)
   /// A report of the sender's context.
   case state(ReplicaReport)

@@ -18,8 +18,8 @@ final class StrokeSharing {
 
   func insert(_ id: ObjectID, _ now: Moment) { strokes[id] = LiveStroke(now: now.uptime) }
 
-  /// Adds points to a local stroke without sending them; throws if the stroke is not being drawn by this replica,
-  /// `tooLong`.
+  /// Adds points to a local stroke without sending them; throws if the stroke is not being drawn by this replica, or
+  /// becomes too long.
   func extend(_ id: ObjectID, with ink: [InkPoint]) throws(BoardError) {
     guard var stroke = strokes[id] else { throw .unknownObject(id) }
     guard stroke.count + ink.count <= BoardLimits.pointsPerStroke else { throw .tooLong("stroke") }
@@ -30,8 +30,8 @@ final class StrokeSharing {
   /// Returns whether a stroke is being drawn by this replica.
   func isDrawing(_ id: ObjectID) -> Bool { strokes[id] != nil }
 
-  /// Returns a local stroke that is about to be finished; throws if the stroke is not being drawn by this replica,
-  /// `empty` if it has no points.
+  /// Returns a local stroke that is about to be finished; throws if the stroke is not being drawn by this replica, or
+  /// has no points.
   func finishableStroke(_ id: ObjectID) throws(BoardError) -> LiveStroke {
     guard let stroke = strokes[id] else { throw .unknownObject(id) }
     guard stroke.count > 0 else { throw .empty }

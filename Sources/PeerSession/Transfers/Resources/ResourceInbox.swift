@@ -105,8 +105,8 @@ actor ResourceInbox {
     return true
   }
 
-  /// Decides whether an offer fits, and finds its stored part; throws `quota`, `diskFull`, `declined` if the id belongs
-  /// to another transfer, `system`, or `transferCancelled` once `isCancelled` returns true.
+  /// Decides whether an offer fits, and finds its stored part; throws `quota`, `diskFull`, `system`, `declined` if the
+  /// id belongs to another transfer, or `transferCancelled` once `isCancelled` returns true.
   func admit(_ offer: Control.ResourceOffer, _ claim: Claim, isCancelled: @escaping @Sendable () -> Bool)
     async throws(SessionError) -> Admission
   {

@@ -143,8 +143,8 @@ final class ResourceSource: Sendable {
   }
 }
 
-/// Hashes the first `count` bytes of an open file; throws if the file ends earlier, `system`, or `transferCancelled`
-/// once `isCancelled` returns true.
+/// Hashes the first `count` bytes of an open file; throws `shortRead` if the file ends earlier, `system` if it cannot
+/// be read, or `transferCancelled` once `isCancelled` returns true.
 func hashFile(_ descriptor: Int32, count: Int, isCancelled: @Sendable () -> Bool, shortRead: SessionError)
   throws(SessionError) -> SHA256
 {
