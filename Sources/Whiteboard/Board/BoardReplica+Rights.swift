@@ -91,9 +91,7 @@ extension BoardReplica {
     state.record(id)?[property].map { !$0.time.canBeFollowed } ?? false
   }
 
-  /// Only the cells that any member may write are considered.
-  ///
-  /// A cell is frozen if its time is so late that no write can follow it.
+  /// Returns whether a cell that any member may write has a time so late that no write can follow it (BRD-36).
   func isFrozen(_ id: ObjectID) -> Bool {
     state.record(id)?.entries.contains { $0.property.right == .anyone && !$0.cell.time.canBeFollowed } ?? false
   }

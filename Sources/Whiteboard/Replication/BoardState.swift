@@ -38,9 +38,7 @@ public struct BoardState: Sendable {
     return objects.records[index].isVisible
   }
 
-  /// Only changes of objects on the board and of chat lines are.
-  ///
-  /// Returns whether changes of the object are reported.
+  /// Returns whether changes of the object are reported: it is on the board, or is a chat line.
   func isReported(_ id: ObjectID) -> Bool {
     guard let index = objects.index(of: id) else { return false }
     return objects.records[index].isReported
