@@ -258,7 +258,7 @@ let package = Package(
     ),
     .testTarget(
       name: "WhiteboardPicturesTests",
-      dependencies: ["PeerTestKit", "Whiteboard", "WhiteboardPictures", "WhiteboardRendering"],
+      dependencies: ["PeerCore", "PeerTestKit", "Whiteboard", "WhiteboardPictures", "WhiteboardRendering"],
       exclude: ["Pictures"]
     ),
     .testTarget(

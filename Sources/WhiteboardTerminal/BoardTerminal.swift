@@ -1,3 +1,4 @@
+import PeerCore
 import PeerDiscovery
 import Whiteboard
 import WhiteboardKit

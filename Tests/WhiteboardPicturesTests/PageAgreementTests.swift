@@ -1,3 +1,4 @@
+import PeerCore
 import Testing
 import Whiteboard
 import WhiteboardRendering

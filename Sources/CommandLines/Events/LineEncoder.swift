@@ -1,6 +1,5 @@
 import PeerCore
 import WhiteboardKit
-import WhiteboardRendering
 
 /// An encoder of values as JSON on one line, with the keys of each object in ascending order.
 ///

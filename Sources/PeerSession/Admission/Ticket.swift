@@ -1,5 +1,6 @@
 import Crypto
 import FoundationEssentials
+import PeerCore
 import PeerWire
 
 /// The reason determines the next step of admission (TCK-2).

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import PeerCore
 import PeerDiscovery
 import PeerWire
 
@@ -130,7 +131,7 @@ struct ProofBytes: Hashable, Sendable {
 extension ProofBytes: Codable {
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    guard let bytes = Base64.decode(try container.decode(String.self), maximum: Self.count),
+    guard let bytes = Base64.decodeCanonical(try container.decode(String.self), maximum: Self.count),
       let value = ProofBytes(bytes)
     else { throw DecodingError.dataCorruptedError(in: container, debugDescription: "not 32 bytes") }
     self = value
@@ -139,20 +140,6 @@ extension ProofBytes: Codable {
   func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(Base64.encode(bytes))
-  }
-}
-
-/// Base64 (RFC 4648) with padding, in canonical form.
-enum Base64 {
-  /// Returns the text of `bytes`.
-  static func encode(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
-
-  /// Returns the bytes of `text`, or `nil` if it is not canonical or has more than `maximum` bytes.
-  static func decode(_ text: String, maximum: Int) -> [UInt8]? {
-    guard text.utf8.count <= (maximum + 2) / 3 * 4, let data = Data(base64Encoded: text), data.count <= maximum,
-      data.base64EncodedString() == text
-    else { return nil }
-    return Array(data)
   }
 }
 
@@ -184,7 +171,7 @@ extension KeyedDecodingContainer {
 
   /// Reads base64 of at most `maximum` bytes.
   func base64(_ key: Key, maximum: Int) throws -> [UInt8] {
-    guard let bytes = Base64.decode(try decode(String.self, forKey: key), maximum: maximum) else {
+    guard let bytes = Base64.decodeCanonical(try decode(String.self, forKey: key), maximum: maximum) else {
       throw outOfRange(key)
     }
     return bytes

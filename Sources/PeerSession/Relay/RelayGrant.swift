@@ -1,4 +1,5 @@
 import Crypto
+import PeerCore
 import PeerWire
 
 /// The host's signed statement that a peer is a relay of its session (11.1).

@@ -54,93 +54,16 @@ extension ChatLine {
   }
 }
 
-/// The keys keep the order in which they are added.
-///
-/// Its functions are not inlined, because callers add many fields.
-package struct JSONObject {
-  private var members: [String] = []
-
-  package init() {}
-
-  package var text: String { "{" + members.joined(separator: ",") + "}" }
-
-  /// Adds a string; nil adds `null`.
-  @inline(never) package mutating func add(_ key: String, string: String?) {
-    members.append(Self.quoted(key) + ":" + (string.map(Self.quoted) ?? "null"))
-  }
-
-  @inline(never) package mutating func add(_ key: String, _ number: Double) {
-    members.append(Self.quoted(key) + ":" + Self.number(number))
-  }
-
-  @inline(never) package mutating func add(_ key: String, _ isTrue: Bool) {
-    members.append(Self.quoted(key) + ":" + (isTrue ? "true" : "false"))
-  }
-
-  @inline(never) package mutating func add(_ key: String, _ numbers: [Double]) {
-    members.append(Self.quoted(key) + ":" + Self.list(numbers))
-  }
-
+extension JSONObject {
   /// Adds an array of points, each as `[x,y]`.
   @inline(never) package mutating func add(_ key: String, points: [Point]) {
-    let list = points.map { Self.list([$0.x, $0.y]) }.joined(separator: ",")
-    members.append(Self.quoted(key) + ":[" + list + "]")
-  }
-
-  @inline(never) package mutating func add(_ key: String, strings: [String]) {
-    let list = strings.map(Self.quoted).joined(separator: ",")
-    members.append(Self.quoted(key) + ":[" + list + "]")
+    add(key, list: points.map { Self.list([$0.x, $0.y]) })
   }
 
   /// Adds an array of spans of a stroke, each as `[start,end]` in numbers of points.
   @inline(never) package mutating func add(_ key: String, spans: [ClosedRange<Int>]) {
     let steps = Double(StrokeSpans.steps)
-    let list = spans.map { Self.list([Double($0.lowerBound) / steps, Double($0.upperBound) / steps]) }
-    members.append(Self.quoted(key) + ":[" + list.joined(separator: ",") + "]")
-  }
-
-  @inline(never) package mutating func add(_ key: String, json: String) {
-    members.append(Self.quoted(key) + ":" + json)
-  }
-
-  /// Adds an array of values that are already JSON.
-  @inline(never) package mutating func add(_ key: String, list: [String]) {
-    add(key, json: "[" + list.joined(separator: ",") + "]")
-  }
-
-  @inline(never) package static func list(_ numbers: [Double]) -> String {
-    "[" + numbers.map(number).joined(separator: ",") + "]"
-  }
-
-  package static func number(_ number: Double) -> String {
-    if let whole = Int64(exactly: number) { return String(whole) }
-    return number.description
-  }
-
-  /// Control characters and invisible characters (`InvisibleText`) are escaped in addition to the escapes that JSON
-  /// requires, so that the string is safe to print to a terminal.
-  @inline(never) package static func quoted(_ text: String) -> String {
-    var result = "\""
-    InvisibleText.scan(text) { scalar, isInvisible in
-      switch scalar.value {
-      case 0x22: result += "\\\""
-      case 0x5C: result += "\\\\"
-      case 0x0A: result += "\\n"
-      case 0x0D: result += "\\r"
-      case 0x09: result += "\\t"
-      case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: result += escaped(scalar)
-      default: if isInvisible { result += escaped(scalar) } else { result.unicodeScalars.append(scalar) }
-      }
-    }
-    return result + "\""
-  }
-
-  /// Returns the `\u` escape of a code point; two escapes for a code point beyond U+FFFF.
-  private static func escaped(_ scalar: Unicode.Scalar) -> String {
-    scalar.utf16.map { unit in
-      let digits = String(unit, radix: 16)
-      return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-    }.joined()
+    add(key, list: spans.map { Self.list([Double($0.lowerBound) / steps, Double($0.upperBound) / steps]) })
   }
 }
 

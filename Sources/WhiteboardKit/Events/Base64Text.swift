@@ -1,4 +1,4 @@
-import WhiteboardRendering
+import PeerCore
 
 /// Bytes that are base64 in JSON.
 ///

@@ -1,3 +1,4 @@
+import PeerCore
 import WhiteboardRendering
 
 /// The protocol with which a terminal shows pixels.

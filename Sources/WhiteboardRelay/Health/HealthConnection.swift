@@ -213,7 +213,7 @@ struct HealthAnswer: Error, Equatable {
     HealthAnswer(status: status, contentType: "text/plain; charset=utf-8", body: line + "\n")
   }
 
-  static func json(_ status: HTTPResponseStatus, _ value: JSONText) -> HealthAnswer {
+  static func json(_ status: HTTPResponseStatus, _ value: JSONObject) -> HealthAnswer {
     HealthAnswer(status: status, contentType: "application/json", body: value.text + "\n")
   }
 
@@ -226,7 +226,10 @@ struct HealthAnswer: Error, Equatable {
       let lines = [verdict] + reasons.map { "- \($0)" }
       return text(status, lines.joined(separator: "\n"))
     }
-    return json(status, .object([("status", .string(verdict)), ("reasons", .array(reasons.map(JSONText.string)))]))
+    var object = JSONObject()
+    object.add("status", string: verdict)
+    object.add("reasons", strings: reasons)
+    return json(status, object)
   }
 
   var head: HTTPResponseHead {

@@ -1,3 +1,5 @@
+import PeerCore
+
 /// The functions that produce the answers of a ``HealthServer``.
 ///
 /// The server calls a function for each request. If a function does not return in time, the server answers with 503,
@@ -41,10 +43,14 @@ public struct HealthEndpoints: Sendable {
     case .healthz: .verdict("ok", "unwell", against: await ailments(), isJSON: request.wantsJSON)
     case .readyz: .verdict("ready", "not ready", against: await hindrances(), isJSON: request.wantsJSON)
     case .metrics: HealthAnswer(status: .ok, contentType: PrometheusMetrics.contentType, body: await metrics())
-    case .version:
-      request.wantsJSON
-        ? .json(.ok, .object([("program", .string(program)), ("version", .string(version))]))
-        : .text(.ok, "\(program) \(version)")
+    case .version: request.wantsJSON ? .json(.ok, versionObject) : .text(.ok, "\(program) \(version)")
     }
+  }
+
+  private var versionObject: JSONObject {
+    var object = JSONObject()
+    object.add("program", string: program)
+    object.add("version", string: version)
+    return object
   }
 }

@@ -32,13 +32,14 @@ struct LogEntry {
     return "\(label): \(message)\(pairs.joined())"
   }
 
-  func json(at time: LogTime) -> JSONText {
-    var members: [(String, JSONText)] = [
-      ("time", .string("\(time)")), ("level", .string(level.rawValue)), ("logger", .string(label)),
-      ("message", .string(message)),
-    ]
-    if !metadata.isEmpty { members.append(("metadata", .object(metadata.map { ($0.key, Self.json($0.value)) }))) }
-    return .object(members)
+  func json(at time: LogTime) -> String {
+    var json = JSONObject()
+    json.add("time", string: "\(time)")
+    json.add("level", string: level.rawValue)
+    json.add("logger", string: label)
+    json.add("message", string: message)
+    if !metadata.isEmpty { json.add("metadata", json: Self.object(metadata)) }
+    return json.text
   }
 
   private static func bounded(_ metadata: Logger.Metadata) -> [(key: String, value: Logger.MetadataValue)] {
@@ -56,12 +57,18 @@ struct LogEntry {
     }
   }
 
-  private static func json(_ value: Logger.MetadataValue) -> JSONText {
+  private static func json(_ value: Logger.MetadataValue) -> String {
     switch value {
-    case .string, .stringConvertible: .string(UntrustedText(value.description).escaped(limit: textLimit))
-    case .array(let values): .array(values.prefix(elementLimit).map(json))
-    case .dictionary(let metadata): .object(bounded(metadata).map { ($0.key, json($0.value)) })
+    case .string, .stringConvertible: JSONObject.quoted(UntrustedText(value.description).escaped(limit: textLimit))
+    case .array(let values): JSONObject.list(values.prefix(elementLimit).map(json))
+    case .dictionary(let metadata): object(bounded(metadata))
     }
+  }
+
+  private static func object(_ metadata: [(key: String, value: Logger.MetadataValue)]) -> String {
+    var object = JSONObject()
+    for (key, value) in metadata { object.add(key, json: json(value)) }
+    return object.text
   }
 }
 
@@ -75,39 +82,6 @@ extension String {
     guard text.isEmpty || text.contains(where: { $0 == " " || $0 == "\"" || $0 == "=" || $0 == "\\" }) else {
       return text
     }
-    return JSONText.string(text).text
-  }
-}
-
-/// A JSON value that can be written, but not parsed.
-///
-/// It supports only the values that logs and health answers contain, and does not need Foundation.
-enum JSONText {
-  case string(String)
-  case array([JSONText])
-  case object([(String, JSONText)])
-
-  /// Members keep their order.
-  var text: String {
-    switch self {
-    case .string(let string): Self.quoted(string)
-    case .array(let elements): "[" + elements.map(\.text).joined(separator: ",") + "]"
-    case .object(let members): "{" + members.map { Self.quoted($0) + ":" + $1.text }.joined(separator: ",") + "}"
-    }
-  }
-
-  private static func quoted(_ string: String) -> String {
-    var result = "\""
-    for scalar in string.unicodeScalars {
-      switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case "\u{0}"..."\u{1f}":
-        let digits = String(scalar.value, radix: 16)
-        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result + "\""
+    return JSONObject.quoted(text)
   }
 }

@@ -29,7 +29,7 @@ public enum LogFormat: String, CaseIterable, Sendable {
     switch self {
     case .text: "\(time) \(entry.level.padded) \(entry.shown)\n"
     case .journald: "<\(entry.level.priority)>\(entry.shown)\n"
-    case .json: entry.json(at: time).text + "\n"
+    case .json: entry.json(at: time) + "\n"
     }
   }
 }

@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 package enum ImportError: Error, Hashable, Sendable {

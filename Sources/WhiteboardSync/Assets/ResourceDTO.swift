@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 /// The reason why a resource name is invalid.

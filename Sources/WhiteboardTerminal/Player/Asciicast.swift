@@ -1,3 +1,4 @@
+import PeerCore
 import SessionReplay
 import Whiteboard
 import WhiteboardRendering

@@ -1,3 +1,4 @@
+import PeerCore
 import PeerTestKit
 import Testing
 import WhiteboardRendering

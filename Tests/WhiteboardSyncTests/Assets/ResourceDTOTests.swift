@@ -1,5 +1,6 @@
 import BoardWorlds
 import FoundationEssentials
+import PeerCore
 import PeerTestKit
 import Testing
 

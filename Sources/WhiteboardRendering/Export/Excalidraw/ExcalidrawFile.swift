@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 /// A board as an Excalidraw drawing, in version 2 of its file format.

@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 /// An element that cannot be read is left out with a warning; the other elements are imported.

@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 /// A board as one JSON document, for programs and for `import`; `JSONLines` documents the objects.

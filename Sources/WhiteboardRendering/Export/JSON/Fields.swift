@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 /// The members of a JSON object in a board file.

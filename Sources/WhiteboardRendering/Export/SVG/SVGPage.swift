@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 /// A page as SVG: words stay text, strokes are paths, and photos are embedded files.

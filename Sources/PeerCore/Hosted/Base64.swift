@@ -1,4 +1,4 @@
-/// Base64 encoding and decoding (RFC 4648), for pages and JSON.
+/// Base64 encoding and decoding (RFC 4648).
 package enum Base64 {
   private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
   private static let padding = UInt8(ascii: "=")
@@ -56,6 +56,14 @@ package enum Base64 {
         bytes.append(UInt8(truncatingIfNeeded: bits >> count))
       }
     }
+    return bytes
+  }
+
+  /// Decodes canonical base64 text with padding; returns nil if the text has another form, or more than `maximum` bytes.
+  package static func decodeCanonical(_ text: String, maximum: Int) -> [UInt8]? {
+    guard text.utf8.count <= (maximum + 2) / 3 * 4, let bytes = decode(text), bytes.count <= maximum,
+      encode(bytes) == text
+    else { return nil }
     return bytes
   }
 }
