@@ -1,7 +1,6 @@
 import FoundationEssentials
 import PeerCore
 import Whiteboard
-import WhiteboardKit
 
 /// Each member is decoded as the type that its key has in the command.
 struct JSONFields: Decodable {

@@ -1,5 +1,4 @@
 import PeerCore
-import WhiteboardKit
 
 enum EditingCommands {
   static let color = CommandEntry(

@@ -1,5 +1,3 @@
-import WhiteboardKit
-
 enum DrawingCommands {
   static let text = CommandEntry(
     .text,

@@ -1,6 +1,5 @@
 import PeerCore
 import Whiteboard
-import WhiteboardKit
 
 /// The words of a line after the name of the command.
 ///

@@ -1,5 +1,3 @@
-import WhiteboardKit
-
 /// A row of the command table: the name, parsers and help of a command.
 package struct CommandEntry: Sendable {
   /// A function that parses the words after the name of the command.

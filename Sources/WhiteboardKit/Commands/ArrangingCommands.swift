@@ -1,5 +1,4 @@
 import PeerCore
-import WhiteboardKit
 
 /// The commands that select, move, stack, group and lock objects.
 enum ArrangingCommands {

@@ -1,5 +1,3 @@
-import WhiteboardKit
-
 enum MemberCommands {
   static let point = CommandEntry(
     .point,

@@ -1,7 +1,6 @@
 import FoundationEssentials
 import PeerCore
 import Whiteboard
-import WhiteboardKit
 
 /// A parser for lines with commands, from a script, the prompt or a program.
 ///

@@ -1,5 +1,3 @@
-import WhiteboardKit
-
 enum FileCommands {
   static let checkpoint = CommandEntry(
     .checkpoint,

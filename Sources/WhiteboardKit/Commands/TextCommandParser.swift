@@ -1,5 +1,4 @@
 import PeerCore
-import WhiteboardKit
 
 /// A parser of commands in their text form, such as `move last +10,0`.
 enum TextCommandParser {

@@ -1,5 +1,4 @@
 import PeerCore
-import WhiteboardKit
 
 package enum CommandTable {
   package static func entry(_ name: CommandName) -> CommandEntry {

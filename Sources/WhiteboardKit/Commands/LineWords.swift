@@ -1,5 +1,3 @@
-import WhiteboardKit
-
 /// A namespace for splitting a line into words, with quotes, escapes and comments.
 enum LineWords {
   struct Word: Equatable, Sendable {

@@ -1,5 +1,3 @@
-import WhiteboardKit
-
 extension ColorText {
   /// Parses a color as `0xRRGGBBAA`; nil if the text is not a color.
   ///
