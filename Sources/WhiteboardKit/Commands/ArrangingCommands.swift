@@ -1,164 +1,240 @@
-import PeerCore
+import Whiteboard
 
-/// The commands that select, move, stack, group and lock objects.
 enum ArrangingCommands {
-  static let select = CommandEntry(.select, summary: "select exactly these objects", objects: { .select($0) })
+  private static let selecting = CommandRules(requires: .board, .changesOtherData)
 
-  static let take = CommandEntry(
+  static let select = CommandSpec(.select, rules: selecting, "select exactly these objects", .objects) {
+    (editor, objects) throws(CommandError) in
+    try editor.select(objects, taking: false)
+  }
+
+  static let take = CommandSpec(
     .take,
-    summary: "select exactly these objects, even if others have selected them",
+    rules: selecting,
+    "select exactly these objects, even if others have selected them",
     notes: [
       "A member who has selected an object holds it: others cannot change it for up to 60 seconds after that",
       "member's last change of it. `take` ends this at once. The member cannot hold the object again for 4 minutes.",
     ],
-    objects: { .take($0) }
-  )
+    .objects
+  ) { (editor, objects) throws(CommandError) in
+    try editor.select(objects, taking: true)
+  }
 
-  static let deselect = CommandEntry(.deselect, summary: "clear the selection")
+  static let deselect = CommandSpec(.deselect, rules: selecting, "clear the selection") {
+    (editor) throws(CommandError) in
+    try editor.edit { (board) throws(BoardError) in try board.deselectAll() }
+    return CommandOutcome()
+  }
 
-  static let move = CommandEntry(
+  static let move = CommandSpec(
     .move,
-    arguments: "ID … X,Y|+DX,DY",
-    summary: "move an object, or several objects by their common center, to a point or by a distance",
-    keys: ["id", "ids", "to", "by"],
-    words: { arguments throws(CommandError) in
-      let (references, word) = try arguments.references(before: "the target, as X,Y or +DX,DY")
-      guard word.text.utf8.first == UInt8(ascii: "+") else {
-        return .move(references, .to(try TextCommandParser.point(word.text)))
-      }
-      return .move(references, .by(try TextCommandParser.point(word.text.dropFirst())))
-    },
-    json: { fields throws(CommandError) in
-      let references = try fields.references()
-      switch (try fields.pointIfAny("to"), try fields.pointIfAny("by")) {
-      case (let point?, nil): return .move(references, .to(point))
-      case (nil, let distance?): return .move(references, .by(distance))
-      case (nil, nil): throw CommandError(.missingArgument, #"give the target: "to":[x,y] or "by":[dx,dy]"#)
-      case (_?, _?): throw CommandError(.badArgument, #"give one target: "to" or "by", not both"#)
+    "move an object, or several objects by their common center, to a point or by a distance",
+    .objects,
+    .movement
+  ) { (editor, objects, movement) throws(CommandError) in
+    switch movement {
+    case .by(let distance):
+      try editor.editAll(objects) { (board, ids) throws(BoardError) in try board.move(ids, by: Point(distance)) }
+    case .to(let point):
+      try editor.transform(objects) { (object) throws(BoardError) in
+        try object.move(to: Point(point))
+      } all: { (board, ids, center) throws(BoardError) in
+        try board.move(ids, by: Point(x: point.x - center.x, y: point.y - center.y))
       }
     }
-  )
+  }
 
-  static let scale = CommandEntry(
+  static let scale = CommandSpec(
     .scale,
-    arguments: "ID … FACTOR [about=X,Y] [line=keep]",
-    summary: "set the scale of an object (1 is its original size), or scale several objects about their center",
+    "set the scale of an object (1 is its original size), or scale several objects about their center",
     notes: [
       "about= is the fixed point of the scaling (default: the center).",
       "With line=keep, the width of lines does not change.",
     ],
-    keys: ["id", "ids", "factor", "about", "line"],
-    words: { arguments throws(CommandError) in
-      let about = try arguments.removePoint("about")
-      let line = try arguments.removeValue("line")
-      let (references, word) = try arguments.references(before: "the scale, like 1.5")
-      return .scale(
-        references,
-        factor: try CommandLimits.checkedFactor(TextCommandParser.number(word.text) ?? .nan),
-        about: about,
-        keepsLineWidth: try CommandParser.keepsLineWidth(line)
+    .objects,
+    .factor,
+    .pointOption("about"),
+    .keepsLineWidth
+  ) { (editor, objects, factor, about, keepsLineWidth) throws(CommandError) in
+    let pivot = about.map { Point($0) }
+    return try editor.transform(objects) { (object) throws(BoardError) in
+      guard pivot != nil || keepsLineWidth else { return try object.scale(to: factor) }
+      try object.board.scale(
+        [object.id],
+        by: factor / object.scale,
+        about: pivot ?? object.centerPosition,
+        keepingLineWidth: keepsLineWidth
       )
-    },
-    json: { fields throws(CommandError) in
-      let factor = try CommandLimits.checkedFactor(fields.number("factor"))
-      return .scale(
-        try fields.references(),
-        factor: factor,
-        about: try fields.pointIfAny("about"),
-        keepsLineWidth: try CommandParser.keepsLineWidth(fields.stringIfAny("line"))
-      )
+    } all: { (board, ids, center) throws(BoardError) in
+      try board.scale(ids, by: factor, about: pivot ?? center, keepingLineWidth: keepsLineWidth)
     }
-  )
+  }
 
-  static let rotate = CommandEntry(
+  static let rotate = CommandSpec(
     .rotate,
-    arguments: "ID … DEGREES",
-    summary: "set the angle of an object, clockwise (0 is upright), or rotate several objects about their center",
-    keys: ["id", "ids", "degrees"],
-    words: { arguments throws(CommandError) in
-      let (references, word) = try arguments.references(before: "the angle in degrees, like 90")
-      let degrees = TextCommandParser.number(word.text) ?? .nan
-      return .rotate(references, degrees: try CommandLimits.checkedDegrees(degrees))
-    },
-    json: { fields throws(CommandError) in
-      let degrees = try CommandLimits.checkedDegrees(fields.number("degrees"))
-      return .rotate(try fields.references(), degrees: degrees)
+    "set the angle of an object, clockwise (0 is upright), or rotate several objects about their center",
+    .objects,
+    .degrees
+  ) { (editor, objects, degrees) throws(CommandError) in
+    let angle = Angle.degrees(degrees.truncatingRemainder(dividingBy: 360))
+    return try editor.transform(objects) { (object) throws(BoardError) in
+      try object.rotate(to: angle)
+    } all: { (board, ids, center) throws(BoardError) in
+      try board.rotate(ids, by: angle, about: center)
     }
-  )
+  }
 
-  static let order = CommandEntry(
+  static let color = CommandSpec(.color, "set the color of texts and lines", .objects, .color) {
+    (editor, objects, color) throws(CommandError) in
+    try editor.editEach(objects) { (board, id) throws(BoardError) in try board.setColor(color, of: id) }
+  }
+
+  static let width = CommandSpec(.width, "set the width of lines", .objects, .lineWidth) {
+    (editor, objects, width) throws(CommandError) in
+    try editor.editEach(objects) { (board, id) throws(BoardError) in try board.setLineWidth(width, of: id) }
+  }
+
+  static let order = CommandSpec(
     .order,
-    arguments: "ID … front|back|forward|backward|above=ID|below=ID",
-    summary: "move objects to the front or back, by one step, or next to another object",
+    "move objects to the front or back, by one step, or next to another object",
     notes: ["Above or below a group means above or below all its objects."],
-    keys: ["id", "ids", "place", "above", "below"],
-    words: { arguments throws(CommandError) in
-      let above = try arguments.removeReference("above")
-      let below = try arguments.removeReference("below")
-      switch (above, below) {
-      case (let other?, nil): return .order(try arguments.references(), .above(other))
-      case (nil, let other?): return .order(try arguments.references(), .below(other))
-      case (_?, _?): throw CommandError(.badArgument, "give either above= or below=, not both")
-      case (nil, nil):
-        let (references, word) = try arguments.references(before: "the new position, like front")
-        guard let place = StackPlace(word.text) else {
-          throw CommandError(
-            .badArgument,
-            "\(UntrustedText(word.text).quoted()) is not front, back, forward or backward"
-          )
-        }
-        return .order(references, place)
+    .objects,
+    .place
+  ) { (editor, objects, place) throws(CommandError) in
+    let move: StackMove =
+      switch place {
+      case .front: .front
+      case .back: .back
+      case .forward: .forward
+      case .backward: .backward
+      case .above(let reference): .above(try editor.resolve(reference))
+      case .below(let reference): .below(try editor.resolve(reference))
       }
-    },
-    json: { fields throws(CommandError) in
-      let references = try fields.references()
-      let word = fields.stringIfAny("place")
-      let above = try fields.referenceIfAny("above")
-      let below = try fields.referenceIfAny("below")
-      switch (word, above, below) {
-      case (let word?, nil, nil):
-        guard let place = StackPlace(word) else {
-          throw CommandError(.badArgument, "place must be front, back, forward or backward")
-        }
-        return .order(references, place)
-      case (nil, let other?, nil): return .order(references, .above(other))
-      case (nil, nil, let other?): return .order(references, .below(other))
-      case (nil, nil, nil):
-        throw CommandError(.missingArgument, #"give the new position: "place":"front", "above":ID or "below":ID"#)
-      case (_, _?, _?), (_?, _?, _), (_?, _, _?):
-        throw CommandError(.badArgument, #"give one position: "place", "above" or "below""#)
-      }
-    }
-  )
+    return try editor.editAll(objects) { (board, ids) throws(BoardError) in try board.reorder(ids, move) }
+  }
 
-  static let group = CommandEntry(
-    .group,
-    arguments: "ID … [as=ALIAS]",
-    summary: "group objects",
-    keys: ["id", "ids", "as"],
-    words: { arguments throws(CommandError) in
-      let alias = try arguments.removeAlias()
-      return .group(try arguments.references(), alias: alias)
-    },
-    json: { fields throws(CommandError) in .group(try fields.references(), alias: try fields.alias()) }
-  )
+  static let group = CommandSpec(.group, "group objects", .objects, .alias) {
+    (editor, objects, alias) throws(CommandError) in
+    let ids = try editor.resolve(objects)
+    return try editor.make(alias) { (board) throws(BoardError) in try board.group(ids) }
+  }
 
-  static let ungroup = CommandEntry(.ungroup, summary: "ungroup the objects of a group", object: { .ungroup($0) })
+  static let ungroup = CommandSpec(.ungroup, "ungroup the objects of a group", .object) {
+    (editor, group) throws(CommandError) in
+    let id = try editor.resolve(group)
+    guard editor.isGroup(id) else { throw CommandError(.wrongKind, "\(id) is not a group") }
+    try editor.edit { (board) throws(BoardError) in try board.ungroup(id) }
+    return CommandOutcome(id: id)
+  }
 
-  static let lock = CommandEntry(.lock, summary: "lock objects, so that they cannot be changed", objects: { .lock($0) })
+  static let lock = CommandSpec(.lock, "lock objects, so that they cannot be changed", .objects) {
+    (editor, objects) throws(CommandError) in
+    try editor.editEach(objects) { (board, id) throws(BoardError) in try board.setLocked(id, true) }
+  }
 
-  static let unlock = CommandEntry(.unlock, summary: "unlock objects", objects: { .unlock($0) })
+  static let unlock = CommandSpec(.unlock, "unlock objects", .objects) { (editor, objects) throws(CommandError) in
+    try editor.editEach(objects) { (board, id) throws(BoardError) in try board.setLocked(id, false) }
+  }
+
+  static let all = [
+    select.entry, take.entry, deselect.entry, move.entry, scale.entry, rotate.entry, color.entry, width.entry,
+    order.entry, group.entry, ungroup.entry, lock.entry, unlock.entry,
+  ]
 }
 
-extension StackPlace {
-  /// Creates a position from `front`, `back`, `forward` or `backward`; nil for other words.
-  init?(_ word: some StringProtocol) {
-    switch word {
-    case "front": self = .front
-    case "back": self = .back
-    case "forward": self = .forward
-    case "backward": self = .backward
-    default: return nil
+extension Command {
+  /// Selects the given objects, and deselects all others.
+  public static func select(_ objects: [ObjectReference]) -> Command { ArrangingCommands.select(objects) }
+
+  /// Selects the given objects, even if other members have selected them, and deselects all others.
+  public static func take(_ objects: [ObjectReference]) -> Command { ArrangingCommands.take(objects) }
+
+  /// Clears the selection.
+  public static let deselect = ArrangingCommands.deselect()
+
+  /// Moves the center of one object, or the common center of several.
+  public static func move(_ objects: [ObjectReference], _ movement: Movement) -> Command {
+    ArrangingCommands.move(objects, movement)
+  }
+
+  /// Sets the scale of one object, or scales several objects together.
+  ///
+  /// `about` is the point that does not move; nil means the center.
+  public static func scale(
+    _ objects: [ObjectReference],
+    factor: Double,
+    about point: BoardPoint? = nil,
+    keepsLineWidth: Bool = false
+  ) -> Command { ArrangingCommands.scale(objects, factor, point, keepsLineWidth) }
+
+  /// Sets the angle of one object, or rotates several about their common center, in degrees clockwise.
+  public static func rotate(_ objects: [ObjectReference], degrees: Double) -> Command {
+    ArrangingCommands.rotate(objects, degrees)
+  }
+
+  /// Sets the color of objects, `0xRRGGBBAA`; nil for their default color.
+  public static func color(_ objects: [ObjectReference], _ color: UInt32?) -> Command {
+    ArrangingCommands.color(objects, color)
+  }
+
+  /// Sets the width of lines, in board units.
+  public static func width(_ objects: [ObjectReference], _ width: Double) -> Command {
+    ArrangingCommands.width(objects, width)
+  }
+
+  /// Moves objects in the stack.
+  public static func order(_ objects: [ObjectReference], _ place: StackPlace) -> Command {
+    ArrangingCommands.order(objects, place)
+  }
+
+  /// Groups objects.
+  public static func group(_ objects: [ObjectReference], alias: ObjectAlias?) -> Command {
+    ArrangingCommands.group(objects, alias)
+  }
+
+  /// Ungroups the objects of a group.
+  public static func ungroup(_ group: ObjectReference) -> Command { ArrangingCommands.ungroup(group) }
+
+  /// Locks objects against changes.
+  public static func lock(_ objects: [ObjectReference]) -> Command { ArrangingCommands.lock(objects) }
+
+  /// Unlocks objects.
+  public static func unlock(_ objects: [ObjectReference]) -> Command { ArrangingCommands.unlock(objects) }
+}
+
+extension BoardEditor {
+  /// Selects exactly these objects, and deselects all others; `isTaking` also takes objects that others have selected.
+  fileprivate func select(_ references: [ObjectReference], taking isTaking: Bool) throws(CommandError) -> CommandOutcome
+  {
+    try editAll(references) { (board, ids) throws(BoardError) in
+      let chosen = Set(ids.flatMap { isGroup($0) ? board.members(ofGroup: $0) : [$0] })
+      let held = Set(board.selectedIDs)
+      try board.deselect(held.subtracting(chosen).sorted())
+      try board.select(chosen.subtracting(held).sorted(), taking: isTaking)
+    }
+  }
+
+  fileprivate func isGroup(_ id: ObjectID) -> Bool { board.state.isGroup(id) }
+
+  fileprivate func editEach(_ references: [ObjectReference], _ body: (Board, ObjectID) throws(BoardError) -> Void)
+    throws(CommandError) -> CommandOutcome
+  { try editAll(references) { (board, ids) throws(BoardError) in for id in ids { try body(board, id) } } }
+
+  /// Changes a single object, or several objects together: the members of a group, or the selected objects.
+  fileprivate func transform(
+    _ references: [ObjectReference],
+    one: (WhiteboardObject) throws(BoardError) -> Void,
+    all: (Board, [ObjectID], _ center: Point) throws(BoardError) -> Void
+  ) throws(CommandError) -> CommandOutcome {
+    try editAll(references) { (board, ids) throws(BoardError) in
+      if isOne(references), !isGroup(ids[0]) {
+        guard let object = board.object(ids[0]) else { throw .unknownObject(ids[0]) }
+        try one(object)
+      } else {
+        guard let center = board.bounds(of: ids)?.center else { throw .unknownObject(ids[0]) }
+        try all(board, ids, center)
+      }
     }
   }
 }

@@ -72,76 +72,16 @@ package enum CommandName: String, CaseIterable, Encodable, Sendable {
   case help
 }
 
-extension Command {
-  package var name: CommandName {
-    switch self {
-    case .text: .text
-    case .stroke: .stroke
-    case .pen: .pen
-    case .lift: .lift
-    case .point: .point
-    case .view: .view
-    case .photo: .photo
-    case .game: .game
-    case .duplicate: .duplicate
-    case .select: .select
-    case .take: .take
-    case .deselect: .deselect
-    case .move: .move
-    case .scale: .scale
-    case .rotate: .rotate
-    case .color: .color
-    case .width: .width
-    case .order: .order
-    case .group: .group
-    case .ungroup: .ungroup
-    case .lock: .lock
-    case .unlock: .unlock
-    case .edit: .edit
-    case .insert: .insert
-    case .erase: .erase
-    case .delete: .delete
-    case .undelete: .undelete
-    case .purge, .purgeAuthor: .purge
-    case .play: .play
-    case .undo: .undo
-    case .redo: .redo
-    case .set: .set
-    case .accept: .accept
-    case .decline: .decline
-    case .kick: .kick
-    case .hide(_, let isHidden): isHidden ? .hide : .unhide
-    case .role: .role
-    case .invite: .invite
-    case .web: .web
-    case .cancel: .cancel
-    case .leave: .leave
-    case .continue: .continue
-    case .profile: .profile
-    case .say: .say
-    case .send: .send
-    case .resource, .files: .resource
-    case .stream: .stream
-    case .objects: .objects
-    case .show: .show
-    case .find: .find
-    case .chat: .chat
-    case .settings: .settings
-    case .peers: .peers
-    case .digest: .digest
-    case .checkpoint: .checkpoint
-    case .checkpoints: .checkpoints
-    case .diff: .diff
-    case .restore: .restore
-    case .saveAs: .saveAs
-    case .save: .save
-    case .export: .export
-    case .import: .import
-    case .copy: .copy
-    case .paste: .paste
-    case .wait: .wait
-    case .quit, .quitAnyway: .quit
-    case .help: .help
-    }
-  }
+extension CommandName {
+  private var rules: CommandRules { CommandTable.entry(self).rules }
+
+  var requirement: CommandRules.Requirement { rules.requirement }
+
+  package var changesBoard: Bool { rules.effect == .changesBoard }
+
+  /// Whether the command changes no stored data, so that its answer does not wait for a save.
+  var changesNothing: Bool { rules.effect == .changesNothing }
+
+  /// The `#` of a color does not begin a comment.
+  var acceptsColor: Bool { CommandTable.entry(self).acceptsColor }
 }

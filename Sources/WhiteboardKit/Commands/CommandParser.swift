@@ -68,7 +68,7 @@ enum JSONCommandParser {
     }
     let entry = CommandTable.entry(name)
     do throws(CommandError) {
-      try fields.expectOnly(entry.keys)
+      try fields.expectOnly(entry.keys.map(\.name))
       return CommandRequest(try entry.parseJSON(fields), request: request)
     } catch { throw error.answering(verb: name.rawValue, request: request) }
   }
@@ -89,8 +89,7 @@ extension CommandParser {
   /// Parses the value of the argument `line`; throws `badArgument` for any other value.
   ///
   /// The value `keep` means that scaling does not change the width of lines.
-  static func keepsLineWidth(_ word: String?) throws(CommandError) -> Bool {
-    guard let word else { return false }
+  static func keepsLineWidth(_ word: String) throws(CommandError) -> Bool {
     guard word == "keep" else {
       throw CommandError(
         .badArgument,
@@ -139,8 +138,6 @@ extension CommandParser {
     return alias
   }
 
-  static let laserWithoutPoint = CommandError(.badArgument, "give the point of the laser, as X,Y")
-
   static func color(_ text: String) throws(CommandError) -> UInt32? {
     guard text != "default" else { return nil }
     guard let color = ColorText.color(text) else {
@@ -161,8 +158,7 @@ extension CommandParser {
   }
 
   /// Parses a new icon: the name of an icon, its emoji, or `none`.
-  static func iconChange(_ text: String?) throws(CommandError) -> IconChange? {
-    guard let text else { return nil }
+  static func iconChange(_ text: String) throws(CommandError) -> IconChange {
     guard text != "none" else { return .removed }
     let shape = iconShape(text)
     for icon in ProfileIcon.allCases where "\(icon)" == text || iconShape(icon.emoji) == shape { return .to(icon) }

@@ -1,137 +1,82 @@
+import Whiteboard
+
 enum DrawingCommands {
-  static let text = CommandEntry(
+  static let text = CommandSpec(
     .text,
-    arguments: ##"X,Y "WORDS" [color=#RRGGBB] [as=ALIAS]"##,
-    summary: "add a text with its center at X,Y",
-    keys: ["at", "text", "color", "as"],
-    words: { arguments throws(CommandError) in
-      let alias = try arguments.removeAlias()
-      let color = try arguments.removeColor()
-      let at = try arguments.point("the center, as X,Y")
-      let words = try arguments.words("the text")
-      return .text(at: at, words: words, color: color, alias: alias)
-    },
-    json: { fields throws(CommandError) in
-      .text(
-        at: try fields.point("at"),
-        words: try fields.words(),
-        color: try fields.colorIfAny(),
-        alias: try fields.alias()
-      )
+    "add a text with its center at X,Y",
+    .point("the center, as X,Y"),
+    .text(),
+    .colorOption,
+    .alias
+  ) { (editor, at, words, color, alias) throws(CommandError) in
+    try editor.make(alias) { (board) throws(BoardError) in
+      try board.createText(words, at: Point(at), color: color)
     }
-  )
+  }
 
-  static let stroke = CommandEntry(
+  static let stroke = CommandSpec(
     .stroke,
-    arguments: "X,Y X,Y … [color=#RRGGBB] [width=WIDTH] [over=SECONDS] [as=ALIAS]",
-    summary: "draw a line through the points, immediately or live over SECONDS",
-    keys: ["points", "color", "width", "over", "as"],
-    words: { arguments throws(CommandError) in
-      let alias = try arguments.removeAlias()
-      let pen = try arguments.removePen()
-      let over = try arguments.removeSeconds("over") ?? 0
-      let points = try arguments.points(
-        "the points of the line, as X,Y X,Y …",
-        limit: CommandLimits.maximumPoints,
-        of: "a stroke"
-      )
-      return .stroke(points: points, pen: pen, seconds: over, alias: alias)
-    },
-    json: { fields throws(CommandError) in
-      .stroke(
-        points: try fields.points(limit: CommandLimits.maximumPoints, of: "a stroke"),
-        pen: try fields.pen(),
-        seconds: try CommandLimits.checkedSeconds(fields.numberIfAny("over") ?? 0, key: "over"),
-        alias: try fields.alias()
-      )
-    }
-  )
-
-  static let pen = CommandEntry(
+    "draw a line through the points, immediately or live over SECONDS",
+    .points("the points of the line, as X,Y X,Y …", limit: CommandLimits.maximumPoints, of: "a stroke"),
     .pen,
-    arguments: "X,Y X,Y … [color=#RRGGBB] [width=WIDTH] [as=ALIAS]",
-    summary: "continue the line you are drawing, or start one; others see it grow",
+    .duration,
+    .alias
+  ) { (runner, _, points, pen, seconds, alias) async throws(CommandError) in
+    try await runner.withEditor { (editor) async throws(CommandError) in
+      try editor.check(alias)
+      return try await editor.draw(points, pen, seconds: seconds, alias)
+    }
+  }
+
+  static let pen = CommandSpec(
+    .pen,
+    "continue the line you are drawing, or start one; others see it grow",
     notes: [
       "The line keeps the color and width that it starts with. It ends with `lift`, with your next change,",
       "or when you leave.",
     ],
-    keys: ["points", "color", "width", "as"],
-    words: { arguments throws(CommandError) in
-      let alias = try arguments.removeAlias()
-      let pen = try arguments.removePen()
-      let points = try arguments.points(
-        "the next points of the line, as X,Y X,Y …",
-        limit: CommandLimits.maximumPoints,
-        of: "a stroke"
-      )
-      return .pen(points: points, pen: pen, alias: alias)
-    },
-    json: { fields throws(CommandError) in
-      .pen(
-        points: try fields.points(limit: CommandLimits.maximumPoints, of: "a stroke"),
-        pen: try fields.pen(),
-        alias: try fields.alias()
-      )
+    .points("the next points of the line, as X,Y X,Y …", limit: CommandLimits.maximumPoints, of: "a stroke"),
+    .pen,
+    .alias
+  ) { (runner, _, points, pen, alias) async throws(CommandError) in
+    try await runner.withEditor(endsStroke: false) { (editor) throws(CommandError) in
+      try editor.drawWithPen(points, pen, alias)
     }
-  )
+  }
 
-  static let lift = CommandEntry(.lift, summary: "end the line you are drawing")
+  static let lift = CommandSpec(
+    .lift,
+    rules: CommandRules(requires: .board, .changesOtherData),
+    "end the line you are drawing"
+  ) { (runner, _) async throws(CommandError) in
+    try await runner.withEditor(endsStroke: false) { (editor) throws(CommandError) in try editor.liftPen() }
+  }
 
-  static let photo = CommandEntry(
+  static let photo = CommandSpec(
     .photo,
-    arguments: "X,Y FILE [as=ALIAS]",
-    summary: "add a photo (JPEG, PNG or WebP) with its center at X,Y",
-    keys: ["at", "file", "as"],
-    words: { arguments throws(CommandError) in
-      let alias = try arguments.removeAlias()
-      let at = try arguments.point("the center, as X,Y")
-      return .photo(at: at, file: try arguments.file(), alias: alias)
-    },
-    json: { fields throws(CommandError) in
-      .photo(at: try fields.point("at"), file: try fields.file(), alias: try fields.alias())
+    "add a photo (JPEG, PNG or WebP) with its center at X,Y",
+    .point("the center, as X,Y"),
+    .file,
+    .alias
+  ) { (runner, _, at, file, alias) async throws(CommandError) in
+    try await runner.withEditor { (editor) async throws(CommandError) in
+      try await editor.addPhoto(file, at: Point(at), alias)
     }
-  )
+  }
 
-  static let game = CommandEntry(
+  static let game = CommandSpec(
     .game,
-    arguments: "wordle|connect-four X,Y [opponent=PEER] [as=ALIAS]",
-    summary: "start a game: Wordle for all members, or Connect Four for two players",
+    "start a game: Wordle for all members, or Connect Four for two players",
     notes: gameRules,
-    keys: ["game", "at", "opponent", "as"],
-    words: { arguments throws(CommandError) in
-      let alias = try arguments.removeAlias()
-      let opponent = try arguments.removeTarget("opponent")
-      let game = try CommandParser.game(arguments.next("the game").text)
-      let at = try arguments.point("the center, as X,Y")
-      return .game(game, at: at, opponent: opponent, alias: alias)
-    },
-    json: { fields throws(CommandError) in
-      .game(
-        try CommandParser.game(fields.string("game")),
-        at: try fields.point("at"),
-        opponent: try fields.targetIfAny("opponent"),
-        alias: try fields.alias()
-      )
-    }
-  )
+    .game,
+    .point("the center, as X,Y"),
+    .opponent,
+    .alias
+  ) { (editor, game, at, opponent, alias) throws(CommandError) in
+    try editor.addGame(game, at: Point(at), opponent: opponent, alias)
+  }
 
-  static let play = CommandEntry(
-    .play,
-    arguments: "ID MOVE",
-    summary: "make a move in a game: a word, a column from 1 to 7, or resign",
-    notes: gameRules,
-    keys: ["id", "move"],
-    words: { arguments throws(CommandError) in
-      let reference = try arguments.reference()
-      let word = try arguments.next("the move: a word, a column from 1 to 7, or resign")
-      return .play(reference, move: try CommandLimits.checkedMove(word.text))
-    },
-    json: { fields throws(CommandError) in
-      .play(try fields.reference(), move: try CommandLimits.checkedMove(fields.string("move")))
-    }
-  )
-
-  private static let gameRules = [
+  static let gameRules = [
     "wordle: guess an English word of five letters; each player has six guesses. The marks of a guess:",
     "= for a letter in the right place, ~ for a letter elsewhere in the word, - for a letter that is not in",
     "the word, or not as often as in the guess.",
@@ -139,19 +84,62 @@ enum DrawingCommands {
     "`undo` does not take back moves.",
   ]
 
-  static let duplicate = CommandEntry(
+  static let duplicate = CommandSpec(
     .duplicate,
-    arguments: "ID … [by=DX,DY] [as=ALIAS]",
-    summary: "copy objects; the copies are moved by DX,DY (default: 20,20) from the originals",
+    "copy objects; the copies are moved by DX,DY (default: 20,20) from the originals",
     notes: ["A copy of a whole group is a new group. Copies of only some of its objects are in no group."],
-    keys: ["id", "ids", "by", "as"],
-    words: { arguments throws(CommandError) in
-      let alias = try arguments.removeAlias()
-      let distance = try arguments.removeDistance("by") ?? .duplicate
-      return .duplicate(try arguments.references(), by: distance, alias: alias)
-    },
-    json: { fields throws(CommandError) in
-      .duplicate(try fields.references(), by: try fields.pointIfAny("by") ?? .duplicate, alias: try fields.alias())
+    .objects,
+    .distance,
+    .alias
+  ) { (editor, objects, distance, alias) throws(CommandError) in
+    try editor.check(alias)
+    let ids = try editor.resolve(objects)
+    guard alias == nil || ids.count == 1 else {
+      throw CommandError(.badArgument, "as= can name only one copy, but this command makes \(ids.count)")
     }
-  )
+    let made = try editor.edit { (board) throws(BoardError) in try board.duplicate(ids, by: Point(distance)) }
+    let copies = ids.compactMap { made[$0] }
+    if let last = copies.last { editor.name(last, alias) }
+    return .about(copies, asOne: editor.isOne(objects))
+  }
+
+  static let all = [text.entry, stroke.entry, pen.entry, lift.entry, photo.entry, game.entry, duplicate.entry]
+}
+
+extension Command {
+  /// Adds a text object with its center at a point.
+  public static func text(at point: BoardPoint, words: String, color: UInt32? = nil, alias: ObjectAlias?) -> Command {
+    DrawingCommands.text(point, words, color, alias)
+  }
+
+  /// Draws a line through the points over a number of seconds; zero draws it immediately.
+  public static func stroke(points: [BoardPoint], pen: Pen = Pen(), seconds: Double, alias: ObjectAlias?) -> Command {
+    DrawingCommands.stroke(points, pen, seconds, alias)
+  }
+
+  /// Continues the line that is being drawn, or starts one; other members see the line grow.
+  public static func pen(points: [BoardPoint], pen: Pen = Pen(), alias: ObjectAlias?) -> Command {
+    DrawingCommands.pen(points, pen, alias)
+  }
+
+  /// Ends the line that is being drawn.
+  public static let lift = DrawingCommands.lift()
+
+  /// Adds a photo from a file with its center at a point.
+  public static func photo(at point: BoardPoint, file: String, alias: ObjectAlias?) -> Command {
+    DrawingCommands.photo(point, file, alias)
+  }
+
+  /// Starts a game; `opponent` names the second player of a game for two.
+  public static func game(_ game: GameName, at point: BoardPoint, opponent: String?, alias: ObjectAlias?) -> Command {
+    DrawingCommands.game(game, point, opponent, alias)
+  }
+
+  /// Copies objects; the copies are moved by the given distance.
+  public static func duplicate(_ objects: [ObjectReference], by distance: BoardPoint, alias: ObjectAlias?) -> Command {
+    DrawingCommands.duplicate(objects, distance, alias)
+  }
+
+  /// The default radius of the eraser, in board units.
+  public static let eraserRadius = 8.0
 }

@@ -1,180 +1,207 @@
-import PeerCore
+import Whiteboard
 
 enum EditingCommands {
-  static let color = CommandEntry(
-    .color,
-    arguments: "ID … #RRGGBB[AA]|default",
-    summary: "set the color of texts and lines",
-    keys: ["id", "ids", "color"],
-    acceptsColor: true,
-    words: { arguments throws(CommandError) in
-      let (references, word) = try arguments.references(before: "the color, like #3060C0")
-      return .color(references, try CommandParser.color(word.text))
-    },
-    json: { fields throws(CommandError) in
-      .color(try fields.references(), try CommandParser.color(fields.string("color")))
-    }
-  )
+  static let edit = CommandSpec(.edit, "replace the words of a text", .object, .text()) {
+    (editor, object, words) throws(CommandError) in
+    let id = try editor.resolve(object)
+    try editor.edit { (board) throws(BoardError) in try board.text(id).update(text: words) }
+    return CommandOutcome(id: id)
+  }
 
-  static let width = CommandEntry(
-    .width,
-    arguments: "ID … WIDTH",
-    summary: "set the width of lines",
-    keys: ["id", "ids", "width"],
-    words: { arguments throws(CommandError) in
-      let (references, word) = try arguments.references(before: "the width, like 5")
-      let width = TextCommandParser.number(word.text) ?? .nan
-      return .width(references, try CommandLimits.checkedWidth(width, key: "the width"))
-    },
-    json: { fields throws(CommandError) in
-      let width = try CommandLimits.checkedWidth(fields.number("width"), key: "width")
-      return .width(try fields.references(), width)
-    }
-  )
-
-  static let edit = CommandEntry(
-    .edit,
-    arguments: #"ID "WORDS""#,
-    summary: "replace the words of a text",
-    keys: ["id", "text"],
-    words: { arguments throws(CommandError) in .edit(try arguments.reference(), words: try arguments.words("the text"))
-    },
-    json: { fields throws(CommandError) in .edit(try fields.reference(), words: try fields.words()) }
-  )
-
-  static let insert = CommandEntry(
+  static let insert = CommandSpec(
     .insert,
-    arguments: #"ID AT "WORDS" [replacing=N] [was="WORDS"]"#,
-    summary: "insert words into a text after AT characters, replacing N characters",
+    "insert words into a text after AT characters, replacing N characters",
     notes: [
       "was= is the text in which you counted AT. If others have changed the text since, the position is adjusted.",
       "Inserts into the same text within a second of each other are one step for `undo`.",
     ],
-    keys: ["id", "at", "text", "replacing", "was"],
-    words: { arguments throws(CommandError) in
-      let replacing = try arguments.removePosition("replacing") ?? 0
-      let was = try arguments.removeValue("was")
-      let reference = try arguments.reference()
-      let position = try arguments.position("the position, as the number of characters before it")
-      let words = try arguments.words("the text")
-      return .insert(reference, at: position, words: words, replacing: replacing, was: was)
-    },
-    json: { fields throws(CommandError) in
-      let replacing = try fields.positionIfAny("replacing") ?? 0
-      guard let position = try fields.positionIfAny("at") else { throw JSONFields.missing("at") }
-      return .insert(
-        try fields.reference(),
-        at: position,
-        words: try fields.words(),
-        replacing: replacing,
-        was: fields.stringIfAny("was")
-      )
-    }
-  )
+    .object,
+    .position,
+    .text(),
+    .replacedCount,
+    .baseText
+  ) { (editor, object, position, words, count, base) throws(CommandError) in
+    let id = try editor.resolve(object)
+    let range = try editor.range(position, count, in: base, of: id)
+    try editor.editInSteps { (board) throws(BoardError) in try board.text(id).type(replacing: range, with: words) }
+    return CommandOutcome(id: id)
+  }
 
-  static let erase = CommandEntry(
+  static let erase = CommandSpec(
     .erase,
-    arguments: "X,Y X,Y … [radius=R]",
-    summary: "erase the parts of lines that are at most R board units (default: 8) from the path",
+    "erase the parts of lines that are at most R board units (default: 8) from the path",
     notes: ["A line is deleted if no part of it is left. Locked lines, and lines that others have selected, stay."],
-    keys: ["points", "radius"],
-    words: { arguments throws(CommandError) in
-      let radius = try arguments.removeNumber("radius") ?? Command.eraserRadius
-      let points = try arguments.points(
-        "the path of the eraser, as X,Y X,Y …",
-        limit: CommandLimits.maximumErasePoints,
-        of: "the path of an eraser"
-      )
-      return .erase(points: points, radius: try CommandLimits.checkedWidth(radius, key: "radius"))
-    },
-    json: { fields throws(CommandError) in
-      let radius = fields.numberIfAny("radius") ?? Command.eraserRadius
-      return .erase(
-        points: try fields.points(limit: CommandLimits.maximumErasePoints, of: "the path of an eraser"),
-        radius: try CommandLimits.checkedWidth(radius, key: "radius")
-      )
-    }
-  )
+    .points(
+      "the path of the eraser, as X,Y X,Y …",
+      limit: CommandLimits.maximumErasePoints,
+      of: "the path of an eraser"
+    ),
+    .radius
+  ) { (editor, points, radius) throws(CommandError) in
+    CommandOutcome(
+      ids: try editor.edit { (board) throws(BoardError) in
+        try board.erase(along: points.map { Point($0) }, radius: radius)
+      }
+    )
+  }
 
-  static let delete = CommandEntry(.delete, summary: "delete objects", objects: { .delete($0) })
+  static let delete = CommandSpec(.delete, "delete objects", .objects) { (editor, objects) throws(CommandError) in
+    try editor.editAll(objects) { (board, ids) throws(BoardError) in try board.delete(ids) }
+  }
 
-  static let undelete = CommandEntry(.undelete, summary: "restore a deleted object", object: { .undelete($0) })
+  static let undelete = CommandSpec(.undelete, "restore a deleted object", .object) {
+    (editor, object) throws(CommandError) in
+    let id = try editor.resolve(object, among: .deleted)
+    try editor.edit { (board) throws(BoardError) in try board.undelete(id) }
+    return CommandOutcome(id: id)
+  }
 
-  static let purge = CommandEntry(
+  static let purge = CommandSpec(
     .purge,
-    arguments: "ID | --author PEER",
-    summary: "permanently remove a deleted object, or all objects that a member created, for everyone",
-    keys: ["id", "author"],
-    words: { arguments throws(CommandError) in
-      guard arguments.removeFlag("--author") else { return .purge(try arguments.reference()) }
-      return .purgeAuthor(target: try arguments.target("the author"))
-    },
-    json: { fields throws(CommandError) in
-      guard let author = fields.stringIfAny("author") else { return .purge(try fields.reference()) }
-      guard !fields.has("id") else { throw CommandError(.badArgument, #"give either "id" or "author", not both"#) }
-      return .purgeAuthor(target: author)
+    "permanently remove a deleted object, or all objects that a member created, for everyone",
+    .purgedObjects
+  ) { (runner, _, objects) async throws(CommandError) in
+    try await runner.withEditor { (editor) async throws(CommandError) in
+      switch objects {
+      case .object(let object):
+        let id = try editor.resolve(object, among: .deleted)
+        try editor.edit { (board) throws(BoardError) in try board.purge(id) }
+        return CommandOutcome(id: id)
+      case .author(let target): return try await runner.purge(author: try runner.board.authors.find(target), editor)
+      }
     }
-  )
+  }
 
-  static let undo = CommandEntry(
+  static let play = CommandSpec(
+    .play,
+    "make a move in a game: a word, a column from 1 to 7, or resign",
+    notes: DrawingCommands.gameRules,
+    .object,
+    .gameMove
+  ) { (editor, game, move) throws(CommandError) in
+    let id = try editor.resolve(game)
+    try editor.edit { (board) throws(BoardError) in try board.game(id).play(move) }
+    return CommandOutcome(id: id)
+  }
+
+  static let undo = CommandSpec(
     .undo,
-    summary: "undo your last step, except moves in games",
+    "undo your last step, except moves in games",
     notes: [
       "Later changes by others stay, so `undo` does not remove an object that others have changed since you added it.",
       "A step is skipped if none of its changes can be undone. The answer names each change and step that was skipped.",
       "Moves in games, chat lines and purges cannot be undone. To remove a game that has moves, use `delete`.",
     ]
-  )
+  ) { (editor) throws(CommandError) in
+    CommandOutcome(try editor.editInSteps { (board) throws(BoardError) in try board.undo() })
+  }
 
-  static let redo = CommandEntry(.redo, summary: "redo the step that you undid last")
+  static let redo = CommandSpec(.redo, "redo the step that you undid last") { (editor) throws(CommandError) in
+    CommandOutcome(try editor.editInSteps { (board) throws(BoardError) in try board.redo() })
+  }
 
-  static let set = CommandEntry(
+  static let set = CommandSpec(
     .set,
-    arguments: "title|background|grid|language VALUE",
-    summary: "set the board's title, background (#RRGGBB or default), grid, or language for games",
+    "set the board's title, background (#RRGGBB or default), grid, or language for games",
     notes: [
       "grid is the distance between grid lines in board units; 0 hides the grid. An empty title removes the title.",
       "language is a tag like en. Games have words only in English.",
     ],
-    keys: ["title", "background", "grid", "language"],
-    acceptsColor: true,
-    words: { arguments throws(CommandError) in
-      let word = try arguments.next("the setting").text
-      guard let name = Setting.Name(rawValue: word) else {
-        throw CommandError(
-          .badArgument,
-          "no setting is called \(UntrustedText(word).quoted()); the settings are \(Setting.Name.list)"
-        )
-      }
-      let value = try arguments.words("the value of \(word)")
-      switch name {
-      case .title: return .set(.title(try CommandLimits.checkedTitle(value)))
-      case .background: return .set(.background(try CommandParser.color(value)))
-      case .grid:
-        let spacing = TextCommandParser.number(value) ?? .nan
-        return .set(.grid(try CommandLimits.checkedGrid(spacing)))
-      case .language: return .set(.language(try CommandLimits.checkedLanguage(value)))
-      }
-    },
-    json: { fields throws(CommandError) in
-      let names = Setting.Name.allCases.filter { fields.has($0.rawValue) }
-      guard names.count == 1, let name = names.first else {
-        throw CommandError(names.isEmpty ? .missingArgument : .badArgument, "give one setting: \(Setting.Name.list)")
-      }
-      switch name {
-      case .title: return .set(.title(try CommandLimits.checkedTitle(fields.string("title"))))
-      case .background: return .set(.background(try CommandParser.color(fields.string("background"))))
-      case .grid: return .set(.grid(try CommandLimits.checkedGrid(fields.number("grid"))))
-      case .language: return .set(.language(try CommandLimits.checkedLanguage(fields.string("language"))))
+    .setting
+  ) { (editor, setting) throws(CommandError) in
+    try editor.edit { (board) throws(BoardError) in
+      switch setting {
+      case .title(let title): try board.setTitle(title.isEmpty ? nil : title)
+      // A transparent background shows the color behind the board.
+      case .background(let color): try board.setBackground(color ?? 0)
+      case .grid(let spacing): try board.setGrid(spacing == 0 ? nil : spacing)
+      case .language(let tag): try board.setLanguage(tag)
       }
     }
-  )
+    return CommandOutcome()
+  }
+
+  static let all = [
+    edit.entry, insert.entry, erase.entry, delete.entry, undelete.entry, purge.entry, play.entry, undo.entry,
+    redo.entry, set.entry,
+  ]
 }
 
-extension Setting {
-  enum Name: String, CaseIterable {
-    case title, background, grid, language
+extension Command {
+  /// Replaces the text of a text object.
+  public static func edit(_ object: ObjectReference, words: String) -> Command { EditingCommands.edit(object, words) }
 
-    static let list = allCases.map(\.rawValue).joined(separator: ", ")
+  /// Replaces a range of characters in a text object.
+  ///
+  /// The position and the length of the range are measured in Unicode scalars of `was`, or of the current text if `was`
+  /// is nil. If the text was changed since `was`, the position is adjusted.
+  public static func insert(
+    _ object: ObjectReference,
+    at position: Int,
+    words: String,
+    replacing count: Int,
+    was base: String? = nil
+  ) -> Command { EditingCommands.insert(object, position, words, count, base) }
+
+  /// Erases the parts of strokes that are within a distance of a path, in board units.
+  public static func erase(points: [BoardPoint], radius: Double) -> Command { EditingCommands.erase(points, radius) }
+
+  /// Deletes objects.
+  public static func delete(_ objects: [ObjectReference]) -> Command { EditingCommands.delete(objects) }
+
+  /// Restores a deleted object.
+  public static func undelete(_ object: ObjectReference) -> Command { EditingCommands.undelete(object) }
+
+  /// Permanently removes a deleted object.
+  public static func purge(_ object: ObjectReference) -> Command { EditingCommands.purge(.object(object)) }
+
+  /// Permanently removes all objects that a member created, including deleted ones.
+  public static func purgeAuthor(target: String) -> Command { EditingCommands.purge(.author(target)) }
+
+  /// Makes a move in a game.
+  public static func play(_ game: ObjectReference, move: String) -> Command { EditingCommands.play(game, move) }
+
+  /// Undoes the last step of the local user.
+  public static let undo = EditingCommands.undo()
+
+  /// Redoes the step that was undone last.
+  public static let redo = EditingCommands.redo()
+
+  /// Changes a setting of the board.
+  public static func set(_ setting: Setting) -> Command { EditingCommands.set(setting) }
+}
+
+extension BoardEditor {
+  /// Returns the range of characters to replace in a text, adjusted for the changes made since `base`.
+  ///
+  /// The offset is measured in Unicode scalars of `base`, or of the current text if `base` is nil.
+  fileprivate func range(_ offset: Int, _ count: Int, in base: String?, of id: ObjectID) throws(CommandError) -> Range<
+    Int
+  > {
+    // The board refuses the edit if the object is not a text object.
+    guard let text = board.object(id) as? TextObject else { return offset..<offset + count }
+    let present = Array(text.text.unicodeScalars)
+    let before = base.map { Array($0.unicodeScalars) } ?? present
+    guard offset + count <= before.count else {
+      throw CommandError(.badArgument, "the position is outside the text, which has \(before.count) characters")
+    }
+    let changes = TextDifference(from: before, to: present)
+    let start = changes.moved(offset)
+    return start..<max(start, changes.moved(offset + count))
+  }
+}
+
+extension CommandOutcome {
+  fileprivate init(_ outcome: UndoOutcome) {
+    let left = [
+      "overwritten": outcome.overwritten, "purged": outcome.purged, "unwritable": outcome.unwritable,
+      "played": outcome.played, "kept": outcome.kept, "deleted": outcome.deleted,
+    ].filter { $0.value > 0 }
+    self.init(
+      step: outcome.label,
+      skipped: left.values.reduce(0, +),
+      left: left.isEmpty ? nil : left,
+      skippedSteps: outcome.skipped.isEmpty ? nil : outcome.skipped
+    )
   }
 }

@@ -1,111 +1,145 @@
+import Whiteboard
+
 enum FileCommands {
-  static let checkpoint = CommandEntry(
+  static let checkpoint = CommandSpec(
     .checkpoint,
-    arguments: "NAME",
-    summary: "save the current board as a named version",
-    keys: ["name"],
-    words: { arguments throws(CommandError) in .checkpoint(name: try arguments.checkpoint()) },
-    json: { fields throws(CommandError) in .checkpoint(name: try fields.checkpoint("name")) }
-  )
+    rules: CommandRules(requires: .board, .changesOtherData),
+    "save the current board as a named version",
+    .checkpoint("name")
+  ) { (runner, _, name) async throws(CommandError) in
+    try await runner.board.versions.checkpoint(name)
+    return CommandOutcome()
+  }
 
-  static let checkpoints = CommandEntry(.checkpoints, summary: "list the checkpoints")
+  static let checkpoints = CommandSpec(.checkpoints, rules: .reading, "list the checkpoints") {
+    (runner, request) async throws(CommandError) in
+    try await runner.board.versions.emitCheckpoints(request: request.request)
+    return CommandOutcome()
+  }
 
-  static let diff = CommandEntry(
+  static let diff = CommandSpec(
     .diff,
-    arguments: "NAME [NAME]",
-    summary: "show the changes from one checkpoint to another, or to the current board",
-    keys: ["from", "to"],
-    words: { arguments throws(CommandError) in
-      let from = try arguments.checkpoint()
-      guard let other = arguments.nextIfAny() else { return .diff(from: from, to: nil) }
-      return .diff(from: from, to: try CommandLimits.checkedCheckpoint(other.text))
-    },
-    json: { fields throws(CommandError) in
-      .diff(from: try fields.checkpoint("from"), to: fields.has("to") ? try fields.checkpoint("to") : nil)
-    }
-  )
+    rules: .reading,
+    "show the changes from one checkpoint to another, or to the current board",
+    .checkpoint("from"),
+    .laterCheckpoint
+  ) { (runner, request, from, to) async throws(CommandError) in
+    try await runner.board.versions.emitDifference(from: from, to: to, request: request.request)
+    return CommandOutcome()
+  }
 
-  static let restore = CommandEntry(
+  static let restore = CommandSpec(
     .restore,
-    arguments: "NAME",
-    summary: "restore the board as it was at a checkpoint; `undo` takes this back",
-    keys: ["name"],
-    words: { arguments throws(CommandError) in .restore(name: try arguments.checkpoint()) },
-    json: { fields throws(CommandError) in .restore(name: try fields.checkpoint("name")) }
-  )
+    "restore the board as it was at a checkpoint; `undo` takes this back",
+    .checkpoint("name")
+  ) { (runner, _, name) async throws(CommandError) in
+    try await runner.withEditor { (_) async throws(CommandError) in try await runner.board.versions.restore(name) }
+  }
 
-  static let saveAs = CommandEntry(
-    .saveAs,
-    arguments: "FILE",
-    summary: "write the board to another file",
-    keys: ["file"],
-    words: { arguments throws(CommandError) in .saveAs(file: try arguments.file()) },
-    json: { fields throws(CommandError) in .saveAs(file: try fields.file()) }
-  )
+  static let saveAs = CommandSpec(.saveAs, rules: .reading, "write the board to another file", .file) {
+    (runner, _, file) async throws(CommandError) in
+    try await runner.persistence.saveCopy(to: BoardFile.absolute(file), photos: runner.board.photos)
+    return CommandOutcome()
+  }
 
-  static let save = CommandEntry(.save, summary: "save unsaved work now, and report whether everything is on disk")
+  static let save = CommandSpec(
+    .save,
+    rules: CommandRules(requires: .nothing, .changesNothing),
+    "save unsaved work now, and report whether everything is on disk"
+  ) { (runner, request) async throws(CommandError) in
+    try await runner.persistence.save(request: request.request)
+    return CommandOutcome()
+  }
 
-  static let export = CommandEntry(
+  static let export = CommandSpec(
     .export,
-    arguments: "FILE [region=X,Y,W,H] [scale=N] [force]",
-    summary: "write the board, or a part of it, as .svg, .png, .pdf, .json, .excalidraw or .txt",
+    rules: .reading,
+    "write the board, or a part of it, as .svg, .png, .pdf, .json, .excalidraw or .txt",
     notes: [
       "A region has its upper left corner at X,Y, the width W and the height H. All objects that touch it are written.",
       "scale is the number of pixels per board unit in a .png file, at most 64.",
       "An existing file is replaced only with force.",
     ],
-    keys: ["file", "region", "scale", "force"],
-    words: { arguments throws(CommandError) in
-      let region = try arguments.removeRegion("region")
-      let scale = try arguments.removeNumber("scale") ?? 1
-      let isReplacing = arguments.removeFlag("force")
-      return .export(
-        file: try arguments.file(),
-        region: region,
-        scale: try CommandLimits.checkedPixels(scale),
-        isReplacing: isReplacing
-      )
-    },
-    json: { fields throws(CommandError) in
-      .export(
-        file: try fields.file(),
-        region: try fields.regionIfAny(),
-        scale: try CommandLimits.checkedPixels(fields.numberIfAny("scale") ?? 1),
-        isReplacing: fields.flag("force")
-      )
-    }
-  )
+    .file,
+    .region,
+    .pixels,
+    .flag("force")
+  ) { (runner, _, file, region, scale, isReplacing) async throws(CommandError) in
+    try await runner.board.files.export(to: file, region: region, scale: scale, isReplacing: isReplacing)
+  }
 
-  static let `import` = CommandEntry(
+  static let `import` = CommandSpec(
     .import,
-    arguments: "FILE [at=X,Y]",
-    summary: "add a picture, a board from .json or an Excalidraw drawing, with its center at X,Y",
+    "add a picture, a board from .json or an Excalidraw drawing, with its center at X,Y",
     notes: [
       "Without at=, objects keep the positions that they have in the file, and a picture is placed at 0,0.",
       "`undo` removes all imported objects in one step. Imported games start without their moves.",
       "Excalidraw shapes are imported without their fill.",
     ],
-    keys: ["file", "at"],
-    words: { arguments throws(CommandError) in
-      let at = try arguments.removePoint("at")
-      return .import(file: try arguments.file(), at: at)
-    },
-    json: { fields throws(CommandError) in .import(file: try fields.file(), at: try fields.pointIfAny("at")) }
-  )
+    .file,
+    .pointOption("at")
+  ) { (runner, _, file, point) async throws(CommandError) in
+    try await runner.withEditor { (_) async throws(CommandError) in
+      try await runner.board.files.importFile(file, at: point)
+    }
+  }
 
-  static let copy = CommandEntry(
+  static let copy = CommandSpec(
     .copy,
-    summary: "copy objects, to paste them on this board or another",
+    rules: .reading,
+    "copy objects, to paste them on this board or another",
     notes: ["The copies are stored in the data directory until the next `copy`."],
-    objects: { .copy($0) }
-  )
+    .objects
+  ) { (runner, _, objects) async throws(CommandError) in
+    try await runner.board.files.copy(objects)
+  }
 
-  static let paste = CommandEntry(
+  static let paste = CommandSpec(
     .paste,
-    arguments: "[X,Y]",
-    summary: "paste the objects that were copied last, with their center at X,Y",
-    keys: ["at"],
-    words: { arguments throws(CommandError) in .paste(at: try arguments.pointIfAny()) },
-    json: { fields throws(CommandError) in .paste(at: try fields.pointIfAny("at")) }
-  )
+    "paste the objects that were copied last, with their center at X,Y",
+    .optionalPoint
+  ) { (runner, _, point) async throws(CommandError) in
+    try await runner.withEditor { (_) async throws(CommandError) in try await runner.board.files.paste(at: point) }
+  }
+
+  static let all = [
+    checkpoint.entry, checkpoints.entry, diff.entry, restore.entry, saveAs.entry, save.entry, export.entry,
+    `import`.entry, copy.entry, paste.entry,
+  ]
+}
+
+extension Command {
+  /// Saves the current board as a named version.
+  public static func checkpoint(name: String) -> Command { FileCommands.checkpoint(name) }
+
+  /// Lists the checkpoints.
+  public static let checkpoints = FileCommands.checkpoints()
+
+  /// Reports the differences between a checkpoint and a later one, or the current board if `to` is nil.
+  public static func diff(from: String, to: String?) -> Command { FileCommands.diff(from, to) }
+
+  /// Restores the board to its state at a checkpoint, as one undo step.
+  public static func restore(name: String) -> Command { FileCommands.restore(name) }
+
+  /// Writes the board to another file.
+  public static func saveAs(file: String) -> Command { FileCommands.saveAs(file) }
+
+  /// Saves unsaved work, and reports whether everything is saved.
+  public static let save = FileCommands.save()
+
+  /// Writes the board, or the objects that touch a region, to a file.
+  ///
+  /// The file extension selects the format. `scale` is the number of pixels per board unit in raster formats.
+  public static func export(file: String, region: Rectangle?, scale: Double, isReplacing: Bool) -> Command {
+    FileCommands.export(file, region, scale, isReplacing)
+  }
+
+  /// Adds the contents of a file, centered at a point; nil keeps their positions in the file.
+  public static func `import`(file: String, at point: BoardPoint?) -> Command { FileCommands.import(file, point) }
+
+  /// Stores copies of objects, which `paste` can add to any board.
+  public static func copy(_ objects: [ObjectReference]) -> Command { FileCommands.copy(objects) }
+
+  /// Adds the objects that were copied last, centered at a point; nil keeps their original positions.
+  public static func paste(at point: BoardPoint?) -> Command { FileCommands.paste(point) }
 }

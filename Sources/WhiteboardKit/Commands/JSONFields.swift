@@ -48,7 +48,7 @@ struct JSONFields: Decodable {
       let name = key.stringValue
       guard name != "verb", name != "request", name != "v" else { continue }
       guard try !container.decodeNil(forKey: key) else { continue }
-      guard let kind = JSONKind(key: name, verb: verb) else {
+      guard let kind = CommandTable.kind(of: name, in: verb) else {
         throw CommandError(
           .unknownArgument,
           "no command has the key \(UntrustedText(name).quoted()); see `help verbs`",
@@ -166,13 +166,8 @@ extension JSONFields {
     return point
   }
 
-  func colorIfAny() throws(CommandError) -> UInt32? {
-    guard let text = stringIfAny("color") else { return nil }
-    return try CommandParser.color(text)
-  }
-
   func pen() throws(CommandError) -> Pen {
-    var pen = Pen(color: try colorIfAny())
+    var pen = Pen(color: try stringIfAny("color").map(CommandParser.color) ?? nil)
     if let width = numberIfAny("width") { pen.width = try CommandLimits.checkedWidth(width, key: "width") }
     return pen
   }
@@ -216,11 +211,6 @@ extension JSONFields {
     return try CommandLimits.checkedReferences(references)
   }
 
-  func alias() throws(CommandError) -> ObjectAlias? {
-    guard let text = stringIfAny("as") else { return nil }
-    return try CommandParser.alias(text)
-  }
-
   func words() throws(CommandError) -> String { try CommandLimits.checkedWords(string("text"), what: "text") }
 
   func checkpoint(_ key: String) throws(CommandError) -> String { try CommandLimits.checkedCheckpoint(string(key)) }
@@ -230,11 +220,6 @@ extension JSONFields {
   func secondsIfAny(_ key: String) throws(CommandError) -> Double? {
     guard let seconds = numberIfAny(key) else { return nil }
     return try CommandLimits.checkedSeconds(seconds, key: key)
-  }
-
-  func targetIfAny(_ key: String) throws(CommandError) -> String? {
-    guard let name = stringIfAny(key) else { return nil }
-    return try CommandLimits.checkedTarget(name, what: key)
   }
 
   func target() throws(CommandError) -> String { try CommandLimits.checkedTarget(string("target"), what: "target") }
@@ -292,32 +277,6 @@ enum JSONKind {
   /// A string or a whole number, such as an object id or a move in a game.
   case wordOrNumber
   case objects
-
-  /// Creates the type of a key in a command; nil if no command has such a key.
-  init?(key: String, verb: String?) {
-    switch (key, verb) {
-    case ("at", "insert"): self = .number
-    case ("at", _), ("by", _), ("about", _), ("to", "move"), ("to", "find"): self = .point
-    case ("to", "diff"): self = .string
-    case ("to", _): self = .peers
-    case ("files", _): self = .files
-    case ("points", _): self = .points
-    case ("region", _): self = .region
-    case ("over", _), ("factor", _), ("degrees", _), ("peers", _), ("objects", _), ("seconds", _), ("timeout", _),
-      ("width", _), ("height", _), ("radius", _), ("replacing", _), ("grid", _), ("scale", _):
-      self = .number
-    case ("unreliable", _), ("synced", _), ("inside", _), ("laser", _), ("force", _), ("view", _), ("anyway", _),
-      ("always", _), ("withAdmitted", _), ("keepCode", _), ("web", _), ("once", _):
-      self = .flag
-    case ("id", _), ("above", _), ("below", _), ("move", _): self = .wordOrNumber
-    case ("ids", _): self = .objects
-    case ("text", _), ("was", _), ("as", _), ("file", _), ("name", _), ("base64", _), ("target", _), ("reason", _),
-      ("topic", _), ("color", _), ("place", _), ("game", _), ("opponent", _), ("icon", _), ("from", _), ("role", _),
-      ("expires", _), ("title", _), ("background", _), ("language", _), ("line", _), ("author", _), ("state", _):
-      self = .string
-    default: return nil
-    }
-  }
 
   /// The type, for error messages.
   var description: String {

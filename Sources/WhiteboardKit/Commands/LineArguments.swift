@@ -1,6 +1,16 @@
 import PeerCore
 import Whiteboard
 
+/// An option, which can be anywhere in a line.
+enum LineOption: Sendable {
+  /// `key=value`.
+  case value(String)
+  /// A word.
+  case flag(String)
+  /// A word that the value follows, which the line can have several times; the second string names the value.
+  case list(String, String)
+}
+
 /// The words of a line after the name of the command.
 ///
 /// The parser of a command first removes the options, which can be anywhere in the line, and then reads the other words
@@ -8,20 +18,57 @@ import Whiteboard
 struct LineArguments {
   private var words: [LineWords.Word]
   private var index = 0
+  private var values: [String: String] = [:]
+  private var flags: Set<String> = []
+  private var lists: [String: [String]] = [:]
+  /// The number of words that later parameters need.
+  private var reserved = 0
 
   init(_ words: some Sequence<LineWords.Word>) { self.words = Array(words) }
 
+  /// Removes an option of the command from the words.
+  mutating func remove(_ option: LineOption) throws(CommandError) {
+    switch option {
+    case .value(let key): values[key] = try removeValue(key)
+    case .flag(let name): if removeFlag(name) { flags.insert(name) }
+    case .list(let name, let what): lists[name] = try removeOptions(name, what: what)
+    }
+  }
+
+  func value(_ key: String) -> String? { values[key] }
+
+  func hasFlag(_ name: String) -> Bool { flags.contains(name) }
+
+  func list(_ name: String) -> [String] { lists[name] ?? [] }
+
+  /// Reserves the words of a parameter, which is read later.
+  mutating func reserve<Value>(_ parameter: Parameter<Value>) { reserved += wordCount(of: parameter) }
+
+  private func wordCount<Value>(of parameter: Parameter<Value>) -> Int {
+    let hasOption = parameter.options.contains { if case .value(let key) = $0 { values[key] != nil } else { false } }
+    return hasOption ? 0 : parameter.wordCount
+  }
+
+  /// Reads a parameter.
+  mutating func read<Value>(_ parameter: Parameter<Value>) throws(CommandError) -> Value {
+    reserved -= wordCount(of: parameter)
+    return try parameter.words(&self)
+  }
+
+  /// Returns the next word; nil after the last one.
   mutating func nextIfAny() -> LineWords.Word? {
     guard index < words.count else { return nil }
     defer { index += 1 }
     return words[index]
   }
 
+  /// Returns the next word; if there is none, throws an error that names the missing argument.
   mutating func next(_ what: String) throws(CommandError) -> LineWords.Word {
     guard let word = nextIfAny() else { throw CommandError(.missingArgument, "give \(what)") }
     return word
   }
 
+  /// Reads the last word of the line as text.
   mutating func words(_ what: String) throws(CommandError) -> String {
     let word = try next(what)
     try expectEnd(after: word)
@@ -33,12 +80,11 @@ struct LineArguments {
     return try words(what)
   }
 
-  mutating func file() throws(CommandError) -> String { try CommandLimits.checkedFile(next("the file").text) }
-
   mutating func point(_ what: String) throws(CommandError) -> BoardPoint {
     try TextCommandParser.point(next(what).text)
   }
 
+  /// Reads all further words as points.
   mutating func points(_ what: String, limit: Int, of line: String) throws(CommandError) -> [BoardPoint] {
     var points = [try point(what)]
     while let word = nextIfAny() {
@@ -53,33 +99,17 @@ struct LineArguments {
     return try TextCommandParser.point(word.text)
   }
 
-  mutating func position(_ what: String) throws(CommandError) -> Int {
-    try CommandLimits.checkedPosition(Int64(next(what).text) ?? -1, key: "the position")
-  }
-
-  mutating func checkpoint() throws(CommandError) -> String {
-    try CommandLimits.checkedCheckpoint(next("the name of the checkpoint").text)
-  }
-
   mutating func reference() throws(CommandError) -> ObjectReference {
     try CommandParser.reference(next("the object").text)
   }
 
+  /// Reads words as objects: all further words, except those that later parameters need.
   mutating func references() throws(CommandError) -> [ObjectReference] {
     var references = [try reference()]
-    while let word = nextIfAny() { references.append(try CommandParser.reference(word.text)) }
-    return try CommandLimits.checkedReferences(references)
-  }
-
-  /// Reads all further words: the last one separately, and the others as objects.
-  mutating func references(before what: String) throws(CommandError) -> ([ObjectReference], LineWords.Word) {
-    var references = [try reference()]
-    var last = try next(what)
-    while let word = nextIfAny() {
-      references.append(try CommandParser.reference(last.text))
-      last = word
+    while words.count - index > reserved, let word = nextIfAny() {
+      references.append(try CommandParser.reference(word.text))
     }
-    return (try CommandLimits.checkedReferences(references), last)
+    return try CommandLimits.checkedReferences(references)
   }
 
   mutating func target(_ what: String) throws(CommandError) -> String {
@@ -91,64 +121,8 @@ struct LineArguments {
     return try CommandParser.checkedMark(value)
   }
 
-  mutating func removeAlias() throws(CommandError) -> ObjectAlias? {
-    guard let value = try removeValue("as") else { return nil }
-    return try CommandParser.alias(value)
-  }
-
-  mutating func removeColor() throws(CommandError) -> UInt32? {
-    guard let value = try removeValue("color") else { return nil }
-    return try CommandParser.color(value)
-  }
-
-  mutating func removePen() throws(CommandError) -> Pen {
-    var pen = Pen(color: try removeColor())
-    if let width = try removeNumber("width") { pen.width = try CommandLimits.checkedWidth(width, key: "width") }
-    return pen
-  }
-
-  mutating func removeSeconds(_ key: String) throws(CommandError) -> Double? {
-    guard let value = try removeValue(key) else { return nil }
-    return try CommandLimits.checkedSeconds(Double(value) ?? .nan, key: key)
-  }
-
-  mutating func removeNumber(_ key: String) throws(CommandError) -> Double? {
-    guard let value = try removeValue(key) else { return nil }
-    return TextCommandParser.number(value) ?? .nan
-  }
-
-  mutating func removePoint(_ key: String) throws(CommandError) -> BoardPoint? {
-    guard let value = try removeValue(key) else { return nil }
-    return try TextCommandParser.point(value)
-  }
-
-  mutating func removeRegion(_ key: String) throws(CommandError) -> Rectangle? {
-    guard let value = try removeValue(key) else { return nil }
-    return try CommandParser.region(value)
-  }
-
-  mutating func removePosition(_ key: String) throws(CommandError) -> Int? {
-    guard let value = try removeValue(key) else { return nil }
-    return try CommandLimits.checkedPosition(Int64(value) ?? -1, key: key)
-  }
-
-  /// The value can begin with a `+`, as in `move`.
-  mutating func removeDistance(_ key: String) throws(CommandError) -> BoardPoint? {
-    guard let value = try removeValue(key) else { return nil }
-    return try TextCommandParser.point(value.hasPrefix("+") ? value.dropFirst() : value[...])
-  }
-
-  mutating func removeReference(_ key: String) throws(CommandError) -> ObjectReference? {
-    guard let value = try removeValue(key) else { return nil }
-    return try CommandParser.reference(value)
-  }
-
-  mutating func removeTarget(_ key: String) throws(CommandError) -> String? {
-    guard let value = try removeValue(key) else { return nil }
-    return try CommandLimits.checkedTarget(value, what: key)
-  }
-
-  mutating func removeValue(_ key: String) throws(CommandError) -> String? {
+  /// Removes `key=value`, and returns the value.
+  private mutating func removeValue(_ key: String) throws(CommandError) -> String? {
     var found: String?
     for (index, word) in words.enumerated().reversed() {
       guard let value = word.value(of: key) else { continue }
@@ -160,14 +134,14 @@ struct LineArguments {
   }
 
   /// Removes an option without a value, and returns whether the line had it.
-  mutating func removeFlag(_ name: String) -> Bool {
+  private mutating func removeFlag(_ name: String) -> Bool {
     guard let index = words.firstIndex(where: { !$0.isQuoted && $0.text == name }) else { return false }
     words.remove(at: index)
     return true
   }
 
   /// Removes every occurrence of an option together with its value, and returns the values.
-  mutating func removeOptions(_ name: String, what: String) throws(CommandError) -> [String] {
+  private mutating func removeOptions(_ name: String, what: String) throws(CommandError) -> [String] {
     var values: [String] = []
     while let index = words.firstIndex(where: { !$0.isQuoted && $0.text == name }) {
       guard index + 1 < words.count else { throw CommandError(.missingArgument, "give \(what) after \(name)") }
@@ -178,6 +152,7 @@ struct LineArguments {
     return values
   }
 
+  /// Throws an error if there is another word.
   func expectEnd() throws(CommandError) {
     guard index < words.count else { return }
     throw CommandError(.unknownArgument, "\(UntrustedText(words[index].text).quoted()) is one argument too many")

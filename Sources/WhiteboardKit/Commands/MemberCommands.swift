@@ -1,93 +1,66 @@
 enum MemberCommands {
-  static let point = CommandEntry(
+  private static let sending = CommandRules(requires: .member, .changesNothing)
+  private static let ruling = CommandRules(requires: .member, .changesOtherData)
+  private static let local = CommandRules(requires: .nothing, .changesOtherData)
+
+  static let point = CommandSpec(
     .point,
-    arguments: "X,Y|none [laser]",
-    summary: "show the others where you point; `laser` makes the pointer bright and gives it a trail",
-    keys: ["at", "laser"],
-    words: { arguments throws(CommandError) in
-      let isLaser = arguments.removeFlag("laser")
-      let word = try arguments.next("the point, as X,Y, or none")
-      guard word.text != "none" else {
-        guard !isLaser else { throw CommandParser.laserWithoutPoint }
-        return .point(nil)
-      }
-      return .point(try TextCommandParser.point(word.text), isLaser: isLaser)
+    rules: sending,
+    "show the others where you point; `laser` makes the pointer bright and gives it a trail",
+    .pointOrNone,
+    .flag("laser"),
+    check: { (point, isLaser) throws(CommandError) in
+      guard point != nil || !isLaser else { throw CommandError(.badArgument, "give the point of the laser, as X,Y") }
     },
-    json: { fields throws(CommandError) in
-      let isLaser = fields.flag("laser")
-      guard let place = try fields.pointIfAny("at") else {
-        guard !isLaser else { throw CommandParser.laserWithoutPoint }
-        return .point(nil)
-      }
-      return .point(place, isLaser: isLaser)
+    run: { (runner, _, point, isLaser) async throws(CommandError) in
+      try runner.board.editor.point(at: point, isLaser: isLaser)
+      return CommandOutcome()
     }
   )
 
-  static let view = CommandEntry(
+  static let view = CommandSpec(
     .view,
-    arguments: "X,Y WIDTH HEIGHT|none",
-    summary: "show the others which part of the board you see, so that they can follow you",
+    rules: sending,
+    "show the others which part of the board you see, so that they can follow you",
     notes: ["X,Y is the center. The width and height are in board units, rounded to whole ones."],
-    keys: ["at", "width", "height"],
-    words: { arguments throws(CommandError) in
-      let word = try arguments.next("the center, as X,Y, or none")
-      guard word.text != "none" else { return .view(nil) }
-      let center = try TextCommandParser.point(word.text)
-      let width = TextCommandParser.number(try arguments.next("the width, like 800").text) ?? .nan
-      let height = TextCommandParser.number(try arguments.next("the height, like 600").text) ?? .nan
-      return .view(
-        BoardView(
-          center: center,
-          width: try CommandLimits.checkedExtent(width, key: "the width"),
-          height: try CommandLimits.checkedExtent(height, key: "the height")
-        )
-      )
-    },
-    json: { fields throws(CommandError) in
-      guard fields.has("at") || fields.has("width") || fields.has("height") else { return .view(nil) }
-      return .view(
-        BoardView(
-          center: try fields.point("at"),
-          width: try CommandLimits.checkedExtent(fields.number("width"), key: "width"),
-          height: try CommandLimits.checkedExtent(fields.number("height"), key: "height")
-        )
-      )
-    }
-  )
+    .view
+  ) { (runner, _, view) async throws(CommandError) in
+    try runner.board.editor.show(view)
+    return CommandOutcome()
+  }
 
-  static let accept = CommandEntry(
+  static let accept = CommandSpec(
     .accept,
-    arguments: "INVITATION|FILE [always]",
-    summary: "admit a peer that asks to join, confirm verification words, or accept an offered file",
+    rules: local,
+    "admit a peer that asks to join, confirm verification words, or accept an offered file",
     notes: [
       "With `always`, you are not asked again when the peer joins a board that you open with --admit ask.",
       "`kick` or `whiteboard-peer peers forget` revokes this permission.",
       "FILE is the id of the transfer, the name of the file, or the name of the member that offers it.",
     ],
-    keys: ["target", "always"],
-    words: { arguments throws(CommandError) in
-      let isAlways = arguments.removeFlag("always")
-      return .accept(target: try arguments.target("the invitation"), isAlways: isAlways)
-    },
-    json: { fields throws(CommandError) in .accept(target: try fields.target(), isAlways: fields.flag("always")) }
-  )
+    .target("INVITATION|FILE", "the invitation"),
+    .flag("always")
+  ) { (runner, _, target, isAlways) async throws(CommandError) in
+    try await runner.accept(target, isAlways: isAlways)
+    return CommandOutcome()
+  }
 
-  static let decline = CommandEntry(
+  static let decline = CommandSpec(
     .decline,
-    arguments: #"INVITATION|FILE ["WHY"]"#,
-    summary: "refuse a peer that asks to join, reject verification words, or decline an offered file",
-    keys: ["target", "reason"],
-    words: { arguments throws(CommandError) in
-      let target = try arguments.target("the invitation")
-      return .decline(target: target, reason: try arguments.wordsIfAny("the reason"))
-    },
-    json: { fields throws(CommandError) in .decline(target: try fields.target(), reason: try fields.reason()) }
-  )
+    rules: local,
+    "refuse a peer that asks to join, reject verification words, or decline an offered file",
+    .target("INVITATION|FILE", "the invitation"),
+    .reason
+  ) { (runner, _, target, reason) async throws(CommandError) in
+    try await runner.decline(target, reason: reason ?? "")
+    return CommandOutcome()
+  }
 
-  static let kick = CommandEntry(
+  static let kick = CommandSpec(
     .kick,
-    arguments: #"[--with-admitted] [--keep-code] PEER ["WHY"]"#,
-    summary: "remove a peer from the board, and refuse it from now on",
+    rules: ruling,
+    usage: #"[--with-admitted] [--keep-code] PEER ["WHY"]"#,
+    "remove a peer from the board, and refuse it from now on",
     notes: [
       "The peer cannot return, even after a restart, and is no longer a known peer. On a board that you own,",
       "later changes by the peer are rejected. --with-admitted also removes the members that the peer admitted,",
@@ -96,72 +69,63 @@ enum MemberCommands {
       "member that is away learns the new code when it returns. The browser links that removed members used admit no",
       "new people. --keep-code keeps the codes and links.",
     ],
-    keys: ["target", "reason", "withAdmitted", "keepCode"],
-    words: { arguments throws(CommandError) in
-      let withAdmitted = arguments.removeFlag("--with-admitted")
-      let keepsCode = arguments.removeFlag("--keep-code")
-      let target = try arguments.target("the peer")
-      return .kick(
-        target: target,
-        reason: try arguments.wordsIfAny("the reason"),
-        withAdmitted: withAdmitted,
-        keepsCode: keepsCode
-      )
-    },
-    json: { fields throws(CommandError) in
-      .kick(
-        target: try fields.target(),
-        reason: try fields.reason(),
-        withAdmitted: fields.flag("withAdmitted"),
-        keepsCode: fields.flag("keepCode")
-      )
-    }
-  )
+    .target("PEER", "the peer"),
+    .reason,
+    .flag("--with-admitted", "withAdmitted"),
+    .flag("--keep-code", "keepCode")
+  ) { (runner, request, target, reason, withAdmitted, keepsCode) async throws(CommandError) in
+    let invited = try await runner.board.admission.kick(
+      target,
+      reason: reason ?? "",
+      withAdmitted: withAdmitted,
+      keepsCode: keepsCode,
+      request: request.request
+    )
+    if let invited { runner.runtime.emit(.invited(invited)) }
+    return CommandOutcome()
+  }
 
-  static let hide = CommandEntry(
+  static let hide = CommandSpec(
     .hide,
-    arguments: "PEER",
-    summary: "hide the objects, pointer and chat of a present or former member",
+    rules: .reading,
+    "hide the objects, pointer and chat of a present or former member",
     notes: [
       "The member is hidden only on your screen, but on all boards, even after a restart.",
       "`objects`, exports and JSON events still include the hidden objects.",
     ],
-    keys: ["target"],
-    words: { arguments throws(CommandError) in .hide(target: try arguments.target("the author"), isHidden: true) },
-    json: { fields throws(CommandError) in .hide(target: try fields.target(), isHidden: true) }
-  )
+    .target("PEER", "the author")
+  ) { (runner, _, target) async throws(CommandError) in
+    try await runner.board.setAuthor(target, isHidden: true)
+  }
 
-  static let unhide = CommandEntry(
+  static let unhide = CommandSpec(
     .unhide,
-    arguments: "PEER",
-    summary: "show the objects, pointer and chat of a hidden member again",
-    keys: ["target"],
-    words: { arguments throws(CommandError) in .hide(target: try arguments.target("the author"), isHidden: false) },
-    json: { fields throws(CommandError) in .hide(target: try fields.target(), isHidden: false) }
-  )
+    rules: .reading,
+    "show the objects, pointer and chat of a hidden member again",
+    .target("PEER", "the author")
+  ) { (runner, _, target) async throws(CommandError) in
+    try await runner.board.setAuthor(target, isHidden: false)
+  }
 
-  static let role = CommandEntry(
+  static let role = CommandSpec(
     .role,
-    arguments: "PEER editor|viewer",
-    summary: "set whether a peer can edit a board that you own",
+    rules: ruling,
+    "set whether a peer can edit a board that you own",
     notes: [
       "Only for boards created with --owned. If an editor becomes a viewer, its changes that have reached you",
       "stay on the board. Later changes by this member are rejected.",
     ],
-    keys: ["target", "role"],
-    words: { arguments throws(CommandError) in
-      let target = try arguments.target("the peer")
-      return .role(target: target, try CommandParser.role(arguments.next("editor or viewer").text))
-    },
-    json: { fields throws(CommandError) in
-      .role(target: try fields.target(), try CommandParser.role(fields.string("role")))
-    }
-  )
+    .target("PEER", "the peer"),
+    .role
+  ) { (runner, _, target, role) async throws(CommandError) in
+    try runner.board.roles.change(target, to: role)
+    return CommandOutcome()
+  }
 
-  static let invite = CommandEntry(
+  static let invite = CommandSpec(
     .invite,
-    arguments: "[web] [once] [view] [expires=TIME]",
-    summary: "create an additional code, or a browser link",
+    rules: local,
+    "create an additional code, or a browser link",
     notes: [
       "`web` creates a browser link; see `help web`. With `view`, people who join with the code or link can only",
       "view the board. TIME is a number and s, m, h or d, at most 30d. A code is valid only while the board is open. So",
@@ -169,32 +133,21 @@ enum MemberCommands {
       "the board is closed and opened again before the link expires. With `web once`, the link admits one person, and",
       "the address that this person's browser stores admits no other person.",
     ],
-    keys: ["web", "once", "view", "expires"],
-    words: { arguments throws(CommandError) in
-      let expires = try arguments.removeValue("expires")
-      let isForBrowsers = arguments.removeFlag("web")
-      let isOnce = arguments.removeFlag("once")
-      let isView = arguments.removeFlag("view")
-      return .invite(
-        try CommandParser.terms(isView: isView, isForBrowsers: isForBrowsers, isOnce: isOnce, expires: expires)
-      )
-    },
-    json: { fields throws(CommandError) in
-      .invite(
-        try CommandParser.terms(
-          isView: fields.flag("view"),
-          isForBrowsers: fields.flag("web"),
-          isOnce: fields.flag("once"),
-          expires: fields.stringIfAny("expires")
-        )
-      )
-    }
-  )
+    .invitationTerms
+  ) { (runner, request, terms) async throws(CommandError) in
+    let board = try runner.board
+    let invited =
+      terms.isForBrowsers
+      ? try await board.browsers.invite(terms, request: request.request)
+      : try await board.admission.invite(terms, request: request.request)
+    runner.runtime.emit(.invited(invited))
+    return CommandOutcome()
+  }
 
-  static let web = CommandEntry(
+  static let web = CommandSpec(
     .web,
-    arguments: "on|off|revoke",
-    summary: "let people join from a browser, or end their access",
+    rules: local,
+    "let people join from a browser, or end their access",
     notes: [
       "`on` shows a link that opens the board in any browser on this network, for example on a phone.",
       "`off` disconnects everyone who joined from a browser. Their links work again after `on`.",
@@ -202,29 +155,76 @@ enum MemberCommands {
       "Links without a time limit stop working when the board closes, unless a relay keeps it open. For a link with a",
       "time limit, use `invite web expires=TIME`.",
     ],
-    keys: ["state"],
-    words: { arguments throws(CommandError) in
-      .web(try CommandParser.webAccess(arguments.next("on, off or revoke").text))
-    },
-    json: { fields throws(CommandError) in .web(try CommandParser.webAccess(fields.string("state"))) }
-  )
-
-  static let profile = CommandEntry(
-    .profile,
-    arguments: "[name=NAME] [icon=ICON|none]",
-    summary: "set or show your name and icon (`help profile` lists the icons)",
-    notes: ["ICON is none, or one of these, by name or as an emoji:", CommandParser.icons],
-    keys: ["name", "icon"],
-    words: { arguments throws(CommandError) in
-      let name = try arguments.removeValue("name")
-      let icon = try arguments.removeValue("icon")
-      return .profile(name: try CommandLimits.checkedDisplayName(name), icon: try CommandParser.iconChange(icon))
-    },
-    json: { fields throws(CommandError) in
-      .profile(
-        name: try CommandLimits.checkedDisplayName(fields.stringIfAny("name")),
-        icon: try CommandParser.iconChange(fields.stringIfAny("icon"))
-      )
+    .webAccess
+  ) { (runner, request, access) async throws(CommandError) in
+    let browsers = try runner.board.browsers
+    switch access {
+    case .on: try await browsers.turnOn(request: request.request)
+    case .off: await browsers.turnOff(request: request.request)
+    case .revoke: await browsers.revokeAll()
     }
-  )
+    return CommandOutcome()
+  }
+
+  static let profile = CommandSpec(
+    .profile,
+    rules: local,
+    "set or show your name and icon (`help profile` lists the icons)",
+    notes: ["ICON is none, or one of these, by name or as an emoji:", CommandParser.icons],
+    .displayName,
+    .icon
+  ) { (runner, request, name, icon) async throws(CommandError) in
+    try await runner.board.profiles.changeOwn(name, icon, request: request.request)
+    return CommandOutcome()
+  }
+
+  static let all = [
+    point.entry, view.entry, accept.entry, decline.entry, kick.entry, hide.entry, unhide.entry, role.entry,
+    invite.entry, web.entry, profile.entry,
+  ]
+}
+
+extension Command {
+  /// Shows the local pointer to the other members, optionally as a laser; nil hides it.
+  public static func point(_ point: BoardPoint?, isLaser: Bool = false) -> Command {
+    MemberCommands.point(point, isLaser)
+  }
+
+  /// Shares the local view of the board with the other members; nil stops sharing it.
+  public static func view(_ view: BoardView?) -> Command { MemberCommands.view(view) }
+
+  /// Admits a peer, confirms that the verification words match (ADM-8), or accepts an offered file.
+  ///
+  /// If `isAlways` is true, the peer is admitted without asking in the future.
+  public static func accept(target: String, isAlways: Bool = false) -> Command {
+    MemberCommands.accept(target, isAlways)
+  }
+
+  /// Refuses a peer, reports that the verification words differ, or declines an offered file.
+  public static func decline(target: String, reason: String?) -> Command { MemberCommands.decline(target, reason) }
+
+  /// Disconnects a peer and does not admit it again.
+  ///
+  /// Only the host can run this command. If `withAdmitted` is true, every member that the peer admitted is removed too.
+  /// A board with a join code gets a new code, unless `keepsCode` is true.
+  public static func kick(target: String, reason: String?, withAdmitted: Bool = false, keepsCode: Bool = false)
+    -> Command
+  { MemberCommands.kick(target, reason, withAdmitted, keepsCode) }
+
+  /// Hides the objects, pointer and chat of a member on the local screen, or shows them again.
+  public static func hide(target: String, isHidden: Bool) -> Command {
+    isHidden ? MemberCommands.hide(target) : MemberCommands.unhide(target)
+  }
+
+  /// Sets the role of a peer on an owned board.
+  public static func role(target: String, _ role: BoardRole) -> Command { MemberCommands.role(target, role) }
+
+  /// Creates an additional join code, or a browser link.
+  public static func invite(_ terms: InvitationTerms) -> Command { MemberCommands.invite(terms) }
+
+  /// Lets browsers join the board, or ends their access.
+  public static func web(_ access: WebAccess) -> Command { MemberCommands.web(access) }
+
+  /// Changes the local display name and icon; if both are nil, reports them.
+  public static func profile(name: String?, icon: IconChange?) -> Command { MemberCommands.profile(name, icon) }
 }

@@ -75,13 +75,6 @@ extension BoardEditor {
     } catch { throw refusal(error) }
   }
 
-  /// Erases the parts of strokes that lie within `radius` of a path, in board units.
-  func erase(along points: [BoardPoint], radius: Double) throws(CommandError) -> CommandOutcome {
-    CommandOutcome(
-      ids: try edit { (board) throws(BoardError) in try board.erase(along: points.map { Point($0) }, radius: radius) }
-    )
-  }
-
   // MARK: - Presence
 
   /// Shows the other members where the local user points; nil hides the pointer.

@@ -49,6 +49,17 @@ final class BoardEditor {
     do throws(BoardError) { return try result.get() } catch { throw refusal(error) }
   }
 
+  func editAll(_ references: [ObjectReference], _ body: (Board, [ObjectID]) throws(BoardError) -> Void)
+    throws(CommandError) -> CommandOutcome
+  {
+    let ids = try resolve(references)
+    try edit { (board) throws(BoardError) in try body(board, ids) }
+    return .about(ids, asOne: isOne(references))
+  }
+
+  /// Whether the references name one object and no group, so that the answer has a single id.
+  func isOne(_ references: [ObjectReference]) -> Bool { references.count == 1 && references != [.selected] }
+
   func refusal(_ error: BoardError) -> CommandError {
     if case .unknownObject(let id) = error { return absence(of: id, as: .present) }
     return CommandError(error) { members.label(of: $0) }
@@ -75,10 +86,6 @@ final class BoardEditor {
     lastObject = id
     if let alias { aliases[alias] = id }
   }
-
-  func addText(_ words: String, at center: Point, color: UInt32?, _ alias: ObjectAlias?) throws(CommandError)
-    -> CommandOutcome
-  { try make(alias) { (board) throws(BoardError) in try board.createText(words, at: center, color: color) } }
 
   nonisolated(nonsending) func addPhoto(_ file: String, at center: Point, _ alias: ObjectAlias?)
     async throws(CommandError) -> CommandOutcome
@@ -114,68 +121,6 @@ final class BoardEditor {
         try board.createConnectFour(at: center, opponent: rival.map { MemberID($0) })
       }
     }
-  }
-
-  // MARK: - Games, texts and settings
-
-  func play(_ reference: ObjectReference, _ move: String) throws(CommandError) -> CommandOutcome {
-    let id = try resolve(reference)
-    try edit { (board) throws(BoardError) in try board.game(id).play(move) }
-    return CommandOutcome(id: id)
-  }
-
-  func replaceText(of reference: ObjectReference, with words: String) throws(CommandError) -> CommandOutcome {
-    let id = try resolve(reference)
-    try edit { (board) throws(BoardError) in try board.text(id).update(text: words) }
-    return CommandOutcome(id: id)
-  }
-
-  /// Edits of the same object within a second are one undo step.
-  ///
-  /// The offset is measured in Unicode scalars of `base`, or of the current text if `base` is nil. The offset is
-  /// adjusted for the changes made since `base`.
-  func insert(into reference: ObjectReference, at offset: Int, replacing count: Int, _ words: String, base: String?)
-    throws(CommandError) -> CommandOutcome
-  {
-    let id = try resolve(reference)
-    let range = try range(offset, count, in: base, of: id)
-    try editInSteps { (board) throws(BoardError) in try board.text(id).type(replacing: range, with: words) }
-    return CommandOutcome(id: id)
-  }
-
-  private func range(_ offset: Int, _ count: Int, in base: String?, of id: ObjectID) throws(CommandError) -> Range<Int>
-  {
-    // The board refuses the edit if the object is not a text object.
-    guard let text = board.object(id) as? TextObject else { return offset..<offset + count }
-    let present = Array(text.text.unicodeScalars)
-    let before = base.map { Array($0.unicodeScalars) } ?? present
-    guard offset + count <= before.count else {
-      throw CommandError(.badArgument, "the position is outside the text, which has \(before.count) characters")
-    }
-    let changes = TextDifference(from: before, to: present)
-    let start = changes.moved(offset)
-    return start..<max(start, changes.moved(offset + count))
-  }
-
-  func undo() throws(CommandError) -> CommandOutcome {
-    CommandOutcome(try editInSteps { (board) throws(BoardError) in try board.undo() })
-  }
-
-  func redo() throws(CommandError) -> CommandOutcome {
-    CommandOutcome(try editInSteps { (board) throws(BoardError) in try board.redo() })
-  }
-
-  func set(_ setting: Setting) throws(CommandError) -> CommandOutcome {
-    try edit { (board) throws(BoardError) in
-      switch setting {
-      case .title(let title): try board.setTitle(title.isEmpty ? nil : title)
-      // A transparent background shows the color behind the board.
-      case .background(let color): try board.setBackground(color ?? 0)
-      case .grid(let spacing): try board.setGrid(spacing == 0 ? nil : spacing)
-      case .language(let tag): try board.setLanguage(tag)
-      }
-    }
-    return CommandOutcome()
   }
 
   func say(_ words: String) throws(CommandError) -> CommandOutcome {
@@ -215,21 +160,6 @@ final class BoardEditor {
     }
     name(id)
     return CommandOutcome(ids: [id], file: file, count: 1)
-  }
-}
-
-extension CommandOutcome {
-  fileprivate init(_ outcome: UndoOutcome) {
-    let left = [
-      "overwritten": outcome.overwritten, "purged": outcome.purged, "unwritable": outcome.unwritable,
-      "played": outcome.played, "kept": outcome.kept, "deleted": outcome.deleted,
-    ].filter { $0.value > 0 }
-    self.init(
-      step: outcome.label,
-      skipped: left.values.reduce(0, +),
-      left: left.isEmpty ? nil : left,
-      skippedSteps: outcome.skipped.isEmpty ? nil : outcome.skipped
-    )
   }
 }
 

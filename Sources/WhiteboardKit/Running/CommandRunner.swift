@@ -92,8 +92,8 @@ final class CommandRunner {
   ///
   /// A user's `quit` runs immediately. In a script, `quit` runs after the commands before it.
   private func isDueWhileJoining(_ command: Command, isFirst: Bool) -> Bool {
-    switch command {
-    case .quit, .quitAnyway, .leave: configuration.isTyped || (isFirst && configuration.script == .none)
+    switch command.name {
+    case .quit, .leave: configuration.isTyped || (isFirst && configuration.script == .none)
     default: isDue(command)
     }
   }
@@ -102,10 +102,10 @@ final class CommandRunner {
   var hasDueCommand: Bool { buffer.contains(where: { isDue($0) }) }
 
   private func isDue(_ command: Command) -> Bool {
-    switch command {
-    case .accept(let target, _), .decline(let target, _):
-      (try? invitations.find(target)) != nil || fileOffer(target) != nil
-    case .cancel(let target, _): (try? transfers.transfer(target)) != nil
+    guard let target: String = command.argument() else { return false }
+    return switch command.name {
+    case .accept, .decline: (try? invitations.find(target)) != nil || fileOffer(target) != nil
+    case .cancel: (try? transfers.transfer(target)) != nil
     default: false
     }
   }
@@ -140,7 +140,7 @@ final class CommandRunner {
 
   nonisolated(nonsending) func run(_ request: CommandRequest) async {
     do throws(CommandError) {
-      if let outcome = try await outcome(of: request) { answers.succeed(request, outcome) }
+      if let outcome = try await request.command.run(self, request) { answers.succeed(request, outcome) }
     } catch { answers.fail(error, answering: request) }
     runtime.changed()
   }

@@ -20,6 +20,7 @@ final class CatchUp {
   private var deadline: ContinuousClock.Instant?
   /// Whether a command waits for the board.
   private(set) var isHolding = false
+  /// The time of the join.
   private let joined: ContinuousClock.Instant
 
   init(
@@ -44,8 +45,10 @@ final class CatchUp {
   /// They are not held if a user types them, because the user sees the board's state.
   private var holdsCommands: Bool { configuration.isGuest && !configuration.isTyped }
 
-  /// Waits until the requirement of a command is met, if commands are held; returns the error that prevents the command
-  /// from running; nil if it can run.
+  /// Waits until the requirement of a command is met, if commands are held.
+  ///
+  /// - Parameter requirement: The requirement.
+  /// - Returns: The error that prevents the command from running; nil if it can run.
   nonisolated(nonsending) func hold(for requirement: CommandRules.Requirement) async -> CommandError? {
     guard holdsCommands else { return nil }
     if !isMet(requirement) {
@@ -135,62 +138,4 @@ extension BoardEvent.Remark {
 extension BoardConfiguration {
   /// Whether the local peer joins another peer's board.
   var isGuest: Bool { if case .join = part { true } else { false } }
-}
-
-/// The rules for running a command.
-///
-/// They depend only on the name of the command.
-struct CommandRules: Equatable, Sendable {
-  /// The requirement that a joined peer must meet before the command runs.
-  enum Requirement: Equatable, Sendable {
-    /// There is no requirement, because the command concerns only the program or the list of members.
-    case nothing
-    /// At least one member must be connected, because the command sends data that is not stored on the board.
-    case member
-    /// The contents of the board must have arrived from at least one member, because the command reads or changes them.
-    case board
-  }
-
-  enum Effect: Equatable, Sendable {
-    /// The board, for all members; the command waits until the local role is known.
-    case changesBoard
-    /// Other data, such as the selection, roles, the profile or checkpoints.
-    case changesOtherData
-    /// No stored data, so the answer does not wait for a save.
-    case changesNothing
-  }
-
-  let requirement: Requirement
-  let effect: Effect
-
-  init(requires requirement: Requirement, _ effect: Effect) {
-    self.requirement = requirement
-    self.effect = effect
-  }
-}
-
-extension CommandName {
-  var rules: CommandRules {
-    switch self {
-    case .text, .stroke, .pen, .photo, .game, .duplicate, .move, .scale, .rotate, .color, .width, .order, .group,
-      .ungroup, .lock, .unlock, .edit, .insert, .erase, .delete, .undelete, .purge, .play, .undo, .redo, .set, .say,
-      .restore, .import, .paste:
-      CommandRules(requires: .board, .changesBoard)
-    case .lift, .select, .take, .deselect, .checkpoint: CommandRules(requires: .board, .changesOtherData)
-    case .hide, .unhide, .objects, .show, .find, .chat, .settings, .digest, .checkpoints, .diff, .saveAs, .export,
-      .copy:
-      CommandRules(requires: .board, .changesNothing)
-    case .kick, .role: CommandRules(requires: .member, .changesOtherData)
-    case .point, .view, .send, .resource, .stream: CommandRules(requires: .member, .changesNothing)
-    case .accept, .decline, .invite, .web, .continue, .profile: CommandRules(requires: .nothing, .changesOtherData)
-    case .cancel, .leave, .peers, .save, .wait, .quit, .help: CommandRules(requires: .nothing, .changesNothing)
-    }
-  }
-
-  var requirement: CommandRules.Requirement { rules.requirement }
-
-  package var changesBoard: Bool { rules.effect == .changesBoard }
-
-  /// Whether the command changes no stored data, so that its answer does not wait for a save.
-  var changesNothing: Bool { rules.effect == .changesNothing }
 }

@@ -104,13 +104,9 @@ enum Answer {
 
   /// Returns the message for a typed command that has no key.
   private static func effect(of command: Command, _ done: BoardEvent.Done, _ objects: String) -> String? {
-    switch command {
-    case .set(.title(let title)):
-      return title.isEmpty ? "the board has no title" : "the title is \(UntrustedText(title).quoted())"
-    case .set(.background(let color)): return "the background is \(color.map(ColorText.text) ?? "the default")"
-    case .set(.grid(let spacing)):
-      return spacing == 0 ? "the grid is off" : "the grid is \(DecimalText.hundredths(spacing)) units wide"
-    case .set(.language(let tag)): return "the language of games is \(UntrustedText(tag).quoted())"
+    let name: String = command.argument() ?? ""
+    switch command.name {
+    case .set: return command.argument().map { effect(of: $0) }
     case .text: return "added the text"
     case .stroke: return "added the line"
     case .select: return "selected \(objects)"
@@ -120,11 +116,22 @@ enum Answer {
     case .rotate: return "rotated \(objects)"
     case .edit, .insert: return "changed the text"
     case .undelete: return "restored the object"
-    case .checkpoint(let name): return "saved the checkpoint \(UntrustedText(name).quoted())"
-    case .restore(let name): return "restored the checkpoint \(UntrustedText(name).quoted())"
+    case .checkpoint: return "saved the checkpoint \(UntrustedText(name).quoted())"
+    case .restore: return "restored the checkpoint \(UntrustedText(name).quoted())"
     // The chat shows the line, and its own events show that a session ends or continues.
-    case .say, .leave, .quit, .quitAnyway, .continue: return nil
+    case .say, .leave, .quit, .continue: return nil
     default: return EventText.line(.done(done)).map(withoutSymbol)
+    }
+  }
+
+  private static func effect(of setting: Setting) -> String {
+    switch setting {
+    case .title(let title):
+      title.isEmpty ? "the board has no title" : "the title is \(UntrustedText(title).quoted())"
+    case .background(let color): "the background is \(color.map(ColorText.text) ?? "the default")"
+    case .grid(let spacing):
+      spacing == 0 ? "the grid is off" : "the grid is \(DecimalText.hundredths(spacing)) units wide"
+    case .language(let tag): "the language of games is \(UntrustedText(tag).quoted())"
     }
   }
 

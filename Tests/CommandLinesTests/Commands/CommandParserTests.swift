@@ -408,10 +408,7 @@ import Whiteboard
     #expect(failure(#"{"verb":"profile","name":"\u0001"}"#)?.code == .badArgument)
     // `was` is compared with the board, on which another member may have written any text.
     let insert = try verb(#"{"verb":"insert","id":"last","at":0,"text":"\r","was":"a\r\nb"}"#)
-    guard case .insert(_, at: 0, words: "\n", replacing: 0, was: "a\r\nb") = insert else {
-      Issue.record("\(String(describing: insert))")
-      return
-    }
+    #expect(insert == .insert(.last, at: 0, words: "\n", replacing: 0, was: "a\r\nb"))
   }
 
   @Test("an error contains the usage of the command") func usageInErrors() {
@@ -436,10 +433,7 @@ import Whiteboard
     #expect(failure("resource f --name \(name)n")?.code == .tooBig)
 
     let points = Array(repeating: "1,1", count: CommandLimits.maximumPoints).joined(separator: " ")
-    guard case .stroke(let drawn, _, _, _) = try verb("stroke \(points)") else {
-      Issue.record("not a stroke")
-      return
-    }
+    let drawn: [BoardPoint] = try #require(try verb("stroke \(points)").argument())
     #expect(drawn.count == CommandLimits.maximumPoints)
     #expect(failure("stroke \(points) 1,1")?.code == .tooBig)
 

@@ -25,9 +25,7 @@ import WhiteboardRendering
     #expect(commands(begun) == [.pen(points: [first], pen: Pen(), alias: nil)])
     for point in points.dropFirst() { workspace.dragTool(to: point) }
     workspace.dragTool(to: points[129])
-    let sent = commands(workspace.sendStroke()).map { command in
-      if case .pen(let points, _, _) = command { points.count } else { 0 }
-    }
+    let sent = commands(workspace.sendStroke()).map { $0.argument([BoardPoint].self)?.count ?? 0 }
     let more = workspace.sendStroke()
     #expect(sent == [64, 64, 1] && more.isEmpty)
     let end = workspace.endGesture()

@@ -10,7 +10,7 @@ extension CommandRequest {
   ///
   /// The continuation of a stroke needs no pen.
   var line: String {
-    if request == nil, case .pen(let points, _, _) = command {
+    if request == nil, command.name == .pen, let points: [BoardPoint] = command.argument() {
       return (["pen"] + points.map { CommandLine.text($0) }).joined(separator: " ")
     }
     return CommandLine.text(command)
@@ -30,49 +30,54 @@ enum CommandLine {
   static func text(_ command: Command) -> String { words(command).joined(separator: " ") }
 
   private static func words(_ command: Command) -> [String] {
-    switch command {
-    case .text(let at, let words, let color, let alias):
-      ["text", text(at), quoted(words)] + option("color", color.map(ColorText.text)) + option("as", alias?.description)
-    case .stroke(let points, let pen, _, _): ["stroke"] + points.map(text) + options(pen)
-    case .pen(let points, let pen, _): ["pen"] + points.map(text) + options(pen)
-    case .photo(let at, let file, _): ["photo", text(at), quoted(file)]
-    case .game(let game, let at, _, let alias): ["game", game.rawValue, text(at)] + option("as", alias?.description)
-    case .duplicate(let objects, _, _): ["duplicate"] + names(objects)
-    case .select(let objects): ["select"] + names(objects)
-    case .move(let objects, .by(let distance)): ["move"] + names(objects) + ["+\(text(distance))"]
-    case .move(let objects, .to(let point)): ["move"] + names(objects) + [text(point)]
-    case .scale(let objects, let factor, let about, let keepsLineWidth):
-      ["scale"] + names(objects) + [text(factor)] + option("about", about.map(text))
-        + (keepsLineWidth ? ["line=keep"] : [])
-    case .rotate(let objects, let degrees): ["rotate"] + names(objects) + [text(degrees)]
-    case .color(let objects, let color): ["color"] + names(objects) + [color.map(ColorText.text) ?? "default"]
-    case .width(let objects, let width): ["width"] + names(objects) + [text(width)]
-    case .order(let objects, let place): ["order"] + names(objects) + ["\(place)"]
-    case .group(let objects, _): ["group"] + names(objects)
-    case .ungroup(let object): ["ungroup", object.description]
-    case .lock(let objects): ["lock"] + names(objects)
-    case .unlock(let objects): ["unlock"] + names(objects)
-    case .insert(let object, let at, let words, let replacing, let was):
-      ["insert", object.description, "\(at)", quoted(words)]
-        + option("replacing", replacing == 0 ? nil : "\(replacing)") + option("was", was.map(quoted))
-    case .erase(let points, let radius): ["erase"] + points.map(text) + ["radius=\(text(radius))"]
-    case .delete(let objects): ["delete"] + names(objects)
-    case .copy(let objects): ["copy"] + names(objects)
-    case .paste(let at): ["paste"] + (at.map { [text($0)] } ?? [])
-    case .play(let object, let move): ["play", object.description, quoted(move)]
-    case .point(let point, let isLaser): ["point", point.map(text) ?? "none"] + (isLaser ? ["laser"] : [])
-    case .view(let view): ["view"] + (view.map { [text($0.center), "\($0.width)", "\($0.height)"] } ?? ["none"])
-    case .accept(let target, let isAlways): ["accept", quoted(target)] + (isAlways ? ["always"] : [])
-    case .decline(let target, _): ["decline", quoted(target)]
-    case .say(let words): ["say", quoted(words)]
-    case .export(let file, _, _, let isReplacing): ["export", quoted(file)] + (isReplacing ? ["force"] : [])
-    case .saveAs(let file): ["save-as", quoted(file)]
-    case .help: ["help"]
-    default: ["\(command)"]
+    let words = command.arguments.map(words)
+    return switch command.name {
+    case .stroke, .pen: [command.name.rawValue] + words[0] + words[1]
+    case .select, .rotate, .lock, .unlock, .delete, .copy, .move, .width, .order, .ungroup, .play, .paste,
+      .saveAs, .say:
+      [command.name.rawValue] + words.joined()
+    case .color: ["color"] + words[0] + (words[1].isEmpty ? ["default"] : words[1])
+    case .duplicate, .group, .decline: [command.name.rawValue] + words[0]
+    case .photo: ["photo"] + words[0] + words[1]
+    case .text:
+      ["text"] + words[0] + words[1] + option("color", words[2].first) + option("as", words[3].first)
+    case .game: ["game"] + words[0] + words[1] + option("as", words[3].first)
+    case .scale:
+      ["scale"] + words[0] + words[1] + option("about", words[2].first) + (words[3].isEmpty ? [] : ["line=keep"])
+    case .insert:
+      ["insert"] + words[0] + words[1] + words[2] + option("replacing", words[3] == ["0"] ? nil : words[3].first)
+        + option("was", words[4].first)
+    case .erase: ["erase"] + words[0] + option("radius", words[1].first)
+    case .point: ["point"] + (words[0].isEmpty ? ["none"] : words[0]) + (words[1].isEmpty ? [] : ["laser"])
+    case .view: ["view"] + (words[0].isEmpty ? ["none"] : words[0])
+    case .accept: ["accept"] + words[0] + (words[1].isEmpty ? [] : ["always"])
+    case .export: ["export"] + words[0] + (words[3].isEmpty ? [] : ["force"])
+    default: [command.name.rawValue]
     }
   }
 
-  private static func names(_ objects: [ObjectReference]) -> [String] { objects.map(\.description) }
+  /// Returns the words of an argument; none for nil and false.
+  private static func words(_ argument: any Equatable & Sendable) -> [String] {
+    switch argument {
+    case let isSet as Bool: isSet ? ["true"] : []
+    case let color as UInt32: [ColorText.text(color)]
+    case let number as Int: ["\(number)"]
+    case let number as Double: [text(number)]
+    case let point as BoardPoint: [text(point)]
+    case let points as [BoardPoint]: points.map(text)
+    case .by(let distance) as Movement: ["+\(text(distance))"]
+    case .to(let point) as Movement: [text(point)]
+    case let pen as Pen: options(pen)
+    case let object as ObjectReference: [object.description]
+    case let objects as [ObjectReference]: objects.map(\.description)
+    case let game as GameName: [game.rawValue]
+    case let place as StackPlace: ["\(place)"]
+    case let alias as ObjectAlias: [alias.description]
+    case let view as BoardView: [text(view.center), "\(view.width)", "\(view.height)"]
+    case let words as String: [quoted(words)]
+    default: []
+    }
+  }
 
   private static func options(_ pen: Pen) -> [String] {
     option("color", pen.color.map(ColorText.text)) + ["width=\(text(pen.width))"]

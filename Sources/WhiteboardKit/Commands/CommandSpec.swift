@@ -1,0 +1,175 @@
+/// The rules for running a command.
+struct CommandRules: Equatable, Sendable {
+  /// The requirement that a joined peer must meet before the command runs.
+  enum Requirement: Equatable, Sendable {
+    /// There is no requirement, because the command concerns only the program or the list of members.
+    case nothing
+    /// At least one member must be connected, because the command sends data that is not stored on the board.
+    case member
+    /// The contents of the board must have arrived from at least one member, because the command reads or changes them.
+    case board
+  }
+
+  /// The data that a command changes.
+  enum Effect: Equatable, Sendable {
+    /// The board, for all members; the command waits until the local role is known.
+    case changesBoard
+    /// Other data, such as the selection, roles, the profile or checkpoints.
+    case changesOtherData
+    /// No stored data, so the answer does not wait for a save.
+    case changesNothing
+  }
+
+  let requirement: Requirement
+  let effect: Effect
+
+  init(requires requirement: Requirement, _ effect: Effect) {
+    self.requirement = requirement
+    self.effect = effect
+  }
+
+  static let editing = CommandRules(requires: .board, .changesBoard)
+  static let reading = CommandRules(requires: .board, .changesNothing)
+}
+
+/// An entry of the command table: the name, help, parameters, rules and execution of a command.
+struct CommandSpec<each Value: Equatable & Sendable>: Sendable {
+  typealias Body =
+    nonisolated(nonsending) @Sendable (CommandRunner, CommandRequest, repeat each Value)
+    async throws(CommandError) -> CommandOutcome?
+  typealias Edit = @Sendable (BoardEditor, repeat each Value) throws(CommandError) -> CommandOutcome
+  typealias Check = @Sendable (repeat each Value) throws(CommandError) -> Void
+
+  private let name: CommandName
+  private let rules: CommandRules
+  private let usage: String?
+  private let summary: String
+  private let notes: [String]
+  private let parameters: (repeat Parameter<each Value>)
+  private let check: Check?
+  private let body: Body
+
+  /// Creates an entry.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the command.
+  ///   - rules: The rules for running the command.
+  ///   - usage: The arguments as the usage message shows them; nil if they are shown in the order of the parameters.
+  ///   - summary: The effect of the command, in one line.
+  ///   - notes: Additional lines for the help about this command.
+  ///   - parameters: The parameters, in the order of their words and of their keys.
+  ///   - check: A check of values that depend on each other.
+  ///   - body: The function that runs the command.
+  init(
+    _ name: CommandName,
+    rules: CommandRules = .editing,
+    usage: String? = nil,
+    _ summary: String,
+    notes: [String] = [],
+    _ parameters: repeat Parameter<each Value>,
+    check: Check? = nil,
+    run body: @escaping Body
+  ) {
+    self.name = name
+    self.rules = rules
+    self.usage = usage
+    self.summary = summary
+    self.notes = notes
+    self.parameters = (repeat each parameters)
+    self.check = check
+    self.body = body
+  }
+
+  /// Creates an entry for a command that changes the board in one step.
+  init(
+    _ name: CommandName,
+    rules: CommandRules = .editing,
+    _ summary: String,
+    notes: [String] = [],
+    _ parameters: repeat Parameter<each Value>,
+    edit: @escaping Edit
+  ) {
+    self.init(name, rules: rules, summary, notes: notes, repeat each parameters) {
+      (runner, _, values: repeat each Value) async throws(CommandError) in
+      try await runner.withEditor { (editor) throws(CommandError) in try edit(editor, repeat each values) }
+    }
+  }
+
+  /// Creates the command with the given arguments.
+  func callAsFunction(_ values: repeat each Value) -> Command {
+    var arguments: [any Equatable & Sendable] = []
+    repeat arguments.append(each values)
+    return Command(name, arguments) { () throws(CommandError) in
+      try self.checked(repeat try (each self.parameters).check(each values))
+    } run: { (runner, request) async throws(CommandError) in
+      try await self.body(runner, request, repeat each values)
+    }
+  }
+
+  private func checked(_ values: repeat each Value) throws(CommandError) -> Command {
+    try check?(repeat each values)
+    return self(repeat each values)
+  }
+
+  /// The row of the table.
+  var entry: CommandEntry {
+    var usages: [String] = []
+    var keys: [CommandEntry.Key] = []
+    var options: [LineOption] = []
+    var acceptsColor = false
+    for parameter in repeat each parameters {
+      usages.append(parameter.usage)
+      keys += parameter.keys
+      options += parameter.options
+      if parameter.acceptsColor { acceptsColor = true }
+    }
+    let found = options
+    return CommandEntry(
+      name: name,
+      rules: rules,
+      arguments: usage ?? usages.joined(separator: " "),
+      summary: summary,
+      notes: notes,
+      keys: keys,
+      acceptsColor: acceptsColor,
+      parseWords: { (arguments) throws(CommandError) in
+        for option in found { try arguments.remove(option) }
+        repeat arguments.reserve(each self.parameters)
+        return try self.checked(repeat try arguments.read(each self.parameters))
+      },
+      parseJSON: { (fields) throws(CommandError) in
+        try self.checked(repeat try (each self.parameters).json(fields))
+      }
+    )
+  }
+}
+
+/// A row of the command table.
+package struct CommandEntry: Sendable {
+  /// A key of the JSON form, with the type of its value.
+  struct Key: Sendable {
+    let name: String
+    let kind: JSONKind
+  }
+
+  /// The name of the command.
+  package let name: CommandName
+  let rules: CommandRules
+  /// The arguments after the name, as the usage message shows them.
+  package let arguments: String
+  /// The effect of the command, in one line.
+  package let summary: String
+  /// Additional lines for the help about this command.
+  package let notes: [String]
+  /// The keys of the JSON form, besides `verb` and `request`.
+  let keys: [Key]
+  /// Whether an argument can be a color, so that `#` before a color does not begin a comment.
+  let acceptsColor: Bool
+  /// Parses the words after the name of the command.
+  let parseWords: @Sendable (inout LineArguments) throws(CommandError) -> Command
+  /// Parses the members of a JSON object.
+  let parseJSON: @Sendable (JSONFields) throws(CommandError) -> Command
+
+  /// The name and the arguments.
+  package var usage: String { arguments.isEmpty ? name.rawValue : "\(name.rawValue) \(arguments)" }
+}

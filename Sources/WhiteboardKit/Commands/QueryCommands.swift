@@ -1,0 +1,81 @@
+enum QueryCommands {
+  static let objects = CommandSpec(.objects, rules: .reading, "list the objects on the board") {
+    (runner, request) async throws(CommandError) in
+    try runner.board.queries.emitObjects(request: request.request)
+    return CommandOutcome()
+  }
+
+  static let show = CommandSpec(
+    .show,
+    rules: .reading,
+    "show all properties of an object or group, and the state of a game as you see it",
+    .object
+  ) { (runner, request, object) async throws(CommandError) in
+    try runner.board.queries.emitObject(object, request: request.request)
+    return CommandOutcome()
+  }
+
+  static let find = CommandSpec(
+    .find,
+    rules: .reading,
+    "list the objects at a point, or those that touch a rectangle; with `inside`, only those wholly inside it",
+    .area
+  ) { (runner, request, area) async throws(CommandError) in
+    try runner.board.queries.emitObjects(in: area, request: request.request)
+    return CommandOutcome()
+  }
+
+  static let chat = CommandSpec(.chat, rules: .reading, "show the chat") {
+    (runner, request) async throws(CommandError) in
+    try runner.board.reports.emitChat(request: request.request)
+    return CommandOutcome()
+  }
+
+  static let settings = CommandSpec(.settings, rules: .reading, "show the settings of the board") {
+    (runner, request) async throws(CommandError) in
+    try runner.board.queries.emitSettings(request: request.request)
+    return CommandOutcome()
+  }
+
+  static let peers = CommandSpec(
+    .peers,
+    rules: CommandRules(requires: .nothing, .changesNothing),
+    "list the peers of the session"
+  ) { (runner, request) async throws(CommandError) in
+    try await runner.board.queries.emitPeers(request: request.request)
+    return CommandOutcome()
+  }
+
+  static let digest = CommandSpec(.digest, rules: .reading, "show the digest of the board") {
+    (runner, request) async throws(CommandError) in
+    try runner.board.queries.emitDigest(request: request.request)
+    return CommandOutcome()
+  }
+
+  static let all = [
+    objects.entry, show.entry, find.entry, chat.entry, settings.entry, peers.entry, digest.entry,
+  ]
+}
+
+extension Command {
+  /// Lists the objects on the board.
+  public static let objects = QueryCommands.objects()
+
+  /// Reports all properties of an object; reports a game as the local user sees it.
+  public static func show(_ object: ObjectReference) -> Command { QueryCommands.show(object) }
+
+  /// Lists the objects in an area, from front to back.
+  public static func find(_ area: BoardArea) -> Command { QueryCommands.find(area) }
+
+  /// Lists the lines of the chat.
+  public static let chat = QueryCommands.chat()
+
+  /// Reports the settings of the board.
+  public static let settings = QueryCommands.settings()
+
+  /// Lists the peers of the session.
+  public static let peers = QueryCommands.peers()
+
+  /// Reports the digest of the board.
+  public static let digest = QueryCommands.digest()
+}
