@@ -8,24 +8,37 @@ import NIOCore
 package struct AddressBlock: Hashable, Sendable {
   /// The text of the IPv4 address, the 8 bytes of the /64 in hex, or the link-local address with its scope.
   let text: String
+  /// The networks that contain the block, the larger one first, and the block itself.
+  ///
+  /// An attacker can have many addresses of a network: they are /16 and /24 for IPv4, and /32 and /48 for IPv6.
+  let groups: [String]
 
   package init(host: String) {
     let pieces = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
     guard let literal = pieces.first, case .v6(let address)? = try? SocketAddress(ipAddress: String(literal), port: 0)
     else {
-      text = host
+      self.init(v4: host)
       return
     }
     var raw = address.address.sin6_addr
     let bytes = withUnsafeBytes(of: &raw) { Array($0) }
     if bytes.prefix(10).allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
-      text = bytes[12...].map { String($0) }.joined(separator: ".")
+      self.init(v4: bytes[12...].map { String($0) }.joined(separator: "."))
     } else {
       let isLinkLocal = bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80
       let scope = pieces.count == 2 ? "%\(pieces[1])" : ""
-      text =
-        bytes.prefix(isLinkLocal ? 16 : 8).map { String($0, radix: 16) }.joined(separator: ":")
-        + (isLinkLocal ? scope : "::")
+      func prefix(_ count: Int) -> String { bytes.prefix(count).map { String($0, radix: 16) }.joined(separator: ":") }
+      self.init(isLinkLocal ? prefix(16) + scope : prefix(8) + "::", in: [prefix(4), prefix(6)])
     }
+  }
+
+  private init(v4 text: String) {
+    let bytes = text.split(separator: ".")
+    self.init(text, in: [2, 3].map { bytes.prefix($0).joined(separator: ".") })
+  }
+
+  private init(_ text: String, in networks: [String]) {
+    self.text = text
+    groups = networks + [text]
   }
 }

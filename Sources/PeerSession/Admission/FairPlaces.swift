@@ -1,4 +1,5 @@
-/// Shares a fixed number of slots among addresses, so that a few addresses cannot occupy all of them.
+/// Shares a fixed number of slots among networks and addresses, so that one network or a few addresses cannot occupy all
+/// of them.
 ///
 /// Implements the slots of LNK-6 and HEL-5. It does no I/O: its owner closes the evicted entry.
 struct FairPlaces<ID: Hashable & Sendable>: Sendable {
@@ -49,14 +50,29 @@ struct FairPlaces<ID: Hashable & Sendable>: Sendable {
     let strangers = entries.filter { !$0.isKnown }
     if entries.count < maximum, isKnown || strangers.count < maximum - reserved { return .place(evicting: nil) }
     // An unknown peer never takes the slot of a known peer.
-    let candidates = isKnown ? entries : strangers
-    let counts = Dictionary(candidates.map { ($0.block, 1) }, uniquingKeysWith: +)
+    var candidates = isKnown ? entries : strangers
+    // First, networks get fair shares, then the smaller networks and the addresses in the newcomer's own network.
+    for level in block.groups.indices {
+      let group = block.groups[level]
+      let own = entries.count { $0.block.groups[level] == group }
+      let (most, losing) = Self.largestGroups(in: candidates, at: level)
+      // Without this check, two networks or addresses would evict each other in turn.
+      guard own + 1 < most else {
+        candidates.removeAll { $0.block.groups[level] != group }
+        continue
+      }
+      let heaviest = (level + 1..<block.groups.count).reduce(losing) { Self.largestGroups(in: $0, at: $1).entries }
+      let evicted = eviction == .oldest ? heaviest.first : heaviest.last
+      return evicted.map { .place(evicting: $0.id) } ?? .refused
+    }
+    return .refused
+  }
+
+  /// Returns the number of entries in the groups with the most entries, and these entries.
+  private static func largestGroups(in entries: [Entry], at level: Int) -> (count: Int, entries: [Entry]) {
+    let counts = Dictionary(entries.map { ($0.block.groups[level], 1) }, uniquingKeysWith: +)
     let most = counts.values.max() ?? 0
-    // Without this check, two addresses would evict each other in turn.
-    guard own + 1 < most else { return .refused }
-    let losing = candidates.filter { counts[$0.block] == most }
-    let evicted = eviction == .oldest ? losing.first : losing.last
-    return evicted.map { .place(evicting: $0.id) } ?? .refused
+    return (most, entries.filter { counts[$0.block.groups[level]] == most })
   }
 
   /// Gives a newcomer a slot if ``decision(from:isKnown:)`` allows it, and removes the evicted entry.

@@ -20,6 +20,24 @@ struct FairPlacesTests {
     #expect(places.count == 56)
   }
 
+  @Test("[LNK-6] a network with many addresses does not block another network", arguments: [false, true]) func network(
+    isIPv6: Bool
+  ) {
+    func attacker(_ number: Int) -> String { isIPv6 ? "2001:db8:\(number)::1" : "203.0.\(number / 8).\(number)" }
+    let (first, second) = isIPv6 ? ("2001:db9::1", "2001:db9:1::1") : ("198.51.100.1", "198.51.100.2")
+    var places = connections()
+    for number in 0..<89 { _ = places.enter(number, from: AddressBlock(host: attacker(number)), isKnown: false) }
+    #expect(places.count == 56)
+    #expect(places.enter(100, from: AddressBlock(host: first), isKnown: false) == .place(evicting: 0))
+    #expect(places.enter(101, from: AddressBlock(host: second), isKnown: false) == .place(evicting: 1))
+    // The network cannot take the places back, but its addresses still compete among each other.
+    #expect(places.enter(102, from: AddressBlock(host: attacker(90)), isKnown: false) == .refused)
+    places.leave(2)
+    #expect(places.enter(103, from: AddressBlock(host: attacker(3)), isKnown: false) == .place(evicting: nil))
+    #expect(places.enter(104, from: AddressBlock(host: attacker(91)), isKnown: false) == .refused)
+    #expect(places.count == 56)
+  }
+
   @Test("[LNK-6] an address has at most 16 connections, also if all places are free") func one() {
     var places = connections()
     for number in 0..<16 { #expect(places.enter(number, from: block(1), isKnown: true) == .place(evicting: nil)) }
