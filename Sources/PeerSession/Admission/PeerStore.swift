@@ -62,6 +62,15 @@ public actor PeerStore {
 
   private let file: PrivateFile
   private var peers: [PeerID: KnownPeer]
+  /// The changes that are not written yet.
+  private var unwritten: [@Sendable (inout [PeerID: KnownPeer]) -> Void] = []
+  /// The task that will write them.
+  private var nextWrite: Task<Void, any Error>?
+  /// The content of the file when this store last wrote it, and the file's version then.
+  private var written: [PeerID: KnownPeer] = [:]
+  private var version: PrivateFile.Version?
+  /// The number of times that the file was written.
+  private(set) var writeCount = 0
 
   /// Opens a store; the file need not exist yet.
   ///
@@ -91,14 +100,14 @@ public actor PeerStore {
   ///   - name: Its display name; truncated to 64 characters.
   ///   - how: How its key was verified.
   /// - Throws: ``PeerStoreError`` if the file cannot be written. The peer is then remembered until the program exits.
-  public func remember(_ peer: PeerID, name: String, how: KnownPeer.Verification) throws {
-    try remember(peer, name: name, how: how, now: .now)
+  public func remember(_ peer: PeerID, name: String, how: KnownPeer.Verification) async throws {
+    try await remember(peer, name: name, how: how, now: .now)
   }
 
-  func remember(_ peer: PeerID, name: String, how: KnownPeer.Verification, now: Date) throws {
+  func remember(_ peer: PeerID, name: String, how: KnownPeer.Verification, now: Date) async throws {
     // The file stores whole milliseconds, so round the value in memory too.
     let now = Date(timeIntervalSince1970: (now.timeIntervalSince1970 * 1_000).rounded() / 1_000)
-    try change { peers in
+    try await change { peers in
       var entry =
         peers[peer] ?? KnownPeer(peer: peer, name: UntrustedText(name), verified: how, firstSeen: now, lastSeen: now)
       entry.name = UntrustedText(String(name.unicodeScalars.prefix(Limits.displayName)))
@@ -114,9 +123,9 @@ public actor PeerStore {
   ///   - peer: The peer.
   ///   - name: The peer's display name, used only if the peer is not saved yet; truncated to 64 characters.
   /// - Throws: ``PeerStoreError`` if the file cannot be written. The choice is then valid until the program exits.
-  public func alwaysAdmit(_ peer: PeerID, name: String) throws {
-    if peers[peer] == nil { try remember(peer, name: name, how: .ask) }
-    try change { $0[peer]?.isAlwaysAdmitted = true }
+  public func alwaysAdmit(_ peer: PeerID, name: String) async throws {
+    if peers[peer] == nil { try await remember(peer, name: name, how: .ask) }
+    try await change { $0[peer]?.isAlwaysAdmitted = true }
   }
 
   /// Returns whether the user trusts a peer: the user compared verification words with it, or chose to always admit it.
@@ -128,44 +137,42 @@ public actor PeerStore {
   ///
   /// - Returns: Whether the peer was saved.
   /// - Throws: ``PeerStoreError`` if the file cannot be written. The peer is then forgotten until the program exits.
-  public func forget(_ peer: PeerID) throws -> Bool {
+  public func forget(_ peer: PeerID) async throws -> Bool {
     guard peers[peer] != nil else { return false }
-    try change { $0[peer] = nil }
+    try await change { $0[peer] = nil }
     return true
   }
 
-  /// Returns a saved peer with the same display name but a different key, so that the user can be warned of an
-  /// impostor.
+  /// Applies a change, and writes it.
   ///
-  /// The comparison ignores case and spacing. There is no warning if the peer is already saved under this name.
-  ///
-  /// - Returns: The most recently seen of these peers, or `nil` if there is nothing to warn about.
-  public func warning(for peer: PeerID, named name: String) -> KnownPeer? {
-    let wanted = Self.comparable(name)
-    if let known = peers[peer], Self.comparable(known.name.raw) == wanted { return nil }
-    return peers.values.filter { $0.peer != peer && Self.comparable($0.name.raw) == wanted }.max {
-      $0.lastSeen < $1.lastSeen
-    }
+  /// Writing takes time in proportion to the number of saved peers. Therefore changes that are made while the file is
+  /// being written are written together.
+  private func change(_ body: @escaping @Sendable (inout [PeerID: KnownPeer]) -> Void) async throws {
+    body(&peers)
+    unwritten.append(body)
+    // Every caller whose change the task writes waits for it.
+    let write = nextWrite ?? Task { try self.write() }
+    nextWrite = write
+    try await write.value
   }
 
-  /// The form of a display name in which case and spacing do not matter.
-  static func comparable(_ name: String) -> String { UntrustedText(name).displayed.lowercased() }
-
-  private func change(_ body: (inout [PeerID: KnownPeer]) -> Void) throws {
+  private func write() throws {
+    let changes = unwritten
+    (unwritten, nextWrite) = ([], nil)
+    writeCount += 1
     do {
       try file.withLock {
-        var current = try Self.load(file)
-        body(&current)
+        let isKnown = version != nil && file.version == version
+        var current = isKnown ? written : try Self.load(file)
+        for change in changes { change(&current) }
         Self.makeRoom(in: &current)
+        // If writing fails, read the file the next time.
+        version = nil
         try file.replace(Self.encode(current))
-        peers = current
+        (version, written, peers) = (file.version, current, current)
       }
     } catch let failure as PrivateFile.Failure {
-      body(&peers)
       throw PeerStoreError.unusable(file: file.path, message: failure.explanation)
-    } catch {
-      body(&peers)
-      throw error
     }
   }
 
@@ -234,6 +241,31 @@ public actor PeerStore {
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
     return Array(try encoder.encode(Document(version: 1, peers: entries)))
   }
+}
+
+/// The display names of the peers that were admitted before.
+struct KnownNames {
+  private var names: [PeerID: String] = [:]
+  /// The peers with each name; case and spacing do not matter.
+  private var peers: [String: Set<PeerID>] = [:]
+
+  /// The display name of a peer; `nil` if the peer is not known.
+  subscript(peer: PeerID) -> String? {
+    get { names[peer] }
+    set {
+      if let old = names[peer].map(Self.comparable) {
+        peers[old]?.remove(peer)
+        if peers[old]?.isEmpty == true { peers[old] = nil }
+      }
+      names[peer] = newValue
+      if let newValue { peers[Self.comparable(newValue), default: []].insert(peer) }
+    }
+  }
+
+  /// Returns a known peer with the given name.
+  func peer(named name: UntrustedText) -> PeerID? { peers[Self.comparable(name.raw)]?.min() }
+
+  private static func comparable(_ name: String) -> String { UntrustedText(name).displayed.lowercased() }
 }
 
 extension KnownPeer.Verification {

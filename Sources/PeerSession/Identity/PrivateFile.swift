@@ -76,6 +76,26 @@ package struct PrivateFile {
     }
   }
 
+  /// A value that changes whenever the file is replaced.
+  struct Version: Equatable {
+    fileprivate var inode: UInt64
+    fileprivate var size: Int64
+    fileprivate var seconds: Int
+    fileprivate var nanoseconds: Int
+  }
+
+  /// The version of the file; `nil` if there is no file.
+  var version: Version? {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return nil }
+    return Version(
+      inode: UInt64(status.st_ino),
+      size: Int64(status.st_size),
+      seconds: Int(status.st_mtim.tv_sec),
+      nanoseconds: Int(status.st_mtim.tv_nsec)
+    )
+  }
+
   /// Writes the file unless it exists; returns whether this call created the file.
   ///
   /// If several processes try at the same time, exactly one succeeds, and none of them sees an incomplete file.

@@ -32,7 +32,7 @@ final class TransportCore {
   /// The connections that may be opened to addresses that other peers named (MEM-18).
   var dialBudget = DialBudget()
   /// The saved peers, as of the last read of the peer store.
-  var known: [PeerID: String] = [:]
+  var known = KnownNames()
   /// The peers whose keys were verified at an admission by either side (LNK-3).
   var proved: Set<PeerID> = []
   /// The peers that the user chose to admit without being asked (ADM-10).
@@ -289,10 +289,7 @@ final class TransportCore {
 
   /// Returns a warning if a peer is not known, but has the name of a known peer.
   func nameWarning(_ peer: PeerID, _ name: UntrustedText) -> SessionWarning? {
-    let wanted = PeerStore.comparable(name.raw)
-    guard known[peer] == nil, let other = known.first(where: { PeerStore.comparable($0.value) == wanted })?.key else {
-      return nil
-    }
+    guard known[peer] == nil, let other = known.peer(named: name) else { return nil }
     return SessionWarning(
       code: "changed-key",
       message: "\(name) has a different key (\(peer.short)…) from the \(name) seen before"

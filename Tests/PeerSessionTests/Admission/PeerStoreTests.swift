@@ -1,4 +1,5 @@
 import Foundation
+import PeerCore
 import PeerDiscovery
 import Testing
 
@@ -41,15 +42,29 @@ struct PeerStoreTests {
     }
   }
 
-  @Test("the program warns of a known name with another key") func changedKey() async throws {
+  @Test("a known name is found regardless of case and spacing") func knownNames() {
+    var names = KnownNames()
+    names[anna] = "Anna  Lee"
+    #expect(names.peer(named: UntrustedText("anna lee\u{200B}")) == anna)
+    #expect(names.peer(named: UntrustedText("Bert")) == nil)
+    names[bert] = "Anna Lee"
+    names[anna] = "Anne"
+    #expect(names.peer(named: UntrustedText("Anna Lee")) == bert)
+    names[bert] = nil
+    #expect(names.peer(named: UntrustedText("Anna Lee")) == nil)
+    #expect(names[anna] == "Anne" && names[bert] == nil)
+  }
+
+  @Test("peers that are admitted at the same time are written together") func together() async throws {
     try await withPrivateDirectory { directory in
       let store = try PeerStore(file: directory + "/peers.json")
-      try await store.remember(anna, name: "Anna  Lee", how: .code)
-      #expect(await store.warning(for: bert, named: "anna lee\u{200B}")?.peer == anna)
-      #expect(await store.warning(for: bert, named: "Bert") == nil)
-      #expect(await store.warning(for: anna, named: "Anna Lee") == nil)
-      try await store.remember(bert, name: "Anna Lee", how: .ask)
-      #expect(await store.warning(for: bert, named: "Anna Lee") == nil)
+      let ids = (0..<200).map { PeerID(spki: Array("\($0)".utf8)) }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for id in ids { group.addTask { try await store.remember(id, name: "x", how: .link) } }
+        try await group.waitForAll()
+      }
+      #expect(await store.writeCount < 100)
+      #expect(try await PeerStore(file: directory + "/peers.json").all.count == ids.count)
     }
   }
 
