@@ -122,6 +122,9 @@ struct ListenerAdmission: Sendable {
   /// The key of the browser link with which a browser was admitted (WEB-5).
   private(set) var guestKey: GuestKey?
 
+  /// Whether the dialler was refused because the session has no room (HEL-5).
+  private(set) var wasRefusedAsFull = false
+
   private let facts: Facts
   private var state = State.awaitingHello
   /// Whether the dialler's user has confirmed the words; `nil` if the dialler does not report it (ADM-16).
@@ -166,7 +169,10 @@ struct ListenerAdmission: Sendable {
     }
     if facts.remote == facts.local { return close(.`self`, "The connection comes from this peer itself.") }
     if facts.wasKicked { return close(.kicked, facts.kickReason) }
-    if facts.isFull && !facts.isResuming { return close(.full, CloseMessage.full(facts.maximum)) }
+    if facts.isFull && !facts.isResuming {
+      wasRefusedAsFull = true
+      return close(.full, CloseMessage.full(facts.maximum))
+    }
 
     if facts.isResuming { return admit(answering: own, basis: .resumed, as: nil) }
     if case .guest(let choices) = facts.mode {

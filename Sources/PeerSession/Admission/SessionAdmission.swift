@@ -21,6 +21,10 @@ final class SessionAdmission {
   var queue = InvitationQueue<ObjectIdentifier>()
   /// What the local peer, as the host or its relay, tells members; `nil` if it tells them nothing.
   var sharing: Sharing?
+  /// The number of newcomers that the session had no room for, since this was last reported.
+  private var refusedCount = 0
+  /// The time from which such a newcomer is reported again.
+  private var refusalReportAfter = NIODeadline.distantPast
   /// Whether the policy follows the host's, because the local user chose none (MEM-17).
   var followsHost = false
   /// Whether a user can answer newcomers, if the policy follows the host's.
@@ -70,6 +74,25 @@ final class SessionAdmission {
   /// Returns whether the session has no room for a newcomer (HEL-5).
   func isFull(for peer: PeerID) -> Bool {
     session.entries[peer]?.isJoined != true && session.directory.peerCount >= maximum
+  }
+
+  /// Reports a newcomer that the session has no room for, at most once a minute, if the local peer is the host.
+  func refusedAsFull(_ name: UntrustedText, at address: String) {
+    refusedCount += 1
+    guard session.isHost, refusalReportAfter <= .now() else { return }
+    refusalReportAfter = .now() + .minutes(1)
+    let others = refusedCount > 1 ? " There were \(refusedCount - 1) other attempts since the last report." : ""
+    refusedCount = 0
+    session.emit(
+      .warning(
+        SessionWarning(
+          code: SessionWarning.sessionFull,
+          message: "\(name.escaped()) (\(address)) could not join, because the session is full. "
+            + CloseMessage.full(maximum) + others
+        )
+      )
+    )
+    session.deliverEvents()
   }
 
   // MARK: Codes
@@ -170,6 +193,16 @@ struct GuestLinks {
     let end: NIODeadline?
     /// The only guests that may use the browser link; `nil` means anyone with the browser link.
     let guests: Set<PeerID>?
+    /// The number of guests that may join with the browser link.
+    let limit: Int
+    /// The guests that joined with the browser link.
+    var joined: Set<PeerID>
+
+    /// Whether the browser link admits new guests.
+    var isOpen: Bool { guests == nil && joined.count < limit }
+
+    /// Returns whether a guest may use the browser link.
+    func admits(_ guest: PeerID) -> Bool { guests?.contains(guest) ?? (isOpen || joined.contains(guest)) }
   }
 
   /// Whether browsers may connect at all.
@@ -179,7 +212,7 @@ struct GuestLinks {
   /// Removes the expired browser links, and returns the number of valid ones that admit new guests.
   mutating func openCount(now: NIODeadline = .now()) -> Int {
     removeExpired(now)
-    return links.values.count { $0.guests == nil }
+    return links.values.count { $0.isOpen }
   }
 
   private mutating func removeExpired(_ now: NIODeadline = .now()) {
@@ -188,20 +221,41 @@ struct GuestLinks {
 
   mutating func choices(for guest: PeerID) -> [CodeChoice] {
     removeExpired()
-    return links.values.filter { $0.guests?.contains(guest) ?? true }.map(\.choice)
+    return links.values.filter { $0.admits(guest) }.map(\.choice)
+  }
+
+  /// Records that a guest that proved a key joins, unless other guests used up the link since it proved the key
+  /// (WEB-57).
+  ///
+  /// - Returns: Whether the guest may join.
+  mutating func use(_ key: GuestKey, by guest: PeerID) -> Bool {
+    removeExpired()
+    guard links[key]?.admits(guest) == true else { return false }
+    links[key]?.joined.insert(guest)
+    return true
   }
 
   func contains(_ key: GuestKey) -> Bool { links[key] != nil }
 
   /// Adds a browser link, or replaces the one with the same key.
-  mutating func set(_ choice: CodeChoice, key: GuestKey, until end: NIODeadline?, for guests: Set<PeerID>?) {
-    links[key] = Link(choice: choice, end: end, guests: guests)
+  ///
+  /// Guests that joined with the former one count toward the limit.
+  mutating func set(
+    _ choice: CodeChoice,
+    key: GuestKey,
+    until end: NIODeadline?,
+    for guests: Set<PeerID>? = nil,
+    limit: Int = .max,
+    joined: Set<PeerID> = []
+  ) {
+    let joined = joined.union(links[key]?.joined ?? [])
+    links[key] = Link(choice: choice, end: end, guests: guests, limit: limit, joined: joined)
   }
 
   /// Lets only these guests use a link from now on.
   mutating func close(_ key: GuestKey, to guests: Set<PeerID>) {
     guard let link = links[key], link.guests == nil else { return }
-    links[key] = Link(choice: link.choice, end: link.end, guests: guests)
+    set(link.choice, key: key, until: link.end, for: guests)
   }
 
   mutating func remove(_ key: GuestKey) { links[key] = nil }

@@ -42,10 +42,17 @@ extension Session {
   ///   - label: The label in ``Peer/admission`` of the guests that join with this link.
   ///   - time: How long the link is valid; `nil` means until ``removeGuests(admittedWith:and:reason:)``.
   ///   - guests: The only guests that may use the link from now on; `nil` means anyone with the link.
+  ///   - limit: The number of guests that may join with the link, including those in `joined` (WEB-57).
+  ///   - joined: Guests that joined with the link before this process started.
   /// - Throws: `busy` if ``guestLinkLimit`` other links admit new guests; `sessionEnded`.
-  public func invite(_ key: GuestKey, label: String? = nil, for time: Duration? = nil, only guests: Set<PeerID>? = nil)
-    async throws(SessionError)
-  {
+  public func invite(
+    _ key: GuestKey,
+    label: String? = nil,
+    for time: Duration? = nil,
+    only guests: Set<PeerID>? = nil,
+    limit: Int = .max,
+    joined: Set<PeerID> = []
+  ) async throws(SessionError) {
     let (id, peer) = (id, localPeer)
     try await onLoop { core in
       guard core.admission.guests.contains(key) || core.admission.guests.openCount() < Self.guestLinkLimit else {
@@ -59,7 +66,9 @@ extension Session {
         CodeChoice(key: code, label: label, guestKey: key),
         key: key,
         until: time.map { NIODeadline.now() + TimeAmount($0) },
-        for: guests
+        for: guests,
+        limit: limit,
+        joined: joined
       )
     }
   }

@@ -194,6 +194,7 @@ final class ListenerHandshake: LinkDelegate {
     )
     let actions = admission.helloReceived(hello, answering: introduction, membership: session.membership, now: .uptime)
     self.admission = admission
+    if admission.wasRefusedAsFull { session.admission.refusedAsFull(hello.introduction.name, at: host) }
     if admission.isPendingInvitation {
       let id = ObjectIdentifier(self)
       let evicted = session.admission.queue.enter(id, peer: peer, from: block, isExpected: isExpected)
@@ -299,8 +300,10 @@ final class ListenerHandshake: LinkDelegate {
     guard !session.isDuplicate(hello, from: peer) else { return link.close(.duplicateLink) }
     let resumes = session.canResume(hello, from: peer, fromBrowser: link.isFromBrowser)
     guard resumes || !session.admission.isFull(for: peer) else {
+      session.admission.refusedAsFull(hello.introduction.name, at: host)
       return link.close(.full, CloseMessage.full(session.admission.maximum))
     }
+    if let key = admission?.guestKey, !session.admission.guests.use(key, by: peer) { return link.close(.wrongCode) }
     var accept = Control.Accept(
       host: session.host,
       maximum: session.admission.maximum,

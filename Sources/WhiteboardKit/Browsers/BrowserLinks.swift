@@ -74,7 +74,9 @@ final class BrowserLinks {
       key(of: link),
       label: link.isView ? Roles.viewLabel : nil,
       for: link.remaining(at: runtime.clock.now),
-      only: link.isClosed ? link.guests : nil
+      only: link.isClosed ? link.guests : nil,
+      limit: link.guestLimit,
+      joined: link.guests
     )
     runtime.wakeNow()
   }

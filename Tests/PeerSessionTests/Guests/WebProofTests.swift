@@ -215,4 +215,29 @@ private struct WebVectors: Decodable {
     links.remove(open)
     #expect(keys(for: stranger).isEmpty)
   }
+
+  @Test("[WEB-57] of two guests that use a link for one guest at the same moment, one joins") func once() throws {
+    let session = SessionID.random()
+    let (first, second) = (PeerIdentity.ephemeral().peerID, PeerIdentity.ephemeral().peerID)
+    let key = GuestKey(.random(), for: session)
+    let code = CodeKey(key, session: session, listener: PeerIdentity.ephemeral().peerID)
+    var links = GuestLinks()
+    links.set(CodeChoice(key: code, guestKey: key), key: key, until: nil, limit: 1)
+    func mayTry(_ guest: PeerID) -> Bool { !links.choices(for: guest).isEmpty }
+    func joins(_ guest: PeerID) -> Bool { links.use(key, by: guest) }
+    // Both prove the key before either of them joins.
+    #expect(mayTry(first) && mayTry(second))
+    #expect(joins(first))
+    #expect(!joins(second))
+    let openCount = links.openCount()
+    #expect(openCount == 0)
+    // The guest that joined can return, also after the application stored it with the link.
+    for guests in [nil, [first]] as [Set<PeerID>?] {
+      links.set(CodeChoice(key: code, guestKey: key), key: key, until: nil, for: guests, limit: 1)
+      #expect(mayTry(first) && !mayTry(second))
+      #expect(joins(first) && !joins(second))
+    }
+    links.remove(key)
+    #expect(!joins(first))
+  }
 }

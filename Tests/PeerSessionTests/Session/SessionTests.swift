@@ -53,6 +53,28 @@ import Testing
     }
   }
 
+  @Test("[HEL-5] the host is told that newcomers found no room, once a minute") func fullSession() async throws {
+    let isAlone: @Sendable (inout TransportConfiguration) -> Void = { $0.maximumPeers = 1 }
+    try await withPeer("alice", configure: isAlone) { alice in
+      let hosted = try await alice.host(.random(), admission: .anyone)
+      let log = EventLog()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { await log.follow(hosted) }
+        for name in ["bob", "carol"] {
+          try await withPeer(name) { peer in
+            let error = await #expect(throws: SessionError.self) { try await peer.join(hosted.id, of: alice) }
+            #expect(error?.code == .full)
+          }
+        }
+        await hosted.leave()
+        try await group.waitForAll()
+      }
+      let warnings = await log.all.compactMap { if case .warning(let warning) = $0 { warning } else { nil } }
+      #expect(warnings.map(\.code) == [SessionWarning.sessionFull])
+      #expect(warnings.first?.message.contains("bob") == true)
+    }
+  }
+
   @Test("a traffic observer gets everything that the application receives and sends, in order") func observedTraffic()
     async throws
   {
