@@ -37,11 +37,31 @@ package enum Console {
 
   /// Writes all bytes to standard output; throws if the bytes cannot be written.
   ///
-  /// It is not an error if the reader has closed the output.
+  /// It is not an error if the reader has closed the output. If nothing reads the output, the call waits; when the program
+  /// was asked to exit, it gives up after a second.
   package static func tell(_ bytes: [UInt8]) throws(WhiteboardError) {
-    switch FileWriting.writeAll(bytes, to: STDOUT_FILENO) {
-    case nil, EPIPE?: return
-    default: throw WhiteboardError.unwritable
+    // A pipe that is ready takes this many bytes at once (`PIPE_BUF` in pipe(7)), so that no write blocks.
+    let piece = 4096
+    for start in stride(from: 0, to: bytes.count, by: piece) {
+      guard waitForReader() else { throw WhiteboardError.unwritable }
+      switch FileWriting.writeAll(Array(bytes[start..<min(start + piece, bytes.count)]), to: STDOUT_FILENO) {
+      case nil: continue
+      case EPIPE?: return
+      default: throw WhiteboardError.unwritable
+      }
+    }
+  }
+
+  /// Waits until standard output accepts bytes; returns false if the program must exit first.
+  private static func waitForReader() -> Bool {
+    var entry = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+    var waitsAfterRequest = 0
+    while true {
+      let count = poll(&entry, 1, 100)
+      // Errors other than a signal are reported when the bytes are written.
+      if count > 0 || count < 0 && errno != EINTR { return true }
+      if Termination.isAsked { waitsAfterRequest += 1 }
+      if waitsAfterRequest > 10 { return false }
     }
   }
 

@@ -1,4 +1,5 @@
 import Dispatch
+import Synchronization
 
 #if canImport(Glibc)
 @preconcurrency import Glibc
@@ -11,6 +12,12 @@ import Dispatch
 /// The first signal asks the program to exit. A second signal terminates the process immediately.
 package final class Termination {
   private let source: any DispatchSourceRead
+  private static let asked = Atomic(false)
+
+  /// Whether a signal has asked the program to exit.
+  ///
+  /// It stays true if the program continues, because its user chose so.
+  static var isAsked: Bool { asked.load(ordering: .relaxed) }
 
   /// Create only one instance in a process, before starting work that must not be interrupted.
   ///
@@ -47,6 +54,7 @@ package final class Termination {
         Task { await reload() }
         return
       }
+      Self.asked.store(true, ordering: .relaxed)
       let status = 128 + Int32(number)
       // This task finishes when the board has received the request to close. The code that runs the board awaits its
       // end.
