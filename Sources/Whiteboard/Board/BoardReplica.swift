@@ -189,6 +189,15 @@ public class BoardReplica {
     cells.limit(limits, changes: &output.changes)
   }
 
+  /// Ignores everything that these incarnations wrote (AUT-17).
+  ///
+  /// If one of them is the local one, a new incarnation begins.
+  package final func retire(_ incarnations: [Incarnation]) {
+    hideStaged()
+    cells.retire(incarnations, changes: &output.changes)
+    if cells.isRetired(incarnation) { beginIncarnation() }
+  }
+
   /// The board becomes read-only.
   ///
   /// The changes are not reported.

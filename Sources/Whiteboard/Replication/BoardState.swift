@@ -14,6 +14,9 @@ public struct BoardState: Sendable {
   /// For each incarnation whose rights were revoked, the last sequence number that remains valid (AUT-14).
   package private(set) var limits: [Incarnation: UInt64] = [:]
 
+  /// The incarnations of which nothing counts, because the host retired them (AUT-17).
+  private var retired: Set<Incarnation> = []
+
   /// Creates an empty board.
   public init() {}
 
@@ -192,6 +195,31 @@ public struct BoardState: Sendable {
     revision += 1
   }
 
+  // MARK: - Retired incarnations
+
+  /// Returns the part of an answer without retired incarnations.
+  package func withoutRetired(_ difference: Difference) -> Difference {
+    retired.isEmpty ? difference : difference.without(retired)
+  }
+
+  /// Returns whether the host retired an incarnation.
+  package func isRetired(_ incarnation: Incarnation) -> Bool { !retired.isEmpty && retired.contains(incarnation) }
+
+  /// Ignores everything that these incarnations wrote, and removes the objects that they created.
+  ///
+  /// This applies to changes that have already arrived and to later ones.
+  /// - Complexity: O(*n*), where *n* is the number of cells on the board.
+  package mutating func retire(_ incarnations: [Incarnation], changes: inout ChangeLog) {
+    let new = Set(incarnations).subtracting(retired)
+    guard !new.isEmpty else { return }
+    retired.formUnion(new)
+    for id in objects.ids.filter({ new.contains($0.dot.incarnation) }) { objects.remove(id, changes: &changes) }
+    let isAny = objects.removeCells(changes: &changes) { _, entry in new.contains(entry.cell.dot.incarnation) }
+    if isAny { objects.removeEmpty(changes: &changes) }
+    context.removeAll(of: new)
+    revision += 1
+  }
+
   /// Removes incarnations from the context if this board has neither an object nor a cell of them; returns the number
   /// of removed incarnations, and the number of unknown incarnations that remain.
   ///
@@ -212,10 +240,13 @@ public struct BoardState: Sendable {
     return (empty.count, unknown.count - empty.count)
   }
 
-  private func counts(_ dot: Dot) -> Bool { limits.isEmpty || dot.isWithin(limits) }
+  private func counts(_ dot: Dot) -> Bool {
+    (limits.isEmpty || dot.isWithin(limits)) && !isRetired(dot.incarnation)
+  }
 
   /// Returns the part of a batch up to the limit of its incarnation; nil if nothing remains.
   private func counted(of batch: Batch) -> Batch? {
+    if isRetired(batch.author) { return nil }
     guard !limits.isEmpty, let last = limits[batch.author], batch.sequences.upperBound > last else { return batch }
     guard batch.firstSequence <= last else { return nil }
     return Batch(
@@ -226,9 +257,9 @@ public struct BoardState: Sendable {
     )
   }
 
-  /// Returns the part of an answer up to the limits of its incarnations.
+  /// Returns the part of an answer up to the limits of its incarnations, and without retired ones.
   private func counted(of difference: Difference) -> Difference {
-    limits.isEmpty ? difference : difference.limited(to: limits)
+    withoutRetired(limits.isEmpty ? difference : difference.limited(to: limits))
   }
 
   /// Writes a cell that was not seen before.
@@ -243,7 +274,7 @@ public struct BoardState: Sendable {
     let known = objects.index(of: id)
     // If the context contains the id of an unknown object, the object was purged. A purge beats every later write
     // (SYN-8).
-    if known == nil, context.contains(id.dot) { return false }
+    if known == nil, context.contains(id.dot) || isRetired(id.dot.incarnation) { return false }
     return objects.write(cell, at: property, of: id, at: known, changes: &changes)
   }
 

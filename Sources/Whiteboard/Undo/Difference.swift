@@ -40,6 +40,22 @@ public struct Difference: Hashable, Sendable {
     return limited
   }
 
+  /// Returns the part of the answer without the operations of some incarnations, and without the objects that these
+  /// created.
+  func without(_ retired: Set<Incarnation>) -> Difference {
+    let named = Set(context.incarnations.filter(retired.contains))
+    let isAny = entries.contains { retired.contains($0.object.dot.incarnation) }
+    guard isAny || !named.isEmpty else { return self }
+    var rest = self
+    rest.context.removeAll(of: named)
+    rest.living.removeAll(of: named)
+    for index in rest.entries.indices {
+      rest.entries[index].cells.removeAll { retired.contains($0.cell.dot.incarnation) }
+    }
+    rest.entries.removeAll { $0.cells.isEmpty || retired.contains($0.object.dot.incarnation) }
+    return rest
+  }
+
   /// Throws an error if parts of the answer contradict each other.
   ///
   /// No correct replica can send such an answer.

@@ -103,6 +103,7 @@ final class BoardAdmission {
         if !roles.revoke(peer), roles.knowsRights(of: peer) { warnNotRevoked(peer) }
         try await board.session.kick(peer, reason: reason)
       }
+      await giveBackRoom()
       invited = isByCode && !keepsCode ? try await replaceCode(request: request) : nil
     } catch { throw CommandError(error) }
     if keepsCode {
@@ -111,6 +112,13 @@ final class BoardAdmission {
       await browsers.removed(removed, request: request)
     }
     return invited
+  }
+
+  /// Gives back the room of removed members on a board that this peer hosts.
+  nonisolated(nonsending) func giveBackRoom() async {
+    defer { checkIsolation(#isolation) }
+    guard let record = try? await board.session.membershipRecord() else { return }
+    roles.giveBackRoom(ofRemoved: record.removed)
   }
 
   private func warnNotRevoked(_ peer: PeerID) {

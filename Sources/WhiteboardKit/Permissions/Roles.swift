@@ -94,6 +94,12 @@ final class Roles {
     return isRevoked
   }
 
+  /// Gives back the room of removed members, as far as nothing of them is left on the board (AUT-17).
+  func giveBackRoom(ofRemoved removed: [PeerID]) {
+    let members = Set(removed.map { MemberID($0) })
+    active.perform(replica.giveBackRoom(ofRemoved: members, now: runtime.now).actions)
+  }
+
   func knowsRights(of peer: PeerID) -> Bool { replica.knowsRights(of: MemberID(peer)) }
 
   // MARK: - State

@@ -31,11 +31,13 @@ extension CommandRunner {
     while true {
       let removed = try editor.edit { (board) throws(BoardError) in try board.purge(madeBy: author, atMost: batch) }
       count += removed
-      guard removed == batch else { return CommandOutcome(count: count) }
+      guard removed == batch else { break }
       await runtime.room()
       await persistence.room()
       await Task.yield()
     }
+    await board.admission.giveBackRoom()
+    return CommandOutcome(count: count)
   }
 
   /// Accepts a file, a peer that asks to join, or the verification words (ADM-8).

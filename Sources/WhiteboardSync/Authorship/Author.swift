@@ -137,6 +137,9 @@ public final class Author {
   /// Signs the head of a local chain with the local key (AUT-7).
   package func sign(_ chain: BatchChain) -> SignedHead { signHead(of: chain).complete }
 
+  /// Whether the author signs immediately, with a local key.
+  var hasLocalKey: Bool { signer.isLocal }
+
   /// Whether any requested signature is still missing.
   var isAwaitingSignature: Bool { signer.isPending }
 

@@ -80,6 +80,14 @@ final class AuthorRegistry {
     }
   }
 
+  /// Removes the records of retired incarnations (AUT-17).
+  func remove(_ retired: [Incarnation]) {
+    for incarnation in retired {
+      records[incarnation] = nil
+      board.authors[incarnation] = nil
+    }
+  }
+
   // MARK: - Sending
 
   /// Returns the records for a keyframe, in ascending order of incarnation.
@@ -117,6 +125,7 @@ final class AuthorRegistry {
     for operation in batch.operations where operation.property.isPurge {
       let incarnation = operation.object.dot.incarnation
       guard incarnation != batch.author, records[incarnation] == nil, !board.state.context.contains(incarnation),
+        !board.state.isRetired(incarnation),
         !new.contains(where: { $0.incarnation == incarnation })
       else { continue }
       guard let record = link.recordAhead(of: incarnation) else { throw .violation(.noAuthor) }
@@ -132,7 +141,9 @@ final class AuthorRegistry {
   /// The caller checks signatures later.
   func requireRecords(in answer: Answer) throws(ReceiveError) {
     let context = board.state.context
-    let new = answer.difference.context.incarnations.filter { !context.contains($0) && records[$0] == nil }
+    let new = answer.difference.context.incarnations.filter {
+      !context.contains($0) && records[$0] == nil && !board.state.isRetired($0)
+    }
     guard !new.isEmpty else { return }
     var brought: [Incarnation: AuthorRecord] = [:]
     for record in answer.records where brought[record.incarnation] == nil { brought[record.incarnation] = record }

@@ -80,18 +80,20 @@ package struct Answer {
 
 /// The unsigned content of an answer or of a keyframe in a document: author records and cells.
 ///
-/// A keyframe can also contain the grant of the local author, and revocations.
+/// A keyframe can also contain the grant of the local author, revocations and retirements.
 struct KeptState {
   let records: [AuthorRecord]
   let difference: Difference
   private(set) var grant: Grant?
   private(set) var revocations: [Revocation] = []
+  private(set) var retirements: [Retirement] = []
 
   static func encode(
     _ records: some Collection<AuthorRecord>,
     _ difference: Difference,
     _ grant: Grant? = nil,
-    _ revocations: [Revocation] = []
+    _ revocations: [Revocation] = [],
+    _ retirements: [Retirement] = []
   ) -> [UInt8] {
     var writer = ByteWriter()
     writer.count(records.count)
@@ -100,7 +102,7 @@ struct KeptState {
       writer.raw(record.bytes)
     }
     writer.raw(DifferenceCoding.encode(difference))
-    guard grant != nil || !revocations.isEmpty else { return writer.bytes }
+    guard grant != nil || !revocations.isEmpty || !retirements.isEmpty else { return writer.bytes }
     let granted = grant.map { ($0.certificates.last?.holder ?? $0.owner.key) + $0.bytes } ?? []
     writer.count(granted.count)
     writer.raw(granted)
@@ -108,6 +110,12 @@ struct KeptState {
     for revocation in revocations {
       writer.count(revocation.bytes.count)
       writer.raw(revocation.bytes)
+    }
+    guard !retirements.isEmpty else { return writer.bytes }
+    writer.count(retirements.count)
+    for retirement in retirements {
+      writer.count(retirement.bytes.count)
+      writer.raw(retirement.bytes)
     }
     return writer.bytes
   }
@@ -125,6 +133,13 @@ struct KeptState {
     for _ in 0..<(try reader.count(upTo: Revocations.limit, "revocations")) {
       let length = try reader.count(upTo: Revocation.byteLimit, "revocation")
       revocations.append(try Revocation(try reader.take(length)))
+    }
+    guard reader.remaining > 0 else { return }
+    let count = try reader.count(upTo: Retirement.limit, "retirements")
+    guard count > 0 else { throw .notCanonical("retirements") }
+    for _ in 0..<count {
+      let length = try reader.count(upTo: Retirement.byteLimit, "retirement")
+      retirements.append(try Retirement(try reader.take(length)))
     }
     try reader.finish()
   }

@@ -31,6 +31,8 @@ package enum SyncMessage: Hashable, Sendable {
   case revocation([UInt8])
   /// A later batch purges an object of this author (SYN-48).
   case record([UInt8])
+  /// The host's retirement of incarnations (AUT-17).
+  case retirement([UInt8])
   case application([UInt8])
 
   package func encode() -> [UInt8] {
@@ -86,6 +88,9 @@ package enum SyncMessage: Hashable, Sendable {
     case .record(let bytes):
       writer.byte(0x81)
       writer.raw(bytes)
+    case .retirement(let bytes):
+      writer.byte(0x82)
+      writer.raw(bytes)
     }
     return writer.bytes
   }
@@ -116,6 +121,7 @@ package enum SyncMessage: Hashable, Sendable {
     case 0x0B: return .revocation(reader.rest())
     case 0x10: return .application(reader.rest())
     case 0x81: return .record(reader.rest())
+    case 0x82: return .retirement(reader.rest())
     case 0x80...: return nil
     default: throw .reserved("kind")
     }

@@ -263,6 +263,10 @@ final class Permissions {
 
   /// Returns whether a batch from a link is accepted, and counts a refusal.
   func admitsBatch(_ batch: Batch, from link: LinkChainVerifier) -> Bool {
+    if board.state.isRetired(batch.author) {
+      refusals.revoked += 1
+      return false
+    }
     guard !revocations.isEmpty, let record = link.record, let limit = revocations.limit(of: record) else { return true }
     if board.state.limits[record.incarnation] != limit { limitBoard() }
     if batch.firstSequence <= limit { return true }

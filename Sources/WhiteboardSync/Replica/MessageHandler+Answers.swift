@@ -94,7 +94,10 @@ extension MessageHandler {
     guard !replica.permissions.isRevoked(record) else { return checked }
     try replica.registry.requireRecords(in: answer)
     var known = replica.registry.incarnations
-    for record in answer.records where replica.registry[record.incarnation]?.bytes != record.bytes {
+    for record in answer.records
+    where replica.registry[record.incarnation]?.bytes != record.bytes
+      && !replica.board.state.isRetired(record.incarnation)
+    {
       try receiving { () throws(ReplicaError) in try record.verify(board: replica.author.board, with: replica.verifier)
       }
       known.insert(record.incarnation)
@@ -118,7 +121,8 @@ extension MessageHandler {
   {
     guard replica.permissions.admitsAnswer(by: answer.author) else { return false }
     let merging = AnswerMerging(repairing: buckets, by: replica.author.role)
-    let (records, claimed) = (answer.records, answer.difference)
+    let records = answer.records.filter { !replica.board.state.isRetired($0.incarnation) }
+    let claimed = replica.board.state.withoutRetired(answer.difference)
     let accepted = replica.claims.removingContradictedClaims(from: claimed, by: member, now)
     var authors: [Incarnation: MemberID] = [:]
     for record in records { authors[record.incarnation] = record.member }
@@ -144,7 +148,7 @@ extension MessageHandler {
     if replica.board.state.revision != revision || replica.registry.count != known {
       // If a part of the answer was left out, the document must not contain that part either. The local author signs
       // the stored part.
-      let isWhole = difference.context == claimed.context
+      let isWhole = difference.context == answer.difference.context
       let stored =
         isWhole
         ? Signed(value: answer.bytes, request: nil)

@@ -85,7 +85,9 @@ extension MessageHandler {
   }
 
   func handleRecordAhead(_ record: AuthorRecord, from member: MemberID) throws(ReplicaError) {
-    guard replica.registry[record.incarnation] == nil else { return }
+    guard replica.registry[record.incarnation] == nil, !replica.board.state.isRetired(record.incarnation) else {
+      return
+    }
     try replica.peers[member]?.link.keepAhead(record)
   }
 }

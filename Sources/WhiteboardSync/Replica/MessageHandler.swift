@@ -93,6 +93,7 @@ struct MessageHandler {
     case .grant(let bytes): return .grant(try replica.permissions.checkGrant(bytes))
     case .revocation(let bytes): return .revocation(try replica.permissions.checkRevocation(bytes))
     case .record(let bytes): return .record(try checkRecord(bytes))
+    case .retirement(let bytes): return .retirement(try replica.retirements.check(bytes))
     default: return .unsigned(message)
     }
   }
@@ -106,6 +107,7 @@ struct MessageHandler {
     case .grant(let grant): replica.permissions.receive(grant, now)
     case .revocation(let revocation): replica.permissions.receive(revocation, from: member, now)
     case .record(let record): try receiving { () throws(ReplicaError) in try handleRecordAhead(record, from: member) }
+    case .retirement(let retirement): replica.retirements.insert(retirement, from: member, now)
     case .unsigned(let message): try handleUnsigned(message, from: member, now)
     }
   }
@@ -121,7 +123,7 @@ struct MessageHandler {
     case .assetUnavailable(let id): replica.photos.unavailable(id, from: member, now)
     case .profile(let profile): replica.actions.append(.profile(member, name: profile.name, icon: profile.icon))
     case .application(let bytes): replica.actions.append(.data(bytes[...], from: member, isReliable: true))
-    case .author, .head, .grant, .revocation, .record:
+    case .author, .head, .grant, .revocation, .record, .retirement:
       preconditionFailure("signed messages are handled after their signatures are checked")
     }
   }
@@ -199,6 +201,7 @@ private enum CheckedMessage {
   case grant(Grant)
   case revocation(Revocation)
   case record(AuthorRecord)
+  case retirement(Retirement)
   /// A message that contains no signatures.
   case unsigned(SyncMessage)
 }

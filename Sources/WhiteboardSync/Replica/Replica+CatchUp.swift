@@ -159,6 +159,17 @@ extension Replica {
     return (isRevoked, finish(now))
   }
 
+  /// Gives back the room of removed members: retires their incarnations that left nothing on the board (AUT-17).
+  ///
+  /// Only the host named by the board's id, or the owner, can do this. It does nothing for a few incarnations.
+  /// - Returns: The number of retired incarnations, and the actions.
+  /// - Complexity: O(*n*), where *n* is the number of cells on the board.
+  public func giveBackRoom(ofRemoved members: Set<MemberID>, now: Moment) -> (count: Int, actions: [ReplicaAction]) {
+    begin(now)
+    let count = retirements.retire(of: members, now)
+    return (count, finish(now))
+  }
+
   /// Returns whether this replica knows a certificate of a member, or admitted the member with rights.
   public func knowsRights(of member: MemberID) -> Bool { permissions.knowsRights(of: member) }
 

@@ -25,6 +25,7 @@ public final class Replica {
   let publisher: BatchPublisher
   let claims: ClaimCheck
   let permissions: Permissions
+  let retirements: Retirements
   let requests: RequestQueue
   let reports: ContextReports
   let answerSender: AnswerSender
@@ -59,6 +60,7 @@ public final class Replica {
     changes = ChangeReporter(board, strokes, photos, actions)
     presence = PresenceTracker(board, peers, changes, actions)
     permissions = Permissions(board, author, verifier, peers, registry, publisher, reports, requests, strokes, actions)
+    retirements = Retirements(board, author, verifier, peers, registry, reports, actions)
     answerSender = AnswerSender(board, author, peers, registry, publisher, actions)
   }
 
@@ -232,6 +234,7 @@ extension Replica {
     peers[member]?.report(by: now.uptime + peers.reportDelay)
     publisher.introduceIncarnation(to: member)
     permissions.sendRevocations(to: member, now)
+    retirements.send(to: member, now)
     if let profile { actions.queue(.profile(profile), to: member) }
     photos.memberJoined(member, now)
     presence.send(to: member, now)
@@ -332,7 +335,8 @@ extension Replica {
       registry.recordsForKeyframe(),
       board.state.difference(since: Context()),
       permissions.grantForKeyframe,
-      permissions.revocations.all
+      permissions.revocations.all,
+      retirements.all
     )
   }
 

@@ -31,6 +31,7 @@ struct BoardRestorer {
     case .answer(let bytes): try restoreAnswer(bytes)
     case .keyframe(let bytes):
       let state = try RestoreError.decoding { () throws(CodecError) in try KeptState(bytes) }
+      for retirement in state.retirements { try restore(retirement) }
       for record in state.records { try restore(record) }
       for revocation in state.revocations { try restore(revocation) }
       try RestoreError.merging { () throws(BoardError) in try replica.board.receive(state.difference) }
@@ -48,6 +49,8 @@ struct BoardRestorer {
       replica.permissions.restore(grant)
     case AnswerMerging.revocation:
       try restore(RestoreError.decoding { () throws(CodecError) in try Revocation(content) })
+    case AnswerMerging.retirement:
+      try restore(RestoreError.decoding { () throws(CodecError) in try Retirement(content) })
     default:
       let (merging, answer) = try RestoreError.decoding { () throws(CodecError) in try AnswerMerging.decode(bytes) }
       for record in answer.records { try restore(record) }
@@ -59,7 +62,9 @@ struct BoardRestorer {
 
   private func restore(_ record: AuthorRecord) throws(RestoreError) {
     guard record.board == replica.author.board else { throw .wrongBoard }
-    guard replica.registry[record.incarnation] == nil, replica.registry.count <= Answer.recordLimit else { return }
+    guard replica.registry[record.incarnation] == nil, replica.registry.count <= Answer.recordLimit,
+      !replica.board.state.isRetired(record.incarnation)
+    else { return }
     replica.registry.insert(record)
     replica.permissions.limitBoard(for: [record])
   }
@@ -67,5 +72,10 @@ struct BoardRestorer {
   private func restore(_ revocation: Revocation) throws(RestoreError) {
     guard revocation.board == replica.author.board else { throw .wrongBoard }
     replica.permissions.restore(revocation)
+  }
+
+  private func restore(_ retirement: Retirement) throws(RestoreError) {
+    guard retirement.board == replica.author.board else { throw .wrongBoard }
+    replica.retirements.restore(retirement)
   }
 }

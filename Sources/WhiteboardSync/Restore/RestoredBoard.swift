@@ -16,6 +16,7 @@ public struct RestoredBoard: Sendable {
   /// The records of authors, by incarnation.
   public private(set) var records: [Incarnation: AuthorRecord] = [:]
   private var revocations = Revocations()
+  private var retirements: [Retirement] = []
 
   /// Creates an empty board.
   public init(_ id: BoardID) { self.id = id }
@@ -41,6 +42,7 @@ public struct RestoredBoard: Sendable {
     case .answer(let bytes): try apply(answer: bytes)
     case .keyframe(let bytes):
       let kept = try RestoreError.decoding { () throws(CodecError) in try KeptState(bytes) }
+      for retirement in kept.retirements { try take(retirement) }
       for record in kept.records { try take(record) }
       for revocation in kept.revocations { try take(revocation) }
       try merge(kept.difference)
@@ -51,6 +53,7 @@ public struct RestoredBoard: Sendable {
   /// Merges another copy of the same board into this one.
   /// - Throws: ``RestoreError``.
   public mutating func join(_ other: RestoredBoard) throws(RestoreError) {
+    for retirement in other.retirements { try take(retirement) }
     for record in other.records.values { try take(record) }
     for revocation in other.revocations.all { try take(revocation) }
     try merge(other.state.difference(since: state.context))
@@ -62,7 +65,8 @@ public struct RestoredBoard: Sendable {
       records.values.sorted { $0.incarnation < $1.incarnation }.prefix(Answer.recordLimit),
       state.difference(since: Context()),
       nil,
-      revocations.all
+      revocations.all,
+      retirements
     )
   }
 
@@ -77,6 +81,7 @@ public struct RestoredBoard: Sendable {
     switch bytes.first {
     case AnswerMerging.grant: break
     case AnswerMerging.revocation: try take(RestoreError.decoding { () throws(CodecError) in try Revocation(content) })
+    case AnswerMerging.retirement: try take(RestoreError.decoding { () throws(CodecError) in try Retirement(content) })
     default:
       let (merging, answer) = try RestoreError.decoding { () throws(CodecError) in try AnswerMerging.decode(bytes) }
       for record in answer.records { try take(record) }
@@ -94,7 +99,7 @@ public struct RestoredBoard: Sendable {
 
   private mutating func take(_ record: AuthorRecord) throws(RestoreError) {
     guard record.board == id else { throw .wrongBoard }
-    guard records[record.incarnation] == nil else { return }
+    guard records[record.incarnation] == nil, !state.isRetired(record.incarnation) else { return }
     records[record.incarnation] = record
     members[record.incarnation] = record.member
     limit(CollectionOfOne(record))
@@ -103,6 +108,17 @@ public struct RestoredBoard: Sendable {
   private mutating func take(_ revocation: Revocation) throws(RestoreError) {
     guard revocation.board == id else { throw .wrongBoard }
     if revocations.insert(revocation) { limit(records.values) }
+  }
+
+  private mutating func take(_ retirement: Retirement) throws(RestoreError) {
+    guard retirement.board == id else { throw .wrongBoard }
+    guard retirements.count < Retirement.limit, !retirements.contains(retirement) else { return }
+    retirements.append(retirement)
+    state.retire(retirement.incarnations, changes: &changes)
+    for incarnation in retirement.incarnations {
+      records[incarnation] = nil
+      members[incarnation] = nil
+    }
   }
 
   /// Removes revoked changes by the authors of the given records (AUT-14).
@@ -120,7 +136,7 @@ extension StoredChange {
   /// An answer depends on its position, because it omits the cells that its receiver already had.
   public var isIndifferentToOrder: Bool {
     guard case .answer(let bytes) = self else { return true }
-    return bytes.first == AnswerMerging.grant || bytes.first == AnswerMerging.revocation
+    return [AnswerMerging.grant, AnswerMerging.revocation, AnswerMerging.retirement].contains(bytes.first)
   }
 }
 
@@ -128,10 +144,10 @@ extension StoredChange {
 ///
 /// It is stored before the bytes of the answer.
 struct AnswerMerging {
-  /// The first bytes of a stored grant and of a stored revocation.
+  /// The first bytes of a stored grant, a stored revocation and a stored retirement.
   ///
-  /// Both are stored like answers.
-  static let (grant, revocation): (UInt8, UInt8) = (3, 4)
+  /// All are stored like answers.
+  static let (grant, revocation, retirement): (UInt8, UInt8, UInt8) = (3, 4, 5)
 
   /// Whether each cell of the answer was compared with the stored cell (SYN-42).
   let comparesAll: Bool

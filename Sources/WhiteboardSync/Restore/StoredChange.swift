@@ -9,7 +9,7 @@ public enum StoredChange: Hashable, Sendable {
   case author([UInt8], Incarnation)
   /// A batch, in its full form.
   case batch(EncodedBatch)
-  /// A merged answer, a grant or a revocation.
+  /// A merged answer, a grant, a revocation or a retirement.
   ///
   /// The first byte states the kind:
   /// - 0: An answer.
@@ -17,6 +17,7 @@ public enum StoredChange: Hashable, Sendable {
   /// - 2: An answer like 1. The next two bytes are the buckets whose cells were replaced.
   /// - 3: A grant.
   /// - 4: A revocation.
+  /// - 5: A retirement.
   case answer([UInt8])
   /// A signed head of an incarnation's chain, up to the operation `sequence`.
   case head([UInt8], Incarnation, sequence: UInt64)

@@ -66,6 +66,9 @@ struct Signer {
     return Signed(value: [UInt8](repeating: 0, count: AuthorRecord.signatureBytes), request: id)
   }
 
+  /// Whether the signer has a local key.
+  var isLocal: Bool { signature != nil }
+
   var isPending: Bool { !pending.isEmpty }
 
   var hasNewRequests: Bool { !newRequests.isEmpty }
