@@ -9,7 +9,6 @@ let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
-let nioConcurrencyHelpers = Target.Dependency.product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
@@ -53,13 +52,13 @@ let package = Package(
     .systemLibrary(name: "CQRCode", providers: [.apt(["libqrencode-dev"])]),
     .target(name: "PeerCore", swiftSettings: settings),
     .target(name: "PeerDiscovery", dependencies: ["PeerCore"], swiftSettings: settings),
-    .target(name: "AvahiDiscovery", dependencies: ["CAvahi", "PeerDiscovery"], swiftSettings: settings),
+    .target(name: "AvahiDiscovery", dependencies: ["CAvahi", "PeerCore", "PeerDiscovery"], swiftSettings: settings),
     .target(name: "PeerWire", dependencies: ["PeerCore"], swiftSettings: settings),
     .target(
       name: "PeerSession",
       dependencies: [
-        "PeerCore", "PeerDiscovery", "PeerWire", crypto, logging, nioConcurrencyHelpers, nioCore, nioPosix, nioSSL,
-        swiftASN1, x509, .product(name: "CryptoExtras", package: "swift-crypto"),
+        "PeerCore", "PeerDiscovery", "PeerWire", crypto, logging, nioCore, nioPosix, nioSSL, swiftASN1,
+        x509, .product(name: "CryptoExtras", package: "swift-crypto"),
         .product(name: "NIOTLS", package: "swift-nio"),
       ],
       swiftSettings: settings
@@ -85,7 +84,7 @@ let package = Package(
       name: "WhiteboardKit",
       dependencies: [
         "AvahiDiscovery", "PeerCore", "PeerDiscovery", "PeerSession", "SessionReplay", "Whiteboard",
-        "WhiteboardDocument", "WhiteboardRendering", "WhiteboardSync", crypto, logging, nioConcurrencyHelpers, nioCore,
+        "WhiteboardDocument", "WhiteboardRendering", "WhiteboardSync", crypto, logging, nioCore,
       ],
       swiftSettings: settings
     ),
@@ -140,7 +139,7 @@ let package = Package(
       name: "WhiteboardRelay",
       dependencies: [
         "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerWire", "WhiteboardDocument", "WhiteboardKit",
-        logging, metrics, nioConcurrencyHelpers, nioCore, nioHTTP1, nioPosix,
+        logging, metrics, nioCore, nioHTTP1, nioPosix,
       ],
       swiftSettings: settings
     ),
@@ -198,8 +197,7 @@ let package = Package(
     .executableTarget(
       name: "relay-bench",
       dependencies: [
-        "PeerSession", "Whiteboard", "WhiteboardKit", "WhiteboardRelay", "WhiteboardSync", logging,
-        nioConcurrencyHelpers,
+        "PeerCore", "PeerSession", "Whiteboard", "WhiteboardKit", "WhiteboardRelay", "WhiteboardSync", logging,
       ],
       path: "Tests/Benchmarks/Relay",
       swiftSettings: settings
@@ -221,8 +219,8 @@ let package = Package(
     .testTarget(
       name: "PeerSessionTests",
       dependencies: [
-        "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "PeerWire", crypto, logging, nioConcurrencyHelpers,
-        nioCore, nioEmbedded, nioPosix, swiftASN1, x509,
+        "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "PeerWire", crypto, logging, nioCore,
+        nioEmbedded, nioPosix, swiftASN1, x509,
       ]
     ), .testTarget(name: "QRCodeTests", dependencies: ["QRCode"]),
     .testTarget(
@@ -248,7 +246,7 @@ let package = Package(
       name: "WhiteboardRelayTests",
       dependencies: [
         "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "WhiteboardDocument",
-        "WhiteboardKit", "WhiteboardRelay", logging, metrics, nioConcurrencyHelpers, nioCore, nioPosix,
+        "WhiteboardKit", "WhiteboardRelay", logging, metrics, nioCore, nioPosix,
       ]
     ),
     .testTarget(
@@ -277,7 +275,7 @@ let package = Package(
     ), .testTarget(name: "WhiteboardTests", dependencies: ["PeerTestKit", "Whiteboard"]),
     .testTarget(
       name: "WhiteboardWebTests",
-      dependencies: ["PeerSession", "WhiteboardKit", "WhiteboardWeb", nioCore, nioPosix, nioSSL, x509]
+      dependencies: ["PeerCore", "PeerSession", "WhiteboardKit", "WhiteboardWeb", nioCore, nioPosix, nioSSL, x509]
     ),
     .testTarget(
       name: "WhiteboardDocumentTests",

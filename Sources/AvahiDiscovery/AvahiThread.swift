@@ -1,5 +1,6 @@
 import CAvahi
 import Glibc
+import PeerCore
 import PeerDiscovery
 
 /// The thread on which one call of `advertise` or `browse` makes all its calls into libavahi.

@@ -1,3 +1,4 @@
+import PeerCore
 import PeerDiscovery
 
 /// The last reported availability of the discovery system.

@@ -1,4 +1,3 @@
-import NIOConcurrencyHelpers
 import NIOCore
 import PeerCore
 import PeerDiscovery
@@ -19,8 +18,8 @@ public enum SendMode: Sendable {
 public final class Session: Sendable {
   let core: NIOLoopBound<SessionCore>
   let eventLoop: any EventLoop
-  let published: NIOLockedValueBox<SessionSnapshot>
-  private let endpoints: NIOLockedValueBox<[PeerID: BulkEndpoint]>
+  let published: Locked<SessionSnapshot>
+  private let endpoints: Locked<[PeerID: BulkEndpoint]>
   let sender: MessageSender
   private let datagrams = DatagramQueue()
   private let observation = TrafficObservation()
@@ -54,7 +53,7 @@ public final class Session: Sendable {
     self.eventLoop = core.eventLoop
     self.published = core.published
     self.sender = MessageSender(published: core.published, confirmations: core.confirmations)
-    self.endpoints = core.bulk?.endpoints ?? NIOLockedValueBox([:])
+    self.endpoints = core.bulk?.endpoints ?? Locked([:])
     self.localPeer = core.localPeer
     self.incarnation = core.incarnation
     self.events = SessionEvents(queue: core.events, observation: observation)
@@ -66,21 +65,21 @@ public final class Session: Sendable {
   /// The session's id.
   ///
   /// If the local peer joined without knowing the id, the host supplied it.
-  public var id: SessionID { published.withLockedValue { $0.id } }
+  public var id: SessionID { published.withLock { $0.id } }
   /// The name of the session, as received from the host or the peer that admitted the local peer; empty if the session
   /// has no name.
-  public var name: UntrustedText { published.withLockedValue { $0.name } }
+  public var name: UntrustedText { published.withLock { $0.name } }
   /// The peer that created the session.
-  public var hostPeer: PeerID { published.withLockedValue { $0.host } }
+  public var hostPeer: PeerID { published.withLock { $0.host } }
 
   /// The connected peers that may admit newcomers if the host asks its user (TCK-6).
-  package var admitters: [PeerID] { published.withLockedValue { $0.admitters } }
+  package var admitters: [PeerID] { published.withLock { $0.admitters } }
 
   /// Returns the peers in the session, in the order of their ids, including those that are reconnecting.
-  public func connectedPeers() -> [PeerID] { published.withLockedValue { $0.order } }
+  public func connectedPeers() -> [PeerID] { published.withLock { $0.order } }
 
   /// Returns the peers of ``connectedPeers()`` with their state, in the same order.
-  public func peers() -> [PeerStatus] { published.withLockedValue { $0.statuses } }
+  public func peers() -> [PeerStatus] { published.withLock { $0.statuses } }
 
   /// Reports everything that the application receives from the session or sends through it, from now on.
   ///
@@ -172,7 +171,7 @@ public final class Session: Sendable {
     }
   }
 
-  package var endReason: SessionError? { published.withLockedValue { $0.end } }
+  package var endReason: SessionError? { published.withLock { $0.end } }
 
   // MARK: Resources and streams
 
@@ -225,14 +224,14 @@ public final class Session: Sendable {
   ///
   /// - Throws: `unknown` if no such transfer is in progress.
   public func cancelResource(_ id: TransferID, reason: String = "") throws(SessionError) {
-    for endpoint in endpoints.withLockedValue({ Array($0.values) }) where endpoint.cancelResource(id, reason: reason) {
+    for endpoint in endpoints.withLock({ Array($0.values) }) where endpoint.cancelResource(id, reason: reason) {
       return
     }
     throw SessionError(.unknown, "No transfer \(id) is in progress.")
   }
 
   private func endpoint(_ peer: PeerID) throws(SessionError) -> BulkEndpoint {
-    guard let endpoint = endpoints.withLockedValue({ $0[peer] }) else { throw SessionError.notInSession(peer) }
+    guard let endpoint = endpoints.withLock({ $0[peer] }) else { throw SessionError.notInSession(peer) }
     return endpoint
   }
 
@@ -271,7 +270,7 @@ extension Session {
   /// An application that queues its own messages can use it to queue one copy for all peers behind a relay
   /// (``send(_:to:mode:)``).
   public func nextHop(to peer: PeerID) -> PeerID {
-    published.withLockedValue { $0.routes[peer]?.relayed?.relay } ?? peer
+    published.withLock { $0.routes[peer]?.relayed?.relay } ?? peer
   }
 
   /// Returns the amount of data that the local peer has forwarded as a relay of this session; zero once the session is

@@ -1,4 +1,4 @@
-import NIOConcurrencyHelpers
+import PeerCore
 
 /// The events of one session, in order.
 ///
@@ -58,7 +58,7 @@ final class EventQueue: Sendable {
     var consumer: CheckedContinuation<[SessionEvent], Never>?
   }
 
-  private let state = NIOLockedValueBox(State())
+  private let state = Locked(State())
   private let maximumMessages: Int
   private let maximumBytes: Int
   private let onProgress: @Sendable (Progress) -> Void
@@ -82,7 +82,7 @@ final class EventQueue: Sendable {
   /// Moves the events from `events` to the queue, and leaves an empty array; returns whether the session must stop
   /// reading its links until ``Progress/tookAll``.
   func push(_ events: inout [SessionEvent], bytes: Int) -> Bool {
-    let (consumer, mustPause): (CheckedContinuation<[SessionEvent], Never>?, Bool) = state.withLockedValue { state in
+    let (consumer, mustPause): (CheckedContinuation<[SessionEvent], Never>?, Bool) = state.withLock { state in
       guard !state.isFinished else { return (nil, false) }
       if let consumer = state.consumer {
         state.consumer = nil
@@ -105,7 +105,7 @@ final class EventQueue: Sendable {
 
   /// Ends the sequence after the waiting events are read.
   func finish() {
-    let consumer = state.withLockedValue { state in
+    let consumer = state.withLock { state in
       state.isFinished = true
       defer { state.consumer = nil }
       return state.consumer
@@ -117,7 +117,7 @@ final class EventQueue: Sendable {
   func removeAll() async -> [SessionEvent] {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let (answer, mustResume): ([SessionEvent]?, Bool) = state.withLockedValue { state in
+        let (answer, mustResume): ([SessionEvent]?, Bool) = state.withLock { state in
           if state.events.isEmpty && !state.isFinished && !Task.isCancelled {
             precondition(state.consumer == nil, "a session's events can have only one consumer")
             state.consumer = continuation
@@ -134,7 +134,7 @@ final class EventQueue: Sendable {
         if let answer { continuation.resume(returning: answer) }
       }
     } onCancel: {
-      let consumer = state.withLockedValue { state in
+      let consumer = state.withLock { state in
         defer { state.consumer = nil }
         return state.consumer
       }

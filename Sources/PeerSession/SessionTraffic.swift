@@ -1,4 +1,4 @@
-import NIOConcurrencyHelpers
+import PeerCore
 
 /// Traffic between an application and a session, as `Session.observeTraffic(_:)` reports it.
 public enum SessionTraffic: Sendable {
@@ -19,12 +19,12 @@ public enum SessionTraffic: Sendable {
 }
 
 final class TrafficObservation: Sendable {
-  private let observer = NIOLockedValueBox<(@Sendable (SessionTraffic) -> Void)?>(nil)
+  private let observer = Locked<(@Sendable (SessionTraffic) -> Void)?>(nil)
 
-  func set(_ observer: (@Sendable (SessionTraffic) -> Void)?) { self.observer.withLockedValue { $0 = observer } }
+  func set(_ observer: (@Sendable (SessionTraffic) -> Void)?) { self.observer.withLock { $0 = observer } }
 
   func report(_ traffic: @autoclosure () -> SessionTraffic) {
-    guard let observer = observer.withLockedValue({ $0 }) else { return }
+    guard let observer = observer.withLock({ $0 }) else { return }
     let traffic = traffic()
     switch traffic {
     case .openedStream(let stream), .event(.streamOpened(let stream)): stream.observation.set(observer)

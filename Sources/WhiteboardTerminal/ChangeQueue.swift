@@ -1,4 +1,4 @@
-import Synchronization
+import PeerCore
 import Whiteboard
 import WhiteboardKit
 
@@ -13,7 +13,7 @@ final class ChangeQueue: Sendable {
     var first = 0
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   private static let limit = 4096
 

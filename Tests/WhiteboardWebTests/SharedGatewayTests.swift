@@ -2,8 +2,8 @@ import Foundation
 import NIOCore
 import NIOPosix
 import NIOSSL
+import PeerCore
 import PeerSession
-import Synchronization
 import Testing
 import WhiteboardKit
 
@@ -44,8 +44,8 @@ import WhiteboardKit
   }
 
   private final class Addresses: Sendable {
-    let current: Mutex<[String]>
-    init(_ first: [String]) { current = Mutex(first) }
+    let current: Locked<[String]>
+    init(_ first: [String]) { current = Locked(first) }
   }
 
   @Test("[WEB-9] boards that let browsers join at the same time get the same gateway") func together() async throws {

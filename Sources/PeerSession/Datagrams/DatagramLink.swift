@@ -1,5 +1,5 @@
-import NIOConcurrencyHelpers
 import NIOCore
+import PeerCore
 import PeerWire
 
 /// Sends and receives the datagrams of one control link (7).
@@ -153,13 +153,13 @@ final class DatagramQueue: Sendable {
   private static let maximumMessages = 256
   private static let maximumBytes = 1 << 20
 
-  private let state = NIOLockedValueBox<(messages: CircularBuffer<Message>, bytes: Int)>((CircularBuffer(), 0))
+  private let state = Locked<(messages: CircularBuffer<Message>, bytes: Int)>((CircularBuffer(), 0))
 
   /// Adds a message; returns whether the queue was empty.
   ///
   /// If so, the caller must wake the event loop.
   func append(_ bytes: [UInt8], _ peers: [PeerID]?) -> Bool {
-    state.withLockedValue { state in
+    state.withLock { state in
       let wasEmpty = state.messages.isEmpty
       state.messages.append(Message(bytes: bytes, peers: peers))
       state.bytes += bytes.count
@@ -171,7 +171,7 @@ final class DatagramQueue: Sendable {
   }
 
   func removeAll() -> [Message] {
-    state.withLockedValue { state in
+    state.withLock { state in
       defer { state = (CircularBuffer(), 0) }
       return Array(state.messages)
     }

@@ -1,4 +1,4 @@
-import NIOConcurrencyHelpers
+import PeerCore
 import PeerDiscovery
 import PeerWire
 
@@ -6,10 +6,10 @@ import PeerWire
 ///
 /// It may be used from any task. The session's event loop writes the outboxes to the links.
 final class MessageSender: Sendable {
-  private let published: NIOLockedValueBox<SessionSnapshot>
+  private let published: Locked<SessionSnapshot>
   let confirmations: Confirmations
 
-  init(published: NIOLockedValueBox<SessionSnapshot>, confirmations: Confirmations) {
+  init(published: Locked<SessionSnapshot>, confirmations: Confirmations) {
     self.published = published
     self.confirmations = confirmations
   }
@@ -83,7 +83,7 @@ final class MessageSender: Sendable {
     case .link(let outbox, let sequence): try await outbox.acknowledgement(of: sequence)
     case .relay(let ledger, let number):
       if ledger.isConfirmed(number) { return }
-      let route = published.withLockedValue { $0.routes[peer] }
+      let route = published.withLock { $0.routes[peer] }
       guard let route, route.joinGeneration == track.joinGeneration, let relayed = route.relayed else {
         throw .notInSession(peer)
       }
@@ -100,7 +100,7 @@ final class MessageSender: Sendable {
   /// Returns the routes to the given peers, or to all if `peers` is `nil`; throws if a peer is not in the session, or
   /// the session is over.
   @discardableResult func routes(to peers: [PeerID]?) throws(SessionError) -> Routes {
-    let result: Result<Routes, SessionError> = published.withLockedValue { published in
+    let result: Result<Routes, SessionError> = published.withLock { published in
       if let end = published.end { return .failure(end) }
       guard let peers, peers != published.order else { return .success(published.everyone) }
       var routes = Routes()
@@ -117,7 +117,7 @@ final class MessageSender: Sendable {
   private func routes(toGenerations generations: [PeerID: UInt64]) throws(SessionError) -> (
     routes: Routes, absent: PeerID?
   ) {
-    let (end, present) = published.withLockedValue { ($0.end, $0.routes) }
+    let (end, present) = published.withLock { ($0.end, $0.routes) }
     if let end { throw end }
     var routes = Routes()
     var absent: PeerID?
@@ -185,7 +185,7 @@ final class MessageSender: Sendable {
   private func appendRelayed(_ bytes: [UInt8], _ group: Routes.Relayed, _ token: UInt64?, hasWaited: Bool)
     throws(SessionError) -> Attempt
   {
-    let result: Result<Attempt, SessionError> = published.withLockedValue { published in
+    let result: Result<Attempt, SessionError> = published.withLock { published in
       if let end = published.end { return .failure(end) }
       var numbers = RouteSet()
       var outbox: Outbox?
@@ -285,11 +285,11 @@ final class RouteLedger: Sendable {
   /// The maximum number of remembered CONFIRMs; an answer to an older one is ignored.
   private static let maximumAsked = 1_024
 
-  private let state = NIOLockedValueBox(State())
+  private let state = Locked(State())
 
   /// Counts one message; returns the number of the message, starting at 1.
   func countMessage() -> UInt64 {
-    state.withLockedValue { state in
+    state.withLock { state in
       state.sent += 1
       return state.sent
     }
@@ -297,22 +297,22 @@ final class RouteLedger: Sendable {
 
   /// Records that CONFIRM was sent after all messages so far.
   func asked(_ token: UInt64) {
-    state.withLockedValue { state in
+    state.withLock { state in
       if state.asked.count >= Self.maximumAsked { state.asked.removeFirst() }
       state.asked.append((token, state.sent))
     }
   }
 
   func confirmed(_ token: UInt64) {
-    state.withLockedValue { state in
+    state.withLock { state in
       guard let index = state.asked.firstIndex(where: { $0.token == token }) else { return }
       state.confirmed = max(state.confirmed, state.asked[index].sent)
       state.asked.removeSubrange(...index)
     }
   }
 
-  func isConfirmed(_ number: UInt64) -> Bool { state.withLockedValue { number <= $0.confirmed } }
+  func isConfirmed(_ number: UInt64) -> Bool { state.withLock { number <= $0.confirmed } }
 
   /// The number of messages that the peer has not confirmed.
-  var unconfirmed: Int { state.withLockedValue { Int($0.sent - $0.confirmed) } }
+  var unconfirmed: Int { state.withLock { Int($0.sent - $0.confirmed) } }
 }

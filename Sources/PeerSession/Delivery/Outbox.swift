@@ -1,5 +1,5 @@
-import NIOConcurrencyHelpers
 import NIOCore
+import PeerCore
 import PeerWire
 
 /// The reliable messages to one peer, protected by a lock so that any thread can send.
@@ -25,7 +25,7 @@ final class Outbox: Sendable {
 
   let peer: PeerID
   let joinGeneration: UInt64
-  private let state: NIOLockedValueBox<State>
+  private let state: Locked<State>
   private let eventLoop: any EventLoop
   private let onWork: @Sendable () -> Void
 
@@ -38,7 +38,7 @@ final class Outbox: Sendable {
   ) {
     self.peer = peer
     self.joinGeneration = joinGeneration
-    self.state = NIOLockedValueBox(State(sender: DeliverySender(capacity: capacity)))
+    self.state = Locked(State(sender: DeliverySender(capacity: capacity)))
     self.eventLoop = eventLoop
     self.onWork = onWork
   }
@@ -64,7 +64,7 @@ final class Outbox: Sendable {
   func appendNow(_ message: [UInt8], acknowledgeAtOnce: Bool, isRelays: Bool = false, hasWaited: Bool = false)
     throws(SessionError) -> UInt64?
   {
-    let attempt: (sequence: UInt64?, mustFlush: Bool, failure: SessionError?) = state.withLockedValue { state in
+    let attempt: (sequence: UInt64?, mustFlush: Bool, failure: SessionError?) = state.withLock { state in
       if let failure = state.failure { return (nil, false, failure) }
       guard hasWaited || state.roomWaiters.isEmpty, state.sender.hasRoom(for: message.count) else {
         return (nil, false, nil)
@@ -104,14 +104,14 @@ final class Outbox: Sendable {
   ///
   /// Cancellation ends the wait.
   private func wait(_ register: (inout State, Waiter) -> Result<Void, SessionError>?) async throws(SessionError) {
-    let id = state.withLockedValue { state in
+    let id = state.withLock { state in
       state.nextWaiter += 1
       return state.nextWaiter
     }
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let waiter = Waiter(id: id, amount: 0, continuation: continuation)
-        let answer: Result<Void, SessionError>? = state.withLockedValue { state in
+        let answer: Result<Void, SessionError>? = state.withLock { state in
           if Task.isCancelled { return .failure(.cancelled) }
           if let failure = state.failure { return .failure(failure) }
           return register(&state, waiter)
@@ -119,7 +119,7 @@ final class Outbox: Sendable {
         if let answer { continuation.resume(returning: answer) }
       }
     } onCancel: {
-      let cancelled = state.withLockedValue { state -> Waiter? in
+      let cancelled = state.withLock { state -> Waiter? in
         if let index = state.roomWaiters.firstIndex(where: { $0.id == id }) {
           return state.roomWaiters.remove(at: index)
         }
@@ -140,7 +140,7 @@ final class Outbox: Sendable {
   /// The message is rejected if the unacknowledged bytes far exceed the capacity, so that a relay that does not read
   /// cannot fill the memory.
   func appendControl(_ message: [UInt8]) -> Bool {
-    let (isTaken, mustFlush) = state.withLockedValue { state in
+    let (isTaken, mustFlush) = state.withLock { state in
       guard state.failure == nil else { return (true, false) }
       guard state.sender.usedBytes <= state.sender.capacity + 1_048_576 else { return (false, false) }
       _ = state.sender.append(message, acknowledgeAtOnce: false, isRelays: true)
@@ -155,7 +155,7 @@ final class Outbox: Sendable {
   ///
   /// If there are none, the next ``append(_:acknowledgeAtOnce:)`` calls `onWork` again.
   func dequeueUnsent() -> ByteBuffer? {
-    state.withLockedValue { state in
+    state.withLock { state in
       let bytes = state.sender.dequeueUnsent()
       if bytes == nil { state.isFlushScheduled = false }
       return bytes
@@ -175,7 +175,7 @@ final class Outbox: Sendable {
   private func update(_ change: (inout DeliverySender) throws(AcknowledgementError) -> Void)
     throws(AcknowledgementError)
   {
-    let result: Result<[Waiter], AcknowledgementError> = state.withLockedValue { state in
+    let result: Result<[Waiter], AcknowledgementError> = state.withLock { state in
       do throws(AcknowledgementError) { try change(&state.sender) } catch { return .failure(error) }
       var woken: [Waiter] = []
       let acknowledged = state.sender.acknowledged
@@ -199,7 +199,7 @@ final class Outbox: Sendable {
   ///
   /// Later calls fail with `error`.
   @discardableResult func fail(_ error: SessionError) -> Int {
-    let (woken, owed): ([Waiter], Int) = state.withLockedValue { state in
+    let (woken, owed): ([Waiter], Int) = state.withLock { state in
       guard state.failure == nil else { return ([], 0) }
       state.failure = error
       let woken = Array(state.roomWaiters) + state.acknowledgementWaiters
@@ -212,16 +212,16 @@ final class Outbox: Sendable {
   }
 
   /// Whether the peer never acknowledged anything (RSM-4).
-  var isUntouched: Bool { state.withLockedValue { $0.sender.acknowledged == 0 } }
+  var isUntouched: Bool { state.withLock { $0.sender.acknowledged == 0 } }
 
   /// Returns whether the peer may have received all parts up to `sequence` (RSM-2).
-  func hasSent(_ sequence: UInt64) -> Bool { state.withLockedValue { sequence <= $0.sender.lastSequence } }
+  func hasSent(_ sequence: UInt64) -> Bool { state.withLock { sequence <= $0.sender.lastSequence } }
 
-  var acknowledged: UInt64 { state.withLockedValue { $0.sender.acknowledged } }
+  var acknowledged: UInt64 { state.withLock { $0.sender.acknowledged } }
 
   /// Whether all sent messages were acknowledged.
-  var isDelivered: Bool { state.withLockedValue { $0.sender.unacknowledgedParts == 0 } }
+  var isDelivered: Bool { state.withLock { $0.sender.unacknowledgedParts == 0 } }
 
   /// Whether unsent bytes are queued.
-  var hasUnsent: Bool { state.withLockedValue { $0.sender.hasUnsent } }
+  var hasUnsent: Bool { state.withLock { $0.sender.hasUnsent } }
 }

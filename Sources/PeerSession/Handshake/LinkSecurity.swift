@@ -1,6 +1,6 @@
-import NIOConcurrencyHelpers
 import NIOCore
 import NIOSSL
+import PeerCore
 import PeerWire
 
 enum LinkSide: Sendable, Equatable {
@@ -18,13 +18,13 @@ final class LinkFacts: Sendable {
     var wrongPeer: PeerID?
     var exporter: LinkExporter?
   }
-  private let box = NIOLockedValueBox(Facts())
+  private let box = Locked(Facts())
 
-  var peer: PeerID? { box.withLockedValue { $0.peer } }
-  var wrongPeer: PeerID? { box.withLockedValue { $0.wrongPeer } }
-  var exporter: LinkExporter? { box.withLockedValue { $0.exporter } }
+  var peer: PeerID? { box.withLock { $0.peer } }
+  var wrongPeer: PeerID? { box.withLock { $0.wrongPeer } }
+  var exporter: LinkExporter? { box.withLock { $0.exporter } }
 
-  func update(_ change: (inout Facts) -> Void) { box.withLockedValue { change(&$0) } }
+  func update(_ change: (inout Facts) -> Void) { box.withLock { change(&$0) } }
 }
 
 /// Creates the TLS handlers of links (LNK-1 to LNK-4).

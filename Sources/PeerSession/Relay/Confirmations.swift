@@ -1,4 +1,4 @@
-import NIOConcurrencyHelpers
+import PeerCore
 
 /// The tasks that wait until relayed peers confirm earlier messages (RLY-9).
 ///
@@ -16,11 +16,11 @@ final class Confirmations: Sendable {
     var end: SessionError?
   }
 
-  private let state = NIOLockedValueBox(State())
+  private let state = Locked(State())
 
   /// Returns a token for a confirmation by the given peers; the caller must then call ``wait(for:)``.
   func begin(_ peers: [PeerID]) -> UInt64 {
-    state.withLockedValue { state in
+    state.withLock { state in
       state.lastToken += 1
       let end = state.end.map { Result<Void, SessionError>.failure($0) }
       state.waits[state.lastToken] = Wait(missing: Set(peers), result: end)
@@ -33,7 +33,7 @@ final class Confirmations: Sendable {
   func wait(for token: UInt64) async throws(SessionError) {
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let answer: Result<Void, SessionError>? = state.withLockedValue { state in
+        let answer: Result<Void, SessionError>? = state.withLock { state in
           if let result = state.waits[token]?.result ?? (Task.isCancelled ? .cancelled : nil) {
             state.waits[token] = nil
             return result
@@ -50,11 +50,11 @@ final class Confirmations: Sendable {
   }
 
   /// Discards a token that no task will wait for.
-  func abandon(_ token: UInt64) { state.withLockedValue { $0.waits[token] = nil } }
+  func abandon(_ token: UInt64) { state.withLock { $0.waits[token] = nil } }
 
   /// Records that a peer has all messages sent before the token.
   func confirmed(_ token: UInt64, by peer: PeerID) {
-    let isDone = state.withLockedValue { state in
+    let isDone = state.withLock { state in
       guard state.waits[token]?.missing.remove(peer) != nil else { return false }
       return state.waits[token]?.missing.isEmpty == true
     }
@@ -62,13 +62,13 @@ final class Confirmations: Sendable {
   }
 
   func failed(_ peer: PeerID, _ error: SessionError) {
-    let tokens = state.withLockedValue { state in state.waits.filter { $0.value.missing.contains(peer) }.keys.sorted() }
+    let tokens = state.withLock { state in state.waits.filter { $0.value.missing.contains(peer) }.keys.sorted() }
     for token in tokens { finish(token, .failure(error)) }
   }
 
   /// Fails all waits, because the session is over.
   func end(_ error: SessionError) {
-    let tokens = state.withLockedValue { state in
+    let tokens = state.withLock { state in
       state.end = error
       return state.waits.keys.sorted()
     }
@@ -76,7 +76,7 @@ final class Confirmations: Sendable {
   }
 
   private func finish(_ token: UInt64, _ result: Result<Void, SessionError>) {
-    let continuation = state.withLockedValue { state in
+    let continuation = state.withLock { state in
       guard var wait = state.waits[token], wait.result == nil else {
         return nil as CheckedContinuation<Result<Void, SessionError>, Never>?
       }

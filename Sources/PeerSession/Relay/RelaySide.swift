@@ -130,7 +130,7 @@ final class RelaySide {
 
   private func setPace(of entry: PeerEntry) {
     let pace = session.configuration.isPaced ? RelayPace(entry.passes, now: .uptime) : nil
-    session.published.withLockedValue { $0.paces[entry.id] = pace }
+    session.published.withLock { $0.paces[entry.id] = pace }
   }
 
   /// Handles a grant with which a peer proves that the host made it a relay (RLY-1).
@@ -160,7 +160,7 @@ final class RelaySide {
     guard entry.opensRoutes else { return }
     entry.isSessionRelay = false
     entry.isBridge = false
-    session.published.withLockedValue { $0.paces[entry.id] = nil }
+    session.published.withLock { $0.paces[entry.id] = nil }
     // If the relay is lost, the peers behind it are lost too. Otherwise, their departure is reported as a reset.
     for peer in relayed.lost(entry.id) { settle(peer, reason == .lost ? .lost : .reset) }
   }
@@ -286,7 +286,7 @@ final class RelaySide {
       // A sender holds this lock while it queues a CONFIRM and counts it. Take the lock, because the answer may arrive
       // in between.
       let ledger = session.entries[peer]?.relayed?.ledger
-      session.published.withLockedValue { _ in ledger?.confirmed(token) }
+      session.published.withLock { _ in ledger?.confirmed(token) }
       session.confirmations.confirmed(token, by: peer)
     default: break
     }

@@ -1,5 +1,4 @@
 import Logging
-import NIOConcurrencyHelpers
 import NIOCore
 import PeerCore
 import PeerDiscovery
@@ -16,12 +15,12 @@ final class SessionCore {
   let eventLoop: any EventLoop
   let events: EventQueue
   /// The part of the session that any thread may read.
-  let published: NIOLockedValueBox<SessionSnapshot>
+  let published: Locked<SessionSnapshot>
   let incarnation = SessionIncarnation.random()
   let logger: Logger
 
   /// The name of the session, sent to a dialler in ACCEPT (3.3); empty if the session has no name.
-  var name = UntrustedText("") { didSet { published.withLockedValue { [name] in $0.name = name } } }
+  var name = UntrustedText("") { didSet { published.withLock { [name] in $0.name = name } } }
   private(set) lazy var directory = MemberDirectory(self)
   private(set) lazy var dialler = MemberDialler(self)
   let messages = MessageDelivery()
@@ -57,7 +56,7 @@ final class SessionCore {
     self.transport = transport
     self.eventLoop = transport.eventLoop
     self.initialPolicy = policy
-    self.published = NIOLockedValueBox(SessionSnapshot(id: id, host: host))
+    self.published = Locked(SessionSnapshot(id: id, host: host))
     var logger = transport.configuration.logger
     logger[metadataKey: "session"] = "\(id.short)"
     self.logger = logger
@@ -118,7 +117,7 @@ final class SessionCore {
       )
       return (status: status, route: route)
     }
-    published.withLockedValue { published in
+    published.withLock { published in
       published.replacePeers(with: peers)
       published.id = id
       published.host = host
@@ -242,7 +241,7 @@ final class SessionCore {
       confirmations.failed(entry.id, SessionError(.peerLost, "The peer is no longer in the session."))
       bulk?.peerLeft(entry.id)
       // Senders count messages under the same lock, so the count cannot change after this.
-      let undelivered = published.withLockedValue { published in
+      let undelivered = published.withLock { published in
         published.routes[entry.id] = nil
         return relayed.ledger.unconfirmed
       }
@@ -297,7 +296,7 @@ final class SessionCore {
       entry.relayed = nil
       bulk?.peerLeft(entry.id, error)
     }
-    published.withLockedValue { $0.end(error) }
+    published.withLock { $0.end(error) }
     confirmations.end(error)
     admission.end()
     deliverEvents()
@@ -310,9 +309,9 @@ final class SessionCore {
 /// Connects an event queue to a session that is created after the queue.
 private final class ProgressRelay: Sendable {
   typealias Action = @Sendable (EventQueue.Progress) -> Void
-  private let action = NIOLockedValueBox<Action?>(nil)
-  func set(_ action: @escaping Action) { self.action.withLockedValue { $0 = action } }
-  func fire(_ progress: EventQueue.Progress) { action.withLockedValue { $0 }?(progress) }
+  private let action = Locked<Action?>(nil)
+  func set(_ action: @escaping Action) { self.action.withLock { $0 = action } }
+  func fire(_ progress: EventQueue.Progress) { action.withLock { $0 }?(progress) }
 }
 
 /// Detects changes of the local addresses, so that the session can send the new addresses to the peers (MEM-4).

@@ -1,5 +1,5 @@
-import NIOConcurrencyHelpers
 import NIOCore
+import PeerCore
 import PeerDiscovery
 
 /// The peers that announce a session while the local peer joins it by a link (DSC-28).
@@ -34,12 +34,12 @@ package final class AnnouncedListeners: Sendable {
   /// How long an attempt waits for announcements after every address failed.
   static let patience = TimeAmount.seconds(3)
 
-  private let state = NIOLockedValueBox(State())
+  private let state = Locked(State())
 
   package init() {}
 
   package func update(_ peers: [(peer: PeerID, addresses: [PeerAddress])], areMoreExpected: Bool) {
-    state.withLockedValue { state in
+    state.withLock { state in
       state.targets = peers.flatMap { listener in listener.addresses.map { Target(peer: listener.peer, address: $0) } }
       state.areMoreExpected = areMoreExpected
     }
@@ -47,7 +47,7 @@ package final class AnnouncedListeners: Sendable {
 
   /// The addresses of the announced peers that have not refused the local peer.
   var targets: [Target] {
-    state.withLockedValue { state in
+    state.withLock { state in
       state.targets.filter { target in
         !state.dead.contains(target) && target.peer.map { state.refusals[$0] == nil } ?? false
       }
@@ -56,17 +56,17 @@ package final class AnnouncedListeners: Sendable {
 
   /// Returns whether a further announcement may arrive soon.
   func areExpected(after elapsed: TimeAmount) -> Bool {
-    elapsed < Self.patience && state.withLockedValue { $0.areMoreExpected }
+    elapsed < Self.patience && state.withLock { $0.areMoreExpected }
   }
 
   /// The number of refusals after which another peer is dialed.
-  var refusalCount: Int { state.withLockedValue { $0.refusalCount } }
+  var refusalCount: Int { state.withLock { $0.refusalCount } }
 
   /// Records that a peer did not admit the local peer.
   ///
   /// Unless the peer that the link names no longer serves the session, or is just leaving, its answer is final.
   func refused(_ target: Target, _ error: SessionError, isNamed: Bool) {
-    state.withLockedValue { state in
+    state.withLock { state in
       // A peer may serve the session at another address, with another process.
       if error.isDeparture {
         state.dead.insert(target)
@@ -82,16 +82,16 @@ package final class AnnouncedListeners: Sendable {
   }
 
   /// The answer of the peer that the link names, if that peer no longer serves the session.
-  var namedRefusal: SessionError? { state.withLockedValue { $0.namedRefusal } }
+  var namedRefusal: SessionError? { state.withLock { $0.namedRefusal } }
 
   /// The announced peers that did not admit the local peer, with the reasons, in order.
-  package var refusals: [(peer: PeerID, error: SessionError)] { state.withLockedValue { $0.history } }
+  package var refusals: [(peer: PeerID, error: SessionError)] { state.withLock { $0.history } }
 
-  func isDead(_ target: Target) -> Bool { state.withLockedValue { $0.dead.contains(target) } }
+  func isDead(_ target: Target) -> Bool { state.withLock { $0.dead.contains(target) } }
 
   /// Removes the temporary refusals, so that these peers are dialed again, and returns one of them.
   func takeTemporaryRefusal() -> SessionError? {
-    state.withLockedValue { state in
+    state.withLock { state in
       let temporary = state.refusals.filter { JoinRetry.isTemporary($0.value) }
       for peer in temporary.keys { state.refusals[peer] = nil }
       return temporary.values.first

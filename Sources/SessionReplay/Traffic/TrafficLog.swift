@@ -1,6 +1,6 @@
 import FoundationEssentials
+import PeerCore
 import PeerSession
-import Synchronization
 import WhiteboardDocument
 
 /// The part of a session's traffic that is recorded.
@@ -62,7 +62,7 @@ public final class TrafficLog: Sendable {
   private let arrival: AsyncStream<Void>.Continuation
   private let scope: TrafficScope
   private let now: @Sendable () -> Int64
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   /// Creates an empty log.
   ///

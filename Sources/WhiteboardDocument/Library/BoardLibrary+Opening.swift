@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import Synchronization
+import PeerCore
 import Whiteboard
 
 /// Boards are identified by the names and ids that are stored in their files.
@@ -292,7 +292,7 @@ enum KnownBoards {
   /// The maximum number of remembered files.
   private static let limit = 16_384
 
-  private static let entries = Mutex<[String: Entry]>([:])
+  private static let entries = Locked<[String: Entry]>([:])
 
   /// Returns the id of the board in a file; blocks the thread; throws the error of a file that cannot be read.
   static func board(of path: String) throws -> [UInt8] {
@@ -330,14 +330,14 @@ enum KnownBoards {
 /// waits for other processes on a thread of its own.
 final class LibraryLock: Sendable {
   /// The callers that wait, by directory; a directory without an entry is not locked by this process.
-  private static let queues = Mutex<[String: [CheckedContinuation<Void, Never>]]>([:])
+  private static let queues = Locked<[String: [CheckedContinuation<Void, Never>]]>([:])
 
   private let directory: String
-  private let descriptor: Mutex<CInt?>
+  private let descriptor: Locked<CInt?>
 
   private init(_ directory: String, _ descriptor: CInt) {
     self.directory = directory
-    self.descriptor = Mutex(descriptor)
+    self.descriptor = Locked(descriptor)
   }
 
   /// Waits for the lock on a directory, in the order of the calls; fails if the directory accepts no lock file.

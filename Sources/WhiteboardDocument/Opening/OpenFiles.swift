@@ -1,5 +1,5 @@
 import GRDB
-import Synchronization
+import PeerCore
 
 /// If a process closes any descriptor of a file, it loses all of SQLite's locks on that file.
 ///
@@ -40,7 +40,7 @@ enum OpenFiles {
     }
   }
 
-  private static let state = Mutex(State())
+  private static let state = Locked(State())
 
   /// Opens a database connection and tracks it until it is closed.
   static func connecting(to path: String, _ mode: BoardDocument.Mode, _ open: () throws -> DatabaseQueue) throws

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import PeerCore
 
 /// The exclusive right to write a document, among all processes and within this one.
 ///
@@ -7,7 +7,7 @@ import Synchronization
 /// descriptor of it would release all of SQLite's locks. The kernel releases the lock when the process exits for any
 /// reason. A lock file that is left behind has no effect. Readers ignore the lock.
 final class WriterLock: Sendable {
-  private let descriptor: Mutex<CInt?>
+  private let descriptor: Locked<CInt?>
   private let path: String
   private let isOurs: Bool
 
@@ -27,7 +27,7 @@ final class WriterLock: Sendable {
       // removed file, so create another one.
       var ours = stat()
       if fstat(descriptor, &ours) == 0, Self.isFile(descriptor, at: path) {
-        self.descriptor = Mutex(descriptor)
+        self.descriptor = Locked(descriptor)
         self.path = path
         // This program creates only empty lock files, so a file with content belongs to another program.
         isOurs = ours.st_size == 0

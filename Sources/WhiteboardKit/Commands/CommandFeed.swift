@@ -1,4 +1,4 @@
-import NIOConcurrencyHelpers
+import PeerCore
 
 /// A queue through which a program passes commands to a board.
 package final class CommandFeed: CommandSource {
@@ -8,7 +8,7 @@ package final class CommandFeed: CommandSource {
     var waiter: CheckedContinuation<CommandInput?, Never>?
   }
 
-  private let state = NIOLockedValueBox(State())
+  private let state = Locked(State())
 
   package init() {}
 
@@ -17,7 +17,7 @@ package final class CommandFeed: CommandSource {
 
   /// Adds an item of input at the end; never waits.
   package func push(_ input: CommandInput) {
-    let waiter = state.withLockedValue { state in
+    let waiter = state.withLock { state in
       guard let waiter = state.waiter.take() else {
         state.inputs.append(input)
         return nil as CheckedContinuation<CommandInput?, Never>?
@@ -28,7 +28,7 @@ package final class CommandFeed: CommandSource {
   }
 
   package func finish() {
-    let waiter = state.withLockedValue { state in
+    let waiter = state.withLock { state in
       state.isFinished = true
       return state.waiter.take()
     }
@@ -41,7 +41,7 @@ package final class CommandFeed: CommandSource {
   package func nextInput() async -> CommandInput? {
     await withCancellation {
       await withCheckedContinuation { continuation in
-        let next: CommandInput?? = state.withLockedValue { state in
+        let next: CommandInput?? = state.withLock { state in
           guard state.inputs.isEmpty else { return state.inputs.removeFirst() }
           guard !state.isFinished else { return .some(nil) }
           state.waiter = continuation

@@ -1,4 +1,4 @@
-import NIOConcurrencyHelpers
+import PeerCore
 import PeerSession
 import Whiteboard
 
@@ -12,14 +12,14 @@ final class ChangeReaders: Sendable {
   /// The buffer lives as long as its reader.
   private struct Weak: Sendable { weak var buffer: ChangeBuffer? }
 
-  private let state = NIOLockedValueBox(State())
+  private let state = Locked(State())
 
   /// Whether there are no readers, so that changes need not be created.
-  var isEmpty: Bool { state.withLockedValue { $0.buffers.isEmpty } }
+  var isEmpty: Bool { state.withLock { $0.buffers.isEmpty } }
 
   func add() -> ChangeBuffer {
     let buffer = ChangeBuffer()
-    let isFinished = state.withLockedValue { state in
+    let isFinished = state.withLock { state in
       state.buffers.removeAll { $0.buffer == nil }
       state.buffers.append(Weak(buffer: buffer))
       return state.isFinished
@@ -31,12 +31,12 @@ final class ChangeReaders: Sendable {
   func publish(_ change: SharedBoard.Change) { for buffer in current { buffer.append(change) } }
 
   func finish() {
-    state.withLockedValue { $0.isFinished = true }
+    state.withLock { $0.isFinished = true }
     for buffer in current { buffer.finish() }
   }
 
   private var current: [ChangeBuffer] {
-    state.withLockedValue { state in
+    state.withLock { state in
       if state.buffers.contains(where: { $0.buffer == nil }) { state.buffers.removeAll { $0.buffer == nil } }
       return state.buffers.compactMap(\.buffer)
     }
@@ -121,13 +121,13 @@ final class ChangeBuffer: Sendable {
     }
   }
 
-  private let state = NIOLockedValueBox(State())
+  private let state = Locked(State())
 
   /// The number of elements in memory, including nil elements; for tests.
-  var storedCount: Int { state.withLockedValue { $0.changes.count } }
+  var storedCount: Int { state.withLock { $0.changes.count } }
 
   func append(_ change: SharedBoard.Change) {
-    let waiter: CheckedContinuation<SharedBoard.Change?, Never>? = state.withLockedValue { state in
+    let waiter: CheckedContinuation<SharedBoard.Change?, Never>? = state.withLock { state in
       guard !state.isFinished else { return nil }
       if state.waiter == nil { state.append(change) }
       return state.waiter.take()
@@ -136,7 +136,7 @@ final class ChangeBuffer: Sendable {
   }
 
   func finish() {
-    let waiter = state.withLockedValue { state in
+    let waiter = state.withLock { state in
       state.isFinished = true
       return state.waiter.take()
     }
@@ -147,7 +147,7 @@ final class ChangeBuffer: Sendable {
   func next() async -> SharedBoard.Change? {
     await withCancellation {
       await withCheckedContinuation { continuation in
-        let next: SharedBoard.Change?? = state.withLockedValue { state in
+        let next: SharedBoard.Change?? = state.withLock { state in
           if let change = state.next() { return change }
           guard !state.isFinished, !Task.isCancelled else { return .some(nil) }
           precondition(state.waiter == nil, "only one task can iterate over a sequence of changes")
@@ -157,7 +157,7 @@ final class ChangeBuffer: Sendable {
         if let next { continuation.resume(returning: next) }
       }
     } onCancel: {
-      let waiter = state.withLockedValue { $0.waiter.take() }
+      let waiter = state.withLock { $0.waiter.take() }
       waiter?.resume(returning: nil)
     }
   }

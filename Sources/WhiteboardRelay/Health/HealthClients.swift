@@ -1,5 +1,5 @@
-import NIOConcurrencyHelpers
 import NIOCore
+import PeerCore
 
 /// The clients of a server, and the number of their pending requests.
 final class HealthClients: Sendable {
@@ -11,7 +11,7 @@ final class HealthClients: Sendable {
   }
 
   private let limit: Int
-  private let state = NIOLockedValueBox(State())
+  private let state = Locked(State())
 
   init(limit: Int) { self.limit = limit }
 
@@ -21,7 +21,7 @@ final class HealthClients: Sendable {
   /// A client for which there is no room is included in the limit until its connection is closed.
   func admit(_ channel: any Channel) -> Bool {
     let id = ObjectIdentifier(channel)
-    let (isAdmitted, dropped) = state.withLockedValue { state -> (Bool, (any Channel)?) in
+    let (isAdmitted, dropped) = state.withLock { state -> (Bool, (any Channel)?) in
       let isFull = state.channels.count >= limit
       state.channels[id] = channel
       guard isFull else {
@@ -35,7 +35,7 @@ final class HealthClients: Sendable {
       return (true, state.channels.removeValue(forKey: oldest))
     }
     channel.closeFuture.whenComplete { _ in
-      self.state.withLockedValue {
+      self.state.withLock {
         $0.channels[id] = nil
         $0.incomplete.removeAll { $0 == id }
       }
@@ -47,14 +47,14 @@ final class HealthClients: Sendable {
   /// Records that a client has nothing more to send, because its request is complete or refused.
   func endReading(_ channel: any Channel) {
     let id = ObjectIdentifier(channel)
-    state.withLockedValue { $0.incomplete.removeAll { $0 == id } }
+    state.withLock { $0.incomplete.removeAll { $0 == id } }
   }
 
   /// Returns whether one more request may be passed to an endpoint.
   ///
   /// If so, the request is counted. The limit prevents requests from piling up if an endpoint hangs.
   func beginRequest() -> Bool {
-    state.withLockedValue {
+    state.withLock {
       guard $0.requests < limit else { return false }
       $0.requests += 1
       return true
@@ -62,12 +62,12 @@ final class HealthClients: Sendable {
   }
 
   /// Records that an endpoint has answered.
-  func endRequest() { state.withLockedValue { $0.requests -= 1 } }
+  func endRequest() { state.withLock { $0.requests -= 1 } }
 
   func closeAll(after listener: any Channel) async {
     // Ignore errors, because the channels may already be closed.
     try? await listener.close()
-    let channels = state.withLockedValue { Array($0.channels.values) }
+    let channels = state.withLock { Array($0.channels.values) }
     for channel in channels { try? await channel.close() }
   }
 }

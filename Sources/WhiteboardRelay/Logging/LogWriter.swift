@@ -1,7 +1,7 @@
 import Dispatch
 import Glibc
-import NIOConcurrencyHelpers
 import NIOCore
+import PeerCore
 
 /// A writer that writes lines to a file descriptor, in order, on its own thread.
 ///
@@ -23,7 +23,7 @@ public final class LogWriter: Sendable {
   private let descriptor: Int32
   private let limit: Int
   private let dropped: @Sendable () -> Void
-  private let state = NIOLockedValueBox(State())
+  private let state = Locked(State())
   private let queue = DispatchQueue(label: "whiteboard.log")
 
   /// Creates a writer for a descriptor.
@@ -48,7 +48,7 @@ public final class LogWriter: Sendable {
   ///   - note: A closure that returns the line to write in place of a number of dropped lines; `nil` if no such line
   ///     must be written.
   public func write(_ line: String, ifDropped note: (@Sendable (Int) -> String)? = nil) {
-    let (count, mustStart) = state.withLockedValue { state in
+    let (count, mustStart) = state.withLock { state in
       let count = state.lines.append(line, note: note, limit: limit)
       defer { state.isWriting = true }
       return (count, !state.isWriting)
@@ -70,7 +70,7 @@ public final class LogWriter: Sendable {
   private func writeAll() { while let line = next() { write(bytes: line) } }
 
   private func next() -> [UInt8]? {
-    state.withLockedValue { state in
+    state.withLock { state in
       guard let text = state.lines.takeFirst() else {
         state.isWriting = false
         return nil
@@ -87,7 +87,7 @@ public final class LogWriter: Sendable {
       if count >= 0 { rest = rest.dropFirst(count) } else if errno != EINTR, errno != EAGAIN { break }
     }
     guard rest.count < bytes.count else { return }
-    state.withLockedValue { $0.isMidLine = !rest.isEmpty }
+    state.withLock { $0.isMidLine = !rest.isEmpty }
   }
 
   /// Waits until a non-blocking descriptor is writable.

@@ -1,5 +1,5 @@
 import CoreMetrics
-import NIOConcurrencyHelpers
+import PeerCore
 import Synchronization
 
 /// The values of one family for one set of label values.
@@ -68,14 +68,14 @@ final class HistogramSeries: MetricSeries, RecorderHandler, TimerHandler {
   }
 
   private let upperBounds: [Double]
-  private let observations: NIOLockedValueBox<Observations>
+  private let observations: Locked<Observations>
 
   init(upperBounds: [Double]) {
     self.upperBounds = upperBounds
-    observations = NIOLockedValueBox(Observations(counts: Array(repeating: 0, count: upperBounds.count + 1)))
+    observations = Locked(Observations(counts: Array(repeating: 0, count: upperBounds.count + 1)))
   }
 
-  var reading: MetricReading { observations.withLockedValue { .observations(counts: $0.counts, sum: $0.sum) } }
+  var reading: MetricReading { observations.withLock { .observations(counts: $0.counts, sum: $0.sum) } }
 
   func record(_ value: Int64) { record(Double(value)) }
 
@@ -83,7 +83,7 @@ final class HistogramSeries: MetricSeries, RecorderHandler, TimerHandler {
     // Ignore NaN and infinity, because they would permanently invalidate the sum.
     guard value.isFinite else { return }
     let place = upperBounds.firstIndex { value <= $0 } ?? upperBounds.count
-    observations.withLockedValue {
+    observations.withLock {
       $0.counts[place] &+= 1
       $0.sum += value
     }

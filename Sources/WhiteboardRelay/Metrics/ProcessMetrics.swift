@@ -1,6 +1,6 @@
 import CoreMetrics
 import Glibc
-import NIOConcurrencyHelpers
+import PeerCore
 
 /// The resource usage of this process, under the usual Prometheus names.
 public struct ProcessMetrics: Sendable {
@@ -17,7 +17,7 @@ public struct ProcessMetrics: Sendable {
   private let residentMemory: Meter
   private let openDescriptors: Meter
   private let maximumDescriptors: Meter
-  private let countedTime = NIOLockedValueBox(0.0)
+  private let countedTime = Locked(0.0)
 
   /// Creates the metrics in a factory.
   ///
@@ -41,7 +41,7 @@ public struct ProcessMetrics: Sendable {
     var usage = rusage()
     if getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 {
       let time = Self.seconds(usage.ru_utime) + Self.seconds(usage.ru_stime)
-      countedTime.withLockedValue { counted in
+      countedTime.withLock { counted in
         guard time > counted else { return }
         processorTime.increment(by: time - counted)
         counted = time

@@ -1,5 +1,4 @@
 import CoreMetrics
-import NIOConcurrencyHelpers
 import PeerCore
 
 /// A metrics backend that stores measurements and writes them in the Prometheus text format.
@@ -40,7 +39,7 @@ public final class PrometheusMetrics: MetricsFactory {
 
   private let families: [MetricFamily]
   private let familiesByName: [String: MetricFamily]
-  private let series: NIOLockedValueBox<Table>
+  private let series: Locked<Table>
   private let refused: [Refusal: CounterSeries]
 
   /// Creates a factory for exactly the given families.
@@ -58,14 +57,14 @@ public final class PrometheusMetrics: MetricsFactory {
     var table: Table = [:]
     for family in families where family.labels.isEmpty { table[family.name] = [[]: Self.makeSeries(of: family.kind)] }
     table[Self.refusals.name] = Dictionary(uniqueKeysWithValues: refused.map { ([$0.rawValue], $1) })
-    series = NIOLockedValueBox(table)
+    series = Locked(table)
   }
 
   /// Returns all metrics in the text format 0.0.4, with families sorted by name and series by label values.
   ///
   /// - Complexity: O(n) in the series.
   public func text() -> String {
-    let table = series.withLockedValue { $0 }
+    let table = series.withLock { $0 }
     var text = PrometheusText()
     for family in families {
       text.append(family)
@@ -88,7 +87,7 @@ public final class PrometheusMetrics: MetricsFactory {
   {
     guard let family = familiesByName[name] else { return refuse(.unknownName) }
     guard let values = Self.values(of: family.labels, in: dimensions) else { return refuse(.wrongLabels) }
-    let found: (any MetricSeries)? = series.withLockedValue { table in
+    let found: (any MetricSeries)? = series.withLock { table in
       let known = table[name, default: [:]]
       if let one = known[values] { return one }
       guard known.count < Self.seriesLimit else { return nil }
@@ -118,7 +117,7 @@ public final class PrometheusMetrics: MetricsFactory {
   }
 
   private func forget(_ handler: AnyObject) {
-    series.withLockedValue { table in
+    series.withLock { table in
       for family in families where !family.labels.isEmpty && family != Self.refusals {
         guard let values = table[family.name]?.first(where: { $0.value === handler })?.key else { continue }
         table[family.name]?[values] = nil

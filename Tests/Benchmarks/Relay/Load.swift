@@ -1,5 +1,5 @@
 import Dispatch
-import NIOConcurrencyHelpers
+import PeerCore
 import Whiteboard
 import WhiteboardSync
 
@@ -12,9 +12,9 @@ final class LoadClock: Sendable {
   }
 
   private let start = DispatchTime.now().uptimeNanoseconds
-  private let state: NIOLockedValueBox<State>
+  private let state: Locked<State>
 
-  init(members: Int) { state = NIOLockedValueBox(State(times: Array(repeating: [], count: members))) }
+  init(members: Int) { state = Locked(State(times: Array(repeating: [], count: members))) }
 
   /// The number of seconds since the run began.
   var now: Double { Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9 }
@@ -24,18 +24,18 @@ final class LoadClock: Sendable {
   }
 
   var isLoaded: Bool {
-    get { state.withLockedValue { $0.isLoaded } }
-    set { state.withLockedValue { $0.isLoaded = newValue } }
+    get { state.withLock { $0.isLoaded } }
+    set { state.withLock { $0.isLoaded = newValue } }
   }
 
   /// Records the start of a member's next operation; operations are counted from 1.
   func began(_ operation: Int, of member: Int) {
     let now = now
-    state.withLockedValue { $0.times[member].append(now) }
+    state.withLock { $0.times[member].append(now) }
   }
 
   /// The start times of all operations of all members.
-  var times: [[Double]] { state.withLockedValue { $0.times } }
+  var times: [[Double]] { state.withLock { $0.times } }
 }
 
 /// The arrival times of the others' operations at one member.

@@ -1,6 +1,6 @@
-import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
+import PeerCore
 import PeerTestKit
 
 @testable import PeerSession
@@ -17,11 +17,11 @@ final class CuttingProxy: Sendable {
     var connections: [ObjectIdentifier: any Channel] = [:]
   }
 
-  private let state: NIOLockedValueBox<State>
+  private let state: Locked<State>
   private let group: any EventLoopGroup
   private let target: PeerAddress
   private let offsets: ClosedRange<Int>
-  private let listener = NIOLockedValueBox<(any Channel)?>(nil)
+  private let listener = Locked<(any Channel)?>(nil)
   private let (pairs, paired) = AsyncStream<Void>.makeStream()
   private let (stalls, stalled) = AsyncStream<Void>.makeStream()
 
@@ -30,11 +30,11 @@ final class CuttingProxy: Sendable {
     self.target = target
     self.offsets = offsets
     self.group = group
-    self.state = NIOLockedValueBox(State(generator: SeededGenerator(seed: seed), cutsLeft: 0))
+    self.state = Locked(State(generator: SeededGenerator(seed: seed), cutsLeft: 0))
   }
 
   /// The number of cut connections so far.
-  var cuts: Int { state.withLockedValue { $0.cuts } }
+  var cuts: Int { state.withLock { $0.cuts } }
 
   func start() async throws -> PeerAddress {
     let channel = try await ServerBootstrap(group: group).serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -42,7 +42,7 @@ final class CuttingProxy: Sendable {
         host: "127.0.0.1",
         port: 0
       ).get()
-    listener.withLockedValue { $0 = channel }
+    listener.withLock { $0 = channel }
     return PeerAddress(host: "127.0.0.1", port: channel.localAddress?.port ?? 0)
   }
 
@@ -51,7 +51,7 @@ final class CuttingProxy: Sendable {
 
   /// Cuts all current connections, and each further one until `count` were cut.
   func cut(_ count: Int) {
-    let open = state.withLockedValue { state in
+    let open = state.withLock { state in
       state.cutsLeft = count
       return Array(state.connections.values)
     }
@@ -60,7 +60,7 @@ final class CuttingProxy: Sendable {
 
   /// Cuts all current connections, and each later one after the given number of bytes in a direction.
   func cut(next plans: [(isUpstream: Bool, offset: Int)]) {
-    let open = state.withLockedValue { state in
+    let open = state.withLock { state in
       state.plans = plans
       return Array(state.connections.values)
     }
@@ -72,7 +72,7 @@ final class CuttingProxy: Sendable {
   /// On each later one, the listener receives only the first record of TLS, with which the dialler can finish its own
   /// part of TLS.
   func stall() {
-    let open = state.withLockedValue { state in
+    let open = state.withLock { state in
       state.isStalling = true
       return Array(state.connections.values)
     }
@@ -84,7 +84,7 @@ final class CuttingProxy: Sendable {
 
   /// Cuts the stalled connections, and forwards later ones completely.
   func resume() {
-    let open = state.withLockedValue { state in
+    let open = state.withLock { state in
       state.isStalling = false
       return Array(state.connections.values)
     }
@@ -93,8 +93,8 @@ final class CuttingProxy: Sendable {
 
   /// Cuts all connections, and accepts no more.
   func stop() async throws {
-    try await listener.withLockedValue { $0 }?.close()
-    for channel in state.withLockedValue({ Array($0.connections.values) }) {
+    try await listener.withLock { $0 }?.close()
+    for channel in state.withLock({ Array($0.connections.values) }) {
       // The remaining side must not be able to say goodbye on it.
       try? await channel.close()
     }
@@ -102,7 +102,7 @@ final class CuttingProxy: Sendable {
 
   private func pair(_ inbound: any Channel) -> EventLoopFuture<Void> {
     // The end of this connection: a direction and an offset, or no end.
-    let plan = state.withLockedValue { state -> (isUpstream: Bool, offset: Int)? in
+    let plan = state.withLock { state -> (isUpstream: Bool, offset: Int)? in
       if !state.plans.isEmpty { return state.plans.removeFirst() }
       guard state.cutsLeft > 0 else { return nil }
       return (Bool.random(using: &state.generator), Int.random(in: offsets, using: &state.generator))
@@ -113,7 +113,7 @@ final class CuttingProxy: Sendable {
     ).flatMap { outbound in
       inbound.eventLoop.makeCompletedFuture {
         let cut: @Sendable () -> Void = {
-          self.state.withLockedValue {
+          self.state.withLock {
             $0.cuts += 1
             $0.cutsLeft = max(0, $0.cutsLeft - 1)
           }
@@ -122,17 +122,17 @@ final class CuttingProxy: Sendable {
         }
         let up = plan.flatMap { $0.isUpstream ? $0.offset : nil }
         let down = plan.flatMap { $0.isUpstream ? nil : $0.offset }
-        if self.state.withLockedValue({ $0.isStalling }) {
+        if self.state.withLock({ $0.isStalling }) {
           let staller = Staller(to: outbound) { self.stalled.yield() }
           try inbound.pipeline.syncOperations.addHandler(staller)
         } else {
           try inbound.pipeline.syncOperations.addHandler(Forwarder(to: outbound, limit: up, cut))
         }
         try outbound.pipeline.syncOperations.addHandler(Forwarder(to: inbound, limit: down, cut))
-        self.state.withLockedValue { $0.connections[ObjectIdentifier(inbound)] = inbound }
+        self.state.withLock { $0.connections[ObjectIdentifier(inbound)] = inbound }
         self.paired.yield()
         inbound.closeFuture.whenComplete { _ in
-          self.state.withLockedValue { $0.connections[ObjectIdentifier(inbound)] = nil }
+          self.state.withLock { $0.connections[ObjectIdentifier(inbound)] = nil }
         }
       }
     }

@@ -1,6 +1,6 @@
-import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
+import PeerCore
 import PeerTestKit
 import Testing
 
@@ -125,40 +125,40 @@ final class DeliveryBook: Sendable {
     var waiter: (marker: UInt32, continuation: CheckedContinuation<Void, Never>)?
   }
 
-  private let state = NIOLockedValueBox(State())
+  private let state = Locked(State())
 
   func nextNumber() -> UInt64 {
-    state.withLockedValue {
+    state.withLock {
       $0.last += 1
       return $0.last
     }
   }
 
   func nextMarker() -> UInt32 {
-    state.withLockedValue {
+    state.withLock {
       $0.lastMarker += 1
       return $0.lastMarker
     }
   }
 
-  func sent(_ number: UInt64, _ receipt: SendReceipt) { state.withLockedValue { $0.sent.append((number, receipt)) } }
+  func sent(_ number: UInt64, _ receipt: SendReceipt) { state.withLock { $0.sent.append((number, receipt)) } }
 
   func follow(_ session: Session) async {
     for await event in session.events {
       switch event {
       case .message(let bytes, _) where bytes.count == 8:
         let number = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        state.withLockedValue { $0.received.append(number) }
+        state.withLock { $0.received.append(number) }
       case .message(let bytes, _) where bytes.count == 4: receivedMarker(bytes.reduce(0) { $0 << 8 | UInt32($1) })
       case .peerLeft(_, let reason, let undelivered):
-        state.withLockedValue { $0.departures.append((reason, undelivered)) }
+        state.withLock { $0.departures.append((reason, undelivered)) }
       default: break
       }
     }
   }
 
   private func receivedMarker(_ marker: UInt32) {
-    let waiter = state.withLockedValue { state -> CheckedContinuation<Void, Never>? in
+    let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
       state.receivedMarker = marker
       guard let waiter = state.waiter, waiter.marker <= marker else { return nil }
       state.waiter = nil
@@ -170,7 +170,7 @@ final class DeliveryBook: Sendable {
   /// Waits until the other side's marker has been read from the events.
   func waitForMarker(_ marker: UInt32) async {
     await withCheckedContinuation { continuation in
-      let isReceived = state.withLockedValue { state in
+      let isReceived = state.withLock { state in
         let isReceived = state.receivedMarker >= marker
         if !isReceived { state.waiter = (marker, continuation) }
         return isReceived
@@ -179,11 +179,11 @@ final class DeliveryBook: Sendable {
     }
   }
 
-  var received: [UInt64] { state.withLockedValue { $0.received } }
-  var departures: [(reason: DepartureReason, undelivered: Int)] { state.withLockedValue { $0.departures } }
+  var received: [UInt64] { state.withLock { $0.received } }
+  var departures: [(reason: DepartureReason, undelivered: Int)] { state.withLock { $0.departures } }
   /// Returns the numbers that the other peer confirmed, and the unconfirmed ones.
   func confirmed(by peer: PeerID) -> (delivered: [UInt64], undelivered: [UInt64]) {
-    let sent = state.withLockedValue { $0.sent }
+    let sent = state.withLock { $0.sent }
     return (
       sent.filter { $0.receipt.isConfirmed(by: peer) }.map(\.number),
       sent.filter { !$0.receipt.isConfirmed(by: peer) }.map(\.number)

@@ -1,5 +1,5 @@
 import Foundation
-import NIOConcurrencyHelpers
+import PeerCore
 import PeerDiscovery
 import Testing
 
@@ -81,7 +81,7 @@ import Testing
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
         let hosted = try await alice.host(.random(), admission: .anyone)
-        let told = NIOLockedValueBox<[String]>([])
+        let told = Locked<[String]>([])
         hosted.observeTraffic { traffic in
           let line: String? =
             switch traffic {
@@ -95,9 +95,9 @@ import Testing
             case .streamFinished(_, let isSent): "\(isSent ? "->" : "<-") finished"
             case .event, .openedStream, .streamBroke: nil
             }
-          if let line { told.withLockedValue { $0.append(line) } }
+          if let line { told.withLock { $0.append(line) } }
         }
-        let received = NIOLockedValueBox<PeerStream?>(nil)
+        let received = Locked<PeerStream?>(nil)
         let joined = try await bob.join(hosted.id, of: alice)
         var events = hosted.events.makeAsyncIterator()
         func until(_ holds: (SessionEvent) -> Bool) async {
@@ -117,10 +117,10 @@ import Testing
         await until { event in
           guard case .streamOpened(let found) = event else { return false }
           // Its bytes are reported as they are read below.
-          received.withLockedValue { $0 = found }
+          received.withLock { $0 = found }
           return true
         }
-        let found = try #require(received.withLockedValue { $0 })
+        let found = try #require(received.withLock { $0 })
         for try await _ in found.inbound {}
         try await found.write([7])
         try await found.finish()
@@ -129,7 +129,7 @@ import Testing
         hosted.observeTraffic(nil)
         await hosted.leave()
         #expect(
-          told.withLockedValue { $0 } == [
+          told.withLock { $0 } == [
             "joined bob", "-> [1] to 1", "-> [2] to 1", "-> datagram [3] to 1", "<- [5]", "<- stream s", "<- bytes [6]",
             "<- finished", "-> bytes [7]", "-> finished", "left left",
           ]

@@ -1,6 +1,6 @@
 import Foundation
 import Logging
-import NIOConcurrencyHelpers
+import PeerCore
 import PeerDiscovery
 import Testing
 

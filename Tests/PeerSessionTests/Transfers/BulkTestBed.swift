@@ -1,7 +1,7 @@
 import Crypto
-import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
+import PeerCore
 import PeerDiscovery
 import PeerTestKit
 import PeerWire
@@ -130,13 +130,13 @@ final class ManualClock: Clock, Sendable {
     var sleepers: [Sleeper] = []
   }
 
-  private let state = NIOLockedValueBox(State())
-  var sleeperCount: Int { state.withLockedValue { $0.sleepers.count } }
-  var now: Instant { state.withLockedValue { $0.now } }
+  private let state = Locked(State())
+  var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+  var now: Instant { state.withLock { $0.now } }
   var minimumResolution: Duration { .zero }
 
   func advance(by duration: Duration) {
-    let woken = state.withLockedValue { state in
+    let woken = state.withLock { state in
       state.now = state.now.advanced(by: duration)
       let now = state.now
       defer { state.sleepers.removeAll { $0.deadline <= now } }
@@ -146,13 +146,13 @@ final class ManualClock: Clock, Sendable {
   }
 
   func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-    let id = state.withLockedValue { state in
+    let id = state.withLock { state in
       state.nextID += 1
       return state.nextID
     }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let result: Result<Void, any Error>? = state.withLockedValue { state in
+        let result: Result<Void, any Error>? = state.withLock { state in
           if Task.isCancelled { return .failure(CancellationError()) }
           if state.now >= deadline { return .success(()) }
           state.sleepers.append(Sleeper(id: id, deadline: deadline, continuation: continuation))
@@ -161,7 +161,7 @@ final class ManualClock: Clock, Sendable {
         if let result { continuation.resume(with: result) }
       }
     } onCancel: {
-      let sleeper = state.withLockedValue { state in
+      let sleeper = state.withLock { state in
         state.sleepers.firstIndex { $0.id == id }.map { state.sleepers.remove(at: $0) }
       }
       sleeper?.continuation.resume(throwing: CancellationError())
@@ -191,16 +191,16 @@ final class RecordedEvents: BulkEvents {
     let continuation: CheckedContinuation<Void, Never>
   }
 
-  private let state = NIOLockedValueBox(State())
+  private let state = Locked(State())
 
-  var started: [ResourceInfo] { state.withLockedValue { $0.started } }
+  var started: [ResourceInfo] { state.withLock { $0.started } }
   var finished: [(info: ResourceInfo, result: Result<ReceivedResource, SessionError>)] {
-    state.withLockedValue { $0.finished }
+    state.withLock { $0.finished }
   }
-  var progress: [(id: TransferID, bytes: Int, total: Int)] { state.withLockedValue { $0.progress } }
+  var progress: [(id: TransferID, bytes: Int, total: Int)] { state.withLock { $0.progress } }
 
   /// The offers that ended before their decision.
-  var abandoned: [ResourceInfo] { state.withLockedValue { $0.abandoned } }
+  var abandoned: [ResourceInfo] { state.withLock { $0.abandoned } }
 
   func refuse(_ name: String) { change { $0.unwanted.insert(name) } }
 
@@ -214,14 +214,14 @@ final class RecordedEvents: BulkEvents {
   func decide(_ name: String) { change { $0.undecided.remove(name) } }
 
   func isRequested(_ info: ResourceInfo) async -> Bool {
-    state.withLockedValue { $0.requested.contains(info.name.raw) }
+    state.withLock { $0.requested.contains(info.name.raw) }
   }
 
   func wants(_ info: ResourceInfo) async -> Bool {
     change { $0.asked.append(info) }
     await wait { !$0.undecided.contains(info.name.raw) }
     if Task.isCancelled { change { $0.abandoned.append(info) } }
-    return !Task.isCancelled && state.withLockedValue { !$0.unwanted.contains(info.name.raw) }
+    return !Task.isCancelled && state.withLock { !$0.unwanted.contains(info.name.raw) }
   }
   func resourceStarted(_ info: ResourceInfo) async { change { $0.started.append(info) } }
   func resourceProgress(_ id: TransferID, bytes: Int, of total: Int) {
@@ -234,13 +234,13 @@ final class RecordedEvents: BulkEvents {
 
   /// Waits until the condition holds, or the task is canceled.
   func wait(until condition: @escaping @Sendable (State) -> Bool) async {
-    let id = state.withLockedValue { state in
+    let id = state.withLock { state in
       state.lastWaiter += 1
       return state.lastWaiter
     }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let isOver = state.withLockedValue { state in
+        let isOver = state.withLock { state in
           if condition(state) || Task.isCancelled { return true }
           state.waiters.append(Waiter(id: id, condition: condition, continuation: continuation))
           return false
@@ -248,7 +248,7 @@ final class RecordedEvents: BulkEvents {
         if isOver { continuation.resume() }
       }
     } onCancel: {
-      let waiter = state.withLockedValue { state in
+      let waiter = state.withLock { state in
         state.waiters.firstIndex { $0.id == id }.map { state.waiters.remove(at: $0) }
       }
       waiter?.continuation.resume()
@@ -259,7 +259,7 @@ final class RecordedEvents: BulkEvents {
   func nextStream() async throws -> PeerStream {
     await wait { !$0.streams.isEmpty }
     try Task.checkCancellation()
-    return state.withLockedValue { $0.streams.removeFirst() }
+    return state.withLock { $0.streams.removeFirst() }
   }
 
   /// Releases the streams that the test did not use.
@@ -272,7 +272,7 @@ final class RecordedEvents: BulkEvents {
   }
 
   private func change(_ body: (inout State) -> Void) {
-    let waiters = state.withLockedValue { state in
+    let waiters = state.withLock { state in
       body(&state)
       let now = state
       let met = now.waiters.filter { $0.condition(now) }
@@ -342,7 +342,7 @@ final class LoopbackLinks: BulkLinkProvider {
     var held: [CheckedContinuation<Void, Never>] = []
   }
 
-  private let state = NIOLockedValueBox(State())
+  private let state = Locked(State())
   private let server: any Channel
 
   private init(_ server: any Channel) { self.server = server }
@@ -355,26 +355,26 @@ final class LoopbackLinks: BulkLinkProvider {
   }
 
   /// The number of links opened so far.
-  var opened: Int { state.withLockedValue { $0.opened } }
+  var opened: Int { state.withLock { $0.opened } }
 
   /// Makes each of the next links break after the given number of bytes.
   func cut(after bytes: [Int], isSilent: Bool = false) {
-    state.withLockedValue { state in
+    state.withLock { state in
       state.cuts += bytes
       state.isSilent = isSilent
     }
   }
 
-  func fail(with errors: [SessionError]) { state.withLockedValue { $0.failures += errors } }
+  func fail(with errors: [SessionError]) { state.withLock { $0.failures += errors } }
 
   /// Holds back all new links until ``release()``, as if the peer were reconnecting.
-  func hold() { state.withLockedValue { $0.isHeld = true } }
+  func hold() { state.withLock { $0.isHeld = true } }
 
   /// Holds back all links after the next `count` links, until ``release()``.
-  func hold(after count: Int) { state.withLockedValue { $0.linksBeforeHold = count } }
+  func hold(after count: Int) { state.withLock { $0.linksBeforeHold = count } }
 
   func release() {
-    let held = state.withLockedValue { state in
+    let held = state.withLock { state in
       state.isHeld = false
       defer { state.held = [] }
       return state.held
@@ -385,7 +385,7 @@ final class LoopbackLinks: BulkLinkProvider {
   func openLink(to peer: PeerID) async throws(SessionError) -> BulkLink {
     await withTaskCancellationHandler {
       await withCheckedContinuation { waiter in
-        let isFree = state.withLockedValue { state in
+        let isFree = state.withLock { state in
           if state.isHeld && !Task.isCancelled {
             state.held.append(waiter)
             return false
@@ -402,14 +402,14 @@ final class LoopbackLinks: BulkLinkProvider {
       release()
     }
     if Task.isCancelled { throw .cancelled }
-    let (failure, cut): (SessionError?, Int?) = state.withLockedValue { state in
+    let (failure, cut): (SessionError?, Int?) = state.withLock { state in
       if !state.failures.isEmpty { return (state.failures.removeFirst(), nil) }
       state.opened += 1
       return (nil, state.cuts.isEmpty ? nil : state.cuts.removeFirst())
     }
     if let failure { throw failure }
     do {
-      return try await Self.connect(to: server.localAddress, cut: cut, isSilent: state.withLockedValue { $0.isSilent })
+      return try await Self.connect(to: server.localAddress, cut: cut, isSilent: state.withLock { $0.isSilent })
     } catch { throw SessionError(.unreachable, "\(error)") }
   }
 

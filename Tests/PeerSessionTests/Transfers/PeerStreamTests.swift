@@ -1,5 +1,5 @@
-import NIOConcurrencyHelpers
 import NIOCore
+import PeerCore
 import PeerDiscovery
 import PeerTestKit
 import PeerWire
@@ -48,21 +48,21 @@ import Testing
     try await BulkTestBed.run { bed in
       let ours = try await bed.sender.openStream(named: "s")
       let theirs = try await bed.receiverEvents.nextStream()
-      let written = NIOLockedValueBox(0)
+      let written = Locked(0)
       let total = 200
       let piece = [UInt8](repeating: 7, count: 1_000_000)
       let writer = Task {
         for _ in 0..<total {
           try await ours.write(piece)
-          written.withLockedValue { $0 += piece.count }
+          written.withLock { $0 += piece.count }
         }
         try await ours.finish()
       }
       // Our side is full and the other side holds data, so only the reader can make progress.
       await eventually { ours.core.waitingBytes >= BulkWriter.limit && theirs.core.heldBytes >= StreamCore.heldLimit }
-      let before = written.withLockedValue { $0 }
+      let before = written.withLock { $0 }
       for _ in 0..<10_000 { await Task.yield() }
-      let sent = written.withLockedValue { $0 }
+      let sent = written.withLock { $0 }
       print("written before the writer had to wait: \(sent), a moment before: \(before)")
       // 1 MiB held there, 1 MiB waiting here, and the system's two buffers.
       #expect(sent < 60_000_000)

@@ -1,5 +1,4 @@
 import Crypto
-import NIOConcurrencyHelpers
 import NIOCore
 import PeerCore
 import PeerDiscovery
@@ -272,17 +271,17 @@ import Musl
 
   /// A disk that blocks writes, so that a transfer stalls midway.
   final class SlowDisk: Sendable {
-    private let isOpen = NIOLockedValueBox(false)
-    private let writes = NIOLockedValueBox(0)
-    var hasWritten: Bool { writes.withLockedValue { $0 > 0 } }
-    func release() { isOpen.withLockedValue { $0 = true } }
+    private let isOpen = Locked(false)
+    private let writes = Locked(0)
+    var hasWritten: Bool { writes.withLock { $0 > 0 } }
+    func release() { isOpen.withLock { $0 = true } }
     var calls: DiskCalls {
       var calls = DiskCalls.system
       calls.write = { [self] descriptor, bytes, offset in
         // The record of a transfer is small and is not blocked.
         if bytes.count > 1_024 {
-          writes.withLockedValue { $0 += 1 }
-          while !isOpen.withLockedValue({ $0 }) { sched_yield() }
+          writes.withLock { $0 += 1 }
+          while !isOpen.withLock({ $0 }) { sched_yield() }
         }
         return DiskCalls.system.write(descriptor, bytes, offset)
       }
@@ -604,17 +603,17 @@ import Musl
         let path = try bed.directory.sparseFile("big", size: 1 << 30)
         let before = residentBytes()
         let transfer = try bed.sender.sendResource(atPath: path, named: "big")
-        let peak = NIOLockedValueBox(0)
+        let peak = Locked(0)
         let sampler = Task {
           while !Task.isCancelled {
-            peak.withLockedValue { $0 = max($0, residentBytes()) }
+            peak.withLock { $0 = max($0, residentBytes()) }
             try? await Task.sleep(for: .milliseconds(20))
           }
         }
         _ = try await transfer.result()
         sampler.cancel()
         await sampler.value
-        let grown = peak.withLockedValue { $0 } - before
+        let grown = peak.withLock { $0 } - before
         print("1 GiB: resident memory grew by \(grown / 1_048_576) MiB, both sides together")
         try #require(grown < 32 << 20)
       }

@@ -1,4 +1,4 @@
-import Synchronization
+import PeerCore
 
 @testable import Whiteboard
 @testable import WhiteboardKit
@@ -9,7 +9,7 @@ actor Hand: EventSink {
   private let feed = CommandFeed()
   private var sharedBoard: SharedBoard?
   private var client = BoardClient(columns: 100, rows: 24, dotStyle: .braille)
-  private let changes = Mutex<[BoardChange]>([])
+  private let changes = Locked<[BoardChange]>([])
   private var now = Duration.zero
   private var asked = 0
   private var answered = 0

@@ -1,5 +1,5 @@
 import CommandLines
-import Synchronization
+import PeerCore
 import Testing
 import WhiteboardDocument
 
@@ -80,7 +80,7 @@ import WhiteboardDocument
     }
 
     let feed = CommandFeed()
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let told: AsyncStream<BoardEvent>
     private let telling: AsyncStream<BoardEvent>.Continuation
 

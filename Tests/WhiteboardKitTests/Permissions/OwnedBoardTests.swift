@@ -1,7 +1,7 @@
 import CommandLines
 import FoundationEssentials
+import PeerCore
 import PeerSession
-import Synchronization
 import Testing
 
 @testable import WhiteboardKit
@@ -56,7 +56,7 @@ import Testing
   }
 
   private final class Count: Sendable {
-    private let count = Mutex(0)
+    private let count = Locked(0)
 
     func next() -> Int {
       count.withLock { count in

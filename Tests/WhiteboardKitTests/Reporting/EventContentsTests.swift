@@ -1,5 +1,5 @@
 import CommandLines
-import Synchronization
+import PeerCore
 import Testing
 import Whiteboard
 
@@ -35,8 +35,8 @@ import Whiteboard
   private final class ChatReader: EventSink {
     let feed = CommandFeed()
     let events: AsyncStream<BoardEvent>
-    let shown = Mutex<Set<ObjectID>>([])
-    let removed = Mutex<Set<ObjectID>>([])
+    let shown = Locked<Set<ObjectID>>([])
+    let removed = Locked<Set<ObjectID>>([])
     private let source: AsyncStream<BoardEvent>.Continuation
 
     init() { (events, source) = AsyncStream.makeStream() }

@@ -1,4 +1,4 @@
-import NIOConcurrencyHelpers
+import PeerCore
 import Testing
 import WhiteboardRelay
 
@@ -101,7 +101,7 @@ struct HealthServerTests {
     .timeLimit(.minutes(2))
   ) func endsWithScope() async throws {
     struct Enough: Error {}
-    let last = NIOLockedValueBox<(port: Int, client: RawClient)?>(nil)
+    let last = Locked<(port: Int, client: RawClient)?>(nil)
     var configuration = Self.configuration
     // No other test listens on this address, so the port stays free after the server ends.
     configuration.host = "127.0.0.9"
@@ -110,11 +110,11 @@ struct HealthServerTests {
         // The answer to a later client shows that this one has been accepted.
         let client = try await RawClient(host: "127.0.0.9", port: server.port)
         _ = try await HealthProbe(host: "127.0.0.9", port: server.port).ask("/healthz")
-        last.withLockedValue { $0 = (server.port, client) }
+        last.withLock { $0 = (server.port, client) }
         throw Enough()
       }
     }
-    let (port, client) = try #require(last.withLockedValue { $0 })
+    let (port, client) = try #require(last.withLock { $0 })
     #expect(try await client.read() == "")
     // A process that another test starts also holds the listening socket until it calls exec.
     while let late = try? await RawClient(host: "127.0.0.9", port: port) { #expect(try await late.read() == "") }
@@ -123,13 +123,13 @@ struct HealthServerTests {
   @Test("an endpoint that hangs is answered by the server, and its requests do not accumulate")
   func survivesHangingEndpoint() async throws {
     let (gate, opener) = AsyncStream<Void>.makeStream()
-    let asked = NIOLockedValueBox(0)
+    let asked = Locked(0)
     let endpoints = HealthEndpoints(
       program: "p",
       version: "1",
       hindrances: { [] },
       metrics: {
-        asked.withLockedValue { $0 += 1 }
+        asked.withLock { $0 += 1 }
         for await _ in gate {}
         return ""
       }
@@ -147,8 +147,8 @@ struct HealthServerTests {
       #expect(answer.status == 503)
       #expect(answer.body == "too many requests are waiting for an answer\n")
       // An endpoint may start after the server has answered for it.
-      while asked.withLockedValue({ $0 }) < 3 { await Task.yield() }
-      #expect(asked.withLockedValue { $0 } == 3)
+      while asked.withLock({ $0 }) < 3 { await Task.yield() }
+      #expect(asked.withLock { $0 } == 3)
       opener.finish()
       while try await RawClient.get("/healthz", port: server.port)?.status != 200 {}
     }

@@ -1,5 +1,5 @@
 import Foundation
-import NIOConcurrencyHelpers
+import PeerCore
 import Testing
 
 @testable import WhiteboardRelay
@@ -26,11 +26,11 @@ struct LogWriterTests {
   @Test("a full pipe delays no caller; the oldest lines are dropped, counted and reported") func dropsTheOldest() {
     let pipe = Pipe()
     pipe.fill()
-    let dropped = NIOLockedValueBox(0)
-    let writer = LogWriter(descriptor: pipe.writer, limit: 100) { dropped.withLockedValue { $0 += 1 } }
+    let dropped = Locked(0)
+    let writer = LogWriter(descriptor: pipe.writer, limit: 100) { dropped.withLock { $0 += 1 } }
     // The pipe is not read, so a writer that waits for its reader would never finish.
     for number in 10..<100 { writer.write("line \(number)\n") { "\($0) dropped\n" } }
-    let count = dropped.withLockedValue { $0 }
+    let count = dropped.withLock { $0 }
     // The thread may have taken one line before the queue was full.
     #expect(77...78 ~= count)
     writer.flush(timeout: .nanoseconds(1))

@@ -1,11 +1,11 @@
 import Foundation
-import NIOConcurrencyHelpers
+import PeerCore
 
 /// A pipe whose ends are closed with the object.
 final class Pipe: Sendable {
   let reader: Int32
   let writer: Int32
-  private let isOpen = NIOLockedValueBox(true)
+  private let isOpen = Locked(true)
 
   init() {
     var ends: [Int32] = [0, 0]
@@ -17,11 +17,11 @@ final class Pipe: Sendable {
 
   deinit {
     close(reader)
-    if isOpen.withLockedValue({ $0 }) { close(writer) }
+    if isOpen.withLock({ $0 }) { close(writer) }
   }
 
   func endWriting() {
-    isOpen.withLockedValue { $0 = false }
+    isOpen.withLock { $0 = false }
     close(writer)
   }
 

@@ -1,5 +1,5 @@
 import Foundation
-import NIOConcurrencyHelpers
+import PeerCore
 import PeerTestKit
 import Testing
 
@@ -123,17 +123,17 @@ private final class CountedClock: Clock {
   }
 
   private let sleeps: Int
-  private let state = NIOLockedValueBox<[Duration]>([])
+  private let state = Locked<[Duration]>([])
 
   init(sleeps: Int) { self.sleeps = sleeps }
 
-  var slept: [Duration] { state.withLockedValue { $0 } }
+  var slept: [Duration] { state.withLock { $0 } }
   var now: Instant { Instant(time: slept.reduce(.zero, +)) }
   var minimumResolution: Duration { .nanoseconds(1) }
 
   func sleep(until deadline: Instant, tolerance: Duration?) async throws {
     let duration = now.duration(to: deadline)
-    let isOver = state.withLockedValue {
+    let isOver = state.withLock {
       $0.append(duration)
       return $0.count >= sleeps
     }

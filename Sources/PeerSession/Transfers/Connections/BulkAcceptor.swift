@@ -1,4 +1,4 @@
-import NIOConcurrencyHelpers
+import PeerCore
 import PeerWire
 
 /// Serves one link on which the peer is the opener: resources and streams, one after the other (BLK-2).
@@ -10,12 +10,12 @@ final class BulkAcceptor: BulkFrameSink {
   }
 
   private let endpoint: BulkEndpoint
-  private let current = NIOLockedValueBox(Current.idle)
+  private let current = Locked(Current.idle)
 
   init(_ endpoint: BulkEndpoint) { self.endpoint = endpoint }
 
   func receive(_ frame: BulkFrame, from link: BulkLinkRunner) async throws(BulkViolation) -> Bool {
-    switch current.withLockedValue({ $0 }) {
+    switch current.withLock({ $0 }) {
     case .resource(let receiver):
       try await receive(receiver) { () throws(BulkViolation) in try await receiver.receive(frame) }
       return true
@@ -39,7 +39,7 @@ final class BulkAcceptor: BulkFrameSink {
 
   func linkEnded(_ end: BulkEnd) async {
     // Release the references to break a retain cycle, because the link's transfers refer to the link.
-    let last = current.withLockedValue { current in
+    let last = current.withLock { current in
       defer { current = .idle }
       return current
     }
@@ -59,14 +59,14 @@ final class BulkAcceptor: BulkFrameSink {
       }
       return
     }
-    current.withLockedValue { $0 = .resource(receiver) }
+    current.withLock { $0 = .resource(receiver) }
     endpoint.answer(receiver) { [self] in release(receiver) }
   }
 
   /// Makes the link idle if the transfer was the last one on it.
   private func release(_ receiver: ResourceReceiver) {
     receiver.link.markLate(receiver.offer.id)
-    current.withLockedValue { current in if case .resource(let last) = current, last === receiver { current = .idle } }
+    current.withLock { current in if case .resource(let last) = current, last === receiver { current = .idle } }
   }
 
   /// Performs a step of a transfer, and makes the link idle if that step was the last.
@@ -84,10 +84,10 @@ final class BulkAcceptor: BulkFrameSink {
     }
     let stream = StreamCore(id: open.id, name: open.name, peer: endpoint.peer, link: link) {
       [current, endpoint] isLinkIdle in
-      if isLinkIdle { current.withLockedValue { $0 = .idle } }
+      if isLinkIdle { current.withLock { $0 = .idle } }
       endpoint.streamEnded(isOurs: false)
     }
-    current.withLockedValue { $0 = .stream(stream) }
+    current.withLock { $0 = .stream(stream) }
     await endpoint.context.events.streamOpened(PeerStream(stream))
     return true
   }

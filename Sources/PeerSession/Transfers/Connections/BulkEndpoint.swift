@@ -1,4 +1,3 @@
-import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import PeerCore
@@ -25,7 +24,7 @@ final class BulkEndpoint: Sendable {
   private let inbox: ResourceInbox
   private let scope: WorkScope
   private let pool: BulkPool
-  private let state = NIOLockedValueBox(State())
+  private let state = Locked(State())
 
   init(
     peer: PeerID,
@@ -55,14 +54,14 @@ final class BulkEndpoint: Sendable {
     } onCancel: {
       close(SessionError(.sessionEnded, "The session has ended."))
     }
-    let (error, left): (SessionError, [ResourceInfo]) = state.withLockedValue { state in
+    let (error, left): (SessionError, [ResourceInfo]) = state.withLock { state in
       (state.endError ?? pool.endError, state.transfers.endIncoming())
     }
     for info in left { await context.events.resourceFinished(info, .failure(error)) }
   }
 
   func close(_ error: SessionError) {
-    let waiting = state.withLockedValue { state in
+    let waiting = state.withLock { state in
       state.endError = state.endError ?? error
       return state.transfers.removeWaiting()
     }
@@ -75,7 +74,7 @@ final class BulkEndpoint: Sendable {
   // MARK: Links
 
   /// The number of open links, whichever side is the opener (BLK-4).
-  var linkCount: Int { pool.count + state.withLockedValue { $0.acceptedLinks } }
+  var linkCount: Int { pool.count + state.withLock { $0.acceptedLinks } }
 
   /// The number of idle links on which the local peer is the opener.
   var idleLinkCount: Int { pool.idleCount }
@@ -83,13 +82,13 @@ final class BulkEndpoint: Sendable {
   /// Serves a link on which the peer is the opener.
   func accept(_ link: BulkLink) {
     let runner = BulkLinkRunner(link, idle: BulkAcceptor(self)) { [pool] in pool.endError }
-    state.withLockedValue { $0.acceptedLinks += 1 }
+    state.withLock { $0.acceptedLinks += 1 }
     let isRunning = scope.submit { [self] in
       await runner.run()
-      state.withLockedValue { $0.acceptedLinks -= 1 }
+      state.withLock { $0.acceptedLinks -= 1 }
     }
     if !isRunning {
-      state.withLockedValue { $0.acceptedLinks -= 1 }
+      state.withLock { $0.acceptedLinks -= 1 }
       // No code awaits this task; it only closes the channel.
       Task { await link.discard() }
     }
@@ -101,7 +100,7 @@ final class BulkEndpoint: Sendable {
   /// new link.
   func reconnected() {
     pool.dropIdle()
-    let running = state.withLockedValue { $0.transfers.runningSenders }
+    let running = state.withLock { $0.transfers.runningSenders }
     for sender in running {
       let before = sender.position
       guard let link = before.link else { continue }
@@ -115,7 +114,7 @@ final class BulkEndpoint: Sendable {
   // MARK: Resources
 
   /// Returns the number of bytes that an outgoing transfer has passed to its link.
-  func sentBytes(of id: TransferID) -> Int? { state.withLockedValue { $0.transfers.runningSender(id) }?.position.bytes }
+  func sentBytes(of id: TransferID) -> Int? { state.withLock { $0.transfers.runningSender(id) }?.position.bytes }
 
   /// Sends a file to the peer; throws `invalidName`, or the reason why the peer is out of the session.
   ///
@@ -136,7 +135,7 @@ final class BulkEndpoint: Sendable {
     ) { [weak self] sender in self?.senderCancelled(sender) }
     // JSON encodes a control character in six bytes, so a name within its limit might still not fit in a frame.
     guard sender.fitsInFrame else { throw SessionError(.invalidName, "The resource's name does not fit in a frame.") }
-    let (failure, isRunning): (SessionError?, Bool) = state.withLockedValue { state in
+    let (failure, isRunning): (SessionError?, Bool) = state.withLock { state in
       if let error = state.endError { return (error, false) }
       return (nil, state.transfers.add(sender))
     }
@@ -147,7 +146,7 @@ final class BulkEndpoint: Sendable {
 
   /// Cancels a transfer, in either direction; returns whether there is a transfer with that id.
   @discardableResult func cancelResource(_ id: TransferID, reason: String = "") -> Bool {
-    let (sender, receiver, interrupted) = state.withLockedValue { $0.transfers.cancel(id) }
+    let (sender, receiver, interrupted) = state.withLock { $0.transfers.cancel(id) }
     sender?.cancel(reason: reason)
     if let receiver {
       receiver.willCancel(reason: reason)
@@ -168,7 +167,7 @@ final class BulkEndpoint: Sendable {
   private func start(_ sender: ResourceSender) {
     let isRunning = scope.submit { [self] in
       await sender.run(pool)
-      let next = state.withLockedValue { $0.transfers.senderEnded(sender) }
+      let next = state.withLock { $0.transfers.senderEnded(sender) }
       if let next { start(next) }
     }
     if !isRunning { sender.refuse(pool.endError) }
@@ -176,7 +175,7 @@ final class BulkEndpoint: Sendable {
 
   private func senderCancelled(_ sender: ResourceSender) {
     // Start the canceled sender, so that it reports its end.
-    if state.withLockedValue({ $0.transfers.removeWaiting(sender) }) { start(sender) }
+    if state.withLock({ $0.transfers.removeWaiting(sender) }) { start(sender) }
   }
 
   // MARK: Streams
@@ -187,7 +186,7 @@ final class BulkEndpoint: Sendable {
     guard !name.utf8.contains(0), name.utf8.count <= Limits.streamName else {
       throw SessionError(.invalidName, "A stream's name is at most 1,024 bytes of UTF-8 without NUL.")
     }
-    let isFull = state.withLockedValue { state in
+    let isFull = state.withLock { state in
       guard state.outgoingStreams < Limits.streams else { return true }
       state.outgoingStreams += 1
       return false
@@ -221,7 +220,7 @@ final class BulkEndpoint: Sendable {
 
   /// Counts a stream that the peer opens, unless there are too many (STR-3).
   func acceptsStream() -> Bool {
-    state.withLockedValue { state in
+    state.withLock { state in
       guard state.incomingStreams < Limits.streams else { return false }
       state.incomingStreams += 1
       return true
@@ -229,7 +228,7 @@ final class BulkEndpoint: Sendable {
   }
 
   func streamEnded(isOurs: Bool) {
-    state.withLockedValue { state in if isOurs { state.outgoingStreams -= 1 } else { state.incomingStreams -= 1 } }
+    state.withLock { state in if isOurs { state.outgoingStreams -= 1 } else { state.incomingStreams -= 1 } }
   }
 
   // MARK: Receivers
@@ -240,7 +239,7 @@ final class BulkEndpoint: Sendable {
       // The sleep is canceled only together with the endpoint. The endpoint then closes all links.
       try? await context.time.sleep(TransferPace.interval)
       let now = context.time.now()
-      for receiver in state.withLockedValue({ $0.transfers.receivers }) { await receiver.checkPace(now: now) }
+      for receiver in state.withLock({ $0.transfers.receivers }) { await receiver.checkPace(now: now) }
     }
   }
 
@@ -256,7 +255,7 @@ final class BulkEndpoint: Sendable {
   ///
   /// It replaces an earlier receiver of the same transfer, whose link is probably broken.
   func receiver(for offer: Control.ResourceOffer, on link: BulkLinkRunner) async -> ResourceReceiver? {
-    if let old = state.withLockedValue({ $0.transfers.receiver(of: offer.id) }) {
+    if let old = state.withLock({ $0.transfers.receiver(of: offer.id) }) {
       // The sender may notice before the receiver that the old link broke (RES-5).
       await old.interrupt(.broken)
       old.link.abandon()
@@ -273,18 +272,18 @@ final class BulkEndpoint: Sendable {
     )
     let isRequested = await context.events.isRequested(info)
     let receiver = ResourceReceiver(offer, info, on: link, inbox: inbox, endpoint: self, isRequested: isRequested)
-    return state.withLockedValue { $0.transfers.add(receiver) } ? receiver : nil
+    return state.withLock { $0.transfers.add(receiver) } ? receiver : nil
   }
 
   /// Returns whether a transfer was accepted but its end was not reported yet.
-  func hasAccepted(_ id: TransferID) -> Bool { state.withLockedValue { $0.transfers.hasAccepted(id) } }
+  func hasAccepted(_ id: TransferID) -> Bool { state.withLock { $0.transfers.hasAccepted(id) } }
 
   /// Records that an offer was accepted, so that the end of the transfer will be reported.
-  func receiverAccepted(_ info: ResourceInfo) { state.withLockedValue { $0.transfers.accepted(info) } }
+  func receiverAccepted(_ info: ResourceInfo) { state.withLock { $0.transfers.accepted(info) } }
 
   /// Reports the start of an incoming transfer, once.
   func receiverStarted(_ info: ResourceInfo) async {
-    let isFirst = state.withLockedValue { $0.transfers.started(info) }
+    let isFirst = state.withLock { $0.transfers.started(info) }
     if isFirst { await context.events.resourceStarted(info) }
   }
 
@@ -296,7 +295,7 @@ final class BulkEndpoint: Sendable {
     _ info: ResourceInfo,
     _ result: Result<ReceivedResource, SessionError>?
   ) async {
-    let end = state.withLockedValue { $0.transfers.receiverEnded(receiver, info, result) }
+    let end = state.withLock { $0.transfers.receiverEnded(receiver, info, result) }
     receiver.ended.set(.success(()))
     if let end { await context.events.resourceFinished(end.info, end.result) }
   }

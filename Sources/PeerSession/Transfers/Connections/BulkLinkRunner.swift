@@ -1,5 +1,5 @@
-import NIOConcurrencyHelpers
 import NIOCore
+import PeerCore
 import PeerWire
 
 /// Receives the frames of a bulk link in order, from the task that reads the link.
@@ -37,7 +37,7 @@ final class BulkLinkRunner: Sendable {
   private let link: BulkLink
   private let idle: any BulkFrameSink
   private let endError: @Sendable () -> SessionError
-  private let state: NIOLockedValueBox<State>
+  private let state: Locked<State>
 
   /// Creates a runner that passes frames to `idle` until a sink is attached.
   init(_ link: BulkLink, idle: any BulkFrameSink, endError: @escaping @Sendable () -> SessionError) {
@@ -46,12 +46,12 @@ final class BulkLinkRunner: Sendable {
     self.endError = endError
     writer = BulkWriter(channel: link.channel.channel)
     tasks = EventLoopTasks(link.channel.channel.eventLoop)
-    state = NIOLockedValueBox(State(sink: idle))
+    state = Locked(State(sink: idle))
   }
 
   /// Passes the frames to `sink` from now on; returns `false` if the link has ended, so that `sink` receives nothing.
   func attach(_ sink: any BulkFrameSink) -> Bool {
-    state.withLockedValue { state in
+    state.withLock { state in
       guard !state.hasEnded, state.endedByUs == nil else { return false }
       state.sink = sink
       return true
@@ -61,11 +61,11 @@ final class BulkLinkRunner: Sendable {
   func detach() { _ = attach(idle) }
 
   /// Whether bytes can still be sent.
-  var isOpen: Bool { state.withLockedValue { !$0.hasEnded && $0.endedByUs == nil } }
+  var isOpen: Bool { state.withLock { !$0.hasEnded && $0.endedByUs == nil } }
 
   /// Remembers a transfer that ended while frames about it may still arrive (RES-4).
   func markLate(_ id: TransferID) {
-    state.withLockedValue { state in
+    state.withLock { state in
       if state.lateIDs.count == Self.lateLimit { state.lateIDs.removeFirst() }
       state.lateIDs.append(id)
     }
@@ -82,7 +82,7 @@ final class BulkLinkRunner: Sendable {
       default: return false
       }
     } catch { return false }
-    return state.withLockedValue { $0.lateIDs.contains(id) }
+    return state.withLock { $0.lateIDs.contains(id) }
   }
 
   /// Reads until the link ends, and then reports the end to the sink.
@@ -95,7 +95,7 @@ final class BulkLinkRunner: Sendable {
     do { end = try await link.channel.executeThenClose { inbound, _ in await read(inbound) } } catch {
       // Closing failed because the link is broken, which `end` already records.
     }
-    let sink = state.withLockedValue { state in
+    let sink = state.withLock { state in
       state.hasEnded = true
       if let error = state.endedByUs { end = .endedByUs(error) }
       // Release the reference to break a retain cycle, because the link's transfers refer to the link.
@@ -108,7 +108,7 @@ final class BulkLinkRunner: Sendable {
 
   /// Closes the link immediately; its sink receives `error`.
   func cut(_ error: SessionError) {
-    state.withLockedValue { $0.endedByUs = $0.endedByUs ?? error }
+    state.withLock { $0.endedByUs = $0.endedByUs ?? error }
     writer.channel.close(promise: nil)
   }
 
@@ -119,7 +119,7 @@ final class BulkLinkRunner: Sendable {
 
   /// Sends one last frame, and closes the link if the peer has not closed it after 2 s.
   func cut(after last: ByteBuffer, _ error: SessionError) {
-    state.withLockedValue { $0.endedByUs = $0.endedByUs ?? error }
+    state.withLock { $0.endedByUs = $0.endedByUs ?? error }
     let channel = writer.channel
     writer.push(last)
     let timeout = channel.eventLoop.scheduleTask(in: Self.flushLimit) { channel.close(promise: nil) }
@@ -133,7 +133,7 @@ final class BulkLinkRunner: Sendable {
           let close = try Control.Close.decode(frame)
           return .closed(close.code, message: close.message)
         }
-        let sink = state.withLockedValue { $0.sink }
+        let sink = state.withLock { $0.sink }
         guard try await sink.receive(frame, from: self) else {
           return .endedByUs(SessionError(.reset, "The stream was reset."))
         }

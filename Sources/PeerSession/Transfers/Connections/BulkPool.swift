@@ -1,5 +1,5 @@
-import NIOConcurrencyHelpers
 import NIOCore
+import PeerCore
 import PeerWire
 
 /// A pool of links to one peer on which the local peer is the opener, either in use or idle (BLK-2).
@@ -20,7 +20,7 @@ final class BulkPool: Sendable {
   private let scope: WorkScope
   private let time: BulkTime
   private let idleSink = IdleLinkSink()
-  private let state = NIOLockedValueBox(State())
+  private let state = Locked(State())
 
   init(peer: PeerID, links: any BulkLinkProvider, scope: WorkScope, time: BulkTime) {
     self.peer = peer
@@ -29,36 +29,36 @@ final class BulkPool: Sendable {
     self.time = time
   }
 
-  var count: Int { state.withLockedValue { $0.open.count + $0.opening } }
+  var count: Int { state.withLock { $0.open.count + $0.opening } }
 
-  var idleCount: Int { state.withLockedValue { $0.idle.count } }
+  var idleCount: Int { state.withLock { $0.idle.count } }
 
   /// The reason why the pool opens no more links.
   var endError: SessionError {
-    state.withLockedValue { $0.endError } ?? SessionError(.sessionEnded, "The session has ended.")
+    state.withLock { $0.endError } ?? SessionError(.sessionEnded, "The session has ended.")
   }
 
   /// Returns an idle link, or a new one; throws the errors of ``BulkLinkProvider/openLink(to:)``.
   func acquire() async throws(SessionError) -> BulkLinkRunner {
-    while let link = state.withLockedValue({ $0.idle.popLast()?.link }) { if link.isOpen { return link } }
-    let failure = state.withLockedValue { state in
+    while let link = state.withLock({ $0.idle.popLast()?.link }) { if link.isOpen { return link } }
+    let failure = state.withLock { state in
       if state.endError == nil { state.opening += 1 }
       return state.endError
     }
     if let failure { throw failure }
-    defer { state.withLockedValue { $0.opening -= 1 } }
+    defer { state.withLock { $0.opening -= 1 } }
     let link = try await links.openLink(to: peer)
     let runner = BulkLinkRunner(link, idle: idleSink) { [self] in endError }
-    state.withLockedValue { _ = $0.open.insert(ObjectIdentifier(runner)) }
+    state.withLock { _ = $0.open.insert(ObjectIdentifier(runner)) }
     let isRunning = scope.submit { [self] in
       await runner.run()
-      state.withLockedValue { state in
+      state.withLock { state in
         state.open.remove(ObjectIdentifier(runner))
         state.idle.removeAll { $0.link === runner }
       }
     }
     guard isRunning else {
-      state.withLockedValue { _ = $0.open.remove(ObjectIdentifier(runner)) }
+      state.withLock { _ = $0.open.remove(ObjectIdentifier(runner)) }
       await link.discard()
       throw endError
     }
@@ -68,7 +68,7 @@ final class BulkPool: Sendable {
   func release(_ link: BulkLinkRunner) {
     link.detach()
     let now = time.now()
-    let isKept = state.withLockedValue { state in
+    let isKept = state.withLock { state in
       guard link.isOpen, state.endError == nil, state.idle.count < Self.idleLimit else { return false }
       state.idle.append((link, now))
       return true
@@ -78,7 +78,7 @@ final class BulkPool: Sendable {
 
   /// Closes the idle links, because the network path that they use may no longer exist.
   func dropIdle() {
-    let idle = state.withLockedValue { state in
+    let idle = state.withLock { state in
       defer { state.idle = [] }
       return state.idle
     }
@@ -91,7 +91,7 @@ final class BulkPool: Sendable {
       // The sleep is canceled only together with the endpoint. The endpoint then closes all links.
       try? await time.sleep(Self.idleTime)
       let limit = time.now() - Self.idleTime
-      let unused = state.withLockedValue { state in
+      let unused = state.withLock { state in
         let unused = state.idle.filter { $0.since <= limit }
         state.idle.removeAll { $0.since <= limit }
         return unused
@@ -100,7 +100,7 @@ final class BulkPool: Sendable {
     }
   }
 
-  func end(_ error: SessionError) { state.withLockedValue { $0.endError = $0.endError ?? error } }
+  func end(_ error: SessionError) { state.withLock { $0.endError = $0.endError ?? error } }
 
   private func closePlainly(_ link: BulkLinkRunner) {
     link.cut(after: Control.Close(.left, "").bulkFrame(), SessionError(.sessionEnded, "The link was idle."))

@@ -1,5 +1,5 @@
-import NIOConcurrencyHelpers
 import NIOCore
+import PeerCore
 
 /// The writer of a bulk link, with a limit on the number of bytes that wait to be sent.
 ///
@@ -22,12 +22,12 @@ final class BulkWriter: Sendable {
   }
 
   let channel: any Channel
-  private let state = NIOLockedValueBox(State())
+  private let state = Locked(State())
 
   init(channel: any Channel) { self.channel = channel }
 
   /// The number of bytes that were pushed but not yet accepted by the system.
-  var waitingBytes: Int { state.withLockedValue { $0.waitingBytes } }
+  var waitingBytes: Int { state.withLock { $0.waitingBytes } }
 
   /// Waits for the caller's turn and for room, writes one buffer of complete frames, and ends the turn; throws the
   /// reason why the link ended, or `cancelled` if nothing was written.
@@ -65,7 +65,7 @@ final class BulkWriter: Sendable {
 
   /// Passes the turn to the next writer.
   func finish() {
-    let next = state.withLockedValue { state in
+    let next = state.withLock { state in
       state.isTaken = false
       return Self.next(&state)
     }
@@ -77,10 +77,10 @@ final class BulkWriter: Sendable {
   /// Call it only for the writer whose turn it is, or for the last frame of a link.
   @discardableResult func push(_ frames: ByteBuffer) -> EventLoopFuture<Void> {
     let count = frames.readableBytes
-    state.withLockedValue { $0.waitingBytes += count }
+    state.withLock { $0.waitingBytes += count }
     let written = channel.writeAndFlush(frames)
     written.whenComplete { [self] result in
-      let next = state.withLockedValue { state in
+      let next = state.withLock { state in
         state.waitingBytes -= count
         if case .success = result { return Self.next(&state) }
         return nil
@@ -92,7 +92,7 @@ final class BulkWriter: Sendable {
   }
 
   func fail(_ error: SessionError) {
-    let (waiters, error): ([Waiter], SessionError) = state.withLockedValue { state in
+    let (waiters, error): ([Waiter], SessionError) = state.withLock { state in
       let failure = state.failure ?? error
       state.failure = failure
       var waiters = state.queue.map(\.waiter)
@@ -116,14 +116,14 @@ final class BulkWriter: Sendable {
   }
 
   private func wait(_ enter: @Sendable (inout State, Waiter, Int) -> Bool) async throws(SessionError) {
-    let id = state.withLockedValue { state in
+    let id = state.withLock { state in
       state.nextID += 1
       return state.nextID
     }
     do {
       try await withTaskCancellationHandler {
         try await withCheckedThrowingContinuation { (waiter: Waiter) in
-          let result: Result<Void, any Error>? = state.withLockedValue { state in
+          let result: Result<Void, any Error>? = state.withLock { state in
             if let failure = state.failure { return .failure(failure) }
             if state.cancelled.remove(id) != nil { return .failure(SessionError.cancelled) }
             return enter(&state, waiter, id) ? nil : .success(())
@@ -131,7 +131,7 @@ final class BulkWriter: Sendable {
           if let result { waiter.resume(with: result) }
         }
       } onCancel: {
-        let waiter: Waiter? = state.withLockedValue { state in
+        let waiter: Waiter? = state.withLock { state in
           if state.holder?.id == id {
             defer { state.holder = nil }
             return state.holder?.waiter
@@ -143,9 +143,9 @@ final class BulkWriter: Sendable {
         waiter?.resume(throwing: SessionError.cancelled)
       }
       // Remove the identifier, because a late cancellation may have added it.
-      state.withLockedValue { _ = $0.cancelled.remove(id) }
+      state.withLock { _ = $0.cancelled.remove(id) }
     } catch {
-      state.withLockedValue { _ = $0.cancelled.remove(id) }
+      state.withLock { _ = $0.cancelled.remove(id) }
       throw error as? SessionError ?? .bulkLinkLost
     }
   }

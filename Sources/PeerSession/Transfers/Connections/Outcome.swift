@@ -1,4 +1,4 @@
-import NIOConcurrencyHelpers
+import PeerCore
 
 /// A result that is set once and can be awaited by any number of tasks.
 final class Outcome<Value: Sendable>: Sendable {
@@ -11,13 +11,13 @@ final class Outcome<Value: Sendable>: Sendable {
     var nextID = 0
   }
 
-  private let state = NIOLockedValueBox(State())
+  private let state = Locked(State())
 
-  var isSet: Bool { state.withLockedValue { $0.result != nil } }
+  var isSet: Bool { state.withLock { $0.result != nil } }
 
   /// Sets the result, unless it was set before; returns whether this call set the result.
   @discardableResult func set(_ result: Result<Value, SessionError>) -> Bool {
-    let waiters: [Waiter]? = state.withLockedValue { state in
+    let waiters: [Waiter]? = state.withLock { state in
       guard state.result == nil else { return nil }
       state.result = result
       defer { state.waiters = [:] }
@@ -29,13 +29,13 @@ final class Outcome<Value: Sendable>: Sendable {
 
   /// Waits for the result; throws the error that was set, or `cancelled` if the waiting task is canceled.
   func value() async throws(SessionError) -> Value {
-    let id = state.withLockedValue { state in
+    let id = state.withLock { state in
       state.nextID += 1
       return state.nextID
     }
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { (waiter: Waiter) in
-        let ready: Result<Value, SessionError>? = state.withLockedValue { state in
+        let ready: Result<Value, SessionError>? = state.withLock { state in
           if let result = state.result { return result }
           if state.cancelled.contains(id) { return .failure(.cancelled) }
           state.waiters[id] = waiter
@@ -44,13 +44,13 @@ final class Outcome<Value: Sendable>: Sendable {
         if let ready { waiter.resume(returning: ready) }
       }
     } onCancel: {
-      let waiter = state.withLockedValue { state in
+      let waiter = state.withLock { state in
         state.cancelled.insert(id)
         return state.waiters.removeValue(forKey: id)
       }
       waiter?.resume(returning: .failure(.cancelled))
     }
-    state.withLockedValue { _ = $0.cancelled.remove(id) }
+    state.withLock { _ = $0.cancelled.remove(id) }
     return try result.get()
   }
 }

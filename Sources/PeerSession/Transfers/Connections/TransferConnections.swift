@@ -1,8 +1,8 @@
 import Crypto
-import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import NIOSSL
+import PeerCore
 import PeerWire
 
 /// Opens the bulk links of a session (8.1).
@@ -15,7 +15,7 @@ final class TransferConnections {
   private(set) lazy var tunnels = Tunnels(session, self)
   private let inbox: ResourceInbox
   /// The endpoints, for callers on any thread.
-  let endpoints = NIOLockedValueBox<[PeerID: BulkEndpoint]>([:])
+  let endpoints = Locked<[PeerID: BulkEndpoint]>([:])
   private var running: [PeerID: BulkEndpoint] = [:]
   /// The callers that wait for the control link to return, or for a link that the other side must dial.
   private var linkWaiters: [PeerID: [EventLoopPromise<Void>]] = [:]
@@ -67,7 +67,7 @@ final class TransferConnections {
     let endpoint = BulkEndpoint(peer: peer, session: session.id, inbox: inbox, links: bridge, events: bridge)
     session.transport.run(endpoint)
     running[peer] = endpoint
-    endpoints.withLockedValue { $0[peer] = endpoint }
+    endpoints.withLock { $0[peer] = endpoint }
   }
 
   /// Ends all links, transfers and streams with a peer.
@@ -76,7 +76,7 @@ final class TransferConnections {
     _ error: SessionError = SessionError(.peerLost, "The peer is no longer in the session.")
   ) {
     tunnels.closed(peer)
-    endpoints.withLockedValue { $0[peer] = nil }
+    endpoints.withLock { $0[peer] = nil }
     running.removeValue(forKey: peer)?.close(error)
     for waiter in linkWaiters.removeValue(forKey: peer) ?? [] { waiter.fail(error) }
     for waiter in attachWaiters.removeValue(forKey: peer) ?? [] { waiter.promise.fail(error) }

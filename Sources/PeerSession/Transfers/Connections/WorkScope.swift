@@ -1,4 +1,4 @@
-import NIOConcurrencyHelpers
+import PeerCore
 
 /// The work runs in child tasks of the task that called ``run()``.
 ///
@@ -12,11 +12,11 @@ final class WorkScope: Sendable {
     var isClosed = false
   }
 
-  private let state = NIOLockedValueBox(State())
+  private let state = Locked(State())
 
   /// Submits `work`, which starts soon; returns `false` if the scope is closed, so that `work` never runs.
   func submit(_ work: @escaping Work) -> Bool {
-    let (isOpen, waiter): (Bool, CheckedContinuation<[Work]?, Never>?) = state.withLockedValue { state in
+    let (isOpen, waiter): (Bool, CheckedContinuation<[Work]?, Never>?) = state.withLock { state in
       guard !state.isClosed else { return (false, nil) }
       guard let waiter = state.waiter else {
         state.pending.append(work)
@@ -30,7 +30,7 @@ final class WorkScope: Sendable {
   }
 
   func close() {
-    let waiter = state.withLockedValue { state in
+    let waiter = state.withLock { state in
       state.isClosed = true
       defer { state.waiter = nil }
       return state.waiter
@@ -52,7 +52,7 @@ final class WorkScope: Sendable {
 
   private func next() async -> [Work]? {
     await withCheckedContinuation { continuation in
-      let batch: [Work]?? = state.withLockedValue { state in
+      let batch: [Work]?? = state.withLock { state in
         if !state.pending.isEmpty {
           defer { state.pending = [] }
           return .some(state.pending)

@@ -1,5 +1,4 @@
 import Crypto
-import NIOConcurrencyHelpers
 import NIOPosix
 import PeerCore
 import PeerDiscovery

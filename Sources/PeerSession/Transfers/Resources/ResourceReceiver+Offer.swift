@@ -24,7 +24,7 @@ extension ResourceReceiver {
       phase = .admitting
       let cancelReason = cancelReason
       let claim = ResourceInbox.Claim(peer: peer, session: endpoint.session, isRequested: isRequested)
-      let admission = try await inbox.admit(offer, claim) { cancelReason.withLockedValue { $0 != nil } }
+      let admission = try await inbox.admit(offer, claim) { cancelReason.withLock { $0 != nil } }
       self.admission = admission
       if isInterrupted {
         phase = .over
@@ -32,7 +32,7 @@ extension ResourceReceiver {
         await endpoint.receiverEnded(self, info, nil)
         return
       }
-      if cancelReason.withLockedValue({ $0 != nil }) {
+      if cancelReason.withLock({ $0 != nil }) {
         if admission.file != nil { await inbox.discard(offer.id) }
         throw SessionError(.transferCancelled, "The local peer canceled the transfer.")
       }
@@ -60,7 +60,7 @@ extension ResourceReceiver {
 
   /// The reason for refusing an offer that the application did not accept.
   private var refusal: SessionError {
-    cancelReason.withLockedValue { $0 != nil }
+    cancelReason.withLock { $0 != nil }
       ? SessionError(.transferCancelled, "The local peer canceled the transfer.")
       : SessionError(.declined, "This peer did not accept the resource.")
   }

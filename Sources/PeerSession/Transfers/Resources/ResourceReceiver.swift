@@ -1,7 +1,7 @@
 import Crypto
-import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
+import PeerCore
 import PeerWire
 
 /// Receives one offered resource over one link (8.2).
@@ -43,13 +43,13 @@ actor ResourceReceiver {
   /// The reason for a local cancellation, sent to the sender.
   ///
   /// The reason is set before this actor handles the cancellation.
-  nonisolated let cancelReason = NIOLockedValueBox<String?>(nil)
+  nonisolated let cancelReason = Locked<String?>(nil)
   /// An outcome that is set if the offer ends before the application has decided.
   nonisolated let withdrawn = Outcome<Void>()
   /// An outcome that is set when ACCEPT or CANCEL is sent.
   nonisolated let answered = Outcome<Void>()
   /// Whether a batch is being written.
-  private nonisolated let isWriting = NIOLockedValueBox(false)
+  private nonisolated let isWriting = Locked(false)
 
   var phase = Phase.deciding
   var isInterrupted = false
@@ -94,7 +94,7 @@ actor ResourceReceiver {
       guard phase == .accepted else { return false }
       return await cancelled(cancel)
     }
-    if let reason = cancelReason.withLockedValue({ $0 }) { await cancel(reason: reason) }
+    if let reason = cancelReason.withLock({ $0 }) { await cancel(reason: reason) }
     switch frame.type {
     case .resourceStart:
       let start = try Control.ResourceStart.decode(frame)
@@ -118,7 +118,7 @@ actor ResourceReceiver {
   /// Breaks the link if the transfer stalls, and ends the transfer if it is too slow (RES-7).
   func checkPace(now: Duration) {
     guard phase == .accepted || phase == .receiving else { return }
-    let isWriting = isWriting.withLockedValue { $0 }
+    let isWriting = isWriting.withLock { $0 }
     switch pace.check(now: now, bytes: received, isReceiverBusy: isWriting) {
     case .sufficient: break
     case .silent: link.abandon()
@@ -136,7 +136,7 @@ actor ResourceReceiver {
   }
 
   /// Prevents the delivery of the resource until ``cancel(reason:)`` runs.
-  nonisolated func willCancel(reason: String) { cancelReason.withLockedValue { $0 = $0 ?? reason } }
+  nonisolated func willCancel(reason: String) { cancelReason.withLock { $0 = $0 ?? reason } }
 
   /// Cancels the transfer from the local side.
   ///
@@ -264,11 +264,11 @@ actor ResourceReceiver {
   private func submit() async {
     await settle()
     guard phase == .receiving, batch == nil, let file = admission?.file, let next = writes.nextBatch() else { return }
-    isWriting.withLockedValue { $0 = true }
+    isWriting.withLock { $0 = true }
     let batch = endpoint.context.threads.runIfActive(eventLoop: link.writer.channel.eventLoop) {
       try file.write(next.pieces, at: next.offset, after: next.hash)
     }
-    batch.whenComplete { [isWriting] _ in isWriting.withLockedValue { $0 = false } }
+    batch.whenComplete { [isWriting] _ in isWriting.withLock { $0 = false } }
     self.batch = batch
   }
 

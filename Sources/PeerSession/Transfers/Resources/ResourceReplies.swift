@@ -1,4 +1,4 @@
-import NIOConcurrencyHelpers
+import PeerCore
 import PeerWire
 
 /// Receives the answers from a resource's receiver, and checks them against the sender's state.
@@ -33,7 +33,7 @@ final class ResourceReplies: BulkFrameSink {
 
   private let id: TransferID
   private let size: Int
-  private let state = NIOLockedValueBox(State())
+  private let state = Locked(State())
 
   init(id: TransferID, size: Int) {
     self.id = id
@@ -41,15 +41,15 @@ final class ResourceReplies: BulkFrameSink {
   }
 
   /// Records which message will be sent next.
-  func advance(to phase: Phase) { state.withLockedValue { $0.phase = phase } }
+  func advance(to phase: Phase) { state.withLock { $0.phase = phase } }
 
   /// Returns the next answer if it has arrived.
-  func poll() -> Reply? { state.withLockedValue { $0.replies.isEmpty ? nil : $0.replies.removeFirst() } }
+  func poll() -> Reply? { state.withLock { $0.replies.isEmpty ? nil : $0.replies.removeFirst() } }
 
   func next() async -> Reply {
     await withTaskCancellationHandler {
       await withCheckedContinuation { waiter in
-        let reply: Reply? = state.withLockedValue { state in
+        let reply: Reply? = state.withLock { state in
           if !state.replies.isEmpty { return state.replies.removeFirst() }
           if Task.isCancelled { return .interrupted }
           state.waiter = waiter
@@ -58,7 +58,7 @@ final class ResourceReplies: BulkFrameSink {
         if let reply { waiter.resume(returning: reply) }
       }
     } onCancel: {
-      let waiter = state.withLockedValue { state in
+      let waiter = state.withLock { state in
         defer { state.waiter = nil }
         return state.waiter
       }
@@ -85,7 +85,7 @@ final class ResourceReplies: BulkFrameSink {
       reply = .cancelled(cancel)
     default: throw .unexpected(frame.type)
     }
-    let isExpected = state.withLockedValue { state in
+    let isExpected = state.withLock { state in
       switch (state.phase, reply) {
       case (.offered, .accepted), (.cancelled, .accepted): return true
       case (.finished, .done), (.cancelled, .done): break
@@ -108,7 +108,7 @@ final class ResourceReplies: BulkFrameSink {
   }
 
   private func put(_ reply: Reply) {
-    let waiter = state.withLockedValue { state in
+    let waiter = state.withLock { state in
       guard let waiter = state.waiter else {
         state.replies.append(reply)
         return nil as CheckedContinuation<Reply, Never>?

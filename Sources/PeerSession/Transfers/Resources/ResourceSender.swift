@@ -1,5 +1,4 @@
 import Crypto
-import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import PeerCore
@@ -53,7 +52,7 @@ final class ResourceSender: Sendable {
   /// The reason for the cancellation, sent to the receiver.
   private let cancellation = Outcome<String>()
   private let onCancel: @Sendable (ResourceSender) -> Void
-  private let state: NIOLockedValueBox<State>
+  private let state: Locked<State>
 
   init(
     path: String,
@@ -71,7 +70,7 @@ final class ResourceSender: Sendable {
     self.context = context
     self.onCancel = onCancel
     (progress, reports) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-    state = NIOLockedValueBox(
+    state = Locked(
       State(info: ResourceInfo(id: id, name: name, size: 0, peer: peer, direction: .outgoing, resumedFrom: 0))
     )
   }
@@ -82,13 +81,13 @@ final class ResourceSender: Sendable {
 
   /// Whether the offer, including the resource's name, fits in a frame.
   var fitsInFrame: Bool {
-    let name = state.withLockedValue { $0.info.name }
+    let name = state.withLock { $0.info.name }
     let offer = Control.ResourceOffer(id: id, name: name, size: maximumControlInteger, modified: -maximumControlInteger)
     return offer.encoded().count <= Limits.framePayload
   }
 
   /// The number of bytes passed to the link so far, and the link, for ``BulkEndpoint/reconnected()``.
-  var position: (bytes: Int, link: BulkLinkRunner?) { state.withLockedValue { ($0.sentBytes, $0.link) } }
+  var position: (bytes: Int, link: BulkLinkRunner?) { state.withLock { ($0.sentBytes, $0.link) } }
 
   /// Transfers the file and reports the result.
   ///
@@ -117,7 +116,7 @@ final class ResourceSender: Sendable {
     if case .success(let resource) = result { reportWhole(resource.size) }
     outcome.set(result)
     reports.finish()
-    await context.events.resourceFinished(state.withLockedValue { $0.info }, result)
+    await context.events.resourceFinished(state.withLock { $0.info }, result)
     if let attempt = ending?.withdrawal, case .failure(let error) = result, error.code == .protocolError {
       // A link with contradictory answers is not used again (FRM-4).
       attempt.link.cut(after: Control.Close(.protocolError, error.message).bulkFrame(), error)
@@ -137,7 +136,7 @@ final class ResourceSender: Sendable {
     do { source = try await context.work { [path] () throws(SessionError) in try ResourceSource(path: path) } } catch {
       return Ending(result: .failure(error))
     }
-    state.withLockedValue { $0.info.size = source.size }
+    state.withLock { $0.info.size = source.size }
     var retry = TransferRetry()
     while true {
       let link: BulkLinkRunner
@@ -184,7 +183,7 @@ final class ResourceSender: Sendable {
   private func send(_ source: ResourceSource, _ attempt: inout Attempt) async -> Step {
     let link = attempt.link
     let replies = attempt.replies
-    let info = state.withLockedValue { state in
+    let info = state.withLock { state in
       state.link = link
       return state.info
     }
@@ -273,7 +272,7 @@ final class ResourceSender: Sendable {
   }
 
   private func reportStart(_ offset: Int) async {
-    let info: ResourceInfo? = state.withLockedValue { state in
+    let info: ResourceInfo? = state.withLock { state in
       state.sentBytes = offset
       guard !state.hasStarted else { return nil }
       state.hasStarted = true
@@ -291,7 +290,7 @@ final class ResourceSender: Sendable {
 
   private func report(_ bytes: Int, of total: Int) {
     let now = context.time.now()
-    let isDue = state.withLockedValue { state in
+    let isDue = state.withLock { state in
       state.sentBytes = bytes
       return state.throttle.reports(bytes, now: now)
     }
@@ -300,7 +299,7 @@ final class ResourceSender: Sendable {
 
   /// Reports that all bytes arrived, unless the last report had all of them.
   private func reportWhole(_ total: Int) {
-    if state.withLockedValue({ $0.throttle.reportsEnd(total) }) { emitProgress(total, of: total) }
+    if state.withLock({ $0.throttle.reportsEnd(total) }) { emitProgress(total, of: total) }
   }
 
   private func emitProgress(_ bytes: Int, of total: Int) {

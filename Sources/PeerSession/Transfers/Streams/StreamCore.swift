@@ -1,4 +1,3 @@
-import NIOConcurrencyHelpers
 import NIOCore
 import PeerCore
 import PeerDiscovery
@@ -39,7 +38,7 @@ final class StreamCore: BulkFrameSink {
   ///
   /// The argument states whether the stream's link can be used again.
   private let onEnd: @Sendable (_ isLinkIdle: Bool) -> Void
-  private let state = NIOLockedValueBox(State())
+  private let state = Locked(State())
 
   init(
     id: TransferID,
@@ -55,10 +54,10 @@ final class StreamCore: BulkFrameSink {
     self.onEnd = onEnd
   }
 
-  var resetCode: UInt32? { state.withLockedValue { $0.resetCode } }
+  var resetCode: UInt32? { state.withLock { $0.resetCode } }
 
   /// The number of bytes that arrived but were not read yet.
-  var heldBytes: Int { state.withLockedValue { $0.held.count } }
+  var heldBytes: Int { state.withLock { $0.held.count } }
 
   /// The number of bytes written to the link but not yet accepted by the system.
   var waitingBytes: Int { link.writer.waitingBytes }
@@ -89,7 +88,7 @@ final class StreamCore: BulkFrameSink {
   }
 
   func finish() async throws(SessionError) {
-    let (isFirst, error): (Bool, SessionError?) = state.withLockedValue { state in
+    let (isFirst, error): (Bool, SessionError?) = state.withLock { state in
       if let error = state.error { return (false, error) }
       defer { state.hasFinished = true }
       return (!state.hasFinished, nil)
@@ -104,7 +103,7 @@ final class StreamCore: BulkFrameSink {
     }
     writer.push(.bulkFrame(.streamFin))
     writer.finish()
-    state.withLockedValue { $0.isFinishWritten = true }
+    state.withLock { $0.isFinishWritten = true }
     completeIfBothFinished()
   }
 
@@ -123,7 +122,7 @@ final class StreamCore: BulkFrameSink {
       case finish
       case reset
     }
-    let (step, deliverer): (Step, CheckedContinuation<Void, Never>?) = state.withLockedValue { state in
+    let (step, deliverer): (Step, CheckedContinuation<Void, Never>?) = state.withLock { state in
       guard state.error == nil, !state.hasCompleted else { return (.none, nil) }
       if !state.hasFinished && !(state.hasPeerFinished && state.held.isEmpty) { return (.reset, nil) }
       state.isDiscarding = true
@@ -141,7 +140,7 @@ final class StreamCore: BulkFrameSink {
     case .finish:
       // All local bytes are already written. This single frame may exceed the limit.
       link.writer.push(.bulkFrame(.streamFin))
-      state.withLockedValue { $0.isFinishWritten = true }
+      state.withLock { $0.isFinishWritten = true }
       completeIfBothFinished()
     }
   }
@@ -152,7 +151,7 @@ final class StreamCore: BulkFrameSink {
       return try await withTaskCancellationHandler {
         try await withCheckedThrowingContinuation { (reader: Reader) in
           let (result, deliverer): (Result<[UInt8]?, any Error>?, CheckedContinuation<Void, Never>?) =
-            state.withLockedValue { state in
+            state.withLock { state in
               if state.isReaderCancelled {
                 state.isReaderCancelled = false
                 return (.failure(SessionError.cancelled), nil)
@@ -173,7 +172,7 @@ final class StreamCore: BulkFrameSink {
           if let result { reader.resume(with: result) }
         }
       } onCancel: {
-        let reader: Reader? = state.withLockedValue { state in
+        let reader: Reader? = state.withLock { state in
           guard let reader = state.reader else {
             state.isReaderCancelled = true
             return nil
@@ -184,7 +183,7 @@ final class StreamCore: BulkFrameSink {
         reader?.resume(throwing: SessionError.cancelled)
       }
     } catch {
-      state.withLockedValue { $0.isReaderCancelled = false }
+      state.withLock { $0.isReaderCancelled = false }
       throw error as? SessionError ?? .bulkLinkLost
     }
   }
@@ -221,7 +220,7 @@ final class StreamCore: BulkFrameSink {
   func linkEnded(_ end: BulkEnd) async { self.end(end.error, code: nil, dropHeld: false) }
 
   private func deliver(_ frame: BulkFrame) async throws(BulkViolation) {
-    let (hasFinished, mustWait, reader, taken): (Bool, Bool, Reader?, [UInt8]) = state.withLockedValue { state in
+    let (hasFinished, mustWait, reader, taken): (Bool, Bool, Reader?, [UInt8]) = state.withLock { state in
       if state.hasPeerFinished { return (true, false, nil, []) }
       if state.isDropping { return (false, false, nil, []) }
       // Copy the bytes here, not in the reader, so that TLS can reuse its buffers for the next read. Allocating new
@@ -241,7 +240,7 @@ final class StreamCore: BulkFrameSink {
   private func waitUntilTaken() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let mayGoOn = state.withLockedValue { state in
+        let mayGoOn = state.withLock { state in
           if state.held.count < Self.heldLimit || state.isDropping || Task.isCancelled { return true }
           state.deliverer = continuation
           return false
@@ -249,7 +248,7 @@ final class StreamCore: BulkFrameSink {
         if mayGoOn { continuation.resume() }
       }
     } onCancel: {
-      let deliverer = state.withLockedValue { state in
+      let deliverer = state.withLock { state in
         defer { state.deliverer = nil }
         return state.deliverer
       }
@@ -258,7 +257,7 @@ final class StreamCore: BulkFrameSink {
   }
 
   private func finishPeer() throws(BulkViolation) {
-    let (wasFinished, reader): (Bool, Reader?) = state.withLockedValue { state in
+    let (wasFinished, reader): (Bool, Reader?) = state.withLock { state in
       if state.hasPeerFinished { return (true, nil) }
       state.hasPeerFinished = true
       defer { state.reader = nil }
@@ -270,7 +269,7 @@ final class StreamCore: BulkFrameSink {
   }
 
   private func completeIfBothFinished() {
-    let isComplete = state.withLockedValue { state in
+    let isComplete = state.withLock { state in
       guard state.isFinishWritten, state.hasPeerFinished, !state.hasCompleted, state.error == nil else { return false }
       state.hasCompleted = true
       return true
@@ -280,7 +279,7 @@ final class StreamCore: BulkFrameSink {
 
   /// Ends the stream with an error, unless it had already ended.
   @discardableResult private func end(_ error: SessionError, code: UInt32?, dropHeld: Bool) -> Bool {
-    let (isFirst, reader, deliverer): (Bool, Reader?, CheckedContinuation<Void, Never>?) = state.withLockedValue {
+    let (isFirst, reader, deliverer): (Bool, Reader?, CheckedContinuation<Void, Never>?) = state.withLock {
       state in
       guard state.error == nil, !state.hasCompleted else { return (false, nil, nil) }
       state.error = error
@@ -303,7 +302,7 @@ final class StreamCore: BulkFrameSink {
   }
 
   private func checkWritable() throws(SessionError) {
-    let error: SessionError? = state.withLockedValue { state in
+    let error: SessionError? = state.withLock { state in
       if let error = state.error { return error }
       guard state.hasFinished else { return nil }
       return SessionError(.sessionEnded, "This peer has already finished writing to the stream.")
@@ -312,7 +311,7 @@ final class StreamCore: BulkFrameSink {
   }
 
   /// Returns the error that ended the stream, if there is one; otherwise the link's error.
-  private func failure(_ error: SessionError) -> SessionError { state.withLockedValue { $0.error } ?? error }
+  private func failure(_ error: SessionError) -> SessionError { state.withLock { $0.error } ?? error }
 
   private static func frames(_ bytes: ArraySlice<UInt8>) -> ByteBuffer {
     var buffer = ByteBuffer()
