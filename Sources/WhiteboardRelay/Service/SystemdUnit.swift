@@ -1,6 +1,6 @@
 /// The systemd unit of the relay, with notifications, a watchdog, and a sandbox.
 ///
-/// The relay stores its files in ``stateDirectory``. systemd creates that directory, and also creates a user that
+/// The relay stores its files in `/var/lib/whiteboard-relay`. systemd creates that directory, and also creates a user that
 /// exists only while the service runs.
 package struct SystemdUnit: Hashable, Sendable {
   /// The reason why a command cannot be written into a unit.
@@ -10,9 +10,7 @@ package struct SystemdUnit: Hashable, Sendable {
 
   /// The name of the service, of its user, and of its directories.
   package static let name = "whiteboard-relay"
-  package static let stateDirectory = "/var/lib/whiteboard-relay"
   package static let runtimeDirectory = "/run/whiteboard-relay"
-  package static let configurationDirectory = "/etc/whiteboard-relay"
 
   /// The memory limit above which the kernel stops the service, in systemd syntax, such as `1G`, `512M` or `infinity`.
   package var maximumMemory = "1G"
