@@ -36,7 +36,7 @@ extension CommandRunner {
       await persistence.room()
       await Task.yield()
     }
-    await board.admission.giveBackRoom()
+    try await board.admission.giveBackRoom()
     return CommandOutcome(count: count)
   }
 
