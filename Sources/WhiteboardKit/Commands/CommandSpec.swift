@@ -138,7 +138,9 @@ struct CommandSpec<each Value: Equatable & Sendable>: Sendable {
         return try self.checked(repeat try arguments.read(each self.parameters))
       },
       parseJSON: { (fields) throws(CommandError) in
-        try self.checked(repeat try (each self.parameters).json(fields))
+        // If several values are missing, the error names a number before the objects.
+        for parameter in repeat each self.parameters { if parameter.isNumber { _ = try parameter.json(fields) } }
+        return try self.checked(repeat try (each self.parameters).json(fields))
       }
     )
   }

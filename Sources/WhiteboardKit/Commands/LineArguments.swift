@@ -31,7 +31,7 @@ struct LineArguments {
     switch option {
     case .value(let key): values[key] = try removeValue(key)
     case .flag(let name): if removeFlag(name) { flags.insert(name) }
-    case .list(let name, let what): lists[name] = try removeOptions(name, what: what)
+    case .list(let name, let what): lists[name, default: []] += try removeOptions(name, what: what)
     }
   }
 

@@ -17,6 +17,8 @@ struct Parameter<Value: Equatable & Sendable>: Sendable {
   ///
   /// If the line has one of the options, the parameter needs no word.
   let wordCount: Int
+  /// Whether the value is a number that is required.
+  var isNumber: Bool { wordCount == 1 && keys.allSatisfy { $0.kind == .number } }
   /// Whether the value can be a color, so that `#` before a color does not begin a comment.
   let acceptsColor: Bool
   let words: Words
@@ -501,7 +503,7 @@ extension Parameter where Value == Double? {
 extension Parameter where Value == Int {
   /// A position in a text, as the number of characters before it.
   static var position: Parameter {
-    Parameter("AT", [("at", .number)]) { (arguments) throws(CommandError) in
+    Parameter("AT", [("at", .number)], wordCount: 1) { (arguments) throws(CommandError) in
       let word = try arguments.next("the position, as the number of characters before it").text
       return try CommandLimits.checkedPosition(Int64(word) ?? -1, key: "the position")
     } json: { (fields) throws(CommandError) in
@@ -748,7 +750,8 @@ extension Parameter where Value == SentFiles {
     Parameter(
       "FILE|FOLDER... [--name TEXT]",
       [("file", .string), ("files", .files), ("name", .string)],
-      options: [.list("--name", "the name")]
+      // The word after `--to` is never an option, so `--to` is removed before `--name`.
+      options: [.list("--to", "the peer"), .list("--name", "the name")]
     ) { (arguments) throws(CommandError) in
       let names = arguments.list("--name")
       var files = [try CommandLimits.checkedFile(arguments.next("the file").text)]
