@@ -27,9 +27,9 @@ struct ServeCommand: AsyncParsableCommand {
     let metrics = PrometheusMetrics(ProcessMetrics.families + MetricFamily.ofRelay)
     MetricsSystem.bootstrap(metrics)
     let dropped = Counter(label: "whiteboard_log_lines_dropped_total")
-    let log = LogWriter(descriptor: STDERR_FILENO) { dropped.increment() }
+    let log = LogOutput(descriptor: STDERR_FILENO) { dropped.increment() }
     LoggingSystem.bootstrap { OperatorLogHandler(label: $0, format: format, writer: log) }
-    let output = LogWriter(descriptor: STDOUT_FILENO)
+    let output = LogOutput(descriptor: STDOUT_FILENO)
     defer {
       output.flush()
       log.flush()
@@ -41,7 +41,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
   }
 
-  private func serve(_ settings: Settings, _ metrics: PrometheusMetrics, _ output: LogWriter)
+  private func serve(_ settings: Settings, _ metrics: PrometheusMetrics, _ output: LogOutput)
     async throws(WhiteboardError)
   {
     let configuration = try options.configuration(settings)

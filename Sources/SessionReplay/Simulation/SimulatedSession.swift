@@ -49,7 +49,7 @@ public final class SimulatedSession {
   private let trace: ((String) -> Void)?
   private var hash = SHA256()
   private var peers: [Peer] = []
-  private var events = EventQueue<Event>()
+  private var events = ScheduledEvents<Event>()
   private var uptime = SimulatedSession.origin
   private var complaints: [String] = []
   /// The offset that is added to times of the recording, in milliseconds.

@@ -14,7 +14,7 @@ final class ActiveBoard {
   let members: Members
   let persistence: Persistence
   let photos: PhotoFiles
-  let outbox: Outbox
+  let outbox: BoardOutbox
   let transfers: Transfers
   let publisher: ChangePublisher
   private let answers: CommandAnswers
@@ -103,7 +103,7 @@ final class ActiveBoard {
     members: Members,
     persistence: Persistence,
     photos: PhotoFiles,
-    outbox: Outbox,
+    outbox: BoardOutbox,
     transfers: Transfers,
     publisher: ChangePublisher,
     answers: CommandAnswers,

@@ -13,7 +13,7 @@ final class CommandRunner {
   let invitations: Invitations
   let localRemoval: LocalRemoval
   let persistence: Persistence
-  let outbox: Outbox
+  let outbox: BoardOutbox
   let transfers: Transfers
   let buffer: CommandBuffer
   private var openBoard: ActiveBoard?
@@ -31,7 +31,7 @@ final class CommandRunner {
     invitations: Invitations,
     localRemoval: LocalRemoval,
     persistence: Persistence,
-    outbox: Outbox,
+    outbox: BoardOutbox,
     transfers: Transfers
   ) {
     self.runtime = runtime

@@ -16,7 +16,7 @@ final class ApplicationMessages {
   /// The reference is unowned because the open board owns this object.
   private unowned let active: ActiveBoard
   private let members: Members
-  private let outbox: Outbox
+  private let outbox: BoardOutbox
   private let answers: CommandAnswers
   private var deliveries = MessageDeliveries()
 
@@ -26,7 +26,7 @@ final class ApplicationMessages {
     _ replica: Replica,
     of active: ActiveBoard,
     members: Members,
-    outbox: Outbox,
+    outbox: BoardOutbox,
     answers: CommandAnswers
   ) {
     self.runtime = runtime

@@ -150,7 +150,7 @@ extension SharedBoard {
     guard !configuration.isGuest, let carrier = configuration.carrier else { return }
     spawn { sharedBoard in
       guard let board = sharedBoard.phase.board else { return }
-      let move = RelayMove(
+      let move = HostMove(
         runtime: sharedBoard.runtime,
         discovery: sharedBoard.discovery,
         board: board,

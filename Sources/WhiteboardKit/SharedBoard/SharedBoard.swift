@@ -212,9 +212,9 @@ extension SharedBoard {
     return Persistence.HostedCode(code: board.code)
   }
 
-  func makeOutbox() -> Outbox {
+  func makeOutbox() -> BoardOutbox {
     let runtime = runtime
-    return Outbox(runtime, logger: configuration.logger) { number, receipt in
+    return BoardOutbox(runtime, logger: configuration.logger) { number, receipt in
       runtime.call { $0.board?.messages.accepted(number, receipt) }
     } handleSent: {
       runtime.call { $0.persistence.recordTraffic() }

@@ -13,7 +13,7 @@ final class Convergence {
   /// The reference is unowned because the open board owns this object.
   private unowned let active: ActiveBoard
   private let members: Members
-  private let outbox: Outbox
+  private let outbox: BoardOutbox
   private let messages: ApplicationMessages
   private var waits = 0
   /// The local changes that at least one member had at the end of the last successful wait.
@@ -26,7 +26,7 @@ final class Convergence {
     _ replica: Replica,
     of active: ActiveBoard,
     members: Members,
-    outbox: Outbox,
+    outbox: BoardOutbox,
     messages: ApplicationMessages
   ) {
     self.runtime = runtime

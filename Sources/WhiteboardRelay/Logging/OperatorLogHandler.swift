@@ -14,7 +14,7 @@ public struct OperatorLogHandler: LogHandler {
 
   private let label: String
   private let format: LogFormat
-  private let writer: LogWriter
+  private let writer: LogOutput
   private let now: @Sendable () -> LogTime
 
   /// Creates a handler that writes lines in a format.
@@ -22,7 +22,7 @@ public struct OperatorLogHandler: LogHandler {
     label: String,
     format: LogFormat,
     level: Logger.Level = .info,
-    writer: LogWriter,
+    writer: LogOutput,
     metadataProvider: Logger.MetadataProvider? = nil
   ) {
     self.init(label: label, format: format, level: level, writer: writer, metadataProvider: metadataProvider) {
@@ -34,7 +34,7 @@ public struct OperatorLogHandler: LogHandler {
     label: String,
     format: LogFormat,
     level: Logger.Level,
-    writer: LogWriter,
+    writer: LogOutput,
     metadataProvider: Logger.MetadataProvider?,
     now: @escaping @Sendable () -> LogTime
   ) {

@@ -41,7 +41,7 @@ package struct CellStyle: Hashable, Sendable {
   package static let plain = CellStyle()
 }
 
-package struct Cell: Hashable, Sendable {
+package struct ScreenCell: Hashable, Sendable {
   package var glyph: Glyph
   package var style: CellStyle
 

@@ -5,7 +5,7 @@
 package struct Screen: Hashable, Sendable {
   package let width: Int
   package let height: Int
-  package private(set) var cells: [Cell]
+  package private(set) var cells: [ScreenCell]
   /// The characters with more than one code point that the cells use.
   private(set) var clusters: [String] = []
   private var clusterIndices: [String: Int] = [:]
@@ -15,7 +15,7 @@ package struct Screen: Hashable, Sendable {
   /// Further such characters become `�`.
   private static let clusterLimit = 1 << 16
 
-  package init(width: Int, height: Int, fill: Cell = Cell()) {
+  package init(width: Int, height: Int, fill: ScreenCell = ScreenCell()) {
     self.width = max(0, width)
     self.height = max(0, height)
     cells = Array(repeating: fill, count: self.width * self.height)
@@ -23,12 +23,12 @@ package struct Screen: Hashable, Sendable {
 
   package var area: CellArea { CellArea(x: 0, y: 0, width: width, height: height) }
 
-  package subscript(x: Int, y: Int) -> Cell {
+  package subscript(x: Int, y: Int) -> ScreenCell {
     get { cells[y * width + x] }
     set { cells[y * width + x] = newValue }
   }
 
-  func row(_ y: Int) -> ArraySlice<Cell> { cells[y * width..<(y + 1) * width] }
+  func row(_ y: Int) -> ArraySlice<ScreenCell> { cells[y * width..<(y + 1) * width] }
 
   /// Returns the text of a glyph; empty for the right half of a wide character.
   package func text(of glyph: Glyph) -> String {
@@ -60,7 +60,7 @@ package struct Screen: Hashable, Sendable {
     return changed
   }
 
-  package mutating func fill(_ area: CellArea, with cell: Cell = Cell()) {
+  package mutating func fill(_ area: CellArea, with cell: ScreenCell = ScreenCell()) {
     let area = area.clamped(to: self.area)
     for y in area.rows {
       tear(area.columns, y)
@@ -99,8 +99,8 @@ package struct Screen: Hashable, Sendable {
     tear(x..<x + width, y)
     var style = style
     if style.background == .terminal { style.background = self[x, y].style.background }
-    self[x, y] = Cell(glyph, style)
-    if width == 2 { self[x + 1, y] = Cell(.continuation, style) }
+    self[x, y] = ScreenCell(glyph, style)
+    if width == 2 { self[x + 1, y] = ScreenCell(.continuation, style) }
   }
 
   /// Replaces each wide character by spaces if one of its halves is about to be overwritten.

@@ -107,7 +107,7 @@ package struct ScreenWriter: Sendable {
   }
 
   private func differs(_ x: Int, _ y: Int, _ old: Screen?, _ new: Screen) -> Bool {
-    guard let old else { return new[x, y] != Cell() }
+    guard let old else { return new[x, y] != ScreenCell() }
     let (before, after) = (old[x, y], new[x, y])
     guard before == after else { return true }
     // The screens have different cluster tables, so compare the text of the glyphs.

@@ -39,12 +39,14 @@ extension BoardCanvas {
   /// Returns whether a line may replace the glyph of a cell.
   ///
   /// This applies to spaces, parts of photos, and the grid.
-  private func isBare(_ cell: Cell) -> Bool {
+  private func isBare(_ cell: ScreenCell) -> Bool {
     let glyph = cell.glyph
     return glyph == .space || glyph == .upperHalf || glyph == .lowerHalf || cell == gridCell
   }
 
-  private var gridCell: Cell { Cell(Glyph(dotStyle == .ascii ? "." : "·"), CellStyle(.terminal, on: .terminal, .dim)) }
+  private var gridCell: ScreenCell {
+    ScreenCell(Glyph(dotStyle == .ascii ? "." : "·"), CellStyle(.terminal, on: .terminal, .dim))
+  }
 
   /// The minimum distance between crossings of the grid, in dots.
   private static let leastGrid = 8.0

@@ -49,18 +49,18 @@ extension BoardCanvas {
     }
     for y in box.rows {
       for x in box.columns {
-        let cell: Cell
+        let cell: ScreenCell
         switch (color(x, y, 1), color(x, y, 3)) {
         case (let upper?, let lower?):
           cell =
             dotStyle == .ascii
-            ? Cell(.space, CellStyle(.terminal, on: upper)) : Cell(.upperHalf, CellStyle(upper, on: lower))
+            ? ScreenCell(.space, CellStyle(.terminal, on: upper)) : ScreenCell(.upperHalf, CellStyle(upper, on: lower))
         case (let upper?, nil):
           guard dotStyle != .ascii else { continue }
-          cell = Cell(.upperHalf, CellStyle(upper))
+          cell = ScreenCell(.upperHalf, CellStyle(upper))
         case (nil, let lower?):
           guard dotStyle != .ascii else { continue }
-          cell = Cell(.lowerHalf, CellStyle(lower))
+          cell = ScreenCell(.lowerHalf, CellStyle(lower))
         case (nil, nil): continue
         }
         let place = CellArea(x: x, y: y, width: 1, height: 1)

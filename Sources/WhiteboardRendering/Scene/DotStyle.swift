@@ -25,24 +25,24 @@ package enum DotStyle: String, Hashable, Sendable, CaseIterable {
   }
 
   /// Returns the cell that shows the dots at a position; nil if there are none.
-  func cell(_ dots: DotLayer, _ x: Int, _ y: Int, on background: CellColor) -> Cell? {
+  func cell(_ dots: DotLayer, _ x: Int, _ y: Int, on background: CellColor) -> ScreenCell? {
     switch self {
     case .braille:
       guard let (mask, color) = dots.cell(x, y) else { return nil }
-      return Cell(.braille(mask), CellStyle(color, on: background))
+      return ScreenCell(.braille(mask), CellStyle(color, on: background))
     case .ascii:
       guard let (mask, color) = dots.cell(x, y) else { return nil }
-      return Cell(Glyph(DotSign.sign(mask)), CellStyle(color, on: background))
+      return ScreenCell(Glyph(DotSign.sign(mask)), CellStyle(color, on: background))
     case .half:
       switch dots.halves(x, y) {
       case (let upper?, let lower?):
-        if upper == lower { return Cell(Glyph("█"), CellStyle(upper, on: background)) }
+        if upper == lower { return ScreenCell(Glyph("█"), CellStyle(upper, on: background)) }
         // If one half has the terminal's default text color, draw that half as the character. The default text color
         // cannot be used as a background color.
         return upper == .terminal
-          ? Cell(Glyph("▀"), CellStyle(upper, on: lower)) : Cell(Glyph("▄"), CellStyle(lower, on: upper))
-      case (let upper?, nil): return Cell(Glyph("▀"), CellStyle(upper, on: background))
-      case (nil, let lower?): return Cell(Glyph("▄"), CellStyle(lower, on: background))
+          ? ScreenCell(Glyph("▀"), CellStyle(upper, on: lower)) : ScreenCell(Glyph("▄"), CellStyle(lower, on: upper))
+      case (let upper?, nil): return ScreenCell(Glyph("▀"), CellStyle(upper, on: background))
+      case (nil, let lower?): return ScreenCell(Glyph("▄"), CellStyle(lower, on: background))
       case (nil, nil): return nil
       }
     }

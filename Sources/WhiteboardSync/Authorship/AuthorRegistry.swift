@@ -16,13 +16,13 @@ public struct UnrecordedAuthors: Hashable, Sendable {
 final class AuthorRegistry {
   private let board: Board
   private let author: Author
-  private let peers: PeerTable
+  private let peers: MemberLinks
   private let actions: ActionQueue
   private var records: [Incarnation: AuthorRecord] = [:]
   /// The number of incarnations that each author added since the stored board was opened.
   private var additions: [MemberID: Int] = [:]
 
-  init(_ board: Board, _ author: Author, _ peers: PeerTable, _ actions: ActionQueue) {
+  init(_ board: Board, _ author: Author, _ peers: MemberLinks, _ actions: ActionQueue) {
     self.board = board
     self.author = author
     self.peers = peers

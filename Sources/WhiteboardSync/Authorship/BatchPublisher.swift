@@ -5,7 +5,7 @@ import Whiteboard
 final class BatchPublisher {
   private let board: Board
   private let author: Author
-  private let peers: PeerTable
+  private let peers: MemberLinks
   private let registry: AuthorRegistry
   private let actions: ActionQueue
 
@@ -21,7 +21,7 @@ final class BatchPublisher {
   init(
     _ board: Board,
     _ author: Author,
-    _ peers: PeerTable,
+    _ peers: MemberLinks,
     _ registry: AuthorRegistry,
     _ actions: ActionQueue,
     now: UInt64

@@ -18,14 +18,14 @@ final class ClaimCheck {
   }
 
   private let board: Board
-  private let peers: PeerTable
+  private let peers: MemberLinks
   private let publisher: BatchPublisher
   /// The earliest time when this replica may begin another incarnation because of false claims.
   private var nextRenewal: UInt64 = 0
   /// The claims about connected authors that are ignored for now.
   private var doubts: [Incarnation: Doubt] = [:]
 
-  init(_ board: Board, _ peers: PeerTable, _ publisher: BatchPublisher) {
+  init(_ board: Board, _ peers: MemberLinks, _ publisher: BatchPublisher) {
     self.board = board
     self.peers = peers
     self.publisher = publisher

@@ -5,7 +5,7 @@ import Whiteboard
 final class AnswerSender {
   private let board: Board
   private let author: Author
-  private let peers: PeerTable
+  private let peers: MemberLinks
   private let registry: AuthorRegistry
   private let publisher: BatchPublisher
   private let actions: ActionQueue
@@ -13,7 +13,7 @@ final class AnswerSender {
   init(
     _ board: Board,
     _ author: Author,
-    _ peers: PeerTable,
+    _ peers: MemberLinks,
     _ registry: AuthorRegistry,
     _ publisher: BatchPublisher,
     _ actions: ActionQueue

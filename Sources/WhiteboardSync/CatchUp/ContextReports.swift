@@ -13,7 +13,7 @@ final class ContextReports {
   private static let departureDelay: UInt64 = 1000
 
   private let board: Board
-  private let peers: PeerTable
+  private let peers: MemberLinks
   private let actions: ActionQueue
   private let requests: RequestQueue
 
@@ -32,7 +32,7 @@ final class ContextReports {
   /// The time until which differences between boards are not reported, because a revocation caused them.
   private var differencesExpectedUntil: UInt64 = 0
 
-  init(_ board: Board, _ peers: PeerTable, _ actions: ActionQueue, _ requests: RequestQueue, now: UInt64) {
+  init(_ board: Board, _ peers: MemberLinks, _ actions: ActionQueue, _ requests: RequestQueue, now: UInt64) {
     self.board = board
     self.peers = peers
     self.actions = actions

@@ -6,11 +6,11 @@ import Whiteboard
 /// the replica asks the next member without waiting for it.
 final class RequestQueue {
   private let board: Board
-  private let peers: PeerTable
+  private let peers: MemberLinks
   private let actions: ActionQueue
   private var waiting: [MemberID] = []
 
-  init(_ board: Board, _ peers: PeerTable, _ actions: ActionQueue) {
+  init(_ board: Board, _ peers: MemberLinks, _ actions: ActionQueue) {
     self.board = board
     self.peers = peers
     self.actions = actions
@@ -41,7 +41,7 @@ final class RequestQueue {
     )
   }
 
-  private func firstWaiting(where holds: (PeerState) -> Bool) -> Int? {
+  private func firstWaiting(where holds: (MemberLink) -> Bool) -> Int? {
     waiting.firstIndex { member in
       guard let peer = peers[member] else { return false }
       return peer.requestInFlight == nil && holds(peer)

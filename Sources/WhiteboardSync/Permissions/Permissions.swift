@@ -13,7 +13,7 @@ final class Permissions {
   private let board: Board
   private let author: Author
   private let verifier: ReplicaVerifier
-  private let peers: PeerTable
+  private let peers: MemberLinks
   private let registry: AuthorRegistry
   private let publisher: BatchPublisher
   private let reports: ContextReports
@@ -37,7 +37,7 @@ final class Permissions {
     _ board: Board,
     _ author: Author,
     _ verifier: ReplicaVerifier,
-    _ peers: PeerTable,
+    _ peers: MemberLinks,
     _ registry: AuthorRegistry,
     _ publisher: BatchPublisher,
     _ reports: ContextReports,

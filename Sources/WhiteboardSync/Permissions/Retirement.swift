@@ -99,7 +99,7 @@ final class Retirements {
   private let board: Board
   private let author: Author
   private let verifier: ReplicaVerifier
-  private let peers: PeerTable
+  private let peers: MemberLinks
   private let registry: AuthorRegistry
   private let reports: ContextReports
   private let actions: ActionQueue
@@ -112,7 +112,7 @@ final class Retirements {
     _ board: Board,
     _ author: Author,
     _ verifier: ReplicaVerifier,
-    _ peers: PeerTable,
+    _ peers: MemberLinks,
     _ registry: AuthorRegistry,
     _ reports: ContextReports,
     _ actions: ActionQueue

@@ -5,7 +5,7 @@ import Whiteboard
 /// They are not stored (SYN-30).
 final class PresenceTracker {
   private let board: Board
-  private let peers: PeerTable
+  private let peers: MemberLinks
   private let changes: ChangeReporter
   private let actions: ActionQueue
   private var own = PresenceState()
@@ -14,7 +14,7 @@ final class PresenceTracker {
   /// again.
   private var presentUntil: UInt64?
 
-  init(_ board: Board, _ peers: PeerTable, _ changes: ChangeReporter, _ actions: ActionQueue) {
+  init(_ board: Board, _ peers: MemberLinks, _ changes: ChangeReporter, _ actions: ActionQueue) {
     self.board = board
     self.peers = peers
     self.changes = changes
@@ -71,7 +71,7 @@ final class PresenceTracker {
     if let wall { receiveClock(wall, counter, of: peer, now) }
   }
 
-  private func receiveClock(_ wall: UInt64, _ counter: UInt64, of peer: PeerState, _ now: Moment) {
+  private func receiveClock(_ wall: UInt64, _ counter: UInt64, of peer: MemberLink, _ now: Moment) {
     // A datagram that arrives out of order was delayed, so its wall-clock time is too old.
     guard peer.presenceCounter == counter, peer.clock.note(wall: wall, at: now.uptime) else { return }
     var differences: [MemberID: Int64] = [:]

@@ -2,13 +2,13 @@ import Whiteboard
 
 final class StrokeSharing {
   private let board: Board
-  private let peers: PeerTable
+  private let peers: MemberLinks
   private let actions: ActionQueue
   private var strokes: [ObjectID: LiveStroke] = [:]
   /// The previewed points of other members' strokes.
   private var tails = StrokeTails()
 
-  init(_ board: Board, _ peers: PeerTable, _ actions: ActionQueue) {
+  init(_ board: Board, _ peers: MemberLinks, _ actions: ActionQueue) {
     self.board = board
     self.peers = peers
     self.actions = actions

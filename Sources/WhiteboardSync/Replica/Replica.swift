@@ -20,7 +20,7 @@ public final class Replica {
   let author: Author
   let verifier: ReplicaVerifier
   let actions = ActionQueue()
-  let peers = PeerTable()
+  let peers = MemberLinks()
   let registry: AuthorRegistry
   let publisher: BatchPublisher
   let claims: ClaimCheck

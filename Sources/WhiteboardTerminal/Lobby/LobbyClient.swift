@@ -288,18 +288,18 @@ extension LobbyClient {
       screen.put(TextLines.cut(line.text, columns: columns), x: 0, y: y, line.style)
     }
     let title = CellArea(x: 0, y: 0, width: columns, height: 1)
-    screen.fill(title, with: Cell(.space, CellStyle.bar))
+    screen.fill(title, with: ScreenCell(.space, CellStyle.bar))
     let end = screen.put(" whiteboard ", x: 0, y: 0, CellStyle.bar.bold, in: title)
     if lines.count - 1 > listRows, boards.list.indices.contains(chosen) {
       let mark = "\(chosen + 1) of \(boards.list.count) "
       screen.put(mark, x: max(end, columns - mark.count), y: 0, CellStyle.bar, in: title)
     }
     if let problem {
-      screen.fill(title, with: Cell(.space, CellStyle.problem))
+      screen.fill(title, with: ScreenCell(.space, CellStyle.problem))
       screen.put(" \(problem.headline) ", x: 0, y: 0, CellStyle.problem.bold, in: title)
     }
     let bottom = CellArea(x: 0, y: rows - 1, width: columns, height: 1)
-    screen.fill(bottom, with: Cell(.space, CellStyle.bar))
+    screen.fill(bottom, with: ScreenCell(.space, CellStyle.bar))
     for (row, line) in failureRows.enumerated() {
       let y = rows - 1 - failureRows.count + row
       screen.fill(CellArea(x: 0, y: y, width: columns, height: 1))

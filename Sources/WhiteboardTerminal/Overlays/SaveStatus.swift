@@ -72,7 +72,7 @@ struct SaveStatus: Sendable {
     let room = layout.columns - CharacterWidth.columns(titleEnd) - 2
     let isBeside = layout.rows >= 4 && CharacterWidth.columns(headline) <= room
     let line = CellArea(x: 0, y: 0, width: isBeside ? room : layout.columns, height: 1)
-    screen.fill(line, with: Cell(.space, .problem))
+    screen.fill(line, with: ScreenCell(.space, .problem))
     let x = screen.put(headline, x: 0, y: 0, CellStyle.problem.bold, in: line)
     // The longest advice that fits.
     let fitting = advice.first { x + CharacterWidth.columns($0) <= line.width }

@@ -76,7 +76,7 @@ extension PlayerClient {
     let area = CellArea(x: (columns - width) / 2, y: 0, width: width, height: height)
     var style = CellStyle.plain
     style.attributes = .reversed
-    screen.fill(area, with: Cell(.space, style))
+    screen.fill(area, with: ScreenCell(.space, style))
     for (row, line) in Self.keys.enumerated() {
       screen.put(line, x: area.columns.lowerBound + 2, y: row + 1, style, in: area)
     }

@@ -100,7 +100,7 @@ struct BoardScreen {
   private func drawLastRow(on screen: inout Screen) -> Position? {
     let area = layout.bottomRow
     if let editor = prompt.editor {
-      screen.fill(area, with: Cell(.space, .bar))
+      screen.fill(area, with: ScreenCell(.space, .bar))
       return editor.draw(on: &screen, in: area, .bar)
     }
     guard !messages.drawInLastRow(on: &screen, layout, keys) else { return nil }
@@ -240,7 +240,7 @@ struct StatusLine {
   func draw(on screen: inout Screen) {
     let area = layout.bottomRow
     let y = area.rows.lowerBound
-    screen.fill(area, with: Cell(.space, .bar))
+    screen.fill(area, with: ScreenCell(.space, .bar))
     let style: CellStyle = saveStatus.problem == nil ? .bar : .problem
     let x = screen.put(" \(status) ", x: 0, y: y, style, in: area) - 1
     // The longest hints that fit.

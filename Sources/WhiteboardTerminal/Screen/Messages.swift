@@ -76,7 +76,7 @@ struct Messages: Hashable, Sendable {
   func draw(on screen: inout Screen, _ layout: ScreenLayout, _ keys: KeyMap, isTyping: Bool) {
     guard let notice, let area = area(in: layout, isTyping: isTyping) else { return }
     let style = notice.style
-    screen.fill(area, with: Cell(.space, style))
+    screen.fill(area, with: ScreenCell(.space, style))
     guard isBoxed(in: layout) else {
       let line = " \(line(columns: layout.columns, keys))"
       screen.put(line, x: 0, y: area.rows.lowerBound, style, in: area)
@@ -92,7 +92,7 @@ struct Messages: Hashable, Sendable {
   func drawInLastRow(on screen: inout Screen, _ layout: ScreenLayout, _ keys: KeyMap) -> Bool {
     guard let notice, !isBoxed(in: layout) else { return false }
     let area = layout.bottomRow
-    screen.fill(area, with: Cell(.space, notice.style))
+    screen.fill(area, with: ScreenCell(.space, notice.style))
     let line = " \(line(columns: layout.columns, keys))"
     screen.put(line, x: 0, y: area.rows.lowerBound, notice.style, in: area)
     return true

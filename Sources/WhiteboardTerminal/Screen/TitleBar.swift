@@ -23,7 +23,7 @@ struct TitleBar {
 
   func draw(on screen: inout Screen) {
     let area = layout.titleRow
-    screen.fill(area, with: Cell(.space, .bar))
+    screen.fill(area, with: ScreenCell(.space, .bar))
     let (left, right) = ends
     var x = 0
     for (text, style) in left { x = screen.put(text, x: x, y: 0, style, in: area) }
@@ -159,7 +159,7 @@ struct ToolButtons {
 
   func draw(on screen: inout Screen) {
     if layout.hasToolRow {
-      screen.fill(CellArea(x: 0, y: 1, width: layout.columns, height: 1), with: Cell(.space, .bar))
+      screen.fill(CellArea(x: 0, y: 1, width: layout.columns, height: 1), with: ScreenCell(.space, .bar))
     }
     for button in buttons {
       var style = CellStyle.bar

@@ -14,7 +14,7 @@ struct OperatorLogHandlerTests {
     _ log: (inout Logger) -> Void
   ) -> String {
     let pipe = Pipe()
-    let writer = LogWriter(descriptor: pipe.writer)
+    let writer = LogOutput(descriptor: pipe.writer)
     var logger = Logger(label: "relay") { label in
       OperatorLogHandler(label: label, format: format, level: level, writer: writer, metadataProvider: provider) {
         LogTime(seconds: 1_795_369_915, milliseconds: 7)

@@ -30,7 +30,7 @@ import Testing
   @Test("text keeps the background of the cells under it") func background() {
     var screen = Screen(width: 2, height: 1)
     let red = CellColor(rgb: 0xFF0000)
-    screen.fill(screen.area, with: Cell(.space, CellStyle(.terminal, on: red)))
+    screen.fill(screen.area, with: ScreenCell(.space, CellStyle(.terminal, on: red)))
     screen.put("x", x: 0, y: 0, CellStyle(CellColor(rgb: 1)))
     #expect(screen[0, 0].style == CellStyle(CellColor(rgb: 1), on: red))
   }

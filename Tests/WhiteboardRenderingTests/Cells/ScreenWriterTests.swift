@@ -22,7 +22,7 @@ import Testing
       )
       let (x, y) = (random.below(screen.width + 4) - 2, random.below(screen.height))
       if random.chance(20) {
-        screen.fill(CellArea(x: x, y: y, width: 5, height: 2), with: Cell(.space, style))
+        screen.fill(CellArea(x: x, y: y, width: 5, height: 2), with: ScreenCell(.space, style))
       } else {
         screen.put(Self.texts[random.below(Self.texts.count)], x: x, y: y, style)
       }
@@ -36,7 +36,7 @@ import Testing
       Screen(
         width: screen.width,
         height: screen.height,
-        fill: Cell(.space, CellStyle(.terminal, on: .terminal, .reversed))
+        fill: ScreenCell(.space, CellStyle(.terminal, on: .terminal, .reversed))
       )
     )
     var shown: Screen?

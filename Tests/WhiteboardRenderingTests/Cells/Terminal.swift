@@ -36,7 +36,7 @@ struct Terminal {
       complaints.append("\(character.debugDescription) at \(x), \(y)")
       return
     }
-    screen.fill(CellArea(x: x, y: y, width: width, height: 1), with: Cell(.space, style))
+    screen.fill(CellArea(x: x, y: y, width: width, height: 1), with: ScreenCell(.space, style))
     screen.put(String(character), x: x, y: y, style)
     x += width
   }

@@ -17,7 +17,7 @@ import Whiteboard
     canvas.shownAsPixels = [asset.id]
     canvas.paint()
     let area = CellArea(x: 10, y: 3, width: 20, height: 6)
-    for y in area.rows where y != 5 && y != 6 { for x in area.columns { #expect(canvas.screen[x, y] == Cell()) } }
+    for y in area.rows where y != 5 && y != 6 { for x in area.columns { #expect(canvas.screen[x, y] == ScreenCell()) } }
     #expect(canvas.screen[20, 5].glyph != .space)
     #expect(canvas.screen[20, 5].style.background == .terminal)
     // A background of the board would cover the pixels.
@@ -26,9 +26,9 @@ import Whiteboard
     var screen = Screen(width: 50, height: 14)
     screen.copy(canvas.screen, to: (5, 1))
     canvas.setBackground(of: &screen, in: CellArea(x: 5, y: 1, width: 40, height: 12))
-    #expect(screen[15, 4] == Cell(.space, CellStyle(CellColor(rgb: 0))))
+    #expect(screen[15, 4] == ScreenCell(.space, CellStyle(CellColor(rgb: 0))))
     #expect(screen[6, 2].style.background == CellColor(rgb: 0xFFFFFF))
-    #expect(screen[2, 2] == Cell())
+    #expect(screen[2, 2] == ScreenCell())
     canvas.background = nil
     canvas.shownAsPixels = []
     canvas.paint()

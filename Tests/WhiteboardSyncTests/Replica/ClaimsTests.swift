@@ -95,7 +95,7 @@ import Testing
 
   @Test("[BRD-39] an author that is not connected, or silent, does not contradict claims") func silent() throws {
     join()
-    wait(PeerState.silenceTimeout)
+    wait(MemberLink.silenceTimeout)
     // Bo has sent a message; Cleo has not.
     #expect(receive(bo.head(), from: bo) == [])
     #expect(claim([Dot(cleo.incarnation, 3)]) == [])

@@ -8,7 +8,7 @@ import PeerCore
 /// The caller never waits for the reader of the descriptor. If the reader is slow, lines wait in a queue of at most 1
 /// MiB. If the queue is full, the oldest line is dropped and counted. A line that cannot be written, for example
 /// because the disk is full, is dropped too. The process must ignore SIGPIPE if the reader can exit.
-public final class LogWriter: Sendable {
+public final class LogOutput: Sendable {
   /// The number of bytes that a writable pipe accepts without blocking, even if it has other writers.
   private static let pieceSize = 4_096
 

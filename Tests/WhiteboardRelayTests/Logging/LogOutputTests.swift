@@ -4,10 +4,10 @@ import Testing
 
 @testable import WhiteboardRelay
 
-struct LogWriterTests {
+struct LogOutputTests {
   @Test("lines of several threads stay whole") func keepsLinesWhole() async {
     let pipe = Pipe()
-    let writer = LogWriter(descriptor: pipe.writer, limit: 1 << 30)
+    let writer = LogOutput(descriptor: pipe.writer, limit: 1 << 30)
     let reading = pipe.reading()
     await withTaskGroup(of: Void.self) { writers in
       for index in 0..<8 {
@@ -27,7 +27,7 @@ struct LogWriterTests {
     let pipe = Pipe()
     pipe.fill()
     let dropped = Locked(0)
-    let writer = LogWriter(descriptor: pipe.writer, limit: 100) { dropped.withLock { $0 += 1 } }
+    let writer = LogOutput(descriptor: pipe.writer, limit: 100) { dropped.withLock { $0 += 1 } }
     // The pipe is not read, so a writer that waits for its reader would never finish.
     for number in 10..<100 { writer.write("line \(number)\n") { "\($0) dropped\n" } }
     let count = dropped.withLock { $0 }
@@ -47,7 +47,7 @@ struct LogWriterTests {
 
   @Test("a line that is larger than the queue is written whole") func writesLargeLine() async {
     let pipe = Pipe()
-    let writer = LogWriter(descriptor: pipe.writer, limit: 10)
+    let writer = LogOutput(descriptor: pipe.writer, limit: 10)
     let reading = pipe.reading()
     let large = String(repeating: "x", count: 300_000) + "\n"
     writer.write(large)
@@ -58,7 +58,7 @@ struct LogWriterTests {
 
   @Test("a full disk does not stop the program") func survivesFullDisk() throws {
     let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
-    let writer = LogWriter(descriptor: full.fileDescriptor)
+    let writer = LogOutput(descriptor: full.fileDescriptor)
     writer.write("x\n")
     writer.flush(timeout: .seconds(60))
   }

@@ -4,7 +4,7 @@ import PeerSession
 /// The move of a hosted board to a relay, so that members can use it while the host is offline.
 ///
 /// Confined to the actor of its board.
-struct RelayMove {
+struct HostMove {
   /// The delays between attempts.
   private static let pauses: [Duration] = [.milliseconds(500), .seconds(1), .seconds(2), .seconds(5), .seconds(15)]
 

@@ -5,7 +5,7 @@ import PeerSession
 ///
 /// Each route has one queue, so that a slow peer delays only the members that are reached through it. Confined to the
 /// actor of its board.
-final class Outbox {
+final class BoardOutbox {
   private struct Datagram: Sendable {
     let bytes: [UInt8]
     let peers: [PeerID]

@@ -1,5 +1,5 @@
 /// The scheduled events, ordered by time and then by the order in which they were scheduled.
-struct EventQueue<Event> {
+struct ScheduledEvents<Event> {
   private var heap: [(at: UInt64, number: Int, event: Event)] = []
   private var count = 0
 

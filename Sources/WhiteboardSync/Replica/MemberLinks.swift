@@ -1,10 +1,10 @@
 import Whiteboard
 
 /// The joined members, with the state of the link to each.
-final class PeerTable {
-  private var peers: [MemberID: PeerState] = [:]
+final class MemberLinks {
+  private var peers: [MemberID: MemberLink] = [:]
 
-  subscript(member: MemberID) -> PeerState? { peers[member] }
+  subscript(member: MemberID) -> MemberLink? { peers[member] }
 
   var isEmpty: Bool { peers.isEmpty }
 
@@ -14,12 +14,12 @@ final class PeerTable {
   var members: [MemberID] { peers.keys.sorted() }
 
   /// The states of all links, in no particular order.
-  var states: some Collection<PeerState> { peers.values }
+  var states: some Collection<MemberLink> { peers.values }
 
   /// The joined members and the states of their links, in no particular order.
-  var entries: some Sequence<(key: MemberID, value: PeerState)> { peers }
+  var entries: some Sequence<(key: MemberID, value: MemberLink)> { peers }
 
-  func insert(_ member: MemberID, now: UInt64) { peers[member] = PeerState(now: now) }
+  func insert(_ member: MemberID, now: UInt64) { peers[member] = MemberLink(now: now) }
 
   func remove(_ member: MemberID) -> Bool { peers.removeValue(forKey: member) != nil }
 

@@ -3,7 +3,7 @@ import Whiteboard
 /// The state of the link to one joined member.
 ///
 /// It is a class, because it is large and is changed in place. It belongs to one replica.
-final class PeerState {
+final class MemberLink {
   /// The time in milliseconds after which another member is asked if an answer makes no progress.
   private static let requestTimeout: UInt64 = 5000
   /// The time after which other members are asked even though an answer is still arriving, in milliseconds.
