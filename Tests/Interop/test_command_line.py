@@ -261,7 +261,10 @@ class CommandLine(InteropCase):
         self.assertEqual(relay.wait(30 * PATIENCE), 0)
 
     def test_a_peer_whose_output_nobody_reads_ends_when_it_is_asked_to(self):
-        for arguments in (["host", "a", "--json"], ["host", "a"], ["nearby", "--watch", "--json"]):
+        # `boards` reports the board that `host` created.
+        for arguments in (
+            ["host", "a", "--json"], ["host", "a"], ["nearby", "--watch", "--json"], ["boards", "list", "--watch"],
+        ):
             with self.subTest(arguments):
                 reader, writer = os.pipe()
                 os.set_blocking(writer, False)
