@@ -237,13 +237,15 @@ import Testing
     var batches: [Batch] = []
     for author in authors {
       for sequence in UInt64(0)..<6 {
-        let object = ObjectID(Dot(authors.randomElement(using: &random)!, UInt64.random(in: 1...6, using: &random)))
+        let others = authors.filter { $0 != author }
+        let target = others[Int.random(in: others.indices, using: &random)]
+        let object = ObjectID(Dot(target, UInt64.random(in: 1...6, using: &random)))
         let own = ObjectID(Dot(author, sequence + 1))
         let operation =
           switch Int.random(in: 0..<4, using: &random) {
           case 0: Operation(own, .kind, .unsigned(1))
           case 1: Operation(object, .purge, .none)
-          default: Operation(object, .color, .unsigned(UInt64.random(in: 0..<9, using: &random)))
+          default: Operation(object, .position, .pair(Int32.random(in: 0..<9, using: &random), 0))
           }
         batches.append(
           try Batch(
