@@ -1,6 +1,10 @@
 #include "CTerminal.h"
 
+#define _GNU_SOURCE
+
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -75,6 +79,14 @@ static void install(void) {
   is_installed = 1;
 }
 
+static int make_raw(void) {
+  struct termios raw = cooked;
+  cfmakeraw(&raw);
+  raw.c_cc[VMIN] = 1;
+  raw.c_cc[VTIME] = 0;
+  return tcsetattr(terminal_fd, TCSADRAIN, &raw);
+}
+
 int terminal_guard_arm(int terminal, const char *leave, size_t leave_length, const char *farewell,
                        size_t farewell_length, int log, int errors) {
   if (leave_length > leave_limit || farewell_length > farewell_limit) {
@@ -90,12 +102,8 @@ int terminal_guard_arm(int terminal, const char *leave, size_t leave_length, con
   memcpy(farewell_bytes, farewell, farewell_length);
   farewell_count = farewell_length;
   if (!is_installed) install();
-  struct termios raw = cooked;
-  cfmakeraw(&raw);
-  raw.c_cc[VMIN] = 1;
-  raw.c_cc[VTIME] = 0;
   atomic_store(&is_armed, 1);
-  if (tcsetattr(terminal, TCSADRAIN, &raw) != 0) {
+  if (make_raw() != 0) {
     atomic_store(&is_armed, 0);
     return -1;
   }
@@ -128,23 +136,62 @@ int terminal_guard_can_stop(void) {
   return parent > 1 && getpgid(parent) != group && getsid(parent) == session;
 }
 
+int terminal_guard_is_background(void) {
+  pid_t foreground = tcgetpgrp(terminal_fd);
+  return foreground > 0 && foreground != getpgrp();
+}
+
+int terminal_guard_rearm(void) {
+  if (!atomic_load(&is_armed)) return 0;
+  make_raw();
+  return 1;
+}
+
 static sem_t continued;
+static atomic_int is_stopping;
+static int watch[2] = {-1, -1};
 
 static void went_on(int number) {
   (void)number;
-  sem_post(&continued);
+  int error = errno;
+  if (atomic_load(&is_stopping)) {
+    sem_post(&continued);
+  } else if (watch[1] >= 0) {
+    // If the pipe is full, its reader already has a byte.
+    ssize_t ignored = write(watch[1], "", 1);
+    (void)ignored;
+  }
+  errno = error;
+}
+
+static void handle_continuation(void) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = went_on;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGCONT, &action, NULL);
+}
+
+int terminal_guard_watch(void) {
+  if (watch[0] < 0 && pipe2(watch, O_CLOEXEC | O_NONBLOCK) != 0) return -1;
+  handle_continuation();
+  return watch[0];
 }
 
 void terminal_guard_stop(void) {
+  // If two threads stop the process, the second stop could follow the continuation of the first.
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&mutex);
   sem_init(&continued, 0, 0);
-  struct sigaction action, before;
-  memset(&action, 0, sizeof action);
-  action.sa_handler = went_on;
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGCONT, &action, &before);
-  // Stop the whole group, as the terminal does for Ctrl+Z.
-  kill(0, SIGSTOP);
-  // SIGSTOP may not have stopped this thread yet, so wait until SIGCONT arrives.
-  while (sem_wait(&continued) != 0 && errno == EINTR) {}
-  sigaction(SIGCONT, &before, NULL);
+  atomic_store(&is_stopping, 1);
+  handle_continuation();
+  do {
+    // Stop the whole group, as the terminal does for Ctrl+Z.
+    kill(0, SIGSTOP);
+    // SIGSTOP may not have stopped this thread yet, so wait until SIGCONT arrives.
+    while (sem_wait(&continued) != 0 && errno == EINTR) {}
+  } while (terminal_guard_is_background());
+  atomic_store(&is_stopping, 0);
+  pthread_mutex_unlock(&mutex);
 }

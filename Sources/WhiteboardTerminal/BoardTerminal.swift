@@ -235,7 +235,8 @@ package actor BoardTerminal: EventSink {
     for await event in terminal.events {
       switch event {
       case .bytes(let bytes): await parseInput(bytes)
-      case .resized:
+      case .resized, .continued:
+        if event == .continued, features.hasPixelMouse { terminal.write(Array("\u{1B}[?1016h".utf8)) }
         let size = terminal.size
         features.cellSize = terminal.cellSize ?? features.cellSize
         board?.resize(columns: size.columns, rows: size.rows)

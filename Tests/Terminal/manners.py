@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import pathlib
 import pty
 import re
 import select
@@ -66,6 +67,11 @@ def given_back(screen):
     return [screen.flag(name) for name in ("alternate_on", "mouse_any_flag", "cursor_flag")] == ["0", "0", "1"]
 
 
+def stopped(process):
+    """Whether a process is stopped by a signal."""
+    return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+
 def who_stops_the_program_has_the_shell_and_comes_back(directory):
     ada = Screen("ada", directory, "host sprint --no-announce", in_shell=True)
     ada.wait("only you")
@@ -78,6 +84,24 @@ def who_stops_the_program_has_the_shell_and_comes_back(directory):
     ada.type("echo $((6 * 7)) is the shell")
     ada.key("Enter")
     ada.wait("42 is the shell")
+    # It can neither draw nor read in the background.
+    ada.type("clear; bg; sleep 1; jobs; echo $((7 * 9)) still")
+    ada.key("Enter")
+    ada.wait("63 still")
+    assert any("Stopped" in line for line in ada.lines), "it is stopped again"
+    ada.type("clear; fg")
+    ada.key("Enter")
+    ada.wait(ink())
+    # Another process stops and continues it.
+    program = ada.process
+    os.kill(program, signal.SIGSTOP)
+    ada.wait_until(lambda: stopped(program), "a stopped program")
+    ada.key("Enter")
+    os.kill(program, signal.SIGCONT)
+    ada.type("echo $((5 * 5)) is the shell")
+    ada.key("Enter")
+    ada.wait("25 is the shell")
+    ada.wait_until(lambda: stopped(program), "a program that is stopped again in the background")
     ada.type("fg; echo EXIT $?")
     ada.key("Enter")
     ada.wait(ink())

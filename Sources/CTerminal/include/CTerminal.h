@@ -30,7 +30,23 @@ void terminal_guard_disarm(void);
 /// process of the group. Otherwise the group would stay stopped forever.
 int terminal_guard_can_stop(void);
 
-/// Stops the process group and returns after it is continued. Disarm the guard first.
+/// Stops the process group and returns after it is continued in the foreground. Disarm the guard
+/// first, unless the group was already stopped by another process.
+///
+/// If the group is continued in the background, as by `bg`, it is stopped again, because it can
+/// neither draw nor read there.
 void terminal_guard_stop(void);
+
+/// Returns 1 if the process group is in the background of its terminal, otherwise 0.
+int terminal_guard_is_background(void);
+
+/// Puts the terminal into raw mode again, if the guard is armed; the settings to restore stay.
+///
+/// Returns 1 if the guard is armed, otherwise 0.
+int terminal_guard_rearm(void);
+
+/// Returns the read end of a pipe, or -1 with errno. The pipe receives a byte whenever the process is
+/// continued, except during `terminal_guard_stop`.
+int terminal_guard_watch(void);
 
 #endif

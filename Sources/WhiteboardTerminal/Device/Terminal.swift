@@ -13,6 +13,8 @@ package final class Terminal: @unchecked Sendable {
   package enum Event: Hashable, Sendable {
     case bytes([UInt8])
     case resized
+    /// The program was stopped by another process and continued, so the whole screen must be drawn again.
+    case continued
     case hungUp
   }
 
@@ -30,6 +32,8 @@ package final class Terminal: @unchecked Sendable {
   private let waiting: TerminalEvents
   private let source: any DispatchSourceRead
   private let sizeSource: any DispatchSourceSignal
+  /// Reports that the process was continued; nil if the system has no descriptors left.
+  private let continuationSource: (any DispatchSourceRead)?
 
   /// Sets up the terminal; nil if standard input or output is not a terminal.
   package init?(mouse: TerminalSettings.Mouse = .auto, exitMessage: String, log path: String) {
@@ -48,12 +52,33 @@ package final class Terminal: @unchecked Sendable {
     (self.source, self.waiting, events) = (source, waiting, waiting.stream)
     signal(SIGWINCH, SIG_IGN)
     sizeSource = DispatchSource.makeSignalSource(signal: SIGWINCH, queue: queue)
-    let descriptor = input
+    let continuation = terminal_guard_watch()
+    continuationSource =
+      continuation < 0 ? nil : DispatchSource.makeReadSource(fileDescriptor: continuation, queue: queue)
+    let (descriptor, output, enter) = (input, output, enter)
+    // Another process may stop this one, and the shell or that process may continue it in the background.
+    let returnToForeground: @Sendable () -> Void = {
+      if terminal_guard_is_background() == 1 {
+        guard terminal_guard_can_stop() == 1 else { return }
+        terminal_guard_stop()
+      }
+      guard terminal_guard_rearm() == 1 else { return }
+      Self.write(Array(enter.utf8), to: output)
+      waiting.add(.continued)
+    }
+    continuationSource?.setEventHandler {
+      var bytes = [UInt8](repeating: 0, count: 64)
+      while read(continuation, &bytes, bytes.count) > 0 {}
+      returnToForeground()
+    }
     source.setEventHandler {
       var buffer = [UInt8](repeating: 0, count: 65_536)
       let count = read(descriptor, &buffer, buffer.count)
       if count > 0 {
         waiting.add(.bytes(Array(buffer[..<count])))
+      } else if count < 0, errno == EIO, terminal_guard_is_background() == 1, terminal_guard_can_stop() == 1 {
+        // The user types for the shell.
+        returnToForeground()
       } else if count == 0 || (errno != EINTR && errno != EAGAIN) {
         waiting.add(.hungUp)
       }
@@ -61,6 +86,7 @@ package final class Terminal: @unchecked Sendable {
     sizeSource.setEventHandler { waiting.add(.resized) }
     source.activate()
     sizeSource.activate()
+    continuationSource?.activate()
     write(Array(enter.utf8))
   }
 
@@ -68,6 +94,7 @@ package final class Terminal: @unchecked Sendable {
     waiting.close()
     source.cancel()
     sizeSource.cancel()
+    continuationSource?.cancel()
     leave()
   }
 
@@ -98,7 +125,14 @@ package final class Terminal: @unchecked Sendable {
   }
 
   /// Writes all bytes; blocks while the terminal accepts no more.
+  ///
+  /// In the background, writes nothing, because the shell uses the terminal.
   package func write(_ bytes: [UInt8]) {
+    guard terminal_guard_is_background() == 0 else { return }
+    Self.write(bytes, to: output)
+  }
+
+  private static func write(_ bytes: [UInt8], to output: Int32) {
     var rest = bytes[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(output, $0.baseAddress, $0.count) }

@@ -88,7 +88,7 @@ package actor PlayerTerminal {
         inputCount += 1
         handle(parser.feed(bytes))
         if parser.isWaiting { finishInputLater(inputCount) }
-      case .resized:
+      case .resized, .continued:
         let size = terminal.size
         client.resize(columns: size.columns, rows: size.rows)
         shown = nil
