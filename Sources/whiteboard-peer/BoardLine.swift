@@ -11,7 +11,8 @@ struct BoardLine: Encodable {
   let name: String
   let title: String?
   let board: String?
-  let objects: Int
+  /// The number of objects; nil if it is unknown.
+  let objects: Int?
   let people: [String]
   let changedAt: String
   let byteCount: Int64
@@ -28,7 +29,7 @@ struct BoardLine: Encodable {
     let name: UntrustedText
   }
 
-  init(_ summary: DocumentSummary, nearby: Nearby = Nearby(), thumbnail: String?) {
+  init(_ summary: DocumentSummary, objects: Int?, nearby: Nearby = Nearby(), thumbnail: String?) {
     let announced = nearby.boards.first { $0.id.bytes == summary.board }
     openWith = announced?.peers.map { Member(peer: $0.announcement.peer.text, name: $0.announcement.hostName) }
     line = announced.map { EventText.listed($0.names) + ($0.names.count == 1 ? " is" : " are") }
@@ -36,7 +37,8 @@ struct BoardLine: Encodable {
     name = summary.name
     title = summary.title
     board = summary.board.flatMap { SessionID(bytes: $0)?.text }
-    objects = summary.objects
+    self.objects = objects
+    isOutdated = summary.isOutdated
     people = summary.people
     changedAt = BoardFile.time(summary.changed)
     byteCount = summary.size
@@ -47,6 +49,8 @@ struct BoardLine: Encodable {
 
   /// The names of the members that have the board open, followed by "is" or "are".
   private let line: String?
+  /// Whether the names do not include the authors of the latest changes.
+  private let isOutdated: Bool
 
   private enum CodingKeys: String, CodingKey {
     case path, name, title, board, objects, people, changedAt, byteCount, thumbnail, error, damage
@@ -75,7 +79,7 @@ struct BoardLine: Encodable {
     let open = isOpen ? [line.map { "\($0) on it" } ?? ""] : []
     guard error == nil else { return [shown, "-", "-", "-", "-"] + open + [path] }
     let who = UntrustedText(people.joined(separator: ", ")).escaped(limit: 256)
-    let cells = [shown, "\(objects)", who.isEmpty ? "none yet" : who, changedAt]
+    let cells = [shown, objects.map { "\($0)" } ?? "-", who.isEmpty ? isOutdated ? "-" : "none yet" : who, changedAt]
     return cells + ["\(byteCount)"] + open + [path]
   }
 

@@ -75,13 +75,18 @@ struct BoardsCommand: AsyncParsableCommand {
       }
       let announced = nearby ? try await look() : Nearby()
       guard common.json else {
-        let boards = found.map { BoardLine($0, nearby: announced, thumbnail: nil) }
+        var boards: [BoardLine] = []
+        for summary in found {
+          let objects = await BoardFile.objectCount(of: summary)
+          boards.append(BoardLine(summary, objects: objects, nearby: announced, thumbnail: nil))
+        }
         if !boards.isEmpty { try Console.tell(BoardLine.table(boards)) }
         return
       }
       for summary in found {
         let thumbnail = await BoardFile.thumbnail(of: summary)
-        let board = BoardLine(summary, nearby: announced, thumbnail: thumbnail)
+        let objects = await BoardFile.objectCount(of: summary)
+        let board = BoardLine(summary, objects: objects, nearby: announced, thumbnail: thumbnail)
         try Console.tell(board.text("board", json: true))
       }
     }
@@ -142,7 +147,10 @@ struct BoardsCommand: AsyncParsableCommand {
       switch change {
       case .added(let summary) where filter.passes(summary), .changed(let summary) where filter.passes(summary):
         let isNew = told.insert(summary.path).inserted
-        let line = BoardLine(summary, thumbnail: json ? await BoardFile.thumbnail(of: summary) : nil)
+        // A board that is being edited changes often, so its objects are counted only if no count is stored.
+        let objects = if let stored = summary.objects { stored } else { await BoardFile.objectCount(of: summary) }
+        let thumbnail = json ? await BoardFile.thumbnail(of: summary) : nil
+        let line = BoardLine(summary, objects: objects, thumbnail: thumbnail)
         return line.text(isNew ? "board-added" : "board-changed", json: json)
       case .added(let summary), .changed(let summary):
         return told.remove(summary.path).map { BoardLine.removed($0, json: json) }

@@ -289,10 +289,10 @@ struct LobbyCommand: AsyncParsableCommand {
     // If the boards cannot be listed, the lobby shows none; `whiteboard-peer boards` reports the reason.
     let summaries = (try? await library.list(by: .changed)) ?? []
     return summaries.prefix(50).map { summary in
-      let count = summary.objects == 1 ? "1 object" : "\(summary.objects) objects"
+      let count = summary.objects.map { $0 == 1 ? "1 object  " : "\($0) objects  " } ?? ""
       let damage = summary.damage.map { _ in "DAMAGED: run whiteboard-peer boards recover \(shellQuoted(summary.path))"
       }
-      let about = damage ?? summary.error?.message ?? "\(count)  \(BoardFile.time(summary.changed).prefix(10))"
+      let about = damage ?? summary.error?.message ?? "\(count)\(BoardFile.time(summary.changed).prefix(10))"
       return LobbyClient.OwnBoard(
         name: summary.name,
         path: summary.path,

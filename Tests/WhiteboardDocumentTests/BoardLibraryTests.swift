@@ -33,13 +33,39 @@ import WhiteboardDocument
     let all = try await library.list()
     #expect(all.map(\.name) == ["alpha", "Beta", "foreign"])
     #expect(all.map(\.error?.code) == [nil, nil, .wrongKind])
-    #expect(all.map(\.objects) == [9, 5, 0])
+    #expect(all.map(\.objects) == [9, 5, nil])
     #expect(all.first?.thumbnail == "<svg/>")
     #expect(try await library.list(.init(text: "ALP")).map(\.name) == ["alpha"])
     #expect(try await library.list(.init(person: "Ann")).map(\.name) == ["Beta"])
     #expect(try await library.list(by: .objects).map(\.name) == ["alpha", "Beta", "foreign"])
     let missing = BoardLibrary(directory: directory.file("nowhere"))
     #expect(try await missing.list().isEmpty)
+  }
+
+  @Test("a board with changes after its summary is never listed with 0 objects") func outdated() async throws {
+    let board = [UInt8](repeating: 3, count: 16)
+    let document = try await BoardDocument.create(
+      at: library.path(name: "one", board: board),
+      board: board,
+      name: "one",
+      now: 0
+    )
+    var listed: [Int?] = []
+    var outdated: [Bool] = []
+    func list() async throws {
+      let summary = try #require(try await library.list().first)
+      listed.append(summary.objects)
+      outdated.append(summary.isOutdated)
+    }
+    try await list()
+    try await document.append([numbered(1)])
+    try await list()
+    for objects in [0, 3] {
+      try await document.setCounts(objects: objects, people: [], changed: 0)
+      try await list()
+    }
+    try await document.close()
+    #expect(listed == [0, nil, nil, 3] && outdated == [false, true, true, true])
   }
 
   @Test("no name leads to a path outside of the library") func fileNames() {

@@ -13,8 +13,10 @@ public struct DocumentSummary: Hashable, Sendable {
   public let title: String?
   /// The board's id; nil if it cannot be read.
   public let board: [UInt8]?
-  /// The number of objects on the board, as of the last keyframe.
-  public let objects: Int
+  /// The number of objects on the board, as of the last keyframe; nil if the file does not state it.
+  public let objects: Int?
+  /// Whether the file has changes that the number of objects and the names do not include.
+  public let isOutdated: Bool
   /// The names of the users who drew on the board, as of the last keyframe.
   public let people: [String]
   /// The time of the last change, in milliseconds since 1970.
@@ -175,7 +177,7 @@ public struct BoardLibrary: Sendable {
     case .name: byName
     case .changed: descending(lhs.changed, rhs.changed)
     case .size: descending(lhs.size, rhs.size)
-    case .objects: descending(lhs.objects, rhs.objects)
+    case .objects: descending(lhs.objects ?? 0, rhs.objects ?? 0)
     }
   }
 
@@ -204,12 +206,18 @@ public struct BoardLibrary: Sendable {
       return try opened.database.writeWithoutTransaction { db in
         let last = try Int64.fetchOne(db, sql: "SELECT time FROM log ORDER BY id DESC LIMIT 1")
         let changed = try Meta.get(db, .changed, at: path).flatMap { Int64($0) }
+        let lastEntry = try Int64.fetchOne(db, sql: "SELECT MAX(id) FROM log")
+        let lastKeyframe = try Int64.fetchOne(db, sql: "SELECT MAX(log) FROM keyframe")
+        let counted = try Meta.get(db, .objects, at: path).flatMap { Int($0) }
+        // The program may have ended before it wrote the first summary, or after it wrote that of the empty board.
+        let isOutdated = lastEntry.map { counted == nil || $0 > lastKeyframe ?? 0 } ?? false
         return DocumentSummary(
           path: path,
           name: try Meta.get(db, .name, at: path) ?? "",
           title: try Meta.get(db, .title, at: path),
           board: opened.board,
-          objects: try Meta.get(db, .objects, at: path).flatMap { Int($0) } ?? 0,
+          objects: isOutdated && counted ?? 0 == 0 ? nil : counted ?? 0,
+          isOutdated: isOutdated,
           people: try StoredSummary.people(db, at: path),
           changed: max(last ?? 0, changed ?? 0),
           size: size,
@@ -224,7 +232,8 @@ public struct BoardLibrary: Sendable {
         name: ((path as NSString).lastPathComponent as NSString).deletingPathExtension,
         title: nil,
         board: nil,
-        objects: 0,
+        objects: nil,
+        isOutdated: false,
         people: [],
         changed: modified,
         size: size,

@@ -74,6 +74,15 @@ package enum BoardFile {
     return Thumbnail.svg(of: board.snapshots, background: board.settings.background)
   }
 
+  /// Returns the number of objects on a board; nil if it is unknown, because the file cannot be read.
+  ///
+  /// If the summary does not include the latest changes, the objects are counted.
+  package static func objectCount(of summary: DocumentSummary) async -> Int? {
+    guard summary.isOutdated else { return summary.objects }
+    let board = try? await replica(of: summary.path, version: nil).replica.board
+    return board?.objectIDs.count ?? summary.objects
+  }
+
   /// Returns whether a file has facts about its session that this computer did not write (REC-20); returns false also
   /// if the file cannot be read.
   package static func hasForeignFacts(_ path: String, dataDirectory: String) async -> Bool {

@@ -269,7 +269,7 @@ import WhiteboardPrograms
       #expect(await BoardFile.thumbnail(of: own) == stored)
       let document = try await BoardDocument.open(at: own.path, mode: .writing)
       try await document.setSummary(
-        objects: own.objects,
+        objects: try #require(own.objects),
         people: own.people,
         thumbnail: stored.replacing("</svg>", with: "<script>alert(1)</script></svg>"),
         changed: own.changed
