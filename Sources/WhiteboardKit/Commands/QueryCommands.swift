@@ -42,6 +42,11 @@ enum QueryCommands {
     rules: CommandRules(requires: .nothing, .changesNothing),
     "list the peers of the session"
   ) { (runner, request) async throws(CommandError) in
+    // A user can ask for the peers while the program still joins the board.
+    guard runner.hasBoard else {
+      runner.runtime.emit(.peers(.init(count: 0, peers: [], request: request.request)))
+      return CommandOutcome()
+    }
     try await runner.board.queries.emitPeers(request: request.request)
     return CommandOutcome()
   }

@@ -50,6 +50,12 @@ final class CommandBuffer {
     return nil
   }
 
+  /// Removes the first command or malformed line; nil if there is none.
+  func popFirst() -> CommandInput? {
+    defer { resumeProducer() }
+    return queue.popFirst()
+  }
+
   /// Removes the first command if a condition holds for it.
   func popFirst(where isDue: (Command) -> Bool) -> CommandRequest? {
     defer { resumeProducer() }

@@ -53,6 +53,9 @@ final class CommandRunner {
     }
   }
 
+  /// Whether the board is open, so that commands can use it.
+  var hasBoard: Bool { openBoard != nil }
+
   /// Whether a command that transfers files is running and not answered yet.
   var hasConcurrentCommands: Bool { concurrentCommands > 0 }
 
@@ -68,6 +71,7 @@ final class CommandRunner {
       guard let next else { break }
       buffer.append(next)
       await runDueCommands()
+      refuseTypedCommands()
       runtime.call { $0.joiner?.endUnanswerableComparisons() }
       await buffer.room()
     }
@@ -94,7 +98,36 @@ final class CommandRunner {
   private func isDueWhileJoining(_ command: Command, isFirst: Bool) -> Bool {
     switch command.name {
     case .quit, .leave: configuration.isTyped || (isFirst && configuration.script == .none)
+    case .help, .peers: configuration.isTyped
     default: isDue(command)
+    }
+  }
+
+  /// Answers the commands that a user typed and that cannot run while the local peer joins a board.
+  ///
+  /// The commands of a script wait instead.
+  private func refuseTypedCommands() {
+    guard configuration.isTyped, configuration.script == .none, runtime.call({ $0.joiner != nil }) else { return }
+    while let input = buffer.popFirst() { refuse(input, Self.notYetJoined) }
+  }
+
+  private static let notYetJoined = CommandError(
+    .notConnected,
+    "you have not joined the board yet; only `quit`, `help` and `peers` work now"
+  )
+
+  /// Answers the commands that can no longer run, because the board is closed before the local peer has joined it.
+  ///
+  /// A script needs no answers, because its first error ends it.
+  func refuseRest() {
+    guard openBoard == nil, configuration.script == .none else { return }
+    while let input = buffer.popFirst() { refuse(input, .closed) }
+  }
+
+  private func refuse(_ input: CommandInput, _ error: CommandError) {
+    switch input {
+    case .failure(let failure): answers.fail(failure)
+    case .request(let request): answers.fail(error, answering: request)
     }
   }
 

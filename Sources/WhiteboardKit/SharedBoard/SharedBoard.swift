@@ -146,6 +146,7 @@ public actor SharedBoard {
   func finishWaiters() {
     invitations.close()
     transfers.endFileOffers()
+    commandRunner.refuseRest()
     commandRunner.buffer.close()
     answers.close()
   }

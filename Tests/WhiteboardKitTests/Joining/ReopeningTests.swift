@@ -77,4 +77,25 @@ import Testing
       }
     }
   }
+
+  @Test("each command that is typed while the program searches is answered once", arguments: [true, false])
+  func typedWhileSearching(isTyped: Bool) async throws {
+    try await withRoom { room in
+      let board = ScriptedBoard()
+      var joining = await room.configuration(.join(.name("nosuch"), patience: .seconds(isTyped ? 60 : 1)), "ben")
+      joining.isTyped = isTyped
+      let configuration = joining
+      let running = Task { try await board.run(configuration) }
+      _ = await board.sees { if case .joining = $0 { true } else { false } }
+      #expect(await error(board, "objects") == (isTyped ? .notConnected : .ending))
+      if isTyped {
+        try await board.perform("help")
+        try await board.perform("peers")
+        try await board.perform("quit")
+        try await running.value
+      } else {
+        await #expect(throws: WhiteboardError.self) { try await running.value }
+      }
+    }
+  }
 }
