@@ -44,6 +44,8 @@ public struct JoinRequest: Sendable {
   /// Whether a user or a program can answer peers that ask to join, if the local peer admits newcomers as the host
   /// does.
   package var asksUser = true
+  /// How the local peer admits newcomers if it is the host of the session that it joins.
+  package var hosting: HostAdmission?
   /// The code with which the local peer joined the session before; it may be outdated.
   package var earlierCode: JoinCode?
   /// The peers that announce the session, which are dialed too; `nil` means to dial only ``addresses`` (DSC-28).
@@ -58,5 +60,18 @@ public struct JoinRequest: Sendable {
     self.peer = peer
     self.trust = trust
     self.code = code
+  }
+}
+
+/// How the host of a session admits newcomers, and lets the members admit them.
+package struct HostAdmission: Sendable {
+  package var policy: AdmissionPolicy
+  /// Whether members may admit newcomers if the host's user is asked; nil means that they may unless the session
+  /// belongs to an owned board (TCK-6).
+  package var membersAdmit: Bool?
+
+  package init(policy: AdmissionPolicy, membersAdmit: Bool?) {
+    self.policy = policy
+    self.membersAdmit = membersAdmit
   }
 }

@@ -197,6 +197,17 @@ public final class PeerTransport: Sendable {
   public func host(_ id: SessionID, admission: AdmissionPolicy, name: String = "", membership: MembershipRecord? = nil)
     async throws(SessionError) -> Session
   {
+    try await host(id, admission: admission, hosting: nil, name: name, membership: membership)
+  }
+
+  /// Hosts a session, and tells members from the start how the local peer admits newcomers, unless `hosting` is nil.
+  package func host(
+    _ id: SessionID,
+    admission: AdmissionPolicy,
+    hosting: HostAdmission?,
+    name: String,
+    membership: MembershipRecord?
+  ) async throws(SessionError) -> Session {
     // Stretching a code takes about 0.1 s, so it does not run on an event loop (ADM-5).
     let (isStarting, key) = try await hostedCodeKey(admission, id)
     let core = core
@@ -213,6 +224,8 @@ public final class PeerTransport: Sendable {
       session.bulk = TransferConnections(session, inbox: transport.inbox)
       session.directory.hasJoined = true
       if let membership { session.directory.restore(membership) }
+      session.admission.hosting = hosting
+      session.admission.hostIfOwn()
       transport.add(session)
       return Session(session)
     }
@@ -273,6 +286,16 @@ public final class PeerTransport: Sendable {
     progress: @escaping @Sendable (JoinStep) -> Void = { _ in },
     verify: @escaping @Sendable (Verification) async -> Bool
   ) async throws(SessionError) -> Session {
+    try await join(request, progress: progress, comparing: { await verify($0) ? .same : .different })
+  }
+
+  /// Requests to join a session like ``join(_:progress:verify:)``, with an answer that tells why words are not
+  /// confirmed.
+  package func join(
+    _ request: JoinRequest,
+    progress: @escaping @Sendable (JoinStep) -> Void = { _ in },
+    comparing verify: @escaping @Sendable (Verification) async -> WordComparison
+  ) async throws(SessionError) -> Session {
     let session = try await joinDialingAgain(request, progress, verify)
     let policy = try await session.admissionPolicy()
     let key = await codeKey(policy, session.id)
@@ -288,7 +311,7 @@ public final class PeerTransport: Sendable {
   private func joinDialingAgain(
     _ request: JoinRequest,
     _ progress: @escaping @Sendable (JoinStep) -> Void,
-    _ verify: @escaping @Sendable (Verification) async -> Bool
+    _ verify: @escaping @Sendable (Verification) async -> WordComparison
   ) async throws(SessionError) -> Session {
     var retry = JoinRetry(limit: request.redialLimit, start: .uptime)
     while true {
@@ -314,7 +337,7 @@ public final class PeerTransport: Sendable {
   private func joinOnce(
     _ request: JoinRequest,
     _ progress: @escaping @Sendable (JoinStep) -> Void,
-    _ verify: @escaping @Sendable (Verification) async -> Bool
+    _ verify: @escaping @Sendable (Verification) async -> WordComparison
   ) async throws(SessionError) -> Session {
     let core = core
     let eventLoop = eventLoop

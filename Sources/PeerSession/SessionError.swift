@@ -16,6 +16,8 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
     case timedOut = "timed-out"
     /// The invitation was withdrawn.
     case withdrawn
+    /// The joining program has no user who could compare the verification words.
+    case noUser = "no-user"
     /// The session has its maximum number of peers.
     case full
     /// The other end is busy; try later.

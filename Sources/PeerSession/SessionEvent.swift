@@ -88,6 +88,16 @@ public struct Verification: Sendable {
   public var mustBeCompared: Bool
 }
 
+/// The result of showing the verification words to the user who must compare them.
+package enum WordComparison: Sendable {
+  case same
+  case different
+  /// The program has no user.
+  case noUser
+  /// The attempt to join ended before the user answered.
+  case stopped
+}
+
 /// A peer that is in the session.
 public struct Peer: Sendable {
   /// The hash of the peer's key.

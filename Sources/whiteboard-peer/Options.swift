@@ -186,7 +186,10 @@ struct BoardOptions: ParsableArguments {
     configuration.isAnnounced = settings.value(.announce) ?? true
     configuration.code = settings.value(.code)
     configuration.carrier = settings.value(.relay) ?? nil
-    configuration.admission = settings.value(.admission) ?? standardAdmission(part, isInteractive)
+    // Do not ask if there is a relay, because a relay has no user to ask.
+    configuration.hostAdmission = isInteractive && code == nil && relay == nil ? .ask : .code
+    configuration.admission = settings.value(.admission)
+    if case .host = part, configuration.admission == nil { configuration.admission = configuration.hostAdmission }
     configuration.membersAdmit = settings.value(.membersAdmit)
     configuration.maximumPeers = settings.value(.maximumPeers) ?? 16
     configuration.lostAfter = settings.value(.lostAfter) ?? .seconds(60)
@@ -247,13 +250,6 @@ struct BoardOptions: ParsableArguments {
     return Environment.userName
   }
 
-  private func standardAdmission(_ part: BoardConfiguration.Part, _ isInteractive: Bool) -> BoardConfiguration
-    .Admission?
-  {
-    guard case .host = part else { return nil }
-    // Do not ask if there is a relay, because a relay has no user to ask.
-    return isInteractive && code == nil && relay == nil ? .ask : .code
-  }
 }
 
 /// A converter that turns WebP files into photos.

@@ -207,6 +207,15 @@ struct DiallerAdmission: Sendable {
     return [comparison.report]
   }
 
+  /// Ends the attempt because the local program has no user who could compare the words.
+  ///
+  /// DECIDING states this reason, so that the listener's user does not suspect an attack (ADM-15).
+  mutating func userMissing() -> [DiallerAction] {
+    guard case .awaitingPeople(let comparison) = state, comparison.needsOurPerson else { return [] }
+    return [.send(.deciding, [DecidingPulse.noUser])]
+      + close(.withdrawn, "The joining program has no user to compare the verification words.")
+  }
+
   mutating func withdraw() -> [DiallerAction] {
     if case .over = state { return [] }
     return close(.withdrawn, "The invitation was withdrawn.")
@@ -363,6 +372,8 @@ struct DecidingPulse: Sendable {
   /// It is longer than for an open link (LIV-2), because a broken link discards the words that users have begun to
   /// compare.
   static let silenceLimit = Duration.seconds(30)
+  /// The value of DECIDING with which a dialler states that its program has no user (ADM-15).
+  static let noUser: UInt8 = 2
 
   /// The time to call ``timePassed(now:)``.
   private(set) var due: Duration

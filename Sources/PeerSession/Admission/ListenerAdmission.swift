@@ -129,6 +129,8 @@ struct ListenerAdmission: Sendable {
   private var state = State.awaitingHello
   /// Whether the dialler's user has confirmed the words; `nil` if the dialler does not report it (ADM-16).
   private var isConfirmed: Bool?
+  /// Whether the dialler's program has no user who could compare the words (ADM-15).
+  private(set) var diallerHasNoUser = false
   /// The ticket that proves to the dialler that the local peer belongs to the session (MEM-8).
   private var ticket: Ticket?
 
@@ -314,6 +316,7 @@ struct ListenerAdmission: Sendable {
   {
     guard let answer = payload.first else { return close(.protocolError, "A DECIDING must not be empty.") }
     if isConfirmed != true { isConfirmed = answer == 1 }
+    diallerHasNoUser = answer == DecidingPulse.noUser
     guard case .awaitingPeople(var decision) = state else { return [] }
     if decision.isAccepted, isConfirmed == true, now < decision.end { return admitByPerson() }
     decision.pulse.frameReceived(now: now)

@@ -10,6 +10,17 @@ extension SessionAdmission {
     var sharesCode: Bool
     /// Whether members may admit newcomers if the host asks its user (TCK-6).
     var givesRight: Bool
+
+    init(sharesCode: Bool, givesRight: Bool) {
+      self.sharesCode = sharesCode
+      self.givesRight = givesRight
+    }
+
+    /// The viewers of an owned board would become editors with its code, so its members do not learn the code.
+    init(_ admission: HostAdmission, of session: SessionID) {
+      sharesCode = !session.isOfOwnedBoard
+      givesRight = admission.membersAdmit ?? !session.isOfOwnedBoard
+    }
   }
 
   /// What the host told the local peer.
@@ -24,6 +35,17 @@ extension SessionAdmission {
   func share(_ sharing: Sharing) {
     self.sharing = sharing
     termsChanged()
+  }
+
+  /// Admits newcomers as the host, if the local peer is the host of the session that it joined.
+  ///
+  /// This happens before the local peer dials the members that ACCEPT named, because a member that was admitted in the
+  /// host's absence proves its membership only by the right that the host gives (TCK-6).
+  func hostIfOwn() {
+    guard membership.needsNoAdmission(session.localPeer), let own = hosting.take() else { return }
+    sharing = Sharing(own, of: session.id)
+    guard own.policy != policy else { return termsChanged() }
+    setPolicy(own.policy)
   }
 
   /// Sends the terms to all members, because they changed.
@@ -88,7 +110,7 @@ extension SessionAdmission {
   /// A code that the listener did not check admits no peer. The code with which the local peer joined before may be
   /// outdated, so it is used only if the host did not send its terms.
   func joined(isCodeProved: Bool, earlier: JoinCode?) {
-    if followsHost, !isCodeProved, case .code = policy {
+    if followsHost, !session.isHost, !isCodeProved, case .code = policy {
       setPolicy(terms == nil ? earlier.map { .code($0) } ?? .known : .known)
     }
     follow()
@@ -106,6 +128,8 @@ extension SessionAdmission {
     case (.known, _): setPolicy(.known)
     case (.anyone, _): setPolicy(.anyone)
     case (nil, .known) where mayAsk: setPolicy(.ask)
+    // A member named the local peer as the host of an owned board that belongs to another peer.
+    case (nil, .ask) where !mayAsk: setPolicy(.known)
     case (nil, _): break
     }
   }
@@ -138,9 +162,12 @@ extension SessionAdmission {
 
 extension Session {
   /// Tells members from now on how the local peer, as the host or its relay, admits newcomers (MEM-17).
-  package func shareAdmission(sharesCode: Bool, givesRight: Bool) {
+  package func shareAdmission(membersAdmit: Bool?) {
     let core = core
-    eventLoop.execute { core.value.admission.share(.init(sharesCode: sharesCode, givesRight: givesRight)) }
+    eventLoop.execute {
+      let admission = core.value.admission
+      admission.share(.init(.init(policy: admission.policy, membersAdmit: membersAdmit), of: core.value.id))
+    }
   }
 
   /// Lets the local peer admit newcomers as the host does, from now on (MEM-17).

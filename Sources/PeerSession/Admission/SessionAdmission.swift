@@ -30,6 +30,8 @@ final class SessionAdmission {
   /// Whether a user can answer newcomers, if the policy follows the host's.
   var asksUser = true
   var terms: Terms?
+  /// How the local peer admits newcomers if ACCEPT names it as the host; `nil` if it already does.
+  var hosting: HostAdmission?
   let policyChanges: AsyncStream<AdmissionPolicy>
   let policySource: AsyncStream<AdmissionPolicy>.Continuation
 

@@ -18,7 +18,7 @@ final class DiallerHandshake: LinkDelegate {
   let link: ControlLink
   private var admission: DiallerAdmission
   private let hello: Control.DiallerHello
-  private let verify: (@Sendable (Verification) async -> Bool)?
+  private let verify: (@Sendable (Verification) async -> WordComparison)?
   private var completion: ((Result<Void, Failure>) -> Void)?
   private var timer: Scheduled<Void>?
   private var asking: Task<Void, Never>?
@@ -35,7 +35,7 @@ final class DiallerHandshake: LinkDelegate {
     _ session: SessionCore,
     _ link: ControlLink,
     facts: DiallerAdmission.Facts,
-    verify: (@Sendable (Verification) async -> Bool)?,
+    verify: (@Sendable (Verification) async -> WordComparison)?,
     completion: @escaping (Result<Void, Failure>) -> Void
   ) {
     self.session = session
@@ -115,9 +115,18 @@ final class DiallerHandshake: LinkDelegate {
     let eventLoop = session.eventLoop
     // The task is canceled when the handshake ends. After that, the user's answer has no effect.
     asking = Task {
-      let isSame = await verify(verification)
+      let comparison = await verify(verification)
       guard mustBeCompared, !Task.isCancelled else { return }
-      eventLoop.execute { bound.value.run { $0.personAnswered(isSame, now: .uptime) } }
+      eventLoop.execute {
+        bound.value.run { admission in
+          switch comparison {
+          case .same: admission.personAnswered(true, now: .uptime)
+          case .different: admission.personAnswered(false, now: .uptime)
+          case .noUser: admission.userMissing()
+          case .stopped: admission.withdraw()
+          }
+        }
+      }
     }
   }
 

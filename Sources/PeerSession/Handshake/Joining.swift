@@ -27,10 +27,11 @@ final class Joining {
       policy: request.admission
     )
     self.session.directory.storedMembership = request.membership
+    self.session.admission.hosting = request.hosting
     self.promise = transport.eventLoop.makePromise()
   }
 
-  func start(_ verify: @escaping @Sendable (Verification) async -> Bool) -> EventLoopFuture<Session> {
+  func start(_ verify: @escaping @Sendable (Verification) async -> WordComparison) -> EventLoopFuture<Session> {
     if let id = request.session, transport.sessions[id] != nil {
       promise.fail(SessionError(.internalError, "This process already serves the session."))
       return promise.futureResult
@@ -87,7 +88,7 @@ final class Joining {
     return membership
   }
 
-  private func shake(_ link: ControlLink, _ verify: @escaping @Sendable (Verification) async -> Bool) {
+  private func shake(_ link: ControlLink, _ verify: @escaping @Sendable (Verification) async -> WordComparison) {
     guard let peer = link.facts.peer, let exporter = link.facts.exporter else {
       return fail(SessionError(.internalError, "The TLS handshake ended without the peer's key."))
     }

@@ -242,9 +242,12 @@ final class ListenerHandshake: LinkDelegate {
         )
       case .invitationEnded(let code, let message):
         let error =
-          code == .timedOut
-          ? SessionError(.timedOut, "No user answered the invitation in time.")
-          : SessionError(closeCode: code, message: message.displayed)
+          switch code {
+          case .timedOut: SessionError(.timedOut, "No user answered the invitation in time.")
+          case .withdrawn where admission?.diallerHasNoUser == true:
+            SessionError(.noUser, "The joining program has no user to compare the verification words.")
+          default: SessionError(closeCode: code, message: message.displayed)
+          }
         endInvitation(session, error)
       case .accept(let proof, let basis):
         accept(link, session, proof, basis)

@@ -280,7 +280,14 @@ final class MemberDirectory {
   }
 
   /// Sets whether the tickets that the local peer signs as the host let members admit newcomers.
-  func setGivesRight(_ givesRight: Bool) { membership.givesRight = givesRight }
+  ///
+  /// The host accepts the members that others admitted with the right only as long as it gives the right, so it dials
+  /// those again that it rejected before.
+  func setGivesRight(_ givesRight: Bool) {
+    guard givesRight != membership.givesRight else { return }
+    membership.givesRight = givesRight
+    if givesRight { proofChanged() }
+  }
 
   /// Stores a ticket for the local peer (TCK-4).
   func received(_ ticket: Ticket) {

@@ -75,6 +75,7 @@ final class SessionCore {
     if directory.joined(as: id, host: host) { admission.maximum = min(maximum, Limits.members) }
     if wasUnnamed { transport.add(self) }
     if let stored = directory.storedMembership.take() { directory.restore(stored) }
+    admission.hostIfOwn()
   }
 
   // MARK: Events

@@ -56,8 +56,8 @@ struct BoardHost {
       if !isOwn, configuration.followsHost {
         // A code that the host did not give must admit no peer.
         code.map { .code($0) } ?? .known
-      } else { configuration.admissionPolicy(default: .code, code: code) }
-    let session = try await open(id, name, policy, membership, transport)
+      } else { configuration.admissionPolicy(default: configuration.hostAdmission, code: code) }
+    let session = try await open(id, name, policy, isOwn: isOwn, membership, transport)
     if !isOwn, configuration.followsHost { session.followHost(asksUser: asksUser) }
     return BoardSession(session, name: name, policy: policy)
   }
@@ -66,12 +66,19 @@ struct BoardHost {
     _ id: SessionID,
     _ name: String,
     _ policy: AdmissionPolicy,
+    isOwn: Bool,
     _ membership: MembershipRecord?,
     _ transport: PeerTransport
   ) async throws(SessionError) -> Session {
     defer { checkIsolation(#isolation) }
     guard let carriage = configuration.carriage else {
-      return try await transport.host(id, admission: policy, name: name, membership: membership)
+      return try await transport.host(
+        id,
+        admission: policy,
+        hosting: isOwn ? HostAdmission(policy: policy, membersAdmit: configuration.membersAdmit) : nil,
+        name: name,
+        membership: membership
+      )
     }
     let session: Session
     if let open = carriage.session {

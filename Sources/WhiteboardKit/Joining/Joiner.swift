@@ -209,6 +209,10 @@ final class Joiner {
     // All members of a board use the same code, so the local peer admits others by the code with which it joined.
     request.followsHost = configuration.followsHost
     request.asksUser = runtime.call { $0.asksUser }
+    request.hosting = HostAdmission(
+      policy: configuration.admissionPolicy(default: configuration.hostAdmission, code: request.code),
+      membersAdmit: configuration.membersAdmit
+    )
     request.admission =
       request.followsHost
       ? request.code.map { .code($0) } ?? .known : configuration.admissionPolicy(default: .known, code: request.code)
@@ -227,7 +231,8 @@ final class Joiner {
       session = try await transport.join(
         request,
         progress: { stepSource.yield($0) },
-        verify: { [sharedBoard = runtime.sharedBoard] in await Joiner.compare($0, timeout: timeout, on: sharedBoard) }
+        comparing: { [sharedBoard = runtime.sharedBoard] in await Joiner.compare($0, timeout: timeout, on: sharedBoard)
+        }
       )
     } catch {
       attempt.endedUnconfirmed = !invitations.comparisons.isEmpty
@@ -239,7 +244,11 @@ final class Joiner {
     if session.name.isEmpty, !peer.boardName.isEmpty { await session.setName(name) }
     var policy = try await session.admissionPolicy()
     // If the host has already sent another code, the board reports it as a change.
-    if let code = request.code, case .code(let present) = policy, present != code { policy = .known }
+    if let code = request.code, case .code(let present) = policy, present != code,
+      !configuration.isHosting(session)
+    {
+      policy = .known
+    }
     let board = BoardSession(session, name: name, policy: policy)
     if reservation?.board == session.id { board.reservation = reservation?.copy }
     reservation = nil
@@ -327,22 +336,22 @@ extension JoinTarget {
 }
 
 extension Joiner {
-  /// Asks the user to compare the verification words, if nothing else proves the identity of the host; returns whether
-  /// the words are the same.
+  /// Asks the user to compare the verification words, if nothing else proves the identity of the host.
   static func compare(_ verification: Verification, timeout: Duration, on sharedBoard: isolated SharedBoard) async
-    -> Bool
-  { await sharedBoard.joiner?.compare(verification, timeout: timeout) ?? false }
+    -> WordComparison
+  { await sharedBoard.joiner?.compare(verification, timeout: timeout) ?? .stopped }
 
-  private nonisolated(nonsending) func compare(_ verification: Verification, timeout: Duration) async -> Bool {
+  private nonisolated(nonsending) func compare(_ verification: Verification, timeout: Duration) async -> WordComparison
+  {
     defer { checkIsolation(#isolation) }
-    guard runtime.ending == nil else { return false }
+    guard runtime.ending == nil else { return .stopped }
     let mustAnswer = verification.mustBeCompared
     guard !mustAnswer || runtime.call({ $0.commandRunner.buffer.canHoldAnswer }) else {
       reportNoUser()
-      return false
+      return .noUser
     }
     // If the attempt has ended in the meantime, no answer matters any more.
-    guard !Task.isCancelled else { return false }
+    guard !Task.isCancelled else { return .stopped }
     let id = invitations.nextComparisonID()
     runtime.emit(
       .invitation(
@@ -358,7 +367,7 @@ extension Joiner {
         )
       )
     )
-    guard mustAnswer else { return true }
+    guard mustAnswer else { return .same }
     return await withCheckedContinuation { continuation in
       invitations.addComparison(id, with: verification.peer, named: verification.name, timeout: timeout, continuation)
       runtime.spawn { sharedBoard in
@@ -373,7 +382,7 @@ extension Joiner {
     guard runtime.call({ $0.commandRunner.buffer.isAtEndOrFull && !$0.commandRunner.hasDueCommand }) else { return }
     for id in invitations.comparisons {
       reportNoUser()
-      invitations.answerComparison(id, isSame: false)
+      invitations.answerComparison(id, .noUser)
     }
   }
 

@@ -8,7 +8,7 @@ final class Invitations {
   private enum Question {
     case incoming(InvitationID)
     /// The local peer joins if the verification words are the same on both screens.
-    case outgoing(CheckedContinuation<Bool, Never>)
+    case outgoing(CheckedContinuation<WordComparison, Never>)
   }
 
   private struct Pending {
@@ -93,6 +93,7 @@ final class Invitations {
       case .timedOut where wasAccepted: "\(label) did not confirm the verification words in time, and did not join."
       case .timedOut: "\(label) stopped waiting, because the time to answer has passed."
       case .withdrawn: "\(label) no longer asks to join."
+      case .noUser: "\(label) has no user to compare the words, and did not join."
       case .notVerified:
         "\(label) saw other verification words, and did not join. Another computer may be intercepting "
           + "the connection."
@@ -136,7 +137,7 @@ final class Invitations {
     with peer: PeerID,
     named name: UntrustedText,
     timeout: Duration,
-    _ continuation: CheckedContinuation<Bool, Never>
+    _ continuation: CheckedContinuation<WordComparison, Never>
   ) {
     pending[id] = Pending(question: .outgoing(continuation), peer: peer, name: name, end: runtime.clock.now + timeout)
   }
@@ -149,7 +150,7 @@ final class Invitations {
   func endComparisons(because error: SessionError) {
     for id in comparisons {
       guard let question = pending[id] else { continue }
-      answerComparison(id, isSame: false)
+      answerComparison(id, .stopped)
       let sentence =
         error.code == .timedOut
         ? "You did not confirm the verification words with \(question.label) in time."
@@ -158,16 +159,16 @@ final class Invitations {
     }
   }
 
-  func answerComparison(_ id: String, isSame: Bool) {
+  func answerComparison(_ id: String, _ comparison: WordComparison) {
     guard case .outgoing(let continuation)? = pending.removeValue(forKey: id)?.question else { return }
-    continuation.resume(returning: isSame)
+    continuation.resume(returning: comparison)
   }
 
   /// Closes all questions, because the board is closing.
   ///
   /// It can be called more than once.
   func close() {
-    for id in comparisons { answerComparison(id, isSame: false) }
+    for id in comparisons { answerComparison(id, .stopped) }
     pending = [:]
     accepted = [:]
   }
@@ -219,7 +220,7 @@ final class Invitations {
           $0.joiner?.attempt.problem = WhiteboardError(.notAllowed, "The words are not the same on both screens.")
         }
       }
-      answerComparison(id, isSame: answer == .accept)
+      answerComparison(id, answer == .accept ? .same : .different)
     case .incoming(let invitation):
       pending[id] = nil
       remember(question, id, "The request of \(question.label) has already been answered.")

@@ -120,8 +120,12 @@ package struct BoardConfiguration: Sendable {
   package var isAnnounced = true
   /// The admission policy; nil means the default.
   ///
-  /// The default is `code` for a host. A member admits peers as the host does, as far as the host lets it (MEM-17).
+  /// The default for a host is ``hostAdmission``. A member admits peers as the host does, as far as the host lets it
+  /// (MEM-17).
   package var admission: Admission?
+  /// The admission policy if the user chose none, and the local peer is the host of the board, whether it opens the
+  /// board or joins members that have it open.
+  package var hostAdmission = Admission.code
   /// Whether the members of a hosted board may admit newcomers too, if the host's user is asked; nil means that they
   /// may unless the board has an owner (TCK-6).
   package var membersAdmit: Bool?

@@ -95,8 +95,9 @@ extension SharedBoard {
       let (board, isAnnounced) = try await joiner.join(target, timeout: timeout)
       phase = .opening(board)
       runtime.changed()
-      // A joined board that was found by its announcement is announced here too, so that others can find it after its
-      // host has left (DSC-23).
+      // The host announces its board, whichever command opened it. Another peer's board that was found by its
+      // announcement is announced here too, so that others can find it after its host has left (DSC-23).
+      if configuration.isHosting(board.session) { return discovery.announce(board, transport) }
       guard isAnnounced else { return }
       announceLater = { [discovery] board in discovery.announce(board, transport) }
       if board.admitsNewcomers(configuration) { announceIfNeeded(board) }
@@ -198,7 +199,7 @@ extension SharedBoard {
       discovery: discovery
     )
     if configuration.isHosting(session) {
-      session.shareAdmission(sharesCode: !id.isOwned, givesRight: configuration.membersAdmit ?? !id.isOwned)
+      session.shareAdmission(membersAdmit: configuration.membersAdmit)
     }
     let timedWork = TimedWork(runtime, configuration, active)
     let serving = Serving(active, intake, timedWork, ready)

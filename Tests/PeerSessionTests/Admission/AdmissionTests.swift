@@ -514,6 +514,23 @@ struct AdmissionByPeopleTests {
     #expect(world.opening?.basis == .ask)
   }
 
+  @Test("[ADM-15] a dialler without a user says so, also after the host's user accepted") func noUser() {
+    for acceptedBefore in [true, false] {
+      var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
+      world.run()
+      if acceptedBefore {
+        world.perform(world.listener.personAnswered(.accept, now: world.now))
+        world.carry()
+      }
+      #expect(!world.listener.diallerHasNoUser)
+      world.perform(world.dialler.userMissing())
+      world.carry()
+      #expect(world.diallerClosed == .withdrawn && world.listener.diallerHasNoUser)
+      #expect(world.opening == nil && world.admitted == nil)
+      #expect(world.dialler.userMissing().isEmpty)
+    }
+  }
+
   @Test("[ADM-8] if our user sees other words, the link ends, even after the host's user accepted") func otherWords() {
     for acceptedBefore in [true, false] {
       var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))

@@ -123,7 +123,7 @@ import Testing
         // The member returns with a wrong code, and is admitted because of its ticket.
         let again = try await follow(Self.session, of: anna, by: ben, code: wrong, membership: record)
         #expect(try await again.admissionPolicy() == .known)
-        hosted.shareAdmission(sharesCode: true, givesRight: true)
+        hosted.shareAdmission(membersAdmit: nil)
         try await policy(again) { $0 == .code(right) }
         // A new code reaches the member too (MEM-12).
         let new = JoinCode.random()
@@ -154,7 +154,7 @@ import Testing
         try await withPeer("dora", identity: Self.dora) { dora in
           let members = try await withPeer("anna", identity: Self.host) { anna in
             let hosted = try await anna.host(Self.session, admission: .ask)
-            hosted.shareAdmission(sharesCode: true, givesRight: true)
+            hosted.shareAdmission(membersAdmit: nil)
             let answering = Task { await Self.acceptAll(hosted) }
             let first = try await follow(Self.session, of: anna, by: ben)
             let second = try await follow(Self.session, of: anna, by: carl)

@@ -183,4 +183,47 @@ import Testing
       }
     }
   }
+
+  @Test(
+    "[MEM-17] a host that returns through a member hosts as before, and meets those admitted in its absence",
+    arguments: [true, false]
+  ) func returningHost(byLink: Bool) async throws {
+    try await withRoom { room in
+      var hosting = await room.configuration(.host(boardName: "board"), "ada")
+      hosting.hostAdmission = .ask
+      hosting.admission = .ask
+      let (first, again) = (ScriptedBoard(), ScriptedBoard())
+      let opening = hosting
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await first.run(opening) }
+        try await withMember(of: first, "ben", in: room) { ben, ready in
+          await first.end()
+          try await withMember(of: ben, "cy", in: room) { cy, _ in
+            var returning = hosting
+            returning.admission = nil
+            returning.part = .join(byLink ? .link(try BoardLink(ready.link)) : .name("board"), patience: .seconds(30))
+            let joining = returning
+            group.addTask { try await again.run(joining) }
+            let host = try #require(await again.ready())
+            #expect(host.admit == "ask" && !host.link.isEmpty && host.admitters == nil)
+            // The three members are connected, also after the member between them has left.
+            for board in [again, cy, ben] { try await board.perform("wait peers=2 timeout=30") }
+            let isClosed = await ben.events.contains { event in
+              if case .admission(let admission) = event { admission.admit != "ask" } else { false }
+            }
+            #expect(!isClosed)
+            await ben.end()
+            try await cy.perform("text 0,0 \"still here\"")
+            try await again.perform("wait objects=1 timeout=30")
+            // The host gave the newcomer the right, too.
+            try await withMember(of: cy, "dora", in: room) { dora, _ in
+              try await dora.perform("wait peers=2 timeout=30")
+            }
+            await again.end()
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+  }
 }

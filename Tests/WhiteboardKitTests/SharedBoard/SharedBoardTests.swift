@@ -414,6 +414,15 @@ import WhiteboardPrograms
           isRefused = false
         } catch { isRefused = error.code == .notAllowed && error.message.contains("has no user") }
         #expect(isRefused)
+        // The host does not suspect an attack.
+        let isExplained = await host.sees {
+          if case .note(let note) = $0 {
+            note.code == BoardEvent.Remark.invitationEnded && note.message.contains("has no user to compare the words")
+          } else {
+            false
+          }
+        }
+        #expect(isExplained)
 
         var scripted = await room.configuration(.join(target, patience: .seconds(1)), "script")
         scripted.script = .run(keepsGoing: false)
