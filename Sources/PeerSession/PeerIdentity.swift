@@ -99,6 +99,19 @@ public struct PeerIdentity: Sendable {
     return (old.peerID, new, oldFile.path)
   }
 
+  /// Returns the ids of the former identities that ``renew(inDirectory:)`` kept in a directory.
+  ///
+  /// Files that cannot be read are left out. This call blocks on the disk.
+  package static func formerPeers(inDirectory directory: String) -> [PeerID] {
+    let folder = directory.hasSuffix("/") ? directory : directory + "/"
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    return names.sorted().filter { $0.hasPrefix("identity-") && $0.hasSuffix(".pem") }.compactMap { name in
+      let file = PrivateFile(path: folder + name)
+      guard let bytes = try? file.read(limit: maximumFile) else { return nil }
+      return (try? PeerIdentity(pem: bytes, file: file.path))?.peerID
+    }
+  }
+
   /// Creates an identity that is not saved.
   public static func ephemeral() -> PeerIdentity {
     let key = P256.Signing.PrivateKey()

@@ -144,6 +144,8 @@ struct IdentityCommand: AsyncParsableCommand {
     let peer: String
     var former: String?
     var formerFile: String?
+    /// The names of the boards that the former identity hosts; nil if there are none.
+    var formerBoards: [UntrustedText]?
 
     var json: String { String(decoding: EventLine.json("identity", self), as: UTF8.self) }
   }
@@ -178,14 +180,29 @@ struct IdentityCommand: AsyncParsableCommand {
       let directory = try common.chosenDataDirectory()
       do {
         let (old, new, file) = try PeerIdentity.renew(inDirectory: directory)
+        let boards = await BoardFile.boards(hostedBy: old, dataDirectory: directory)
+        guard !common.json else {
+          var line = IdentityLine(peer: new.peerID.text, former: old.text, formerFile: file)
+          line.formerBoards = boards.isEmpty ? nil : boards.map { UntrustedText($0.name) }
+          return try Console.tell(line.json)
+        }
         try Console.tell(
-          common.json
-            ? IdentityLine(peer: new.peerID.text, former: old.text, formerFile: file).json
-            : "This computer is now \(new.peerID.short), and no longer \(old.short).\n"
-              + "The old identity is kept in \(file).\n"
-              + "Start programs that are running here again; until then they use the old identity.\n"
+          "This computer is now \(new.peerID.short), and no longer \(old.short).\n"
+            + "The old identity is kept in \(file).\n"
+            + "Start programs that are running here again; until then they use the old identity.\n"
+            + Self.text(about: boards)
         )
       } catch { throw WhiteboardError(error, inDataDirectory: directory) }
+    }
+
+    /// Returns the lines that name the boards of the old identity, and say what to do.
+    private static func text(about boards: [(name: String, path: String)]) -> String {
+      guard !boards.isEmpty else { return "" }
+      let isOne = boards.count == 1
+      let lines = boards.map { "  \(UntrustedText($0.name).quoted(limit: 128))  \($0.path)\n" }.joined()
+      return
+        "The old identity remains the host of \(isOne ? "this board" : "these boards"), so nobody can remove members from "
+        + "\(isOne ? "it" : "them"):\n\(lines)To host a copy of your own, run: whiteboard-peer boards duplicate BOARD NAME\n"
     }
   }
 }

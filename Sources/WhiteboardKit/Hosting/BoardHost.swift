@@ -42,7 +42,10 @@ struct BoardHost {
       persistence.use(document)
       (id, name, code) = try await contents(of: document)
       // An offline board dials no members and leaves the stored membership unchanged.
-      if !configuration.isOffline { membership = await document.membershipRecord(logger: configuration.logger) }
+      if !configuration.isOffline {
+        membership =
+          await document.membershipRecord(logger: configuration.logger) ?? formerMembership(of: id, transport)
+      }
     }
     if configuration.isOwned, !BoardID(id).isOwned {
       throw WhiteboardError(
@@ -60,6 +63,15 @@ struct BoardHost {
     let session = try await open(id, name, policy, isOwn: isOwn, membership, transport)
     if !isOwn, configuration.followsHost { session.followHost(asksUser: asksUser) }
     return BoardSession(session, name: name, policy: policy)
+  }
+
+  /// Returns the membership of a board that no peer has joined yet, if its id names a former identity of the local user.
+  ///
+  /// Otherwise, the local peer would claim to be the host, and other peers would warn their users (MEM-16).
+  private func formerMembership(of id: SessionID, _ transport: PeerTransport) -> MembershipRecord? {
+    guard id.namesHost, !id.names(transport.peerID) else { return nil }
+    let former = PeerIdentity.formerPeers(inDirectory: configuration.dataDirectory).first(where: id.names)
+    return former.map { MembershipRecord(host: $0) }
   }
 
   private nonisolated(nonsending) func open(

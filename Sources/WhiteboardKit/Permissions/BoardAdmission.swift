@@ -105,7 +105,7 @@ final class BoardAdmission {
       }
       await giveBackRoom()
       invited = isByCode && !keepsCode ? try await replaceCode(request: request) : nil
-    } catch { throw CommandError(error) }
+    } catch { throw error.code == .notHost ? notHost : CommandError(error) }
     if keepsCode {
       await browsers.links.keep(ofRemoved: removed)
     } else {
@@ -119,6 +119,19 @@ final class BoardAdmission {
     defer { checkIsolation(#isolation) }
     guard let record = try? await board.session.membershipRecord() else { return }
     roles.giveBackRoom(ofRemoved: record.removed)
+  }
+
+  /// The error that says what to do if only the host can remove a member.
+  private var notHost: CommandError {
+    let host = board.session.hostPeer
+    if configuration.isFormerIdentity(host) {
+      return CommandError(.refused, configuration.formerIdentityText(board.name, host))
+    }
+    return CommandError(
+      .refused,
+      "only the host, \(EventText.person(members.name(of: host), host.text)), can remove members; ask the host, or host a "
+        + "copy of the board: \(BoardFile.duplication(of: board.name))"
+    )
   }
 
   private func warnNotRevoked(_ peer: PeerID) {

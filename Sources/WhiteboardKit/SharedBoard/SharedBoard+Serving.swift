@@ -224,6 +224,11 @@ extension SharedBoard {
     discovery.readyReported()
     runtime.changed()
     if configuration.isOffline { emit(.note(.offline(serving.board.name))) }
+    let host = serving.board.session.hostPeer
+    if !configuration.isRelay, configuration.isFormerIdentity(host) {
+      let message = configuration.formerIdentityText(serving.board.name, host)
+      emit(.warning(.init(code: "former-identity", message: message)))
+    }
     if let event = localRemoval.event { emit(.removed(event)) }
     guard configuration.remembersBoards, configuration.isListening else { return }
     if !isShown {

@@ -149,4 +149,48 @@ import Testing
       }
     }
   }
+
+  @Test("[MEM-3] a member that tries to remove another one is told what to do") func notHost() async throws {
+    try await withPair { _, host, guest in
+      do throws(CommandError) {
+        try await guest.perform("kick ada")
+        Issue.record("a member removed the host")
+      } catch {
+        #expect(error.code == .refused && error.message.contains("only the host, ada"))
+        #expect(error.message.contains("boards duplicate board NAME"))
+      }
+    }
+  }
+
+  @Test("[MEM-15] after `identity new`, a board of the old identity names no false host, and the user is told")
+  func formerIdentity() async throws {
+    try await withRoom { room in
+      var hosting = await room.configuration(.host(boardName: "board"), "ada")
+      let old = try PeerIdentity.loadOrCreate(inDirectory: hosting.dataDirectory)
+      hosting.identity = old
+      try await withHost(hosting) { host, _ in try await host.perform("text 0,0 one") }
+      #expect(
+        await BoardFile.boards(hostedBy: old.peerID, dataDirectory: hosting.dataDirectory).map(\.name) == ["board"]
+      )
+      hosting.identity = try PeerIdentity.renew(inDirectory: hosting.dataDirectory).new
+      try await withHost(hosting) { host, ready in
+        let isTold = await host.sees {
+          if case .warning(let warning) = $0 {
+            warning.code == "former-identity" && warning.message.contains("boards duplicate board NAME")
+          } else {
+            false
+          }
+        }
+        #expect(isTold)
+        try await withGuest(try await room.joining(ready)) { guest in
+          try await host.perform("wait peers=1 timeout=30")
+          let isWarned = await guest.events.contains {
+            if case .warning(let w) = $0 { w.code == "false-host" } else { false }
+          }
+          #expect(!isWarned)
+          #expect(await error(host, "kick ben") == .refused)
+        }
+      }
+    }
+  }
 }
