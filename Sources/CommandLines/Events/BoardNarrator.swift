@@ -149,7 +149,7 @@ struct BoardNarrator {
 
   private mutating func remember(_ object: BoardEvent.ObjectDescription) {
     if phrases.count >= Self.phraseLimit, phrases[object.id] == nil { phrases = [:] }
-    let text = object.text.map { " \($0.quoted(limit: 40))" } ?? ""
+    let text = object.wholeText.map { " \($0.quoted(limit: 40))" } ?? ""
     phrases[object.id] = "\(Self.shown(object.type))\(text) (\(Self.shown(object.id)))"
   }
 

@@ -27,11 +27,11 @@ extension EventText {
   {
     var first = "\(UntrustedText(object.type).escaped()) \(UntrustedText(object.id).escaped())"
     if let game = object.game?.view["game"]?.text { first += " \(UntrustedText(game).quoted())" }
-    if let text = object.text { first += " \(text.quoted(limit: wordsLimit))" }
+    if let text = object.wholeText { first += " \(text.quoted(limit: wordsLimit))" }
     var parts = [first]
     if let members = object.members { parts.append("of \(count(members.count, "object"))") }
     if let points = object.points { parts.append(count(object.pointCount ?? points.count, "point")) }
-    if let erased = object.erased { parts.append("erased in \(count(erased.count, "place"))") }
+    if let erased = object.erased { parts.append("erased in \(count(object.erasedCount ?? erased.count, "place"))") }
     if let isHere = object.isAssetAvailable { parts.append(isHere ? "with its photo" : "photo not received yet") }
     parts[parts.count - 1] += " at \(object.centerPosition.map(number).joined(separator: ","))"
     if object.scale != 1 { parts.append("scale \(number(object.scale))") }

@@ -21,7 +21,12 @@ extension BoardEvent {
     package var updatedAt: String
     /// The color, `#rrggbbaa`; nil if the object uses the default color.
     package var color: String?
+    /// The text; some events contain only its change, see `textChange`, or leave out a text that did not change.
     package var text: UntrustedText?
+    /// The change of a long text, instead of the text.
+    package private(set) var textChange: TextChange?
+    /// The whole text if `text` lacks it; not part of the JSON.
+    private(set) var unreportedText: UntrustedText?
     /// The points of a drawing, relative to its center, before scaling and rotation.
     ///
     /// Some events contain only the points that changed; see `setPoints`.
@@ -47,8 +52,12 @@ extension BoardEvent {
     package var isAssetAvailable: Bool?
     /// The path of the photo's file; nil if there is no file.
     package var path: String?
-    /// The erased ranges of a drawing, each with a start and an end position, in points along the drawing.
-    package var erased: [[Double]]?
+    /// The erased ranges of a drawing; some events contain only the ranges that changed, see `setErased`.
+    package var erased: ErasedRanges?
+    /// If `erased` contains only new ranges, the number of all ranges.
+    package private(set) var erasedCount: Int?
+    /// If `erased` contains only new ranges, the earlier ranges that no longer exist.
+    package private(set) var formerErased: ErasedRanges?
     /// The groups that contain the object, innermost first.
     package var groups: [String]?
     /// True if the object is locked against changes; nil otherwise.
@@ -56,6 +65,16 @@ extension BoardEvent {
     /// The game as the local member sees it.
     package var game: GameDescription?
     package var members: [String]?
+
+    /// The whole text, even if the event contains only its change.
+    package var wholeText: UntrustedText? { text ?? unreportedText }
+
+    /// All properties except `unreportedText`.
+    private enum CodingKeys: String, CodingKey {
+      case id, type, centerPosition, size, scale, angle, selectedBy, zIndex, updatedAt, color, text, textChange
+      case points, firstPoint, pointCount, shift, lineWidth, isFinished, erased, erasedCount, formerErased
+      case sha256, format, byteCount, pixelSize, isAssetAvailable, path, groups, isLocked, game, members
+    }
   }
 }
 
@@ -108,6 +127,95 @@ package struct RelativePoints: Encodable, Sendable, Equatable {
   }
 }
 
+/// Erased ranges of a drawing, in sixteenths of the distance between two points; converted only when they are encoded.
+///
+/// They are all ranges, or only those that are not among earlier ranges that readers know.
+package struct ErasedRanges: Encodable, Sendable, Equatable {
+  private let all: [ClosedRange<Int>]
+  private let known: [ClosedRange<Int>]?
+  let ranges: [ClosedRange<Int>]
+
+  package init(_ all: [ClosedRange<Int>]) { self.init(all, since: nil) }
+
+  private init(_ all: [ClosedRange<Int>], since known: [ClosedRange<Int>]?) {
+    self.all = all
+    self.known = known
+    ranges = known.map { Self.difference(all, $0) } ?? all
+  }
+
+  package var count: Int { ranges.count }
+
+  /// The number of all ranges, and the known ranges that no longer exist; nil if all ranges are included.
+  fileprivate var part: (total: Int, former: ErasedRanges)? {
+    known.map { (all.count, ErasedRanges(Self.difference($0, all))) }
+  }
+
+  /// Returns the ranges that readers did not know before an earlier event.
+  fileprivate func joined(after earlier: ErasedRanges?) -> ErasedRanges {
+    guard known != nil, let earlier else { return self }
+    return ErasedRanges(all, since: earlier.known)
+  }
+
+  fileprivate func since(_ known: [ClosedRange<Int>]) -> ErasedRanges { ErasedRanges(all, since: known) }
+
+  /// Returns the ranges of a sorted list that another sorted list lacks.
+  ///
+  /// - Complexity: O(n) in the length of both lists.
+  private static func difference(_ ranges: [ClosedRange<Int>], _ others: [ClosedRange<Int>]) -> [ClosedRange<Int>] {
+    var rest = others[...]
+    return ranges.filter { range in
+      rest = rest.drop { $0.lowerBound < range.lowerBound }
+      return rest.first != range
+    }
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var list = encoder.unkeyedContainer()
+    for range in ranges { try list.encode([Double(range.lowerBound) / 16, Double(range.upperBound) / 16]) }
+  }
+}
+
+/// The change of a text that readers know, in the terms of the command `insert`.
+package struct TextChange: Encodable, Sendable, Equatable {
+  /// The number of characters (Unicode scalars) before the change.
+  let at: Int
+  /// The number of characters that were removed.
+  let replacing: Int
+  /// The characters that were inserted.
+  let text: UntrustedText
+  /// The text before the change.
+  fileprivate let known: UntrustedText
+
+  private enum CodingKeys: String, CodingKey { case at, replacing, text }
+
+  /// Creates a description of a change; returns nil if the whole text should be reported, because it is short or most
+  /// of it is new.
+  fileprivate init?(_ new: UntrustedText, since known: UntrustedText) {
+    guard Self.isLong(new) else { return nil }
+    let (old, bytes) = (Array(known.raw.utf8), Array(new.raw.utf8))
+    let most = min(old.count, bytes.count)
+    func isInsideCharacter(_ index: Int) -> Bool { index < bytes.count && UTF8.isContinuation(bytes[index]) }
+    var start = 0
+    while start < most, old[start] == bytes[start] { start += 1 }
+    while isInsideCharacter(start) { start -= 1 }
+    var same = 0
+    while same < most - start, old[old.count - 1 - same] == bytes[bytes.count - 1 - same] { same += 1 }
+    while isInsideCharacter(bytes.count - same) { same -= 1 }
+    let inserted = bytes[start..<bytes.count - same]
+    guard inserted.count <= bytes.count / 2 else { return nil }
+    func characters(_ bytes: ArraySlice<UInt8>) -> Int { bytes.count { !UTF8.isContinuation($0) } }
+    at = characters(bytes[..<start])
+    replacing = characters(old[start..<old.count - same])
+    text = UntrustedText(bytes: inserted)
+    self.known = known
+  }
+
+  /// Whether events about an existing object do not repeat its text.
+  fileprivate static func isLong(_ text: UntrustedText) -> Bool {
+    text.byteCount > 2000 && text.raw.unicodeScalars.count > 2000
+  }
+}
+
 extension BoardEvent.ObjectDescription {
   init(_ snapshot: ObjectSnapshot, game: GameDescription? = nil, path: String? = nil) {
     self.init(
@@ -133,7 +241,7 @@ extension BoardEvent.ObjectDescription {
       path: path,
       erased: snapshot.erasedSpans.flatMap { spans in
         // Omit an empty list, because it contains no information.
-        spans.isEmpty ? nil : spans.map { [Double($0.lowerBound) / 16, Double($0.upperBound) / 16] }
+        spans.isEmpty ? nil : ErasedRanges(spans)
       },
       groups: snapshot.groups.isEmpty ? nil : snapshot.groups.map(\.description),
       isLocked: snapshot.isLocked ? true : nil,
@@ -167,19 +275,47 @@ extension BoardEvent.ObjectDescription {
     (firstPoint, pointCount, shift) = (new?.part?.first, new?.part?.total, new?.part?.shift)
   }
 
-  /// Leaves out what readers know from earlier events, so that many events about a large drawing do not repeat it.
+  /// Sets the erased ranges of a drawing, and the keys that tell which ranges they are.
+  private mutating func setErased(_ new: ErasedRanges?) {
+    erased = new
+    (erasedCount, formerErased) = (new?.part?.total, new?.part?.former)
+  }
+
+  /// Leaves out what readers know from earlier events, so that many events about a large object do not repeat it.
   ///
-  /// The event that reports the end of a drawing contains all points.
+  /// The event that reports the end of a drawing contains all points and erased ranges.
   mutating func leaveOutKnown(from old: ObjectSnapshot, changed keys: [String]) {
+    if let whole = text, let known = old.text, TextChange.isLong(whole) {
+      if keys.contains("text") {
+        report(whole, since: UntrustedText(known))
+      } else {
+        (text, unreportedText) = (nil, whole)
+      }
+    }
     guard !keys.contains("isFinished") else { return }
-    if !keys.contains("erased"), erased?.count ?? 0 > Self.repeatedCount { erased = nil }
+    if let all = erased, all.count > Self.repeatedCount, let known = old.erasedSpans, !known.isEmpty {
+      setErased(keys.contains("erased") ? all.since(known) : nil)
+    }
     guard let all = points, all.count > Self.repeatedCount else { return }
     setPoints(keys.contains("points") ? all.since(old.ink ?? []) : nil)
   }
 
+  /// Reports a text by its change if the change is small.
+  private mutating func report(_ whole: UntrustedText, since known: UntrustedText) {
+    textChange = TextChange(whole, since: known)
+    (text, unreportedText) = textChange == nil ? (whole, nil) : (nil, whole)
+  }
+
   mutating func join(_ earlier: BoardEvent.ObjectDescription, changed keys: [String]) {
+    if let whole = unreportedText {
+      if earlier.text != nil {
+        (text, unreportedText, textChange) = (whole, nil, nil)
+      } else if let known = earlier.textChange?.known {
+        report(whole, since: known)
+      }
+    }
     guard !keys.contains("isFinished") else { return }
-    if !keys.contains("erased") { erased = earlier.erased }
+    setErased(keys.contains("erased") ? erased?.joined(after: earlier.erased) : earlier.erased)
     setPoints(keys.contains("points") ? points?.joined(after: earlier.points) : earlier.points)
   }
 

@@ -144,6 +144,6 @@ extension BoardEvent.ObjectDescription {
     let pairs = (points?.count ?? 0) + (erased?.count ?? 0)
     let ids = (groups?.count ?? 0) + (members?.count ?? 0)
     let lines = game?.lines.reduce(0) { $0 + $1.byteCount } ?? 0
-    return 512 + pairs * 40 + ids * 64 + (text?.byteCount ?? 0) + lines
+    return 512 + pairs * 40 + ids * 64 + (wholeText?.byteCount ?? 0) + lines
   }
 }

@@ -243,7 +243,7 @@ import Testing
       lineWidth: 1,
       sha256: text,
       path: text,
-      erased: [[0, 1]],
+      erased: ErasedRanges([0...16]),
       groups: [text],
       isLocked: true,
       game: GameDescription(view: .object(["game": .string(text)]), lines: [UntrustedText(text), UntrustedText(text)])

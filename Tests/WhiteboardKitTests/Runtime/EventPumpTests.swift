@@ -108,15 +108,16 @@ import Whiteboard
   /// The points of a drawing while it grows.
   private func ink(_ count: Int) -> [InkPoint] { (0..<count).map { InkPoint(x: Int32($0), y: Int32($0 * $0 % 97)) } }
 
-  private func drawing(_ ink: [InkPoint]) throws -> ObjectSnapshot {
+  private func snapshot(_ create: (Board) throws -> ObjectID) throws -> ObjectSnapshot {
     let board = Board(
       incarnation: Incarnation(1),
       member: try #require(MemberID(bytes: [UInt8](repeating: 1, count: 32))),
       wallClock: 1
     )
-    let id = try board.createDrawing(ink)
-    return try #require(board.snapshot(id))
+    return try #require(board.snapshot(try create(board)))
   }
+
+  private func drawing(_ ink: [InkPoint]) throws -> ObjectSnapshot { try snapshot { try $0.createDrawing(ink) } }
 
   private func event(_ old: [InkPoint], _ new: [InkPoint], _ keys: [String] = ["points"]) throws
     -> BoardEvent.ObjectChanged
@@ -195,6 +196,128 @@ import Whiteboard
     var first = events[0].object
     first.join(BoardEvent.ObjectDescription(try drawing(a)), changed: ["points"])
     #expect(first.points?.count == 600 && first.firstPoint == nil)
+  }
+
+  private func erased(_ spans: [ClosedRange<Int>]) throws -> ObjectSnapshot {
+    try snapshot { board in
+      let id = try board.createDrawing(ink(4096))
+      try board.erase(id, spans: spans)
+      return id
+    }
+  }
+
+  /// Returns a drawing with holes at some places.
+  private func erased(_ holes: Range<Int>) throws -> ObjectSnapshot { try erased(holes.map { $0 * 64...$0 * 64 + 16 }) }
+
+  private func event(_ old: ObjectSnapshot, _ new: ObjectSnapshot) -> BoardEvent.ObjectChanged {
+    let keys = BoardEvent.ObjectDescription.changedKeys(old, new)
+    var object = BoardEvent.ObjectDescription(new)
+    object.leaveOutKnown(from: old, changed: keys)
+    return .init(id: "a", changed: keys, object: object, by: "anna")
+  }
+
+  /// Applies the erased ranges of an event to those that a reader knows, as the manual page explains.
+  private func apply(_ object: BoardEvent.ObjectDescription, to known: [ClosedRange<Int>]) -> [ClosedRange<Int>] {
+    guard let former = object.formerErased else { return object.erased?.ranges ?? [] }
+    let ranges = known.filter { !former.ranges.contains($0) } + (object.erased?.ranges ?? [])
+    #expect(ranges.count == object.erasedCount)
+    return ranges.sorted { $0.lowerBound < $1.lowerBound }
+  }
+
+  @Test func `an erasure is reported without the earlier ones`() throws {
+    var old = try erased(30..<900)
+    var (known, count) = (old.erasedSpans ?? [], 0)
+    for hole in 0..<30 {
+      // Two new holes, before and after the others.
+      let new = try erased(29 - hole..<901 + hole)
+      let event = event(old, new)
+      count += event.object.erased?.count ?? 0
+      known = apply(event.object, to: known)
+      #expect(known == new.erasedSpans && event.object.points == nil)
+      old = new
+    }
+    #expect(count == 60)
+    // An undo, and an erasure that joins earlier ones.
+    let fewer = event(old, try erased(30..<900))
+    #expect(fewer.object.erased?.count == 0 && fewer.object.formerErased?.count == 60)
+    #expect(apply(fewer.object, to: known) == (try erased(30..<900).erasedSpans))
+    let joined = try erased([0...8000] + (126..<930).map { $0 * 64...$0 * 64 + 16 })
+    #expect(event(old, joined).object.erased?.count == 1)
+    #expect(apply(event(old, joined).object, to: known) == joined.erasedSpans)
+    #expect(try event(joined, drawing(ink(4096))).object.erased == nil)
+    // Up to 128 ranges, or without any before, all are reported.
+    #expect(try event(old, erased(0..<100)).object.erasedCount == nil)
+    #expect(try event(drawing(ink(4096)), old).object.erased?.count == 930)
+  }
+
+  @Test func `combined events about erasures leave out no range`() throws {
+    let states = try [200, 300, 250, 400].map { try erased(0..<$0) }
+    var joined = event(states[0], states[1])
+    for (old, new) in zip(states.dropFirst(), states.dropFirst(2)) {
+      var later = event(old, new)
+      later.object.join(joined.object, changed: later.changed)
+      joined = later
+    }
+    #expect(joined.object.erased?.count == 200)
+    #expect(apply(joined.object, to: states[0].erasedSpans ?? []) == states[3].erasedSpans)
+    var added = joined.object
+    added.join(BoardEvent.ObjectDescription(states[0]), changed: ["erased"])
+    #expect(added.erased?.count == 400 && added.erasedCount == nil)
+  }
+
+  private func text(_ text: String, x: Double = 0) throws -> ObjectSnapshot {
+    try snapshot { try $0.createText(text, at: Point(x: x, y: 0)) }
+  }
+
+  /// Applies the text of an event to that which a reader knows, as the manual page explains.
+  private func apply(_ object: BoardEvent.ObjectDescription, to known: String) -> String {
+    guard let change = object.textChange else { return object.text?.raw ?? known }
+    #expect(object.text == nil)
+    var characters = Array(known.unicodeScalars)
+    characters.replaceSubrange(change.at..<change.at + change.replacing, with: change.text.raw.unicodeScalars)
+    var text = ""
+    text.unicodeScalars.append(contentsOf: characters)
+    return text
+  }
+
+  @Test(
+    arguments: [
+      ("", "ab", ""), ("", "", "Zo\u{308}e"), ("é", "è", ""), ("😀", "😁", "😀"), ("", "éé", "é"), ("aa", "", "a"),
+    ]
+  ) func `a long text is reported by its change`(old: String, new: String, end: String) throws {
+    let start = String(repeating: "Zoë 😀 ", count: 500)
+    let (before, after) = (start + old + end, start + new + end)
+    let event = try event(text(before), text(after))
+    guard before != after else { return }
+    #expect((event.object.textChange?.text.byteCount ?? 100) <= 8)
+    #expect(apply(event.object, to: before) == after)
+    #expect(event.object.wholeText?.raw == after)
+  }
+
+  @Test func `a short text, and one that is mostly new, is reported whole`() throws {
+    let short = String(repeating: "é", count: 1999)
+    #expect(try event(text(short), text(short + "a")).object.text?.raw == short + "a")
+    #expect(try event(text(short + "a"), text(short + "ab")).object.text == nil)
+    let other = String(repeating: "b", count: 3000)
+    #expect(try event(text(short + "ab"), text(other)).object.text?.raw == other)
+    let moved = try event(text(other), text(other, x: 1)).object
+    #expect(moved.text == nil && moved.textChange == nil && moved.wholeText?.raw == other)
+  }
+
+  @Test func `combined events about a long text leave out no character`() throws {
+    let start = String(repeating: "word ", count: 1000)
+    let states = try [start, "a" + start, "a" + start + "b", start + "b"].map { try text($0) }
+    var joined = event(states[0], states[1])
+    for (old, new) in zip(states.dropFirst(), states.dropFirst(2)) {
+      var later = event(old, new)
+      later.object.join(joined.object, changed: later.changed)
+      joined = later
+    }
+    #expect(joined.object.textChange?.text.raw == "b")
+    #expect(apply(joined.object, to: start) == start + "b")
+    var added = joined.object
+    added.join(BoardEvent.ObjectDescription(states[0]), changed: ["text"])
+    #expect(added.text?.raw == start + "b" && added.textChange == nil)
   }
 
   @Test mutating func `large objects count by their bytes`() {
