@@ -11,8 +11,19 @@ struct AttemptLimiter: Sendable {
   /// If it is exceeded, the entry with the oldest wrong proof is removed.
   static let maximumEntries = 1_024
 
+  /// What a dialler already is in the session that it joins with a code.
+  enum Standing: Sendable {
+    case newcomer
+    /// A member that may know the code anyway (MEM-17), so that its guesses are worth nothing.
+    case member
+    /// A member of an owned board, who may have fewer rights than the code gives.
+    case memberOfOwnedBoard
+  }
+
   private enum Source: Hashable {
     case address(AddressBlock)
+    /// The address of members, so that an outdated code of a member does not lock out a newcomer.
+    case members(AddressBlock)
     case peer(PeerID)
   }
 
@@ -29,16 +40,24 @@ struct AttemptLimiter: Sendable {
   /// The number of stored addresses and keys.
   var count: Int { records.count }
 
-  /// Returns whether a proof from this address or key is answered with `locked-out` without being checked.
-  func isLocked(address: String, peer: PeerID, now: Duration) -> Bool {
-    [.address(AddressBlock(host: address)), .peer(peer)].contains { source in
-      records[source]?.lockedUntil.map { now < $0 } ?? false
+  private func sources(_ address: String, _ peer: PeerID, _ standing: Standing) -> [Source] {
+    switch standing {
+    case .newcomer: [.address(AddressBlock(host: address)), .peer(peer)]
+    case .member: [.peer(peer)]
+    case .memberOfOwnedBoard: [.members(AddressBlock(host: address)), .peer(peer)]
     }
   }
 
+  /// Returns whether a proof from this address or key is answered with `locked-out` without being checked.
+  func isLocked(address: String, peer: PeerID, as standing: Standing = .newcomer, now: Duration) -> Bool {
+    sources(address, peer, standing).contains { source in records[source]?.lockedUntil.map { now < $0 } ?? false }
+  }
+
   /// The third wrong proof within a minute from one address or with one key locks out both the address and the key.
-  mutating func proofWasWrong(address: String, peer: PeerID, now: Duration) {
-    let sources = [Source.address(AddressBlock(host: address)), .peer(peer)]
+  ///
+  /// A member's proofs lock out no newcomer at its address.
+  mutating func proofWasWrong(address: String, peer: PeerID, as standing: Standing = .newcomer, now: Duration) {
+    let sources = sources(address, peer, standing)
     var isOver = false
     for source in sources {
       var record = records[source] ?? Record(touched: now)

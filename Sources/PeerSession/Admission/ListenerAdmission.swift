@@ -127,6 +127,8 @@ struct ListenerAdmission: Sendable {
 
   private let facts: Facts
   private var state = State.awaitingHello
+  /// Whose wrong proofs are counted together with those of the dialler (ADM-3).
+  private var standing = AttemptLimiter.Standing.newcomer
   /// Whether the dialler's user has confirmed the words; `nil` if the dialler does not report it (ADM-16).
   private var isConfirmed: Bool?
   /// Whether the dialler's program has no user who could compare the words (ADM-15).
@@ -158,6 +160,9 @@ struct ListenerAdmission: Sendable {
     now: Duration
   ) -> [ListenerAction] {
     ticket = membership.ticket
+    if membership.mayAdmit(facts.remote) {
+      standing = membership.session.isOfOwnedBoard ? .memberOfOwnedBoard : .member
+    }
     guard case .awaitingHello = state else { return [] }
     guard own.versions.common(with: hello.introduction.versions) != nil else {
       return close(
@@ -244,11 +249,13 @@ struct ListenerAdmission: Sendable {
       case (.awaitingProof(let choices), .codeProof):
         // The secret in a browser link cannot be guessed, so attempts are not limited.
         if case .guest = facts.mode { return proofReceived(try Control.CodeProof.decode(payload), choices) }
-        guard !limiter.isLocked(address: facts.address, peer: facts.remote, now: now) else {
+        guard !limiter.isLocked(address: facts.address, peer: facts.remote, as: standing, now: now) else {
           return close(.lockedOut, "Too many wrong codes. Try again in a minute.")
         }
         let actions = proofReceived(try Control.CodeProof.decode(payload), choices)
-        if admission == nil { limiter.proofWasWrong(address: facts.address, peer: facts.remote, now: now) }
+        if admission == nil {
+          limiter.proofWasWrong(address: facts.address, peer: facts.remote, as: standing, now: now)
+        }
         return actions
       case (.awaitingCommit(let hello, let session), .sasCommit):
         let words = ShortWords.Listener(

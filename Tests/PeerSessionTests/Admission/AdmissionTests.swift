@@ -426,6 +426,24 @@ struct AdmissionByCodeTests {
     now += .seconds(1)
     #expect(attempt(World.codeKey) == nil)
   }
+
+  @Test("[ADM-3] a member with an outdated code locks out no newcomer at its address") func outdated() throws {
+    let outdated = try JoinCode(words: "zoo zoo zoo zone")
+    let wrongKey = CodeKey(code: outdated, session: World.sessionID, listener: World.listener.peerID)
+    var limiter = AttemptLimiter()
+    for expected in [CloseCode.wrongCode, .wrongCode, .wrongCode, .lockedOut] {
+      var facts = World.diallerFacts(code: outdated)
+      facts.codeKey = wrongKey
+      var world = World(dialler: facts, listener: World.listenerFacts(.code(World.codeKey)))
+      world.limiter = limiter
+      let member = MembershipRecord.Member(peer: World.dialler.peerID, name: UntrustedText("Dora"), addresses: [])
+      _ = world.membership.met(member)
+      world.run()
+      limiter = world.limiter
+      #expect(world.listenerClosed == expected)
+    }
+    #expect(!limiter.isLocked(address: "192.0.2.7", peer: World.middle.peerID, now: .seconds(1_000)))
+  }
 }
 
 struct AdmissionByPeopleTests {

@@ -29,6 +29,26 @@ struct AttemptLimiterTests {
     #expect(!limiter.isLocked(address: "c", peer: other, now: .zero))
   }
 
+  @Test("[ADM-3] wrong proofs of members lock out no newcomer at their address, and each key is still limited")
+  func members() {
+    let keys = (0..<4).map { _ in PeerIdentity.ephemeral().peerID }
+    for standing in [AttemptLimiter.Standing.member, .memberOfOwnedBoard] {
+      var limiter = AttemptLimiter()
+      for key in keys.prefix(3) { limiter.proofWasWrong(address: "a", peer: key, as: standing, now: .zero) }
+      #expect(!limiter.isLocked(address: "a", peer: other, now: .zero))
+      // On an owned board, the code may give more rights, so many keys of members share three attempts.
+      let isLocked = limiter.isLocked(address: "a", peer: keys[3], as: standing, now: .zero)
+      #expect(isLocked == (standing == .memberOfOwnedBoard))
+      #expect(!limiter.isLocked(address: "b", peer: keys[3], as: standing, now: .zero))
+      for _ in 0..<3 { limiter.proofWasWrong(address: "c", peer: mallory, as: standing, now: .zero) }
+      #expect(limiter.isLocked(address: "d", peer: mallory, as: standing, now: .zero))
+      #expect(limiter.isLocked(address: "d", peer: mallory, now: .zero))
+    }
+    var limiter = AttemptLimiter()
+    for _ in 0..<3 { limiter.proofWasWrong(address: "a", peer: mallory, now: .zero) }
+    #expect(!limiter.isLocked(address: "a", peer: other, as: .member, now: .zero))
+  }
+
   @Test("[ADM-3] the addresses of one IPv6 /64 count as one address") func block() {
     var limiter = AttemptLimiter()
     for number in 1...3 {
