@@ -39,7 +39,7 @@ extension BoardsCommand {
       let name = try BoardName.checked(name)
       let directory = try common.chosenDataDirectory()
       let host: PeerID
-      do { host = try PeerIdentity.loadOrCreate(inDirectory: directory).peerID } catch {
+      do { host = try PeerIdentity.loadOrCreate(forBoardsIn: directory).peerID } catch {
         throw WhiteboardError(error, inDataDirectory: directory)
       }
       let made = try await BoardFile.duplicate(path, as: name, in: try common.boardLibrary(), hostedBy: host)

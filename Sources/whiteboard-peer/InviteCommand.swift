@@ -143,7 +143,7 @@ struct InviteCommand: AsyncParsableCommand {
     let id = session.text
     if let running = open.first(where: { $0.board == id }) { return BoardInvitation(running) }
     let identity: PeerIdentity
-    do { identity = try PeerIdentity.loadOrCreate(inDirectory: directory) } catch {
+    do { identity = try PeerIdentity.loadOrCreate(forBoardsIn: directory) } catch {
       throw WhiteboardError(error, inDataDirectory: directory)
     }
     let admission = settings.value(.admission)

@@ -165,7 +165,7 @@ struct BoardOptions: ParsableArguments {
       identity = .ephemeral()
     } else {
       do {
-        identity = try PeerIdentity.loadOrCreate(inDirectory: directory)
+        identity = try PeerIdentity.loadOrCreate(forBoardsIn: directory)
         store = try PeerStore(file: directory + "/peers.json")
       } catch { throw WhiteboardError(error, inDataDirectory: directory) }
     }

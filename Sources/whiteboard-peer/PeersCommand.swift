@@ -86,7 +86,7 @@ struct PeersCommand: AsyncParsableCommand {
       let directory = try common.chosenDataDirectory()
       do {
         // Load the identity, because this also makes the data directory private.
-        _ = try PeerIdentity.loadOrCreate(inDirectory: directory)
+        _ = try PeerIdentity.loadOrCreate(forBoardsIn: directory)
         let store = try PeersCommand.store(common)
         try await store.remember(peer, name: name, how: .ask)
         if always { try await store.alwaysAdmit(peer, name: name) }

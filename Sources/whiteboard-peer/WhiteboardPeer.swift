@@ -158,7 +158,7 @@ struct IdentityCommand: AsyncParsableCommand {
     mutating func run() async throws {
       let directory = try common.chosenDataDirectory()
       do {
-        let identity = try PeerIdentity.loadOrCreate(inDirectory: directory)
+        let identity = try PeerIdentity.loadOrCreate(forBoardsIn: directory)
         try Console.tell(common.json ? IdentityLine(peer: identity.peerID.text).json : "\(identity.peerID.text)\n")
       } catch { throw WhiteboardError(error, inDataDirectory: directory) }
     }

@@ -155,7 +155,7 @@ struct ServeOptions: ParsableArguments {
     let identity: PeerIdentity
     let store: PeerStore
     do {
-      identity = try PeerIdentity.loadOrCreate(inDirectory: directory)
+      identity = try PeerIdentity.loadOrCreate(forBoardsIn: directory)
       store = try PeerStore(file: directory + "/peers.json")
     } catch { throw WhiteboardError(error, inDataDirectory: directory) }
     var configuration = RelayConfiguration(

@@ -112,7 +112,8 @@ import Testing
       atPath: directory.file("boards/link.whiteboard"),
       withDestinationPath: linked
     )
-    // The secret is created now.
+    // The secret is created now, in a directory that an earlier release used.
+    try Data().write(to: URL(fileURLWithPath: directory.file("identity.pem")))
     let library = library
     for (path, expected) in [(path, all), (other, none), (directory.file("boards/link.whiteboard"), none)] {
       let document = try await BoardDocument.open(at: path, mode: .writing, seal: library.seal(forFile: path))
@@ -120,6 +121,23 @@ import Testing
       #expect(document.hasForeignFacts == (expected == none))
       try await document.close()
     }
+  }
+
+  @Test("[REC-20] a file that is in the data directory before its first use is foreign") func first() async throws {
+    let path = directory.file("boards/plans.whiteboard")
+    try await made(at: path, nil)
+    _ = seal
+    // The identity is created after the secret, and does not change what was decided before.
+    try Data().write(to: URL(fileURLWithPath: directory.file("identity.pem")))
+    let document = try await BoardDocument.open(at: path, mode: .writing, seal: library.seal(forFile: path))
+    #expect(try await facts(document) == none)
+    #expect(document.hasForeignFacts)
+    try await document.close()
+    try await made(at: directory.file("boards/own.whiteboard"), seal)
+    let own = directory.file("boards/own.whiteboard")
+    let mine = try await BoardDocument.open(at: own, mode: .writing, seal: library.seal(forFile: own))
+    #expect(try await facts(mine) == all)
+    try await mine.close()
   }
 
   @Test("[REC-20] a seal is valid only for its board and its value, and a copy has no facts") func forged() async throws

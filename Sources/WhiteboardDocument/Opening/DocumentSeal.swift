@@ -32,16 +32,21 @@ public struct DocumentSeal: Sendable {
 
   /// Returns the seal of a data directory; creates its secret if it is missing.
   ///
-  /// If the secret can be neither read nor created, the seal is temporary. This call blocks on the disk.
+  /// A directory without an identity is new: its files come from elsewhere, so none of them is accepted as one of an
+  /// earlier release. Therefore, call this function before you create the identity. If the secret can be neither read
+  /// nor created, the seal is temporary. This call blocks on the disk.
   public static func loadOrCreate(inDirectory directory: String) -> DocumentSeal {
     let path = directory + "/" + fileName
     if let stored = load(path) { return stored }
-    let seal = DocumentSeal()
+    let isNew = access(directory + "/identity.pem", F_OK) != 0
+    let seal = isNew ? DocumentSeal(key: SymmetricKey(size: .bits256), created: timespec()) : DocumentSeal()
     let temporary = "\(path).\(UUID().uuidString).part"
     let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { return seal }
     let bytes = seal.key.withUnsafeBytes { Array($0) }
-    let isWritten = write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
+    var isWritten = write(descriptor, bytes, bytes.count) == bytes.count
+    if isNew { isWritten = isWritten && futimens(descriptor, [timespec(), timespec()]) == 0 }
+    isWritten = isWritten && fsync(descriptor) == 0
     close(descriptor)
     // Another process may have created the secret in the meantime. A damaged file is replaced.
     if isWritten, link(temporary, path) != 0, load(path) == nil { rename(temporary, path) }

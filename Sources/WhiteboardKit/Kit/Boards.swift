@@ -6,7 +6,7 @@ import PeerSession
 /// The boards that a program has open with one identity, one port and one data directory.
 ///
 /// ```swift
-/// let me = try PeerIdentity.loadOrCreate(inDirectory: directory)
+/// let me = try PeerIdentity.loadOrCreate(forBoardsIn: directory)
 /// try await Boards.with(identity: me, name: "Bot", directory: directory) { boards in
 ///   let board = try await boards.join(BoardLink(text))
 ///   try await board.caughtUp()
