@@ -355,12 +355,23 @@ extension MemberDirectory {
       .warning(
         SessionWarning(
           code: "false-host",
-          message: "\(name(peer)) says that \(name(named)) is the host. That is false, and"
-            + " \(name(named)) cannot remove members.",
+          message: falseHostMessage(named, namedBy: peer),
           peer: named
         )
       )
     )
+  }
+
+  /// A peer that opens a copy of a session whose host is elsewhere calls itself the host, so only the word of another
+  /// peer is called false.
+  private func falseHostMessage(_ named: PeerID, namedBy peer: PeerID) -> String {
+    let host = membership.isHostProved ? name(membership.host) : nil
+    guard peer != named else {
+      return "\(name(peer)) opened a copy of this session, whose host is \(host ?? "another peer")."
+        + " Only that host can remove members."
+    }
+    return "\(name(peer)) says that \(name(named)) is the host. That is false: the host is"
+      + " \(host ?? "another peer"), and only that host can remove members."
   }
 
   private func hostReplaced(_ former: PeerID) {
