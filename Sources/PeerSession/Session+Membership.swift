@@ -76,6 +76,19 @@ extension Session {
     }
   }
 
+  /// Ends the wait for a peer that is unreachable, because another peer took its place.
+  ///
+  /// The peer may return later. Does nothing if the peer is connected.
+  package func giveUp(_ peer: PeerID) {
+    let core = core
+    eventLoop.execute {
+      let core = core.value
+      guard let entry = core.entries[peer], entry.link == nil else { return }
+      core.depart(entry, .lost)
+      core.dialler.policy.lost(peer, now: .now(), jitter: core.dialler.jitter())
+    }
+  }
+
   /// Removes a peer from the session for all members, permanently (MEM-3).
   ///
   /// The removal persists across restarts. The peer is also removed from the known peers (MEM-12).

@@ -217,6 +217,8 @@ public struct SessionWarning: Sendable {
   public static let sessionFull = "session-full"
   /// The code of the warning that two programs use one identity at the same time (DUP-6, DUP-7).
   public static let identityInUse = "identity-in-use"
+  /// The code of the warning that a peer has the name of a known peer, but another key.
+  public static let changedKey = "changed-key"
 
   /// A stable code for programs.
   public var code: String

@@ -60,6 +60,9 @@ public actor PeerStore {
 
   private static let maximumFile = 16_777_216
 
+  /// The display name of users who have no name of their own.
+  public static let defaultName = "Guest"
+
   private let file: PrivateFile
   private var peers: [PeerID: KnownPeer]
   /// The changes that are not written yet.
@@ -262,8 +265,11 @@ struct KnownNames {
     }
   }
 
-  /// Returns a known peer with the given name.
-  func peer(named name: UntrustedText) -> PeerID? { peers[Self.comparable(name.raw)]?.min() }
+  /// Returns a known peer with the given name; `nil` if it is the name of users who have no name of their own.
+  func peer(named name: UntrustedText) -> PeerID? {
+    let name = Self.comparable(name.raw)
+    return name.isEmpty || name == Self.comparable(PeerStore.defaultName) ? nil : peers[name]?.min()
+  }
 
   private static func comparable(_ name: String) -> String { UntrustedText(name).displayed.lowercased() }
 }

@@ -290,7 +290,7 @@ final class TransportCore {
   func nameWarning(_ peer: PeerID, _ name: UntrustedText) -> SessionWarning? {
     guard known[peer] == nil, let other = known.peer(named: name) else { return nil }
     return SessionWarning(
-      code: "changed-key",
+      code: SessionWarning.changedKey,
       message: "\(name) has a different key (\(peer.short)…) from the \(name) seen before"
         + " (\(other.short)…): it may be a new device, or another person with the same name.",
       peer: peer

@@ -95,13 +95,15 @@ struct HostMove {
   private nonisolated(nonsending) func moved(to relay: PeerID, from former: PeerID?, at addresses: [PeerAddress]) async
   {
     defer { checkIsolation(#isolation) }
+    if former != nil { board.replacementRelay = relay }
     // The relay gets its rights from the open board, so wait until the board is open.
     _ = await runtime.wait { runtime.call { $0.board != nil } }
     board.isCarried = true
     let link = addresses.first.flatMap { HostPort(host: $0.host, port: $0.port) }.map {
       BoardLink(address: $0, board: board.session.id.text, peer: relay.text, code: board.code?.words ?? []).text
     }
-    if former != nil {
+    if let former {
+      board.session.giveUp(former)
       let address = addresses.first?.description ?? "that address"
       runtime.emit(
         .warning(

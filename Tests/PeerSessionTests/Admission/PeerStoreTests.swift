@@ -53,6 +53,9 @@ struct PeerStoreTests {
     names[bert] = nil
     #expect(names.peer(named: UntrustedText("Anna Lee")) == nil)
     #expect(names[anna] == "Anne" && names[bert] == nil)
+    // Many different people have the default name.
+    names[bert] = PeerStore.defaultName
+    #expect(names.peer(named: UntrustedText("guest ")) == nil)
   }
 
   @Test("peers that are admitted at the same time are written together") func together() async throws {

@@ -37,7 +37,7 @@ import Testing
     try await withPeer("alice") { alice in
       let hosted = try await alice.host(.random(), admission: .anyone)
       var events = hosted.events.makeAsyncIterator()
-      for (name, isWarned) in [("Bob", false), ("bob ", true)] {
+      for (name, isWarned) in [("Bob", false), ("bob ", true), ("Guest", false), ("Guest", false)] {
         let bob = try await withPeer(name) { bob in
           try await bob.join(hosted.id, of: alice).leave()
           return bob.peerID
@@ -72,6 +72,35 @@ import Testing
       let warnings = await log.all.compactMap { if case .warning(let warning) = $0 { warning } else { nil } }
       #expect(warnings.map(\.code) == [SessionWarning.sessionFull])
       #expect(warnings.first?.message.contains("bob") == true)
+    }
+  }
+
+  @Test("the wait for an unreachable peer that another one replaced ends at once; a connected peer stays")
+  func givenUp() async throws {
+    let hide: @Sendable (inout TransportConfiguration) -> Void = { $0.isDiallable = false }
+    try await withPeer("alice", configure: hide) { alice in
+      try await withPeer("bob", configure: hide) { bob in
+        let hosted = try await alice.host(.random(), admission: .anyone)
+        let joined = try await bob.join(hosted.id, of: alice)
+        let log = EventLog()
+        let following = Task { await log.follow(hosted) }
+        hosted.giveUp(bob.peerID)
+        try await hosted.sendConfirmed([1])
+        // Bob does not dial again.
+        try await joined.onLoop { $0.dialler.policy.end() }
+        _ = try await hosted.onLoop { $0.entries[bob.peerID]?.link?.abort() }
+        _ = try await log.first { event -> Bool? in
+          if case .peerStateChanged(_, .reconnecting) = event { true } else { nil }
+        }
+        hosted.giveUp(bob.peerID)
+        let reason = try await log.first { event -> DepartureReason? in
+          if case .peerLeft(_, let reason, _) = event { reason } else { nil }
+        }
+        #expect(reason == .lost)
+        await joined.leave()
+        await hosted.leave()
+        await following.value
+      }
     }
   }
 
