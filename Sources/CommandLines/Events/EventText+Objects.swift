@@ -246,13 +246,24 @@ extension EventText {
     default: break
     }
     let shown = made.count > namesLimit ? "\(made.count) objects" : names(made)
-    guard done.changed == false else { return shown.isEmpty ? "ok: \(verb)" : "ok: \(verb) \(shown)" }
+    guard done.changed == false else {
+      return (shown.isEmpty ? "ok: \(verb)" : "ok: \(verb) \(shown)") + replacements(done.replaced ?? [])
+    }
     guard !made.isEmpty else { return "ok: nothing changed" }
     return "ok: \(shown) did not change"
   }
 
   /// The maximum number of existing objects that an answer names.
   private static let namesLimit = 8
+
+  /// Returns a sentence about objects with new ids, preceded by a space; empty if there are no such objects.
+  private static func replacements(_ replaced: [BoardEvent.ReplacedObject]) -> String {
+    guard !replaced.isEmpty else { return "" }
+    guard replaced.count <= namesLimit else {
+      return " (\(count(replaced.count, "object has", "objects have")) a new id)"
+    }
+    return " (" + replaced.map { "\($0.former) now has the id \($0.id)" }.joined(separator: ", ") + ")"
+  }
 
   private static func names(_ ids: [ObjectID]) -> String { ids.map(\.description).joined(separator: ", ") }
 }

@@ -6,6 +6,10 @@ public struct CommandOutcome: Equatable, Sendable {
   public var id: ObjectID?
   /// The objects that the command created or changed, if the command accepts several objects.
   public var ids: [ObjectID]?
+  /// The objects that the command replaced with copies; nil if there are none.
+  ///
+  /// `id` and `ids` contain the copies.
+  public var replaced: [ReplacedObject]?
   /// The ids of the transfers that the command started.
   public var transfers: [String]?
   /// Whether the command changed the board; nil for commands that never do.
@@ -24,6 +28,14 @@ public struct CommandOutcome: Equatable, Sendable {
   public var skippedSteps: [SkippedStep]?
 
   var sync: SyncReport?
+
+  /// An object that a command replaced with a copy, because the time of one of its properties was the latest possible.
+  public struct ReplacedObject: Hashable, Sendable {
+    /// The id of the object, which no longer exists.
+    public var former: ObjectID
+    /// The id of the copy.
+    public var id: ObjectID
+  }
 
   /// Returns an outcome about objects; uses `id` instead of `ids` if the command named a single object.
   static func about(_ ids: [ObjectID], asOne: Bool) -> CommandOutcome {

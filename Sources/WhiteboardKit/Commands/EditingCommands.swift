@@ -52,8 +52,7 @@ enum EditingCommands {
   static let undelete = CommandSpec(.undelete, "restore a deleted object", .object) {
     (editor, object) throws(CommandError) in
     let id = try editor.resolve(object, among: .deleted)
-    try editor.edit { (board) throws(BoardError) in try board.undelete(id) }
-    return CommandOutcome(id: id)
+    return try editor.editAll([id], asOne: true) { (board) throws(BoardError) in try board.undelete(id) }
   }
 
   static let purge = CommandSpec(

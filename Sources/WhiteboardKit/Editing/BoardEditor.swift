@@ -53,8 +53,32 @@ final class BoardEditor {
     throws(CommandError) -> CommandOutcome
   {
     let ids = try resolve(references)
-    try edit { (board) throws(BoardError) in try body(board, ids) }
-    return .about(ids, asOne: isOne(references))
+    return try editAll(ids, asOne: isOne(references)) { (board) throws(BoardError) in try body(board, ids) }
+  }
+
+  /// Makes edits that may replace objects with copies (BRD-36); names and the outcome then mean the copies.
+  func editAll(_ ids: [ObjectID], asOne: Bool, _ body: (Board) throws(BoardError) -> Void) throws(CommandError)
+    -> CommandOutcome
+  {
+    let incarnation = board.incarnation
+    let last = lastSequence(of: incarnation)
+    try edit(body)
+    var copies: [ObjectID: ObjectID] = [:]
+    for sequence in (last + 1)..<(max(last, lastSequence(of: incarnation)) + 1) {
+      let copy = ObjectID(Dot(incarnation, sequence))
+      guard case .dot(let dot)? = board.state.record(copy)?[.replaces]?.value else { continue }
+      copies[ObjectID(dot)] = copy
+    }
+    var outcome = CommandOutcome.about(ids.map { copies[$0] ?? $0 }, asOne: asOne)
+    guard !copies.isEmpty else { return outcome }
+    outcome.replaced = copies.sorted { $0.key < $1.key }.map { .init(former: $0.key, id: $0.value) }
+    aliases = aliases.mapValues { copies[$0] ?? $0 }
+    lastObject = lastObject.map { copies[$0] ?? $0 }
+    return outcome
+  }
+
+  private func lastSequence(of incarnation: Incarnation) -> UInt64 {
+    board.state.context[incarnation].ranges.last?.upperBound ?? 0
   }
 
   /// Whether the references name one object and no group, so that the answer has a single id.

@@ -66,6 +66,8 @@ extension BoardEvent {
     package var id: ObjectID?
     /// The objects that the command created or changed, if the command accepts several objects.
     package var ids: [ObjectID]?
+    /// The objects that were replaced with copies; `id` and `ids` contain the copies.
+    package var replaced: [ReplacedObject]?
     /// The ids of the transfers or streams that the command created.
     package var transfers: [String]?
     /// Whether the command changed the board; nil for commands that never do.
@@ -84,6 +86,11 @@ extension BoardEvent {
     package var synced: [SyncedMember]?
     /// The known members that are not synced; only in the answer to `wait synced`.
     package var notSynced: [SyncedMember]?
+  }
+
+  package struct ReplacedObject: Encodable, Hashable, Sendable {
+    package var former: ObjectID
+    package var id: ObjectID
   }
 
   package struct PassedStep: Encodable, Hashable, Sendable {

@@ -187,6 +187,24 @@ import WhiteboardPrograms
     }
   }
 
+  @Test("[BRD-36] the answer names the copy that replaces a frozen object, and so does the object's alias")
+  func frozen() async throws {
+    try await withHost { host in
+      try await host.perform("text 0,0 words as=t")
+      let name = try await object(host, "t").id
+      let id = try #require(ObjectID(name))
+      try await host.sharedBoard?.freeze(id, .selection, .bytes([UInt8](repeating: 7, count: 32)))
+      let done = try await host.perform("take t")
+      let copy = try #require(done.id)
+      #expect(copy != id && done.replaced == [.init(former: id, id: copy)])
+      #expect(try await object(host, "t").id == copy.description)
+      #expect(try await object(host, "last").id == copy.description)
+      try await host.sharedBoard?.freeze(copy, .lock, .unsigned(1))
+      #expect(try await host.perform("unlock t t").replaced?.first?.former == copy)
+      #expect(try await host.perform("lock t").replaced == nil)
+    }
+  }
+
   @Test("text is inserted at an offset, and parts of a stroke are erased") func parts() async throws {
     try await withHost { host in
       try await host.perform(#"text 0,0 "Zoë ok" as=t"#)
@@ -640,5 +658,18 @@ import WhiteboardPrograms
       #expect(copy.objects.map(\.text) == ["a"])
       #expect(await error(host, "save-as \(file)") == .refused)
     }
+  }
+}
+
+extension SharedBoard {
+  /// Writes a cell with the latest possible time, as another member does.
+  func freeze(_ id: ObjectID, _ property: Property, _ value: Value) throws {
+    guard let board = serving?.active.replica.board else { return }
+    let author = Incarnation(99)
+    let first = (board.state.context[author].ranges.last?.upperBound ?? 0) + 1
+    let operations = [Whiteboard.Operation(id, property, value)]
+    try board.receive(
+      Batch(author: author, firstSequence: first, time: HybridTime(BoardLimits.time), operations: operations)
+    )
   }
 }
