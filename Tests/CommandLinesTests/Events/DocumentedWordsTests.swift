@@ -61,4 +61,16 @@ import Testing
     #expect(codes.count > 10)
     #expect(try codes.subtracting(documented()) == [])
   }
+
+  @Test func `every command, its help and its keys are in the documents of commands`() throws {
+    let manual = try Self.text("WhiteboardPrograms/WhiteboardPrograms.docc/BoardCommands.md")
+    let lines = try Self.text("CommandLines/CommandLines.docc/JSONLines.md").split(separator: "\n")
+    let table = lines.drop { !$0.hasPrefix("| `verb` |") }.dropFirst().prefix { $0.hasPrefix("|") }
+    for name in CommandName.allCases {
+      let entry = CommandTable.entry(name)
+      #expect(manual.contains("\(entry.usage)\n    \(entry.summary)\n"), "\(name)")
+      let row = table.map { $0.split(separator: "|", maxSplits: 1) }.first { $0[0].contains("`\(name.rawValue)`") }
+      for key in entry.keys { #expect(row?.last?.contains("`\(key.name)`") == true, "\(name): \(key.name)") }
+    }
+  }
 }
