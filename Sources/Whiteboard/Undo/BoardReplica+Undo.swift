@@ -80,7 +80,7 @@ extension BoardReplica {
       passed.append(plan.entry)
       var outcome = plan.outcome
       guard outcome.changed > 0 else {
-        skipped.append(SkippedStep(label: entry.label, reason: outcome.obstacle))
+        skipped.append(SkippedStep(label: entry.label, reason: outcome.skipReason))
         continue
       }
       for entry in passed { if direction == .undo { history.didUndo(entry) } else { history.didRedo(entry) } }

@@ -28,7 +28,7 @@ public struct UndoOutcome: Hashable, Sendable {
   public var isComplete: Bool { overwritten + purged + unwritable + played + kept + deleted == 0 }
 
   /// The reason why nothing was restored.
-  var obstacle: SkippedStep.Reason {
+  var skipReason: SkippedStep.Reason {
     if overwritten > 0 { return .overwritten }
     if kept > 0 { return .kept }
     if played > 0 { return .played }

@@ -42,7 +42,7 @@ final class BoardDiscovery {
   ///
   /// Announcements with the local key are not reported: they explain why a guest finds no other board, show whether
   /// others can find the local board, and reveal a computer that uses the same key.
-  func browse(own: PeerID, preferring known: Acquaintances) {
+  func browse(own: PeerID, preferring known: KnownPeers) {
     guard let discovery = configuration.discovery, !configuration.isRelay else { return }
     let query = BrowserQuery(excluding: nil, preferring: known.preference)
     runtime.spawn { sharedBoard in

@@ -32,7 +32,7 @@ final class Joiner {
   let transport: PeerTransport
 
   /// The peers and boards that a search asks first.
-  var known = Acquaintances()
+  var known = KnownPeers()
   var attempt = Attempt()
   /// The time at which a remote user was asked to admit the local peer; nil if no user was asked.
   var questionStart: ContinuousClock.Instant?

@@ -86,9 +86,9 @@ struct StoredCopies: Sendable {
   }
 
   /// Returns the known peers and, on request, the known boards.
-  nonisolated(nonsending) func acquaintances(includesBoards: Bool) async -> Acquaintances {
+  nonisolated(nonsending) func knownPeers(includesBoards: Bool) async -> KnownPeers {
     defer { checkIsolation(#isolation) }
-    var known = Acquaintances()
+    var known = KnownPeers()
     for peer in await configuration.peerStore?.all ?? [] where peer.verified != .anyone {
       known.peers.insert(peer.peer)
     }
@@ -119,7 +119,7 @@ extension BoardDocument {
 /// The peers and boards that this computer knows.
 ///
 /// A search tries them first.
-struct Acquaintances: Sendable {
+struct KnownPeers: Sendable {
   /// The peers whose keys were verified before.
   var peers: Set<PeerID> = []
   var boards: Set<SessionID> = []

@@ -60,14 +60,14 @@ extension Persistence {
   private nonisolated(nonsending) func stopKeyframeChecks(_ document: BoardDocument) async {
     defer { checkIsolation(#isolation) }
     guard await !document.hasEntriesSinceKeyframe else { return }
-    if !queue.isBehind, queue.loss == nil, queue.told == queue.recorded { nextKeyframe = nil }
+    if !queue.isBehind, queue.loss == nil, queue.counted == queue.recorded { nextKeyframe = nil }
   }
 
   /// Stores the counts that board lists show, if the counts changed.
   private nonisolated(nonsending) func updateLibrary(_ document: BoardDocument) async {
     defer { checkIsolation(#isolation) }
-    guard let replica, queue.told != queue.recorded else { return }
-    queue.told = queue.recorded
+    guard let replica, queue.counted != queue.recorded else { return }
+    queue.counted = queue.recorded
     do throws(DocumentError) {
       try await document.setCounts(
         objects: replica.board.objectIDs.count,
@@ -103,7 +103,7 @@ extension Persistence {
     let time = BoardFile.now
     do throws(DocumentError) {
       try await store(work, in: document)
-      queue.didKeep(upTo: work.mark)
+      queue.didStore(upTo: work.mark)
       sendAnswers()
     } catch {
       failed(error, work)
@@ -129,11 +129,11 @@ extension Persistence {
     let digest = replica.digest.bytes
     do throws(DocumentError) {
       try await store(work, in: document)
-      if !wasBehind { queue.didKeep(upTo: work.mark) }
+      if !wasBehind { queue.didStore(upTo: work.mark) }
       try await document.writeKeyframe(state, digest: digest, time: time, lostSince: lostSince)
-      queue.didKeep(upTo: work.mark)
+      queue.didStore(upTo: work.mark)
       queue.isKeyframeDue = queue.recorded > work.mark
-      queue.told = work.mark
+      queue.counted = work.mark
       sendAnswers()
       try await document.setSummary(
         objects: snapshots.count,
@@ -144,7 +144,7 @@ extension Persistence {
       )
       try await document.dropHistory(now: time)
     } catch {
-      if queue.kept < work.mark {
+      if queue.stored < work.mark {
         failed(error, work)
       } else {
         // All changes are already in the log. The keyframe is retried, because the disk may have space for it later.

@@ -165,7 +165,7 @@ final class Persistence {
       guard !work.isEmpty else { return }
       do throws(DocumentError) {
         try await store(work, in: document)
-        queue.didKeep(upTo: work.mark)
+        queue.didStore(upTo: work.mark)
         sendAnswers()
       } catch {
         failed(error, work)
@@ -213,8 +213,8 @@ final class Persistence {
   nonisolated(nonsending) func storeAll() async throws(DocumentError) {
     let mark = queue.recorded
     write()
-    _ = await runtime.wait { self.queue.kept >= mark || self.queue.isBehind || self.queue.isClosed }
-    guard queue.kept >= mark else { throw queue.failure ?? DocumentError(.closed, "the board is closed") }
+    _ = await runtime.wait { self.queue.stored >= mark || self.queue.isBehind || self.queue.isClosed }
+    guard queue.stored >= mark else { throw queue.failure ?? DocumentError(.closed, "the board is closed") }
   }
 
   // MARK: - Membership

@@ -2,7 +2,7 @@ import WhiteboardDocument
 
 /// The entries and photos that must be written to the document, and the answers that wait for them.
 ///
-/// Each recorded item has a number. All items up to ``kept`` are stored and survive the end of the process. Answers to
+/// Each recorded item has a number. All items up to ``stored`` are stored and survive the end of the process. Answers to
 /// commands are sent in order, each when the items that it confirms are stored.
 struct PersistenceQueue {
   struct Photo: Hashable, Sendable {
@@ -48,7 +48,7 @@ struct PersistenceQueue {
   /// The number of recorded changes of the board, without those that were discarded.
   private(set) var changes = 0
   /// The number of recorded items that are stored.
-  private(set) var kept = 0
+  private(set) var stored = 0
   /// Whether an entry could not be appended, so that a keyframe is needed to make the document complete.
   private(set) var isBehind = false
   /// The time of the first change that the log lacks, in milliseconds since 1970.
@@ -66,7 +66,7 @@ struct PersistenceQueue {
   /// Whether a write to the document is in progress.
   var isWriting = false
   /// The value of ``recorded`` when the counts for board lists were last stored.
-  var told = 0
+  var counted = 0
   /// Whether an item that belongs in a keyframe was recorded since the last keyframe.
   var isKeyframeDue = false
   /// The keyframe after the pause contains the changes made in the meantime.
@@ -78,7 +78,7 @@ struct PersistenceQueue {
     let mark: Int
     /// The photos that must be stored before the answer.
     let photos: Set<Photo>
-    let tell: (DocumentError?) -> Void
+    let respond: (DocumentError?) -> Void
   }
 
   /// Starts recording, because a document is open.
@@ -174,8 +174,8 @@ struct PersistenceQueue {
   mutating func retryPhotos() { photos += missing.keys.filter { !photos.contains($0) } }
 
   /// Records that all items up to a number are stored.
-  mutating func didKeep(upTo mark: Int) {
-    kept = max(kept, mark)
+  mutating func didStore(upTo mark: Int) {
+    stored = max(stored, mark)
     isBehind = false
     isMending = false
     behindSince = nil
@@ -206,37 +206,37 @@ struct PersistenceQueue {
   /// Queues an answer until everything recorded so far is stored.
   ///
   /// An answer that is not about changes keeps its position in the queue, but does not fail if storing fails.
-  mutating func answer(isAboutChanges: Bool = true, _ tell: @escaping (DocumentError?) -> Void) {
-    answers.append(Answer(mark: isAboutChanges ? recorded : 0, photos: awaited, tell: tell))
+  mutating func answer(isAboutChanges: Bool = true, _ respond: @escaping (DocumentError?) -> Void) {
+    answers.append(Answer(mark: isAboutChanges ? recorded : 0, photos: awaited, respond: respond))
     awaited = []
   }
 
   /// Removes and returns the answers that can be sent, in order.
   mutating func takeAnswers() -> [() -> Void] {
     let failure = isBehind || isClosed ? failure : nil
-    let reached = kept
+    let reached = stored
     let good = answers.prefix { $0.mark <= reached }.count
     let ready = failure == nil ? good : answers.count
-    let told = answers.prefix(ready).map { answer in
+    let sent = answers.prefix(ready).map { answer in
       // All items before the failure are stored.
       let outcome = answer.mark > reached ? failure : answer.photos.compactMap { missing[$0] ?? lost[$0] }.first
-      return { answer.tell(outcome) }
+      return { answer.respond(outcome) }
     }
     answers.removeFirst(ready)
-    return told
+    return sent
   }
 
   /// Whether a new answer could be sent immediately.
-  var isIdle: Bool { answers.isEmpty && awaited.isEmpty && recorded <= kept }
+  var isIdle: Bool { answers.isEmpty && awaited.isEmpty && recorded <= stored }
 
   /// The error that prevents recorded work from being stored; nil if all work is stored or being stored.
   var loss: DocumentError? {
-    if isBehind || recorded > kept, let failure { return failure }
+    if isBehind || recorded > stored, let failure { return failure }
     return missing.min { $0.key.path < $1.key.path }?.value ?? obstacle ?? membershipFailure
   }
 
   /// Whether the document lacks changes of the board.
-  var hasUnsavedWork: Bool { obstacle == nil ? loss != nil : changed > kept }
+  var hasUnsavedWork: Bool { obstacle == nil ? loss != nil : changed > stored }
 
   /// The save state; every report about saving is derived from this value.
   var state: SaveState {
@@ -247,7 +247,7 @@ struct PersistenceQueue {
       let isCopied = copy.map { $0.mark >= changed } ?? false
       return .notSaved(SaveProblem(loss, copy: isCopied ? copy?.path : nil, hasUnsavedWork: hasUnsavedWork))
     }
-    return recorded > kept || !photos.isEmpty ? .saving : .saved
+    return recorded > stored || !photos.isEmpty ? .saving : .saved
   }
 
   /// If writing fails, entries are discarded and a keyframe is written later, so callers need not wait.

@@ -64,7 +64,7 @@ extension SharedBoard {
       phase = .joining(Joiner(runtime, configuration, discovery, copies, localRemoval, invitations, transport))
     }
     if let input { spawn { sharedBoard in await sharedBoard.commandRunner.readCommands(from: input) } }
-    let known = await copies.acquaintances(includesBoards: configuration.isSearching)
+    let known = await copies.knownPeers(includesBoards: configuration.isSearching)
     joiner?.known = known
     discovery.browse(own: transport.peerID, preferring: known)
     do {

@@ -59,18 +59,18 @@ import WhiteboardDocument
         let copies = StoredCopies(configuration)
         #expect(await copies.member(of: board) == nil)
         #expect(await copies.members(at: address).isEmpty)
-        #expect(await copies.acquaintances(includesBoards: true).boards.isEmpty)
+        #expect(await copies.knownPeers(includesBoards: true).boards.isEmpty)
       }
       let copies = StoredCopies(configuration)
-      #expect(await copies.acquaintances(includesBoards: true).boards == [board])
-      #expect(await copies.acquaintances(includesBoards: false).boards.isEmpty)
+      #expect(await copies.knownPeers(includesBoards: true).boards == [board])
+      #expect(await copies.knownPeers(includesBoards: false).boards.isEmpty)
     }
   }
 
   @Test("a known peer has precedence over a known board") func rank() {
     let (ada, ben) = (PeerIdentity.ephemeral().peerID, PeerIdentity.ephemeral().peerID)
     let other = SessionID.ofOpenBoard()
-    var known = Acquaintances(peers: [ada], boards: [board])
+    var known = KnownPeers(peers: [ada], boards: [board])
     #expect(known.rank(of: ada, on: other) == .knownPeer)
     #expect(known.rank(of: ben, on: board) == .knownSession)
     #expect(known.rank(of: ben, on: other) == .unknown)

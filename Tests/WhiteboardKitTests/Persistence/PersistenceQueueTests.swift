@@ -27,12 +27,12 @@ import WhiteboardDocument
     #expect(work.isEmpty)
     // The keyframe of the board was made before this entry.
     keeper.record(entry)
-    keeper.didKeep(upTo: work.mark)
+    keeper.didStore(upTo: work.mark)
     #expect(keeper.behindSince == nil)
     #expect(tell(&keeper).isEmpty)
     let later = keeper.take()
     #expect(later.entries == [entry])
-    keeper.didKeep(upTo: later.mark)
+    keeper.didStore(upTo: later.mark)
     #expect(tell(&keeper) == [nil])
   }
 
@@ -40,7 +40,7 @@ import WhiteboardDocument
     var keeper = PersistenceQueue()
     keeper.open()
     keeper.record(entry)
-    keeper.didKeep(upTo: keeper.take().mark)
+    keeper.didStore(upTo: keeper.take().mark)
     keeper.pause(now: 7)
     // The writer of the earlier entries checks once more for new ones.
     #expect(keeper.take().isEmpty)
@@ -51,7 +51,7 @@ import WhiteboardDocument
     #expect(keeper.isBehind && keeper.behindSince == 7)
     let work = keeper.take()
     keeper.record(entry)
-    keeper.didKeep(upTo: work.mark)
+    keeper.didStore(upTo: work.mark)
     #expect(keeper.take().entries == [entry])
   }
 
@@ -59,7 +59,7 @@ import WhiteboardDocument
     var keeper = PersistenceQueue()
     keeper.open()
     keeper.record(entry)
-    keeper.didKeep(upTo: keeper.take().mark)
+    keeper.didStore(upTo: keeper.take().mark)
     keeper.close()
     #expect(keeper.isIdle)
     keeper.record(entry)
@@ -78,11 +78,11 @@ import WhiteboardDocument
     #expect(work.photos == [photo] && work.entries == [entry])
     let isNew = keeper.didMiss(photo, full)
     #expect(isNew)
-    keeper.didKeep(upTo: work.mark)
+    keeper.didStore(upTo: work.mark)
     #expect(!keeper.isBehind && keeper.loss == full)
     #expect(tell(&keeper) == [.full])
     keeper.record(entry)
-    keeper.didKeep(upTo: keeper.take().mark)
+    keeper.didStore(upTo: keeper.take().mark)
     #expect(tell(&keeper) == [nil])
     keeper.retryPhotos()
     let again = keeper.take()
@@ -90,7 +90,7 @@ import WhiteboardDocument
     let isStillNew = keeper.didMiss(photo, full)
     #expect(!isStillNew)
     keeper.didStore(photo)
-    keeper.didKeep(upTo: again.mark)
+    keeper.didStore(upTo: again.mark)
     #expect(keeper.take().isEmpty && keeper.loss == nil)
     #expect(tell(&keeper) == [nil])
   }
@@ -103,7 +103,7 @@ import WhiteboardDocument
     let work = keeper.take()
     keeper.record(photo)
     keeper.didStore(photo)
-    keeper.didKeep(upTo: work.mark)
+    keeper.didStore(upTo: work.mark)
     #expect(keeper.take().photos == [photo])
   }
 
@@ -143,7 +143,7 @@ import WhiteboardDocument
     #expect(keeper.state == .notSaved(SaveProblem(full)), "the copy lacks it")
     let photo = PersistenceQueue.Photo(sha256: [1], path: "sun.png")
     _ = keeper.didMiss(photo, full)
-    keeper.didKeep(upTo: keeper.take().mark)
+    keeper.didStore(upTo: keeper.take().mark)
     #expect(keeper.state == .notSaved(SaveProblem(full)), "a photo is missing")
     keeper.didStore(photo)
     #expect(keeper.state == .saved)
@@ -174,7 +174,7 @@ import WhiteboardDocument
     keeper.record(photo, isAwaited: true)
     let work = keeper.take()
     keeper.didLose(photo, DocumentError(.notFound, "gone"))
-    keeper.didKeep(upTo: work.mark)
+    keeper.didStore(upTo: work.mark)
     #expect(tell(&keeper) == [.notFound])
     keeper.retryPhotos()
     #expect(keeper.take().isEmpty && keeper.state == .saved)
