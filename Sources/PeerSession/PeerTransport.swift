@@ -227,6 +227,8 @@ public final class PeerTransport: Sendable {
       session.admission.hosting = hosting
       session.admission.hostIfOwn()
       transport.add(session)
+      // Another peer may be the host, according to the stored membership.
+      session.publish()
       return Session(session)
     }
   }
