@@ -24,4 +24,26 @@ import Testing
     }
     try OpenFiles.close(database)
   }
+
+  @Test("the state of each file is that of its own connections, of which a writer counts most") func states()
+    async throws
+  {
+    let directory = try TemporaryDirectory()
+    let paths = (0..<3).map { directory.file("\($0)") }
+    for path in paths {
+      try await BoardDocument.create(at: path, board: someBoard, name: "x", now: 0).close()
+    }
+    let reader = try Connector.connectInPlace(paths[0], .reading)
+    let second = try Connector.connectInPlace(paths[0], .reading)
+    let writer = try Connector.connectInPlace(paths[1], .writing)
+    let other = try Connector.connectInPlace(paths[1], .reading)
+    func uses() -> [OpenFiles.Use] { paths.map { OpenFiles.holding($0) { $0 } } }
+    #expect(uses() == [.reading, .writing, .none])
+    try OpenFiles.close(reader)
+    try OpenFiles.close(writer)
+    #expect(uses() == [.reading, .reading, .none])
+    try OpenFiles.close(second)
+    try OpenFiles.close(other)
+    #expect(uses() == [.none, .none, .none])
+  }
 }

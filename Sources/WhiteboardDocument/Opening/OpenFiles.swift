@@ -31,12 +31,45 @@ enum OpenFiles {
     var isOpen: Bool { isOpening || queue != nil }
   }
 
+  /// The connections by file, so that the state of one file does not take longer to find if many files are open.
   private struct State {
-    var connections: [Connection] = []
-    var count = 0
+    private var connections: [FileIdentity: [Connection]] = [:]
+    private var files: [ObjectIdentifier: FileIdentity] = [:]
+    private var count = 0
 
-    func use(of file: FileIdentity) -> Use {
-      connections.filter { $0.isOpen && $0.file.identity == file }.map(\.use).max() ?? .none
+    func use(of file: FileIdentity) -> Use { connections[file]?.filter(\.isOpen).map(\.use).max() ?? .none }
+
+    mutating func insert(_ file: ReservedInode, _ use: Use) -> Int {
+      count += 1
+      // A connection that was released without ``OpenFiles/close(_:)`` must not reserve its inode number for long.
+      if count.isMultiple(of: 64) { removeReleased() }
+      connections[file.identity, default: []].append(Connection(number: count, use: use, file: file))
+      return count
+    }
+
+    /// Notes that a connection was opened, or failed to open.
+    mutating func opened(_ number: Int, of file: FileIdentity, _ queue: DatabaseQueue?, _ actual: ReservedInode?) {
+      guard let index = connections[file]?.firstIndex(where: { $0.number == number }),
+        var connection = connections[file]?.remove(at: index)
+      else { return }
+      if connections[file]?.isEmpty == true { connections[file] = nil }
+      guard let queue else { return }
+      connection.queue = queue
+      connection.isOpening = false
+      if let actual { connection.file = actual }
+      files[ObjectIdentifier(queue)] = connection.file.identity
+      connections[connection.file.identity, default: []].append(connection)
+    }
+
+    mutating func remove(_ queue: DatabaseQueue) {
+      guard let file = files.removeValue(forKey: ObjectIdentifier(queue)) else { return }
+      connections[file]?.removeAll { $0.queue === queue || !$0.isOpen }
+      if connections[file]?.isEmpty == true { connections[file] = nil }
+    }
+
+    private mutating func removeReleased() {
+      connections = connections.mapValues { $0.filter(\.isOpen) }.filter { !$0.value.isEmpty }
+      files = files.filter { connections[$0.value] != nil }
     }
   }
 
@@ -47,27 +80,17 @@ enum OpenFiles {
     -> DatabaseQueue
   {
     guard let file = ReservedInode(path) else { return try open() }
-    let number = state.withLock { state in
-      state.connections.removeAll { !$0.isOpen }
-      state.count += 1
-      let use = mode == .writing ? Use.writing : .reading
-      state.connections.append(Connection(number: state.count, use: use, file: file))
-      return state.count
-    }
+    let number = state.withLock { $0.insert(file, mode == .writing ? .writing : .reading) }
     let queue = Result { try open() }
-    state.withLock { state in
-      guard let index = state.connections.firstIndex(where: { $0.number == number }) else { return }
-      state.connections[index].queue = try? queue.get()
-      state.connections[index].isOpening = false
-      // The file may have been replaced before SQLite opened it.
-      if let opened = ReservedInode(path) { state.connections[index].file = opened }
-    }
+    // The file may have been replaced before SQLite opened it.
+    let actual = ReservedInode(path)
+    state.withLock { $0.opened(number, of: file.identity, try? queue.get(), actual) }
     return try queue.get()
   }
 
   /// Closes a connection and stops tracking it.
   static func close(_ queue: DatabaseQueue) throws {
-    defer { state.withLock { state in state.connections.removeAll { $0.queue === queue } } }
+    defer { state.withLock { $0.remove(queue) } }
     try queue.close()
   }
 
