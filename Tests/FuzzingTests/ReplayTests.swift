@@ -43,12 +43,12 @@ private func replayInputs(of name: String) {
   }
   for (file, bytes) in inputs {
     FileHandle.standardError.write(Data("input \(file)\n".utf8))
-    // An input that takes longer is a finding too.
-    alarm(60)
+    // An input that computes for longer is a finding too.
+    var limit = itimerval(it_interval: timeval(), it_value: timeval(tv_sec: 60, tv_usec: 0))
+    setitimer(__itimer_which_t(ITIMER_PROF.rawValue), &limit, nil)
     var input = Input(bytes)
     fuzzer(&input)
   }
-  alarm(0)
 }
 
 /// Returns the files in an archive, which is a compressed `ustar` file of `Tests/Fuzzing/corpus.py`.
