@@ -19,6 +19,8 @@ final class AuthorRegistry {
   private let peers: MemberLinks
   private let actions: ActionQueue
   private var records: [Incarnation: AuthorRecord] = [:]
+  /// The incarnations in `records` of each author.
+  private var incarnationsByAuthor: [MemberID: Set<Incarnation>] = [:]
   /// The number of incarnations that each author added since the stored board was opened.
   private var additions: [MemberID: Int] = [:]
 
@@ -41,21 +43,36 @@ final class AuthorRegistry {
   // MARK: - Adding and removing
 
   /// Adds the record of a local incarnation, whose author the board already knows.
-  func insertOwn(_ record: AuthorRecord) { records[record.incarnation] = record }
+  func insertOwn(_ record: AuthorRecord) { set(record) }
 
   func replaceOwn(_ record: AuthorRecord) {
-    if records[record.incarnation] != nil { records[record.incarnation] = record }
+    if records[record.incarnation] != nil { set(record) }
   }
 
   /// Removes the record of a local incarnation if the context does not contain the incarnation.
   func removeUnusedOwn(_ incarnation: Incarnation) {
-    if !board.state.context.contains(incarnation) { records[incarnation] = nil }
+    if !board.state.context.contains(incarnation) { remove(incarnation) }
   }
+
+  private func set(_ record: AuthorRecord) {
+    remove(record.incarnation)
+    records[record.incarnation] = record
+    incarnationsByAuthor[record.member, default: []].insert(record.incarnation)
+  }
+
+  private func remove(_ incarnation: Incarnation) {
+    guard let record = records.removeValue(forKey: incarnation) else { return }
+    incarnationsByAuthor[record.member]?.remove(incarnation)
+    if incarnationsByAuthor[record.member]?.isEmpty == true { incarnationsByAuthor[record.member] = nil }
+  }
+
+  /// The incarnations of an author that have a record, also if the context lacks them.
+  func incarnations(of author: MemberID) -> Set<Incarnation> { incarnationsByAuthor[author] ?? [] }
 
   /// Adds the record of another member's incarnation, unless it is known.
   func insert(_ record: AuthorRecord) {
     guard records[record.incarnation] == nil else { return }
-    records[record.incarnation] = record
+    set(record)
     board.authors[record.incarnation] = record.member
     additions[record.member, default: 0] += 1
   }
@@ -73,9 +90,9 @@ final class AuthorRegistry {
   /// Removes restored records if the batches of their incarnations were lost.
   func removeUnused(except own: Incarnation) {
     additions = [:]
-    for incarnation in records.keys
+    for incarnation in Array(records.keys)
     where incarnation != own && !board.state.context.contains(incarnation) && board.state.limits[incarnation] == nil {
-      records[incarnation] = nil
+      remove(incarnation)
       board.authors[incarnation] = nil
     }
   }
@@ -163,9 +180,7 @@ final class AuthorRegistry {
     var added: [MemberID: Int] = [:]
     for record in new { added[record.member, default: 0] += 1 }
     var counts = added
-    for (incarnation, record) in records where added[record.member] != nil {
-      if context.contains(incarnation) { counts[record.member, default: 0] += 1 }
-    }
+    for member in added.keys { counts[member, default: 0] += incarnations(of: member).count(where: context.contains) }
     guard counts.values.allSatisfy({ $0 <= BoardLimits.incarnationsPerAuthor }) else { throw .boardFull }
     let total = context.incarnationCount + new.count
     let limit = context.isEmpty ? BoardLimits.incarnationsOfStrangersAtFirst : BoardLimits.incarnationsOfStrangers

@@ -18,6 +18,8 @@ final class ContextReports {
   private let requests: RequestQueue
 
   private var contextHash: UInt64?
+  /// How often the context was encoded and hashed, which takes long for a board with many incarnations.
+  private(set) var hashedContexts = 0
   /// The time when all members receive the next report.
   private var reportToAllDue: UInt64?
   private var divergenceCheck = DivergenceCheck()
@@ -62,7 +64,9 @@ final class ContextReports {
 
   var currentContextHash: UInt64 {
     if let contextHash { return contextHash }
-    let hash = Bytes32.sha256(ContextCoding.encode(board.state.context)).bytes.prefix(8).reduce(UInt64(0)) {
+    hashedContexts += 1
+    let encoded = ContextCoding.encode(board.state.context)
+    let hash = Bytes32.sha256(encoded).bytes.prefix(8).reduce(UInt64(0)) {
       $0 << 8 | UInt64($1)
     }
     contextHash = hash
@@ -105,8 +109,8 @@ final class ContextReports {
 
   private func mayBeAsked(_ member: MemberID, _ now: Moment) -> Bool {
     guard let peer = peers[member], let theirs = peer.contextHash else { return false }
-    return theirs != currentContextHash && peer.mayBeAsked && peer.requestInFlight == nil && !requests.contains(member)
-      && now.uptime >= peer.askAgain
+    return peer.mayBeAsked && peer.requestInFlight == nil && !requests.contains(member) && now.uptime >= peer.askAgain
+      && theirs != currentContextHash
   }
 
   /// Expects boards to differ for a while, because a revocation arrived, or a new member may lack a revocation.
@@ -115,11 +119,9 @@ final class ContextReports {
   func receive(_ report: ReplicaReport, from member: MemberID, _ now: Moment) {
     peers[member]?.contextHash = report.contextHash
     if report.applied > 0 { peers[member]?.confirmed = report.applied }
-    guard report.contextHash == currentContextHash else { return }
-    guard !report.sums.isEmpty else {
-      if isProvingEquality { sendSums(to: member, now) }
-      return
-    }
+    // Otherwise, equal contexts have no effect, so that the local one need not be hashed.
+    guard !report.sums.isEmpty || isProvingEquality, report.contextHash == currentContextHash else { return }
+    guard !report.sums.isEmpty else { return sendSums(to: member, now) }
     // The member may be waiting for the local bucket sums (SYN-44).
     sendSums(to: member, now)
     let buckets = divergenceCheck.diverged(from: report.sums, board.state)
@@ -192,12 +194,13 @@ final class ContextReports {
   /// Returns whether a member reported the same context and bucket sums that this replica has now (SYN-44).
   func isEqual(to member: MemberID) -> Bool {
     guard let peer = peers[member], !peer.isClosed, let agreed = peer.agreed else { return false }
-    return peer.contextHash == currentContextHash && agreed.contextHash == currentContextHash
-      && agreed.revision == board.state.revision
+    return agreed.revision == board.state.revision && peer.contextHash == currentContextHash
+      && agreed.contextHash == currentContextHash
   }
 
   func hasSameContext(as member: MemberID) -> Bool {
-    peers[member].map { !$0.isClosed && $0.contextHash == currentContextHash } ?? false
+    guard let peer = peers[member], !peer.isClosed, let theirs = peer.contextHash else { return false }
+    return theirs == currentContextHash
   }
 }
 

@@ -94,7 +94,7 @@ extension Replica {
     guard !isAwaitingSignature, let peer = peers[member], !peer.inbox.isVerifying, peer.isCaughtUp,
       peer.hasCaughtUp || !author.role.mayWrite
     else { return false }
-    return peer.contextHash == reports.currentContextHash || reports.isBusy(now)
+    return reports.isBusy(now) || peer.contextHash.map { $0 == reports.currentContextHash } ?? false
   }
 }
 
