@@ -306,7 +306,7 @@ import Whiteboard
 
   @Test func `combined events about a long text leave out no character`() throws {
     let start = String(repeating: "word ", count: 1000)
-    let states = try [start, "a" + start, "a" + start + "b", start + "b"].map { try text($0) }
+    let states = try [start, start + "a", start + "ab", start + "b"].map { try text($0) }
     var joined = event(states[0], states[1])
     for (old, new) in zip(states.dropFirst(), states.dropFirst(2)) {
       var later = event(old, new)
