@@ -161,6 +161,8 @@ import Testing
           let configuration = joining
           try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await guest.run(configuration) }
+            // While the program still joins, it refuses typed commands.
+            if isTyped { try #require(await guest.ready() != nil) }
             try await guest.perform("objects")
             answering.finish()
             #expect(await counts(guest.events) == [isTyped ? 0 : 4])
