@@ -62,11 +62,9 @@ import WhiteboardKit
 
   @Test("a gateway can be opened again on the same port while the last board closes it") func again() async throws {
     try await withTransport { transport, settings in
-      let found = SharedGateway(settings)
-      let first = try await found.open(on: transport)
       var settings = settings
-      settings.port = try #require(first.page.origins.first.flatMap { URL(string: $0)?.port })
-      await first.close()
+      // The system gives no such port to another test between two gateways.
+      settings.port = .random(in: 20_000..<30_000)
       let shared = SharedGateway(settings)
       for _ in 0..<20 {
         let page = try await shared.open(on: transport)
