@@ -32,6 +32,8 @@ extension Program {
         await shown.fail(error, choice)
       }
     }
+    // If the output is closed, there is no user to tell.
+    try? await writer.flush()
   }
 
   /// Reads the user's choice; nil at the end of the input.
