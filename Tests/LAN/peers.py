@@ -36,6 +36,12 @@ class Refused(Wrong):
         self.code = answer.get("code")
 
 
+def expect_within(limit, seconds, complaint):
+    """Expects that something took no longer than a limit, both in seconds. On a busy machine, it may be late."""
+    if seconds > limit * lan.PATIENCE:
+        raise lan.Late(f"{complaint} {seconds:.2f} s")
+
+
 def expect(condition, complaint):
     """Raises `Wrong` with the message unless the condition holds."""
     if not condition:
