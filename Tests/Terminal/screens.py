@@ -31,7 +31,7 @@ class Screen:
     socket = None
 
     def __init__(self, name, directory, *arguments, columns=100, rows=28, in_shell=False, program=PROGRAM, **environment):
-        self.name, self.directory = name, directory
+        self.name, self.directory, self.typed = name, directory, ""
         environment = {
             "WHITEBOARD_DATA_DIR": f"{directory}/{name}", "USER": name, "COLORTERM": "truecolor", "LC_ALL": "C.UTF-8",
             **environment,
@@ -87,8 +87,14 @@ class Screen:
 
     def type(self, text):
         self.tmux("send-keys", "-t", self.name, "-l", text)
+        self.typed = text
 
     def key(self, *names):
+        # If a program reads a line and its end together, it takes them for a paste. So the line is read first.
+        if names[0] == "Enter" and len(self.typed) > 3:
+            with contextlib.suppress(Failed):
+                self.wait(lambda lines: self.typed[-3:].replace(" ", "") in "".join(lines).replace(" ", ""), 2)
+        self.typed = ""
         for name in names:
             self.tmux("send-keys", "-t", self.name, name)
 
