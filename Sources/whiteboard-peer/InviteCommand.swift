@@ -131,7 +131,7 @@ struct InviteCommand: AsyncParsableCommand {
     -> BoardInvitation
   {
     let directory = try settings.chosenDataDirectory()
-    let library = BoardLibrary(directory: directory + "/boards", seal: .loadOrCreate(inDirectory: directory))
+    let library = BoardLibrary(sealedIn: directory)
     let (bytes, name, code) = try await filing { () async throws(DocumentError) in
       let seal = library.seal(forFile: path)
       let document = try await BoardDocument.open(at: path, mode: .reading, seal: seal)

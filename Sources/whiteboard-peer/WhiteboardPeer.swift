@@ -201,7 +201,7 @@ struct IdentityCommand: AsyncParsableCommand {
       let isOne = boards.count == 1
       let lines = boards.map { "  \(UntrustedText($0.name).quoted(limit: 128))  \($0.path)\n" }.joined()
       return
-        "The old identity remains the host of \(isOne ? "this board" : "these boards"), so nobody can remove members from "
+        "The old identity remains the host of \(isOne ? "this board" : "these boards"). Members cannot be removed from "
         + "\(isOne ? "it" : "them"):\n\(lines)To host a copy of your own, run: whiteboard-peer boards duplicate BOARD NAME\n"
     }
   }

@@ -25,7 +25,7 @@ import Testing
     try OpenFiles.close(database)
   }
 
-  @Test("the state of each file is that of its own connections, of which a writer counts most") func states()
+  @Test("the state of a file depends only on its own connections; a writer counts more than readers") func states()
     async throws
   {
     let directory = try TemporaryDirectory()

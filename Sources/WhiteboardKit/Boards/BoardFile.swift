@@ -86,7 +86,7 @@ package enum BoardFile {
   /// Returns whether a file has facts about its session that this computer did not write (REC-20); returns false also
   /// if the file cannot be read.
   package static func hasForeignFacts(_ path: String, dataDirectory: String) async -> Bool {
-    let library = BoardLibrary(directory: dataDirectory + "/boards", seal: .loadOrCreate(inDirectory: dataDirectory))
+    let library = BoardLibrary(sealedIn: dataDirectory)
     let seal = library.seal(forFile: path)
     guard let document = try? await BoardDocument.open(at: path, mode: .reading, seal: seal) else { return false }
     try? await document.close()

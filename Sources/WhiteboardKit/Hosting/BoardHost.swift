@@ -115,7 +115,7 @@ struct BoardHost {
   {
     defer { checkIsolation(#isolation) }
     do throws(DocumentError) {
-      let library = configuration.library
+      let library = configuration.boardLibrary
       if let file = configuration.boardFile {
         return try await BoardDocument.openForWritingOrReading(at: file, seal: library.seal(forFile: file))
       }

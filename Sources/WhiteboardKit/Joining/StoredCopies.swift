@@ -22,7 +22,7 @@ struct StoredCopies: Sendable {
 
   init(_ configuration: BoardConfiguration) { self.configuration = configuration }
 
-  private var library: BoardLibrary { configuration.library }
+  private var library: BoardLibrary { configuration.boardLibrary }
 
   private var isUsed: Bool { configuration.remembersBoards && configuration.recordingFile == nil }
 

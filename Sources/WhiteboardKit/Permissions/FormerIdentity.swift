@@ -5,10 +5,17 @@ import WhiteboardDocument
 
 // Boards of an identity that `identity new` replaced: their host can never return, so no member can be removed.
 
+extension BoardLibrary {
+  /// The boards in a data directory, with the seal of that directory (REC-20).
+  package init(sealedIn dataDirectory: String) {
+    self.init(directory: dataDirectory + "/boards", seal: .loadOrCreate(inDirectory: dataDirectory))
+  }
+}
+
 extension BoardFile {
   /// Returns the saved boards whose host is a peer, by name.
   package static func boards(hostedBy peer: PeerID, dataDirectory: String) async -> [(name: String, path: String)] {
-    let library = BoardLibrary(directory: dataDirectory + "/boards", seal: .loadOrCreate(inDirectory: dataDirectory))
+    let library = BoardLibrary(sealedIn: dataDirectory)
     let logger = Logger(label: "boards") { _ in SwiftLogNoOpLogHandler() }
     var found: [(name: String, path: String)] = []
     for summary in (try? await library.list()) ?? [] {
@@ -40,7 +47,7 @@ extension BoardConfiguration {
 
   /// The warning about a board that belongs to a former identity of the local user.
   func formerIdentityText(_ board: String, _ host: PeerID) -> String {
-    "The board \(UntrustedText(board).quoted()) belongs to the former identity of this computer (\(host.short)), so nobody "
-      + "can remove members from it. To host a copy of your own, run: \(BoardFile.duplication(of: board))"
+    "The board \(UntrustedText(board).quoted()) belongs to the former identity of this computer (\(host.short)). "
+      + "Members cannot be removed from it. To host a copy of your own, run: \(BoardFile.duplication(of: board))"
   }
 }

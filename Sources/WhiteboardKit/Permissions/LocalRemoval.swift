@@ -187,7 +187,7 @@ final class LocalRemoval {
   private nonisolated(nonsending) func store(_ removal: Removal, withCopyOf board: SessionID) async -> (
     Removal, name: String?
   ) {
-    let library = configuration.library
+    let library = configuration.boardLibrary
     guard let file = try? await library.file(of: board.bytes),
       let document = try? await BoardDocument.open(at: file, mode: .writing, seal: library.seal(forFile: file))
     else { return (removal, nil) }

@@ -189,7 +189,7 @@ package struct BoardConfiguration: Sendable {
   /// A code that the local user chose for another peer's board could differ from the board's code.
   var followsHost: Bool { admission == nil || admission == .code }
 
-  var library: BoardLibrary {
+  var boardLibrary: BoardLibrary {
     guard remembersBoards else { return BoardLibrary(directory: boardsDirectory) }
     var seal = DocumentSeal.loadOrCreate(inDirectory: dataDirectory)
     seal.acceptsAll = trustsFile

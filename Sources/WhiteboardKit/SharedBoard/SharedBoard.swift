@@ -299,12 +299,12 @@ extension SharedBoard {
         board: session.id.bytes,
         name: name,
         now: BoardFile.now,
-        seal: configuration.library.seal(forFile: file)
+        seal: configuration.boardLibrary.seal(forFile: file)
       )
       persistence.use(document)
       return document
     }
-    let document = try await configuration.library.open(
+    let document = try await configuration.boardLibrary.open(
       board: session.id.bytes,
       name: name,
       now: BoardFile.now,
@@ -326,7 +326,7 @@ extension SharedBoard {
   ///
   /// The board may already exist in an unreadable file, because such a file cannot be found by its name or id.
   private func warnOfUnreadableFiles() async {
-    let files = (try? await configuration.library.unreadable()) ?? []
+    let files = (try? await configuration.boardLibrary.unreadable()) ?? []
     guard let first = files.first else { return }
     emit(
       .warning(

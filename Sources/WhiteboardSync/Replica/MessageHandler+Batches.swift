@@ -19,7 +19,7 @@ extension MessageHandler {
     peer.reader.beginAuthor(record.incarnation, lastSequence: head.sequence)
   }
 
-  /// Applies the next batch of a member; throws ``ReceiveError``, of which `boardFull` is not a protocol violation of
+  /// Applies the next batch of a member; throws ``ReceiveError``, where `boardFull` is not a protocol violation by
   /// the member.
   ///
   /// The batch begins at `offset` in `bytes`. If the batch is early, it waits, and later messages of the same member

@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test("[HEL-5] the host is told that newcomers found no room, once a minute") func fullSession() async throws {
+  @Test("[HEL-5] the host gets a warning that newcomers found no room, once a minute") func fullSession() async throws {
     let isAlone: @Sendable (inout TransportConfiguration) -> Void = { $0.maximumPeers = 1 }
     try await withPeer("alice", configure: isAlone) { alice in
       let hosted = try await alice.host(.random(), admission: .anyone)

@@ -95,8 +95,8 @@ import WhiteboardDocument
     try await withRoom { room in
       let configuration = await room.configuration(.host(boardName: "x"), "ada")
       try configuration.createDirectories()
-      _ = configuration.library
-      let copy = configuration.library.path(name: "gift", board: board.bytes)
+      _ = configuration.boardLibrary
+      let copy = configuration.boardLibrary.path(name: "gift", board: board.bytes)
       try FileManager.default.copyItem(atPath: try await gift(room), toPath: copy)
       let stored = try #require(await StoredCopies(configuration).member(of: board))
       #expect(stored.code == nil && stored.membership == nil)

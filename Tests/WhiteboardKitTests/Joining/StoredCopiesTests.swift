@@ -14,7 +14,7 @@ import WhiteboardDocument
     try configuration.createDirectories()
     var record = MembershipRecord(host: PeerIdentity.ephemeral().peerID)
     record.members = [.init(peer: PeerIdentity.ephemeral().peerID, name: UntrustedText("ben"), addresses: [address])]
-    let document = try await configuration.library.open(board: board.bytes, name: "plan", now: BoardFile.now)
+    let document = try await configuration.boardLibrary.open(board: board.bytes, name: "plan", now: BoardFile.now)
     try await document.setMembership(record.json, code: code.text)
     try await document.close()
     return configuration

@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  @Test("[MEM-3] a member that tries to remove another one is told what to do") func notHost() async throws {
+  @Test("[MEM-3] the error for a member that tries to remove another one says what to do") func notHost() async throws {
     try await withPair { _, host, guest in
       do throws(CommandError) {
         try await guest.perform("kick ada")
@@ -162,7 +162,7 @@ import Testing
     }
   }
 
-  @Test("[MEM-15] after `identity new`, a board of the old identity names no false host, and the user is told")
+  @Test("[MEM-15] after `identity new`, a board of the old identity names no false host, and the user gets a warning")
   func formerIdentity() async throws {
     try await withRoom { room in
       var hosting = await room.configuration(.host(boardName: "board"), "ada")

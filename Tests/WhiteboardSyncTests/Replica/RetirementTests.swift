@@ -106,7 +106,7 @@ import Testing
     #expect(host.context.incarnations == [attack.records[0].incarnation])
     #expect(host.replica.board.state.record(text) != nil)
 
-    // The incarnations do not come back, whoever sends them; changes of others arrive.
+    // The incarnations do not come back, no matter which member sends them; changes of others arrive.
     let stranger = Author(board: Self.board, key: SimulatedKey(300))
     let record = stranger.record(of: stranger.makeIncarnation())
     var more = attack.difference
