@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import WhiteboardDocument
@@ -111,6 +112,36 @@ import Testing
     #expect(await code { _ = try await made("Plans") } == .inUse)
     try await document.close()
     #expect(try await made("Plans") == path)
+  }
+
+  @Test("callers that share a listing read each file once, and find boards that came later") func listing() async throws
+  {
+    let boards = (1...8).map { [UInt8](repeating: $0, count: 16) }
+    for board in boards { _ = try await made("board \(board[0])", board) }
+    let broken = directory.file("broken.whiteboard")
+    try Data("no database".utf8).write(to: URL(fileURLWithPath: broken))
+    let reads = Mutex(0)
+    let listing = LibraryListing { path in
+      reads.withLock { $0 += 1 }
+      return try KnownBoards.board(of: path)
+    }
+    let library = BoardLibrary(directory: directory.path, seal: seal, listing: listing)
+    for board in boards {
+      let document = try await library.open(board: board, name: "x", now: 0)
+      #expect(document.board == board)
+      #expect(try await library.unreadable() == [broken])
+      try await document.close()
+    }
+    #expect(reads.withLock(\.self) == boards.count + 1)
+    // A file that came later, or has another board by now, is found in the directory.
+    _ = try await made("later", otherBoard)
+    let later = try await library.open(board: otherBoard, name: "x", now: 0)
+    #expect(later.board == otherBoard)
+    try await later.close()
+    let path = try #require(try await library.file(of: boards[0]))
+    try FileManager.default.moveItem(atPath: path, toPath: directory.file("moved.whiteboard"))
+    #expect(try await library.file(of: boards[0]) == directory.file("moved.whiteboard"))
+    #expect(reads.withLock(\.self) == boards.count + 1)
   }
 
   @Test("if a name or an id means two files, only one that was hosted here is opened") func several() async throws {

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import PeerCore
+import Synchronization
 import Whiteboard
 
 /// Boards are identified by the names and ids that are stored in their files.
@@ -72,25 +73,24 @@ extension BoardLibrary {
   /// Returns the path of the file of the board with the given name; nil if the library does not have it.
   /// - Throws: The errors of ``open(named:orMaking:now:orReading:)``.
   public func file(named name: String) async throws(DocumentError) -> String? {
-    let directory = directory
-    return try await Blocking.run(directory) { try Self.find(.name(name), in: directory) { _ in false } }
+    try await Blocking.run(directory) { try find(.name(name)) { _ in false } }
   }
 
   /// Returns the path of a board's file; nil if the library does not have the board.
   /// - Throws: `inputOutput` if the directory cannot be read; `ambiguous` if several files hold the board.
   /// - Complexity: O(*n*), where *n* is the number of files. Only the board ids are read from the files.
   public func file(of board: [UInt8]) async throws(DocumentError) -> String? {
-    let directory = directory
-    return try await Blocking.run(directory) { try Self.find(.board(board), in: directory) { _ in false } }
+    try await Blocking.run(directory) { try find(.board(board)) { _ in false } }
   }
 
   /// Returns the paths of files whose board id cannot be read.
   /// - Throws: `inputOutput` if the directory cannot be read.
-  /// - Complexity: O(*n*), where *n* is the number of files. Only the board ids are read from the files.
+  /// - Complexity: O(*n*), where *n* is the number of files. Only the board ids are read from the files. With a
+  ///   ``LibraryListing``, only the files that were unreadable for the listing are read again.
   public func unreadable() async throws(DocumentError) -> [String] {
-    let directory = directory
-    return try await Blocking.run(directory) {
-      try Self.paths(in: directory).sorted().filter { (try? KnownBoards.board(of: $0)) == nil }
+    try await Blocking.run(directory) {
+      let paths = try listing?.unreadable(in: directory) ?? Self.paths(in: directory)
+      return paths.sorted().filter { (try? KnownBoards.board(of: $0)) == nil }
     }
   }
 
@@ -137,7 +137,7 @@ extension BoardLibrary {
     // If the disk accepts no data, no program can create a board, so finding one needs no lock.
     let lock = await LibraryLock.acquire(directory)
     if !mayRead { _ = try lock.get() }
-    let known = try await Blocking.run(directory) { try Self.find(sought, in: directory, mayBe: mayBe) }
+    let known = try await Blocking.run(directory) { try find(sought, mayBe: mayBe) }
     if let known {
       path = known
     } else {
@@ -161,31 +161,41 @@ extension BoardLibrary {
   }
 
   /// Returns the path of the only file of a board; nil if there is none.
-  private static func find(_ sought: Sought, in directory: String, mayBe: (_ path: String) -> Bool) throws -> String? {
+  private func find(_ sought: Sought, mayBe: (_ path: String) -> Bool) throws -> String? {
     switch sought {
     case .board(let board):
-      try find(
-        in: directory,
-        where: { $0.board == board },
-        mayBe: mayBe,
-        ifAlso: { path in try KnownBoards.board(of: path) == board }
-      )
+      if let listing,
+        let path = try Self.find(board, among: listing.candidates(for: board, in: directory), mayBe: mayBe)
+      {
+        return path
+      }
+      return try Self.find(board, among: Self.paths(in: directory), mayBe: mayBe)
     case .name(let name):
-      try find(in: directory, where: { $0.name == name }, mayBe: mayBe)
-        ?? find(in: directory, where: { $0.title == name }, mayBe: { _ in false })
+      let paths = try Self.paths(in: directory)
+      return try Self.find(among: paths, where: { $0.name == name }, mayBe: mayBe)
+        ?? Self.find(among: paths, where: { $0.title == name }, mayBe: { _ in false })
     }
+  }
+
+  private static func find(_ board: [UInt8], among paths: [String], mayBe: (_ path: String) -> Bool) throws -> String? {
+    try find(
+      among: paths,
+      where: { $0.board == board },
+      mayBe: mayBe,
+      ifAlso: { path in try KnownBoards.board(of: path) == board }
+    )
   }
 
   /// Returns the path of the only file that matches; nil if no file matches.
   private static func find(
-    in directory: String,
+    among paths: [String],
     where isMeant: (LibraryEntry) -> Bool,
     mayBe: (_ path: String) -> Bool,
     ifAlso isCandidate: (_ path: String) throws -> Bool = { _ in true }
   ) throws -> String? {
     var meant: [LibraryEntry] = []
     var unreadable: [(path: String, error: any Error)] = []
-    for path in try paths(in: directory).sorted() {
+    for path in paths.sorted() {
       do {
         guard try isCandidate(path) else { continue }
         let entry = try LibraryEntry(path)
@@ -240,6 +250,51 @@ extension BoardLibrary {
     let name = (path as NSString).lastPathComponent.dropLast(fileExtension.count + 1)
     guard let dash = name.lastIndex(of: "-") else { return ("", "") }
     return (name[..<dash], name[name.index(after: dash)...])
+  }
+}
+
+/// One reading of a library's files, shared by callers that open many boards at the same time.
+///
+/// Without it, each caller reads the whole directory. A listing may be outdated: a file is read again before it is
+/// opened, and if the listing has no file of a board, the directory is read again.
+public final class LibraryListing: Sendable {
+  private struct Contents {
+    var paths: [[UInt8]: [String]] = [:]
+    var unreadable: [String] = []
+  }
+
+  private let read: @Sendable (_ path: String) throws -> [UInt8]
+  private let contents = Mutex<[String: Contents]>([:])
+
+  /// Creates a listing; the files are read when the listing is first needed.
+  public convenience init() { self.init { try KnownBoards.board(of: $0) } }
+
+  /// Creates a listing with a function that returns the id of the board in a file.
+  init(_ read: @escaping @Sendable (_ path: String) throws -> [UInt8]) { self.read = read }
+
+  /// Returns the files that hold a board, and those that might hold it because they cannot be read; blocks the thread.
+  func candidates(for board: [UInt8], in directory: String) throws(DocumentError) -> [String] {
+    let contents = try contents(of: directory)
+    return (contents.paths[board, default: []] + contents.unreadable).filter { access($0, F_OK) == 0 }
+  }
+
+  func unreadable(in directory: String) throws(DocumentError) -> [String] { try contents(of: directory).unreadable }
+
+  /// Only the first caller reads the files, and the others wait.
+  private func contents(of directory: String) throws(DocumentError) -> Contents {
+    try contents.withLock { known throws(DocumentError) in
+      if let contents = known[directory] { return contents }
+      var contents = Contents()
+      for path in try BoardLibrary.paths(in: directory) {
+        if let board = try? read(path) {
+          contents.paths[board, default: []].append(path)
+        } else {
+          contents.unreadable.append(path)
+        }
+      }
+      known[directory] = contents
+      return contents
+    }
   }
 }
 

@@ -93,6 +93,8 @@ public struct BoardLibrary: Sendable {
   public let directory: String
   /// The seal of the facts that the program uses and writes; nil if it does not use them.
   private let seal: DocumentSeal?
+  /// The shared reading of the files; nil if each call reads them.
+  let listing: LibraryListing?
 
   /// Creates a library for a directory.
   ///
@@ -100,9 +102,12 @@ public struct BoardLibrary: Sendable {
   /// - Parameters:
   ///   - directory: The path of the directory.
   ///   - seal: The seal of the facts that the program uses and writes; nil if it does not use them.
-  public init(directory: String, seal: DocumentSeal? = nil) {
+  ///   - listing: The reading of the files that is shared with other libraries of the same directory; nil if each call
+  ///     reads the files.
+  public init(directory: String, seal: DocumentSeal? = nil, listing: LibraryListing? = nil) {
     self.directory = directory
     self.seal = seal
+    self.listing = listing
   }
 
   /// Returns the seal with which to open a file, which may be outside the library.

@@ -88,6 +88,8 @@ package struct BoardConfiguration: Sendable {
   /// Whether to use the members, the join code, a removal and the browser links in a board's file that another computer
   /// or program wrote (REC-20).
   package var trustsFile = false
+  /// The reading of the board files that several boards of a process share while they are opened; nil if there is none.
+  package var listing: LibraryListing?
   /// The file that records a joined board without changing it; nil to save the board in the data directory.
   package var recordingFile: String?
   /// The part of the session's traffic that the board's file records; nil for none.
@@ -193,7 +195,7 @@ package struct BoardConfiguration: Sendable {
     guard remembersBoards else { return BoardLibrary(directory: boardsDirectory) }
     var seal = DocumentSeal.loadOrCreate(inDirectory: dataDirectory)
     seal.acceptsAll = trustsFile
-    return BoardLibrary(directory: boardsDirectory, seal: seal)
+    return BoardLibrary(directory: boardsDirectory, seal: seal, listing: listing)
   }
 
   /// Whether discovery must find the board to join.
