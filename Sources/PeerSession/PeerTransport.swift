@@ -10,13 +10,16 @@ import PeerWire
 public final class PeerTransport: Sendable {
   let core: NIOLoopBound<TransportCore>
   let eventLoop: any EventLoop
-  private let threads: NIOThreadPool
 
   /// The sessions that hosts moved to this relay, in order.
   ///
   /// ``TransportConfiguration/carries`` accepted each of them. A session that this relay already serves is not
   /// repeated. The sequence supports one consumer and ends with the transport.
   public let carriedSessions: AsyncStream<CarriedSession>
+  /// The sessions, of those named in ``willOpen(_:)``, that a dialler waits for.
+  ///
+  /// The sequence supports one consumer and ends with the transport.
+  public let neededSessions: AsyncStream<SessionID>
   /// The local peer's id.
   public let peerID: PeerID
   /// The local TCP and UDP port; 0 if the transport does not listen.
@@ -27,16 +30,16 @@ public final class PeerTransport: Sendable {
   private init(
     core: NIOLoopBound<TransportCore>,
     eventLoop: any EventLoop,
-    threads: NIOThreadPool,
     carriedSessions: AsyncStream<CarriedSession>,
+    neededSessions: AsyncStream<SessionID>,
     peerID: PeerID,
     port: Int,
     interface: ListeningInterface?
   ) {
     self.carriedSessions = carriedSessions
+    self.neededSessions = neededSessions
     self.core = core
     self.eventLoop = eventLoop
-    self.threads = threads
     self.peerID = peerID
     self.port = port
     self.interface = interface
@@ -85,6 +88,7 @@ public final class PeerTransport: Sendable {
         isTemporary: configuration.isTemporaryResource ?? { @Sendable _ in false }
       )
       let carried = AsyncStream.makeStream(of: CarriedSession.self)
+      let needed = AsyncStream.makeStream(of: SessionID.self)
       let core = try await eventLoop.submit {
         NIOLoopBound(
           try TransportCore(
@@ -93,7 +97,8 @@ public final class PeerTransport: Sendable {
             bulkGroup: threads.bulk,
             threads: threads.files,
             inbox: inbox,
-            carriedSessions: carried.continuation
+            carriedSessions: carried.continuation,
+            neededSessions: needed.continuation
           ),
           eventLoop: eventLoop
         )
@@ -105,8 +110,8 @@ public final class PeerTransport: Sendable {
         let transport = PeerTransport(
           core: core,
           eventLoop: eventLoop,
-          threads: threads.files,
           carriedSessions: carried.stream,
+          neededSessions: needed.stream,
           peerID: configuration.identity.peerID,
           port: port,
           interface: ListeningInterface(configuration.interface)
@@ -176,12 +181,28 @@ public final class PeerTransport: Sendable {
 
   /// Begins to accept connections at a relay (``TransportConfiguration/carries``).
   ///
-  /// After a restart, call this method when the earlier sessions are restored. If the relay accepted connections
-  /// earlier, it would refuse sessions that are not restored yet, and the refused peers might not dial again soon.
-  /// Other transports accept connections as soon as they have a session.
+  /// After a restart, call this method when the earlier sessions are restored or named in ``willOpen(_:)``. Otherwise,
+  /// the relay would refuse sessions that are not restored yet, and the refused peers might not dial again soon. Other
+  /// transports accept connections as soon as they have a session.
   public func startAccepting() async {
     let core = core
     try? await eventLoop.submit { core.value.startAccepting() }.get()
+  }
+
+  /// Makes the diallers of sessions wait until ``sessionOpened(_:)`` is called for the session.
+  ///
+  /// ``neededSessions`` reports the sessions for which a dialler waits.
+  public func willOpen(_ sessions: [SessionID]) async {
+    let core = core
+    try? await eventLoop.submit { core.value.willOpen(sessions) }.get()
+  }
+
+  /// Answers the diallers that wait for a session, because it is served now, or cannot be served.
+  ///
+  /// Does nothing for a session that ``willOpen(_:)`` did not name.
+  public func sessionOpened(_ session: SessionID) async {
+    let core = core
+    try? await eventLoop.submit { core.value.sessionOpened(session) }.get()
   }
 
   /// Creates a session with the local peer as its host, and admits peers according to `admission`.
@@ -208,8 +229,6 @@ public final class PeerTransport: Sendable {
     name: String,
     membership: MembershipRecord?
   ) async throws(SessionError) -> Session {
-    // Stretching a code takes about 0.1 s, so it does not run on an event loop (ADM-5).
-    let (isStarting, key) = try await hostedCodeKey(admission, id)
     let core = core
     let peer = peerID
     return try await onLoop {
@@ -218,8 +237,6 @@ public final class PeerTransport: Sendable {
         throw SessionError(.internalError, "This process already serves the session.")
       }
       let session = SessionCore(transport: transport, id: id, host: peer, policy: admission)
-      session.admission.codeKey = key
-      if isStarting { session.admission.computeCodeKey() }
       session.name = .sessionName(name)
       session.bulk = TransferConnections(session, inbox: transport.inbox)
       session.directory.hasJoined = true
@@ -251,7 +268,6 @@ public final class PeerTransport: Sendable {
     grant: RelayGrant,
     membership: MembershipRecord? = nil
   ) async throws(SessionError) -> Session {
-    let (isStarting, key) = try await hostedCodeKey(admission, id)
     let core = core
     return try await onLoop {
       let transport = core.value
@@ -261,8 +277,7 @@ public final class PeerTransport: Sendable {
       guard transport.sessions[id] == nil else {
         throw SessionError(.internalError, "This process already serves the session.")
       }
-      let session = transport.makeCarried(id, host: host, admission, key, grant)
-      if isStarting { session.admission.computeCodeKey() }
+      let session = transport.makeCarried(id, host: host, admission, grant)
       if let membership { session.directory.restore(membership) }
       return Session(session)
     }
@@ -297,23 +312,6 @@ public final class PeerTransport: Sendable {
     _ request: JoinRequest,
     progress: @escaping @Sendable (JoinStep) -> Void = { _ in },
     comparing verify: @escaping @Sendable (Verification) async -> WordComparison
-  ) async throws(SessionError) -> Session {
-    let session = try await joinDialingAgain(request, progress, verify)
-    let policy = try await session.admissionPolicy()
-    let key = await codeKey(policy, session.id)
-    return try await onLoop {
-      let admission = session.core.value.admission
-      // The host may have sent another code in the meantime.
-      if admission.policy == policy { admission.codeKey = key }
-      return session
-    }
-  }
-
-  /// Joins a session; dials again for as long as ``JoinRetry`` allows.
-  private func joinDialingAgain(
-    _ request: JoinRequest,
-    _ progress: @escaping @Sendable (JoinStep) -> Void,
-    _ verify: @escaping @Sendable (Verification) async -> WordComparison
   ) async throws(SessionError) -> Session {
     var retry = JoinRetry(limit: request.redialLimit, start: .uptime)
     while true {
@@ -353,25 +351,6 @@ public final class PeerTransport: Sendable {
         eventLoop.execute { joining.value.cancel() }
       }
     }
-  }
-
-  /// Returns whether the local peer is a relay that is still starting; if not, also the key of a session's code.
-  ///
-  /// A relay that starts may have hundreds of sessions. Their keys are computed while it already serves members that
-  /// need no code.
-  private func hostedCodeKey(_ policy: AdmissionPolicy, _ id: SessionID) async throws(SessionError) -> (
-    isStarting: Bool, key: CodeKey?
-  ) {
-    let core = core
-    let isStarting = try await onLoop { core.value.configuration.carries != nil && !core.value.isAccepting }
-    if isStarting { return (true, nil) }
-    return (false, await codeKey(policy, id))
-  }
-
-  private func codeKey(_ policy: AdmissionPolicy, _ id: SessionID) async -> CodeKey? {
-    guard case .code(let code) = policy else { return nil }
-    let peer = peerID
-    return try? await threads.runIfActive { CodeKey(code: code, session: id, listener: peer) }
   }
 
   private func onLoop<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws(SessionError)

@@ -43,4 +43,7 @@ enum AdmissionTimes {
   ///
   /// The limit for TLS (LNK-6), and for a relay's answer to `carry` (RLY-2), is twice as long.
   static let step = Duration.seconds(5)
+
+  /// Returns how long a listener may hold its answer to HELLO; the dialler gives up after `step`.
+  static func hold(_ step: Duration) -> Duration { step * 4 / 5 }
 }

@@ -27,6 +27,9 @@ struct CodeChoice: Sendable, Equatable {
 /// The owner of the link performs the actions in order.
 enum ListenerAction: Equatable, Sendable {
   case send(FrameType, [UInt8])
+  /// Compute the key of the session's code outside the event loop, then call
+  /// ``ListenerAdmission/codeKeyComputed(_:now:)``.
+  case computeCodeKey
   /// Ask the user, then call ``ListenerAdmission/personAnswered(_:now:)``.
   case askPerson(InvitationToAnswer)
   /// Stop asking the user, because the answer would no longer have an effect.
@@ -54,13 +57,13 @@ struct ListenerAdmission: Sendable {
     case guest([CodeChoice])
     /// Admission by a user's decision.
     case ask
-    /// Admission by a code whose key is still being computed.
-    case notReady
+    /// Admission by a code whose key is not computed yet.
+    case codeWithoutKey
 
     /// The peers whose tickets are accepted in this mode (TCK-1, TCK-5).
     var admitters: Membership.Admitters {
       switch self {
-      case .anyone, .code, .guest, .notReady: .members
+      case .anyone, .code, .guest, .codeWithoutKey: .members
       case .known, .ask: .host
       }
     }
@@ -95,6 +98,8 @@ struct ListenerAdmission: Sendable {
 
   private enum State {
     case awaitingHello
+    /// The answer to HELLO waits for the key of the code.
+    case awaitingKey(Control.Introduction)
     case awaitingProof([CodeChoice])
     case awaitingCommit(Control.DiallerHello, SessionID)
     case awaitingReveal(Control.DiallerHello, ShortWords.Listener)
@@ -144,7 +149,7 @@ struct ListenerAdmission: Sendable {
   var isPendingInvitation: Bool {
     switch state {
     case .awaitingCommit, .awaitingReveal, .awaitingPeople: true
-    case .awaitingHello, .awaitingProof, .over: false
+    case .awaitingHello, .awaitingKey, .awaitingProof, .over: false
     }
   }
 
@@ -208,16 +213,17 @@ struct ListenerAdmission: Sendable {
     }
     switch facts.mode {
     case .anyone: return admit(answering: own, basis: .anyone)
-    case .guest, .notReady: return close(.busy, "This peer is not ready yet.")
+    case .guest: return close(.busy, "This peer is not ready yet.")
     case .known(false) where isReturning, .ask where isReturning:
       return close(.unknownAdmitter, "The ticket is not signed by a known member.")
     case .known(let isKnown):
       guard isKnown else { return close(.notKnown, "This session admits only known peers.") }
       return admit(answering: own, basis: .known)
-    case .code(let key, let besides):
-      state = .awaitingProof([CodeChoice(key: key)] + besides)
-      deadline = now + facts.step
-      return [sendHello(own, .code)]
+    case .code(let key, let besides): return requestProof([CodeChoice(key: key)] + besides, own, now: now)
+    case .codeWithoutKey:
+      state = .awaitingKey(own)
+      deadline = now + AdmissionTimes.hold(facts.step)
+      return [.computeCodeKey]
     case .ask:
       switch facts.invitation {
       case .ask: break
@@ -228,6 +234,21 @@ struct ListenerAdmission: Sendable {
       deadline = now + facts.step
       return [sendHello(own, .ask)]
     }
+  }
+
+  /// Handles the keys of the codes, after `.computeCodeKey`; there are none if the session no longer admits by code.
+  mutating func codeKeyComputed(_ choices: [CodeChoice], now: Duration) -> [ListenerAction] {
+    guard case .awaitingKey(let own) = state else { return [] }
+    guard !choices.isEmpty else { return close(.busy, "This peer is not ready yet.") }
+    return requestProof(choices, own, now: now)
+  }
+
+  private mutating func requestProof(_ choices: [CodeChoice], _ own: Control.Introduction, now: Duration)
+    -> [ListenerAction]
+  {
+    state = .awaitingProof(choices)
+    deadline = now + facts.step
+    return [sendHello(own, .code)]
   }
 
   /// Removes the keys that are no longer valid from those that the dialler may prove (ADM-9).
@@ -351,6 +372,7 @@ struct ListenerAdmission: Sendable {
   /// Closes the link if the time limit of the current step has expired; while users decide, keeps the link alive.
   mutating func timePassed(now: Duration) -> [ListenerAction] {
     guard let deadline, now >= deadline else { return [] }
+    if case .awaitingKey = state { return close(.busy, "This peer is not ready yet.") }
     guard case .awaitingPeople(var decision) = state else {
       return close(.timedOut, "This step of admission took too long.")
     }

@@ -45,7 +45,7 @@ extension SessionAdmission {
     guard membership.needsNoAdmission(session.localPeer), let own = hosting.take() else { return }
     sharing = Sharing(own, of: session.id)
     guard own.policy != policy else { return termsChanged() }
-    setPolicy(own.policy)
+    followPolicy(own.policy)
   }
 
   /// Sends the terms to all members, because they changed.
@@ -111,7 +111,7 @@ extension SessionAdmission {
   /// outdated, so it is used only if the host did not send its terms.
   func joined(isCodeProved: Bool, earlier: JoinCode?) {
     if followsHost, !session.isHost, !isCodeProved, case .code = policy {
-      setPolicy(terms == nil ? earlier.map { .code($0) } ?? .known : .known)
+      followPolicy(terms == nil ? earlier.map { .code($0) } ?? .known : .known)
     }
     follow()
   }
@@ -121,42 +121,25 @@ extension SessionAdmission {
     guard followsHost, !session.isHost else { return }
     switch (terms?.mode, policy) {
     case (.code, _):
-      if let code = terms?.code { return setPolicy(.code(code)) }
+      if let code = terms?.code { return followPolicy(.code(code)) }
       if case .code = policy { return }
-      setPolicy(.known)
-    case (.ask, _): setPolicy(mayAsk ? .ask : .known)
-    case (.known, _): setPolicy(.known)
-    case (.anyone, _): setPolicy(.anyone)
-    case (nil, .known) where mayAsk: setPolicy(.ask)
+      followPolicy(.known)
+    case (.ask, _): followPolicy(mayAsk ? .ask : .known)
+    case (.known, _): followPolicy(.known)
+    case (.anyone, _): followPolicy(.anyone)
+    case (nil, .known) where mayAsk: followPolicy(.ask)
     // A member named the local peer as the host of an owned board that belongs to another peer.
-    case (nil, .ask) where !mayAsk: setPolicy(.known)
+    case (nil, .ask) where !mayAsk: followPolicy(.known)
     case (nil, _): break
     }
   }
 
   private var mayAsk: Bool { asksUser && membership.mayAdmitNewcomers }
 
-  private func setPolicy(_ new: AdmissionPolicy) {
+  private func followPolicy(_ new: AdmissionPolicy) {
     guard new != policy else { return }
-    replacePolicy(with: new, nil)
+    replacePolicy(with: new)
     policySource.yield(new)
-    computeCodeKey()
-  }
-
-  /// Computes the key of the current code without delaying the caller.
-  ///
-  /// Until the key is known, diallers that need it are asked to try again.
-  func computeCodeKey() {
-    let current = policy
-    guard case .code(let code) = current else { return }
-    let (id, peer) = (session.id, session.localPeer)
-    let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
-    session.transport.threads.runIfActive(eventLoop: session.eventLoop) {
-      CodeKey(code: code, session: id, listener: peer)
-    }.whenSuccess { key in
-      guard bound.value.policy == current else { return }
-      bound.value.codeKey = key
-    }
   }
 }
 

@@ -9,7 +9,9 @@ import PeerWire
 final class SessionAdmission {
   unowned let session: SessionCore
   private(set) var policy: AdmissionPolicy
-  var codeKey: CodeKey?
+  /// The key of the code; `nil` until a dialler needs it, because a relay may have hundreds of sessions (ADM-5).
+  private(set) var codeKey: CodeKey?
+  private var keyWaiters: [() -> Void] = []
   /// The maximum number of peers in the session, including the local peer.
   var maximum: Int
   /// Additional codes that admit peers until they expire.
@@ -53,7 +55,7 @@ final class SessionAdmission {
     case .anyone: .anyone
     case .known: .known(isKnown: transport.known[peer] != nil)
     case .ask: transport.alwaysAdmitted.contains(peer) ? .known(isKnown: true) : .ask
-    case .code: codeKey.map { .code($0, besides: codeChoices()) } ?? .notReady
+    case .code: codeKey.map { .code($0, besides: codeChoices()) } ?? .codeWithoutKey
     }
   }
 
@@ -118,19 +120,45 @@ final class SessionAdmission {
   func add(_ code: InvitationCode) { invitationCodes.append(code) }
 
   /// Replaces the code of the session, and removes all additional codes (MEM-12).
-  func replaceCode(with code: JoinCode, _ key: CodeKey?) {
-    policy = .code(code)
-    codeKey = key
+  func replaceCode(with code: JoinCode) {
+    setPolicy(.code(code))
     invitationCodes = []
     session.relaying.codeReplaced(with: code)
     termsChanged()
   }
 
-  /// Replaces the policy with the one that the host sent to this relay (RLY-2).
-  func replacePolicy(with policy: AdmissionPolicy, _ codeKey: CodeKey?) {
-    self.policy = policy
-    self.codeKey = codeKey
+  /// Replaces the policy, for example with the one that the host sent to this relay (RLY-2).
+  func replacePolicy(with policy: AdmissionPolicy) {
+    setPolicy(policy)
     termsChanged()
+  }
+
+  private func setPolicy(_ policy: AdmissionPolicy) {
+    if policy != self.policy { codeKey = nil }
+    self.policy = policy
+  }
+
+  /// Computes the key of the current code, unless it is known, and then calls `body`.
+  ///
+  /// Several callers wait for one computation (ADM-5). If the transport ends, `body` is not called.
+  func computeCodeKey(then body: @escaping () -> Void) {
+    keyWaiters.append(body)
+    if keyWaiters.count == 1 { computeCodeKey() }
+  }
+
+  private func computeCodeKey() {
+    guard codeKey == nil, case .code(let code) = policy else {
+      let waiters = keyWaiters
+      keyWaiters = []
+      for waiter in waiters { waiter() }
+      return
+    }
+    let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
+    session.transport.stretch(code, for: session.id).whenSuccess { key in
+      let admission = bound.value
+      if admission.policy == .code(code) { admission.codeKey = key }
+      admission.computeCodeKey()
+    }
   }
 
   // MARK: Invitations
@@ -152,6 +180,7 @@ final class SessionAdmission {
   /// Ends all invitations, because the session is over.
   func end() {
     policySource.finish()
+    keyWaiters = []
     for handshake in invitations.values { handshake.cancel(.shuttingDown) }
     invitations = [:]
   }
@@ -306,16 +335,11 @@ extension Session {
   /// - Parameter code: The new code.
   /// - Throws: `notByCode` if the session does not admit by codes; `sessionEnded`.
   public func replaceCode(with code: JoinCode) async throws(SessionError) {
-    let threads = try await onLoop { (core: SessionCore) in
+    try await onLoop { (core: SessionCore) in
       guard case .code = core.admission.policy else {
         throw SessionError(.notByCode, "This session does not admit peers by code.")
       }
-      return core.transport.threads
+      core.admission.replaceCode(with: code)
     }
-    let (id, peer) = (id, localPeer)
-    let key = try await withSessionErrors {
-      try await threads.runIfActive { CodeKey(code: code, session: id, listener: peer) }
-    }
-    try await onLoop { $0.admission.replaceCode(with: code, key) }
   }
 }

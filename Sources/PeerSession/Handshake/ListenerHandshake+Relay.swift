@@ -24,32 +24,26 @@ extension ListenerHandshake {
       $0.close(.timedOut, "The relay did not decide in time.")
     }
     let bound = NIOLoopBound((self, hello), eventLoop: transport.eventLoop)
-    let (eventLoop, threads) = (transport.eventLoop, transport.threads)
-    let local = transport.localPeer
+    let eventLoop = transport.eventLoop
     // No code awaits this task. If the link ended in the meantime, the answer has no effect.
     Task {
       let answer = await carries(request)
-      var key: CodeKey?
-      if case .code(let code) = request.admission, answer == .carry {
-        key = try? await threads.runIfActive { CodeKey(code: code, session: request.session, listener: local) }
-      }
-      eventLoop.execute { [key] in
+      eventLoop.execute {
         let (handshake, hello) = bound.value
-        handshake.answered(answer, request, key, hello)
+        handshake.answered(answer, request, hello)
       }
     }
   }
 
-  private func answered(_ answer: CarryAnswer, _ request: CarryRequest, _ key: CodeKey?, _ hello: Control.DiallerHello)
-  {
+  private func answered(_ answer: CarryAnswer, _ request: CarryRequest, _ hello: Control.DiallerHello) {
     guard let link, link.isOpen, !transport.isClosing else { return }
     if case .refuse(let reason) = answer { return link.close(.notCarried, reason) }
     relayRequest = .granted
     if let session = transport.sessions[request.session] {
       guard session.host == request.host else { return link.close(.notCarried) }
-      session.relaying.carried(request.admission, key, request.grant)
+      session.relaying.carried(request.admission, request.grant)
     } else {
-      let session = transport.makeCarried(request.session, host: request.host, request.admission, key, request.grant)
+      let session = transport.makeCarried(request.session, host: request.host, request.admission, request.grant)
       transport.carriedSessions.yield(CarriedSession(session: Session(session), request: request))
     }
     rearm(in: TimeAmount(transport.configuration.stepTimeout)) { $0.close(.timedOut) }

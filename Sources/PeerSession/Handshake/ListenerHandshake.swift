@@ -19,6 +19,8 @@ final class ListenerHandshake: LinkDelegate {
   private var ownRole = Control.Role.member
   private var timer: Scheduled<Void>?
   private var invitation: InvitationID?
+  /// Whether the answer to HELLO waits for a session that is being opened (HEL-2).
+  private var isAwaitingSession = false
   /// The progress of the dialler's request to relay its session.
   var relayRequest = RelayRequest.none
 
@@ -96,7 +98,7 @@ final class ListenerHandshake: LinkDelegate {
       self.admission = admission
       return perform(actions)
     }
-    guard relayRequest == .none else {
+    guard relayRequest == .none, !isAwaitingSession else {
       return link.close(.protocolError, "A frame arrived before the answer to HELLO.")
     }
     do throws(ControlMessageError) {
@@ -137,6 +139,9 @@ final class ListenerHandshake: LinkDelegate {
     guard let peer = link.facts.peer, let exporter = link.facts.exporter else { return link.abort() }
     guard hello.introduction.versions.common(with: Control.versions) != nil else {
       return link.close(.versionMismatch, "This peer supports protocol version 1.")
+    }
+    if let session = transport.openingSession(for: hello.introduction.session) {
+      return awaitSession(session, link, hello)
     }
     if link.isFromBrowser {
       // A browser cannot host a session, and joins only with a browser link (WEB-27).
@@ -203,6 +208,25 @@ final class ListenerHandshake: LinkDelegate {
     perform(actions)
   }
 
+  /// Handles HELLO again when a session is open.
+  private func awaitSession(_ id: SessionID, _ link: ControlLink, _ hello: Control.DiallerHello) {
+    if !isAwaitingSession {
+      isAwaitingSession = true
+      rearm(in: TimeAmount(AdmissionTimes.hold(transport.configuration.stepTimeout))) {
+        $0.close(.busy, "This peer is not ready yet.")
+      }
+    }
+    transport.waitForOpening(of: id) { [self] in
+      guard self.link === link, link.isOpen else { return }
+      if let next = transport.openingSession(for: hello.introduction.session) {
+        return awaitSession(next, link, hello)
+      }
+      isAwaitingSession = false
+      rearm(in: TimeAmount(transport.configuration.stepTimeout)) { $0.close(.timedOut) }
+      helloReceived(link, hello)
+    }
+  }
+
   private func advance(_ event: (inout ListenerAdmission) -> [ListenerAction]) {
     guard var admission else { return }
     let actions = event(&admission)
@@ -222,6 +246,13 @@ final class ListenerHandshake: LinkDelegate {
     for action in actions {
       switch action {
       case .send(let type, let payload): link.send(type, payload)
+      case .computeCodeKey:
+        session.admission.computeCodeKey { [self] in
+          advance { admission in
+            let choices = link.facts.peer.map { session.admission.choices(for: $0, fromBrowser: false) } ?? []
+            return admission.codeKeyComputed(choices, now: .uptime)
+          }
+        }
       case .askPerson(let question):
         let id = transport.nextInvitationID()
         invitation = id

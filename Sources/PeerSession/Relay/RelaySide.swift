@@ -381,8 +381,8 @@ final class RelaySide {
 // MARK: - How a session moves to a relay (RLY-2)
 
 extension RelaySide {
-  func carried(_ policy: AdmissionPolicy, _ codeKey: CodeKey?, _ grant: RelayGrant) {
-    session.admission.replacePolicy(with: policy, codeKey)
+  func carried(_ policy: AdmissionPolicy, _ grant: RelayGrant) {
+    session.admission.replacePolicy(with: policy)
     let wasRelaying = isRelaying
     self.grant = grant
     guard !wasRelaying else { return }

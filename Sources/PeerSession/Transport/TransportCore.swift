@@ -64,8 +64,16 @@ final class TransportCore {
   private var addressCache: (at: NIODeadline, addresses: [String])?
   private var nextInvitation = 0
   private(set) var isClosing = false
+  /// The end of the last computation of a code's key.
+  private var stretching: EventLoopFuture<Void>?
+  private(set) var stretchedCodes = 0
   /// The stream of the sessions that hosts move to the local peer (RLY-2).
   let carriedSessions: AsyncStream<CarriedSession>.Continuation
+
+  /// The stream of the sessions that are opened later, and that a dialler needs now.
+  let neededSessions: AsyncStream<SessionID>.Continuation
+  /// The sessions that this relay opens after its start, and the diallers that wait for them (HEL-2).
+  private var opening: [SessionID: [() -> Void]] = [:]
 
   init(
     _ configuration: TransportConfiguration,
@@ -73,9 +81,11 @@ final class TransportCore {
     bulkGroup: any EventLoopGroup,
     threads: NIOThreadPool,
     inbox: ResourceInbox,
-    carriedSessions: AsyncStream<CarriedSession>.Continuation
+    carriedSessions: AsyncStream<CarriedSession>.Continuation,
+    neededSessions: AsyncStream<SessionID>.Continuation
   ) throws {
     self.carriedSessions = carriedSessions
+    self.neededSessions = neededSessions
     self.configuration = configuration
     self.eventLoop = eventLoop
     self.bulkGroup = bulkGroup
@@ -210,6 +220,23 @@ final class TransportCore {
     for listener in listeners { _ = listener.setOption(.autoRead, value: true) }
   }
 
+  /// Makes the diallers of sessions wait until ``sessionOpened(_:)``.
+  func willOpen(_ sessions: [SessionID]) { for id in sessions { opening[id] = [] } }
+
+  /// Returns the session that must be opened before a HELLO can be answered; `nil` if there is none.
+  func openingSession(for id: SessionID) -> SessionID? {
+    if opening[id] != nil { return id }
+    // The zero id means the only session, so all sessions must be open.
+    return id == .unnamed ? opening.keys.first : nil
+  }
+
+  func waitForOpening(of id: SessionID, then body: @escaping () -> Void) {
+    if opening[id]?.isEmpty == true { neededSessions.yield(id) }
+    opening[id]?.append(body)
+  }
+
+  func sessionOpened(_ id: SessionID) { for waiter in opening.removeValue(forKey: id) ?? [] { waiter() } }
+
   func add(_ session: SessionCore) {
     // The application of a relay calls `startAccepting()` itself, after it has restored all earlier sessions.
     if configuration.carries == nil { startAccepting() }
@@ -221,16 +248,26 @@ final class TransportCore {
     }
   }
 
-  func makeCarried(_ id: SessionID, host: PeerID, _ policy: AdmissionPolicy, _ codeKey: CodeKey?, _ grant: RelayGrant)
-    -> SessionCore
-  {
+  func makeCarried(_ id: SessionID, host: PeerID, _ policy: AdmissionPolicy, _ grant: RelayGrant) -> SessionCore {
     let session = SessionCore(transport: self, id: id, host: host, policy: policy)
-    session.admission.codeKey = codeKey
     session.bulk = TransferConnections(session, inbox: inbox)
     session.directory.hasJoined = true
     session.relaying.grant = grant
     add(session)
     return session
+  }
+
+  /// Computes the key of a session's code on a thread.
+  ///
+  /// Only one key is computed at a time, because transfers use the same threads.
+  func stretch(_ code: JoinCode, for session: SessionID) -> EventLoopFuture<CodeKey> {
+    let (threads, eventLoop, peer) = (threads, eventLoop, localPeer)
+    let key = (stretching ?? eventLoop.makeSucceededVoidFuture()).flatMap {
+      threads.runIfActive(eventLoop: eventLoop) { CodeKey(code: code, session: session, listener: peer) }
+    }
+    stretching = key.map { _ in }.recover { _ in }
+    stretchedCodes += 1
+    return key
   }
 
   func sessionEnded(_ session: SessionCore) {
@@ -255,6 +292,8 @@ final class TransportCore {
   func close() -> EventLoopFuture<Void> {
     isClosing = true
     carriedSessions.finish()
+    neededSessions.finish()
+    opening = [:]
     for session in Array(sessions.values) + Array(joining.values) { session.leave(.shuttingDown) }
     for handshake in handshakes.values { handshake.cancel(.shuttingDown) }
     let closed = (listeners + [datagramChannel].compactMap(\.self)).map { channel in

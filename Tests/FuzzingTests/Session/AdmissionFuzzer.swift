@@ -206,6 +206,7 @@ private struct Run {
       case .send(let type, let payload):
         insist(payload.count <= Limits.framePayloadBeforeAdmission, "a frame is within its limit")
         toDialler.append((type, payload))
+      case .computeCodeKey: preconditionFailure("the key is known")
       case .askPerson(let invitation):
         insist(invitation.words.count == ShortWords.count, "a person sees three words")
         isPersonAsked = true

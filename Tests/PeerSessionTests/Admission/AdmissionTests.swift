@@ -140,7 +140,7 @@ struct AdmissionByPolicyTests {
     let stolen = Ticket.make(by: World.middle, session: World.sessionID, member: World.middle.peerID)
     let outcomes: [(ListenerAdmission.Mode, CloseCode?, AdmissionBasis?)] = [
       (.anyone, nil, .anyone), (.known(isKnown: true), nil, .known), (.known(isKnown: false), .unknownAdmitter, nil),
-      (.code(World.codeKey), nil, .code), (.ask, .unknownAdmitter, nil), (.notReady, .busy, nil),
+      (.code(World.codeKey), nil, .code), (.ask, .unknownAdmitter, nil), (.codeWithoutKey, nil, .code),
     ]
     for (mode, closed, admitted) in outcomes {
       var facts = World.diallerFacts(trust: .pinnedByLink, code: World.code)
@@ -256,8 +256,43 @@ struct AdmissionByPolicyTests {
     for (signer, isStored) in steps { #expect(membership.received(ticket(by: signer)) == isStored) }
   }
 
+  @Test("[ADM-5] a dialler waits until the key of the code is computed, and if that takes too long, may come again")
+  func awaitsKey() {
+    func waiting() -> ListenerAdmission {
+      var listener = ListenerAdmission(facts: World.listenerFacts(.codeWithoutKey))
+      let actions = listener.helloReceived(
+        World.diallerFacts(code: World.code).hello,
+        answering: World.introduction("Lena"),
+        membership: Membership(local: World.listener.peerID, session: World.sessionID, host: World.listener.peerID),
+        now: .zero
+      )
+      #expect(actions == [.computeCodeKey])
+      return listener
+    }
+    func isBusy(_ actions: [ListenerAction]) -> Bool {
+      if case .close(.busy, _)? = actions.first { actions.count == 1 } else { false }
+    }
+    var listener = waiting()
+    guard case .send(.hello, _)? = listener.codeKeyComputed([CodeChoice(key: World.codeKey)], now: .seconds(1)).first
+    else {
+      Issue.record("no HELLO")
+      return
+    }
+    #expect(listener.codeKeyComputed([CodeChoice(key: World.codeKey)], now: .seconds(1)).isEmpty)
+
+    // The dialler must receive the answer before it gives up.
+    listener = waiting()
+    #expect(listener.deadline.map { $0 < AdmissionTimes.step } == true)
+    #expect(isBusy(listener.timePassed(now: AdmissionTimes.hold(AdmissionTimes.step))))
+    #expect(listener.codeKeyComputed([CodeChoice(key: World.codeKey)], now: .seconds(5)).isEmpty)
+
+    // The session no longer admits by code.
+    listener = waiting()
+    #expect(isBusy(listener.codeKeyComputed([], now: .seconds(1))))
+  }
+
   @Test("[MEM-7] a member that the listener met before is admitted by its key, in every mode") func metBefore() {
-    for mode in [ListenerAdmission.Mode.anyone, .known(isKnown: false), .code(World.codeKey), .ask, .notReady] {
+    for mode in [ListenerAdmission.Mode.anyone, .known(isKnown: false), .code(World.codeKey), .ask, .codeWithoutKey] {
       var facts = World.diallerFacts(trust: .pinnedByLink)
       facts.hello.invitation = nil
       var world = World(dialler: facts, listener: World.listenerFacts(mode))

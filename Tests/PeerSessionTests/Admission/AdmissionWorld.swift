@@ -151,6 +151,7 @@ struct AdmissionWorld {
       case .close(let code, let message):
         listenerWanted.append(action)
         toDialler.append((.close, Control.Close(code, message).encoded()))
+      case .computeCodeKey: perform(listener.codeKeyComputed([CodeChoice(key: Self.codeKey)], now: now))
       case .askPerson, .invitationEnded, .ended: listenerWanted.append(action)
       }
     }

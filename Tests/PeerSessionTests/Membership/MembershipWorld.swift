@@ -328,7 +328,7 @@ struct MembershipWorld {
         case .close(let code, let message):
           let close = Control.Close(code, message).encoded()
           toListener += out.frameReceived(.close, close, now: .zero)
-        case .invitationEnded, .ended: break
+        case .invitationEnded, .ended, .computeCodeKey: break
         }
       }
     }

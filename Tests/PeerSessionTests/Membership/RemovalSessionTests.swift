@@ -17,7 +17,7 @@ import Testing
       try await withPeer("bob") { bob in
         let hosted = try await alice.host(.random(), admission: .anyone)
         let joined = try await bob.join(hosted.id, of: alice)
-        try await hosted.onLoop { $0.admission.replacePolicy(with: admission, $0.admission.codeKey) }
+        try await hosted.onLoop { $0.admission.replacePolicy(with: admission) }
         let pair = Pair(alice: alice, bob: bob, hosted: hosted, joined: joined, logs: (EventLog(), EventLog()))
         try await withThrowingTaskGroup(of: Void.self) { group in
           group.addTask { await pair.logs.alice.follow(hosted) }
