@@ -3,6 +3,7 @@ import Logging
 import Metrics
 import PeerDiscovery
 import PeerSession
+import WhiteboardDocument
 import WhiteboardKit
 
 /// A headless peer that keeps boards online.
@@ -13,10 +14,18 @@ package actor Relay {
   var register: BoardRegister
   /// The boards that are being served, and those that could not be served.
   var boards: [SessionID: ServedBoard] = [:]
+  private static let openingsAtOnce = 4
+
+  /// The reading of the board files that the boards share while they are opened after the start.
+  private let listing = LibraryListing()
+  /// The boards that are still to be opened after the start, in this order.
+  private var unopened: [SessionID] = []
   private(set) var transport: PeerTransport?
   let started = ContinuousClock().now
   let metrics = RelayMetrics()
   private var isReady = false
+  /// Whether the relay no longer waits for boards before it is ready.
+  private var isLate = false
   /// The error that ``run(ready:)`` throws if some changes are not on disk.
   private var loss: WhiteboardError?
 
@@ -47,7 +56,9 @@ package actor Relay {
   /// Serves boards until the relay receives a request to shut down or the task is canceled; then leaves all sessions
   /// and saves all boards.
   ///
-  /// Calls `ready` when peers can connect and each board is served or has failed. Throws if the relay cannot start, or
+  /// Calls `ready` when peers can connect. By then, each board is served or has failed, or
+  /// ``RelayConfiguration/openingLimit`` is over: then the remaining boards are still being opened, and the peers and
+  /// commands that need one of them wait for it. Throws if the relay cannot start, or
   /// if it could not save every board.
   package func run(ready: @escaping @Sendable (isolated Relay) async -> Void) async throws(WhiteboardError) {
     var transportConfiguration = configuration.transportConfiguration
@@ -79,6 +90,7 @@ package actor Relay {
   /// Requests the relay to shut down, so that ``run(ready:)`` returns.
   package func requestEnd() {
     isEnding = true
+    unopened = []
     endSource.finish()
     endWaiter?.resume()
     endWaiter = nil
@@ -103,24 +115,32 @@ package actor Relay {
     await withDiscardingTaskGroup { group in
       group.addTask { await self.main(ready) }
       let taking = Task { for await session in carried { await self.take(session) } }
-      defer { taking.cancel() }
+      let needed = transport.neededSessions
+      let needing = Task { for await session in needed { self.openFirst(session) } }
+      defer {
+        taking.cancel()
+        needing.cancel()
+      }
       for await job in jobs { group.addTask { await job(self) } }
     }
     self.transport = nil
   }
 
   private func main(_ ready: @Sendable (isolated Relay) async -> Void) async {
-    for entry in register.entries { open(entry) }
-    await untilNoBoard { if case .opening = $0.state { true } else { false } }
+    unopened = register.entries.compactMap(\.id)
+    await transport?.willOpen(unopened)
+    openNext()
+    await untilOpened()
     await transport?.startAccepting()
     announce()
     isReady = true
-    metrics.show(boards.values)
+    showMetrics()
     await ready(self)
     let upkeep = Task { await self.upkeep() }
     if !isEnding { await withCheckedContinuation { endWaiter = $0 } }
     upkeep.cancel()
     noteVisits()
+    await untilNoBoard(\.isOpening)
     let served = boards.filter { if case .serving = $0.value.state { true } else { false } }.keys
     for board in boards.values { await board.sharedBoard.requestEnd(untilNextStart: true) }
     await untilNoBoard { board in if case .failed = board.state { false } else { true } }
@@ -136,6 +156,46 @@ package actor Relay {
     jobSource.finish()
   }
 
+  // MARK: - Opening after the start
+
+  /// Opens the next boards.
+  ///
+  /// Only a few are opened at the same time, so that one that is needed now does not wait for all others.
+  private func openNext() {
+    while !unopened.isEmpty, boards.values.count(where: \.isOpening) < Self.openingsAtOnce {
+      let id = unopened.removeFirst()
+      if let entry = register[id] {
+        open(entry, listing: listing)
+      } else {
+        spawn { await $0.transport?.sessionOpened(id) }
+      }
+    }
+  }
+
+  /// Opens a board before the others that are still to be opened.
+  func openFirst(_ id: SessionID) {
+    guard let index = unopened.firstIndex(of: id) else { return }
+    unopened.insert(unopened.remove(at: index), at: 0)
+    openNext()
+  }
+
+  /// Returns whether a board is neither served nor failed yet.
+  func isOpening(_ id: SessionID) -> Bool { unopened.contains(id) || boards[id]?.isOpening == true }
+
+  /// Waits until all boards are served or have failed, but not longer than the limit.
+  private func untilOpened() async {
+    // No code awaits this task, which ends within the limit.
+    let timer = Task { [limit = configuration.openingLimit] in
+      try? await ContinuousClock().sleep(for: limit)
+      isLate = true
+      boardsChanged()
+    }
+    defer { timer.cancel() }
+    while !isLate, !isEnding, !unopened.isEmpty || boards.values.contains(where: \.isOpening) {
+      await untilBoardsChange()
+    }
+  }
+
   /// Waits until no board satisfies a condition.
   private func untilNoBoard(_ holds: (ServedBoard) -> Bool) async {
     while boards.values.contains(where: holds) { await untilBoardsChange() }
@@ -146,10 +206,13 @@ package actor Relay {
 
   /// Updates the metrics, and resumes the tasks that wait for a change of a board.
   func boardsChanged() {
-    metrics.show(boards.values)
+    openNext()
+    showMetrics()
     for waiter in boardWaiters { waiter.resume() }
     boardWaiters = []
   }
+
+  private func showMetrics() { metrics.show(boards.values, unopened: unopened.count) }
 
   func sharedBoard(of session: SessionID) -> SharedBoard? { boards[session]?.sharedBoard }
 }
@@ -169,8 +232,8 @@ struct RelayMetrics: Sendable {
   private let joins = Counter(label: "whiteboard_joins_total")
 
   /// A peer is counted once for each board that it is on.
-  func show(_ boards: some Collection<ServedBoard>) {
-    var counts = (serving: 0, opening: 0, failed: 0, unsaved: 0, people: 0)
+  func show(_ boards: some Collection<ServedBoard>, unopened: Int) {
+    var counts = (serving: 0, opening: unopened, failed: 0, unsaved: 0, people: 0)
     for board in boards {
       switch board.state {
       case .serving: counts.serving += 1

@@ -41,6 +41,7 @@ struct RelayRoom {
     configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
     // A busy machine may need long for a step, in particular to stretch a code.
     configuration.stepTimeout = .seconds(60)
+    configuration.openingLimit = .seconds(60)
     change(&configuration)
     return try Relay(configuration)
   }

@@ -62,6 +62,28 @@ import WhiteboardDocument
     }
   }
 
+  @Test("[HEL-2] a relay that is ready before its boards are open lets peers and commands wait for them")
+  func readyBeforeOpen() async throws {
+    try await RelayRoom.make { room in
+      var links: [String] = []
+      let names = (0..<7).map { "board \($0)" }
+      try await room.running(try room.relay()) { relay in
+        for name in names { _ = try await relay.createBoard(name: name) }
+      }
+      try await room.running(try room.relay { $0.openingLimit = .zero }) { relay in
+        #expect(await relay.hindrances.isEmpty)
+        for name in names.reversed() {
+          var request = ControlRequest(.invite, board: name)
+          request.terms = InvitationTerms()
+          for case .invitation(let invitation) in await relay.answer(request) { links.append(invitation.link) }
+        }
+        #expect(links.count == names.count)
+        #expect(await relay.reports().allSatisfy { $0.state == "serving" })
+        try await room.joined(links.first) { guest in try await guest.perform("text 0,0 \"hello\"") }
+      }
+    }
+  }
+
   @Test("[RLY-7] a member reconnects after its relay ended and started again") func comesBack() async throws {
     try await RelayRoom.make { room in
       let first = try room.relay()

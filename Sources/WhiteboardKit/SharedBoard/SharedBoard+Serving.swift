@@ -43,6 +43,7 @@ extension SharedBoard {
     let serving = try await open(board, transport)
     report(serving)
     await serving.active.browsers.begin()
+    await transport.sessionOpened(board.session.id)
     discovery.reportPeers(to: board.session)
     start(board.session)
     await runtime.untilEnding()

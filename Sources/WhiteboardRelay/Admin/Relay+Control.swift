@@ -23,7 +23,7 @@ extension Relay {
       return [.board(report(entry, state: "deleted"))]
     case .invite: return [.invitation(try await invite(request))]
     case .revoke:
-      try await served(try board(request)).revokeBrowsers()
+      try await served(board(request)).revokeBrowsers()
       return []
     case .role: return try await changeRole(request)
     case .kick: return try await kick(request)
@@ -63,6 +63,7 @@ extension Relay {
     }
     var compacted: [BoardReport] = []
     for entry in request.board == nil ? register.entries : [try board(request)] {
+      if let id = entry.id { await settled(id) }
       guard let served = entry.id.flatMap({ boards[$0] }), case .serving = served.state else { continue }
       try await served.sharedBoard.compactDocument(keeping: request.days)
       compacted.append(report(entry))
@@ -72,7 +73,7 @@ extension Relay {
 
   private func invite(_ request: ControlRequest) async throws(WhiteboardError) -> InvitationReport {
     let entry = try board(request)
-    let sharedBoard = try served(entry)
+    let sharedBoard = try await served(entry)
     do throws(CommandError) {
       let invited = try await sharedBoard.invite(request.terms ?? InvitationTerms())
       if let id = entry.id, boards[id]?.webLink == nil { showBrowserLink(invited, of: id) }
@@ -93,7 +94,7 @@ extension Relay {
     guard let role = request.role.flatMap(BoardRole.init) else {
       throw WhiteboardError(.usage, "the role must be editor or viewer")
     }
-    let sharedBoard = try served(entry)
+    let sharedBoard = try await served(entry)
     do throws(CommandError) { try await sharedBoard.changeRole(of: request.peer ?? "", to: role) } catch {
       throw WhiteboardError(.no, error.message)
     }
@@ -102,7 +103,7 @@ extension Relay {
 
   private func kick(_ request: ControlRequest) async throws(WhiteboardError) -> [ControlLine] {
     var entry = try board(request)
-    let sharedBoard = try served(entry)
+    let sharedBoard = try await served(entry)
     let invited: BoardEvent.Invited?
     do throws(CommandError) {
       invited = try await sharedBoard.kick(
@@ -133,7 +134,8 @@ extension Relay {
     ]
   }
 
-  private func served(_ entry: BoardRegister.Entry) throws(WhiteboardError) -> SharedBoard {
+  private func served(_ entry: BoardRegister.Entry) async throws(WhiteboardError) -> SharedBoard {
+    if let id = entry.id { await settled(id) }
     guard let served = entry.id.flatMap({ boards[$0] }), case .serving = served.state else {
       throw WhiteboardError(.timedOut, "the board is not served now; `whiteboard-relay boards` shows the reason")
     }

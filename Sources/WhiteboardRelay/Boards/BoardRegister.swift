@@ -81,7 +81,11 @@ package struct BoardRegister: Sendable {
     }
   }
 
-  package subscript(_ board: SessionID) -> Entry? { entries.first { $0.id == board } }
+  package subscript(_ board: SessionID) -> Entry? {
+    // Decoding the id of each entry takes much longer than comparing the texts.
+    let text = board.text
+    return entries.first { $0.board == text } ?? entries.first { $0.id == board }
+  }
 
   /// Finds a board by its name, its id, or at least the first four characters of its id; throws if no board matches, or
   /// more than one.

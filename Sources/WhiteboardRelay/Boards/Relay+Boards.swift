@@ -52,7 +52,7 @@ extension Relay {
   /// Returns a report on every board, in the order in which the relay created or accepted them.
   package func reports() -> [BoardReport] { register.entries.map { report($0) } }
 
-  func open(_ entry: BoardRegister.Entry, _ session: Session? = nil) {
+  func open(_ entry: BoardRegister.Entry, _ session: Session? = nil, listing: LibraryListing? = nil) {
     // A board that is opened while the relay shuts down would not be closed.
     guard !isEnding, let id = entry.id, boards[id] == nil, let transport else { return }
     var boardConfiguration = BoardConfiguration(
@@ -63,6 +63,7 @@ extension Relay {
       logger: logger
     )
     boardConfiguration.transport = transport
+    boardConfiguration.listing = listing
     if let carriage = entry.carriage, let host = PeerID(text: carriage.host) {
       boardConfiguration.carriage = .init(session, host: host, grant: carriage.grant)
     }
@@ -95,6 +96,7 @@ extension Relay {
       logger.error("Board could not be served.", metadata: ["board": "\(id.short)", "reason": "\(error.message)"])
       boards[id]?.state = .failed(error)
     }
+    await transport?.sessionOpened(id)
     boardsChanged()
   }
 
@@ -146,7 +148,10 @@ extension Relay {
   }
 
   /// Waits until a board is served or has failed.
-  private func settled(_ id: SessionID) async { while case .opening? = boards[id]?.state { await untilBoardsChange() } }
+  func settled(_ id: SessionID) async {
+    openFirst(id)
+    while isOpening(id) { await untilBoardsChange() }
+  }
 
   func report(_ entry: BoardRegister.Entry, state told: String? = nil) -> BoardReport {
     let served = entry.id.flatMap { boards[$0] }

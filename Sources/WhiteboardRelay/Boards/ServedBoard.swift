@@ -13,6 +13,7 @@ struct ServedBoard {
   let name: String
   let sharedBoard: SharedBoard
   var state = State.opening
+  var isOpening: Bool { if case .opening = state { true } else { false } }
   /// The link to join the board; empty until it is served.
   var link = ""
   var webLink: String?
