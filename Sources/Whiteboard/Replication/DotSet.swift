@@ -190,6 +190,38 @@ public struct DotSet: Sendable {
   /// - Complexity: O(*n* log *n*).
   public var incarnations: [Incarnation] { authors.sorted() }
 
+  /// Calls `body` for each incarnation, in ascending order.
+  ///
+  /// `order` is the order of the last call, empty before the first one; only new incarnations are then sorted.
+  package func visit(reusing order: inout [Int], _ body: (Incarnation, SequenceRanges) -> Void) {
+    if !isAscending(order) { order = [] }
+    if order.count < authors.count {
+      var isOrdered = Array(repeating: false, count: authors.count)
+      for place in order { isOrdered[place] = true }
+      let added = authors.indices.filter { !isOrdered[$0] }.sorted { authors[$0] < authors[$1] }
+      var merged: [Int] = []
+      merged.reserveCapacity(authors.count)
+      var rest = order[...]
+      for place in added {
+        while let first = rest.first, authors[first] < authors[place] { merged.append(rest.removeFirst()) }
+        merged.append(place)
+      }
+      order = merged + rest
+    }
+    for place in order { body(authors[place], sets[place]) }
+  }
+
+  /// Returns whether `order` has the places of different incarnations in ascending order.
+  private func isAscending(_ order: [Int]) -> Bool {
+    guard order.count <= authors.count else { return false }
+    var last: Incarnation?
+    for place in order {
+      guard place < authors.count, last.map({ $0 < authors[place] }) ?? true else { return false }
+      last = authors[place]
+    }
+    return true
+  }
+
   /// Returns whether any dot of an incarnation is in the set.
   public func contains(_ incarnation: Incarnation) -> Bool { place(of: incarnation) != nil }
 

@@ -18,6 +18,7 @@ final class ContextReports {
   private let requests: RequestQueue
 
   private var contextHash: UInt64?
+  private var contextOrder: [Int] = []
   /// How often the context was encoded and hashed, which takes long for a board with many incarnations.
   private(set) var hashedContexts = 0
   /// The time when all members receive the next report.
@@ -65,7 +66,7 @@ final class ContextReports {
   var currentContextHash: UInt64 {
     if let contextHash { return contextHash }
     hashedContexts += 1
-    let encoded = ContextCoding.encode(board.state.context)
+    let encoded = ContextCoding.encode(board.state.context, reusing: &contextOrder)
     let hash = Bytes32.sha256(encoded).bytes.prefix(8).reduce(UInt64(0)) {
       $0 << 8 | UInt64($1)
     }

@@ -20,12 +20,23 @@ public enum ContextCoding {
     return set
   }
 
+  /// Returns the canonical encoding of a set; `order` is that of the last call for this set, empty before the first one.
+  static func encode(_ set: DotSet, reusing order: inout [Int]) -> [UInt8] {
+    var writer = ByteWriter()
+    write(set, reusing: &order, to: &writer)
+    return writer.bytes
+  }
+
   static func write(_ set: DotSet, to writer: inout ByteWriter) {
-    let incarnations = set.incarnations
-    writer.count(incarnations.count)
-    for incarnation in incarnations {
+    var order: [Int] = []
+    write(set, reusing: &order, to: &writer)
+  }
+
+  private static func write(_ set: DotSet, reusing order: inout [Int], to writer: inout ByteWriter) {
+    writer.count(set.incarnationCount)
+    set.visit(reusing: &order) { incarnation, ranges in
       writer.incarnation(incarnation)
-      write(set[incarnation], to: &writer)
+      write(ranges, to: &writer)
     }
   }
 
