@@ -55,7 +55,7 @@ package struct SystemdUnit: Hashable, Sendable {
     RestartSec=1
     # Do not restart after an error in the command line or configuration.
     RestartPreventExitStatus=64 78
-    # Before it is ready, the relay opens and checks every board.
+    # The relay is ready within seconds, and may then still open and check boards.
     TimeoutStartSec=120
     # The relay drains within 10 s.
     TimeoutStopSec=15
