@@ -100,7 +100,7 @@ final class AuthorRegistry {
   /// Removes the records of retired incarnations (AUT-17).
   func remove(_ retired: [Incarnation]) {
     for incarnation in retired {
-      records[incarnation] = nil
+      remove(incarnation)
       board.authors[incarnation] = nil
     }
   }

@@ -151,6 +151,106 @@ import Testing
     #expect(member.replica.registry.count == 3)
   }
 
+  @Test("[BRD-37] one person under 16 keys, one after another, leaves room for those who were there and for newcomers")
+  func keyAfterKey() throws {
+    let keys = 16
+    let host = try Node(1, now)
+    var bo = ScriptedReplica(9, board: Self.board)
+    _ = join(&bo, host)
+    var mallory: Set<MemberID> = []
+    var used: [Int] = []
+    for key in 0..<UInt64(keys) {
+      var member = ScriptedReplica(100 + key, board: Self.board)
+      mallory.insert(member.member)
+      _ = join(&member, host)
+      let before = host.context.incarnationCount
+      for number in 0..<BoardLimits.incarnationsPerAuthor {
+        if number > 0 { host.perform(host.replica.received(member.beginIncarnation(), from: member.member, now: now)) }
+        host.perform(host.replica.received(try member.sendText(), from: member.member, now: now))
+      }
+      host.perform(host.replica.peerLeft(member.member, now: now))
+      used.append(host.context.incarnationCount - before)
+    }
+    let taken = host.context.incarnationCount
+    // The first keys use all that one author may use, and each later key uses less.
+    #expect(used.first == BoardLimits.incarnationsPerAuthor)
+    #expect(used.suffix(8) == used.suffix(8).sorted(by: >)[...])
+    #expect(BoardLimits.incarnationsOfMembers - taken > BoardLimits.incarnationsOfMembers / 6)
+
+    // The host can write, also after a restart, and so can a member that was there before.
+    try write(host)
+    #expect(
+      !host.perform(host.replica.received(try bo.sendText(), from: bo.member, now: now)).contains(.full(bo.member))
+    )
+    #expect(host.context.contains(bo.incarnation))
+    let restarted = try Node(1, now, restoring: host.stored)
+    #expect(restarted.context == host.context)
+    try write(restarted)
+    #expect(restarted.context.incarnationCount == taken + 3)
+
+    // A newcomer receives the board in one answer, and writes; the host accepts that.
+    let nora = try Node(20, now)
+    try connect(nora, restarted)
+    #expect(nora.context == restarted.context)
+    #expect(nora.replica.digest == restarted.replica.digest)
+    try write(nora, to: restarted)
+    #expect(nora.context.incarnationCount == taken + 4)
+    #expect(nora.replica.digest == restarted.replica.digest)
+
+    // When the host has removed the person and what it made, all of its room is free again, also at the newcomer.
+    for member in mallory {
+      let (purged, actions) = try restarted.replica.change(now: now) { board in
+        try board.purge(madeBy: member, atMost: BoardLimits.incarnationsPerAuthor)
+      }
+      #expect(purged > 0)
+      try deliver(restarted.perform(actions), from: restarted, to: nora)
+    }
+    let (count, actions) = restarted.replica.giveBackRoom(ofRemoved: mallory, now: now)
+    try deliver(restarted.perform(actions), from: restarted, to: nora)
+    #expect(count == taken)
+    for node in [restarted, nora] {
+      #expect(node.context.incarnationCount == 4)
+      #expect(node.replica.registry.count == 4)
+    }
+    #expect(nora.replica.digest == restarted.replica.digest)
+  }
+
+  /// Creates a text, and delivers it to another node.
+  private func write(_ node: Node, to other: Node? = nil) throws {
+    let (_, actions) = try node.replica.change(now: now) { board in
+      _ = try board.createText("here", at: Point(x: 0, y: 0))
+    }
+    let performed = node.perform(actions)
+    if let other { try deliver(performed, from: node, to: other) }
+  }
+
+  private func connect(_ one: Node, _ other: Node) throws {
+    let first = one.perform(one.replica.peerJoined(other.replica.board.member, now: now))
+    let second = other.perform(other.replica.peerJoined(one.replica.board.member, now: now))
+    try deliver(first, from: one, to: other)
+    try deliver(second, from: other, to: one)
+  }
+
+  /// Delivers messages and answers, and what they lead to.
+  private func deliver(_ actions: [ReplicaAction], from node: Node, to other: Node) throws {
+    let (sender, receiver) = (node.replica.board.member, other.replica.board.member)
+    for action in actions {
+      var reply: [ReplicaAction] = []
+      switch action {
+      case .send(let bytes, let members) where members.contains(receiver):
+        reply = other.perform(other.replica.received(bytes, from: sender, now: now))
+      case .sendAnswer(let bytes, let name, receiver):
+        let request = try #require(name.request)
+        node.perform(node.replica.answerSent(request: request, to: receiver, now: now))
+        reply = other.perform(other.replica.receivedAnswer(bytes, request: request, from: sender, now: now))
+      case .protocolViolation(_, let error): Issue.record(error)
+      case .full, .unrecorded: Issue.record("\(action)")
+      default: break
+      }
+      try deliver(reply, from: other, to: node)
+    }
+  }
+
   @Test("[AUT-17] only the host takes back room, and not for a few incarnations") func refused() throws {
     for (key, incarnations) in [(UInt64(2), 100), (1, 17)] {
       let node = try Node(key, now)
