@@ -12,7 +12,7 @@ from names (`signing.py`), so that the file is the same each time.
 import json
 
 from vector_file import PROTOCOL, write_or_check
-from vectors import answers, basics, batches, links, owned, readings, stacking
+from vectors import answers, basics, batches, links, owned, readings, retirements, stacking
 
 TARGET = PROTOCOL / "Vectors" / "board.json"
 NOTE = (
@@ -29,6 +29,7 @@ def build():
         **answers.groups(),
         **links.groups(),
         **owned.groups(),
+        **retirements.groups(),
         **readings.groups(),
         **stacking.groups(),
     }

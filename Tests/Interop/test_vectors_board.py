@@ -9,7 +9,7 @@ import signing
 from cryptography.hazmat.primitives.asymmetric import ec
 from test_vectors_session import VectorCase
 from vectors.forms import batch_json, difference_json, incarnation_of, text_of
-from whiteboard_peer import admission, authors, cells, codec, messages, owned, stacking, views
+from whiteboard_peer import admission, authors, cells, codec, messages, owned, retirement, stacking, views
 from whiteboard_peer.authors import LinkReader
 from whiteboard_peer.cells import BoardError, Dot, DotSet, State
 from whiteboard_peer.clock import Clock, runs
@@ -262,6 +262,56 @@ class Board(VectorCase):
                 record.incarnation, record.grant.certificates, some, authors.member_of
             )
             self.assertEqual(None if limit is None else str(limit), case["limit"])
+
+    def test_aut_17_retirements(self):
+        group = VECTORS["retirements"]
+        for vector in self.each(group["valid"]):
+            data, board = bytes.fromhex(vector["hex"]), bytes.fromhex(vector["board"])
+            one = authors.decode_retirement(data, board)
+            self.assertEqual([text_of(i) for i in one.incarnations], vector["incarnations"])
+            self.assertEqual((one.host.hex(), one.salt.hex()), (vector["host"], vector["salt"]))
+            self.assertEqual((retirement.DOMAIN + one.body).hex(), vector["signed"])
+            self.assertEqual(one.data, data)
+        for vector in self.each(group["large"]):
+            board, first = bytes.fromhex(vector["board"]), incarnation_of(vector["first"])
+            named = range(first, first + vector["count"])
+            inside = b"".join(struct.pack(">Q", one) for one in named)
+            data = bytes.fromhex(vector["before"]) + inside + bytes.fromhex(vector["after"])
+            self.assertEqual(authors.decode_retirement(data, board).incarnations, tuple(named))
+        for vector in self.each(group["invalid"]):
+            board = bytes.fromhex(vector["board"])
+            self.refuse(vector, lambda data: authors.decode_retirement(data, board))
+
+    def test_aut_17_boards_with_a_retirement(self):
+        group = VECTORS["retirements"]
+        board = bytes.fromhex(group["board"])
+        for vector in self.each(group["effects"]):
+            state = State()
+            for step in vector["steps"]:
+                if "batch" in step:
+                    state.apply(codec.decode_batch(bytes.fromhex(step["batch"])))
+                elif "retirement" in step:
+                    one = authors.decode_retirement(bytes.fromhex(step["retirement"]), board)
+                    state.retire(one.incarnations)
+                else:
+                    difference = codec.decode_difference(bytes.fromhex(step["difference"]))
+                    state.merge_answer(*difference, is_repair=step["buckets"] != 0)
+                self.assertEqual(state.context, dots(step["context"]), step["name"])
+                self.assertEqual(context_hash(state.context).hex(), step["contextHash"])
+                self.assertEqual(state.digest(), step["digest"], step["name"])
+                self.assertEqual([str(v) for v in messages.bucket_sums(state)], step["sums"])
+        self.vector = group["unrecorded"]
+        records, difference = authors.decode_answer(
+            bytes.fromhex(self.vector["hex"]), board, bytes.fromhex(self.vector["member"]), {}
+        )
+        known = {record.incarnation for record in records}
+        self.assertTrue(authors.unrecorded(difference, known))
+        state = State()
+        one = authors.decode_retirement(bytes.fromhex(self.vector["retirement"]), board)
+        state.retire(one.incarnations)
+        self.assertFalse(authors.unrecorded(difference, known | state.retired))
+        state.merge_answer(*difference)
+        self.assertEqual(state.context, dots(self.vector["context"]))
 
     def test_chain(self):
         vectors = VECTORS["chain"]

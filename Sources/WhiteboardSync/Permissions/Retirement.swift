@@ -70,8 +70,8 @@ struct Retirement: Hashable, Sendable {
     }
     self.incarnations = incarnations
     host = try reader.take(AuthorRecord.keyBytes)
-    let saltBytes = try reader.count(upTo: BoardOwner.saltBytes, "salt")
-    guard saltBytes == (board.isOwned ? BoardOwner.saltBytes : 0) else { throw .reserved("salt") }
+    let saltBytes = board.isOwned ? BoardOwner.saltBytes : 0
+    guard try reader.varint() == UInt64(saltBytes) else { throw .reserved("salt") }
     salt = try reader.take(saltBytes)
     body = Array(bytes[..<reader.position])
     signature = try reader.take(AuthorRecord.signatureBytes)

@@ -9,7 +9,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, utils
 
-from . import codec, owned
+from . import codec, owned, retirement
 from .cells import MAXIMUM_SEQUENCE, BoardError
 from .codec import Reader, read_difference
 from .wire import encode_vint
@@ -168,6 +168,11 @@ def decode_grant(data, board, holder):
 def decode_revocation(data, board):
     """Decodes and verifies a revocation (AUT-13)."""
     return owned.read_revocation(Reader(data), data, board, verify, key_of, member_of)
+
+
+def decode_retirement(data, board):
+    """Decodes and verifies a retirement (AUT-17)."""
+    return retirement.read_retirement(data, board, verify, key_of, member_of)
 
 
 # Chains and heads

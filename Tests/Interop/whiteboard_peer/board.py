@@ -9,12 +9,12 @@ import tempfile
 import threading
 import time
 
-from . import authors, cells, codec, messages, stacking, views
+from . import authors, cells, codec, messages, retirement, stacking, views
 from .authors import Author, LinkReader, LinkWriter
 from .cells import BoardError, Dot, State
 from .clock import Clock, runs
 from .messages import APPLICATION, ASSET_REQUEST, ASSET_UNAVAILABLE, AUTHOR, BATCH, HEAD
-from .messages import NOTHING_LACKING, PREVIEW, PROFILE, RECORD, REPORT, REQUEST
+from .messages import NOTHING_LACKING, PREVIEW, PROFILE, RECORD, REPORT, REQUEST, RETIREMENT
 from .messages import asset_name, context_hash, parse_asset_name
 from .session import Peer
 from .wire import Violation, base32, encode_vint
@@ -74,6 +74,7 @@ class BoardPeer(Peer):
         self.role, self.icon = role, icon
         self.author = Author(identity.key, session, role)
         self.records = {self.author.incarnation: self.author.record}
+        self.retirements = []
         self.clock = Clock()
         self.assets = {}
         self._wanted_assets = {}
@@ -161,10 +162,39 @@ class BoardPeer(Peer):
         if self.state.context.ranges.get(self.board_incarnation, []) == written:
             return
         self._send_heads()
+        self._begin_incarnation()
+
+    def _begin_incarnation(self):
         self.author = Author(self.identity.key, self.session, self.role)
         self.records[self.author.incarnation] = self.author.record
         for remote, member in self._linked():
             self._introduce(remote, member)
+
+    # Retirement
+
+    def retire(self, incarnations):
+        """Retires incarnations, as the host of an open board (AUT-17)."""
+        with self.condition:
+            point = authors.point_of(self.identity.key.public_key())
+            data = retirement.make_retirement(self.identity.key, point, self.session, incarnations, authors.sign)
+            self._take_retirement(None, data)
+
+    def _take_retirement(self, remote, data):
+        """Checks, applies, stores and forwards a retirement (AUT-17)."""
+        one = authors.decode_retirement(data, self.session)
+        if one.data in self.retirements or len(self.retirements) == retirement.MAXIMUM_RETIREMENTS:
+            return
+        self.retirements.append(one.data)
+        for other, _ in self._linked():
+            if other is not remote:
+                other.send(bytes([RETIREMENT]) + one.data)
+        self.state.retire(one.incarnations)
+        for incarnation in one.incarnations:
+            self.records.pop(incarnation, None)
+        if self.board_incarnation in one.incarnations:
+            self._begin_incarnation()
+        self._report()
+        self.events.add("retirement", remote=remote, incarnations=one.incarnations)
 
     # Making operations
 
@@ -397,6 +427,8 @@ class BoardPeer(Peer):
         member.writer = LinkWriter()
         member.reader = LinkReader(self.session, remote.peer_id)
         self._introduce(remote, member)
+        for data in self.retirements:
+            remote.send(bytes([RETIREMENT]) + data)
         remote.send(messages.encode_profile(self.name, self.icon))
 
     def _request(self, remote, buckets=0):
@@ -449,6 +481,8 @@ class BoardPeer(Peer):
             self._take_author(remote, member, member.reader.take_author(content))
         elif kind == RECORD:
             self._take_record(member, authors.decode_record(content, self.session))
+        elif kind == RETIREMENT:
+            self._take_retirement(remote, content)
         elif kind == HEAD:
             self.events.add("head", remote=remote, sequence=member.reader.take_head(content))
         elif kind == REQUEST:
@@ -470,13 +504,14 @@ class BoardPeer(Peer):
     def _take_author(self, remote, member, record):
         is_first = member.role is None
         member.incarnation, member.role = record.incarnation, record.role
-        self.records[record.incarnation] = record
+        if record.incarnation not in self.state.retired:
+            self.records[record.incarnation] = record
         if is_first:
             self._request(remote)
 
     def _take_record(self, member, record):
         """Stores a record that was sent before a purge (SYN-48)."""
-        if record.incarnation in self.records:
+        if record.incarnation in self.records or record.incarnation in self.state.retired:
             return
         member.ahead[record.incarnation] = record
         if len(member.ahead) > MAXIMUM_AHEAD:
@@ -485,7 +520,7 @@ class BoardPeer(Peer):
     def _take_batch(self, remote, member, operations, full):
         for operation in operations:
             author = operation.object.incarnation
-            if operation.number != cells.PURGE or author in self.records:
+            if operation.number != cells.PURGE or author in self.records or author in self.state.retired:
                 continue
             if author not in member.ahead:
                 raise BoardError("no-author", "a purge of an object whose author is not known")
@@ -569,8 +604,9 @@ class BoardPeer(Peer):
         records, difference = authors.decode_answer(
             data, self.session, remote.peer_id, self.records
         )
-        found = {record.incarnation: record for record in records}
-        known = self.state.context.ranges.keys() | self.records.keys() | found.keys()
+        retired = self.state.retired
+        found = {record.incarnation: record for record in records if record.incarnation not in retired}
+        known = self.state.context.ranges.keys() | self.records.keys() | found.keys() | retired
         if authors.unrecorded(difference, known):
             # BRD-37: the answer is refused, and the link stays.
             self.events.add("answer-refused", remote=remote, number=number)

@@ -234,6 +234,7 @@ class State:
     def __init__(self):
         self.objects = {}
         self.context = DotSet()
+        self.retired = set()
 
     def is_created(self, identifier):
         return (KIND, None) in self.objects.get(identifier, {})
@@ -257,6 +258,8 @@ class State:
     def _merge_cell(self, identifier, key, cell):
         if identifier not in self.objects and identifier in self.context:
             return  # It was purged.
+        if identifier.incarnation in self.retired:
+            return
         cells = self.objects.setdefault(identifier, {})
         if key not in cells or cells[key].stamp < cell.stamp:
             cells[key] = cell
@@ -264,11 +267,12 @@ class State:
     def apply(self, operations):
         """Applies the operations of one decoded batch (SYN-3 and SYN-8)."""
         for operation in operations:
-            if operation.dot in self.context:
+            if operation.dot in self.context or operation.dot.incarnation in self.retired:
                 continue
             if operation.number == PURGE:
                 self.objects.pop(operation.object, None)
-                self.context.add(operation.object)
+                if operation.object.incarnation not in self.retired:
+                    self.context.add(operation.object)
             else:
                 key = operation.number, operation.qualifier
                 cell = Cell(operation.shape, operation.value, operation.time, operation.dot)
@@ -302,10 +306,30 @@ class State:
                 del self.objects[identifier]
         for identifier, incoming in cells.items():
             for key, cell in incoming.items():
-                if is_repair or cell.dot not in self.context:
+                is_new = is_repair or cell.dot not in self.context
+                if is_new and cell.dot.incarnation not in self.retired:
                     self._merge_cell(identifier, key, cell)
         self.context.union(context)
+        self._forget(self.retired)
         self._drop_dead_orphans()
+
+    # Retirement
+
+    def retire(self, incarnations):
+        """Removes what these incarnations wrote, and the objects that they created (AUT-17)."""
+        new = set(incarnations) - self.retired
+        self.retired |= new
+        for identifier, held in list(self.objects.items()):
+            if identifier.incarnation not in new:
+                held = {key: cell for key, cell in held.items() if cell.dot.incarnation not in new}
+                self.objects[identifier] = held
+            if identifier.incarnation in new or not held:
+                del self.objects[identifier]
+        self._forget(new)
+
+    def _forget(self, incarnations):
+        for incarnation in incarnations & self.context.ranges.keys():
+            del self.context.ranges[incarnation]
 
     # Digest
 

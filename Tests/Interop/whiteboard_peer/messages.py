@@ -12,7 +12,8 @@ from .wire import base32, encode_vint
 
 BATCH, REQUEST, NOTHING_LACKING, REPORT = 0x01, 0x02, 0x03, 0x04
 ASSET_REQUEST, ASSET_UNAVAILABLE = 0x05, 0x06
-AUTHOR, HEAD, PROFILE, APPLICATION, RECORD = 0x07, 0x08, 0x09, 0x10, 0x81
+AUTHOR, HEAD, PROFILE, APPLICATION = 0x07, 0x08, 0x09, 0x10
+RECORD, RETIREMENT = 0x81, 0x82
 PRESENCE, PREVIEW = 0x01, 0x02
 MAXIMUM_ANSWER = 268_435_456
 MAXIMUM_NAME, MAXIMUM_ICON = 64, 16
@@ -167,10 +168,10 @@ def decode_message(data):
     """Decodes (kind, content) of a reliable message; None if it must be skipped.
 
     The meaning of a batch, an author message or a head depends on its link. Their content is the bytes after the kind,
-    for a `LinkReader`."""
+    for a `LinkReader`. A record and a retirement are decoded with the board."""
     reader = Reader(data)
     kind = reader.u8()
-    if kind in (BATCH, AUTHOR, HEAD, APPLICATION, RECORD):
+    if kind in (BATCH, AUTHOR, HEAD, APPLICATION, RECORD, RETIREMENT):
         return kind, data[1:]
     if kind == REQUEST:
         number = reader.varint()

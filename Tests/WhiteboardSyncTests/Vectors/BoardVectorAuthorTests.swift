@@ -228,6 +228,22 @@ import Testing
     #expect(replica.board.state.context.isEmpty)
   }
 
+  @Test("[AUT-17] [BRD-37] an answer may name a retired incarnation without a record", arguments: [false, true])
+  func unrecorded(isRetired: Bool) throws {
+    let vector = Self.vectors.retirements.unrecorded
+    let member = try BoardVectors.member(vector.member)
+    let replica = try replica(askingOn: BoardVectors.board(Self.vectors.retirements.board), member)
+    if isRetired {
+      let message = [0x82] + (try BoardVectors.bytes(vector.retirement))
+      #expect(violations(replica.received(message, from: member, now: Self.now)) == [])
+    }
+    let answer = try BoardVectors.bytes(vector.hex)
+    let actions = replica.receivedAnswer(answer, request: 1, from: member, now: Self.now)
+    #expect(violations(actions) == [])
+    #expect(actions.contains(.unrecorded(member)) != isRetired)
+    #expect(replica.board.state.context == (isRetired ? try BoardVectors.set(vector.context) : Context()))
+  }
+
   @Test("[SYN-29] an invalid answer is refused", arguments: vectors.answers.invalid) func refusedAnswer(
     vector: BoardVectors.RefusedAnswer
   ) throws {

@@ -186,6 +186,7 @@ struct BoardVectors: Decodable {
   let keys: [Key]
   let records: Records
   let owned: Owned
+  let retirements: Retirements
   let chain: Chain
   let links: Links
   let heads: Heads
