@@ -13,7 +13,7 @@ package actor BoardTerminal: EventSink {
   private let keys: KeyMap
   private let home: String?
   private var features: TerminalFeatures
-  private let changes = ChangeQueue()
+  private let reports = ChangeQueue()
   private let clock = ContinuousClock()
   private let began: ContinuousClock.Instant
   private let wake: AsyncStream<Void>
@@ -135,7 +135,7 @@ package actor BoardTerminal: EventSink {
     feed = CommandFeed()
     let sharedBoard = SharedBoard(configuration, input: feed, sink: self)
     self.sharedBoard = sharedBoard
-    changes.removeAll()
+    reports.removeAll()
     photos = PhotoDisplay()
     board = BoardClient(
       columns: size.columns,
@@ -327,28 +327,34 @@ package actor BoardTerminal: EventSink {
 
   package func write(_ events: [BoardEvent]) async throws(OutputError) {
     // An event can refer to an object, so show all changes before it. Meanwhile, the user's input is handled.
-    while !drainChanges() { await Task.yield() }
+    while await !drainChanges() { await Task.yield() }
     for event in events { await execute(board?.receive(event, now: time) ?? []) }
     wakeUp.yield()
   }
 
   package nonisolated func boardChanged(_ change: BoardChange) {
-    changes.append(change)
+    reports.append(.change(change))
+    wakeUp.yield()
+  }
+
+  package nonisolated func commandReturned(_ outcome: CommandOutcome, to request: RequestMark) {
+    reports.append(.result(outcome, of: request))
     wakeUp.yield()
   }
 
   /// Shows the changes of the board, for a limited time; returns whether all changes are shown.
-  @discardableResult private func drainChanges() -> Bool {
+  @discardableResult private func drainChanges() async -> Bool {
     // If the last frame was long ago, the client's time is outdated.
     board?.advance(to: time)
     let end = clock.now + Self.drainTime
-    while let change = changes.popFirst() {
-      if case .photo(let asset) = change {
+    while let report = reports.popFirst() {
+      switch report {
+      case .change(.photo(let asset)):
         // Without colors, cells cannot show a photo.
         let byCells = settings.graphics != .none && features.depth != .none
         if let request = photos.found(asset, byCells: byCells) { loadPhoto(request) }
-      } else {
-        board?.applyChange(change, now: time)
+      case .change(let change): board?.applyChange(change, now: time)
+      case .result(let outcome, let request): await execute(board?.receive(outcome, of: request) ?? [])
       }
       guard clock.now < end else {
         wakeUp.yield()
@@ -371,7 +377,7 @@ package actor BoardTerminal: EventSink {
   }
 
   private func drawFrame() async {
-    drainChanges()
+    await drainChanges()
     lobby?.beginFrame(now: time)
     await execute(board?.beginFrame(now: time) ?? [])
     scheduleNext()

@@ -2,14 +2,19 @@ import PeerCore
 import Whiteboard
 import WhiteboardKit
 
-/// The changes of the board that are not drawn yet.
+/// The changes of the board that are not drawn yet, and the results of the user's commands.
 ///
-/// The board appends changes at any time. If the queue becomes long, only the latest change of each object, member and
+/// The board appends reports at any time. If the queue becomes long, only the latest change of each object, member and
 /// photo remains.
 final class ChangeQueue: Sendable {
+  enum Report: Sendable {
+    case change(BoardChange)
+    case result(CommandOutcome, of: RequestMark)
+  }
+
   private struct State {
-    var changes: [BoardChange] = []
-    /// The index of the first change that was not removed.
+    var reports: [Report] = []
+    /// The index of the first report that was not removed.
     var first = 0
   }
 
@@ -17,49 +22,50 @@ final class ChangeQueue: Sendable {
 
   private static let limit = 4096
 
-  func append(_ change: BoardChange) {
+  func append(_ report: Report) {
     state.withLock { state in
-      state.changes.append(change)
-      let count = state.changes.count
+      state.reports.append(report)
+      let count = state.reports.count
       guard count >= Self.limit, count % Self.limit == 0 else { return }
-      state.changes.removeFirst(state.first)
+      state.reports.removeFirst(state.first)
       state.first = 0
-      Self.thinOut(&state.changes)
+      Self.thinOut(&state.reports)
     }
   }
 
-  func popFirst() -> BoardChange? {
+  func popFirst() -> Report? {
     state.withLock { state in
-      guard state.first < state.changes.count else { return nil }
+      guard state.first < state.reports.count else { return nil }
       defer {
         state.first += 1
-        if state.first == state.changes.count { state = State() }
+        if state.first == state.reports.count { state = State() }
       }
-      return state.changes[state.first]
+      return state.reports[state.first]
     }
   }
 
   func removeAll() { state.withLock { $0 = State() } }
 
-  private static func thinOut(_ changes: inout [BoardChange]) {
+  private static func thinOut(_ reports: inout [Report]) {
     var objects: Set<ObjectID> = []
     var members: Set<MemberID> = []
     var photos: Set<AssetID> = []
     var isSavingSeen = false
-    var latest: [BoardChange] = []
-    for change in changes.reversed() {
+    var latest: [Report] = []
+    for report in reports.reversed() {
       let isLatest: Bool =
-        switch change {
-        case .shown(let snapshot, _): objects.insert(snapshot.id).inserted
-        case .removed(let id): objects.insert(id).inserted
-        case .preview(let preview): !objects.contains(preview.stroke)
-        case .presence(let member, _): members.insert(member).inserted
-        case .photo(let id): photos.insert(id).inserted
-        case .saving: !isSavingSeen
+        switch report {
+        case .change(.shown(let snapshot, _)): objects.insert(snapshot.id).inserted
+        case .change(.removed(let id)): objects.insert(id).inserted
+        case .change(.preview(let preview)): !objects.contains(preview.stroke)
+        case .change(.presence(let member, _)): members.insert(member).inserted
+        case .change(.photo(let id)): photos.insert(id).inserted
+        case .change(.saving): !isSavingSeen
+        case .result: true
         }
-      if case .saving = change { isSavingSeen = true }
-      if isLatest { latest.append(change) }
+      if case .change(.saving) = report { isSavingSeen = true }
+      if isLatest { latest.append(report) }
     }
-    changes = latest.reversed()
+    reports = latest.reversed()
   }
 }

@@ -173,7 +173,10 @@ final class CommandRunner {
 
   nonisolated(nonsending) func run(_ request: CommandRequest) async {
     do throws(CommandError) {
-      if let outcome = try await request.command.run(self, request) { answers.succeed(request, outcome) }
+      if let outcome = try await request.command.run(self, request) {
+        if let mark = request.request { runtime.sink.commandReturned(outcome, to: mark) }
+        answers.succeed(request, outcome)
+      }
     } catch { answers.fail(error, answering: request) }
     runtime.changed()
   }

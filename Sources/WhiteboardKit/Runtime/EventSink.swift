@@ -18,12 +18,20 @@ package protocol EventSink: Sendable {
   /// The function does not wait: a slow receiver stores only the latest state of each object. The default
   /// implementation does nothing.
   func boardChanged(_ change: BoardChange)
+
+  /// Receives the result of a command with a request id as soon as its function returns, with the ids of new objects.
+  ///
+  /// The answer follows when the changes are stored. The function does not wait, and comes after the changes that the
+  /// command made. The default implementation does nothing.
+  func commandReturned(_ outcome: CommandOutcome, to request: RequestMark)
 }
 
 extension EventSink {
   package var contents: EventContents { .all }
 
   package func boardChanged(_ change: BoardChange) {}
+
+  package func commandReturned(_ outcome: CommandOutcome, to request: RequestMark) {}
 }
 
 package struct EventContents: OptionSet, Sendable {

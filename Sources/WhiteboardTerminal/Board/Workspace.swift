@@ -82,20 +82,25 @@ struct Workspace: Sendable {
     return [.message("the text was deleted")]
   }
 
-  /// Handles the success of a command; `ids` are the objects that it created or changed, if it accepts several.
-  @discardableResult mutating func finish(_ request: Int64, created id: ObjectID?, all ids: [ObjectID]? = nil)
-    -> [BoardEffect]
-  {
-    requests.finish(request)
-    typing?.finish(request, created: id)
-    settleTyping()
-    if let id { nameStroke(id, begunBy: request) }
+  /// Handles the result of a command: the objects that it created or changed, which the board may not have stored yet.
+  mutating func receive(_ outcome: CommandOutcome, of request: Int64) -> [BoardEffect] {
+    if let id = outcome.id {
+      typing?.created(id, by: request)
+      nameStroke(id, begunBy: request)
+    }
     previewStroke()
     guard requestToSelect == request else { return [] }
     requestToSelect = nil
-    let new = (ids ?? id.map { [$0] } ?? []).map { ObjectReference.id($0) }
+    let new = (outcome.ids ?? outcome.id.map { [$0] } ?? []).map { ObjectReference.id($0) }
     // If there are too many objects for one command, the selection stays as it is.
     return (try? requests.request(.select(new))).map { [.command($0)] } ?? []
+  }
+
+  /// Handles the answer to a command that succeeded.
+  mutating func finish(_ request: Int64) {
+    requests.finish(request)
+    typing?.finish(request)
+    settleTyping()
   }
 
   mutating func fail(_ request: Int64) {

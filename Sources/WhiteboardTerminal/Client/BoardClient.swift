@@ -300,7 +300,7 @@ extension BoardClient {
       session.begin(ready)
       workspace.scene.ownID = MemberID(text: ready.peer)
       return [Command.settings, .chat].map { .command(CommandRequest($0)) }
-    case .done(let done): actions = finish(done)
+    case .done(let done): finish(done)
     case .error(let failure): fail(failure)
     case .settings(let answer): show(answer.settings)
     case .settingChanged(let change): show(change.settings)
@@ -356,15 +356,20 @@ extension BoardClient {
     say(Notice.causeFirst(note.message))
   }
 
-  private mutating func finish(_ done: BoardEvent.Done) -> [Action] {
-    guard let request = done.request?.number else { return [] }
+  /// Handles the result of a command, which comes before its answer; returns the actions for the owner of the client.
+  package mutating func receive(_ outcome: CommandOutcome, of request: RequestMark) -> [Action] {
+    guard let request = request.number else { return [] }
+    if let id = outcome.id { prompt.gameBegan(id, by: request) }
+    return apply(workspace.receive(outcome, of: request))
+  }
+
+  private mutating func finish(_ done: BoardEvent.Done) {
+    guard let request = done.request?.number else { return }
     if done.verb.changesBoard { session.members.countWaitingChange() }
-    let effects = workspace.finish(request, created: done.id, all: done.ids)
-    if done.verb == .game, let id = done.id { prompt.gameBegan(id, by: request) }
+    workspace.finish(request)
     messages.actionSucceeded(request)
     let typed = typedCommands.removeValue(forKey: request)
     if let message = Answer.message(done, typed: typed, keys) { say(message) }
-    return apply(effects)
   }
 
   private mutating func fail(_ failure: BoardEvent.Failure) {

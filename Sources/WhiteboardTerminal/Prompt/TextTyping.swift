@@ -164,11 +164,13 @@ struct TextTyping: Sendable {
     return .delete([reference])
   }
 
-  /// Handles the board's answer to a request, with the id of the object that the request created.
-  mutating func finish(_ request: Int64, created id: ObjectID? = nil) {
-    guard pending.remove(request) != nil, self.id == nil, let id else { return }
-    self.id = id
+  /// Remembers the id of the text object, if a request created it.
+  mutating func created(_ id: ObjectID, by request: Int64) {
+    if pending.contains(request), self.id == nil { self.id = id }
   }
+
+  /// Handles the board's answer to a request.
+  mutating func finish(_ request: Int64) { pending.remove(request) }
 
   /// Replaces the text with the one on the board if all requests are answered.
   mutating func settle(_ text: String) {

@@ -9,7 +9,7 @@ actor Hand: EventSink {
   private let feed = CommandFeed()
   private var sharedBoard: SharedBoard?
   private var client = BoardClient(columns: 100, rows: 24, dotStyle: .braille)
-  private let changes = Locked<[BoardChange]>([])
+  private let reports = ChangeQueue()
   private var now = Duration.zero
   private var asked = 0
   private var answered = 0
@@ -81,10 +81,12 @@ actor Hand: EventSink {
   }
 
   func write(_ events: [BoardEvent]) async throws(OutputError) {
-    for change in changes.withLock({ changes in
-      defer { changes = [] }
-      return changes
-    }) { client.applyChange(change) }
+    while let report = reports.popFirst() {
+      switch report {
+      case .change(let change): client.applyChange(change)
+      case .result(let outcome, let request): _ = client.receive(outcome, of: request)
+      }
+    }
     for event in events {
       // The client's user did not request this list, which would cover the board.
       if case .peers = event { continue }
@@ -103,5 +105,9 @@ actor Hand: EventSink {
     waiters = []
   }
 
-  nonisolated func boardChanged(_ change: BoardChange) { changes.withLock { $0.append(change) } }
+  nonisolated func boardChanged(_ change: BoardChange) { reports.append(.change(change)) }
+
+  nonisolated func commandReturned(_ outcome: CommandOutcome, to request: RequestMark) {
+    reports.append(.result(outcome, of: request))
+  }
 }

@@ -15,14 +15,19 @@ import Whiteboard
       let reader = ChatReader()
       let board = SharedBoard(configuration, input: reader.feed, sink: reader)
       let running = Task { try await board.run() }
-      for line in ["text 0,0 note as=note", "select note", "move note 5,5", "delete note", "say hello"] {
+      for line in ["text 0,0 note as=note request=1", "select note", "move note 5,5", "delete note", "say hello"] {
         reader.feed.push(line)
       }
       var names: Set<String> = []
+      var isReturned = false
       for await event in reader.events {
         names.insert(event.name)
+        if case .done(let done) = event, done.request == .number(1) {
+          isReturned = done.id != nil && reader.returned.withLock { $0 } == done.id
+        }
         if case .chat = event { break }
       }
+      #expect(isReturned, "the id of a new object comes before the answer")
       #expect(names.contains("chat"))
       #expect(names.isDisjoint(with: ["object-added", "object-changed", "object-removed", "selected"]))
       #expect(reader.shown.withLock { $0.count } == 1 && reader.removed.withLock { $0.count } == 1)
@@ -37,6 +42,8 @@ import Whiteboard
     let events: AsyncStream<BoardEvent>
     let shown = Locked<Set<ObjectID>>([])
     let removed = Locked<Set<ObjectID>>([])
+    /// The object that the last command with a request id created.
+    let returned = Locked<ObjectID?>(nil)
     private let source: AsyncStream<BoardEvent>.Continuation
 
     init() { (events, source) = AsyncStream.makeStream() }
@@ -44,6 +51,8 @@ import Whiteboard
     var contents: EventContents { .chat }
 
     func write(_ events: [BoardEvent]) async throws(OutputError) { for event in events { source.yield(event) } }
+
+    func commandReturned(_ outcome: CommandOutcome, to request: RequestMark) { returned.withLock { $0 = outcome.id } }
 
     func boardChanged(_ change: BoardChange) {
       switch change {

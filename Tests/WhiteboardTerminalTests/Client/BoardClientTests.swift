@@ -113,7 +113,8 @@ import WhiteboardSync
     let id = try desk.board.createText("hi", at: Point(x: 4, y: 8))
     desk.sync()
     for request: Int64 in [1, 2] {
-      _ = desk.client.receive(.done(.init(verb: .text, request: .number(request), id: id)))
+      #expect(desk.client.receive(CommandOutcome(id: id), of: .number(request)) == [])
+      _ = desk.client.receive(.done(.init(verb: .text, request: .number(request))))
     }
     #expect(desk.client.frame().cursor?.y == 12, "the caret is in the text")
     try desk.board.text(id).edit(replacing: 0..<0, with: "oh ")
