@@ -94,6 +94,8 @@ import WhiteboardDocument
       let link = try await first.createBoard(name: "standup").link
       let port = try #require(await first.transport?.port)
       try await room.joined(link) { guest in
+        // Without the board, the guest would wait for a member before it writes.
+        try await guest.perform("wait synced timeout=30")
         await first.requestEnd()
         try await run.value
         try await guest.perform("text 0,0 \"while it was away\"")

@@ -381,6 +381,9 @@ final class RelaySide {
 // MARK: - How a session moves to a relay (RLY-2)
 
 extension RelaySide {
+  /// Returns whether a peer is a relay to which the local peer moved the session after another relay had it.
+  func isReplacement(_ peer: PeerID) -> Bool { carriers[peer] != nil && carriers.keys.contains { $0 != peer } }
+
   func carried(_ policy: AdmissionPolicy, _ grant: RelayGrant) {
     session.admission.replacePolicy(with: policy)
     let wasRelaying = isRelaying

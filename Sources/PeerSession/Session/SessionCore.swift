@@ -161,6 +161,8 @@ final class SessionCore {
   func peerJoined(_ entry: PeerEntry) {
     entry.state = .connecting
     emit(.peerJoined(entry.peer))
+    // The host knows that it moved the session to another relay.
+    guard !relaying.isReplacement(entry.id) else { return }
     if let warning = transport.nameWarning(entry.id, entry.member.name) { emit(.warning(warning)) }
   }
 

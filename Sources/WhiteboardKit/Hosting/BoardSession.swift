@@ -10,8 +10,6 @@ final class BoardSession {
   private(set) var name: String
   /// The policy by which the local peer admits other peers.
   private(set) var policy: AdmissionPolicy
-  /// The relay to which the board was moved because the former relay was gone.
-  var replacementRelay: PeerID?
   /// Whether a relay keeps the board open when the local peer leaves.
   var isCarried = false
 

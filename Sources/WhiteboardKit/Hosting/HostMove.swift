@@ -95,7 +95,6 @@ struct HostMove {
   private nonisolated(nonsending) func moved(to relay: PeerID, from former: PeerID?, at addresses: [PeerAddress]) async
   {
     defer { checkIsolation(#isolation) }
-    if former != nil { board.replacementRelay = relay }
     // The relay gets its rights from the open board, so wait until the board is open.
     _ = await runtime.wait { runtime.call { $0.board != nil } }
     board.isCarried = true

@@ -189,8 +189,6 @@ extension SessionIntake {
         }
       }
     case .warning(let warning):
-      // `relay-replaced` already reports the new key.
-      if warning.code == SessionWarning.changedKey, warning.peer == board.boardSession.replacementRelay { return }
       var message = UntrustedText(warning.message).escaped()
       switch warning.code {
       case SessionWarning.identityInUse: message += " (`whiteboard-peer identity new` on one of the two computers)"
