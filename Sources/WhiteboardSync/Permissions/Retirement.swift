@@ -177,6 +177,7 @@ final class Retirements {
     guard add(retirement) else { return }
     actions.record(.answer([AnswerMerging.retirement] + retirement.bytes))
     actions.queue(.retirement(retirement.bytes), to: peers.members.filter { $0 != member })
+    for peer in peers.states { peer.retirementArrived() }
     reports.expectDifferences(now)
     apply(retirement)
   }

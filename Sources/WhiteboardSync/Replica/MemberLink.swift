@@ -53,8 +53,10 @@ final class MemberLink {
   /// The buckets that the next request asks for.
   private var repairBuckets: UInt16 = 0
   private var nextRepair: UInt64 = 0
-  /// The time until which the member is not asked, because there was no room for its last answer.
+  /// The time until which the member is not asked, because its last answer was of no use.
   private(set) var askAgain: UInt64 = 0
+  /// Whether a retirement arrived after the last request, so that the answer may still name what it retired.
+  private(set) var mayNameRetired = false
   /// Of the requests to the member, the number of the last one whose answer was applied.
   private(set) var applied: UInt64 = 0
   /// The value of `applied` in the last report to the member.
@@ -145,6 +147,7 @@ final class MemberLink {
     repairBuckets = 0
     requestActiveAt = now
     requestBegunAt = now
+    mayNameRetired = false
     return (lastRequest, requestBuckets)
   }
 
@@ -158,8 +161,10 @@ final class MemberLink {
 
   func didApplyAnswer(to request: UInt64) { applied = request }
 
-  /// Stops asking the member for a while, because there was no room for its answer.
+  /// Stops asking the member for a while, because there was no room for its answer, or it skips retirements (AUT-17).
   func postponeRequests(_ now: UInt64) { askAgain = now + Self.fullTimeout }
+
+  func retirementArrived() { mayNameRetired = true }
 
   /// The time when other members are asked too, because the member's answer takes too long.
   var slowDeadline: UInt64? { requestInFlight.map { _ in requestBegunAt + Self.slowAnswer } }

@@ -123,6 +123,11 @@ extension MessageHandler {
     let merging = AnswerMerging(repairing: buckets, by: replica.author.role)
     let records = answer.records.filter { !replica.board.state.isRetired($0.incarnation) }
     let claimed = replica.board.state.withoutRetired(answer.difference)
+    if claimed.context != answer.difference.context, let peer = replica.peers[member], !peer.mayNameRetired {
+      // The member was sent every retirement before the request, and still names what they retired: it skips them, so
+      // its context stays different (AUT-17). Every answer would bring the same again.
+      peer.postponeRequests(now.uptime)
+    }
     let accepted = replica.claims.removingContradictedClaims(from: claimed, by: member, now)
     var authors: [Incarnation: MemberID] = [:]
     for record in records { authors[record.incarnation] = record.member }

@@ -21,6 +21,8 @@ from .wire import Violation, base32, encode_vint
 
 OWN = "own"
 PATIENCE, TRANSFER_PATIENCE = 5, 60
+# The time until a member that skips retirements is asked again (AUT-17).
+SKIPPING = 60
 MAXIMUM_AHEAD = 4096
 
 
@@ -54,14 +56,17 @@ class _Replica:
         self.their_applied = 0
         self.head_sent = 0
         self.repair_at = 0
+        self.ask_again = 0
         self.ahead = {}
 
 
 class _Waiting:
     """The one pending request (SYN-11)."""
 
-    def __init__(self, remote, number, buckets):
+    def __init__(self, remote, number, buckets, retirements):
         self.remote, self.number, self.buckets = remote, number, buckets
+        # The number of retirements that the member was sent before the request.
+        self.retirements = retirements
         self.until = time.monotonic() + PATIENCE
 
 
@@ -125,7 +130,8 @@ class BoardPeer(Peer):
                     self._report(sums=messages.bucket_sums(self.state))
                     mine = context_hash(self.state.context)
                     for remote, member in self._linked():
-                        if remote.control and member.their_hash not in (None, mine):
+                        may_ask = remote.control and time.monotonic() >= member.ask_again
+                        if may_ask and member.their_hash not in (None, mine):
                             self._request(remote)
 
     def _is_given_up(self, waiting):
@@ -444,7 +450,7 @@ class BoardPeer(Peer):
             if remote.delivery is None or member.delivery is not remote.delivery:
                 continue
             member.requests += 1
-            self._waiting = _Waiting(remote, member.requests, buckets)
+            self._waiting = _Waiting(remote, member.requests, buckets, len(self.retirements))
             remote.send(messages.encode_request(member.requests, self.state.context, buckets))
 
     def _answered(self, remote, number):
@@ -613,6 +619,8 @@ class BoardPeer(Peer):
             self._waiting = None
             return
         self.records.update(found)
+        if retired & difference[0].ranges.keys() and self._waiting.retirements == len(self.retirements):
+            self._replica(remote).ask_again = time.monotonic() + SKIPPING
         self.state.merge_answer(*difference, is_repair=self._waiting.buckets != 0)
         self._want_assets(remote)
         self._answered(remote, number)

@@ -251,6 +251,50 @@ import Testing
     }
   }
 
+  @Test("[AUT-17] a member that skips retirements is asked once a minute") func skipping() throws {
+    let host = try Node(1, now)
+    var bo = ScriptedReplica(9, board: Self.board)
+    _ = join(&bo, host)
+    let attack = Attack(keys: 1, incarnations: 100)
+    _ = answer(attack.difference, attack.records, of: bo, host)
+    #expect(host.perform(host.replica.giveBackRoom(ofRemoved: attack.members, now: now).actions).count > 0)
+    let context = host.context
+    // Bo still has the context of before, and answers every request with it.
+    var difference = attack.difference
+    difference.context.insert(Dot(bo.incarnation, 1))
+    let report = SyncMessage.state(ReplicaReport(contextHash: 1, applied: 0, sums: [])).encode()
+    var requests: [UInt64] = []
+    for second in UInt64(1)...300 {
+      let later = Moment(wall: now.wall + second * 1000, uptime: now.uptime + second * 1000)
+      var actions = host.perform(host.replica.received(report, from: bo.member, now: later))
+      actions += host.perform(host.replica.tick(now: later))
+      for case .send(let bytes, _) in actions where bytes.first == 0x02 {
+        requests.append(second)
+        let number = UInt64(requests.count + 1)
+        let answer = bo.answer(difference, of: attack.records)
+        host.perform(host.replica.receivedAnswer(answer, request: number, from: bo.member, now: later))
+      }
+    }
+    #expect((5...6).contains(requests.count), "\(requests)")
+    #expect(host.context.incarnations == (context.incarnations + [bo.incarnation]).sorted())
+  }
+
+  @Test("[AUT-17] a board has room for 256 retirements") func limit() throws {
+    let node = try Node(4, now)
+    var bo = ScriptedReplica(9, board: Self.board)
+    _ = join(&bo, node)
+    let host = Author(board: Self.board, key: Self.hostKey)
+    for number in 1...UInt64(Retirement.limit + 1) {
+      let retirement = try #require(Retirement(of: [Incarnation(number)], salt: [], by: host))
+      node.perform(node.replica.received([0x82] + retirement.bytes, from: bo.member, now: now))
+    }
+    #expect(node.replica.board.state.isRetired(Incarnation(UInt64(Retirement.limit))))
+    #expect(!node.replica.board.state.isRetired(Incarnation(UInt64(Retirement.limit + 1))))
+    #expect(try KeptState(node.replica.snapshotForKeeping()).retirements.count == Retirement.limit)
+    var newcomer = ScriptedReplica(10, board: Self.board)
+    #expect(Node.retirements(join(&newcomer, node)).count == Retirement.limit)
+  }
+
   @Test("[AUT-17] only the host takes back room, and not for a few incarnations") func refused() throws {
     for (key, incarnations) in [(UInt64(2), 100), (1, 17)] {
       let node = try Node(key, now)
