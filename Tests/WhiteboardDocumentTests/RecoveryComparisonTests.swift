@@ -1,0 +1,82 @@
+import Foundation
+import PeerTestKit
+import Testing
+import WhiteboardDocument
+
+/// What recovery saves of damaged files, compared with `.recover` of the sqlite3 shell, which is the recovery that
+/// SQLite offers (Debian's library does not contain its API).
+@Suite struct RecoveryComparisonTests {
+  private static let entries = 300
+
+  private enum Damage: CaseIterable, CustomTestStringConvertible {
+    case flippedBits, lostPage, lostEnd, lostFirstPage, flippedBitInLog
+
+    var testDescription: String { "\(self)" }
+
+    /// Damages the file or its log.
+    func apply(to path: String, _ generator: inout SeededGenerator) throws {
+      let file = URL(fileURLWithPath: self == .flippedBitInLog ? path + "-wal" : path)
+      var data = try Data(contentsOf: file)
+      switch self {
+      case .flippedBits:
+        for _ in 0..<3 { data[4096 + generator.below(data.count - 4096)] ^= UInt8(1 << generator.below(8)) }
+      case .lostPage:
+        let start = (1 + generator.below(data.count / 4096 - 1)) * 4096
+        data.replaceSubrange(start..<start + 4096, with: Data(count: 4096))
+      case .lostEnd: data.removeLast(8192)
+      case .lostFirstPage: data.replaceSubrange(0..<4096, with: Data(count: 4096))
+      case .flippedBitInLog: data[32 + generator.below(data.count / 2)] ^= UInt8(1 << generator.below(8))
+      }
+      try data.write(to: file)
+    }
+  }
+
+  /// The rows of a log, as `id|entries|body`.
+  private func rows(_ judge: Judge, _ path: String) async throws -> Set<Substring> {
+    let words = try await judge.judge([path, "SELECT id, entries, hex(body) FROM log"]).words
+    return Set(words.split(separator: "\n").filter { $0.split(separator: "|").count == 3 })
+  }
+
+  @Test("[REC-17] recovery saves at least what SQLite's own saves, and more where bits are wrong") func both()
+    async throws
+  {
+    let judge = try #require(Judge("sqlite3"), "install the package sqlite3")
+    let directory = try TemporaryDirectory()
+    let path = directory.file()
+    let made = try await BoardDocument.create(at: path, board: someBoard, name: "x", now: 0)
+    try await made.close()
+    let document = try await BoardDocument.open(at: path, mode: .writing, groupInterval: .zero)
+    for group in 0..<60 { try await document.append((0..<5).map { numbered(group * 5 + $0, size: 400) }) }
+    let left = directory.file("left.whiteboard")
+    for end in ["", "-wal", "-shm"] { try FileManager.default.copyItem(atPath: path + end, toPath: left + end) }
+    try await document.close()
+    let good = try await rows(judge, path)
+    #expect(good.count >= 60)
+
+    var generator = SeededGenerator(seed: 0x2EC)
+    var more: [Damage: Int] = [:]
+    for damage in Damage.allCases {
+      var (ours, theirs) = (0, 0)
+      for round in 0..<5 {
+        let damaged = directory.file("\(damage)-\(round).whiteboard")
+        let ends = damage == .flippedBitInLog ? ["", "-wal", "-shm"] : [""]
+        for end in ends {
+          try FileManager.default.copyItem(atPath: (ends.count == 3 ? left : path) + end, toPath: damaged + end)
+        }
+        try damage.apply(to: damaged, &generator)
+        let saved = directory.file("ours-\(damage)-\(round).whiteboard")
+        ours += try await BoardDocument.recover(from: damaged, to: saved, board: someBoard, now: 0).entries
+        let script = try await judge.judge([damaged, ".recover"]).words
+        let other = directory.file("theirs-\(damage)-\(round).db")
+        _ = try await judge.judge([other], input: script)
+        theirs += try await rows(judge, other).intersection(good).reduce(0) {
+          $0 + (Int($1.split(separator: "|")[1]) ?? 0)
+        }
+      }
+      print("recovery of \(5 * Self.entries) entries, \(damage): \(ours) here, \(theirs) by sqlite3 .recover")
+      #expect(ours >= theirs, "\(damage)")
+      more[damage] = ours - theirs
+    }
+    #expect(more[.flippedBits, default: 0] > 0 && more[.flippedBitInLog, default: 0] > 0)
+  }
+}
